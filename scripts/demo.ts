@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util'
 import { errorMessage } from '../src/core/errors/errors.ts'
 import { loopDevicesWork } from '../test/helpers/csi-driver/start.ts'
 import { detachLoops } from '../test/helpers/detach-loops.ts'
-import { noMounts, unshareArguments } from '../test/helpers/namespace.ts'
+import { noMounts, ownProcArguments, unshareArguments } from '../test/helpers/namespace.ts'
 import { LAYOUTS, type Layout, layouts } from '../test/helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../test/helpers/scene/scene.ts'
 
@@ -30,21 +30,27 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const directory = process.env[INSIDE]
 process.exitCode = directory === undefined ? await outside() : await inside(directory)
 
-/** Starts the demo again in a namespace of its own; where that is forbidden, shows the plan of a recorded node. */
+/**
+ * Starts the demo again in namespaces of its own; where that is forbidden, shows the plan of a recorded node. With a PID
+ * namespace it is its own machine: a kubelet or kind that runs here is not taken for the demo's.
+ */
 async function outside(): Promise<number> {
   if (noMounts !== undefined) return onSnapshot()
   const own = realpathSync(mkdtempSync(join(tmpdir(), 'volctl-demo-')))
+  const ownProc = [...unshareArguments, ...ownProcArguments]
+  const namespaces = spawnSync('unshare', [...ownProc, 'true']).status === 0 ? ownProc : unshareArguments
   try {
     const child = spawn(
       'unshare',
-      [...unshareArguments, process.execPath, '--no-warnings', import.meta.filename, '--layout', layout],
+      [...namespaces, process.execPath, '--no-warnings', import.meta.filename, '--layout', layout],
       {
-        stdio: 'inherit',
+        // unshare(1) passes no signal on to a process that it forks: the wish to stop goes through a channel.
+        stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
         env: { ...process.env, [INSIDE]: own, TMPDIR: own },
       },
     )
     // It cleans up, and its end is ours.
-    for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
+    for (const signal of SIGNALS) process.on(signal, () => child.connected && child.send(signal))
     const [status] = (await once(child, 'exit')) as [number | null]
     return status ?? 130
   } finally {
@@ -70,6 +76,10 @@ async function inside(own: string): Promise<number> {
   let scene: Scene | undefined
   const stop = new AbortController()
   for (const signal of SIGNALS) process.on(signal, () => stop.abort())
+  // What was started from outside ends with it, also where that was killed.
+  for (const event of ['message', 'disconnect'] as const) process.on(event, () => stop.abort())
+  // It listens as long as there is something to do, and no longer.
+  process.channel?.unref()
   try {
     title('Set up a node in its own mount namespace')
     say('An API server over HTTPS, a container runtime, a CSI driver on a unix socket, and three pods with')

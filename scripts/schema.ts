@@ -1,25 +1,31 @@
-/** Writes schema/plan.schema.json; with `--check` only compares, and fails where it is not what it should be. */
-import { readFileSync, writeFileSync } from 'node:fs'
+/** Writes schema/*.schema.json; with `--check` only compares, and fails where one is not what it should be. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DOCUMENTS } from '../src/core/documents/documents.ts'
 import { schemaText } from '../src/core/json/json-schema.ts'
-import { wholePlan } from '../src/core/plan-file/whole-plan.ts'
 
-const PATH = join(import.meta.dirname, '..', 'schema', 'plan.schema.json')
+const FOLDER = join(import.meta.dirname, '..', 'schema')
 
-/** By the shapes that plan files are read with: what is read and what others are told is one thing. */
-export function planSchema(): string {
-  return schemaText({ $id: 'https://volctl.io/v1/plan.schema.json', title: 'Plan' }, wholePlan)
+/** By the shapes that documents are read or typed with, each by its file's name: what others are told cannot drift. */
+export function schemas(): Map<string, string> {
+  return new Map(
+    DOCUMENTS.map(({ file, title, shape }) => [
+      `${file}.schema.json`,
+      schemaText({ $id: `https://volctl.io/v1/${file}.schema.json`, title }, shape),
+    ]),
+  )
 }
 
 if (import.meta.main) {
-  const text = planSchema()
-  if (text !== readFileSync(PATH, 'utf8')) {
+  for (const [name, text] of schemas()) {
+    const path = join(FOLDER, name)
+    if (existsSync(path) && readFileSync(path, 'utf8') === text) continue
     if (process.argv.includes('--check')) {
-      console.error('schema/plan.schema.json is not current: run npm run schema')
+      console.error(`schema/${name} is not current: run npm run schema`)
       process.exitCode = 1
     } else {
-      writeFileSync(PATH, text)
-      console.log('wrote schema/plan.schema.json')
+      writeFileSync(path, text)
+      console.log(`wrote schema/${name}`)
     }
   }
 }

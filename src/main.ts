@@ -17,6 +17,7 @@ import { palette } from './core/views/palette.ts'
 /** Literal imports, which the bundler keeps lazy. */
 const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
   apply: () => import('./commands/apply.ts'),
+  completion: () => import('./commands/completion.ts'),
   doctor: () => import('./commands/doctor.ts'),
   explain: () => import('./commands/explain.ts'),
   journal: () => import('./commands/journal.ts'),
@@ -47,6 +48,15 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
       await CHILDREN[child]()
       process.exit()
     }
+    const [first, ...asked] = args
+    if (first === '__complete') {
+      const { answerCompletion } = await import('./core/completion/answer-completion.ts')
+      await answerCompletion(asked, root, async (text) => {
+        output.write(text)
+        await output.flush()
+      })
+      process.exit()
+    }
     settings.enableAutoTranspile = false
     const plugin = embeddedPlugin(manifest, root)
     await run(commandLine(args), {
@@ -58,7 +68,7 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
     })
     await output.flush()
   } catch (error) {
-    await report(error)
+    await report(error, Object.keys(manifest.commands))
   }
   await messages.flush()
   process.exit()
@@ -70,14 +80,14 @@ function commandLine(argv: readonly string[]): string[] {
 }
 
 /** What goes wrong outside a command: an unknown command, output that cannot be written. */
-async function report(error: unknown): Promise<void> {
+async function report(error: unknown, commands: readonly string[]): Promise<void> {
   // oclif's own way of ending, after help for example.
   const { code, oclif } = error as { code?: string; oclif?: { exit?: number } }
   if (code === 'EEXIT') {
     process.exitCode = oclif?.exit ?? 0
     return
   }
-  const explained = explainError(error, undefined)
+  const explained = explainError(error, { commands })
   const colour = isColourful(process.argv, environment(), process.stderr.isTTY === true)
   messages.write(errorText(explained, false, await palette(colour)))
   process.exitCode = explained.exit

@@ -1,7 +1,9 @@
 import { Args, Flags } from '@oclif/core'
 import { applyPlan } from '../core/apply/apply-plan.ts'
+import { isDone } from '../core/apply/conditions/is-done.ts'
 import { planToReview } from '../core/apply/plan-to-review.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
+import { applyWords } from '../core/cli/apply-words.ts'
 import { confirm } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
@@ -26,8 +28,10 @@ import { defined } from '../core/lang/defined.ts'
 import { parseDuration } from '../core/lang/duration.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { ApplyEvent } from '../core/plan/events.ts'
+import { type Given, withAdvice } from '../core/plan/next-steps.ts'
 import type { Plan, ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
+import { PlanNames } from '../core/plan/plan-names.ts'
 import type { SavedPlan } from '../core/plan-file/plan-shape.ts'
 import { readPlanFile, readPlanInput } from '../core/plan-file/read-plan-file.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
@@ -130,11 +134,12 @@ export default class Apply extends VolctlCommand {
       // Not before: where volctl starts again in another mount namespace, that run reads it.
       const saved = piped ? await interrupts.orInterrupted(this.#readInput()) : fromFile
       const options = saved?.options ?? fromFlags
-      const fresh = planNode(node, options)
+      const state = node
+      const fresh = planNode(state, options)
       if (saved === undefined) requireNamed(fresh.problems, flags['ignore-not-found'])
-      const shown = saved === undefined ? fresh : planToReview(saved, fresh)
+      const shown = saved === undefined ? fresh : planToReview(saved, fresh, (operation) => isDone(operation, state))
       const asking = asks && shown.operations.some(({ blocked }) => blocked === undefined)
-      await this.#show(shown, format, asking)
+      await this.#show(shown, { words: applyWords(flags), settleMs: options.settleMs }, format, asking)
       const insecure = refuseInsecureApi(fresh.inputs.api, options)
       const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })
       if (refusal !== undefined) throw refusal
@@ -152,7 +157,7 @@ export default class Apply extends VolctlCommand {
         abandon: interrupts.abandon,
         lookAgain: look,
       })
-      await this.#carryOut(saved ?? fresh, context, format)
+      await this.#carryOut(saved ?? fresh, new PlanNames(shown), context, format)
     } finally {
       leaveNode(node)
     }
@@ -175,21 +180,29 @@ export default class Apply extends VolctlCommand {
   }
 
   /** The plan as a person must see it before saying yes (S31); standard output stays for the answer. */
-  async #show(plan: Plan, format: OutputFormat, asking: boolean): Promise<void> {
+  async #show(plan: Plan, given: Given, format: OutputFormat, asking: boolean): Promise<void> {
     if (!asking && format !== 'table' && format !== 'wide') return
-    const detail = format === 'wide' ? 'wide' : 'confirm'
-    messages.write(renderPlan(plan, await this.paintOf(process.stderr), detail))
+    const advised = withAdvice(plan, given)
+    messages.write(
+      renderPlan(advised, await this.screenOf(process.stderr, format), { confirm: true, unfolded: this.verbose }),
+    )
   }
 
-  async #carryOut(plan: ReviewedPlan, context: Parameters<typeof applyPlan>[1], format: OutputFormat): Promise<void> {
+  async #carryOut(
+    plan: ReviewedPlan,
+    names: PlanNames,
+    context: Parameters<typeof applyPlan>[1],
+    format: OutputFormat,
+  ): Promise<void> {
     const lines = format === 'table' || format === 'wide'
-    const paint = await this.paintOf(process.stdout)
-    using progress = lines && process.stderr.isTTY === true ? new Progress(messages, plan.operations.length) : undefined
+    const screen = await this.screenOf(process.stdout, format)
+    using progress =
+      lines && process.stderr.isTTY === true ? new Progress(messages, names, plan.operations.length) : undefined
     const print = (event: ApplyEvent): void => {
       progress?.follow(event)
       if (event.type === 'step') this.detail(`${event.id}: ${event.step?.op} ${event.step?.target}`)
       if (format === 'ndjson') this.output.write(toJsonLine(event))
-      const line = lines ? eventLine(event, paint) : undefined
+      const line = lines ? eventLine(event, names, screen) : undefined
       if (line === undefined) return
       if (progress === undefined) this.output.write(line)
       else progress.above(() => this.output.write(line))
@@ -197,7 +210,7 @@ export default class Apply extends VolctlCommand {
     const result = await applyPlan(plan, context, print)
     progress?.[Symbol.dispose]()
     if (format === 'ndjson') this.output.write(toJsonLine(resultEvent(result)))
-    else await this.answer(applyDocument(plan, result), format, () => closing(result, paint))
+    else await this.answer(applyDocument(plan, result), format, () => closing(result, screen))
     this.finish(result.exit)
     await this.output.flush()
     const refusal = refusalOf(result)

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { Args } from '@oclif/core'
+import { Args, Flags, type Interfaces } from '@oclif/core'
+import { isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import { NAMED_FORMATS, type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import { explainCode } from '../core/explain/explain-code.ts'
@@ -12,15 +13,18 @@ import { explainRule } from '../core/explain/explain-rule.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
 import { looksLikeRule } from '../core/explain/rule-book.ts'
+import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
+import type { PlanOptions } from '../core/plan/plan.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { typedPath } from '../core/trust/caller.ts'
 import { readPlain } from '../core/trust/plain-files.ts'
 import { renderCode } from '../core/views/code-view.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
+import { namesOfExplanation } from '../core/views/names.ts'
 import type { Palette } from '../core/views/palette.ts'
 import { renderRule } from '../core/views/rule-view.ts'
 import type { Width } from '../core/views/wrap.ts'
@@ -65,6 +69,8 @@ const {
   ...whatIf
 } = planFlags
 
+type ExplainFlags = Interfaces.InferredFlags<typeof Explain.flags>
+
 export default class Explain extends VolctlCommand {
   static override summary =
     'Explain one pod, claim, volume, attachment, mount, path or device: its state, and why; or a code, or a rule.'
@@ -84,6 +90,12 @@ export default class Explain extends VolctlCommand {
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR. If several things have the name, prefix it: pod/, pvc/, pv/, va/, volume/, device/, path/. ' +
         'Or a code, such as DriverNotRegistered, or a rule, such as S11.',
+    }),
+    name: Args.string({
+      name: 'NAME',
+      ignoreStdin: true,
+      description:
+        'Where WHAT is a kind (pod, pvc, pv, va, driver, volume, device, mount, path): the name of the thing.',
     }),
   }
   static override examples = [
@@ -105,9 +117,18 @@ export default class Explain extends VolctlCommand {
     },
   ]
   static override flags = {
-    output: outputFlag(),
+    log: Flags.string({
+      helpValue: 'FILE',
+      summary: 'Explain the distinct troubles of a log instead of WHAT; - is standard input.',
+    }),
+    output: outputFlag(NAMED_FORMATS),
     snapshot: snapshotFlag('Explain'),
     verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
+    namespace: Flags.string({
+      char: 'n',
+      helpValue: 'NS',
+      summary: 'The namespace of a pod or claim that is named without one.',
+    }),
     ...apiFlags,
     ...nodeFlags,
     ...whatIf,
@@ -115,23 +136,54 @@ export default class Explain extends VolctlCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)
+    if (flags.log !== undefined || isLine(args.what ?? '')) return await this.#lines(args.what, flags)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
-    const offline = offlineAnswer(args.what, this.config.root)
+    const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
+    const offline = words.length === 1 ? offlineAnswer(args.what, this.config.root) : undefined
     if (offline !== undefined) {
-      await this.answer(offline.value, flags.output as OutputFormat, ({ paint, width }) => offline.draw(paint, width))
+      await this.answer(offline.value, flags.output as OutputFormat, ({ paint, width }) => offline.draw(paint, width), {
+        names: [args.what],
+      })
       return
     }
-    const options = planOptions(flags, this.config.version)
+    const what = typedQuestion(words, flags.namespace)
+    const options = this.#options(flags)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
-    const explained = explain(state, options, typedPath(args.what))
+    const explained = explain(state, options, typedPath(what))
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
-    await this.answer(answer, flags.output as OutputFormat, ({ wide, paint, width }) =>
-      renderExplanation(answer, paint, wide, width),
-    )
+    await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen), {
+      names: namesOfExplanation(answer),
+    })
     const refusal = refusalOf(answer)
     if (refusal !== undefined) throw refusal
+  }
+
+  /** What narrows a plan would only hide a part of the answer. */
+  #options(flags: ExplainFlags): PlanOptions {
+    return planOptions({ ...flags, namespace: undefined }, this.config.version)
+  }
+
+  /** A line of a log, or a log, in place of a name. */
+  async #lines(what: string | undefined, flags: ExplainFlags): Promise<void> {
+    if (flags.log !== undefined && what !== undefined)
+      throw new VolctlError('Usage', '--log takes the place of WHAT', { hint: 'Give one of them.' })
+    if (flags.log === '-' && flags.snapshot === '-')
+      throw new VolctlError('Usage', '--log - and --snapshot - both read standard input', {
+        hint: 'Save one to a file.',
+      })
+    const asking = {
+      look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all'),
+      options: this.#options(flags),
+      whole: async (state: LoadedNode, explained: Explained) =>
+        flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
+    }
+    const { value, draw, failure } = await (flags.log === undefined
+      ? lineAnswer(what ?? '', asking)
+      : logAnswer(flags.log, asking))
+    await this.answer(value, flags.output as OutputFormat, draw)
+    if (failure !== undefined) throw failure
   }
 
   /** Holders are no part of a snapshot: who they are is asked now. */

@@ -1,17 +1,19 @@
 import { Flags } from '@oclif/core'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { parseCount } from '../core/cli/plan-flags.ts'
-import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { NAMED_FORMATS, type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import type { JournalDocument } from '../core/documents/journal-document.ts'
 import { DEFAULT_JOURNAL_DIR } from '../core/journal/lazy-memory.ts'
 import { readJournal } from '../core/journal/read-journal.ts'
 import { readTestHost } from '../core/node/test-host.ts'
 import { renderJournal } from '../core/views/journal-view.ts'
+import { namesOfJournal } from '../core/views/names.ts'
 
 const DEFAULT_LAST = '20'
 
 const MIB = 1024 * 1024
 /** Of the journal, what is held at once, so that less than 500 MB are used: an apply of 100,000 operations as a table. */
-const MAX_KEPT = { table: 200 * MIB, wide: 80 * MIB, json: 48 * MIB, yaml: 20 * MIB } as const
+const MAX_KEPT = { table: 200 * MIB, wide: 80 * MIB, json: 48 * MIB, yaml: 20 * MIB, name: 80 * MIB } as const
 
 export default class Journal extends VolctlCommand {
   static override summary = 'Print past applies on this node, operation by operation. Changes nothing.'
@@ -28,9 +30,10 @@ export default class Journal extends VolctlCommand {
       command: '<%= config.bin %> journal --operation 9d2c01f3a4b5 -o wide',
     },
     { description: 'For scripts:', command: '<%= config.bin %> journal -o json' },
+    { description: 'The plans that were carried out, oldest first:', command: '<%= config.bin %> journal -o name' },
   ]
   static override flags = {
-    output: outputFlag(),
+    output: outputFlag(NAMED_FORMATS),
     journal: journalFlag('Directory to read the journal from.'),
     last: Flags.string({ helpValue: 'N', summary: `The last N applies (default ${DEFAULT_LAST}); 0 for all.` }),
     plan: Flags.string({ helpValue: 'ID', summary: 'Only applies of this plan: its ID, or the beginning of the ID.' }),
@@ -44,13 +47,16 @@ export default class Journal extends VolctlCommand {
     const { flags } = await this.parse(Journal)
     const directory = journalDirectory(flags.journal) ?? readTestHost()?.journalDir ?? DEFAULT_JOURNAL_DIR
     const last = parseCount(flags.last ?? DEFAULT_LAST, '--last', 0)
-    const { plan = '', operation = '', output } = flags
+    const { operation = '', output } = flags
+    // As -o name prints it.
+    const plan = (flags.plan ?? '').replace(/^plan\//, '')
     const chosen = readJournal(directory, { last, plan, operation, maxKept: MAX_KEPT[output as keyof typeof MAX_KEPT] })
     this.detail(`${directory}: ${chosen.applies.length} applies`)
     await this.answer(
-      { apiVersion: 'volctl.io/v1', kind: 'Journal', ...chosen },
+      { apiVersion: 'volctl.io/v1', kind: 'Journal', ...chosen } satisfies JournalDocument,
       output as OutputFormat,
       ({ wide, paint }) => renderJournal(chosen, wide, paint),
+      { names: namesOfJournal(chosen) },
     )
   }
 }

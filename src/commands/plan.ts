@@ -1,16 +1,26 @@
 import { Flags } from '@oclif/core'
+import { applyWords } from '../core/cli/apply-words.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { requireNamed } from '../core/cli/require-named.ts'
-import { type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import {
+  NAMED_FORMATS,
+  type OutputFormat,
+  outputFlag,
+  pagerFlag,
+  VolctlCommand,
+  verboseFlag,
+} from '../core/cli/volctl-command.ts'
+import { withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { callerPath } from '../core/trust/caller.ts'
+import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { count } from '../core/views/words.ts'
 
@@ -41,7 +51,7 @@ export default class Plan extends VolctlCommand {
     },
   ]
   static override flags = {
-    output: outputFlag(),
+    output: outputFlag(NAMED_FORMATS),
     snapshot: snapshotFlag('Plan'),
     out: Flags.string({
       helpValue: 'FILE',
@@ -50,7 +60,10 @@ export default class Plan extends VolctlCommand {
     'detailed-exitcode': Flags.boolean({
       summary: 'Exit with status 2 if there are operations; see EXIT STATUS in volctl-plan(8).',
     }),
-    verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
+    verbose: verboseFlag(
+      'Fold nothing; print on standard error what was read, how long that took, and each decision with its rule.',
+    ),
+    ...pagerFlag,
     ...apiFlags,
     ...nodeFlags,
     ...planFlags,
@@ -60,15 +73,19 @@ export default class Plan extends VolctlCommand {
     const { flags } = await this.parse(Plan)
     const options = planOptions(flags, this.config.version)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
-    const { plan, decisions } = this.verbose
+    const { plan: planned, decisions } = this.verbose
       ? planWithDecisions(state, options)
       : { plan: planNode(state, options), decisions: [] }
+    const plan = withAdvice(planned, { words: applyWords(flags), settleMs: options.settleMs })
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
-    await this.answer(plan, flags.output as OutputFormat, ({ wide, paint }) =>
-      renderPlan(plan, paint, wide ? 'wide' : 'table'),
+    await this.answer(
+      plan,
+      flags.output as OutputFormat,
+      (screen) => renderPlan(plan, screen, { unfolded: this.verbose }),
+      { paged: !flags['no-pager'], names: flags.output === 'name' ? namesOfPlan(plan) : [] },
     )
     if (flags.out !== undefined) this.#save(plan, options, flags.out)
     this.finish(planExitStatus(plan, flags['detailed-exitcode']))

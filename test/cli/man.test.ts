@@ -3,19 +3,21 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { manualPages } from '../../scripts/man/pages.ts'
 import { escapeRoff, readSections } from '../../scripts/man/roff.ts'
+import { commandManifest } from '../../scripts/manifest.ts'
 import { ALL_CODES } from '../../src/core/codes/codes.ts'
 import { ExitStatus } from '../../src/core/errors/exit-status.ts'
 import { volctl } from './run-volctl.ts'
 
 const folder = new URL('../../man/', import.meta.url).pathname
 const pages = await manualPages()
+const commands = Object.keys((await commandManifest()).commands)
 
 it.each([...pages.keys()])('%s is current: else run npm run man', (name) =>
   expect(readFileSync(join(folder, name), 'utf8')).toBe(pages.get(name)),
 )
 
 it('every flag that the help names is in its page, and no other', async () => {
-  for (const command of ['plan', 'explain', 'apply', 'snapshot', 'journal', 'wait', 'version', 'doctor']) {
+  for (const command of commands) {
     const help = (await volctl([command, '--help'])).stdout
     const flags = (text: string): string[] =>
       [...text.matchAll(/^ *(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = '']) => flag).toSorted()

@@ -1,11 +1,11 @@
 import { messageOnPod } from '../../src/core/plan/draft.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
+import { summaryOf } from '../../src/core/plan/plan-summary.ts'
 
 /** A plan made by hand, for views: nothing in it but what a test gives. */
 export function aPlan(given: Partial<Plan> = {}): Plan {
   const operations = given.operations ?? []
-  const kinds: Record<string, number> = {}
-  for (const { kind } of operations) kinds[kind] = (kinds[kind] ?? 0) + 1
+  const { waiting = [], problems = [] } = given
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -29,14 +29,7 @@ export function aPlan(given: Partial<Plan> = {}): Plan {
     complete: true,
     ...given,
     operations,
-    summary: {
-      operations: kinds,
-      blocked: operations.filter(({ blocked }) => blocked !== undefined).length,
-      waiting: given.waiting?.length ?? 0,
-      problems: given.problems?.length ?? 0,
-      filtered: 0,
-      ...given.summary,
-    },
+    summary: { ...summaryOf({ operations, waiting, problems }, 0), ...given.summary },
   }
 }
 
@@ -50,6 +43,7 @@ export function anOperation(given: Partial<Operation> = {}): Operation {
     ...messageOnPod(
       'pod shop/web-0 was deleted from the API; no sandbox, container or process is left',
       'volume pv-a is mounted',
+      'was deleted from the API; no sandbox, container or process is left',
     ),
     pod: { namespace: 'shop', name: 'web-0', uid: 'uid-1' },
     volume: {

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
-import { planSchema } from '../../scripts/schema.ts'
 import type { PlanOptions, Refusal } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
@@ -51,10 +50,6 @@ describe('plans of real nodes', () => {
 it('a refused plan', () => {
   const refused: Refusal = { rule: 'S1', code: 'WrongMachine', message: 'x', hint: 'y' }
   expect(defectsOf(aPlan({ refused, operations: [anOperation()] }))).toEqual([])
-})
-
-it('it is made of the shapes that plan files are read with: npm run schema', () => {
-  expect(planSchema()).toBe(readFileSync(join(import.meta.dirname, '../../schema/plan.schema.json'), 'utf8'))
 })
 
 it.each([

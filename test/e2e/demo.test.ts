@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { moveInto, noCgroups } from '../helpers/cgroup.ts'
 import { loopDevicesWork } from '../helpers/csi-driver/start.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
@@ -93,6 +94,26 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
       for (const reason of ['PodGone', 'LeakedSubPath', 'StagedWithoutPod', 'NotWanted']) expect(text).toContain(reason)
       expect(text).toMatch(/Nothing is left to do\..*Nothing to do: .*The content of every volume is unchanged\./s)
       expectNothingLeft()
+    },
+  )
+
+  it.skipIf(noCgroups !== undefined)(
+    `takes no pod of a kubelet on this machine for one of its own${noCgroups === undefined ? '' : ` (${noCgroups})`}`,
+    async () => {
+      const podProcess = spawn('sleep', ['infinity'])
+      await once(podProcess, 'spawn')
+      const podUid = '5b0f6f0e-9d0c-4f0e-8a55-0123456789ab'
+      const cgroup = moveInto(`/kubepods/burstable/pod${podUid}/container`, podProcess.pid ?? 0)
+      try {
+        const { status, text } = await demo()
+        expect(status, text).toBe(0)
+        expect(text).not.toContain(podUid)
+        expectNothingLeft()
+      } finally {
+        podProcess.kill()
+        await once(podProcess, 'exit')
+        cgroup[Symbol.dispose]()
+      }
     },
   )
 

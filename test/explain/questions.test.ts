@@ -54,14 +54,20 @@ describe('a name of several things', () => {
     expect(ask(twins(), 'volume/default/web/data').volumes).toMatchObject([{ wantedBy: [{ pod: { uid: POD } }] }])
   })
 
-  it('a pod that was made anew and what is left of the old one', () => {
+  it('a pod that was replaced by one of its name, and what is left of the old one: both', () => {
     const built = node()
       .livingPod(POD, 'web')
       .running(uid(9), 'web')
       .dir(`pods/${uid(9)}`)
-    const { message } = errorOf(built, 'default/web')
-    expect(message).toContain(`pod/${POD} (default/web, in the API, Desired)`)
-    expect(message).toContain(`pod/${uid(9)} (default/web, not in the API, PodGoneButRunning)`)
+    for (const what of ['default/web', 'web', 'pod/web', 'pod/default/web']) {
+      const answer = ask(built, what)
+      expect(answer.subject, what).toEqual({ kind: 'Pod', name: 'default/web' })
+      expect(answer.pods, what).toMatchObject([
+        { pod: { uid: POD }, class: 'Desired' },
+        { pod: { uid: uid(9) }, class: 'Frozen' },
+      ])
+      expect(answer.verdict.message, what).toContain(uid(9))
+    }
     expect(ask(built, uid(9)).pods).toMatchObject([{ class: 'Frozen' }])
   })
 

@@ -14,7 +14,7 @@ import { attachmentName, csiUniqueName } from '../../src/core/names/volume-names
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
-import { PLAIN } from '../../src/core/views/palette.ts'
+import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -38,9 +38,9 @@ function ask(state: NodeState, what: string, found = NOBODY, options: Partial<Pl
   const { explanation } = explain(state, planOptions(options), what)
   const answer = withHolders(explanation, found, containerNames(state.snapshot))
   expect(explanationDefects(answer)).toEqual([])
-  // On no screen is any of the five left out.
-  const screen = renderExplanation(answer, PLAIN, false, 80)
-  for (const part of ['Verdict: ', 'Identity:', 'Held by:']) expect(screen).toContain(part)
+  // On no screen is any of these left out.
+  const screen = renderExplanation(answer, { ...PLAIN_SCREEN, width: 80, rows: 24 })
+  for (const part of ['Verdict: ', 'Held by:']) expect(screen).toContain(part)
   const { verdict, operations, waiting, problems } = answer
   if (verdict.state !== 'nothing' || operations.length + waiting.length + problems.length > 0)
     expect(screen).toContain('What to do:')
@@ -126,11 +126,11 @@ describe('what is this orphaned pod?', () => {
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
     expect(answer.verdict.message).toContain('2 blocked (DeletesData)')
     expect(next).toEqual([
-      'Give --orphans to delete the data as well.',
       expect.stringMatching(/^volctl plan --pod c2d7ef9e-\S+ shows just this, /),
+      'Give --orphans to delete the data as well.',
       expect.stringMatching(/^The pod's directory is left: volctl plan --orphans --pod c2d7ef9e-/),
     ])
-    expect(screen).toContain('\nHeld by:\n  nobody\n')
+    expect(screen).toContain('\nHeld by: nobody\n')
     const { answer: all } = ask(state, 'pg/sc-a', NOBODY, { orphans: true })
     expect(all.operations.at(-1)).toMatchObject({ kind: 'RemoveOrphanPodDir' })
     expect(all.verdict.message).not.toContain('blocked')
@@ -183,13 +183,9 @@ describe('why is the device busy?', () => {
         `Stop what still holds this open, or volctl apply fails: bash (pid 42), tail (pid 43, container ${'c'.repeat(13)} of pod ${uid(7)}), /dev/loop4, backed by ${TARGET}/image, device dm-3, which is made of 7:1.`,
         'volctl refuses UnmountDevice and DetachVolume while the volume is mounted in another mount namespace: stop node-exporter (pid 50), or unmount the volume there (nsenter -t PID -m).',
       ])
-      for (const line of [
-        '  bash (pid 42)',
-        '    cwd         ',
-        '  mount namespace of node-exporter (pid 50)',
-        '  device dm-3',
-      ])
-        expect(screen).toContain(line)
+      const words = screen.replaceAll(/\s+/g, ' ')
+      for (const name of ['Held by: bash (pid 42);', 'mount namespace of node-exporter (pid 50);', 'and 1 more'])
+        expect(words).toContain(name)
     },
   )
 
@@ -205,7 +201,7 @@ describe('why is the device busy?', () => {
   it('nobody could look everywhere: that is said, and not that there is nobody', () => {
     const unseen = ['not root: what 12 processes hold, and where else it is mounted, cannot be seen']
     const { screen } = ask(terminating().build(), 'pv-1', { ...NOBODY, unseen })
-    expect(screen).toContain('\nHeld by:\n  nobody, as far as visible\n  not root: ')
+    expect(screen).toContain('\nHeld by: nobody, as far as visible; not root: ')
   })
 })
 
@@ -215,10 +211,13 @@ describe('“transport endpoint is not connected”', () => {
     const built = node().mount(target, { fsType: 'fuse.sshfs', source: 'srv:/x' })
     built.override = { deadMounts: [{ path: `${ROOT}/${target}`, error: 'ENOTCONN' }] }
     const { answer, next, screen } = ask(built.build(), `${ROOT}/${target}/deep/in/it`)
-    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
-    expect(answer.verdict.message).toMatch(/; the mount is dead: transport endpoint is not connected \(ENOTCONN\)$/)
+    expect(answer.verdict).toEqual({
+      state: 'problem',
+      message: `the mount on ${ROOT}/${target} is dead: transport endpoint is not connected (ENOTCONN); operations: 1 ready to run`,
+      code: 'DeadMount',
+    })
     expect(answer.operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'dead' })
-    expect(screen).toContain('DEAD: transport endpoint is not connected (ENOTCONN)')
+    expect(screen).toContain('x bad     pod mount: dead: transport endpoint is not connected (ENOTCONN)')
     expect(next).toEqual([expect.stringMatching(/volctl apply --pod .* carries it out\.$/)])
   })
 
@@ -332,8 +331,8 @@ describe('what about the volume of a pod that lives?', () => {
     const { answer, next } = ask(state, 'pg/sc-n2')
     const waiting = answer.waiting.map(({ code }) => code)
     expect(waiting.length).toBeGreaterThan(0)
-    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'NotMounted' })
-    expect(answer.verdict.message).toContain(waiting[0])
+    expect(answer.verdict).toMatchObject({ state: 'waiting', code: waiting[0] })
+    expect(answer.verdict.message).toContain('5 ready to run')
     expect(next.length).toBeGreaterThan(1)
   })
 })

@@ -16,8 +16,8 @@ import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { snapshotShape } from '../../src/core/snapshot/snapshot-shape.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
-import { PLAIN } from '../../src/core/views/palette.ts'
 import { renderPlan } from '../../src/core/views/plan-view.ts'
+import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { CapturedClient } from '../helpers/captured-client.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { everyKind } from './every-kind.ts'
@@ -56,10 +56,11 @@ function namesIn({ api, rootDir }: Captured): string[] {
 
 /** What a person may ask of a node; nothing but a clear error ends it. */
 function lookAt(state: NodeState, names: readonly string[]): void {
-  unlessClear(() => renderPlan(planNode(state, options), PLAIN, 'wide'))
+  unlessClear(() => renderPlan(planNode(state, options), { ...PLAIN_SCREEN, wide: true }))
   unlessClear(() => {
     const ask = explainer(state, options)
-    for (const name of names) unlessClear(() => renderExplanation(ask(name).explanation, PLAIN, true, 100))
+    for (const name of names)
+      unlessClear(() => renderExplanation(ask(name).explanation, { ...PLAIN_SCREEN, width: 100, wide: true }))
   })
 }
 

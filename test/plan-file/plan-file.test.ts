@@ -54,6 +54,7 @@ const FULL: Operation = {
   } as NonNullable<Operation['volume']>,
   deletes: { files: 0, bytes: 0, counted: false },
   kubeletWould: 'k',
+  dead: [{ path: '/t', error: 'stale file handle (ESTALE)' }],
   expects: [{ path: '/t', layers: [{ id: 1, dev: '0:1', root: '/', fsType: 'tmpfs', source: 's' }] }],
   basis: {
     pod: { listed: true, uid: 'u', resourceVersion: '5' },

@@ -94,11 +94,16 @@ it('a line shows three, and counts the rest', () => {
 it('for review, what no longer holds stands there blocked, and is counted so', () => {
   const held = operation('b', { steps: [step('umount', '/n')] })
   const fresh = planOf([{ ...FOUND, deletes: { files: 9, bytes: 9 } }, held, operation('not in the file')])
-  const review = planToReview(planOf([PLANNED, held, operation('gone by now')]), fresh)
+  const review = planToReview(
+    planOf([PLANNED, held, operation('gone by now'), operation('done')]),
+    fresh,
+    ({ id }) => id === 'done',
+  )
   expect(review.operations.map(({ id, blocked }) => [id, blocked?.code])).toEqual([
     ['a', 'Changed'],
     ['b', undefined],
     ['gone by now', 'NoLongerPlanned'],
+    ['done', 'AlreadyDone'],
   ])
-  expect(review.summary).toMatchObject({ operations: { UnmountVolume: 3 }, blocked: 2 })
+  expect(review.summary).toMatchObject({ operations: { UnmountVolume: 4 }, blocked: 3 })
 })

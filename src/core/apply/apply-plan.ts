@@ -39,7 +39,7 @@ export async function applyPlan(
   const fresh = await freshPlan(plan, context)
   if (fresh.refused !== undefined) return refuseAll(id, plan, fresh.refused, onEvent)
   requireSameNode(plan, fresh)
-  const found = findAgain(plan, fresh)
+  const found = findAgain(plan, fresh, context.isDone)
   const willRun = found.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
   using journal = willRun ? openJournalOf(context, onEvent) : NO_JOURNAL
   journal.write(beginning(id, plan, fresh, context, lock))
@@ -107,7 +107,8 @@ function settleBeforehand(found: readonly FoundAgain[], apply: ApplyRun): void {
     const reason = operation.blocked ?? refused
     if (reason === undefined) continue
     const { code, message, hint } = reason
-    const state = operation.blocked === undefined ? 'refused' : 'blocked'
+    const unblocked = reason.code === 'AlreadyDone' ? 'skipped' : 'refused'
+    const state = operation.blocked === undefined ? unblocked : 'blocked'
     apply.settle(operation, state, {
       code,
       message,

@@ -1,4 +1,5 @@
 import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
+import { summaryOf } from '../plan/plan-summary.ts'
 import { findAgain, requireSameNode } from './conditions/find-again.ts'
 
 /**
@@ -7,14 +8,11 @@ import { findAgain, requireSameNode } from './conditions/find-again.ts'
  *
  * @throws VolctlError OtherNode, PlanTooOld
  */
-export function planToReview(saved: ReviewedPlan, fresh: Plan): Plan {
+export function planToReview(saved: ReviewedPlan, fresh: Plan, isDone: (operation: Operation) => boolean): Plan {
   requireSameNode(saved, fresh)
-  const operations = findAgain(saved, fresh).map(({ operation, refused }): Operation => {
+  const operations = findAgain(saved, fresh, isDone).map(({ operation, refused }): Operation => {
     if (refused === undefined || operation.blocked !== undefined) return operation
     return { ...operation, blocked: refused }
   })
-  const kinds: Partial<Record<Operation['kind'], number>> = {}
-  for (const { kind } of operations) kinds[kind] = (kinds[kind] ?? 0) + 1
-  const blocked = operations.filter(({ blocked }) => blocked !== undefined).length
-  return { ...fresh, operations, summary: { ...fresh.summary, operations: kinds, blocked } }
+  return { ...fresh, operations, summary: summaryOf({ ...fresh, operations }, fresh.summary.filtered) }
 }

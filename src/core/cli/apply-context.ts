@@ -15,6 +15,7 @@ import {
   listClusterTrustBundles,
   requestToken,
 } from '../api/volume-content.ts'
+import { isDone } from '../apply/conditions/is-done.ts'
 import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/operation/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
@@ -75,6 +76,7 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     },
     replan: (state) => planNode(state, options, 'again'),
     planIsFresh,
+    isDone: (operation) => isDone(operation, latest),
     readMounts: () => latest.readMounts(),
     kubeletState: () => latest.node.kubeletState(),
     renewedLease: () => renewedLease(latest),

@@ -13,6 +13,7 @@ export const EXIT_MEANINGS: Readonly<
       readonly doctor?: string
       readonly wait?: string
       readonly version?: string
+      readonly completion?: string
     }
   >
 > = {
@@ -26,6 +27,7 @@ export const EXIT_MEANINGS: Readonly<
     doctor: 'volctl plan can work here, whatever else is wrong.',
     wait: 'The condition was reached.',
     version: 'Success.',
+    completion: 'The script was printed.',
   },
   1: {
     plan: 'Failed: wrong flags, no API server, an unreadable node. With --detailed-exitcode also: there are no operations, but the plan is not complete or a problem is an error.',
@@ -36,6 +38,7 @@ export const EXIT_MEANINGS: Readonly<
     doctor: 'volctl plan cannot work here: the checks say why. Also for wrong flags.',
     wait: 'Failed: wrong flags, no API server, an unreadable node; or a name was not found on this node, or is ambiguous.',
     version: 'Failed: wrong flags.',
+    completion: 'No shell was named, or one that volctl has no script for.',
   },
   2: { plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.' },
   3: { apply: 'Some operations failed, or were blocked, refused or abandoned. The others were carried out.' },

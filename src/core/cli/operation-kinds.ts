@@ -1,4 +1,5 @@
 import { VolctlError } from '../errors/errors.ts'
+import { nearNames } from '../explain/near-names.ts'
 import { OPERATION_GROUPS, OPERATION_KINDS, type OperationKind } from '../plan/plan.ts'
 
 const GROUPS: Readonly<Record<string, readonly OperationKind[]>> = OPERATION_GROUPS
@@ -17,13 +18,15 @@ export function parseOperationKinds(text: string, flag: string): OperationKind[]
 function kindsOf(word: string, flag: string): readonly OperationKind[] {
   if (Object.hasOwn(GROUPS, word)) return GROUPS[word] ?? []
   const kind = OPERATION_KINDS.find((known) => known.toLowerCase() === word.toLowerCase())
-  if (kind === undefined) throw badKind(`${flag}: "${word}" is neither a kind of operation nor a group of them.`)
+  if (kind === undefined) throw badKind(`${flag}: "${word}" is neither a kind of operation nor a group of them.`, word)
   return [kind]
 }
 
-function badKind(message: string): VolctlError {
+function badKind(message: string, word = ''): VolctlError {
+  const [near] = nearNames(word, [...Object.keys(GROUPS), ...OPERATION_KINDS], 1)
+  const meant = near === undefined ? '' : `Did you mean ${near}? `
   const groups = Object.keys(GROUPS).join(', ')
   return new VolctlError('BadOperationKind', message, {
-    hint: `Groups are ${groups}; kinds are ${OPERATION_KINDS.join(', ')}.`,
+    hint: `${meant}Groups are ${groups}; kinds are ${OPERATION_KINDS.join(', ')}.`,
   })
 }

@@ -1,3 +1,4 @@
+import type { ErrorDocument } from '../documents/error-document.ts'
 import { SafetyRefusal, type VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
 import type { Palette } from '../views/palette.ts'
@@ -13,7 +14,7 @@ export function errorText(error: VolctlError, structured: boolean, paint: Palett
   const refusal = error instanceof SafetyRefusal ? error : undefined
   const message = refusal === undefined ? error.message : `refused: ${error.message}`
   const rule = refusal === undefined ? {} : { rule: refusal.rule }
-  if (structured) return toJsonLine({ code, message, ...defined({ hint }), ...rule })
+  if (structured) return toJsonLine({ code, message, ...defined({ hint }), ...rule } satisfies ErrorDocument)
   const line = `${paint.bad('volctl:')} ${terminalSafe(message)}\n`
   return hint === undefined ? line : `${line}        ${terminalSafe(hint)}\n`
 }

@@ -1,17 +1,26 @@
 import { stripVTControlCharacters } from 'node:util'
 import { errorMessage, VolctlError } from '../errors/errors.ts'
+import { nearNames } from '../explain/near-names.ts'
+
+/** What could have been typed. */
+export interface Known {
+  /** The command that was typed; absent: it is no command. */
+  readonly command?: string | undefined
+  readonly commands: readonly string[]
+  /** The command's flags, without dashes. */
+  readonly flags?: readonly string[]
+  /** Values of its -o. */
+  readonly formats?: readonly string[]
+}
 
 /**
  * What a person reads of anything thrown: one of our own errors as it is, a usage error of oclif's parser in one
  * line, anything else as a defect of volctl's. Never a stack, never the parser's state.
  */
-export function explainError(error: unknown, command: string | undefined): VolctlError {
+export function explainError(error: unknown, known: Known): VolctlError {
   if (error instanceof VolctlError) return error
   const message = oneLine(errorMessage(error))
-  if (isUsageError(error)) {
-    const help = command === undefined ? 'volctl --help' : `volctl ${command} --help`
-    return new VolctlError('Usage', message, { hint: `See ${help}` })
-  }
+  if (isUsageError(error)) return usageError(error, message, known)
   return new VolctlError('Unexpected', `unexpected failure: ${message}`, {
     cause: error,
     hint: 'This is a bug in volctl: run the command again with --verbose and report the output.',
@@ -19,8 +28,41 @@ export function explainError(error: unknown, command: string | undefined): Volct
 }
 
 /** oclif's parse errors carry `parse`, its other complaints about the command line `oclif.exit`. */
-function isUsageError(error: unknown): boolean {
+function isUsageError(error: unknown): error is Error {
   return error instanceof Error && ('parse' in error || 'oclif' in error)
+}
+
+function usageError(error: Error, message: string, known: Known): VolctlError {
+  const { command } = known
+  const [, id] = /^command (.+) not found$/s.exec(message) ?? []
+  if (command === undefined && id?.startsWith('-')) {
+    const hint = `Give the command first, as in volctl ${known.commands.includes('plan') ? 'plan' : 'COMMAND'} ${id}. See volctl --help`
+    return new VolctlError('Usage', `${id} stands where the command belongs`, { hint })
+  }
+  const meant = id === undefined ? meantByFlag(error, message, known) : nearNames(id, known.commands, 1)[0]
+  const help = command === undefined ? 'volctl --help' : `volctl ${command} --help`
+  return new VolctlError('Usage', message, {
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}See ${help}`,
+  })
+}
+
+/** By the fields of oclif's error for an unknown flag, and by its message for a value that is not one of a flag's. */
+function meantByFlag(error: Error, message: string, { flags = [], formats = [] }: Known): string | undefined {
+  const { flags: unknown = [] } = error as { readonly flags?: readonly string[] }
+  const [first] = unknown
+  if (first !== undefined) return meantFlag(first, flags, formats)
+  const [, flag, value = '', options = ''] = /^Expected (--\S+)=(.*) to be one of: (.*)$/s.exec(message) ?? []
+  const [near] = flag === undefined ? [] : nearNames(value, options.split(', '), 1)
+  return near && `${flag} ${near}`
+}
+
+function meantFlag(typed: string, flags: readonly string[], formats: readonly string[]): string | undefined {
+  const name = typed.replace(/^-+/, '').replace(/=.*/s, '')
+  // kubectl has no --json either, other tools do.
+  if (formats.includes(name)) return `-o ${name}`
+  // A letter alone is near to nothing.
+  const [near] = name.length < 2 ? [] : nearNames(name, flags, 1)
+  return near && `--${near}`
 }
 
 function oneLine(text: string): string {

@@ -3,6 +3,7 @@ import { SafetyRefusal } from '../errors/errors.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { environment } from '../trust/environment.ts'
+import { renderNames } from '../views/names.ts'
 import { type Palette, palette } from '../views/palette.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJson, toYaml } from '../views/structured.ts'
@@ -14,11 +15,13 @@ import { messages } from './messages.ts'
 import { standardOutput } from './output.ts'
 import { errorText } from './report-error.ts'
 import { plainSwitches } from './switches.ts'
-import { explainError } from './usage-error.ts'
+import { explainError, type Known } from './usage-error.ts'
 
 /** The contract's forms of an answer; `apply` adds ndjson. */
 export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
-export type OutputFormat = (typeof OUTPUT_FORMATS)[number] | 'ndjson'
+/** The same and `name`, of commands whose answer is about things that have names. */
+export const NAMED_FORMATS = [...OUTPUT_FORMATS, 'name'] as const
+export type OutputFormat = (typeof NAMED_FORMATS)[number] | 'ndjson'
 
 export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfaces.OptionFlag<string> {
   return Flags.string({
@@ -26,14 +29,32 @@ export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfa
     options: formats,
     default: 'table',
     helpValue: formats.join('|'),
-    summary: `Output format: ${formats.join(', ')}. Only json and yaml are stable.`,
+    summary: `Output format: ${formats.join(', ')}. Scripts can rely on ${stableOf(formats)}.`,
     noCacheDefault: false,
   })
+}
+
+/** All but what is drawn for people. */
+function stableOf(formats: readonly string[]): string {
+  const stable = formats.filter((format) => format !== 'table' && format !== 'wide')
+  const others = stable.slice(0, -1)
+  return `${others.join(', ')}${others.length > 0 ? ' and ' : ''}${stable.at(-1) ?? ''}`
 }
 
 /** `--verbose`, which prints more in some commands than in others. */
 export function verboseFlag(summary: string): Interfaces.BooleanFlag<boolean> {
   return Flags.boolean({ char: 'v', summary })
+}
+
+/** `--no-pager` of the commands whose answers may be long. */
+export const pagerFlag = {
+  'no-pager': Flags.boolean({
+    summary: 'Do not page: without this flag an answer that is longer than the terminal is shown with less.',
+  }),
+}
+
+function isLonger(text: string, { rows }: Screen): boolean {
+  return rows !== undefined && text.split('\n').length > rows
 }
 
 /**
@@ -95,12 +116,34 @@ export abstract class VolctlCommand extends Command {
     if (this.verbose) this.say(`[${formatDuration(performance.now() - this.#started)}] ${message}`)
   }
 
-  /** Prints the answer in the chosen form; `draw` makes the two forms for people. */
-  protected async answer(value: unknown, format: OutputFormat, draw: (screen: Screen) => string): Promise<void> {
+  /**
+   * Prints the answer in the chosen form; `draw` makes the two forms for people.
+   *
+   * @param paged what is longer than the terminal goes through a pager (`--no-pager`); never a pipe's, nor JSON or YAML
+   * @param names what the answer is about, for `-o name`
+   */
+  protected async answer(
+    value: unknown,
+    format: OutputFormat,
+    draw: (screen: Screen) => string,
+    { paged = false, names = [] }: { readonly paged?: boolean; readonly names?: readonly string[] } = {},
+  ): Promise<void> {
     if (format === 'json') this.output.write(toJson(value))
     else if (format === 'yaml') this.output.write(await toYaml(value))
-    else this.output.write(draw(await this.screenOf(process.stdout, format)))
+    else if (format === 'name') this.output.write(renderNames(names))
+    else {
+      const screen = await this.screenOf(process.stdout, format)
+      const text = draw(screen)
+      if (!paged || !isLonger(text, screen) || !(await this.#page(text))) this.output.write(text)
+    }
     await this.output.flush()
+  }
+
+  /** @returns false where there is no pager */
+  async #page(text: string): Promise<boolean> {
+    await this.output.flush()
+    const { pageThrough } = await import('../trust/programs.ts')
+    return pageThrough(text, environment().TERM)
   }
 
   protected finish(status: ExitStatus): void {
@@ -114,11 +157,18 @@ export abstract class VolctlCommand extends Command {
     }
     // Else oclif adds a warning of its own to a usage error.
     this.parsed = true
-    const error = explainError(thrown, this.id)
+    const error = explainError(thrown, this.#known())
     messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr)))
     if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit
+  }
+
+  #known(): Known {
+    const flags: Interfaces.FlagInput = { ...this.ctor.baseFlags, ...this.ctor.flags }
+    const { output } = flags
+    const formats = output?.type === 'option' ? (output.options ?? []) : []
+    return { command: this.id, commands: [], flags: Object.keys(flags), formats }
   }
 
   /** From the raw arguments, as a usage error leaves nothing parsed. */

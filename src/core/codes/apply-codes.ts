@@ -25,6 +25,12 @@ export const APPLY_CODES = {
     next: 'See how the other operation ended, mend that, and plan again.',
     rules: ['S26'],
   },
+  AlreadyDone: {
+    in: ['blocked'],
+    means: 'the node is as the operation of a plan file would make it: somebody carried it out before',
+    next: 'Nothing. volctl journal shows who did it, if it was volctl.',
+    rules: ['S26'],
+  },
   NoLongerPlanned: {
     in: ['blocked'],
     means: 'a fresh look does not plan the operation any more',

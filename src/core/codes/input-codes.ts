@@ -103,6 +103,11 @@ export const INPUT_CODES = {
     means: 'the snapshot could not be written',
     next: 'Name a plain file in a directory that exists, that you may write, and that has room.',
   },
+  LogUnreadable: {
+    in: ['error'],
+    means: 'the log that explain --log was given cannot be read',
+    next: 'Check the path, or pipe the log: journalctl -u kubelet | volctl explain --log -',
+  },
   NotAPlan: {
     in: ['error'],
     means: 'the file is not a plan that volctl plan --out has saved',

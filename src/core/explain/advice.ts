@@ -4,14 +4,15 @@ import { isPlainWord } from '../lang/plain-word.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import type { Concern } from './concerns.ts'
-import type { Advice } from './explanation.ts'
+import type { Advice, Verdict } from './explanation.ts'
 
-/** @param clues what follows from the objects themselves, whatever is planned (clues.ts) */
+/** @param more what follows from the objects themselves, whatever is planned */
 export function adviceOn(
   { operations, before, waiting, problems, decisions }: Concern,
   plan: Plan,
   options: PlanOptions,
-  clues: readonly string[],
+  more: readonly Advice[],
+  verdict: Verdict,
 ): Advice[] {
   const { refused } = plan
   const all = [...before, ...operations]
@@ -31,11 +32,11 @@ export function adviceOn(
     meaning: CODES[code].means,
   }))
   const runnable = all.filter(({ blocked }) => blocked === undefined)
-  return [
-    ...distinct(hints),
-    ...(runnable.length === 0 || refused !== undefined ? [] : [{ text: commandFor(runnable, plan, options) }]),
-    ...clues.map((text) => ({ text })),
-  ]
+  const commands = runnable.length === 0 || refused !== undefined ? [] : [{ text: commandFor(runnable, plan, options) }]
+  // First what refuses all, then what the verdict is about.
+  const first = refused?.code ?? verdict.code
+  const said = distinct(hints).toSorted((a, b) => Number(b.code === first) - Number(a.code === first))
+  return verdict.state === 'operation' ? [...commands, ...said, ...more] : [...said, ...commands, ...more]
 }
 
 const CONSEQUENCES: ReadonlySet<Code> = new Set<BlockCode>(['PredecessorBlocked'])

@@ -4,9 +4,11 @@ import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { allCandidates, type Target } from './candidates.ts'
 import type { Scope } from './concerns.ts'
+import { type DriverTarget, driverTarget } from './driver-target.ts'
 import type { Fact, Place, Subject } from './explanation.ts'
-import { findTarget, splitPrefix } from './find-target.ts'
+import { findTarget } from './find-target.ts'
 import { identityOf } from './identity.ts'
+import { splitPrefix } from './kinds.ts'
 import type { NodeVolumes } from './node-volumes.ts'
 import { placeTarget } from './path-target.ts'
 import type { PlaceTarget } from './places.ts'
@@ -18,6 +20,7 @@ export interface Asked {
   readonly scope: Scope
   /** Names in /dev, where it was a device. */
   readonly devices?: readonly string[]
+  readonly driver?: DriverTarget
   /** Why nothing is to be done, where it is no pod and no volume. */
   readonly because?: string | undefined
 }
@@ -55,16 +58,11 @@ function ofPlace({ facts: identity, volumes, pods, paths, ...rest }: PlaceTarget
 
 function ofTarget(context: PlanContext, volumes: NodeVolumes, target: Target): Asked {
   const identity = identityOf(context, target)
-  if (target.kind === 'Pod') {
-    const name = podName(podRefOf(context, target.uid))
-    const scope = {
-      pods: [target.uid],
-      only: [target.uid],
-      volumes: volumes.ofPod(target.uid),
-      paths: [],
-      attachments: [],
-    }
-    return { subject: { kind: 'Pod', name }, identity, places: [], scope }
+  if (target.kind === 'Pod') return { ...ofPods(context, volumes, target.uids), identity }
+  if (target.kind === 'Driver') {
+    const driver = driverTarget(context, volumes, target.name)
+    const scope = { ...NO_SCOPE, driver: { name: target.name, sockets: driver.sockets } }
+    return { subject: { kind: 'Driver', name: target.name }, identity, places: [], scope, driver }
   }
   const name = target.kind === 'PersistentVolumeClaim' ? `${target.namespace}/${target.name}` : target.name
   const own = target.volume === undefined ? [] : [target.volume]
@@ -73,6 +71,14 @@ function ofTarget(context: PlanContext, volumes: NodeVolumes, target: Target): A
     subject: { kind: target.kind, name },
     identity,
     places: [],
-    scope: { pods: [], only: [], volumes: own, paths: [], attachments },
+    scope: { ...NO_SCOPE, volumes: own, attachments },
   }
+}
+
+const NO_SCOPE: Scope = { pods: [], only: [], volumes: [], paths: [], attachments: [] }
+
+function ofPods(context: PlanContext, volumes: NodeVolumes, uids: readonly string[]): Omit<Asked, 'identity'> {
+  const name = podName(podRefOf(context, uids[0] ?? ''))
+  const own = [...new Set(uids.flatMap((uid) => volumes.ofPod(uid)))]
+  return { subject: { kind: 'Pod', name }, places: [], scope: { ...NO_SCOPE, pods: uids, only: uids, volumes: own } }
 }

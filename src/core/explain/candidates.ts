@@ -2,13 +2,14 @@
 import { namedUids, podNamespace } from '../desired/pods.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import type { SubjectKind } from './explanation.ts'
+import { driverNames } from './driver-names.ts'
 import type { NodeVolume } from './node-volume.ts'
 import type { NodeVolumes } from './node-volumes.ts'
 
 /** What was found; devices and paths are found by their shape and are no candidates (path-target.ts). */
 export type Target =
-  | { readonly kind: 'Pod'; readonly uid: string }
+  /** Several where a pod was replaced by one of its name, and something of the old one is left. */
+  | { readonly kind: 'Pod'; readonly uids: readonly string[] }
   | {
       readonly kind: 'PersistentVolumeClaim'
       readonly namespace: string
@@ -18,6 +19,12 @@ export type Target =
   | { readonly kind: 'PersistentVolume'; readonly name: string; readonly volume: NodeVolume | undefined }
   | { readonly kind: 'VolumeAttachment'; readonly name: string; readonly volume: NodeVolume | undefined }
   | { readonly kind: 'Volume'; readonly name: string; readonly volume: NodeVolume }
+  | { readonly kind: 'Driver'; readonly name: string }
+
+/** The volume that is behind it, where there is one. */
+export function volumeOf(target: Target): NodeVolume | undefined {
+  return 'volume' in target ? target.volume : undefined
+}
 
 export interface Candidate {
   /** What to ask for, to mean this and nothing else. */
@@ -28,30 +35,6 @@ export interface Candidate {
   readonly target: Target
 }
 
-/** Prefixes that settle what is meant, as kubectl has them. */
-export const PREFIXES: Readonly<Record<string, SubjectKind>> = {
-  pod: 'Pod',
-  pods: 'Pod',
-  po: 'Pod',
-  pvc: 'PersistentVolumeClaim',
-  claim: 'PersistentVolumeClaim',
-  persistentvolumeclaim: 'PersistentVolumeClaim',
-  persistentvolumeclaims: 'PersistentVolumeClaim',
-  pv: 'PersistentVolume',
-  persistentvolume: 'PersistentVolume',
-  persistentvolumes: 'PersistentVolume',
-  va: 'VolumeAttachment',
-  attachment: 'VolumeAttachment',
-  volumeattachment: 'VolumeAttachment',
-  volumeattachments: 'VolumeAttachment',
-  volume: 'Volume',
-  vol: 'Volume',
-  device: 'Device',
-  dev: 'Device',
-  mount: 'Mount',
-  path: 'Path',
-}
-
 export function allCandidates(context: PlanContext, volumes: NodeVolumes): readonly Candidate[] {
   return [
     ...pods(context),
@@ -59,7 +42,17 @@ export function allCandidates(context: PlanContext, volumes: NodeVolumes): reado
     ...persistentVolumes(context, volumes),
     ...attachments(context, volumes),
     ...nodeVolumes(context, volumes),
+    ...drivers(context, volumes),
   ]
+}
+
+function drivers(context: PlanContext, volumes: NodeVolumes): Candidate[] {
+  return driverNames(context, volumes).map((name) => ({
+    ask: `driver/${name}`,
+    names: [name],
+    about: 'CSI driver',
+    target: { kind: 'Driver', name },
+  }))
 }
 
 function pods({ classes }: PlanContext): Candidate[] {
@@ -72,7 +65,7 @@ function pods({ classes }: PlanContext): Candidate[] {
       ask: ref.name === undefined || known.get(full) !== 1 ? `pod/${uid}` : `pod/${full}`,
       names: [uid, ...(pod === undefined ? [] : namedUids(pod)), ...own],
       about: `${ref.name === undefined ? '' : `${full}, `}${pod === undefined ? 'not in the API' : 'in the API'}, ${why?.code ?? name}`,
-      target: { kind: 'Pod', uid },
+      target: { kind: 'Pod', uids: [uid] },
     }
   })
 }

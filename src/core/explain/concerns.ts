@@ -15,6 +15,8 @@ export interface Scope {
   readonly paths: readonly string[]
   /** Names of VolumeAttachments that no volume of this node is known for. */
   readonly attachments: readonly string[]
+  /** A CSI driver: all that is planned, waited for or wrong with its volumes. */
+  readonly driver?: { readonly name: string; readonly sockets: readonly string[] }
 }
 
 export interface Concern {
@@ -33,22 +35,29 @@ export function concernOf(inputs: ActualInputs, plan: Plan, decisions: readonly 
   const mayBe = (uid: string | undefined): boolean =>
     uid === undefined || scope.only.length === 0 || scope.only.includes(uid)
   const onPath = (path: string): boolean => scope.paths.some((each) => overlaps(path, each))
+  const isOfDriver = (volume: Waiting['volume']): boolean =>
+    scope.driver !== undefined && volume?.driver === scope.driver.name
   const operations = plan.operations.filter(
     (operation) =>
       isPod(operation.pod?.uid) ||
       operation.paths.some(onPath) ||
       scope.attachments.includes(operation.attachment?.name ?? '') ||
+      isOfDriver(operation.volume) ||
       (mayBe(operation.pod?.uid) && tests.some((test) => test.isOn(operation))),
   )
   return {
     operations,
     before: predecessors(plan, operations),
     waiting: plan.waiting.filter(
-      ({ pod, volume }) => isPod(pod?.uid) || (mayBe(pod?.uid) && tests.some((test) => test.isFor(pod?.uid, volume))),
+      ({ pod, volume }) =>
+        isPod(pod?.uid) ||
+        isOfDriver(volume) ||
+        (mayBe(pod?.uid) && tests.some((test) => test.isFor(pod?.uid, volume))),
     ),
     problems: plan.problems.filter(
       (problem) =>
         isOfTheNode(problem) ||
+        (scope.driver !== undefined && isAboutDriver(problem, scope.driver)) ||
         isPod(problem.about.pod) ||
         (problem.about.path !== undefined && onPath(problem.about.path)) ||
         (mayBe(problem.about.pod) && tests.some((test) => test.isAbout(problem))),
@@ -66,6 +75,10 @@ export function concernOf(inputs: ActualInputs, plan: Plan, decisions: readonly 
 /** Nothing may be known rightly where this is wrong. */
 function isOfTheNode({ severity, about }: Problem): boolean {
   return severity === 'error' && Object.values(about).every((each) => each === undefined)
+}
+
+function isAboutDriver({ about }: Problem, { name, sockets }: NonNullable<Scope['driver']>): boolean {
+  return about.driver === name || (about.path !== undefined && sockets.includes(about.path))
 }
 
 function overlaps(a: string, b: string): boolean {

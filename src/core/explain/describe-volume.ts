@@ -8,6 +8,7 @@ import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/identity/volume-facts.ts'
 import { describeWanted } from '../reconcile/mount-volumes/wanted.ts'
+import { chainOf } from './chain.ts'
 import { type Concern, concernOf } from './concerns.ts'
 import type { AttachmentView, VolumeView } from './explanation.ts'
 import { type NodeVolume, podDirOf } from './node-volume.ts'
@@ -36,6 +37,7 @@ export function describeVolume(
   })
   const attachment = attachmentView(volume)
   const because = becauseOf(context, volume, concern)
+  const places = placesOf(context, volume)
   const view: VolumeView = {
     volume: refOf(context, volume, concern),
     wantedBy: [
@@ -52,9 +54,10 @@ export function describeVolume(
     ],
     hadBy: havingPods(context, volume),
     desired: desiredText(context, volume),
-    places: placesOf(context, volume),
+    chain: chainOf(context, volume, only),
+    places,
     ...defined({ attachment }),
-    verdict: verdictOf(concern, because),
+    verdict: verdictOf(concern, { nothing: because, places }),
   }
   return { view, because }
 }

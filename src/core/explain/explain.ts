@@ -1,5 +1,5 @@
 /**
- * All that is known about one pod, claim, PersistentVolume, VolumeAttachment, volume, mount, path or device of a node: from the
+ * All that is known about one pod, claim, PersistentVolume, VolumeAttachment, volume, driver, mount, path or device of a node: from the
  * same look, and by the same pass, as a plan. Pure: who holds it is asked of the live node alone (live-holders.ts).
  */
 
@@ -8,14 +8,19 @@ import { defined } from '../lang/defined.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { PlanOptions } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { adviceOn } from './advice.ts'
 import { type Asked, asker } from './asked.ts'
 import { cluesOn } from './clues.ts'
 import { type Concern, concernOf } from './concerns.ts'
 import { type DescribedVolume, describeVolume } from './describe-volume.ts'
-import type { Explanation, Place, Verdict } from './explanation.ts'
+import { driverChain } from './driver-chain.ts'
+import { type DriverTarget, withWaiting } from './driver-target.ts'
+import { driverAdvice, driverVerdict } from './driver-verdict.ts'
+import type { Explanation } from './explanation.ts'
 import { heldAt } from './held-at.ts'
+import { mattersMost } from './matters-most.ts'
 import type { NodeVolume } from './node-volume.ts'
 import { NodeVolumes } from './node-volumes.ts'
 import { FROM_SNAPSHOT } from './not-asked.ts'
@@ -66,6 +71,19 @@ function explanationOf(
 ): Explanation {
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused } = plan
   const all = new Set([...concern.before, ...concern.operations])
+  const views = volumes.map(({ view }) => view)
+  const { more, ...driven } =
+    asked.driver === undefined
+      ? {
+          chain: mattersMost(views)?.chain ?? [],
+          verdict: verdictOf(concern, {
+            nothing: becauseOf(context, asked, volumes, concern),
+            untouchable: untouchable(context, asked.scope),
+            places: [...asked.places, ...views.flatMap(({ places }) => places)],
+          }),
+          more: cluesOn(context, asked.scope.pods, concern, options).map((text) => ({ text })),
+        }
+      : ofDriver(context, asked.driver, concern)
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Explanation',
@@ -78,27 +96,23 @@ function explanationOf(
     subject: asked.subject,
     identity: asked.identity,
     pods: podViews(context, asked.scope),
-    volumes: volumes.map(({ view }) => view),
+    volumes: views,
+    ...driven,
     places: asked.places,
-    verdict: withDeath(
-      verdictOf(concern, becauseOf(context, asked, volumes, concern), untouchable(context, asked.scope)),
-      [...asked.places, ...volumes.flatMap(({ view }) => view.places)],
-    ),
     operations: plan.operations.filter((operation) => all.has(operation)),
     waiting: concern.waiting,
     problems: concern.problems,
     decisions: concern.decisions,
     holders: FROM_SNAPSHOT,
-    advice: adviceOn(concern, plan, options, cluesOn(context, asked.scope.pods, concern, options)),
+    advice: adviceOn(concern, plan, options, more, driven.verdict),
     complete,
     ...defined({ refused }),
   }
 }
 
-/** That a mount is dead is the first thing to know, whatever becomes of it. */
-function withDeath(verdict: Verdict, places: readonly Place[]): Verdict {
-  const { dead } = places.find((place) => place.dead !== undefined) ?? {}
-  // This code's own message says it.
-  if (dead === undefined || verdict.code === 'DeadMount') return verdict
-  return { ...verdict, message: `${verdict.message}; the mount is dead: ${dead}` }
+function ofDriver(context: PlanContext, target: DriverTarget, concern: Concern) {
+  const driver = withWaiting(target.view, concern.waiting)
+  const chain = driverChain(context, { ...target, view: driver })
+  const verdict = driverVerdict(context, driver, chain, concern)
+  return { driver, chain, verdict, more: driverAdvice(driver, verdict) }
 }

@@ -13,6 +13,7 @@ export const SUBJECT_KINDS = [
   'PersistentVolume',
   'VolumeAttachment',
   'Volume',
+  'Driver',
   'Device',
   'Mount',
   'Path',
@@ -99,6 +100,36 @@ export interface AttachmentView {
   readonly error?: string
 }
 
+export const LINK_KINDS = [
+  'PersistentVolumeClaim',
+  'PersistentVolume',
+  'VolumeAttachment',
+  'StagedMount',
+  'BlockMap',
+  'PodMount',
+  'SubPath',
+  'NodePluginPod',
+  'Socket',
+  'Registration',
+  'CSINode',
+  'CSIDriver',
+] as const
+
+/** absent: not there, and not needed. */
+export const LINK_STATES = ['good', 'bad', 'unknown', 'absent'] as const
+
+/** One link of the chain from a claim to what a container sees, or of that from a driver's pod to its objects. */
+export interface Link {
+  readonly kind: (typeof LINK_KINDS)[number]
+  /** Of the object, or an absolute path. */
+  readonly name: string
+  readonly state: (typeof LINK_STATES)[number]
+  /** Why. */
+  readonly says: string
+  /** Whose mount, map or sub-path it is. */
+  readonly pod?: PodRef
+}
+
 export interface VolumeView {
   readonly volume: VolumeRef
   readonly wantedBy: readonly { readonly pod: PodRef; readonly as: readonly string[]; readonly readOnly: boolean }[]
@@ -106,6 +137,8 @@ export interface VolumeView {
   readonly hadBy: readonly PodRef[]
   /** Why it is wanted, or why by nobody. */
   readonly desired: string
+  /** From the claim to the pods' sub-paths; of a volume without a claim the part that it has. */
+  readonly chain: readonly Link[]
   readonly places: readonly Place[]
   readonly attachment?: AttachmentView
   readonly verdict: Verdict
@@ -138,6 +171,48 @@ export interface NamespaceView {
   readonly mountPoints: readonly string[]
   readonly container?: string
   readonly pod?: PodRef
+}
+
+/** One socket of a CSI driver, and what it answered. */
+export interface DriverSocket {
+  /** Absolute. */
+  readonly path: string
+  /** Absolute: where the driver says that it can be called. */
+  readonly endpoint?: string
+  readonly answers: boolean
+  readonly versions?: readonly string[]
+  readonly capabilities?: readonly string[]
+  readonly error?: string
+}
+
+/** A pod of this node that has the directory of the driver's socket, or of all drivers, from the host. */
+export interface DriverPod {
+  readonly pod: PodRef
+  readonly phase?: string
+  /** Each with its state, as the container runtime has it. */
+  readonly containers: readonly { readonly name: string; readonly state: string }[]
+  /** hostPath by which it is known. */
+  readonly directory: string
+}
+
+/** What of this node depends on a CSI driver. */
+export interface DriverDependents {
+  readonly staged: readonly string[]
+  readonly published: readonly { readonly volume: string; readonly pod: PodRef }[]
+  readonly attachments: readonly string[]
+  /** Pods that cannot have a volume of the driver yet. */
+  readonly waiting: readonly { readonly volume: string; readonly pod?: PodRef; readonly code: Code }[]
+}
+
+export interface DriverView {
+  readonly name: string
+  readonly sockets: readonly DriverSocket[]
+  /** Does this node's CSINode list it; absent: there is no CSINode, or it is not known. */
+  readonly csiNode?: { readonly listed: boolean; readonly nodeID?: string }
+  /** Its CSIDriver object; absent: there is none, or it is not known. */
+  readonly csiDriver?: { readonly attachRequired: boolean }
+  readonly pods: readonly DriverPod[]
+  readonly dependents: DriverDependents
 }
 
 export interface HoldersView {
@@ -175,6 +250,10 @@ export interface Explanation {
   readonly identity: readonly Fact[]
   readonly pods: readonly PodView[]
   readonly volumes: readonly VolumeView[]
+  /** Of the volume that matters most, or of the driver; empty: there is none. */
+  readonly chain: readonly Link[]
+  /** Where a CSI driver was asked about. */
+  readonly driver?: DriverView
   /** What lies at the path, or on the device, that was asked about. */
   readonly places: readonly Place[]
   readonly verdict: Verdict

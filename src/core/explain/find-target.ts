@@ -3,36 +3,58 @@
 import { type ReadFailure, readFailures } from '../desired/read-failures.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { firstFew } from '../lang/first-few.ts'
+import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { type Candidate, PREFIXES, type Target } from './candidates.ts'
+import { type Candidate, type Target, volumeOf } from './candidates.ts'
 import type { SubjectKind } from './explanation.ts'
-import { nearNames } from './near-names.ts'
+import { splitPrefix } from './kinds.ts'
+import { nearCandidates } from './near-candidates.ts'
 
 const MOST_CANDIDATES = 10
 const MOST_NEAR = 5
 
-/** `pv/NAME` as its kind and the name; without one of the known prefixes the name is all of it. */
-export function splitPrefix(what: string): { readonly kind?: SubjectKind; readonly name: string } {
-  const slash = what.indexOf('/')
-  const prefix = what.slice(0, slash).toLowerCase()
-  const kind = slash > 0 && Object.hasOwn(PREFIXES, prefix) ? PREFIXES[prefix] : undefined
-  return kind === undefined ? { name: what } : { kind, name: what.slice(slash + 1) }
-}
-
 /** @throws VolctlError AmbiguousName, NotFound */
 export function findTarget(context: PlanContext, candidates: readonly Candidate[], what: string): Target {
   const { kind, name } = splitPrefix(what)
-  const ofKind = kind === undefined ? [] : named(candidates, name).filter(({ target }) => target.kind === kind)
-  // A namespace may be called like a kind.
-  const found = ofKind.length > 0 ? ofKind : oneForEachVolume(named(candidates, what))
-  const [first] = found
-  if (first === undefined) throw notFound(context, candidates, what)
-  if (found.length > 1) throw ambiguous(context, what, found)
-  return first.target
+  const ofKind = kind === undefined ? [] : candidates.filter(({ target }) => target.kind === kind)
+  // A namespace may be called like a kind; a name comes before the beginning of another.
+  const found = [
+    named(ofKind, name),
+    oneForEachVolume(named(candidates, what)),
+    beginning(kind === undefined ? candidates : ofKind, name),
+  ].find((each) => each.length > 0)
+  const [first] = found ?? []
+  if (found === undefined || first === undefined) throw notFound(context, candidates, what)
+  if (found.length === 1) return first.target
+  return samePod(context, found) ?? fail(ambiguous(context, what, found))
 }
 
 function named(candidates: readonly Candidate[], name: string): Candidate[] {
   return candidates.filter(({ names }) => names.includes(name))
+}
+
+/** Long enough not to be a name by chance; `csi-` begins the names of VolumeAttachments. */
+const BEGINNING = /^(?:csi-)?[0-9a-f]{3}[0-9a-f-]*$/
+const WHOLE = /^(?:csi-)?[0-9a-f]{8}[0-9a-f-]{24,}$/
+
+/** The beginning of a UID, or of an attachment's name, as crictl and docker take those of their own. */
+function beginning(candidates: readonly Candidate[], text: string): Candidate[] {
+  if (!BEGINNING.test(text)) return []
+  return candidates.filter(
+    ({ names, target }) => target.kind !== 'Volume' && names.some((name) => name.startsWith(text) && WHOLE.test(name)),
+  )
+}
+
+/** A pod and what is left of another that it has replaced: both are meant. */
+function samePod({ classes }: PlanContext, found: readonly Candidate[]): Target | undefined {
+  const uids = found.flatMap(({ target }) => (target.kind === 'Pod' ? target.uids : []))
+  const names = new Set(
+    uids.map((uid) => {
+      const ref = classes.of(uid)?.ref
+      return ref?.name === undefined ? undefined : namespacedName(ref)
+    }),
+  )
+  return uids.length === found.length && names.size === 1 && !names.has(undefined) ? { kind: 'Pod', uids } : undefined
 }
 
 const RANKS: readonly SubjectKind[] = ['PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment', 'Volume']
@@ -40,10 +62,15 @@ const RANKS: readonly SubjectKind[] = ['PersistentVolumeClaim', 'PersistentVolum
 /** A claim, its PersistentVolume and the volume on disk are one thing, and often have one name. */
 function oneForEachVolume(found: readonly Candidate[]): Candidate[] {
   return found.filter(({ target }) => {
-    if (target.kind === 'Pod' || target.volume === undefined) return true
-    const alike = found.filter((each) => each.target.kind !== 'Pod' && each.target.volume === target.volume)
+    const volume = volumeOf(target)
+    if (volume === undefined) return true
+    const alike = found.filter((each) => volumeOf(each.target) === volume)
     return alike.every((each) => RANKS.indexOf(each.target.kind) >= RANKS.indexOf(target.kind))
   })
+}
+
+function fail(error: VolctlError): never {
+  throw error
 }
 
 function ambiguous({ inputs }: PlanContext, what: string, found: readonly Candidate[]): VolctlError {
@@ -57,16 +84,16 @@ function ambiguous({ inputs }: PlanContext, what: string, found: readonly Candid
 
 function notFound({ inputs, classes }: PlanContext, candidates: readonly Candidate[], what: string): VolctlError {
   const { api, nodeName } = inputs.snapshot
-  const { name } = splitPrefix(what)
   const searched = [
     `${classes.all.length} pods`,
     `${api?.persistentVolumeClaims.length ?? 0} claims`,
     `${api?.persistentVolumes.length ?? 0} PersistentVolumes`,
     `${api?.volumeAttachments.length ?? 0} VolumeAttachments`,
     `${candidates.filter(({ target }) => target.kind === 'Volume').length} volumes`,
+    `${candidates.filter(({ target }) => target.kind === 'Driver').length} drivers`,
   ]
   const unread = api === undefined ? '' : unreadText(readFailures(api.errors))
-  const near = nearest(candidates, name)
+  const near = nearCandidates(candidates, what, MOST_NEAR)
   return new VolctlError(
     'NotFound',
     `"${what}" was not found on node ${nodeName}; searched: ${searched.join(', ')}${unread}`,
@@ -74,22 +101,9 @@ function notFound({ inputs, classes }: PlanContext, candidates: readonly Candida
       hint:
         near.length > 0
           ? `Did you mean ${near.join(', ')}?`
-          : 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device.',
+          : 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, driver/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device.',
     },
   )
-}
-
-/** Each thing once, by the nearest of its names. */
-function nearest(candidates: readonly Candidate[], name: string): string[] {
-  const byName = new Map(candidates.toReversed().flatMap(({ names, target }) => names.map((each) => [each, target])))
-  const near = nearNames(name, byName.keys(), MOST_NEAR * 10)
-  const seen = new Set<unknown>()
-  const found = near.filter((each) => {
-    const target = byName.get(each)
-    const thing = target === undefined || target.kind === 'Pod' ? target : (target.volume ?? target)
-    return !seen.has(thing) && seen.add(thing)
-  })
-  return found.slice(0, MOST_NEAR)
 }
 
 /** What the credential may not read may well exist (S3). */

@@ -13,7 +13,7 @@ import type { NodeVolume } from './node-volume.ts'
 export function identityOf(context: PlanContext, target: Target): Fact[] {
   switch (target.kind) {
     case 'Pod':
-      return podFacts(context, target.uid)
+      return target.uids.flatMap((uid) => podFacts(context, uid))
     case 'PersistentVolumeClaim':
       return claimFacts(context, target)
     case 'PersistentVolume':
@@ -22,6 +22,8 @@ export function identityOf(context: PlanContext, target: Target): Fact[] {
       return attachmentFacts(context, target.name)
     case 'Volume':
       return volumeFacts(target.volume)
+    case 'Driver':
+      return fact('CSI driver', target.name, 'the question')
   }
 }
 

@@ -9,14 +9,12 @@ import { type DescribedVolume, NOTHING_HERE } from './describe-volume.ts'
 import type { Verdict } from './explanation.ts'
 import type { Because } from './verdict.ts'
 
-/** For one pod that is terminating, or that may still run (S9, S10). */
-export function untouchable(
-  { classes, witnesses }: PlanContext,
-  { pods: [uid, ...others] }: Scope,
-): Verdict | undefined {
-  const found = uid === undefined || others.length > 0 ? undefined : classes.of(uid)
-  if (found?.class !== 'Frozen') return undefined
-  const [rule, why] = podVerdict(found)
+/** For a pod that is terminating, or that may still run (S9, S10). */
+export function untouchable({ classes, witnesses }: PlanContext, { pods }: Scope): Verdict | undefined {
+  const found = pods.map((uid) => classes.of(uid)).find((each) => each?.class === 'Frozen')
+  if (found === undefined) return undefined
+  const [rule, said] = podVerdict(found)
+  const why = pods.length === 1 ? said : `of ${pods.length} pods of this name, ${found.uid}: ${said}`
   const code = found.why?.code
   if (code !== 'PodStillRunning') return { state: 'problem', message: why, rule, ...defined({ code }) }
   const { deletionTimestamp } = { ...found.pod?.metadata }
@@ -39,7 +37,9 @@ export function becauseOf(
   { decisions }: Concern,
 ): Because {
   const { inputs, classes } = context
-  const pod = classes.of(scope.pods[0] ?? '')
+  const pods = scope.pods.flatMap((uid) => classes.of(uid) ?? [])
+  const [pod, ...others] = pods
+  if (pod !== undefined && others.length > 0) return { why: severalBecause(pods) }
   if (pod !== undefined) return podBecause(pod, scope.volumes.length)
   const stays =
     subject.kind === 'VolumeAttachment' ? decisions.find(({ path }) => path.endsWith(`/${subject.name}`)) : undefined
@@ -52,6 +52,12 @@ export function becauseOf(
   if (first !== undefined) return first.because
   if (because !== undefined) return { why: because }
   return { why: NOTHING_HERE }
+}
+
+/** Of pods of one name, each by its UID. */
+function severalBecause(pods: readonly PodClass[]): string {
+  const each = pods.map((pod) => `${pod.uid}: ${podVerdict(pod)[1]}`)
+  return `${pods.length} pods have this name on this node; ${each.join('; ')}`
 }
 
 function podBecause(pod: PodClass, volumes: number): Because {

@@ -1,6 +1,6 @@
 /** The lines of a journal, as far as they are read: what other versions add is left out. */
 
-import { count, flag, integer, list, object, oneOf, optional, type Shape, text } from '../json/shape.ts'
+import { anything, count, flag, integer, list, object, oneOf, optional, text } from '../json/shape.ts'
 import type { Outcome, OutcomeState } from '../plan/events.ts'
 import { OPERATION_KINDS, type PodRef } from '../plan/plan.ts'
 
@@ -80,9 +80,11 @@ export interface EndLine extends Line {
 const line = { time: text, run: text }
 const kind = oneOf(...OPERATION_KINDS)
 const pod = object<PodRef>({ namespace: optional(text), name: optional(text), uid: text })
-const anything: Shape<unknown> = (value) => value
 
-const intent = object<Intent>({
+const deleted = object<NonNullable<JournalOutcome['deleted']>>({ files: count, bytes: count })
+
+/** Of an operation that began; `message` says why it was planned. */
+export const INTENT = {
   id: text,
   kind,
   reason: optional(text),
@@ -92,9 +94,9 @@ const intent = object<Intent>({
     object<NonNullable<Intent['volume']>>({ name: text, uniqueName: optional(text), handle: optional(text) }),
   ),
   steps: list(object<Intent['steps'][number]>({ op: text, target: text, detail: optional(text) })),
-})
+} as const
 
-const outcome = object<JournalOutcome>({
+export const OUTCOME = {
   id: text,
   kind,
   state: oneOf<OutcomeState>('done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'),
@@ -104,28 +106,38 @@ const outcome = object<JournalOutcome>({
   elapsedMs: count,
   pod: optional(pod),
   volume: optional(text),
-  deleted: optional(object<NonNullable<JournalOutcome['deleted']>>({ files: count, bytes: count })),
-})
+  deleted: optional(deleted),
+} as const
+
+/** Of an apply, but for the time of its line. */
+export const BEGIN = {
+  run: text,
+  node: text,
+  rootDir: text,
+  bootID: optional(text),
+  plan: optional(text),
+  plannedAt: optional(text),
+  volctlVersion: optional(text),
+  by: optional(object<JournalUser>({ pid: integer, uid: integer, user: text, sudoUser: optional(text) })),
+  planFile: optional(text),
+  // Of an unknown type every shape is one.
+  guards: optional(anything) as never,
+  insecureApi: optional(text),
+  tookOverFrom: optional(object<NonNullable<BeginLine['tookOverFrom']>>({ pid: integer, user: text, since: text })),
+} as const
 
 /** By the line's type; of another type: nothing that this version knows. */
 export const LINES = {
-  begin: object<BeginLine>({
+  begin: object<BeginLine>({ time: text, ...BEGIN }),
+  intent: object<Line & { readonly operations: readonly Intent[] }>({
     ...line,
-    node: text,
-    rootDir: text,
-    bootID: optional(text),
-    plan: optional(text),
-    plannedAt: optional(text),
-    volctlVersion: optional(text),
-    by: optional(object<JournalUser>({ pid: integer, uid: integer, user: text, sudoUser: optional(text) })),
-    planFile: optional(text),
-    guards: anything as never,
-    insecureApi: optional(text),
-    tookOverFrom: optional(object<NonNullable<BeginLine['tookOverFrom']>>({ pid: integer, user: text, since: text })),
+    operations: list(object<Intent>(INTENT)),
   }),
-  intent: object<Line & { readonly operations: readonly Intent[] }>({ ...line, operations: list(intent) }),
   stateFile: object<StateFileLine>({ ...line, operation: text, path: text, content: text }),
   lazy: object<LazyLine>({ ...line, operation: text, path: text, dev: text }),
-  outcome: object<Line & { readonly outcomes: readonly JournalOutcome[] }>({ ...line, outcomes: list(outcome) }),
+  outcome: object<Line & { readonly outcomes: readonly JournalOutcome[] }>({
+    ...line,
+    outcomes: list(object<JournalOutcome>(OUTCOME)),
+  }),
   end: object<EndLine>({ ...line, exit: integer, interrupted: flag }),
 } as const

@@ -88,15 +88,23 @@ export function code<Code extends string>(known: readonly Code[]): Shape<Code> {
 export const path: Shape<string> = matching(/^\//, 'an absolute path')
 
 /** Any that JSON can say; 1e999 is none. */
-export const number: Shape<number> = (value, at) =>
-  typeof value === 'number' && Number.isFinite(value) ? value : fail(at, 'a number', value)
+export const number: Shape<number> = withSchema(
+  (value, at) => (typeof value === 'number' && Number.isFinite(value) ? value : fail(at, 'a number', value)),
+  () => ({ type: 'number' }),
+)
 
 /** Where nobody relies on what it is. */
-export const anything: Shape<unknown> = (value) => value
+export const anything: Shape<unknown> = withSchema(
+  (value) => value,
+  () => ({}),
+)
 
 /** What Go writes as null where it means none. */
 export function nullable<T>(of: Shape<T>): Shape<T | null> {
-  return (value, at) => (value === null ? null : of(value, at))
+  return withSchema(
+    (value, at) => (value === null ? null : of(value, at)),
+    (defs) => ({ anyOf: [{ type: 'null' }, schemaOf(of, defs)] }),
+  )
 }
 
 export function oneOf<T>(...known: readonly T[]): Shape<T> {
@@ -149,18 +157,11 @@ export function object<T>(fields: Fields<T>): Shape<T> {
       }
       return made as T
     },
-    (defs) => {
-      const required = shapes.flatMap(([key, shape]) => (typeof shape === 'function' ? key : []))
-      const properties = shapes.map(([key, shape]) => [
-        key,
-        schemaOf(typeof shape === 'function' ? shape : shape.optional, defs),
-      ])
-      return {
-        type: 'object',
-        ...(required.length === 0 ? {} : { required }),
-        properties: Object.fromEntries(properties),
-      }
-    },
+    (defs) =>
+      objectSchema(
+        shapes.flatMap(([key, shape]) => (typeof shape === 'function' ? key : [])),
+        shapes.map(([key, shape]) => [key, schemaOf(typeof shape === 'function' ? shape : shape.optional, defs)]),
+      ),
   )
 }
 
@@ -200,30 +201,66 @@ export function kept<T>(fields: KeptFields<NoInfer<T>>): Shape<T> {
       ? { key, shape: rule.needed, isNeeded: true }
       : { key, shape: rule.unneeded, isNeeded: false }
   })
-  return (value, at) => {
-    const given = objectAt(value, at)
-    for (const { key, shape, isNeeded } of shapes) {
-      const field = given[key]
-      if (isNeeded || field !== undefined) shape(field, placeOf(at, key))
-    }
-    return value as T
+  return withSchema(
+    (value, at) => {
+      const given = objectAt(value, at)
+      for (const { key, shape, isNeeded } of shapes) {
+        const field = given[key]
+        if (isNeeded || field !== undefined) shape(field, placeOf(at, key))
+      }
+      return value as T
+    },
+    (defs) =>
+      objectSchema(
+        shapes.flatMap(({ key, isNeeded }) => (isNeeded ? key : [])),
+        shapes.map(({ key, shape }) => [key, schemaOf(shape, defs)]),
+      ),
+  )
+}
+
+function objectSchema(required: readonly string[], properties: readonly (readonly [string, JsonSchema])[]): JsonSchema {
+  return {
+    type: 'object',
+    ...(required.length === 0 ? {} : { required }),
+    properties: Object.fromEntries(properties),
   }
 }
 
 export function keptList<T>(of: Shape<T>): Shape<readonly T[]> {
-  return (value, at) => {
-    if (!Array.isArray(value)) return fail(at, 'a list', value)
-    for (let index = 0; index < value.length; index++) of(value[index], `${at}[${index}]`)
-    return value
-  }
+  return withSchema(
+    (value, at) => {
+      if (!Array.isArray(value)) return fail(at, 'a list', value)
+      for (let index = 0; index < value.length; index++) of(value[index], `${at}[${index}]`)
+      return value
+    },
+    (defs) => ({ type: 'array', items: schemaOf(of, defs) }),
+  )
 }
 
 export function keptRecord<T>(of: Shape<T>): Shape<Readonly<Record<string, T>>> {
-  return (value, at) => {
-    const given = objectAt(value, at)
-    for (const key of Object.keys(given)) of(given[key], placeOf(at, key))
-    return value as Readonly<Record<string, T>>
-  }
+  return withSchema(
+    (value, at) => {
+      const given = objectAt(value, at)
+      for (const key of Object.keys(given)) of(given[key], placeOf(at, key))
+      return value as Readonly<Record<string, T>>
+    },
+    (defs) => ({ type: 'object', additionalProperties: schemaOf(of, defs) }),
+  )
+}
+
+/** One of two. */
+export function either<A, B>(one: Shape<A>, other: Shape<B>): Shape<A | B> {
+  return withSchema(
+    (value, at) => {
+      try {
+        return one(value, at)
+      } catch (error) {
+        if (!(error instanceof ShapeError)) throw error
+        return other(value, at)
+      }
+    },
+    (defs) => ({ anyOf: [schemaOf(one, defs), schemaOf(other, defs)] }),
+  )
 }
 
 function placeOf(at: string, key: string): string {

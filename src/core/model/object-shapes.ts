@@ -5,6 +5,7 @@
  * What a decision can do without may be missing, also where Kubernetes always has it. What is there has the right type:
  * null is a wrong one too, but for what Go writes so, empty lists and zero times that it does not leave out.
  */
+import { named } from '../json/json-schema.ts'
 import {
   anything,
   flag,
@@ -69,7 +70,11 @@ const metadata: KeptFields<ObjectMeta> = {
 }
 
 /** What every object has. */
-const typed: KeptFields<ApiObject> = { apiVersion: text, kind: text, metadata: needed(kept(metadata)) }
+const typed: KeptFields<ApiObject> = {
+  apiVersion: text,
+  kind: text,
+  metadata: needed(named('metadata', kept(metadata))),
+}
 
 const localReference = kept<LocalObjectReference>({ name: text })
 const secretReference = kept<SecretReference>({ name: text, namespace: text })
@@ -175,31 +180,37 @@ const resources = kept<Resources>({ limits: textByName, requests: textByName })
 
 const seLinuxOptions = kept<SelinuxOptions>({ user: text, role: text, type: text, level: text })
 
-const containers = nullable(
-  keptList(
-    kept<Container>({
-      name: needed(text),
-      volumeMounts: keptList(
-        kept({ name: needed(text), mountPath: text, subPath: text, subPathExpr: text, readOnly: flag }),
-      ),
-      volumeDevices: keptList(kept({ name: needed(text), devicePath: text })),
-      resources,
-      restartPolicy: text,
-      securityContext: kept({ runAsUser: integer, seLinuxOptions }),
-    }),
+const containers = named(
+  'containers',
+  nullable(
+    keptList(
+      kept<Container>({
+        name: needed(text),
+        volumeMounts: keptList(
+          kept({ name: needed(text), mountPath: text, subPath: text, subPathExpr: text, readOnly: flag }),
+        ),
+        volumeDevices: keptList(kept({ name: needed(text), devicePath: text })),
+        resources,
+        restartPolicy: text,
+        securityContext: kept({ runAsUser: integer, seLinuxOptions }),
+      }),
+    ),
   ),
 )
 
-const containerStatuses = keptList(
-  kept<ContainerStatus>({
-    name: needed(text),
-    containerID: text,
-    state: kept({
-      running: anything,
-      waiting: anything,
-      terminated: nullable(kept({ finishedAt: time })),
+const containerStatuses = named(
+  'containerStatuses',
+  keptList(
+    kept<ContainerStatus>({
+      name: needed(text),
+      containerID: text,
+      state: kept({
+        running: anything,
+        waiting: anything,
+        terminated: nullable(kept({ finishedAt: time })),
+      }),
     }),
-  }),
+  ),
 )
 
 export const podShape = kept<Pod>({

@@ -23,6 +23,7 @@ import {
 import {
   type Basis,
   type Blocked,
+  type DeadMount,
   type ExpectedMount,
   type FileIdentity,
   OPERATION_KINDS,
@@ -41,7 +42,7 @@ export const kind = named('kind', oneOf(...OPERATION_KINDS))
 
 /** CamelCase: one of those known here, to others any. */
 export function codeOf<Code extends string>(known: readonly Code[]): Shape<Code> {
-  return named('code', about('CamelCase, from the catalogue in volctl(8).', code(known)))
+  return named('code', about('CamelCase, from the catalogue in volctl-codes(7).', code(known)))
 }
 
 export const pod = named('pod', object<PodRef>({ namespace: optional(text), name: optional(text), uid: text }))
@@ -100,7 +101,7 @@ const fieldsOfStep = object<{ readonly op: StepOp; readonly target: string } & P
 })
 
 /** Of the fields of steps those alone that its op has. */
-const step: Shape<Step> = named(
+export const step: Shape<Step> = named(
   'step',
   withSchema(
     (value, at) => {
@@ -163,6 +164,7 @@ export const operation = named(
       about('How `message` begins if the pod is why: the same for all operations of the pod.', text),
     ),
     ownMessage: optional(about('How `message` goes on: what holds of this operation alone.', text)),
+    podState: optional(about("What `podMessage` says, without the pod's name.", text)),
     pod: optional(pod),
     volume: optional(volume),
     paths: about("Every path that is mounted, unmounted, created or removed, the driver's doing included.", list(path)),
@@ -185,6 +187,12 @@ export const operation = named(
     ),
     rule: text,
     kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
+    dead: optional(
+      about(
+        'Of its mounts those whose server or daemon does not answer, and the error in words.',
+        list(object<DeadMount>({ path, error: text })),
+      ),
+    ),
     expects: optional(about('The mounts that the operation was decided on.', list(expects))),
     basis: optional(about('What else the operation was decided on.', basis)),
     attachment: optional(

@@ -6,7 +6,7 @@ import { count, flag, list, object, oneOf, optional, record, text } from '../jso
 import type { IdentityContradiction, PlanInputs, PlanOptions, Refusal, ReviewedPlan } from '../plan/plan.ts'
 import { codeOf, kind, operation, path } from './operation-shape.ts'
 
-const options = object<PlanOptions>({
+export const options = object<PlanOptions>({
   orphans: flag,
   remount: flag,
   expand: flag,

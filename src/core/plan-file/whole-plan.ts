@@ -3,7 +3,17 @@
 import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import { flag, list, object, oneOf, optional, recordOf, text } from '../json/shape.ts'
-import type { Plan, PlanInputs, PlanSummary, Problem, Waiting } from '../plan/plan.ts'
+import type {
+  FreedBy,
+  KubeletOutlook,
+  KubeletShare,
+  NextStep,
+  Plan,
+  PlanInputs,
+  PlanSummary,
+  Problem,
+  Waiting,
+} from '../plan/plan.ts'
 import { codeOf, count, kind, pod, volume } from './operation-shape.ts'
 import { machine, REVIEWED } from './plan-shape.ts'
 
@@ -35,7 +45,7 @@ const inputs = object<PlanInputs>({
   ),
 })
 
-const waiting = about(
+const waitingEntry = about(
   'Desired, and someone else has to act first.',
   object<Waiting>({
     kind,
@@ -45,10 +55,11 @@ const waiting = about(
     pod: optional(pod),
     volume: optional(volume),
     rule: text,
+    until: optional(about('RFC 3339: when it is over at the latest, where that is known.', text)),
   }),
 )
 
-const problem = about(
+const problemEntry = about(
   'Something is wrong, and no operation follows.',
   object<Problem>({
     severity: oneOf('error', 'warning', 'info'),
@@ -64,24 +75,54 @@ const problem = about(
   }),
 )
 
+const share = list(
+  object<KubeletShare>({
+    message: text,
+    about: optional(list(text)),
+    operations: optional(about('Ids of operations of this plan.', list(text))),
+    until: optional(about('In words, or as RFC 3339.', text)),
+  }),
+)
+
+export const waiting = list(named('waiting', waitingEntry))
+export const problems = list(named('problem', problemEntry))
+
 const summary = object<PlanSummary>({
   operations: recordOf(kind, count),
   blocked: count,
   waiting: count,
   problems: count,
   filtered: about('Left out by --only, --skip, --pod, --volume or --max, dependants included.', count),
+  ready: optional(about('Operations that nothing blocks, themselves or what comes before them.', count)),
+  freedBy: optional(
+    about(
+      'How many more operations would be ready with one flag more.',
+      list(object<FreedBy>({ flag: oneOf('--orphans', '--remount', '--expand'), operations: count })),
+    ),
+  ),
+  kubelet: optional(
+    about(
+      'What a kubelet that runs, or may come back, does by itself, and what it never does.',
+      object<KubeletOutlook>({ does: share, never: share }),
+    ),
+  ),
+  next: optional(
+    about('What to type on this node, in this order, and why.', list(object<NextStep>({ command: text, why: text }))),
+  ),
 })
+
+export const WHOLE_PLAN = {
+  apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
+  kind: oneOf<'Plan'>('Plan'),
+  ...REVIEWED,
+  inputs: named('inputs', inputs),
+  waiting,
+  problems,
+  summary: named('summary', summary),
+  complete: about('false: something that may matter could not be known; `problems` says what.', flag),
+} as const
 
 export const wholePlan = about(
   'What one reconcile pass would do: `volctl plan -o json`. Fields may be added in any version; none is removed or changes its meaning without a word in the change log.',
-  object<Plan>({
-    apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
-    kind: oneOf<'Plan'>('Plan'),
-    ...REVIEWED,
-    inputs: named('inputs', inputs),
-    waiting: list(named('waiting', waiting)),
-    problems: list(named('problem', problem)),
-    summary: named('summary', summary),
-    complete: about('false: something that may matter could not be known; `problems` says what.', flag),
-  }),
+  object<Plan>(WHOLE_PLAN),
 )

@@ -33,8 +33,9 @@ export type Obstacle = NonNullable<Draft['blocked']>
 export function messageOnPod(
   podMessage: string,
   ownMessage: string,
-): Pick<Draft, 'message' | 'podMessage' | 'ownMessage'> {
-  return { message: `${podMessage}; ${ownMessage}`, podMessage, ownMessage }
+  podState?: string,
+): Pick<Draft, 'message' | 'podMessage' | 'ownMessage' | 'podState'> {
+  return { message: `${podMessage}; ${ownMessage}`, podMessage, ownMessage, ...defined({ podState }) }
 }
 
 /** Why an operation must not be carried out; undefined: it may be. */
@@ -54,6 +55,8 @@ export interface Wait {
   readonly code: WaitingCode
   readonly message: string
   readonly hint?: string
+  /** RFC 3339: when it is over at the latest. */
+  readonly until?: string
 }
 
 /** Something that a phase looked at and leaves as it is. */
@@ -202,6 +205,7 @@ export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Opera
       message,
       podMessage,
       ownMessage,
+      podState,
       pod,
       volume,
       paths,
@@ -214,7 +218,7 @@ export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Opera
       kind,
       reason,
       message,
-      ...defined({ podMessage, ownMessage, pod, volume }),
+      ...defined({ podMessage, ownMessage, podState, pod, volume }),
       paths,
       steps,
       after: [...new Set(after.flatMap((before) => ids.get(before) ?? []))],

@@ -77,3 +77,25 @@ export function operationEvent(
 export function note(message: string, more: Pick<ApplyEvent, 'code' | 'hint'> = {}): ApplyEvent {
   return { type: 'note', time: new Date().toISOString(), message, ...more }
 }
+
+/** An apply's answer for `-o json` and `yaml`. */
+export interface ApplyDocument
+  extends Pick<Plan, 'apiVersion' | 'node' | 'rootDir' | 'volctlVersion'>,
+    Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'outcomes'> {
+  readonly kind: 'ApplyResult'
+  /** What a new plan would still do; absent where the look at the end was not possible or not waited for. */
+  readonly left?: readonly Operation[]
+  readonly waiting?: Plan['waiting']
+  readonly problems?: Plan['problems']
+}
+
+/** The last line of `-o ndjson`. */
+export interface ResultEvent extends Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused'> {
+  readonly type: 'result'
+  /** RFC 3339. */
+  readonly time: string
+  /** How many operations ended so. */
+  readonly outcomes: Partial<Readonly<Record<OutcomeState, number>>>
+  /** How many operations a new plan would still have. */
+  readonly left?: number
+}

@@ -212,6 +212,12 @@ export interface Basis {
   readonly files?: readonly FileIdentity[]
 }
 
+/** A mount whose server or daemon does not answer. */
+export interface DeadMount {
+  readonly path: string
+  readonly error: string
+}
+
 export interface Operation {
   /** Stable for the same state. */
   readonly id: string
@@ -222,6 +228,8 @@ export interface Operation {
   readonly podMessage?: string
   /** How `message` goes on: what holds of this operation alone. */
   readonly ownMessage?: string
+  /** What `podMessage` says, without the pod's name: "was deleted from the API; …". */
+  readonly podState?: string
   readonly pod?: PodRef
   readonly volume?: VolumeRef
   /** Every absolute path that is mounted, unmounted, created or removed, the driver's doing included. */
@@ -235,6 +243,8 @@ export interface Operation {
   readonly rule: string
   /** S31: what the kubelet would have done instead, where it differs. */
   readonly kubeletWould?: string
+  /** Of its mounts those that are dead, in words that a person has seen: "transport endpoint is not connected (ENOTCONN)". */
+  readonly dead?: readonly DeadMount[]
   /** The mounts this operation was decided on. */
   readonly expects?: readonly ExpectedMount[]
   readonly basis?: Basis
@@ -251,6 +261,8 @@ export interface Waiting {
   readonly pod?: PodRef
   readonly volume?: VolumeRef
   readonly rule: string
+  /** RFC 3339: when it is over at the latest, where that is known. */
+  readonly until?: string
 }
 
 export type Severity = 'error' | 'warning' | 'info'
@@ -315,6 +327,44 @@ export interface PlanSummary {
   readonly problems: number
   /** Operations left out by --only, --skip, --pod, --volume or --max, dependants included. */
   readonly filtered: number
+  /** Operations that nothing blocks, themselves or what comes before them. */
+  readonly ready?: number
+  /** How many more would be ready with one flag more. */
+  readonly freedBy?: readonly FreedBy[]
+  /** What a kubelet that runs, or may come back, has to do with it. */
+  readonly kubelet?: KubeletOutlook
+  /** What to type on this node, in this order. */
+  readonly next?: readonly NextStep[]
+}
+
+/** Flags that a person gives to have what is done only on request. */
+export type LiftingFlag = '--orphans' | '--remount' | '--expand'
+
+export interface FreedBy {
+  readonly flag: LiftingFlag
+  readonly operations: number
+}
+
+/** One thing that the kubelet does by itself, or never does. */
+export interface KubeletShare {
+  readonly message: string
+  /** "shop/web-0: data": what it is about. */
+  readonly about?: readonly string[]
+  /** Ids of operations of this plan. */
+  readonly operations?: readonly string[]
+  /** Until when, in words or as RFC 3339. */
+  readonly until?: string
+}
+
+export interface KubeletOutlook {
+  readonly does: readonly KubeletShare[]
+  readonly never: readonly KubeletShare[]
+}
+
+/** A command line, and what it is for. */
+export interface NextStep {
+  readonly command: string
+  readonly why: string
 }
 
 export interface Plan {

@@ -6,7 +6,8 @@
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import { Findings, finishOperations, type Left } from '../plan/draft.ts'
-import type { Operation, OperationKind, Plan, PlanOptions, Refusal } from '../plan/plan.ts'
+import type { Operation, Plan, PlanOptions, Refusal } from '../plan/plan.ts'
+import { summaryOf } from '../plan/plan-summary.ts'
 import { withBasis } from './basis.ts'
 import type { PlanContext } from './context/context.ts'
 import { filterOperations } from './context/filter-operations.ts'
@@ -85,13 +86,7 @@ function planOf(context: PlanContext, findings: Findings): Plan {
     operations,
     waiting: findings.waiting,
     problems: findings.problems,
-    summary: {
-      operations: countByKind(operations),
-      blocked: operations.filter((operation) => operation.blocked !== undefined).length,
-      waiting: findings.waiting.length,
-      problems: findings.problems.length,
-      filtered,
-    },
+    summary: summaryOf({ operations, waiting: findings.waiting, problems: findings.problems }, filtered),
     complete: findings.complete,
     ...defined({ refused }),
   }
@@ -108,10 +103,4 @@ function blockRefused(operation: Operation, { code, message, hint }: Refusal): O
     ...operation,
     blocked: { code: code === 'OutageSuspected' ? code : 'Refused', message, ...defined({ hint }) },
   }
-}
-
-function countByKind(operations: readonly Operation[]): Partial<Record<OperationKind, number>> {
-  const counts: Partial<Record<OperationKind, number>> = {}
-  for (const { kind } of operations) counts[kind] = (counts[kind] ?? 0) + 1
-  return counts
 }

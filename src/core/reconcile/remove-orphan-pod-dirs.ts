@@ -9,7 +9,7 @@ import { type Draft, type Findings, messageOnPod } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
 import { CLEAR_AWAY, whoMounted } from './context/hints.ts'
-import { gone, podTimes } from './context/pod-facts.ts'
+import { gone, podTimes, stateOf } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
 import { contentObstacle } from './obstacles/content-users.ts'
 import type { PodClass } from './pods/pod-classes.ts'
@@ -78,7 +78,7 @@ function removal(context: PlanContext, pod: PodClass, mine: readonly Draft[]): D
   return {
     kind: 'RemoveOrphanPodDir',
     reason: 'OrphanPodDir',
-    ...messageOnPod(gone(pod), "only empty directories and the kubelet's own files are left"),
+    ...messageOnPod(gone(pod), "only empty directories and the kubelet's own files are left", stateOf(pod)),
     pod: pod.ref,
     steps,
     paths: [...new Set([dir, ...steps.map((step) => step.target)])],

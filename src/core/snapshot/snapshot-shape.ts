@@ -4,8 +4,10 @@
  */
 
 import { plainPath } from '../files/path-within.ts'
+import { about, named } from '../json/json-schema.ts'
 import {
   anything,
+  count,
   fail,
   flag,
   kept,
@@ -14,10 +16,14 @@ import {
   needed,
   nullable,
   number,
+  object,
   oneOf,
+  optional,
   type Shape,
+  schemaOf,
   text,
   unneeded,
+  withSchema,
 } from '../json/shape.ts'
 import {
   attachmentShape,
@@ -31,19 +37,38 @@ import {
   secretDigestShape,
   volumeShape,
 } from '../model/object-shapes.ts'
-import type { ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
+import type { ApiReadError, ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
 
 /** An empty one says no more than a missing one. */
-const filled: Shape<string> = (value, at) => (value === '' ? fail(at, 'there', undefined) : text(value, at))
+const filled: Shape<string> = withSchema(
+  (value, at) => (value === '' ? fail(at, 'there', undefined) : text(value, at)),
+  () => ({ type: 'string', minLength: 1 }),
+)
 
-const rootDirectory: Shape<string> = (value, at) => {
-  const path = filled(value, at)
-  if (!path.startsWith('/')) return fail(at, 'an absolute path', value)
-  return plainPath(path) === '/' ? fail(at, 'a directory of its own', value) : path
-}
+const rootDirectory: Shape<string> = withSchema(
+  (value, at) => {
+    const path = filled(value, at)
+    if (!path.startsWith('/')) return fail(at, 'an absolute path', value)
+    return plainPath(path) === '/' ? fail(at, 'a directory of its own', value) : path
+  },
+  () => ({ type: 'string', pattern: '^/.' }),
+)
 
 /** Other tools write them otherwise; what nobody understands makes everything unknown (`readFailures`). */
-const readError = anything as Shape<never>
+const readError = withSchema(
+  (value) => value,
+  (defs) => schemaOf(writtenError, defs),
+) as Shape<never>
+
+/** As volctl writes them. */
+const writtenError = object<ApiReadError>({
+  resource: text,
+  namespace: optional(text),
+  name: optional(text),
+  status: about('Of HTTP; 0: no answer came.', count),
+  reason: text,
+  message: text,
+})
 
 /** A word that later versions may have more of. */
 const word = text as Shape<never>
@@ -56,15 +81,15 @@ const apiShape = kept<ApiSnapshot>({
   credential: unneeded(text),
   user: text,
   resourceVersion: text,
-  node: unneeded(nullable(nodeShape)),
-  pods: needed(keptList(podShape)),
-  persistentVolumeClaims: needed(keptList(claimShape)),
-  persistentVolumes: needed(keptList(volumeShape)),
-  volumeAttachments: needed(keptList(attachmentShape)),
-  csiDrivers: needed(keptList(csiDriverShape)),
-  csiNode: unneeded(nullable(csiNodeShape)),
-  configMaps: needed(keptList(configMapShape)),
-  secrets: needed(keptList(secretDigestShape)),
+  node: unneeded(nullable(named('node', nodeShape))),
+  pods: needed(keptList(named('pod', podShape))),
+  persistentVolumeClaims: needed(keptList(named('claim', claimShape))),
+  persistentVolumes: needed(keptList(named('persistentVolume', volumeShape))),
+  volumeAttachments: needed(keptList(named('volumeAttachment', attachmentShape))),
+  csiDrivers: needed(keptList(named('csiDriver', csiDriverShape))),
+  csiNode: unneeded(nullable(named('csiNode', csiNodeShape))),
+  configMaps: needed(keptList(named('configMap', configMapShape))),
+  secrets: needed(keptList(named('secret', secretDigestShape))),
   errors: needed(keptList(readError)),
   lease: leaseShape,
   leaseRenewTime: text,
@@ -95,7 +120,7 @@ const apiShape = kept<ApiSnapshot>({
   }),
 })
 
-export const snapshotShape = kept<NodeSnapshot>({
+const wholeSnapshot = kept<NodeSnapshot>({
   apiVersion: needed(oneOf('volctl.io/v1')),
   kind: needed(oneOf('NodeSnapshot')),
   capturedAt: needed(filled),
@@ -185,3 +210,8 @@ export const snapshotShape = kept<NodeSnapshot>({
   lazyMemory: kept({ path: needed(text), why: needed(text) }),
   lazilyDetached: keptList(kept({ path: needed(text), dev: unneeded(text), volume: text })),
 })
+
+export const snapshotShape = about(
+  'Everything that a plan is computed from: `volctl snapshot`. Of objects of the API only the fields that volctl decides by are described. Fields may be added in any version; none is removed or changes its meaning without a word in the change log.',
+  wholeSnapshot,
+)

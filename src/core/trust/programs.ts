@@ -266,3 +266,42 @@ export async function runInForeground(
     process.off('SIGINT', ignore).off('SIGTERM', forward).off('SIGHUP', forward)
   }
 }
+
+/** The pager's whole environment, beside the fixed one: no command of less starts a shell, an editor or writes a file. */
+const PAGER_ENVIRONMENT = { LESSSECURE: '1', LESSHISTFILE: '-', LESSCHARSET: 'utf-8' } as const
+
+/**
+ * Lets a person page through a text on this process's terminal with less(1), as git does. Which pager that is no variable of
+ * the caller's says (S33). Ctrl-C is the pager's as long as it runs.
+ *
+ * @param terminal the caller's TERM
+ * @returns false: nothing was shown, since there is no less here or it could not start
+ */
+export async function pageThrough(text: string, terminal: string | undefined): Promise<boolean> {
+  // A terminal's name is a file's to its library: no path.
+  if (terminal === undefined || terminal === 'dumb' || !/^\w[\w.+-]*$/.test(terminal)) return false
+  let child: ChildProcess
+  try {
+    child = spawn(commandPath('less'), ['-FRX'], {
+      cwd: '/',
+      stdio: ['pipe', 'inherit', 'inherit'],
+      env: { ...PROGRAM_ENVIRONMENT, ...PAGER_ENVIRONMENT, TERM: terminal },
+    })
+  } catch {
+    return false
+  }
+  const ignore = (): void => {}
+  process.on('SIGINT', ignore)
+  try {
+    return await new Promise((settle) => {
+      child.once('error', () => settle(false))
+      // 1: an option that this less does not know. Quit early or ended by a signal, it has shown what was wanted.
+      child.once('exit', (status) => settle(status !== 1))
+      // Quit before the end: nobody wants the rest.
+      child.stdin?.on('error', ignore)
+      child.stdin?.end(text)
+    })
+  } finally {
+    process.off('SIGINT', ignore)
+  }
+}

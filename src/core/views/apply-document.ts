@@ -1,8 +1,9 @@
-import type { ApplyResult } from '../plan/events.ts'
+import { defined } from '../lang/defined.ts'
+import type { ApplyDocument, ApplyResult, OutcomeState, ResultEvent } from '../plan/events.ts'
 import type { ReviewedPlan } from '../plan/plan.ts'
 
 /** An apply's answer for `-o json` and `yaml`. */
-export function applyDocument(plan: ReviewedPlan, result: ApplyResult): object {
+export function applyDocument(plan: ReviewedPlan, result: ApplyResult): ApplyDocument {
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'ApplyResult',
@@ -11,25 +12,28 @@ export function applyDocument(plan: ReviewedPlan, result: ApplyResult): object {
     volctlVersion: plan.volctlVersion,
     ...resultFields(result),
     outcomes: result.outcomes,
-    left: result.left,
-    waiting: result.after?.waiting,
-    problems: result.after?.problems,
+    ...defined({ left: result.left, waiting: result.after?.waiting, problems: result.after?.problems }),
   }
 }
 
 /** The last line of `-o ndjson`. */
-export function resultEvent(result: ApplyResult): object {
-  const counts: Record<string, number> = {}
+export function resultEvent(result: ApplyResult): ResultEvent {
+  const counts: Partial<Record<OutcomeState, number>> = {}
   for (const { state } of result.outcomes) counts[state] = (counts[state] ?? 0) + 1
   return {
     type: 'result',
     time: new Date().toISOString(),
     ...resultFields(result),
     outcomes: counts,
-    left: result.left?.length,
+    ...defined({ left: result.left?.length }),
   }
 }
 
-function resultFields({ plan, exit, interrupted, refused }: ApplyResult): object {
-  return { plan, exit, interrupted, refused }
+function resultFields({
+  plan,
+  exit,
+  interrupted,
+  refused,
+}: ApplyResult): Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused'> {
+  return { plan, exit, interrupted, ...defined({ refused }) }
 }

@@ -3,11 +3,14 @@
 import { formatDuration } from '../lang/duration.ts'
 import type { ApplyEvent, ApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
 import { OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
+import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { groupedNotes } from './grouped-notes.ts'
 import type { Palette } from './palette.ts'
+import type { Screen } from './screen.ts'
 import { groupCounts } from './summary-line.ts'
 import { terminalSafe } from './terminal-safe.ts'
 import { bytesText, count, podText } from './words.ts'
+import { type Width, wrapped } from './wrap.ts'
 
 const ENDS: ReadonlySet<string> = new Set<OutcomeState>([
   'done',
@@ -23,22 +26,35 @@ export function isEnd(event: ApplyEvent): event is ApplyEvent & { type: OutcomeS
 }
 
 const KIND_WIDTH = Math.max(...OPERATION_KINDS.map((kind) => kind.length))
+/** What is said about a line stands below its operation. */
+const INDENT = ' '.repeat(9)
 
-/** `done     UnmountVolume  shop/web-0  pv-a  120ms`; what went wrong stands behind it. */
-export function eventLine(event: ApplyEvent, paint: Palette): string | undefined {
-  if (event.type === 'note') return `${paint.warn('note')}     ${terminalSafe(event.message)}${hintOf(event)}\n`
+/** `done     12  UnmountVolume  shop/web-0  data  120ms`, by the plan's numbers and names; what went wrong stands below. */
+export function eventLine(event: ApplyEvent, names: PlanNames, { paint, width }: Screen): string | undefined {
+  if (event.type === 'note') return `${wrapped('note     ', event.message, width, paint.warn)}${hintOf(event, width)}`
   if (!isEnd(event)) return undefined
   const time = event.elapsedMs === undefined ? '' : `  ${formatDuration(event.elapsedMs)}`
-  const head = `${stateText(event.type, paint)}  ${subject(event)}${time}`
-  return event.type === 'done'
-    ? `${head}\n`
-    : `${head}\n         ${codeOf(event)}${terminalSafe(event.message)}${hintOf(event)}\n`
+  const head = wrapped(`${stateText(event.type, paint)}  `, `${numbered(event, names)}${time}`, width)
+  if (event.type === 'done') return head
+  return `${head}${wrapped(INDENT, `${codeOf(event)}${event.message}`, width)}${hintOf(event, width)}`
 }
 
-/** Kind, pod and volume of an operation, as the lines and the progress name it. */
+/** Kind, pod and volume of an operation, as the journal names it. */
 export function subject({ kind, pod, volume }: Pick<ApplyEvent, 'kind' | 'pod' | 'volume'>): string {
-  const parts = [(kind ?? '').padEnd(KIND_WIDTH), podText(pod), ...(volume === undefined ? [] : [volume])]
-  return terminalSafe(parts.join('  '))
+  return partsText(kind, podText(pod), volume)
+}
+
+/** The same by the plan's number and names: so the lines and the progress name it. */
+export function numbered(event: ApplyEvent, names: PlanNames): string {
+  const { id = '', kind, pod, volume } = event
+  const operation = names.operation(id)
+  const number = `${names.number(id) ?? '-'}`.padEnd(names.numberWidth)
+  const shown = operation?.volume === undefined ? volume : shownVolume(operation)
+  return `${number}  ${partsText(kind, pod === undefined ? '-' : names.podText(pod), shown)}`
+}
+
+function partsText(kind: ApplyEvent['kind'], pod: string, volume: string | undefined): string {
+  return terminalSafe([(kind ?? '').padEnd(KIND_WIDTH), pod, ...(volume === undefined ? [] : [volume])].join('  '))
 }
 
 function stateText(state: OutcomeState, paint: Palette): string {
@@ -48,21 +64,30 @@ function stateText(state: OutcomeState, paint: Palette): string {
 }
 
 function codeOf({ code }: ApplyEvent): string {
-  return code === undefined ? '' : `${terminalSafe(code)}: `
+  return code === undefined ? '' : `${code}: `
 }
 
-function hintOf({ hint }: ApplyEvent): string {
-  return hint === undefined ? '' : `\n         ${terminalSafe(hint)}`
+function hintOf({ hint }: ApplyEvent, width: Width): string {
+  return hint === undefined ? '' : wrapped(INDENT, hint, width)
 }
 
-/** The end: what was done and deleted, what did not work, and what is left. */
-export function closing(result: ApplyResult, paint: Palette): string {
+/** The end: what was done and deleted, what did not work, what is left, and what to type next. */
+export function closing(result: ApplyResult, { paint, width }: Screen): string {
   const { outcomes, left, after, interrupted } = result
   return [
-    `\n${paint.bold(`Apply: ${tally(outcomes)}.`)}${deletedText(outcomes)}\n`,
-    interrupted ? paint.warn('Interrupted: operations that were not started changed nothing.\n') : '',
-    leftText(left, after, paint),
+    '\n',
+    wrapped('', `Apply: ${tally(outcomes)}.${deletedText(outcomes)}`, width, paint.bold),
+    isAllDone(outcomes)
+      ? wrapped('', 'This plan is already done: of its operations none is left to do on this node.', width)
+      : '',
+    interrupted ? wrapped('', 'Interrupted: operations that were not started changed nothing.', width, paint.warn) : '',
+    leftText(left, after, paint, width),
   ].join('')
+}
+
+/** Of a plan file: somebody has carried it out before. */
+function isAllDone(outcomes: readonly Outcome[]): boolean {
+  return outcomes.length > 0 && outcomes.every(({ code }) => code === 'AlreadyDone')
 }
 
 const ORDER: readonly OutcomeState[] = ['done', 'failed', 'refused', 'skipped', 'interrupted', 'blocked']
@@ -82,8 +107,14 @@ function deletedText(outcomes: readonly Outcome[]): string {
   return files > 0 ? ` Deleted ${count(files, 'file')}, ${bytesText(bytes)}.` : ''
 }
 
-function leftText(left: readonly Operation[] | undefined, after: Plan | undefined, paint: Palette): string {
-  if (left === undefined) return 'The node was not read again: volctl plan shows what is left to do.\n'
+function leftText(
+  left: readonly Operation[] | undefined,
+  after: Plan | undefined,
+  paint: Palette,
+  width: Width,
+): string {
+  if (left === undefined)
+    return wrapped('', 'The node was not read again: volctl plan shows what is left to do.', width)
   const waiting = after === undefined || after.waiting.length === 0 ? '' : ` ${after.waiting.length} waiting.`
   if (left.length === 0) return `Nothing is left to do.${waiting}\n`
   const kinds: Partial<Record<Operation['kind'], number>> = {}
@@ -91,5 +122,6 @@ function leftText(left: readonly Operation[] | undefined, after: Plan | undefine
   const notes = left.map(({ kind, blocked, message }) =>
     blocked === undefined ? { code: kind, message } : { ...blocked, code: `${kind}, ${blocked.code}` },
   )
-  return `Left: ${groupCounts(kinds).join(', ')}.${waiting}\n${groupedNotes('Left', notes, paint.warn)}`
+  const head = wrapped('', `Left: ${groupCounts(kinds).join(', ')}.${waiting}`, width)
+  return `${head}${groupedNotes('Left', notes, paint.warn, width)}${wrapped('Next: ', 'volctl plan', undefined, paint.bold)}`
 }

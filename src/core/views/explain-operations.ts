@@ -3,11 +3,26 @@ import { posix } from 'node:path'
 import { isWithin } from '../files/path-within.ts'
 import type { Operation, PodRef, Step, VolumeRef } from '../plan/plan.ts'
 import type { Palette } from './palette.ts'
+import type { Screen } from './screen.ts'
 import { deletesText, numberRanges, podText, volumeText } from './words.ts'
-import { type Width, wrapped } from './wrap.ts'
+import { wrapped } from './wrap.ts'
 
-/** @param wide every path in full */
-export function operationsText(operations: readonly Operation[], wide: boolean, paint: Palette, width: Width): string {
+/** One line each, the first few. */
+export function operationTitles(operations: readonly Operation[], { paint, width }: Screen): string {
+  if (operations.length === 0) return ''
+  const titles = operations.map(({ kind, pod, volume, blocked }, index) => {
+    const state = blocked === undefined ? '' : `: blocked, ${blocked.code}`
+    return wrapped(`  ${`${index + 1}`.padEnd(3)}`, `${kind} ${subjectsText(pod, volume)}${state}`, width)
+  })
+  const more = titles.length - MOST_TITLES
+  const lines = more > 0 ? [...titles.slice(0, MOST_TITLES), wrapped('  ', `and ${more} more`, width)] : titles
+  return `\n${paint.bold('volctl would:')}\n${lines.join('')}`
+}
+
+const MOST_TITLES = 6
+
+/** Wide: every path in full. */
+export function operationsText(operations: readonly Operation[], { wide, paint, width }: Screen): string {
   if (operations.length === 0) return ''
   const numbers = new Map(operations.map(({ id }, index) => [id, index + 1]))
   const lines = operations.map((operation, index) => {

@@ -1,6 +1,7 @@
 /** What there is, path by path, as `volctl explain` shows it. */
 import type { MountView, Place } from '../explain/explanation.ts'
 import type { Palette } from './palette.ts'
+import type { Screen } from './screen.ts'
 import { podText } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
@@ -20,7 +21,7 @@ const ROLES: Readonly<Record<Place['role'], string>> = {
 
 const ROLE_WIDTH = Math.max(...Object.values(ROLES).map((text) => text.length)) + 1
 
-export function placesText(places: readonly Place[], paint: Palette, width: Width): string {
+export function placesText(places: readonly Place[], { paint, width }: Screen): string {
   const severalPods = new Set(places.flatMap(({ pod }) => pod?.uid ?? [])).size > 1
   return places.map((place) => placeText(place, severalPods, paint, width)).join('')
 }

@@ -1,13 +1,15 @@
 /** Volumes as `volctl explain` shows them: one with all that is known of it, several in a table. */
 import type { Place, Verdict, VolumeView } from '../explain/explanation.ts'
+import { chainText } from './explain-chain.ts'
 import { placesText } from './explain-places.ts'
 import type { Palette } from './palette.ts'
 import { type Cell, renderTable } from './render-table.ts'
+import type { Screen } from './screen.ts'
 import { terminalSafe } from './terminal-safe.ts'
 import { volumeText } from './words.ts'
-import { type Width, wrapped } from './wrap.ts'
+import { wrapped } from './wrap.ts'
 
-export function volumesTable(volumes: readonly VolumeView[], paint: Palette): string {
+export function volumesTable(volumes: readonly VolumeView[], { paint }: Screen): string {
   if (volumes.length === 0) return ''
   const rows = volumes.map(({ volume, places, verdict, wantedBy }): Cell[] => [
     `  ${volumeText(volume)}`,
@@ -20,6 +22,32 @@ export function volumesTable(volumes: readonly VolumeView[], paint: Palette): st
     },
   ])
   return `\n${renderTable(['  VOLUME', 'PLUGIN', 'DESIRED', 'ACTUAL', 'VERDICT'], rows)}`
+}
+
+/** How many are in which state; those with trouble by name, where they are few, the others by kind. */
+export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen): string {
+  if (volumes.length === 0) return ''
+  const troubled = volumes.filter(({ verdict }) => verdict.state !== 'nothing')
+  const fine = volumes.filter(({ verdict }) => verdict.state === 'nothing')
+  const states = Map.groupBy(troubled, ({ verdict }) => verdictCell(verdict))
+  const parts = [...states].map(([cell, own]) => `${own.length} ${cell}${namesOf(own)}`)
+  const kinds = Map.groupBy(fine, ({ volume }) => kindText(volume.plugin))
+  const counted = [...kinds].map(([kind, own]) => `${own.length} ${kind}`).join(', ')
+  const text = [...parts, ...(fine.length === 0 ? [] : [`${fine.length} as they should be (${counted})`])].join('; ')
+  return wrapped(paint.bold(`Volumes: `), text, width)
+}
+
+const MOST_NAMED = 3
+
+function namesOf(volumes: readonly VolumeView[]): string {
+  return volumes.length > MOST_NAMED ? '' : ` (${volumes.map(({ volume }) => volumeText(volume)).join(', ')})`
+}
+
+const CONTENT = new Set(['configmap', 'secret', 'projected', 'downward-api'])
+
+function kindText(plugin: string): string {
+  const short = plugin.replace('kubernetes.io/', '')
+  return CONTENT.has(short) ? 'config maps, secrets and tokens' : short
 }
 
 /** A problem's code says that it is one. */
@@ -52,12 +80,18 @@ export interface AlreadySaid {
   readonly objects: boolean
 }
 
-export function volumeBlock(view: VolumeView, said: AlreadySaid, paint: Palette, width: Width): string {
+/** With its chain and all its paths. */
+export function volumeBlock(view: VolumeView, said: AlreadySaid, screen: Screen): string {
+  return `${volumeRows(view, said, screen)}${chainText(view.chain, screen, false)}${placesText(view.places, screen)}`
+}
+
+/** What is known of it, without paths. */
+export function volumeRows(view: VolumeView, said: AlreadySaid, { paint, width }: Screen): string {
   const title = paint.bold(terminalSafe(`Volume ${volumeText(view.volume)}:`))
   const rows = rowsOf(view, said).map(([label, text]) => wrapped(`  ${label.padEnd(13)}`, text, width))
   const isSaid = JSON.stringify(view.verdict) === JSON.stringify(said.verdict)
   const verdict = wrapped(`  ${'Verdict'.padEnd(13)}`, verdictText(view.verdict), width, colourOf(view.verdict, paint))
-  return `\n${title}\n${rows.join('')}${isSaid ? '' : verdict}${placesText(view.places, paint, width)}`
+  return `\n${title}\n${rows.join('')}${isSaid ? '' : verdict}`
 }
 
 function rowsOf({ volume, desired, attachment }: VolumeView, { objects }: AlreadySaid): [string, string][] {

@@ -1,29 +1,38 @@
-import { terminalSafe } from './terminal-safe.ts'
-import { numberRanges } from './words.ts'
+import { type Width, wrapped } from './wrap.ts'
 
-/** Something said about one or many rows of the plan. */
+/** Something said about one operation or many. */
 export interface Note {
-  /** Number of the row in the operations table; none for what stands alone. */
-  readonly row?: number
-  readonly code?: string
+  readonly code: string
   readonly message: string
   readonly hint?: string
 }
 
-/** Notes with equal text once, with the rows they are about; hints on a line of their own. */
-export function groupedNotes(title: string, notes: readonly Note[], paintCode: (text: string) => string): string {
+/** Of more notes with one code the first few are shown. */
+const ALIKE_AT_MOST = 5
+const SHOWN_OF_ALIKE = 3
+
+/** Notes with equal text once; hints on a line of their own. */
+export function groupedNotes(
+  title: string,
+  notes: readonly Note[],
+  paintCode: (text: string) => string,
+  width: Width,
+): string {
   if (notes.length === 0) return ''
   const groups = Map.groupBy(notes, (note) => JSON.stringify([note.code, note.message, note.hint]))
-  const lines = [...groups.values()].map((group) => noteText(group, paintCode))
+  const byCode = Map.groupBy(groups.values(), ([first]) => first?.code ?? '')
+  const lines = [...byCode].flatMap(([code, alike]) => {
+    if (alike.length <= ALIKE_AT_MOST) return alike.map((group) => noteText(group, paintCode, width))
+    const shown = alike.slice(0, SHOWN_OF_ALIKE).map((group) => noteText(group, paintCode, width))
+    return [...shown, wrapped('  ', `and ${alike.length - SHOWN_OF_ALIKE} more ${code}: volctl plan shows them`, width)]
+  })
   return `\n${title}:\n${lines.join('')}`
 }
 
-function noteText(group: readonly Note[], paintCode: (text: string) => string): string {
+function noteText(group: readonly Note[], paintCode: (text: string) => string, width: Width): string {
   const [first] = group
   if (first === undefined) return ''
-  const rows = group.flatMap(({ row }) => (row === undefined ? [] : [row]))
-  const where = rows.length > 0 ? `${numberRanges(rows)}  ` : group.length > 1 ? `${group.length} x  ` : ''
-  const code = first.code === undefined ? '' : `${paintCode(terminalSafe(first.code))}: `
-  const hint = first.hint === undefined ? '' : `      ${terminalSafe(first.hint)}\n`
-  return `  ${where}${code}${terminalSafe(first.message)}\n${hint}`
+  const times = group.length > 1 ? `${group.length} x ` : ''
+  const text = wrapped('  ', `${times}${first.code}: ${first.message}`, width, paintCode)
+  return `${text}${first.hint === undefined ? '' : wrapped('      ', first.hint, width)}`
 }

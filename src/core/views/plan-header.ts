@@ -1,46 +1,66 @@
 import type { Plan, PlanInputs } from '../plan/plan.ts'
 import type { Palette } from './palette.ts'
-import { terminalSafe } from './terminal-safe.ts'
+import type { Screen } from './screen.ts'
 import { count } from './words.ts'
+import { wrapped } from './wrap.ts'
 
 /**
  * What a person must have seen before saying yes (S31): which cluster and as whom, whether this is the machine that
  * the Node object describes, what the kubelet is doing, how many pods of the node are orphaned, which rules are not judged.
  */
-export function planHeader(plan: Plan, paint: Palette): string {
+export function planHeader(plan: Plan, { paint, width }: Screen, whole: boolean): string {
   const { inputs } = plan
-  const rows: [string, string][] = [
-    ['Node', nodeText(plan, paint)],
-    ['Root', `${terminalSafe(plan.rootDir)} (${count(inputs.actual.mounts, 'mount')} in the mount table)`],
-    ['API', apiText(inputs.api, paint)],
-    ['Kubelet', kubeletText(inputs.kubelet, paint)],
-    ['Runtime', `${terminalSafe(inputs.runtime.source)}, ${count(inputs.runtime.pods, 'pod')}`],
-    ['Pods', podsText(inputs, paint)],
-    ...inputs.unjudged.map(({ message }): [string, string] => ['Not judged', paint.warn(terminalSafe(message))]),
+  const rows: readonly Line[] = [
+    { label: 'Node', ...nodeText(plan, paint) },
+    ...(whole || width === undefined
+      ? [{ label: 'Root', text: `${plan.rootDir} (${count(inputs.actual.mounts, 'mount')} in the mount table)` }]
+      : []),
+    { label: 'API', ...apiText(inputs.api, paint) },
+    { label: 'Kubelet', ...kubeletText(inputs.kubelet, paint) },
+    ...(whole || width === undefined
+      ? [{ label: 'Runtime', text: `${inputs.runtime.source}, ${count(inputs.runtime.pods, 'pod')}` }]
+      : []),
+    { label: 'Pods', ...podsText(inputs, paint) },
+    ...inputs.unjudged
+      // What only apply can judge is the same in every plan.
+      .filter(({ rule }) => whole || width === undefined || rule !== 'S21')
+      .map(({ message }) => ({ label: 'Not judged', text: message, colour: paint.warn })),
   ]
-  return rows.map(([label, text]) => `${`${label}:`.padEnd(12)}${text}\n`).join('')
+  return rows.map(({ label, text, colour }) => wrapped(`${`${label}:`.padEnd(12)}`, text, width, colour)).join('')
 }
 
-function nodeText({ node, bootID, inputs: { machine } }: Plan, paint: Palette): string {
+interface Line {
+  readonly label: string
+  readonly text: string
+  /** Of the whole text: what a person must not overlook. */
+  readonly colour?: ((text: string) => string) | undefined
+}
+
+type Text = Omit<Line, 'label'>
+
+function nodeText({ node, bootID, inputs: { machine } }: Plan, paint: Palette): Text {
   const differs = (machine.contradictions ?? []).map(({ field, accepted }) => (accepted ? `${field}, accepted` : field))
   const but = differs.length === 0 ? '' : `; different: ${differs.join('; ')}`
   const matches = machine.matches
-    ? `${paint.good('matches the Node object')}${paint.warn(but)}`
-    : paint.bad(`NOT proven to be the machine of this Node object${but}`)
+    ? `matches the Node object${but}`
+    : `NOT proven to be the machine of this Node object${but}`
   const boot = machine.bootID ?? bootID
-  return `${terminalSafe(node)} (${matches}${boot === undefined ? '' : `; boot ${terminalSafe(boot)}`})`
+  return {
+    text: `${node} (${matches}${boot === undefined ? '' : `; boot ${boot}`})`,
+    colour: machine.matches ? (but === '' ? undefined : paint.warn) : paint.bad,
+  }
 }
 
-function apiText(api: PlanInputs['api'], paint: Palette): string {
+function apiText(api: PlanInputs['api'], paint: Palette): Text {
   const user = api.user === undefined ? '' : ` as ${api.user}`
   const version = api.resourceVersion === undefined ? '' : `, pods at resource version ${api.resourceVersion}`
-  const server = terminalSafe(`${api.server === '' ? 'not read' : api.server}${user}${version}`)
+  const server = `${api.server === '' ? 'not read' : api.server}${user}${version}`
   const { insecure, secondLookInsecure } = api
   const doubts = [
     insecure === undefined ? [] : INSECURE[insecure],
     secondLookInsecure === undefined ? [] : `with the kubelet's credential: ${INSECURE[secondLookInsecure]}`,
   ].flat()
-  return doubts.length === 0 ? server : `${server} ${paint.bad(`(${doubts.join('; ')})`)}`
+  return doubts.length === 0 ? { text: server } : { text: `${server} (${doubts.join('; ')})`, colour: paint.bad }
 }
 
 const INSECURE = {
@@ -55,17 +75,19 @@ const KUBELET = {
   unknown: 'unknown',
 } as const
 
-function kubeletText({ state, note, unit }: PlanInputs['kubelet'], paint: Palette): string {
-  const text = state === 'stopped' ? KUBELET[state] : paint.warn(KUBELET[state])
+function kubeletText({ state, note, unit }: PlanInputs['kubelet'], paint: Palette): Text {
   const more = note ?? unit
-  return more === undefined ? text : `${text} (${terminalSafe(more)})`
+  return {
+    text: `${KUBELET[state]}${more === undefined ? '' : ` (${more})`}`,
+    colour: state === 'stopped' ? undefined : paint.warn,
+  }
 }
 
-function podsText({ pods, actual }: PlanInputs, paint: Palette): string {
-  const orphaned = `${pods.gone} orphaned`
-  return [
+function podsText({ pods, actual }: PlanInputs, paint: Palette): Text {
+  const text = [
     `${pods.listed} in the API`,
     count(actual.podDirs, 'pod directory', 'pod directories'),
-    pods.gone > 0 ? paint.bold(orphaned) : orphaned,
+    `${pods.gone} orphaned`,
   ].join(', ')
+  return { text, colour: pods.gone > 0 ? paint.bold : undefined }
 }

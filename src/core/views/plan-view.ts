@@ -1,105 +1,84 @@
 /**
- * The plan on a screen: header, operations in their order, what blocks them, what waits, problems, one last line.
- * `confirm` adds what is known of each volume and where the kubelet would have done something else (S31); `wide` every
- * step as well.
+ * The plan on a screen, its end last, where a terminal shows it: what it was computed from, what the kubelet does by itself,
+ * groups of operations with what blocks them, waits and problems, what is about nothing else, the counts, and what to type
+ * next. `confirm` adds what is known of each volume and where the kubelet would have done something else (S31); `wide` every
+ * operation and step as well.
  */
-import type { Operation, Plan, Problem, Severity } from '../plan/plan.ts'
-import { groupedNotes, type Note } from './grouped-notes.ts'
-import type { Palette } from './palette.ts'
+import { isForKubelet } from '../plan/kubelet-outlook.ts'
+import type { Operation, Plan } from '../plan/plan.ts'
+import { planGroups } from '../plan/plan-groups.ts'
+import { PlanNames } from '../plan/plan-names.ts'
+import { kubeletText } from './kubelet-outlook-view.ts'
+import { dataOf, type Folding } from './plan-folds.ts'
+import { groupsText, problemsText } from './plan-groups-view.ts'
 import { planHeader } from './plan-header.ts'
-import { type Cell, renderTable } from './render-table.ts'
+import type { Screen } from './screen.ts'
 import { summaryLine } from './summary-line.ts'
-import { terminalSafe } from './terminal-safe.ts'
-import { volumesTable } from './volumes-table.ts'
-import { deletesText, numberRanges, podText, volumeText } from './words.ts'
+import { volumesText } from './volumes-table.ts'
+import { wrapped } from './wrap.ts'
 
-export type PlanDetail = 'table' | 'confirm' | 'wide'
+export interface PlanDetail {
+  /** Before apply asks: what a person must have seen (S31). */
+  readonly confirm?: boolean
+  /** -v: nothing is folded. */
+  readonly unfolded?: boolean
+}
 
-export function renderPlan(plan: Plan, paint: Palette, detail: PlanDetail): string {
-  const wide = detail === 'wide'
-  const confirm = wide || detail === 'confirm'
+export function renderPlan(plan: Plan, screen: Screen, { confirm = false, unfolded = false }: PlanDetail = {}): string {
+  const names = new PlanNames(plan)
+  const { paint, wide } = screen
+  const whole = wide || confirm
+  const folding: Folding = { names, paint, unfolded: unfolded || wide, kubelet: whole, wide }
+  const kubelet = plan.summary.kubelet
+  // What only waits for the kubelet is said at the top, all at once.
+  const { alike, rest } = planGroups(plan, (wait) => kubelet === undefined || wide || !isForKubelet(wait))
+  const body = [
+    planHeader(plan, screen, whole),
+    kubelet === undefined ? '' : kubeletText(plan, kubelet, names, screen),
+    whole ? volumesText(plan.operations, screen) : '',
+    groupsText(alike, folding, screen),
+    wide ? stepsText(plan.operations, screen) : '',
+    rest.length === 0
+      ? ''
+      : `\n${paint.bold('Of the node as a whole:')}\n${problemsText(rest, screen, folding.unfolded)}`,
+  ].join('')
+  const end = endText(plan, screen, confirm)
+  return `${confirm || !isLong(body, screen) ? '' : `${end}\n`}${body}\n${end}`
+}
+
+/** What a pager shows first says how it ends. */
+function isLong(body: string, { rows }: Screen): boolean {
+  return rows !== undefined && body.split('\n').length > rows
+}
+
+/** The verdict, the counts and the next command. */
+function endText(plan: Plan, { paint, width }: Screen, confirm: boolean): string {
+  const { ready = 0, next = [] } = plan.summary
+  const [first] = next
+  const lost = dataOf(plan.operations.filter(({ blocked }) => blocked === undefined))
   return [
-    planHeader(plan, paint),
-    operationsText(plan.operations, paint, wide),
-    confirm ? volumesTable(plan.operations, paint) : '',
-    groupedNotes('Why', whyNotes(plan.operations, wide), paint.bold),
-    groupedNotes('Blocked', blockedNotes(plan.operations), paint.warn),
-    confirm ? groupedNotes('The kubelet would instead', kubeletNotes(plan.operations), paint.bold) : '',
-    waitingText(plan, paint),
-    problemsText(plan.problems, paint),
-    `\n${paint.bold(summaryLine(plan))}\n`,
-    plan.complete ? '' : paint.warn('Not complete: something that may matter could not be read; see the problems.\n'),
+    wrapped('', summaryLine(plan), width, paint.bold),
+    lost === '' ? '' : wrapped('', `Data that is deleted: ${lost}.`, width, paint.warn),
+    plan.complete
+      ? ''
+      : wrapped('', 'Not complete: something that may matter could not be read; see the problems.', width, paint.warn),
+    first === undefined || (confirm && ready > 0) ? '' : nextText(first.command, first.why, width, paint.bold),
   ].join('')
 }
 
-function operationsText(operations: readonly Operation[], paint: Palette, wide: boolean): string {
+/** A line that can be copied whole: to a shell what follows the command is a comment. */
+function nextText(command: string, why: string, width: Screen['width'], bold: (text: string) => string): string {
+  const line = `Next: ${command}  # ${why}`
+  if (width === undefined || line.length <= width) return wrapped('Next: ', `${command}  # ${why}`, undefined, bold)
+  return `${wrapped('Next: ', command, undefined, bold)}${wrapped('      # ', why, width)}`
+}
+
+function stepsText(operations: readonly Operation[], { paint, width }: Screen): string {
   if (operations.length === 0) return ''
-  const numbers = new Map(operations.map(({ id }, index) => [id, index + 1]))
-  const head = ['#', 'OPERATION', 'POD', 'VOLUME', 'REASON', 'AFTER', 'DELETES', 'STATE']
-  const rows = operations.map((operation, index): Cell[] => [
-    `${index + 1}`,
-    operation.kind,
-    podText(operation.pod),
-    volumeText(operation.volume),
-    operation.reason,
-    numberRanges(operation.after.flatMap((id) => numbers.get(id) ?? []).toSorted((a, b) => a - b)),
-    deletesText(operation.deletes),
-    operation.blocked === undefined ? '' : { text: `blocked: ${operation.blocked.code}`, paint: paint.warn },
-  ])
-  if (!wide) return `\n${renderTable(head, rows)}`
-  const wideRows = rows.map((row, index) => [...row, operations[index]?.rule ?? '', operations[index]?.id ?? ''])
-  return `\n${renderTable([...head, 'RULE', 'ID'], wideRows)}\nSteps:\n${operations.map(stepsText).join('')}`
-}
-
-function stepsText(operation: Operation, index: number): string {
-  return operation.steps
-    .map(({ op, target, detail }) => terminalSafe(`  ${index + 1}  ${op} ${target}${detail ? ` (${detail})` : ''}`))
-    .map((line) => `${line}\n`)
-    .join('')
-}
-
-/** One line per operation or, narrow, one for all operations of a pod: what holds of the pod. */
-function whyNotes(operations: readonly Operation[], wide: boolean): Note[] {
-  return operations.map(({ reason, message, podMessage }, index) => ({
-    row: index + 1,
-    code: reason,
-    message: wide ? message : (podMessage ?? message),
-  }))
-}
-
-function blockedNotes(operations: readonly Operation[]): Note[] {
-  return operations.flatMap(({ blocked }, index) => (blocked === undefined ? [] : [{ row: index + 1, ...blocked }]))
-}
-
-function kubeletNotes(operations: readonly Operation[]): Note[] {
-  return operations.flatMap(({ kubeletWould }, index) =>
-    kubeletWould === undefined ? [] : [{ row: index + 1, message: kubeletWould }],
-  )
-}
-
-function waitingText({ waiting }: Plan, paint: Palette): string {
-  if (waiting.length === 0) return ''
-  const rows = waiting.map((entry): Cell[] => [
-    `  ${entry.kind}`,
-    podText(entry.pod),
-    volumeText(entry.volume),
-    entry.code,
-    entry.message,
-  ])
-  const head = ['  WAITING', 'POD', 'VOLUME', 'CODE', 'FOR']
-  const hints = [...new Set(waiting.flatMap(({ hint }) => hint ?? []))].map((hint) => `    ${terminalSafe(hint)}\n`)
-  return `\n${renderTable(head, rows)}${paint.dim(hints.join(''))}`
-}
-
-const SEVERITIES: readonly Severity[] = ['error', 'warning', 'info']
-
-function problemsText(problems: readonly Problem[], paint: Palette): string {
-  const colour = { error: paint.bad, warning: paint.warn, info: paint.dim } as const
-  return SEVERITIES.map((severity) =>
-    groupedNotes(
-      { error: 'Problems', warning: 'Warnings', info: 'Notes' }[severity],
-      problems.filter((problem) => problem.severity === severity),
-      colour[severity],
+  const lines = operations.flatMap(({ steps }, index) =>
+    steps.map(({ op, target, detail }) =>
+      wrapped(`  ${index + 1}  `, `${op} ${target}${detail ? ` (${detail})` : ''}`, width),
     ),
-  ).join('')
+  )
+  return `\n${paint.bold('Steps:')}\n${lines.join('')}`
 }

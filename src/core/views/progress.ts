@@ -1,6 +1,7 @@
 import { formatDuration } from '../lang/duration.ts'
 import type { ApplyEvent } from '../plan/events.ts'
-import { isEnd, subject } from './apply-lines.ts'
+import type { PlanNames } from '../plan/plan-names.ts'
+import { isEnd, numbered } from './apply-lines.ts'
 import { cutToWidth } from './text-width.ts'
 
 const REDRAW_MS = 200
@@ -25,6 +26,7 @@ export interface Terminal {
  */
 export class Progress implements Disposable {
   readonly #screen: Terminal
+  readonly #names: PlanNames
   readonly #now: () => number
   readonly #running = new Map<string, Running>()
   readonly #timer: NodeJS.Timeout
@@ -32,8 +34,9 @@ export class Progress implements Disposable {
   #ended = 0
   #drawn = 0
 
-  constructor(screen: Terminal, total: number, now: () => number = () => performance.now()) {
+  constructor(screen: Terminal, names: PlanNames, total: number, now: () => number = () => performance.now()) {
     this.#screen = screen
+    this.#names = names
     this.#total = total
     this.#now = now
     this.#timer = setInterval(() => this.#draw(), REDRAW_MS)
@@ -85,7 +88,10 @@ export class Progress implements Disposable {
       .values()
       .take(most)
       .map(({ event, since, step }) =>
-        cutToWidth(`  ${formatDuration(this.#now() - since).padStart(6)}  ${subject(event)}  ${step}`, width).trimEnd(),
+        cutToWidth(
+          `  ${formatDuration(this.#now() - since).padStart(6)}  ${numbered(event, this.#names)}  ${step}`,
+          width,
+        ).trimEnd(),
       )
     const hidden = this.#running.size - most
     const more = hidden > 0 ? `, ${hidden} more running` : ''

@@ -22,7 +22,7 @@ const GAP = 2
  * Columns that are empty in every row are left out.
  */
 export function renderTable(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const shown = head.map((_, column) => rows.some((row) => textOf(row[column]) !== ''))
+  const shown = head.map((_, column) => rows.some((row) => cellText(row[column]) !== ''))
   const keep = <T>(row: readonly T[]): T[] => row.filter((_, column) => shown[column])
   const safe: Cell[][] = [keep(head), ...rows.map((row) => keep(row).map(safeCell))]
   const colWidths = keep(head).map((_, column) => widest(safe, column) + GAP)
@@ -40,7 +40,7 @@ function drawn(rows: readonly (readonly Cell[])[], colWidths: readonly number[])
     colWidths: [...colWidths],
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP, compact: true },
   })
-  for (const row of rows) table.push(row.map(paintedText))
+  for (const row of rows) table.push(row.map((cell) => paintedCell(cell, cellText(cell))))
   return table.toString().split('\n')
 }
 
@@ -52,15 +52,16 @@ function widest(rows: readonly (readonly Cell[])[], column: number): number {
 }
 
 function widthOf(cell: Cell | undefined): number {
-  return textWidth(textOf(cell))
+  return textWidth(cellText(cell))
 }
 
-function textOf(cell: Cell | undefined): string {
+export function cellText(cell: Cell | undefined): string {
   return cell === undefined ? '' : typeof cell === 'string' ? cell : cell.text
 }
 
-function paintedText(cell: Cell): string {
-  return typeof cell === 'string' ? cell : cell.paint(cell.text)
+/** @param text of the cell, made safe */
+export function paintedCell(cell: Cell, text: string): string {
+  return typeof cell === 'string' ? text : cell.paint(text)
 }
 
 function safeCell(cell: Cell): Cell {

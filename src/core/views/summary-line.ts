@@ -1,23 +1,49 @@
 import { OPERATION_GROUPS, type OperationKind, type Plan } from '../plan/plan.ts'
 import { count } from './words.ts'
 
-/** The plan's last line: operations by the groups that `--only` takes, then what is blocked, waits or is wrong. */
+/** The plan's last line: operations, of which some are ready and the others blocked; then what waits or is wrong. */
 export function summaryLine(plan: Plan): string {
   const { summary } = plan
   const rest = [
-    ...(summary.blocked > 0 ? [`${summary.blocked} blocked`] : []),
     ...(summary.waiting > 0 ? [`${summary.waiting} waiting`] : []),
-    ...(summary.problems > 0 ? [count(summary.problems, 'problem')] : []),
+    ...(summary.problems > 0 ? [problemsText(plan)] : []),
     ...(summary.filtered > 0 ? [`${summary.filtered} left out by flags`] : []),
   ]
-  const todo = groupCounts(summary.operations)
-  if (todo.length > 0) return `Plan: ${[todo.join(', '), ...rest].join('; ')}.`
+  const todo = plan.operations.length
+  if (todo > 0) return `${count(todo, 'operation')}: ${[readyText(plan), ...rest].join('; ')}.`
   if (rest.length > 0) return `Nothing to do: no operation is needed; ${rest.join('; ')}.`
   // Of what was not seen nothing is promised (S3).
   return plan.complete
     ? 'Nothing to do: every volume on this node is as it should be.'
     : 'Nothing to do: no operation is needed, as far as volctl could read the node.'
 }
+
+/** `29 ready, 10 blocked (--orphans would free 8)`; blocked is also what comes after a blocked operation. */
+function readyText({ operations, summary: { ready = 0, freedBy = [] } }: Plan): string {
+  const blocked = operations.length - ready
+  const freed = freedBy.map(({ flag, operations: more }) => `${flag} would free ${more}`).join(', ')
+  return [
+    ...(ready > 0 ? [`${ready} ready`] : []),
+    ...(blocked > 0 ? [`${blocked} blocked${freed === '' ? '' : ` (${freed})`}`] : []),
+  ].join(', ')
+}
+
+/** `3 problems (1 error, 2 warnings)`; one problem says what it is. */
+function problemsText({ problems }: Plan): string {
+  const parts = SEVERITIES.flatMap(([severity, one]) => {
+    const n = problems.filter((problem) => problem.severity === severity).length
+    return n > 0 ? [count(n, one)] : []
+  })
+  return problems.length > 1 && parts.length > 1
+    ? `${count(problems.length, 'problem')} (${parts.join(', ')})`
+    : (parts[0] ?? '')
+}
+
+const SEVERITIES = [
+  ['error', 'error'],
+  ['warning', 'warning'],
+  ['info', 'note'],
+] as const
 
 /** `3 unmount`, `1 device`, in the order of the groups; blocked operations are counted too. */
 export function groupCounts(operations: Readonly<Partial<Record<OperationKind, number>>>): string[] {

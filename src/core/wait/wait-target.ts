@@ -2,7 +2,8 @@
 import { isTerminalPhase, isTerminating } from '../desired/pods.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { allCandidates, type Candidate, type Target } from '../explain/candidates.ts'
-import { findTarget, splitPrefix } from '../explain/find-target.ts'
+import { findTarget } from '../explain/find-target.ts'
+import { splitPrefix } from '../explain/kinds.ts'
 import type { NodeVolume } from '../explain/node-volume.ts'
 import { NodeVolumes } from '../explain/node-volumes.ts'
 import type { PodRef } from '../plan/plan.ts'
@@ -166,7 +167,7 @@ function volumesCalled({ candidates }: Finder, given: string, ask: WaitAsk): Wai
 }
 
 function volumeOf(target: Target): NodeVolume | undefined {
-  return target.kind === 'Pod' ? undefined : target.volume
+  return 'volume' in target ? target.volume : undefined
 }
 
 function volumeTarget(name: string, target: Target): VolumeTarget {

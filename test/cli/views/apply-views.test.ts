@@ -1,10 +1,21 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
+import { PlanNames } from '../../../src/core/plan/plan-names.ts'
 import { closing, eventLine } from '../../../src/core/views/apply-lines.ts'
-import { PLAIN } from '../../../src/core/views/palette.ts'
 import { Progress, type Terminal } from '../../../src/core/views/progress.ts'
+import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
 
+const NAMES = new PlanNames(
+  aPlan({
+    operations: [
+      anOperation({ id: 'op-0' }),
+      anOperation({
+        volume: { name: 'pv-a', podVolumeName: 'data', plugin: 'kubernetes.io/csi', mode: 'Filesystem' },
+      }),
+    ],
+  }),
+)
 const event = (given: Partial<ApplyEvent>): ApplyEvent => ({
   type: 'done',
   time: '2026-11-01T12:00:00Z',
@@ -18,7 +29,7 @@ const event = (given: Partial<ApplyEvent>): ApplyEvent => ({
 
 describe('a line for each operation that ends', () => {
   it.each([
-    { name: 'done', given: { elapsedMs: 120 }, line: 'done     UnmountVolume       shop/web-0  pv-a  120ms\n' },
+    { name: 'done', given: { elapsedMs: 120 }, line: 'done     2  UnmountVolume       shop/web-0  data  120ms\n' },
     {
       name: 'failed',
       given: {
@@ -27,7 +38,7 @@ describe('a line for each operation that ends', () => {
         message: 'busy\u001b[2J',
         hint: 'Look at its log.',
       },
-      line: 'failed   UnmountVolume       shop/web-0  pv-a\n         DriverRefused: busy\\x1b[2J\n         Look at its log.\n',
+      line: 'failed   2  UnmountVolume       shop/web-0  data\n         DriverRefused: busy\\x1b[2J\n         Look at its log.\n',
     },
     {
       name: 'a note',
@@ -36,7 +47,7 @@ describe('a line for each operation that ends', () => {
     },
     { name: 'start', given: { type: 'start' as const }, line: undefined },
     { name: 'left', given: { type: 'left' as const }, line: undefined },
-  ])('$name', ({ given, line }) => expect(eventLine(event(given), PLAIN)).toBe(line))
+  ])('$name', ({ given, line }) => expect(eventLine(event(given), NAMES, PLAIN_SCREEN)).toBe(line))
 })
 
 const outcome = (state: Outcome['state'], deleted?: Outcome['deleted']): Outcome => ({
@@ -59,7 +70,7 @@ const result = (given: Partial<ApplyResult>): ApplyResult => ({
 describe('the end says what was done, what was not, and what is left', () => {
   it('all of it', () =>
     expect(
-      closing(result({ outcomes: [outcome('done', { files: 2, bytes: 2048 }), outcome('done')] }), PLAIN),
+      closing(result({ outcomes: [outcome('done', { files: 2, bytes: 2048 }), outcome('done')] }), PLAIN_SCREEN),
     ).toMatchInlineSnapshot(`
       "
       Apply: 2 done. Deleted 2 files, 2.0 KiB.
@@ -84,7 +95,7 @@ describe('the end says what was done, what was not, and what is left', () => {
           }),
           exit: 3,
         }),
-        PLAIN,
+        PLAIN_SCREEN,
       ),
     ).toMatchInlineSnapshot(`
       "
@@ -95,12 +106,16 @@ describe('the end says what was done, what was not, and what is left', () => {
         UnmountVolume: pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted
         UnmountDevice, HeldBy: pid 7 holds it
             End it.
+      Next: volctl plan
       "
     `))
 
   it('interrupted', () =>
     expect(
-      closing(result({ outcomes: [outcome('interrupted')], left: undefined, interrupted: true, exit: 130 }), PLAIN),
+      closing(
+        result({ outcomes: [outcome('interrupted')], left: undefined, interrupted: true, exit: 130 }),
+        PLAIN_SCREEN,
+      ),
     ).toMatchInlineSnapshot(`
       "
       Apply: 1 interrupted.
@@ -134,15 +149,15 @@ describe('progress on a terminal', () => {
     const terminal = new FakeTerminal()
     let now = 0
     {
-      using progress = new Progress(terminal, 3, () => now)
+      using progress = new Progress(terminal, NAMES, 3, () => now)
       progress.follow(event({ type: 'start' }))
       progress.follow(event({ type: 'start', id: 'op-2', volume: 'pv-b' }))
       progress.follow(event({ type: 'step', id: 'op-2', step: { op: 'NodeUnpublishVolume', target: '/x' } }))
       now = 12_000
       vi.advanceTimersByTime(200)
       expect(terminal.lines).toEqual([
-        '     12s  UnmountVolume       shop/web-0  pv-a',
-        '     12s  UnmountVolume       shop/web-0  pv-b  NodeUnpubli',
+        '     12s  2  UnmountVolume       shop/web-0  data',
+        '     12s  -  UnmountVolume       shop/web-0  pv-b  NodeUnpu',
         '  0 of 3 operations ended',
         '',
       ])
@@ -150,7 +165,7 @@ describe('progress on a terminal', () => {
       progress.above(() => terminal.write('done pv-a\n'))
       expect(terminal.lines).toEqual([
         'done pv-a',
-        '     12s  UnmountVolume       shop/web-0  pv-b  NodeUnpubli',
+        '     12s  -  UnmountVolume       shop/web-0  pv-b  NodeUnpu',
         '  1 of 3 operations ended',
         '',
       ])
@@ -161,7 +176,7 @@ describe('progress on a terminal', () => {
 
   it('never more lines than the screen has', () => {
     const terminal = new FakeTerminal()
-    using progress = new Progress(terminal, 50, () => 0)
+    using progress = new Progress(terminal, NAMES, 50, () => 0)
     for (let i = 0; i < 50; i++) progress.follow(event({ type: 'start', id: `op-${i}` }))
     progress.above(() => undefined)
     expect(terminal.lines).toHaveLength(5)

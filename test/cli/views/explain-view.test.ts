@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { explain } from '../../../src/core/explain/explain.ts'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { renderExplanation } from '../../../src/core/views/explain-view.ts'
-import { PLAIN, palette } from '../../../src/core/views/palette.ts'
+import { palette } from '../../../src/core/views/palette.ts'
+import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
 import { wrapped } from '../../../src/core/views/wrap.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 
+const TERMINAL: Screen = { ...PLAIN_SCREEN, width: 80, rows: 24 }
+const WIDE: Screen = { ...PLAIN_SCREEN, wide: true }
 const GONE = uid(9)
 const answerOf = (built: NodeBuilder, what: string): Explanation =>
   explain(built.build(), planOptions(), what).explanation
@@ -17,73 +20,30 @@ const orphan = (): NodeBuilder => {
 }
 
 it('a volume of a pod that is gone, on 80 columns', () =>
-  expect(renderExplanation(answerOf(orphan(), 'pv-1'), PLAIN, false, 80)).toMatchInlineSnapshot(`
+  expect(renderExplanation(answerOf(orphan(), 'pv-1'), TERMINAL)).toMatchInlineSnapshot(`
     "PersistentVolume pv-1 on node node-1, as of 2026-11-21T12:00:00Z
-
     Verdict: 2 operations are needed (UnmountVolume, DetachVolume), but blocked: CSI
              driver disk.test is not registered on this node (DriverNotRegistered)
 
-    Identity:
-      PersistentVolume  pv-1, no phase (API)
-      Claim             default/claim-pv-1 (API)
-      Access modes      ReadWriteOnce (API)
-      Capacity          1Gi (API)
-      Mode              Filesystem (API)
-      Source            CSI driver disk.test, handle pv-1 (API)
-
-    Pod:
-      00000000-0000-4000-8000-000000000009
-        Gone: the pod was deleted from the API; no sandbox, container or process is
-        left
-
-    Volume pv-1:
-      Plugin       kubernetes.io/csi, driver disk.test
-      Handle       pv-1 (from vol_data.json)
-      Unique name  kubernetes.io/csi/disk.test^pv-1
-      Desired      not wanted: left over from pod
-                   00000000-0000-4000-8000-000000000009, which was deleted from the
-                   API
-      Attached     csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a
-                   (attached), in volumesAttached, in volumesInUse
-      volume       /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1/mount
-                   mounted: ext4 of /dev/loop1 (7:1), mount ID 101, read-write
-      state file   /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1/vol_data.json
-                   driver disk.test, handle pv-1
+    Chain of volume pv-1:
+      + good    claim default/claim-pv-1: bound to pv-1
+      + good    \`- PV pv-1: disk.test, handle pv-1
+      x bad       \`- attachment csi-9e2fb3c5: attached; no pod here wants it
+      x bad         \`- pod mount: left over from a deleted pod; ext4 of /dev/loop1
 
     volctl would:
-      1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1
-         blocked, DriverNotRegistered: CSI driver disk.test is not registered on
-         this node
-         PodGone: pod 00000000-0000-4000-8000-000000000009 was deleted from the API;
-         no sandbox, container or process is left; volume pv-1 is mounted
-         in /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-1:
-         - NodeUnpublishVolume mount
-         - unlink vol_data.json
-         - rmdir .
-      2  DetachVolume volume pv-1, after 1
-         blocked, PredecessorBlocked: UnmountVolume of pv-1 of pod
-         00000000-0000-4000-8000-000000000009 is blocked (DriverNotRegistered)
-         NotWanted: its last pod on this node is gone; the attach/detach controller
-         will not detach it while node.status.volumesInUse lists it, and the
-         kubelet, which updates that, is down
-         the kubelet would leave the detach to the attach/detach controller, which
-         waits for the next node status
-         - deleteVolumeAttachment volumeattachments/csi-9e2fb3c5b211bba9090aab2b91792a2c085013adda155002ad137d87b6e4f64a
+      1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1:
+         blocked, DriverNotRegistered
+      2  DetachVolume volume pv-1: blocked, PredecessorBlocked
 
-    Problems:
-      OrphanDirKept
-        warning: /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009 is kept:
-        UnmountVolume of pv-1 is blocked (CSI driver disk.test is not registered on
-        this node)
-
-    Held by:
-      not part of a snapshot: run volctl explain on the node
+    Also: problem: OrphanDirKept
+    Held by: not part of a snapshot: run volctl explain on the node
 
     What to do:
       - DriverNotRegistered: Bring the driver's node pod back; if the driver is gone
         for good, give --driver-gone disk.test.
 
-    Rules: R441, R220, S21 (to read one: volctl explain R441)
+    -o wide shows all: identity, pods, steps, problems, volumes, rules, decisions.
     "
   `))
 
@@ -95,17 +55,13 @@ it('a pod that lives, on 80 columns', () => {
   const built = node().livingPod(uid(2), 'web', volumes)
   built.dir(`pods/${uid(2)}/volumes/kubernetes.io~empty-dir/cache`)
   built.file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/cache/ready`)
-  expect(renderExplanation(answerOf(built, 'default/web'), PLAIN, false, 80)).toMatchInlineSnapshot(`
+  expect(renderExplanation(answerOf(built, 'default/web'), TERMINAL)).toMatchInlineSnapshot(`
     "Pod default/web on node node-1, as of 2026-11-21T12:00:00Z
-
     Verdict: nothing to do: the pod is in the API and meant to run, and its 2
              volumes are as they should be
 
-    Identity:
-      Pod        default/web (API)
-      UID        00000000-0000-4000-8000-000000000002 (API)
-      Created    2026-11-21T10:00:00Z (API)
-      Directory  /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000002 (disk)
+    Chain of volume cache:
+      + good    pod mount: on disk
 
     Pod:
       default/web (00000000-0000-4000-8000-000000000002)
@@ -117,10 +73,11 @@ it('a pod that lives, on 80 columns', () => {
       cache   empty-dir  wanted   on disk    nothing
       host    host-path  wanted   not there  nothing
 
-    Held by:
-      not part of a snapshot: run volctl explain on the node
+    Held by: not part of a snapshot: run volctl explain on the node
 
     Rules: S5, R805 (to read one: volctl explain S5)
+
+    -o wide shows all: identity, decisions.
     "
   `)
 })
@@ -147,7 +104,7 @@ describe('holders', () => {
     notes: ['volctl does not run as root: the open files and mounts of 12 processes cannot be read'],
   }
   const shown = (holders: Explanation['holders']): string =>
-    renderExplanation({ ...answerOf(orphan(), 'pv-1'), holders }, PLAIN, false)
+    renderExplanation({ ...answerOf(orphan(), 'pv-1'), holders }, WIDE)
       .split('Held by:\n')[1]
       ?.split('\n\n')[0] ?? ''
 
@@ -177,7 +134,7 @@ describe('holders', () => {
 })
 
 it('wide: every path, decision and meaning', () => {
-  const text = renderExplanation(answerOf(orphan(), 'pv-1'), PLAIN, true)
+  const text = renderExplanation(answerOf(orphan(), 'pv-1'), WIDE)
   expect(text).toContain(`    - NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
   expect(text).toContain('\nDecisions:\n')
   expect(text).toContain('DriverNotRegistered (the CSI driver does not answer on this node): ')
@@ -185,9 +142,9 @@ it('wide: every path, decision and meaning', () => {
 
 it('in a pipe no line is broken, and the colours change no letter', async () => {
   const answer = answerOf(orphan(), 'pv-1')
-  const plain = renderExplanation(answer, PLAIN, false)
+  const plain = renderExplanation(answer, PLAIN_SCREEN)
   expect(plain).toContain(`Verdict: ${answer.verdict.message} (`)
-  const painted = renderExplanation(answer, await palette(true), false)
+  const painted = renderExplanation(answer, { ...PLAIN_SCREEN, paint: await palette(true) })
   expect(painted).not.toBe(plain)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours' own.
   expect(painted.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain)

@@ -1,9 +1,15 @@
 import { expect, it } from 'vitest'
 import { defined } from '../../../src/core/lang/defined.ts'
 import { messageOnPod } from '../../../src/core/plan/draft.ts'
-import { PLAIN, palette } from '../../../src/core/views/palette.ts'
-import { renderPlan } from '../../../src/core/views/plan-view.ts'
+import { withAdvice } from '../../../src/core/plan/next-steps.ts'
+import type { Plan } from '../../../src/core/plan/plan.ts'
+import { palette } from '../../../src/core/views/palette.ts'
+import { type PlanDetail, renderPlan } from '../../../src/core/views/plan-view.ts'
+import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
+
+const shown = (plan: Plan, screen: Partial<Screen> = {}, detail: PlanDetail = {}): string =>
+  renderPlan(withAdvice(plan, { words: [], settleMs: 120_000 }), { ...PLAIN_SCREEN, ...screen }, detail)
 
 const gonePod = 'pod shop/web-0 was deleted from the API; no sandbox, container or process is left'
 const busy = aPlan({
@@ -50,43 +56,43 @@ const busy = aPlan({
 })
 
 it('the plan on a screen', () =>
-  expect(renderPlan(busy, PLAIN, 'table')).toMatchInlineSnapshot(`
+  expect(shown(busy, { width: 80 })).toMatchInlineSnapshot(`
     "Node:       node-1 (matches the Node object; boot boot-1)
-    Root:       /var/lib/kubelet (118 mounts in the mount table)
-    API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource version 4711
+    API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource
+                version 4711
     Kubelet:    stopped (kubelet.service inactive; masked)
-    Runtime:    cri, 14 pods
     Pods:       14 in the API, 16 pod directories, 2 orphaned
 
-    #  OPERATION      POD         VOLUME  REASON       AFTER  DELETES          STATE
-    1  UnmountVolume  shop/web-0  pv-a    PodGone
-    2  UnmountVolume  shop/web-0  cache   PodGone             3 files, 12 KiB  blocked: DeletesData
-    3  UnmountDevice  -           pv-a    LastPodGone  1
+      #  OPERATION      VOLUME  STATE                 DELETES
 
-    Why:
-      1-2  PodGone: pod shop/web-0 was deleted from the API; no sandbox, container or process is left
-      3  LastPodGone: nobody wants it
+    Pod shop/web-0 (PodGone) was deleted from the API; no sandbox, container or
+    process is left
+      2  UnmountVolume  cache   blocked: DeletesData  3 files, 12 KiB
+         it deletes 3 files
+         -> Give --orphans.
+      1  UnmountVolume  pv-a
 
-    Blocked:
-      2  DeletesData: it deletes 3 files
-          Give --orphans.
+    Pod shop/db-0
+      -  MountVolume    data    waits: NotAttached
+         the controller has not attached it yet
 
-      WAITING      POD        VOLUME  CODE         FOR
-      MountVolume  shop/db-0  data    NotAttached  the controller has not attached it yet
+    Volume pv-a (claim shop/data-web-0, driver disk.example.com)
+      3  UnmountDevice  pv-a    after 1
+         LastPodGone: nobody wants it
 
-    Problems:
-      ForeignMount: a tmpfs lies below
-          Unmount it.
+    Of the node as a whole:
+      x error ForeignMount: a tmpfs lies below
+        -> Unmount it.
+      note OrphanPodDir: 2 directories could go
 
-    Notes:
-      OrphanPodDir: 2 directories could go
-
-    Plan: 2 unmount, 1 device; 1 blocked; 1 waiting; 2 problems.
+    3 operations: 2 ready, 1 blocked (--orphans would free 1); 1 waiting; 2 problems
+    (1 error, 1 note).
+    Next: volctl apply  # asks, and carries out the 2 operations that are ready
     "
   `))
 
 it('wide: everything that is known, before anyone says yes (S31)', () =>
-  expect(renderPlan(busy, PLAIN, 'wide')).toMatchInlineSnapshot(`
+  expect(shown(busy, { wide: true })).toMatchInlineSnapshot(`
     "Node:       node-1 (matches the Node object; boot boot-1)
     Root:       /var/lib/kubelet (118 mounts in the mount table)
     API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource version 4711
@@ -94,42 +100,40 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
     Runtime:    cri, 14 pods
     Pods:       14 in the API, 16 pod directories, 2 orphaned
 
-    #  OPERATION      POD         VOLUME  REASON       AFTER  DELETES          STATE                 RULE  ID
-    1  UnmountVolume  shop/web-0  pv-a    PodGone                                                    R404  op-1
-    2  UnmountVolume  shop/web-0  cache   PodGone             3 files, 12 KiB  blocked: DeletesData  R404  op-2
-    3  UnmountDevice  -           pv-a    LastPodGone  1                                             R404  op-3
+    VOLUME  PLUGIN             CLAIM            PV    DRIVER            HANDLE  HANDLE FROM    ACCESS         ATTACHED  IN USE
+    pv-a    kubernetes.io/csi  shop/data-web-0  pv-a  disk.example.com  vol-a   vol_data.json  ReadWriteOnce  yes       yes
+
+      #  OPERATION      VOLUME  STATE                 DELETES          REASON       RULE  ID
+
+    Pod shop/web-0 (PodGone) was deleted from the API; no sandbox, container or process is left
+      2  UnmountVolume  cache   blocked: DeletesData  3 files, 12 KiB  PodGone      R404  op-2
+         it deletes 3 files
+         -> Give --orphans.
+         PodGone: empty-dir volume cache is set up
+         the kubelet would delete the content without asking
+      1  UnmountVolume  pv-a                                           PodGone      R404  op-1
+         PodGone: volume pv-a is mounted
+
+    Pod shop/db-0
+      -  MountVolume    data    waits: NotAttached
+         the controller has not attached it yet
+
+    Volume pv-a (claim shop/data-web-0, driver disk.example.com)
+      3  UnmountDevice  pv-a    after 1                                LastPodGone  R404  op-3
+         LastPodGone: nobody wants it
 
     Steps:
       1  NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
       2  NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
       3  NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
 
-    VOLUME  PLUGIN             CLAIM            PV    DRIVER            HANDLE  HANDLE FROM    ACCESS         ATTACHED  IN USE
-    pv-a    kubernetes.io/csi  shop/data-web-0  pv-a  disk.example.com  vol-a   vol_data.json  ReadWriteOnce  yes       yes
+    Of the node as a whole:
+      x error ForeignMount: a tmpfs lies below
+        -> Unmount it.
+      note OrphanPodDir: 2 directories could go
 
-    Why:
-      1  PodGone: pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted
-      2  PodGone: pod shop/web-0 was deleted from the API; no sandbox, container or process is left; empty-dir volume cache is set up
-      3  LastPodGone: nobody wants it
-
-    Blocked:
-      2  DeletesData: it deletes 3 files
-          Give --orphans.
-
-    The kubelet would instead:
-      2  delete the content without asking
-
-      WAITING      POD        VOLUME  CODE         FOR
-      MountVolume  shop/db-0  data    NotAttached  the controller has not attached it yet
-
-    Problems:
-      ForeignMount: a tmpfs lies below
-          Unmount it.
-
-    Notes:
-      OrphanPodDir: 2 directories could go
-
-    Plan: 2 unmount, 1 device; 1 blocked; 1 waiting; 2 problems.
+    3 operations: 2 ready, 1 blocked (--orphans would free 1); 1 waiting; 2 problems (1 error, 1 note).
+    Next: volctl apply  # asks, and carries out the 2 operations that are ready
     "
   `))
 
@@ -146,16 +150,14 @@ it.each([
 ] as const)('S34: the header says that the API server is not verified: $api', ({ api, says }) => {
   const { inputs } = aPlan()
   const plan = aPlan({ inputs: { ...inputs, api: { ...inputs.api, ...api } } })
-  for (const detail of ['table', 'confirm', 'wide'] as const)
-    expect(renderPlan(plan, PLAIN, detail)).toContain(
+  for (const text of [shown(plan), shown(plan, {}, { confirm: true }), shown(plan, { wide: true })])
+    expect(text).toContain(
       `API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource version 4711 ${says}\n`,
     )
 })
 
 it('nothing to do', () =>
-  expect(renderPlan(aPlan(), PLAIN, 'table').split('\n').at(-2)).toBe(
-    'Nothing to do: every volume on this node is as it should be.',
-  ))
+  expect(shown(aPlan()).split('\n').at(-2)).toBe('Nothing to do: every volume on this node is as it should be.'))
 
 it('what makes a plan doubtful is said: another machine, a kubelet that may return, unjudged guards, incompleteness', () => {
   const { inputs } = aPlan()
@@ -168,7 +170,7 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
     },
     complete: false,
   })
-  const text = renderPlan(plan, PLAIN, 'table')
+  const text = shown(plan)
   expect(text).toContain('NOT proven to be the machine of this Node object')
   expect(text).toContain('down, but may come back (kubelet.service restarts)')
   expect(text).toContain('Not judged: attachments elsewhere')
@@ -176,6 +178,6 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
 })
 
 it('colour is decided by the palette alone', async () => {
-  expect(renderPlan(busy, PLAIN, 'wide')).not.toContain('\u001b')
-  expect(renderPlan(busy, await palette(true), 'wide')).toContain('\u001b[')
+  expect(shown(busy, { wide: true })).not.toContain('\u001b')
+  expect(shown(busy, { wide: true, paint: await palette(true) })).toContain('\u001b[')
 })

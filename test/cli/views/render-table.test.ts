@@ -27,10 +27,10 @@ it('a column that is empty everywhere is left out', () =>
     ),
   ).toBe('A  C\n1  2\n3  4\n'))
 
-it('100,000 rows take no time', () => {
-  const begun = performance.now()
-  expect(renderTable(['#', 'NAME', 'END'], rows(100_000)).split('\n')).toHaveLength(100_002)
-  expect(performance.now() - begun).toBeLessThan(5000)
+it('a long table is drawn in pieces that fit together', () => {
+  const lines = renderTable(['#', 'NAME', 'END'], rows(1001)).split('\n')
+  expect(lines).toHaveLength(1003)
+  expect(new Set(lines.slice(0, -1).map((line) => line.search(/\S+$/)))).toHaveLength(1)
 })
 
 it('columns are as wide as their letters on a terminal', () =>

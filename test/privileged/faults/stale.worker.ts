@@ -95,7 +95,7 @@ async function everyCommand(scene: Scene, directory: string): Promise<object> {
   return {
     statuses: [status, wide.status, apply.status],
     dead: deadMounts.map(({ path, error }) => `${posix.basename(path)} ${error}`).toSorted(),
-    named: wide.stdout.includes('does not answer (EIO)'),
+    named: wide.stdout.includes('does not answer: input/output error (EIO)'),
     problems: plan.problems.map(({ code, about }) => `${code} ${posix.basename(about.path ?? '')}`).toSorted(),
     undone: endsOf(apply).filter((end) => !end.endsWith(': done')),
     why: eventsOf(apply).flatMap(({ type, message }) => (['blocked', 'failed'].includes(type) ? [message] : [])),

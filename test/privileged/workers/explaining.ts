@@ -45,7 +45,7 @@ async function answer(scene: Scene, what: string, before: readonly string[] = []
 
 /** What the screen says below "Held by:". */
 async function heldBy(scene: Scene, what: string, before: readonly string[] = []): Promise<string> {
-  const { stdout, stderr } = await ask(scene, [what], before)
+  const { stdout, stderr } = await ask(scene, [what, '-o', 'wide'], before)
   const [, text] = stdout.split('Held by:\n')
   if (text === undefined) throw new Error(stderr || stdout)
   return text.split('\n\n')[0] ?? ''

@@ -57,6 +57,8 @@ export interface DiscoverOptions {
   readonly hostRoot?: string
   /** Deadline of a credential plugin. */
   readonly pluginDeadlineMs?: number
+  /** Nobody waits for it: no program is started, and no token is renewed. */
+  readonly unattended?: boolean | undefined
   readonly onAttempt?: (attempt: KubeConfigAttempt) => void
 }
 
@@ -165,16 +167,19 @@ function isThere(path: string): boolean {
   return trustedTextIfAny(path).state !== 'absent'
 }
 
-interface Kind extends Pick<DiscoverOptions, 'context' | 'pluginDeadlineMs'> {
+interface Kind extends Pick<DiscoverOptions, 'context' | 'pluginDeadlineMs' | 'unattended'> {
   readonly kind: CredentialKind
   readonly given: boolean
   /** For a second look: the kubelet's kubeconfig with all files that it names, or none. */
   readonly secondLook?: boolean
 }
 
-function fromFiles(paths: readonly string[], { kind, given, context, pluginDeadlineMs }: Kind): KubeCredentials {
+function fromFiles(
+  paths: readonly string[],
+  { kind, given, context, pluginDeadlineMs, unattended }: Kind,
+): KubeCredentials {
   const read = (): RawKubeConfig => mergeKubeConfigs(paths.map(readKubeConfigFile))
-  return credentialsFrom({ read, source: paths.join(delimiter), kind, given, context, pluginDeadlineMs })
+  return credentialsFrom({ read, source: paths.join(delimiter), kind, given, context, pluginDeadlineMs, unattended })
 }
 
 /** The user's own kubeconfig. If it is damaged, that is an error, and no other credential is taken instead. */
@@ -213,10 +218,10 @@ function ownHome(): string | undefined {
 function fromNode(options: DiscoverOptions, search: Search): KubeCredentials | undefined {
   const root = options.hostRoot ?? '/'
   const admin = ADMIN_FILES.map((path) => join(root, path))
-  const { context } = options
+  const { context, unattended } = options
   return (
-    firstUsable(admin, { kind: 'admin', given: false, context }, search) ??
-    firstUsable(kubeletFiles(options), { kind: 'kubelet', given: false, context }, search)
+    firstUsable(admin, { kind: 'admin', given: false, context, unattended }, search) ??
+    firstUsable(kubeletFiles(options), { kind: 'kubelet', given: false, context, unattended }, search)
   )
 }
 

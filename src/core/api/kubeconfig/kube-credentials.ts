@@ -17,6 +17,8 @@ export interface CredentialOptions {
   /** Given by --kubeconfig or KUBECONFIG; else only found in one of the usual places. */
   readonly given: boolean
   readonly pluginDeadlineMs?: number | undefined
+  /** Nobody waits for it: no program is started, and no token is renewed. */
+  readonly unattended?: boolean | undefined
 }
 
 /** A credential plugin that does not answer must not hang volctl. */
@@ -27,7 +29,8 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
   const { source, kind } = options
   const select = (): SelectedConfig => {
     const selected = selectContext(options.read(), source, options.context)
-    if (!options.given) refuseProgram(selected, source)
+    if (!options.given || options.unattended) refuseProgram(selected, source)
+    if (options.unattended) refuseRenewal(selected, source)
     return selected
   }
   const { contextName, server, insecure } = select()
@@ -55,6 +58,14 @@ function refuseProgram({ plugin }: SelectedConfig, source: string): void {
     `${source} is not used: it would start a program (${plugin.command}), and was not given explicitly`,
     { hint: `If that program may be run as root, give the file: volctl plan --kubeconfig ${source}` },
   )
+}
+
+/** A renewed token is lost where nothing is written, and the old one may not be taken again. */
+function refuseRenewal({ user }: SelectedConfig, source: string): void {
+  if (providerOf(user)?.name !== 'oidc') return
+  throw new VolctlError('TokenExpired', `${source} is not used: its token may have to be renewed`, {
+    hint: 'Use another credential.',
+  })
 }
 
 function changed(source: string): VolctlError {

@@ -37,13 +37,20 @@ function otherNode(message: string): VolctlError {
 /**
  * An operation counts as the same when it would do the same, step by step, to the same things. Only the choice of
  * operations and their order are taken from the reviewed plan.
+ *
+ * @param isDone whether the node is as the operation would make it
  */
-export function findAgain(plan: Pick<ReviewedPlan, 'operations'>, fresh: Plan): FoundAgain[] {
+export function findAgain(
+  plan: Pick<ReviewedPlan, 'operations'>,
+  fresh: Plan,
+  isDone: (operation: Operation) => boolean = () => false,
+): FoundAgain[] {
   const byId = new Map(fresh.operations.map((operation) => [operation.id, operation]))
   return plan.operations.map((planned) => {
     const found = byId.get(planned.id)
     if (planned.blocked !== undefined) return { operation: planned }
-    if (found === undefined) return { operation: planned, refused: noLongerPlanned(planned, fresh) }
+    if (found === undefined)
+      return { operation: planned, refused: isDone(planned) ? ALREADY_DONE : noLongerPlanned(planned, fresh) }
     if (found === planned) return { operation: found }
     if (found.blocked !== undefined) return { operation: planned, refused: blockedNow(found.blocked) }
     const differences = differencesOf(planned, found, (id) => byId.has(id))
@@ -51,6 +58,11 @@ export function findAgain(plan: Pick<ReviewedPlan, 'operations'>, fresh: Plan): 
     // The reviewed order holds even for predecessors that are refused by now: what depends on them is skipped (S26).
     return { operation: { ...found, after: planned.after } }
   })
+}
+
+const ALREADY_DONE: Blocked = {
+  code: 'AlreadyDone',
+  message: 'already done: nothing of what the operation would do is left to do',
 }
 
 function noLongerPlanned({ pod, volume }: Operation, fresh: Plan): Blocked {

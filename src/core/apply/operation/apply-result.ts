@@ -9,7 +9,7 @@ const NOT_ASKED_FOR: ReadonlySet<FailureCode> = new Set<BlockCode>(['NotAsked', 
 export function exitStatusOf(outcomes: Iterable<Outcome>, interrupted: boolean): ExitStatus {
   if (interrupted) return ExitStatus.Interrupted
   for (const { state, code } of outcomes) {
-    if (state === 'done') continue
+    if (state === 'done' || code === 'AlreadyDone') continue
     if ((state === 'blocked' || state === 'skipped') && NOT_ASKED_FOR.has(code ?? '')) continue
     return ExitStatus.Partial
   }

@@ -19,7 +19,7 @@ import type {
 } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
-import type { Plan } from '../../plan/plan.ts'
+import type { Operation, Plan } from '../../plan/plan.ts'
 import type { DeviceSource } from '../../plugins/plugin.ts'
 
 /** Which pods are in the API, and which still run, at this moment (S3, S9). */
@@ -77,6 +77,8 @@ export interface ApplyContext {
   readonly planIsFresh?: boolean
   /** Where a saved plan is carried out: the plan that was made just now to compare it with. */
   readonly freshPlan?: Plan
+  /** Whether the node was seen to be as the operation would make it: of a plan file that was carried out before. */
+  readonly isDone?: (operation: Operation) => boolean
   readMounts(): MountTable
   kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
   /** By the node's lease, why a kubelet of this node's name must have run since the last look; undefined: nothing shows that (S11). */

@@ -4,6 +4,7 @@ import type { BlockVolume } from '../../actual/block-volume.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import type { ApiObjects } from '../../desired/api-objects.ts'
 import type { DesiredState } from '../../desired/desired-state.ts'
+import { defined } from '../../lang/defined.ts'
 import type { Wait } from '../../plan/draft.ts'
 import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
 import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
@@ -84,6 +85,7 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
     code: 'KubeletJustStopped',
     message: `the kubelet stopped less than ${options.settleMs / 1000} s ago; calls of drivers may still be in flight`,
     hint: 'Wait, or give a shorter --settle.',
+    until: new Date(Date.parse(stoppedAt) + options.settleMs).toISOString(),
   }
 }
 
@@ -105,5 +107,14 @@ export function waitToSettle(
     code: 'Settling',
     message: `pod ${pod.uid} changed less than ${context.options.settleMs / 1000} s ago; the kubelet may still be cleaning it up`,
     hint: 'Plan again later: a kubelet that can clean up does so within seconds. Or give a shorter --settle.',
+    ...defined({ until: whenSettled(context, mtimes) }),
   }
+}
+
+/** Undefined: one of the times is unknown, or in the future (S28). */
+function whenSettled({ now, options }: PlanContext, mtimes: readonly (number | undefined)[]): string | undefined {
+  const known = mtimes.flatMap((mtime) => (mtime !== undefined && mtime > 0 ? [mtime * 1000] : []))
+  const newest = Math.max(...known)
+  if (known.length === 0 || known.length < mtimes.length || newest > now) return undefined
+  return new Date(newest + options.settleMs).toISOString()
 }

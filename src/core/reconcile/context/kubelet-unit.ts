@@ -1,13 +1,6 @@
 /** How a person stops and starts the kubelet of this node: the unit that really runs it, which k3s, RKE2, k0s and MicroK8s name after themselves. */
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
-
-/** Units that run an API server in the same process or under it: once stopped, it no longer answers volctl. */
-const WITH_API_SERVER: ReadonlySet<string> = new Set([
-  'k3s.service',
-  'rke2-server.service',
-  'k0scontroller.service',
-  'snap.microk8s.daemon-kubelite.service',
-])
+import { runsApiServer } from '../../plan/kubelet-units.ts'
 
 /** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with what has to be known before. */
 export function howToStop(kubelet: KubeletSnapshot | undefined): string {
@@ -15,7 +8,7 @@ export function howToStop(kubelet: KubeletSnapshot | undefined): string {
   const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''
   const command = unit === undefined ? '' : ` (systemctl stop ${unit})`
   const api =
-    unit !== undefined && WITH_API_SERVER.has(unit)
+    unit !== undefined && runsApiServer(unit)
       ? ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
       : ''
   return `Stop the kubelet${command}${starters} and plan again.${api}`

@@ -68,10 +68,14 @@ export function reasonOf(pod: PodClass): Reason {
 }
 
 export function gone(pod: PodClass): string {
-  const name = podNameAndUid(pod.ref)
+  return `pod ${podNameAndUid(pod.ref)} ${stateOf(pod)}`
+}
+
+/** The same without the pod's name. */
+export function stateOf(pod: PodClass): string {
   return pod.class === 'Finished'
-    ? `pod ${name} has ended; no container or process is left`
-    : `pod ${name} was deleted from the API; no sandbox, container or process is left`
+    ? 'has ended; no container or process is left'
+    : 'was deleted from the API; no sandbox, container or process is left'
 }
 
 /** R405: a volume of a pod that is gone or finished, where nothing is left to undo. */

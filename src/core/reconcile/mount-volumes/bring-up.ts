@@ -92,18 +92,20 @@ function whyMounted(
   { inputs, witnesses }: PlanContext,
   { volume, evidence }: Missing,
   pod: PodRef,
-): Pick<Draft, 'reason' | 'message'> {
+): Pick<Draft, 'reason' | 'message' | 'podState'> {
   const lost = evidence.state === 'mounted' ? evidence.stateFileLost : undefined
   if (lost !== undefined) {
     const message = `${inputs.absolute(lost)} is missing; publishing the volume again writes the file`
     return { reason: 'StateFileMissing', message }
   }
   const why = evidence.state === 'notMounted' ? evidence.why : 'the volume is not mounted'
-  const running = witnesses.isAlive(volume.podUid) ? '; running containers see it only after a restart' : ''
+  const runs = witnesses.isAlive(volume.podUid)
+  const running = runs ? '; running containers see it only after a restart' : ''
   const name = `${pod.namespace ?? ''}/${pod.name ?? pod.uid}`
   return {
     reason: 'NotMounted',
     message: `pod ${name} wants ${volume.podVolumeNames.join(', ')}, and ${why}${running}`,
+    podState: `lacks volumes that it wants${runs ? '; its running containers see them only after a restart' : ''}`,
   }
 }
 

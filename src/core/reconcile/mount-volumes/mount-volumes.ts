@@ -2,6 +2,7 @@
 
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
+import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import { notMounted } from '../../plugins/evidence.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
@@ -88,7 +89,7 @@ function reportDead(
   findings.problem(
     'error',
     'DeadMount',
-    `${context.inputs.absolute(target)} does not answer (${error})${running ? ', and running containers use it' : ''}`,
+    `${context.inputs.absolute(target)} does not answer: ${deadWords(error)}${running ? ', and running containers use it' : ''}`,
     { pod: volume.podUid, volume: volume.specName, path: context.inputs.absolute(target) },
     running
       ? `Restart the driver or server of the file system, then the containers of pod ${pod.namespace ?? ''}/${pod.name ?? pod.uid}.`

@@ -18,7 +18,7 @@ import type { PlanContext } from '../context/context.ts'
 
 export interface PresentVolume {
   readonly uniqueName: string
-  /** The spec name; for a staging directory its key. */
+  /** The spec name; of a volume that is only staged, its PersistentVolume's, or the volume handle. */
   readonly name: string
   /** Absolute: where the volume is mounted or mapped. */
   readonly path: string
@@ -81,11 +81,12 @@ function recorded(context: PlanContext): PresentVolume[] {
 }
 
 function staged(context: PlanContext): PresentVolume[] {
-  return context.staged.flatMap(({ stateFile, layers, target, key }) =>
-    stateFile?.data === undefined || layers.length === 0
-      ? []
-      : csiVolume(context, { driver: stateFile.data.driverName, handle: stateFile.data.volumeHandle }, key, target, []),
-  )
+  return context.staged.flatMap(({ stateFile, layers, target }) => {
+    if (stateFile?.data === undefined || layers.length === 0) return []
+    const identity = { driver: stateFile.data.driverName, handle: stateFile.data.volumeHandle }
+    const [persistentVolume] = context.objects.persistentVolumesOf(identity)
+    return csiVolume(context, identity, persistentVolume?.metadata.name ?? identity.handle, target, [])
+  })
 }
 
 function mapped(context: PlanContext): PresentVolume[] {

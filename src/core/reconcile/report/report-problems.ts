@@ -4,6 +4,7 @@ import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import type { DeviceKind } from '../../desired/may-be.ts'
 import { podNamespace } from '../../desired/pods.ts'
 import { readFailures, subjectOf } from '../../desired/read-failures.ts'
+import { deadWords } from '../../mountinfo/dead-words.ts'
 import { csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
@@ -203,7 +204,7 @@ function reportUnknownDeadMounts({ inputs }: PlanContext, findings: Findings): v
     findings.problem(
       'warning',
       'DeadMount',
-      `the file system mounted on ${absolute} does not answer (${error})`,
+      `the file system mounted on ${absolute} does not answer: ${deadWords(error)}`,
       { path: absolute },
       'Restart the server or daemon of this file system.',
     )

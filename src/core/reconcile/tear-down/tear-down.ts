@@ -1,11 +1,12 @@
 /** The one way in which volumes of pods, maps and devices come down; each kind gives its parts. */
 import { defined } from '../../lang/defined.ts'
+import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { type Draft, expectedMount, type Findings, messageOnPod, type Obstacle, type Wait } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
 import { foreignObstacle, layerObstacle, type Stack } from '../context/layers.ts'
-import { gone } from '../context/pod-facts.ts'
+import { gone, stateOf } from '../context/pod-facts.ts'
 import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import type { SubPathWork } from './sub-path-steps.ts'
@@ -58,7 +59,7 @@ export function tearDown(
   findings.add({
     kind,
     reason,
-    ...(pod === undefined ? { message } : messageOnPod(gone(pod), message)),
+    ...(pod === undefined ? { message } : messageOnPod(gone(pod), message, stateOf(pod))),
     ...about,
     steps,
     paths: [...new Set(paths ?? targetsOf(steps))],
@@ -69,9 +70,18 @@ export function tearDown(
       deletes,
       expects: mounts && all.map(({ path, layers }) => expectedMount(path, layers)),
       kubeletWould,
+      dead: deadAmong(context, all),
       blocked: obstacleTo(context, parts, removes),
     }),
   })
+}
+
+function deadAmong({ inputs }: PlanContext, stacks: readonly Stack[]): Operation['dead'] {
+  const dead = stacks.flatMap(({ path }) => {
+    const error = inputs.deadError(inputs.relative(path))
+    return error === undefined ? [] : [{ path, error: deadWords(error) }]
+  })
+  return dead.length === 0 ? undefined : dead
 }
 
 /** A loop device is no path of the volume. */

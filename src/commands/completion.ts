@@ -1,0 +1,50 @@
+import { Args } from '@oclif/core'
+import { VolctlCommand } from '../core/cli/volctl-command.ts'
+import { bashCompletion } from '../core/completion/bash.ts'
+import { fishCompletion } from '../core/completion/fish.ts'
+import { commandSpecs } from '../core/completion/spec.ts'
+import { zshCompletion } from '../core/completion/zsh.ts'
+
+const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const
+
+export default class Completion extends VolctlCommand {
+  static override summary = 'Print a script that completes volctl command lines in bash, zsh or fish.'
+  static override description =
+    'The script completes commands, flags and their values. Names of pods, claims, volumes, drivers and contexts are asked ' +
+    'from volctl when they are needed: from the API server that the command line means, or from its --snapshot, within ' +
+    'one second, without root, and without starting a program for a credential. Where that fails nothing is offered. ' +
+    'Codes and rules need no node.'
+  static override usage = 'completion bash|zsh|fish'
+  static override args = {
+    shell: Args.string({
+      name: 'SHELL',
+      // Else oclif would take a line of standard input for it.
+      ignoreStdin: true,
+      required: true,
+      options: Object.keys(SCRIPTS),
+      description: 'The shell that reads the script.',
+    }),
+  }
+  static override examples = [
+    {
+      description: 'In this bash, and with the same line in ~/.bashrc in every later one:',
+      command: 'source <(<%= config.bin %> completion bash)',
+    },
+    {
+      description: 'For every user of bash-completion:',
+      command: '<%= config.bin %> completion bash > /etc/bash_completion.d/volctl',
+    },
+    {
+      description: 'zsh; the directory has to be in fpath before compinit runs:',
+      command: '<%= config.bin %> completion zsh > /usr/local/share/zsh/site-functions/_volctl',
+    },
+    { description: 'fish:', command: '<%= config.bin %> completion fish > ~/.config/fish/completions/volctl.fish' },
+  ]
+
+  async run(): Promise<void> {
+    const { args } = await this.parse(Completion)
+    const script = SCRIPTS[args.shell as keyof typeof SCRIPTS]
+    this.output.write(script(commandSpecs([...this.config.commands])))
+    await this.output.flush()
+  }
+}

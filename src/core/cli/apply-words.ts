@@ -1,0 +1,11 @@
+import { apiFlags, nodeFlags } from './node-flags.ts'
+import { planFlags } from './plan-flags.ts'
+
+/** The flags of a `plan` that an `apply` of the same needs, as a person would type them again. */
+export function applyWords(flags: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys({ ...planFlags, ...apiFlags, ...nodeFlags }).flatMap((name) => {
+    const value = flags[name]
+    if (value === true) return [`--${name}`]
+    return [value].flat().flatMap((each) => (typeof each === 'string' ? [`--${name}`, each] : []))
+  })
+}

@@ -1,0 +1,100 @@
+/** `volctl explain 'LINE'` and `--log`: the node is looked at first, since a look may begin volctl again (S6), then the log is read. */
+import { VolctlError } from '../errors/errors.ts'
+import type { Explained } from '../explain/explain.ts'
+import type { Explanation } from '../explain/explanation.ts'
+import { splitPrefix } from '../explain/kinds.ts'
+import { ownDescriptor } from '../files/own-descriptor.ts'
+import { defined } from '../lang/defined.ts'
+import { answerLine, lineView } from '../log-lines/explain-line.ts'
+import { explainLog } from '../log-lines/explain-log.ts'
+import type { LineExplanation } from '../log-lines/line-explanation.ts'
+import { askedNode } from '../log-lines/name-answers.ts'
+import { parseLine } from '../log-lines/parse-line.ts'
+import { readLog } from '../log-lines/read-log.ts'
+import { sentencesIn } from '../log-lines/sentences.ts'
+import type { PlanOptions } from '../plan/plan.ts'
+import { callerPath } from '../trust/caller.ts'
+import { renderLine } from '../views/line-view.ts'
+import { renderLog } from '../views/log-view.ts'
+import type { Screen } from '../views/screen.ts'
+import type { LoadedNode } from './load-node.ts'
+import { refusalOf } from './plan-exit-status.ts'
+
+/** What the command knows how to do. */
+export interface Asking {
+  readonly look: () => Promise<LoadedNode>
+  readonly options: PlanOptions
+  /** With those that hold it open, where the node is the live one. */
+  readonly whole: (state: LoadedNode, explained: Explained) => Promise<Explanation>
+}
+
+export interface Answered {
+  readonly value: object
+  readonly draw: (screen: Screen) => string
+  /** What the command ends with once the answer is printed. */
+  readonly failure?: VolctlError
+}
+
+const NAME_OF_SPACES = /^(?:\/|kubernetes\.io\/[a-z-]+\/)/
+
+/** Is it a line of a log, and no name of something: names have no blanks, but for paths and a few plugins' volumes. */
+export function isLine(text: string): boolean {
+  const trimmed = text.trim()
+  if (!/\s/.test(trimmed)) return trimmed.startsWith('{') && trimmed.endsWith('}')
+  if (!NAME_OF_SPACES.test(trimmed) && splitPrefix(trimmed).kind === undefined) return true
+  return sentencesIn(parseLine(trimmed)).length > 0
+}
+
+/** @throws VolctlError NotFound for a line that says and names nothing; what the look throws, where nobody knows the line */
+export async function lineAnswer(text: string, { look, options, whole }: Asking): Promise<Answered> {
+  const line = parseLine(text)
+  const looked = await lookOrFailure(look)
+  const { answer, main } = answerLine(line, 'state' in looked ? askedNode(looked.state, options) : undefined)
+  const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation' } as const
+  if ('failure' in looked) {
+    if (answer.sentence === undefined) throw looked.failure
+    return drawnLine({ ...head, line: lineView(line), ...answer }, looked.failure)
+  }
+  if (answer.sentence === undefined && answer.names.length === 0) throw nothingKnown()
+  const { nodeName: node, capturedAt: createdAt } = looked.state.snapshot
+  const explanation = main?.explained === undefined ? undefined : await whole(looked.state, main.explained)
+  const value = { ...head, line: lineView(line), node, createdAt, ...answer, ...defined({ explanation }) }
+  return drawnLine(value, explanation && refusalOf(explanation))
+}
+
+function drawnLine(value: LineExplanation, failure: VolctlError | undefined): Answered {
+  return { value, draw: (screen) => renderLine(value, screen), ...defined({ failure }) }
+}
+
+function nothingKnown(): VolctlError {
+  return new VolctlError(
+    'NotFound',
+    'volctl does not know this sentence, and it names no pod, volume, path or driver',
+    {
+      hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help.',
+    },
+  )
+}
+
+/** @param path of a file, or "-" @throws VolctlError LogUnreadable; what the look throws, where no line is known */
+export async function logAnswer(path: string, { look, options }: Omit<Asking, 'whole'>): Promise<Answered> {
+  const looked = await lookOrFailure(look)
+  const log = await readLog(ownDescriptor(path, 0) === undefined ? callerPath(path) : path)
+  const value = explainLog(log, 'state' in looked ? askedNode(looked.state, options) : undefined)
+  const failure = 'failure' in looked ? looked.failure : undefined
+  if (failure !== undefined && value.troubles.length === 0) throw failure
+  return { value, draw: (screen) => renderLog(value, screen), ...defined({ failure }) }
+}
+
+/** What a sentence means is worth knowing also where the node cannot be looked at. */
+async function lookOrFailure(
+  look: () => Promise<LoadedNode>,
+): Promise<{ readonly state: LoadedNode } | { readonly failure: VolctlError }> {
+  try {
+    return { state: await look() }
+  } catch (error) {
+    // What is thrown to begin volctl again in another namespace is none.
+    if (error instanceof VolctlError) return { failure: error }
+    throw error
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * `volctl __complete KIND CURRENT WORD…`, which completion scripts ask while a person types: one value a line, and after a tab
+ * what it is. Quick, and silent whatever goes wrong: nothing is changed, no program is started, nobody is asked for anything.
+ */
+import { join } from 'node:path'
+import { readPlain } from '../trust/plain-files.ts'
+import { isTerminalSafe } from '../views/terminal-safe.ts'
+import { contextNames } from './context-names.ts'
+import { LIVE_KINDS, type LiveKind } from './live-kinds.ts'
+import { nodeValues, type Value, wordValues } from './live-values.ts'
+import { liveNames, snapshotNames } from './node-names.ts'
+import { typedFlags } from './typed-flags.ts'
+
+/** From the start of the process: longer, and a person takes the terminal for stuck. */
+const DEADLINE_MS = 1000
+const MOST_VALUES = 2000
+const MOST_OF_RULES = 1 << 20
+const ABOUT_LENGTH = 60
+
+/**
+ * @param asked what follows `__complete`
+ * @param root volctl's own directory
+ * @param write takes the answer, once
+ */
+export async function answerCompletion(
+  asked: readonly string[],
+  root: string,
+  write: (text: string) => Promise<void>,
+): Promise<void> {
+  const remaining = Math.max(0, Math.floor(DEADLINE_MS - performance.now()))
+  // What hangs is left where it is: the process ends.
+  const late = setTimeout(() => process.exit(0), remaining)
+  try {
+    await write(answerText(await valuesFor(asked, root, AbortSignal.timeout(remaining)), asked[1] ?? ''))
+  } catch {
+    // No answer is one, too.
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+async function valuesFor(
+  [kind, current = '', ...words]: readonly string[],
+  root: string,
+  signal: AbortSignal,
+): Promise<readonly Value[]> {
+  if (!isLiveKind(kind)) return []
+  const flags = typedFlags(words)
+  if (kind === 'context') return contextNames(flags.kubeconfig).map((value) => ({ value }))
+  if (kind === 'thing' && /^[A-Z]/.test(current)) {
+    return wordValues(readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES).toString('utf8'))
+  }
+  const names = flags.snapshot === undefined ? await liveNames(flags, signal) : await snapshotNames(flags.snapshot)
+  return nodeValues(kind, current, names)
+}
+
+function isLiveKind(kind: string | undefined): kind is LiveKind {
+  return LIVE_KINDS.some((each) => each === kind)
+}
+
+/**
+ * Those that begin as it has been typed, each once. What would not be one line on a terminal is left out: no shell could be
+ * told it.
+ */
+export function answerText(values: readonly Value[], current: string): string {
+  const found = new Map<string, string>()
+  for (const { value, about = '' } of values) {
+    if (value === '' || !value.startsWith(current) || !isOneLine(value) || found.has(value)) continue
+    const short = shortened(about)
+    found.set(value, short === '' ? value : `${value}\t${short}`)
+    if (found.size === MOST_VALUES) break
+  }
+  return [...found.values()].map((line) => `${line}\n`).join('')
+}
+
+function isOneLine(text: string): boolean {
+  return isTerminalSafe(text) && !text.includes('\n')
+}
+
+function shortened(about: string): string {
+  const text = isOneLine(about) ? about : ''
+  return text.length > ABOUT_LENGTH ? `${text.slice(0, ABOUT_LENGTH - 3)}...` : text
+}

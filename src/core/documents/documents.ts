@@ -1,0 +1,25 @@
+/** Every document that volctl writes and that a shape describes. The JSON Schemas in schema/ are made of them. */
+import type { Shape } from '../json/shape.ts'
+import { wholePlan } from '../plan-file/whole-plan.ts'
+import { snapshotShape } from '../snapshot/snapshot-shape.ts'
+import { applyDocument, applyEvent } from './apply-documents.ts'
+import { errorDocument } from './error-document.ts'
+import { journalDocument } from './journal-document.ts'
+import { planFile } from './plan-file-document.ts'
+
+export interface DocumentShape {
+  /** Of schema/FILE.schema.json. */
+  readonly file: string
+  readonly title: string
+  readonly shape: Shape<unknown>
+}
+
+export const DOCUMENTS: readonly DocumentShape[] = [
+  { file: 'plan', title: 'Plan', shape: wholePlan },
+  { file: 'plan-file', title: 'Plan file', shape: planFile },
+  { file: 'apply-result', title: 'ApplyResult', shape: applyDocument },
+  { file: 'apply-event', title: 'Event of an apply', shape: applyEvent },
+  { file: 'journal', title: 'Journal', shape: journalDocument },
+  { file: 'node-snapshot', title: 'NodeSnapshot', shape: snapshotShape },
+  { file: 'error', title: 'Error', shape: errorDocument },
+]

@@ -1,0 +1,75 @@
+/** The links of a volume that are the node's own: its staged or global mount, or the map of its device. */
+
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { registeredDriver, stages } from '../actual/csi-drivers.ts'
+import { withoutCopies } from '../mountinfo/copies.ts'
+import { deadWords } from '../mountinfo/dead-words.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { CSI_PLUGIN } from '../names/volume-names.ts'
+import { pluginNamed } from '../plugins/registry.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import type { Needs } from './chain-needs.ts'
+import type { Link } from './explanation.ts'
+import type { NodeVolume } from './node-volume.ts'
+
+export function deviceLinks(context: PlanContext, volume: NodeVolume, needs: Needs): Link[] {
+  const { inputs } = context
+  const mounted = [...volume.staged.map(({ target }) => target), ...volume.globals.map(({ path }) => path)]
+  const links = mounted.map((path) => mountLink(context, path, needs))
+  const maps = volume.maps.map(({ block }): Link => mapLink(inputs.absolute(block.mapDir), needs))
+  const found = [...links, ...maps]
+  return found.length > 0 ? found : missingLink(context, volume)
+}
+
+/** A mount point, relative to the root directory. */
+function mountLink({ inputs }: PlanContext, path: string, needs: Needs): Link {
+  const link = { kind: 'StagedMount', name: inputs.absolute(path) } as const
+  const dead = inputs.deadError(path)
+  const layers = layersAt(inputs, path)
+  const top = layers.at(-1)
+  if (dead !== undefined) return { ...link, state: 'bad', says: `dead: ${deadWords(dead)}` }
+  if (top !== undefined) {
+    const left = needs.isNeeded ? '' : 'left over; '
+    return { ...link, state: needs.isNeeded ? 'good' : 'bad', says: `${left}${mountSays(top, layers)}` }
+  }
+  const needed = needs.wanted.length > 0
+  return {
+    ...link,
+    state: needed ? 'bad' : 'absent',
+    says: needed ? 'its directory is there, nothing is mounted' : 'an unmounted directory',
+  }
+}
+
+/** Oldest first; a copy that a bind mount over itself has made is no layer of its own (O35). */
+export function layersAt(inputs: ActualInputs, path: string): readonly MountInfo[] {
+  return withoutCopies(inputs.mounts, inputs.absolute(path))
+}
+
+/** What is mounted, in a few words. */
+export function mountSays(top: MountInfo, layers: readonly MountInfo[]): string {
+  const several = layers.length > 1 ? `${layers.length} layers, the newest ` : ''
+  const how = top.options.includes('ro') ? ', read-only' : ''
+  return `${several}${top.fsType} of ${top.source || 'no source'}${how}`
+}
+
+function mapLink(name: string, { isNeeded }: Needs): Link {
+  const says = isNeeded ? 'the device is mapped' : 'left over; the device is mapped'
+  return { kind: 'BlockMap', name, state: isNeeded ? 'good' : 'bad', says }
+}
+
+/** Nothing of it is there, and a pod wants it: bad, unless the volume is not staged at all. */
+function missingLink({ inputs }: PlanContext, { wanted }: NodeVolume): Link[] {
+  const volume = wanted.find(({ deviceMountable, mode }) => deviceMountable && mode === 'Filesystem')
+  if (volume === undefined) return []
+  const path = pluginNamed(volume.plugin).globalPath?.(volume)
+  if (path === undefined) return []
+  const link = { kind: 'StagedMount', name: inputs.absolute(path) } as const
+  if (volume.plugin !== CSI_PLUGIN) return [{ ...link, state: 'bad', says: 'not mounted' }]
+  const socket = registeredDriver(inputs, volume.driver ?? '')
+  if (socket === undefined) return [{ ...link, state: 'bad', says: 'not staged, and its driver does not answer' }]
+  return [
+    stages(socket)
+      ? { ...link, state: 'bad', says: 'not staged' }
+      : { ...link, state: 'absent', says: 'not needed: the driver does not stage volumes' },
+  ]
+}

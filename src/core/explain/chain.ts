@@ -1,0 +1,25 @@
+/**
+ * The chain of a volume, link by link: claim, PersistentVolume, VolumeAttachment, staged mount or block map, the pods' mounts, their
+ * sub-paths. A link is good where it is as the pods of this node need it, bad where it is broken, missing or left over.
+ */
+
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { deviceLinks } from './chain-devices.ts'
+import type { Needs } from './chain-needs.ts'
+import { apiLinks } from './chain-objects.ts'
+import { podLinks } from './chain-pods.ts'
+import type { Link } from './explanation.ts'
+import type { NodeVolume } from './node-volume.ts'
+
+/** @param only UIDs of pods: what others have of it is left out; empty: of all */
+export function chainOf(context: PlanContext, volume: NodeVolume, only: readonly string[]): Link[] {
+  const { wanted, unresolved, havingUids } = volume
+  // A pod that runs, or may, has it, whether or not its spec is known.
+  const isHeld = [...havingUids].some((uid) => context.classes.of(uid)?.class === 'Frozen')
+  const needs: Needs = { wanted, isNeeded: isHeld || wanted.length + unresolved.length > 0 }
+  return [
+    ...apiLinks(context, volume, needs),
+    ...deviceLinks(context, volume, needs),
+    ...podLinks(context, volume, only),
+  ]
+}

@@ -1,0 +1,94 @@
+/** A CSI driver as an answer shows it: its sockets, its objects, the pod that runs it, and what of this node depends on it. */
+
+import { defined } from '../lang/defined.ts'
+import type { CsiSocket } from '../model/snapshot.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { podRefOf } from '../reconcile/context/context.ts'
+import { isSilent } from '../reconcile/drivers/why-no-driver.ts'
+import { driverPods } from './driver-pods.ts'
+import type { DriverDependents, DriverSocket, DriverView } from './explanation.ts'
+import type { NodeVolumes } from './node-volumes.ts'
+
+/** A driver that was asked about. */
+export interface DriverTarget {
+  readonly view: DriverView
+  /** Its own sockets and those that may be its own, as problems name them. */
+  readonly sockets: readonly string[]
+  /** Sockets on which nobody answers, and that no name tells whose they are. */
+  readonly strangers: readonly string[]
+}
+
+export function driverTarget(context: PlanContext, volumes: NodeVolumes, name: string): DriverTarget {
+  const { inputs } = context
+  const { api, csiSockets = [] } = inputs.snapshot
+  const own = csiSockets.filter((socket) => isOf(socket, name))
+  const strangers = csiSockets.filter((socket) => isSilent(socket) && !own.includes(socket))
+  const entry = api?.csiNode?.spec.drivers?.find((each) => each.name === name)
+  const object = api?.csiDrivers.find(({ metadata }) => metadata.name === name)
+  const view: DriverView = {
+    name,
+    sockets: own.map((socket) => socketView(context, socket)),
+    ...(api?.csiNode != null && {
+      csiNode: { listed: entry !== undefined, ...defined({ nodeID: entry?.nodeID }) },
+    }),
+    ...(object !== undefined && { csiDriver: { attachRequired: object.spec.attachRequired !== false } }),
+    pods: driverPods(context, name, own),
+    dependents: { ...dependentsOf(context, volumes, name), waiting: [] },
+  }
+  return {
+    view,
+    sockets: own.flatMap(({ path, endpoint }) => [path, ...(endpoint === undefined ? [] : [endpoint])]),
+    strangers: strangers.map(({ path }) => path),
+  }
+}
+
+/** Where nobody answers, the path tells: plugins/NAME/csi.sock, plugins_registry/NAME-reg.sock. */
+function isOf(socket: CsiSocket, name: string): boolean {
+  if (socket.driver !== undefined) return socket.driver === name
+  if (!isSilent(socket)) return false
+  return socket.path
+    .split('/')
+    .some((part) => part === name || part.startsWith(`${name}-reg`) || part === `${name}.sock`)
+}
+
+function socketView({ inputs }: PlanContext, { path, endpoint, registered, ...rest }: CsiSocket): DriverSocket {
+  const absolute = (each: string): string => (each.startsWith('/') ? each : inputs.absolute(each))
+  const { versions, capabilities, error } = rest
+  return {
+    path: absolute(path),
+    answers: registered,
+    ...defined({ endpoint: endpoint === undefined ? undefined : absolute(endpoint), versions, capabilities, error }),
+  }
+}
+
+function dependentsOf(context: PlanContext, { all }: NodeVolumes, name: string): Omit<DriverDependents, 'waiting'> {
+  const { api, nodeName } = context.inputs.snapshot
+  const own = all.filter(({ identity }) => identity?.driver === name)
+  const attachments = (api?.volumeAttachments ?? []).filter(
+    ({ spec }) => spec.attacher === name && spec.nodeName === nodeName,
+  )
+  return {
+    staged: own
+      .filter(({ staged, maps }) => staged.some(({ layers }) => layers.length > 0) || maps.length > 0)
+      .map(volumeName),
+    published: own.flatMap((volume) =>
+      [...volume.havingUids].map((uid) => ({ volume: volumeName(volume), pod: podRefOf(context, uid) })),
+    ),
+    attachments: attachments.map(({ metadata }) => metadata.name),
+  }
+}
+
+function volumeName({ persistentVolume, identity, onDisk }: NodeVolumes['all'][number]): string {
+  return persistentVolume?.metadata.name ?? onDisk[0]?.name ?? identity?.handle ?? 'unknown'
+}
+
+/** @param waiting of the plan, the driver's alone */
+export function withWaiting(view: DriverView, waiting: Plan['waiting']): DriverView {
+  const found = waiting.map(({ volume, pod, code }) => ({
+    volume: volume?.podVolumeName ?? volume?.name ?? '',
+    code,
+    ...defined({ pod }),
+  }))
+  return { ...view, dependents: { ...view.dependents, waiting: found } }
+}

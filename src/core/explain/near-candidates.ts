@@ -1,0 +1,44 @@
+/** What somebody may have meant who named nothing: of another namespace, of another kind, or written a little otherwise. */
+import { compareText } from '../lang/compare-text.ts'
+import { type Candidate, volumeOf } from './candidates.ts'
+import { splitPrefix } from './kinds.ts'
+import { distanceOf } from './near-names.ts'
+
+/** What a wrong namespace and a wrong kind count, in letters. */
+const OTHER_NAMESPACE = 0.3
+const OTHER_KIND = 0.5
+
+/**
+ * The nearest first, each thing once, as what to ask for.
+ *
+ * @param what as it was asked, with or without a kind
+ */
+export function nearCandidates(candidates: readonly Candidate[], what: string, most: number): string[] {
+  const { kind, name } = splitPrefix(what)
+  const scored = candidates.flatMap((candidate) => {
+    const score = nearest(candidate.names, name)
+    if (score === undefined) return []
+    return [{ candidate, score: score + (kind === undefined || candidate.target.kind === kind ? 0 : OTHER_KIND) }]
+  })
+  const sorted = scored.toSorted((a, b) => a.score - b.score || compareText(a.candidate.ask, b.candidate.ask))
+  const seen = new Set<unknown>()
+  return sorted
+    .map(({ candidate }) => candidate)
+    .filter(({ target }) => {
+      const thing = volumeOf(target) ?? target
+      return !seen.has(thing) && seen.add(thing)
+    })
+    .slice(0, most)
+    .map(({ ask }) => ask)
+}
+
+/** By all of the name, or by its last part: the namespace may be another. */
+function nearest(names: readonly string[], wanted: string): number | undefined {
+  const own = wanted.slice(wanted.lastIndexOf('/') + 1)
+  const scores = names.flatMap((name) => {
+    const whole = distanceOf(wanted, name)
+    const inOther = own === wanted || own === '' ? undefined : distanceOf(own, name.slice(name.lastIndexOf('/') + 1))
+    return [whole ?? [], inOther === undefined ? [] : inOther + OTHER_NAMESPACE].flat()
+  })
+  return scores.length === 0 ? undefined : Math.min(...scores)
+}

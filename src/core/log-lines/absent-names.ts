@@ -1,0 +1,67 @@
+/** Names that are nothing on this node, and names of what explain does not explain: drivers, nodes, config maps, secrets. */
+import { readFailures } from '../desired/read-failures.ts'
+import type { NodeState } from '../model/node-state.ts'
+import type { NodeSnapshot } from '../model/snapshot.ts'
+import type { NameView } from './line-explanation.ts'
+import type { LineName } from './line-name.ts'
+
+/** Of a driver, a node, a config map or a secret; undefined for what explain knows. */
+export function objectAnswer({ snapshot }: NodeState, { kind, name }: LineName): NameView | undefined {
+  if (kind === 'driver') return { kind, name, ...driverState(snapshot, name) }
+  if (kind === 'node') return { kind, name, ...nodeState(snapshot, name) }
+  if (kind === 'configMap' || kind === 'secret') return { kind, name, ...objectState(snapshot, kind, name) }
+  return undefined
+}
+
+type State = Pick<NameView, 'found' | 'says'>
+
+function driverState({ csiSockets, api }: NodeSnapshot, name: string): State {
+  const sockets = (csiSockets ?? []).filter(({ driver }) => driver === name)
+  const listed = api?.csiNode?.spec.drivers?.some((each) => each.name === name) === true
+  const inNode = listed ? 'CSINode lists it' : 'CSINode does not list it'
+  const [socket] = sockets
+  if (csiSockets === undefined) return { found: listed, says: `whether a socket answers is unknown; ${inNode}` }
+  if (sockets.some(({ registered }) => registered)) return { found: true, says: `registered on this node; ${inNode}` }
+  if (socket !== undefined) return { found: true, says: `its socket ${socket.path} does not answer; ${inNode}` }
+  return { found: listed, says: `not registered on this node: it has no socket here; ${inNode}` }
+}
+
+function nodeState({ nodeName }: NodeSnapshot, name: string): State {
+  if (name === nodeName) return { found: true, says: 'this node' }
+  return { found: false, says: `another node; this one is ${nodeName}` }
+}
+
+/** Only those that pods of this node use are read. */
+function objectState({ api }: NodeSnapshot, kind: 'configMap' | 'secret', name: string): State {
+  const own = name.slice(name.indexOf('/') + 1)
+  const namespace = name.includes('/') ? name.slice(0, name.indexOf('/')) : undefined
+  const isIt = (found: { readonly name?: string | undefined; readonly namespace?: string | undefined }): boolean =>
+    found.name === own && (namespace === undefined || (found.namespace ?? 'default') === namespace)
+  const objects = kind === 'configMap' ? api?.configMaps : api?.secrets
+  if (objects?.some(({ metadata }) => isIt(metadata)) === true) return { found: true, says: 'is in the API' }
+  const failure = api?.errors.find((error) => error.resource === `${kind.toLowerCase()}s` && isIt(error))
+  if (failure?.status === 404) return { found: false, says: 'does not exist in the API' }
+  if (failure !== undefined) return { found: false, says: `could not be read: ${failure.reason}` }
+  return { found: false, says: 'no pod of this node refers to it now' }
+}
+
+const ABSENT: Readonly<Record<string, string>> = {
+  podVolume: 'no volume of this name in the API or on this node',
+  volume: 'no pod of this node wants this volume, and nothing of it is on the node',
+  attachment: 'no such VolumeAttachment any more',
+  path: 'nothing of a volume is there now',
+  device: 'no mount and no volume of this node is on it',
+  persistentVolume: 'no such PersistentVolume in the API, and nothing of it on this node',
+  claim: 'no such claim in the API',
+  podUid: "no such pod in the API or on this node's disk: the directory was removed meanwhile",
+  pod: "no such pod in the API or on this node's disk",
+}
+
+/** What could not be read may be there (S3). */
+export function notFoundText({ snapshot }: NodeState, { kind }: LineName): string {
+  const absent = ABSENT[kind] ?? 'not found'
+  const failures =
+    snapshot.api === undefined ? [] : readFailures(snapshot.api.errors).filter(({ notFound }) => !notFound)
+  if (snapshot.api !== undefined && failures.length === 0) return absent
+  return `${absent}; but not everything in the API could be read`
+}

@@ -1,0 +1,70 @@
+/** The answer to a line: what its sentence means, and what its names are on this node. Data, drawn by a view. */
+import type { Code } from '../codes/codes.ts'
+import type { Explanation, Subject, Verdict } from '../explain/explanation.ts'
+import type { NameKind } from './line-name.ts'
+import type { LineFormat, LineSeverity } from './log-line.ts'
+import type { SentenceName } from './sentences.ts'
+
+/** A known sentence, with the node's own names in its text. */
+export interface SentenceView {
+  readonly name: SentenceName
+  /** Who says it, in words. */
+  readonly by: readonly string[]
+  readonly means: string
+  readonly why: string
+  readonly next: string
+  readonly volctl: string
+  readonly codes: readonly Code[]
+  readonly rules: readonly string[]
+  readonly harmless: boolean
+}
+
+/** What a name of the line is on this node. */
+export interface NameView {
+  readonly kind: NameKind
+  readonly name: string
+  readonly found: boolean
+  /** In one line: the verdict on it, or that there is no such thing. */
+  readonly says: string
+  /** What to ask volctl explain for, where it was found. */
+  readonly ask?: string
+  readonly subject?: Subject
+  readonly verdict?: Verdict
+}
+
+export interface LineView {
+  readonly format: LineFormat
+  readonly time?: string
+  readonly host?: string
+  readonly program?: string
+  readonly severity?: LineSeverity
+  readonly source?: string
+  readonly message: string
+  /** It was longer than what volctl reads of a line. */
+  readonly cut: boolean
+}
+
+/** What was asked of one line, without the line itself and the whole explanation. */
+export interface LineAnswer {
+  /** Absent: nobody knows the line. */
+  readonly sentence?: SentenceView
+  /** Other sentences that the line says. */
+  readonly also: readonly SentenceName[]
+  readonly names: readonly NameView[]
+  /** Another node that the line names, and what that means. */
+  readonly otherNode?: { readonly name: string; readonly says: string }
+  /** The one that the explanation is about. */
+  readonly main?: NameView
+}
+
+export interface LineExplanation extends LineAnswer {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'LineExplanation'
+  readonly line: LineView
+  /** Absent: the node could not be looked at. */
+  readonly node?: string
+  /** RFC 3339: when the node was looked at. */
+  readonly createdAt?: string
+  /** Of the most specific thing that was found. */
+  readonly explanation?: Explanation
+}

@@ -1,0 +1,36 @@
+/** The answer to a log: its distinct troubles, most frequent first. Data, drawn by a view. */
+import type { LineAnswer, LineView } from './line-explanation.ts'
+
+/** One trouble of a log: the same sentence about the same thing. */
+export interface LogTrouble extends LineAnswer {
+  readonly count: number
+  /** As the lines have it. */
+  readonly firstTime?: string
+  readonly lastTime?: string
+  /** The last of its lines. */
+  readonly line: LineView
+  /** What to type to know more. */
+  readonly command?: string
+}
+
+export interface LogExplanation {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'LogExplanation'
+  /** Absent: the node could not be looked at. */
+  readonly node?: string
+  /** RFC 3339: when the node was looked at. */
+  readonly createdAt?: string
+  readonly lines: {
+    /** In the log. */
+    readonly total: number
+    /** The last ones, which were read. */
+    readonly read: number
+    /** Of these, lines that say a known sentence, or name a volume and are no plain news. */
+    readonly explained: number
+  }
+  /** The log did not end in time. */
+  readonly unfinished: boolean
+  readonly troubles: readonly LogTrouble[]
+  /** Lines of further troubles, beyond the number that is explained. */
+  readonly more: number
+}

@@ -1,0 +1,200 @@
+/**
+ * What a line names: pods, volumes, paths, attachments, drivers, nodes. Patterns begin with a fixed text or a set of characters
+ * that they then pass over once, so that they take time in proportion to the line.
+ */
+import type { LineName, NameKind } from './line-name.ts'
+import type { LogLine } from './log-line.ts'
+
+const MOST_NAMES = 40
+
+/** Each once, in the order of NAME_KINDS' subjects as they were found. */
+export function namesIn(line: LogLine): LineName[] {
+  const text = line.said
+  const names = new Names()
+  takePaths(text, names)
+  takeUniqueNames(text, names)
+  takePods(line, names)
+  takeUids(text, names)
+  takeObjects(line, names)
+  takeVolumes(text, names)
+  return names.all.slice(0, MOST_NAMES)
+}
+
+class Names {
+  readonly #found = new Map<string, LineName>()
+
+  add(kind: NameKind, name: string | undefined): void {
+    if (name === undefined || name === '') return
+    this.#found.set(`${kind} ${name}`, { kind, name })
+  }
+
+  addPodVolume(name: string, pods: readonly string[]): void {
+    const key = `podVolume ${name}`
+    const before = this.#found.get(key)?.pods ?? []
+    this.#found.set(key, { kind: 'podVolume', name, pods: [...new Set([...before, ...pods])] })
+  }
+
+  of(kind: NameKind): string[] {
+    return this.all.filter((each) => each.kind === kind).map(({ name }) => name)
+  }
+
+  get all(): LineName[] {
+    return [...this.#found.values()]
+  }
+}
+
+const UID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+const WHOLE_UID = new RegExp(`^(?:${UID}|[0-9a-f]{32})$`)
+const PATH = /(?<=^|[\s"'`[({<=:,])\/[^\s"'`\])},;<>]+/g
+/** A method of a driver, a route of a server. */
+const NO_PATH = /^\/(?:\/|csi\.v\d|api\/|apis\/|healthz|runtime\.v1)/
+
+function takePaths(text: string, names: Names): void {
+  for (const [found] of text.matchAll(PATH)) {
+    const path = found.replace(/[.:]{1,4}$/, '')
+    if (NO_PATH.test(path) || !path.includes('/', 1)) continue
+    names.add(path.startsWith('/dev/') ? 'device' : 'path', path)
+    inPath(path, names)
+  }
+  // "Setting volume ownership for UID/volumes/kubernetes.io~csi/NAME/mount"
+  for (const [found] of text.matchAll(new RegExp(`(?<![\\w/-])${UID}/volumes/[^\\s"]+`, 'g')))
+    inPath(`/pods/${found}`, names)
+}
+
+/** Pod and volume of the kubelet's own directories. */
+function inPath(path: string, names: Names): void {
+  const parts = path.split('/')
+  const uid = parts[parts.indexOf('pods') + 1] ?? ''
+  if (!parts.includes('pods') || !WHOLE_UID.test(uid)) return
+  names.add('podUid', uid)
+  const [kind, ...below] = parts.slice(parts.indexOf('pods') + 2)
+  const name =
+    kind === 'volumes' || kind === 'volumeDevices' ? below[1] : kind === 'volume-subpaths' ? below[0] : undefined
+  if (name !== undefined && name !== '') names.addPodVolume(name, [uid])
+}
+
+const UNIQUE = /(?<![\w/.~-])(?:kubernetes\.io\/[a-z0-9-]+|flexvolume-[\w.-]+)\/[^\s"]+/g
+const PER_POD = new RegExp(`^(?:kubernetes\\.io|flexvolume-[^/]+)/[^/]+/(${UID})-(.+)$`)
+
+function takeUniqueNames(text: string, names: Names): void {
+  for (const [found] of text.matchAll(UNIQUE)) {
+    const name = found.replace(/[),;:\]]{1,4}$/, '')
+    const [, uid, own] = PER_POD.exec(name) ?? []
+    const caret = name.indexOf('^')
+    if (uid !== undefined && own !== undefined && !name.startsWith('kubernetes.io/csi/')) {
+      names.add('podUid', uid)
+      names.addPodVolume(own, [uid])
+    } else names.add('volume', name)
+    if (caret > 0 && name.startsWith('kubernetes.io/csi/'))
+      names.add('driver', name.slice('kubernetes.io/csi/'.length, caret))
+  }
+}
+
+/** A name of an object, with its namespace or without. */
+const OBJECT = /^(?:[a-z0-9][a-z0-9-]{0,62}\/)?[a-z0-9][a-z0-9.-]{0,252}$/
+/** klog's old way: name_namespace(uid). */
+const OLD_POD = new RegExp(`^([a-z0-9.-]+)_([a-z0-9-]+)\\((${UID})\\)$`)
+const POD_KEYS = ['pod', 'pods', 'podName', 'kubernetes.io/pod']
+const UID_KEYS = ['podUID', 'podUid', 'UID', 'pod_uid']
+
+function takePods({ said, values }: LogLine, names: Names): void {
+  for (const key of UID_KEYS) addPod(values.get(key) ?? '', names)
+  for (const key of POD_KEYS) for (const each of listOf(values.get(key) ?? '')) addPod(each, names)
+  for (const [, quoted = ''] of said.matchAll(/\b[Pp]od "([^"]{1,320})"/g)) addPod(quoted, names)
+  for (const [, bare = ''] of said.matchAll(
+    /\b(?:podName:|pod |pod\(s\) |podUID=|UID:? "?|for ")([\w./()-]{1,320})/g,
+  )) {
+    if (bare.includes('/') || WHOLE_UID.test(bare) || OLD_POD.test(bare)) addPod(bare, names)
+  }
+}
+
+/** klog writes several objects as ["a","b"] or [a b]. */
+function listOf(value: string): string[] {
+  return value.startsWith('[') ? value.split(/[\s[\]",]+/).filter((each) => each !== '') : [value]
+}
+
+function addPod(text: string, names: Names): void {
+  const [, name, namespace, uid] = OLD_POD.exec(text) ?? []
+  if (uid !== undefined) {
+    names.add('podUid', uid)
+    names.add('pod', `${namespace}/${name}`)
+  } else if (WHOLE_UID.test(text)) names.add('podUid', text)
+  else if (OBJECT.test(text)) names.add('pod', text)
+}
+
+/** A UID by itself is a pod's, where it is no part of another name. */
+function takeUids(text: string, names: Names): void {
+  for (const [pv] of text.matchAll(new RegExp(`(?<![\\w-])pvc-${UID}(?![\\w-])`, 'g')))
+    names.add('persistentVolume', pv)
+  for (const [uid] of text.matchAll(new RegExp(`(?<=orphaned pod "|[Oo]rphaned pod ")${UID}`, 'g')))
+    names.add('podUid', uid)
+}
+
+const NODE_KEYS = ['node', 'nodeName', 'attachedTo', 'host', 'nodes']
+const NODES = [
+  // A driver calls the node by the name that the cloud has for it: 'to node "i-0a1b2c"'.
+  /\b(?:(?:from|on|between) node ["']|node[=:] ?["']?)([a-z0-9][a-z0-9.-]{0,252})/g,
+  /\bnodeName:([a-z0-9][a-z0-9.-]{0,252})/g,
+  /\battached to node ([a-z0-9][a-z0-9.-]{0,252})/g,
+  /\bsystem:node:([a-z0-9][a-z0-9.-]{0,252})/g,
+]
+const DRIVERS = [
+  /\bdriver name ([\w.-]{1,253}) not found/g,
+  /\bexternal-attacher of ([\w.-]{1,253}) CSI driver/g,
+  /\b(?:CSI|csi) driver "([\w.-]{1,253})"/g,
+  /\bdriver(?:Name)?[=:] ?"?([a-z][\w-]*\.[\w.-]{1,253})/g,
+]
+
+function takeObjects({ said, values }: LogLine, names: Names): void {
+  for (const [attachment] of said.matchAll(/\bcsi-[0-9a-f]{64}\b/g)) names.add('attachment', attachment)
+  for (const key of NODE_KEYS)
+    for (const each of listOf(values.get(key) ?? '')) if (OBJECT.test(each)) names.add('node', each)
+  addAll(said, NODES, 'node', names)
+  addAll(said, DRIVERS, 'driver', names)
+  addAll(said, [/\b(?:PVC|[Pp]ersistentvolumeclaim) "?([a-z0-9-]+\/[a-z0-9][a-z0-9.-]*)/g], 'claim', names)
+  addAll(said, [/\b[Pp]ersistent[Vv]olume[Cc]laims? "([^"]{1,253})"/g], 'claim', names)
+  addAll(
+    said,
+    [/\b[Pp]ersistent ?[Vv]olumes? "([^"]{1,253})"/g, /\bPV "?([a-z0-9][a-z0-9.-]{1,252})/g],
+    'persistentVolume',
+    names,
+  )
+  addAll(said, [/\bconfigMap ([a-z0-9-]{1,63}\/[a-z0-9.-]{1,253})/g], 'configMap', names)
+  addAll(said, [/\bconfigmaps? "([^"]{1,253})"/g], 'configMap', names)
+  takeKernelDevices(said, names)
+  addAll(said, [/\bsecrets? "([^"]{1,253})"/g], 'secret', names)
+  for (const [, namespace, name] of said.matchAll(/\bobject "([^"]{1,63})"\/"([^"]{1,253})" not registered/g))
+    names.add(name === 'kube-root-ca.crt' ? 'configMap' : 'secret', `${namespace}/${name}`)
+  const claim = values.get('pvc') ?? values.get('PVC') ?? values.get('claim')
+  if (claim !== undefined && OBJECT.test(claim)) names.add('claim', claim)
+}
+
+/** "EXT4-fs error (device sdb)", "XFS (dm-3)". */
+function takeKernelDevices(said: string, names: Names): void {
+  for (const [, device] of said.matchAll(
+    /\b(?:EXT[234]-fs|XFS|BTRFS)(?: [a-z]{1,12})? \((?:device )?([a-z][\w-]{1,30})\)/g,
+  ))
+    names.add('device', `/dev/${device}`)
+}
+
+function addAll(text: string, patterns: readonly RegExp[], kind: NameKind, names: Names): void {
+  for (const pattern of patterns)
+    for (const [, found = ''] of text.matchAll(pattern)) {
+      const name = found.replace(/[.:]{1,4}$/, '')
+      // With its namespace it says more.
+      if (!names.of(kind).some((known) => known.endsWith(`/${name}`))) names.add(kind, name)
+    }
+}
+
+/** `for volume "NAME"` and the lists of a time-out: names in the pod of the line. */
+function takeVolumes(text: string, names: Names): void {
+  const pods = [...names.of('podUid'), ...names.of('pod')]
+  for (const [, name = ''] of text.matchAll(/\bvolume "([^"/^]{1,253})"/g)) addVolume(name, pods, names)
+  for (const [, list = ''] of text.matchAll(/\b(?:unmounted|unattached|to process) volumes=\[([^\]]{0,8000})\]/g))
+    for (const name of list.split(' ')) if (name !== '') addVolume(name, pods, names)
+}
+
+function addVolume(name: string, pods: readonly string[], names: Names): void {
+  if (pods.length > 0) names.addPodVolume(name, pods)
+  else if (!names.of('podVolume').includes(name)) names.addPodVolume(name, [])
+}

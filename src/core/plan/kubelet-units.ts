@@ -1,0 +1,11 @@
+/** Units that run an API server in the same process or under it: once stopped, it no longer answers volctl. */
+const WITH_API_SERVER: ReadonlySet<string> = new Set([
+  'k3s.service',
+  'rke2-server.service',
+  'k0scontroller.service',
+  'snap.microk8s.daemon-kubelite.service',
+])
+
+export function runsApiServer(unit: string): boolean {
+  return WITH_API_SERVER.has(unit)
+}

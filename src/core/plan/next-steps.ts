@@ -1,0 +1,117 @@
+/** What to type next on this node. The first command is the one that leads on; the others belong to it. */
+import { formatDuration } from '../lang/duration.ts'
+import { isForKubelet, kubeletOutlook } from './kubelet-outlook.ts'
+import { runsApiServer } from './kubelet-units.ts'
+import type { NextStep, Operation, Plan, PodRef, Problem, VolumeRef } from './plan.ts'
+import { operationRank } from './plan-groups.ts'
+import { namespacedName } from './pod-name.ts'
+
+export interface Given {
+  /** Words of the command line that `apply` needs as well: `--orphans`, `--pod`, `shop/web-0`. */
+  readonly words: readonly string[]
+  readonly settleMs: number
+}
+
+/** The plan with what a person does about it. */
+export function withAdvice<T extends Plan>(plan: T, given: Given): T {
+  const kubelet = kubeletOutlook(plan)
+  const next = nextSteps(plan, given)
+  return {
+    ...plan,
+    summary: { ...plan.summary, ...(kubelet !== undefined && { kubelet }), ...(next.length > 0 && { next }) },
+  }
+}
+
+function nextSteps(plan: Plan, given: Given): readonly NextStep[] {
+  const { refused } = plan
+  if (refused !== undefined)
+    return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
+  const steps = [...applySteps(plan, given), ...kubeletSteps(plan, given)]
+  return steps.length > 0 ? steps : [...lookSteps(plan, given), ...startSteps(plan)].slice(0, 1)
+}
+
+function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
+  const { ready = 0, freedBy = [] } = summary
+  if (ready > 0) {
+    const what = ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
+    return [{ command: volctl('apply', ...words), why: `asks, and carries out ${what}` }]
+  }
+  return freedBy.slice(0, 1).map(({ flag, operations }) => ({
+    command: volctl('plan', ...words, flag),
+    why: `shows what ${flag} would do: ${operations} more ${operations === 1 ? 'operation' : 'operations'}`,
+  }))
+}
+
+/** Only where something waits that the kubelet never does: else it is let alone. */
+function kubeletSteps(plan: Plan, { words, settleMs }: Given): NextStep[] {
+  const { unit } = plan.inputs.kubelet
+  const never = kubeletOutlook(plan)?.never ?? []
+  // Operations alone need no stopped kubelet.
+  if (unit === undefined || !never.some(({ about }) => about !== undefined)) return []
+  const seconds = Math.ceil(settleMs / 1000)
+  const api = runsApiServer(unit)
+    ? `; ${unit} also runs this node's API server: give the --kubeconfig of another one`
+    : ''
+  return [
+    { command: `systemctl stop ${shellWord(unit)}`, why: 'for what the kubelet never does; pods run on without it' },
+    {
+      command: `sleep ${seconds}; ${volctl('apply', ...words)}`,
+      why: `after the settle time of ${formatDuration(settleMs)}${api}`,
+    },
+    { command: `systemctl start ${shellWord(unit)}`, why: 'afterwards' },
+  ]
+}
+
+/** The worst thing that volctl does nothing about: what is known of it. */
+function lookSteps({ operations, waiting, problems }: Plan, { words }: Given): NextStep[] {
+  const error = problems.find(({ severity }) => severity === 'error')
+  const blocked = operations
+    .filter((operation) => operation.blocked !== undefined)
+    .toSorted((a, b) => operationRank(a) - operationRank(b))[0]
+  const waits = waiting.find((wait) => !isForKubelet(wait)) ?? waiting[0]
+  const warning = problems.find(({ severity }) => severity === 'warning')
+  const note = problems.find(({ code }) => code === 'OrphanPodDir')
+  const looks = [
+    error && explain(subjectOf(error)),
+    blocked && explain(nameOf(blocked), 'says what blocks the operation, and what to do'),
+    waits && explain(nameOf(waits), 'says what the volume waits for'),
+    warning && explain(subjectOf(warning)),
+    note && {
+      command: volctl('plan', ...words, '--orphans'),
+      why: 'shows also the directories and the emptyDir data of orphaned pods',
+    },
+  ]
+  return looks.filter((step) => step !== undefined)
+}
+
+function explain(what: string | undefined, why = 'says what is wrong, and what to do'): NextStep | undefined {
+  return what === undefined ? undefined : { command: volctl('explain', what), why }
+}
+
+/** Nothing is left to do, and the kubelet is down. */
+function startSteps({ inputs: { kubelet }, complete }: Plan): NextStep[] {
+  const isDown = kubelet.state === 'stopped' || kubelet.state === 'mayReturn'
+  if (!isDown || kubelet.unit === undefined || !complete) return []
+  return [{ command: `systemctl start ${shellWord(kubelet.unit)}`, why: 'nothing is left to do: start the kubelet' }]
+}
+
+function subjectOf({ code, about: { pod, path, volume } }: Problem): string {
+  return pod ?? path ?? volume ?? code
+}
+
+function nameOf({
+  pod,
+  volume,
+}: { readonly pod?: PodRef; readonly volume?: VolumeRef } & Partial<Operation>): string | undefined {
+  if (pod !== undefined) return pod.name === undefined ? pod.uid : namespacedName(pod)
+  return volume?.persistentVolume ?? volume?.name
+}
+
+function volctl(...words: readonly string[]): string {
+  return ['volctl', ...words.map(shellWord)].join(' ')
+}
+
+/** A word that a shell reads as it stands; names come from the cluster and the disk. */
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./^-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,58 @@
+/** The counts of a plan: they add up to its operations. */
+import type { FreedBy, LiftingFlag, Operation, OperationKind, Plan, PlanSummary } from './plan.ts'
+
+/** @param filtered how many operations were left out by flags */
+export function summaryOf(
+  { operations, waiting, problems }: Pick<Plan, 'operations' | 'waiting' | 'problems'>,
+  filtered: number,
+): PlanSummary {
+  const kinds: Partial<Record<OperationKind, number>> = {}
+  for (const { kind } of operations) kinds[kind] = (kinds[kind] ?? 0) + 1
+  const ready = readyAmong(operations).size
+  const freedBy = freedByFlags(operations, ready)
+  return {
+    operations: kinds,
+    blocked: operations.filter(({ blocked }) => blocked !== undefined).length,
+    waiting: waiting.length,
+    problems: problems.length,
+    filtered,
+    ready,
+    ...(freedBy.length > 0 && { freedBy }),
+  }
+}
+
+/**
+ * Ids of the operations that apply would begin: neither they nor anything that they come after is blocked (S26).
+ *
+ * @param lifted what counts as not blocked
+ */
+export function readyAmong(
+  operations: readonly Operation[],
+  lifted: (operation: Operation) => boolean = () => false,
+): ReadonlySet<string> {
+  const known = new Set(operations.map(({ id }) => id))
+  const ready = new Set<string>()
+  // Each stands behind all that it comes after.
+  for (const operation of operations) {
+    const isFree = operation.blocked === undefined || lifted(operation)
+    if (isFree && operation.after.every((id) => ready.has(id) || !known.has(id))) ready.add(operation.id)
+  }
+  return ready
+}
+
+function freedByFlags(operations: readonly Operation[], ready: number): FreedBy[] {
+  const flags = new Set(operations.flatMap((operation) => liftingFlag(operation) ?? []))
+  return [...flags].flatMap((flag) => {
+    const lifted = (each: Operation): boolean =>
+      liftingFlag(each) === flag || each.blocked?.code === 'PredecessorBlocked'
+    const more = readyAmong(operations, lifted).size - ready
+    return more > 0 ? [{ flag, operations: more }] : []
+  })
+}
+
+/** The flag that asks for what is done only on request (S13, S23). */
+export function liftingFlag({ kind, blocked }: Operation): LiftingFlag | undefined {
+  if (blocked?.code === 'DeletesData') return '--orphans'
+  if (blocked?.code !== 'NotAsked') return undefined
+  return kind === 'ExpandVolume' ? '--expand' : '--remount'
+}

@@ -1,0 +1,132 @@
+/** The chain of a volume or a driver, as a tree: each link with a sign and a word for its state. */
+import type { Link } from '../explain/explanation.ts'
+import type { Palette } from './palette.ts'
+import type { Screen } from './screen.ts'
+import type { Symbols } from './symbols.ts'
+import { podText } from './words.ts'
+import { wrapped } from './wrap.ts'
+
+const KINDS: Readonly<Record<Link['kind'], string>> = {
+  PersistentVolumeClaim: 'claim',
+  PersistentVolume: 'PV',
+  VolumeAttachment: 'attachment',
+  StagedMount: 'staged mount',
+  BlockMap: 'block map',
+  PodMount: 'pod mount',
+  SubPath: 'sub-path',
+  NodePluginPod: 'node plugin pod',
+  Socket: 'socket',
+  Registration: 'registration',
+  CSINode: 'CSINode',
+  CSIDriver: 'CSIDriver',
+}
+
+const WIDEST = Math.max('unknown'.length, 'absent'.length)
+
+/** @param folded alike links counted, paths left out and long names cut; whose a link is, only where that may be several */
+export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen, folded: boolean): string {
+  const marks = marksOf(paint, symbols)
+  const links = folded ? foldedLinks(chain) : chain.map((link) => ({ link, more: 0 }))
+  const namesPods = !folded || new Set(chain.flatMap(({ pod }) => pod?.uid ?? [])).size > 1
+  const depths = depthsOf(links.map(({ link }) => link))
+  const lines = links.map(({ link, more }, index) => {
+    const depth = depths[index] ?? 0
+    const branch = depth === 0 ? '' : `${'  '.repeat(depth - 1)}${symbols.lastBranch} `
+    return wrapped(`  ${marks[link.state]} ${branch}`, linkText(link, { more, folded, namesPods }), width)
+  })
+  return lines.join('')
+}
+
+/** In as few lines as can be: links of one state beside each other, of which the first says what is wrong. */
+export function chainLines(chain: readonly Link[], { paint, symbols, width }: Screen): string {
+  const marks = marksOf(paint, symbols)
+  const runs: Folded[][] = []
+  for (const each of foldedLinks(chain)) {
+    const last = runs.at(-1)
+    if (last?.[0]?.link.state === each.link.state) last.push(each)
+    else runs.push([each])
+  }
+  return runs
+    .map((run) => {
+      const texts = run.map(({ link, more }, index) => {
+        const { title, says } = linkWords(link, { more: 0, folded: true, namesPods: false })
+        const counted = more === 0 ? title : `${title} and ${more} more`
+        return link.state === 'good' || index > 0 ? counted : `${counted} (${says})`
+      })
+      return wrapped(`  ${marks[run[0]?.link.state ?? 'unknown']} `, texts.join(` ${symbols.arrow} `), width)
+    })
+    .join('')
+}
+
+interface How {
+  readonly more: number
+  readonly folded: boolean
+  readonly namesPods: boolean
+}
+
+function linkText(link: Link, how: How): string {
+  const { title, says } = linkWords(link, how)
+  return `${title}: ${says}`
+}
+
+/** A path is as long as a line: folded, who has the mount is enough. */
+function linkWords(
+  { kind, name, says, pod }: Link,
+  { more, folded, namesPods }: How,
+): Record<'title' | 'says', string> {
+  const others = more === 0 ? '' : `, and ${more} more like it`
+  const named = !folded ? ` ${name}` : name.startsWith('/') ? '' : ` ${shortName(name)}`
+  const whose = pod === undefined || kind === 'NodePluginPod' || !namesPods ? '' : ` of pod ${podText(pod)}`
+  return { title: `${KINDS[kind]}${named}${whose}`, says: `${says}${others}` }
+}
+
+/** Sign and word of each state. */
+function marksOf(paint: Palette, symbols: Symbols): Record<Link['state'], string> {
+  const mark = (sign: string, state: Link['state'], colour: (text: string) => string): string =>
+    colour(`${sign} ${state.padEnd(WIDEST)}`)
+  return {
+    good: mark(symbols.good, 'good', paint.good),
+    bad: mark(symbols.bad, 'bad', paint.bad),
+    unknown: mark(symbols.unknown, 'unknown', paint.warn),
+    absent: mark('-', 'absent', paint.dim),
+  }
+}
+
+/** The hash in an attachment's name, by its beginning. */
+function shortName(name: string): string {
+  return name.replace(/^(csi-[0-9a-f]{8})[0-9a-f]{56}$/, '$1')
+}
+
+interface Folded {
+  readonly link: Link
+  /** Links like it that are left out. */
+  readonly more: number
+}
+
+/** Sub-paths of one state are counted, and so are mounts of pods of which the same is to be said. */
+function foldedLinks(chain: readonly Link[]): Folded[] {
+  const groups = Map.groupBy(chain, (link) => `${link.kind} ${link.state} ${link.kind === 'SubPath' ? '' : link.says}`)
+  const counts = new Map(
+    [...groups.values()].flatMap((own) => (own[0] === undefined ? [] : [[own[0], own.length - 1]])),
+  )
+  return chain.flatMap((link) => {
+    const more = counts.get(link)
+    return more === undefined ? [] : [{ link, more }]
+  })
+}
+
+/** Each kind below the one before; what several pods have is side by side, a driver's objects too. */
+function depthsOf(links: readonly Link[]): number[] {
+  const depths: number[] = []
+  let [depth, last]: [number, Link['kind'] | undefined] = [-1, undefined]
+  let podDepth: number | undefined
+  for (const { kind } of links) {
+    if (kind === 'PodMount') podDepth ??= depth + 1
+    if (kind === 'PodMount') depth = podDepth ?? 0
+    else if (kind === 'SubPath') depth = (podDepth ?? depth) + 1
+    else if (kind !== last) depth += 1
+    last = kind
+    depths.push(depth)
+  }
+  return depths
+}

@@ -1,0 +1,83 @@
+/** The distinct troubles of a log on a screen, most frequent first: each with its meaning, what it is on this node, and what to type. */
+import type { LogExplanation, LogTrouble } from '../log-lines/log-explanation.ts'
+import { colourOf, labelOf } from './line-view.ts'
+import type { Palette } from './palette.ts'
+import type { Screen } from './screen.ts'
+import { count } from './words.ts'
+import { type Width, wrapped } from './wrap.ts'
+
+const MOST_TROUBLES = 10
+const LEAST_TROUBLES = 3
+
+export function renderLog(answer: LogExplanation, screen: Screen): string {
+  const { paint, width, rows, wide } = screen
+  const texts = answer.troubles.map((trouble) => troubleText(trouble, wide, paint, width))
+  const head = headText(answer, paint, width)
+  const shown = wide ? texts : fewOf(texts, rows === undefined ? undefined : rows - lineCount(head) - 2)
+  const hidden = texts.length - shown.length
+  const rest =
+    hidden === 0 ? '' : `\n${wrapped('', `${count(hidden, 'more trouble')}: -o wide shows all.`, width, paint.dim)}`
+  return [head, ...shown, rest].join('')
+}
+
+/** As many as fit, but some in any case. */
+function fewOf(texts: readonly string[], room: number | undefined): readonly string[] {
+  if (room === undefined) return texts.slice(0, MOST_TROUBLES)
+  let used = 0
+  const fitting = texts.findIndex((text) => {
+    used += lineCount(text)
+    return used > room
+  })
+  return fitting === -1 ? texts : texts.slice(0, Math.max(LEAST_TROUBLES, fitting))
+}
+
+function lineCount(text: string): number {
+  return text.split('\n').length - 1
+}
+
+function headText(
+  { lines, troubles, more, unfinished, node, createdAt }: LogExplanation,
+  paint: Palette,
+  width: Width,
+): string {
+  const { total, read, explained } = lines
+  const last = read < total ? `, the last ${numberText(read)} of them read` : ''
+  const found =
+    troubles.length === 0
+      ? 'no sentence that volctl knows'
+      : `${count(troubles.length, 'trouble')} in ${count(explained, 'line')}, the most frequent first`
+  const where = node === undefined ? '' : `; node ${node} as of ${createdAt}`
+  return [
+    wrapped('', `${numberText(total)} lines${last}: ${found}${where}`, width, paint.bold),
+    unfinished ? wrapped('', 'The log did not end in time: this is what came until then.', width, paint.warn) : '',
+    more > 0 ? wrapped('', `${count(more, 'line')} of further troubles are not explained.`, width, paint.warn) : '',
+  ].join('')
+}
+
+function numberText(n: number): string {
+  return n.toLocaleString('en-US')
+}
+
+function troubleText(trouble: LogTrouble, wide: boolean, paint: Palette, width: Width): string {
+  const { sentence, main, names, otherNode, command, line } = trouble
+  const colour = sentence?.harmless === true ? paint.good : paint.bad
+  const first = names[0]
+  return [
+    `\n${wrapped('', `${numberText(trouble.count)}x ${sentence?.name ?? 'not known to volctl'}${timesText(trouble)}`, width, colour)}`,
+    wrapped('    ', sentence?.means ?? line.message, width),
+    otherNode === undefined ? '' : wrapped('    ', otherNode.says, width, paint.warn),
+    main?.verdict === undefined
+      ? ''
+      : wrapped('    ', `${labelOf(main)}: ${main.says}`, width, colourOf(main.verdict, paint)),
+    main === undefined && first !== undefined
+      ? wrapped('    ', `${labelOf(first)}: ${first.says}`, width, paint.dim)
+      : '',
+    wide && sentence !== undefined ? wrapped('    What to do: ', sentence.next, width) : '',
+    command === undefined ? '' : wrapped('    ', command, undefined),
+  ].join('')
+}
+
+function timesText({ firstTime, lastTime, count: times }: LogTrouble): string {
+  if (lastTime === undefined) return ''
+  return times === 1 || firstTime === undefined ? `, ${lastTime}` : `, ${firstTime} to ${lastTime}`
+}

@@ -1,0 +1,44 @@
+/** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it, each of which `volctl explain` takes. */
+import type { Explanation } from '../explain/explanation.ts'
+import type { PastApplies } from '../journal/past-applies.ts'
+import type { Operation, Plan, PodRef } from '../plan/plan.ts'
+import { podName } from '../plan/pod-name.ts'
+import { terminalSafe } from './terminal-safe.ts'
+
+/** Pods, volumes and attachments of the operations, blocked ones included, in the order of the plan. */
+export function namesOfPlan({ operations }: Pick<Plan, 'operations'>): string[] {
+  const uids = new Map<string, Set<string>>()
+  for (const { pod } of operations) if (pod !== undefined) noteUid(uids, pod)
+  const isShared = (pod: PodRef): boolean => (uids.get(podName(pod))?.size ?? 0) > 1
+  return operations.map((operation) => subjectOf(operation, isShared))
+}
+
+function noteUid(uids: Map<string, Set<string>>, pod: PodRef): void {
+  const name = podName(pod)
+  uids.set(name, (uids.get(name) ?? new Set()).add(pod.uid))
+}
+
+function subjectOf({ attachment, pod, volume, paths, basis }: Operation, isShared: (pod: PodRef) => boolean): string {
+  if (attachment !== undefined) return `volumeattachment/${attachment.name}`
+  // Of a deleted pod another may have the name.
+  const isListed = basis?.pod?.listed !== false
+  if (pod !== undefined) return `pod/${isListed && !isShared(pod) ? podName(pod) : pod.uid}`
+  if (volume === undefined) return `path/${paths[0] ?? ''}`
+  if (volume.persistentVolume !== undefined) return `persistentvolume/${volume.persistentVolume}`
+  return `volume/${volume.uniqueName ?? volume.name}`
+}
+
+/** The one thing that was asked about. */
+export function namesOfExplanation({ subject: { kind, name } }: Pick<Explanation, 'subject'>): string[] {
+  return [`${kind.toLowerCase()}/${name}`]
+}
+
+/** Plans that were carried out, oldest first; `--plan` takes each. */
+export function namesOfJournal({ applies }: Pick<PastApplies, 'applies'>): string[] {
+  return applies.flatMap(({ plan }) => (plan === undefined ? [] : `plan/${plan}`))
+}
+
+/** Each once. */
+export function renderNames(names: readonly string[]): string {
+  return [...new Set(names)].map((name) => `${terminalSafe(name)}\n`).join('')
+}

@@ -1,0 +1,183 @@
+/** Completion in real shells, at a terminal, with the script that volctl prints and the volctl that it asks. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { SHELLS, Typing } from '../helpers/typing.ts'
+import { CAPTURES, volctl } from './run-volctl.ts'
+
+const capture = join(CAPTURES, 'forcedel-killed', 'before.json')
+const directory = mkdtempSync(join(tmpdir(), 'volctl-completion-'))
+let api: TestApiServer
+beforeAll(async () => {
+  api = await startApiServer({ data: [capture], nodeName: 'pg-node' })
+})
+afterAll(async () => {
+  await api.stop()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+/** Each begins with a letter of its own, to be completed by it. */
+const HOSTILE = [
+  'a$(touch pwned)`touch pwned`;touch pwned|x&<(touch pwned)>y',
+  "b'touch pwned'",
+  'c"$(touch pwned)"',
+  'd two words',
+  'e*?[a-z]{x,y}!!\\',
+  'f#~=:@^$HOMEé',
+]
+
+/** A node with pods of such names, and of names with more than one line. */
+function hostileNode(): string {
+  const node = JSON.parse(readFileSync(capture, 'utf8')) as NodeSnapshot
+  const [pod] = node.api?.pods ?? []
+  const names = [...HOSTILE, 'z1\n$(touch pwned)', 'z2\tabout', 'z3\u001b[31m']
+  const pods = names.map((name) => ({
+    ...pod,
+    metadata: { ...pod?.metadata, name, namespace: 'ns', uid: `uid-${name}` },
+  }))
+  const path = join(directory, 'hostile.json')
+  writeFileSync(path, JSON.stringify({ ...node, api: { ...node.api, pods } }))
+  return path
+}
+
+const node = `--snapshot ${capture}`
+
+describe.each(SHELLS)('%s (where it is installed)', (shell) => {
+  const missing = spawnSync(shell, ['--version']).error !== undefined
+  const place = join(directory, shell)
+  let typing: Typing
+  beforeAll(async () => {
+    mkdirSync(place)
+    if (!missing) typing = await Typing.start(shell, place)
+  })
+  afterAll(() => typing?.[Symbol.dispose]())
+
+  it.skipIf(missing)('completes commands, flags and values', async () => {
+    const lines: readonly (readonly [keys: string, words: string])[] = [
+      ['volctl expl\t', 'explain'],
+      ['volctl plan --det\t--output js\t--color nev\t', 'plan --detailed-exitcode --output json --color never'],
+      ['volctl plan -o js\t--only unm\t', 'plan -o json --only unmount'],
+      ['volctl plan --skip detach,rem\t', 'plan --skip detach,remount'],
+      ['volctl help journ\t', 'help journal'],
+      ['volctl completion fi\t', 'completion fish'],
+      ['volctl explain DriverNotR\t', 'explain DriverNotRegistered'],
+      [`volctl explain ${node} pg/p-csi-h\t`, `explain ${node} pg/p-csi-hp`],
+      [`volctl explain ${node} driver/loop\t`, `explain ${node} driver/loop.pg.test`],
+      [`volctl plan ${node} --pod=pg/p-csi-b\t-n p\t`, `plan ${node} --pod=pg/p-csi-blk -n pg`],
+      [`volctl plan ${node} --driver-gone host\t`, `plan ${node} --driver-gone hostpath.csi.k8s.io`],
+    ]
+    for (const [keys, words] of lines) expect(await typing.complete(keys)).toEqual(['volctl', ...words.split(' ')])
+  })
+
+  it.skipIf(missing)('asks the API server that the line means, and only reads', async () => {
+    await api.clearRequests()
+    const kubeconfig = `--kubeconfig ${api.kubeconfig('plan')}`
+    expect(await typing.complete(`volctl plan ${kubeconfig} --node pg-node --pod pg/p-csi-b\t`)).toEqual(
+      `volctl plan ${kubeconfig} --node pg-node --pod pg/p-csi-blk`.split(' '),
+    )
+    const requests = await api.requests()
+    expect(requests.length).toBeGreaterThan(0)
+    expect(requests.filter(({ method }) => method !== 'GET')).toEqual([])
+  })
+
+  it.skipIf(missing)('inserts names as they are, and runs nothing of them', async () => {
+    const path = hostileNode()
+    const keys = HOSTILE.map((name) => `--pod ns/${name.charAt(0)}\t`).join('')
+    const wanted = HOSTILE.flatMap((name) => ['--pod', `ns/${name}`])
+    expect(await typing.complete(`volctl plan --snapshot ${path} ${keys}`)).toEqual([
+      'volctl',
+      'plan',
+      '--snapshot',
+      path,
+      ...wanted,
+    ])
+    const open = `volctl plan --snapshot '${path}' --pod 'ns/b\t --pod "ns/c\t --pod ns/d\\ t\t`
+    expect((await typing.complete(open)).slice(5)).toEqual([
+      `ns/${HOSTILE[1]}`,
+      '--pod',
+      `ns/${HOSTILE[2]}`,
+      '--pod',
+      'ns/d two words',
+    ])
+    expect(existsSync(join(place, 'pwned'))).toBe(false)
+  })
+
+  it.skipIf(missing)('inserts paths as they are, and expands nothing that was typed', async () => {
+    writeFileSync(join(place, 'x$(touch pwned) y.plan'), '')
+    expect(await typing.complete('volctl apply x\t')).toEqual(['volctl', 'apply', 'x$(touch pwned) y.plan'])
+    // Only when the line is run, by the shell itself.
+    writeFileSync(join(place, 'kept'), '')
+    expect(await typing.complete("volctl plan --kubeconfig '$(rm kept)' --pod a\t")).toContain('$(rm kept)')
+    expect(existsSync(join(place, 'kept'))).toBe(true)
+    expect(existsSync(join(place, 'pwned'))).toBe(false)
+  })
+})
+
+describe('volctl __complete', () => {
+  const ask = (...args: readonly string[]) => volctl(['__complete', ...args], { cwd: directory, timeout: 20_000 })
+
+  it.each([
+    ['no kind', []],
+    ['an unknown kind', ['secret', '']],
+    ['no such kubeconfig', ['pod', '', '--kubeconfig', '/nonexistent']],
+    ['no such snapshot', ['pod', '', '--snapshot', '/nonexistent']],
+    ['a pipe, which stays full', ['pod', '', '--snapshot', '/dev/fd/0']],
+  ])('%s: nothing, silently', async (_, args) =>
+    expect(await ask(...args)).toEqual({ status: 0, stdout: '', stderr: '' }),
+  )
+
+  it('gives up after a second', async () => {
+    await api.setFaults({ action: { type: 'hang' } })
+    const began = performance.now()
+    const answer = await ask('pod', '', '--kubeconfig', api.kubeconfig('plan'), '--node', 'pg-node')
+    await api.setFaults()
+    expect(answer).toEqual({ status: 0, stdout: '', stderr: '' })
+    // Node.js starts before the second begins, on a machine that may be busy.
+    expect(performance.now() - began).toBeLessThan(10_000)
+  })
+
+  it('starts no program for a credential', async () => {
+    const marker = join(directory, 'started')
+    const program = join(directory, 'plugin')
+    writeFileSync(program, `#!/bin/sh\ntouch ${marker}\n`, { mode: 0o755 })
+    const user = { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: program } }
+    const kubeconfig = join(directory, 'plugin.conf')
+    const cluster = { server: api.url, 'insecure-skip-tls-verify': true }
+    writeFileSync(
+      kubeconfig,
+      JSON.stringify({
+        clusters: [{ name: 'c', cluster }],
+        users: [{ name: 'u', user }],
+        contexts: [{ name: 'first', context: { cluster: 'c', user: 'u' } }],
+        'current-context': 'first',
+      }),
+      { mode: 0o600 },
+    )
+    expect(await ask('pod', '', '--kubeconfig', kubeconfig, '--node', 'pg-node')).toMatchObject({
+      status: 0,
+      stdout: '',
+    })
+    expect(existsSync(marker)).toBe(false)
+    expect(await ask('context', '', '--kubeconfig', kubeconfig)).toMatchObject({ stdout: 'first\n' })
+  })
+
+  it('names of more than one line are left out', async () => {
+    const { stdout } = await ask('pod', '', '--snapshot', hostileNode())
+    const names = stdout.split('\n').flatMap((line) => (line.startsWith('ns/') ? (line.split('\t')[0] ?? []) : []))
+    expect(names).toEqual(HOSTILE.map((name) => `ns/${name}`))
+  })
+})
+
+it('the scripts are the same everywhere, and no shell finds a fault in them', async () => {
+  for (const shell of SHELLS) {
+    const { stdout } = await volctl(['completion', shell])
+    const path = join(directory, `script.${shell}`)
+    writeFileSync(path, stdout)
+    expect(stdout).not.toContain(process.cwd())
+    expect(spawnSync(shell, ['-n', path], { encoding: 'utf8' }).stderr ?? '').toBe('')
+  }
+})

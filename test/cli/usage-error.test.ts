@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest'
+import { volctl } from './run-volctl.ts'
+
+it.each([
+  { args: ['paln'], says: 'command paln not found', meant: 'Did you mean plan? See volctl --help' },
+  { args: ['explian', 'x'], says: 'command explian not found', meant: 'Did you mean explain? See volctl --help' },
+  { args: ['frobnicate'], says: 'command frobnicate not found', meant: 'See volctl --help' },
+  {
+    args: ['--orphans', 'plan'],
+    says: '--orphans stands where the command belongs',
+    meant: 'Give the command first, as in volctl plan --orphans. See volctl --help',
+  },
+  {
+    args: ['plan', '--orphan'],
+    says: 'unknown flag: --orphan',
+    meant: 'Did you mean --orphans? See volctl plan --help',
+  },
+  {
+    args: ['plan', '--snapshto=x'],
+    says: 'unknown flag: --snapshto',
+    meant: 'Did you mean --snapshot? See volctl plan --help',
+  },
+  {
+    args: ['plan', '--colour', 'never'],
+    says: 'unknown flag: --colour',
+    meant: 'Did you mean --color? See volctl plan --help',
+  },
+  { args: ['plan', '--json'], says: 'unknown flag: --json', meant: 'Did you mean -o json? See volctl plan --help' },
+  { args: ['plan', '--xyzzy'], says: 'unknown flag: --xyzzy', meant: 'See volctl plan --help' },
+  {
+    args: ['plan', '-o', 'jsn'],
+    says: 'Expected --output=jsn to be one of: table, wide, json, yaml',
+    meant: 'Did you mean --output json? See volctl plan --help',
+  },
+  {
+    args: ['plan', '--color', 'alway'],
+    says: 'Expected --color=alway to be one of: auto, always, never',
+    meant: 'Did you mean --color always? See volctl plan --help',
+  },
+  {
+    args: ['plan', '--only', 'unmout'],
+    says: '--only: "unmout" is neither a kind of operation nor a group of them.',
+    meant: expect.stringMatching(/^Did you mean unmount\? Groups are /),
+  },
+])('$args', async ({ args, says, meant }) => {
+  const { status, stdout, stderr } = await volctl(args)
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+  const [first, second, ...rest] = stderr.split('\n')
+  expect(first).toContain(`volctl: ${says}`)
+  expect(second?.trim()).toEqual(meant)
+  expect(rest).toEqual([''])
+})

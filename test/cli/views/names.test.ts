@@ -1,0 +1,74 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { VolctlError } from '../../../src/core/errors/errors.ts'
+import { explain } from '../../../src/core/explain/explain.ts'
+import { planNode } from '../../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
+import { namesOfExplanation, namesOfJournal, namesOfPlan, renderNames } from '../../../src/core/views/names.ts'
+import { planOptions } from '../../helpers/plan-options.ts'
+import { anOperation } from '../plan-builder.ts'
+import { CAPTURES } from '../run-volctl.ts'
+
+const files = readdirSync(CAPTURES)
+  .map((folder) => join(CAPTURES, folder, 'before.json'))
+  // On that with a running kubelet there is nothing to do.
+  .filter((path) => existsSync(path) && !path.includes('forcedel-running'))
+
+/** A deleted pod may have the name of one in the API, which kubectl means by it. */
+function known(ask: () => string | undefined): string | undefined {
+  try {
+    return ask()
+  } catch (error) {
+    if (error instanceof VolctlError && error.code === 'AmbiguousName') return 'pod/both'
+    throw error
+  }
+}
+
+describe('a plan', () => {
+  it.each(files)('%s: explain takes every name', async (path) => {
+    const state = await readSnapshot(path)
+    const options = planOptions({ orphans: true })
+    const names = new Set(namesOfPlan(planNode(state, options)))
+    expect(names.size).toBeGreaterThan(0)
+    for (const name of names) {
+      expect([name, known(() => namesOfExplanation(explain(state, options, name).explanation)[0])]).toEqual([
+        name,
+        expect.stringMatching(/^[a-z]+\/./),
+      ])
+    }
+  })
+
+  const volume = { name: 'v', plugin: 'kubernetes.io/csi', mode: 'Filesystem' } as const
+  it.each([
+    { of: 'a pod', operation: { pod: { namespace: 'shop', name: 'web-0', uid: 'u' } }, name: 'pod/shop/web-0' },
+    { of: 'a pod that has only a UID', operation: { pod: { uid: 'u-1' } }, name: 'pod/u-1' },
+    {
+      of: 'an attachment',
+      operation: { attachment: { name: 'csi-1', uid: 'u' }, volume },
+      name: 'volumeattachment/csi-1',
+    },
+    {
+      of: 'a PersistentVolume',
+      operation: { volume: { ...volume, persistentVolume: 'pv-1' } },
+      name: 'persistentvolume/pv-1',
+    },
+    { of: 'a volume', operation: { volume: { ...volume, uniqueName: 'csi^1' } }, name: 'volume/csi^1' },
+  ])('$of', ({ operation, name }) => {
+    const { pod: _, volume: __, ...bare } = anOperation()
+    expect(namesOfPlan({ operations: [{ ...bare, ...operation }] })).toEqual([name])
+  })
+
+  it('pods of one name are told by their UIDs', () => {
+    const pods = ['u1', 'u2'].map((uid) => ({ namespace: 'shop', name: 'web-0', uid }))
+    expect(namesOfPlan({ operations: pods.map((pod) => anOperation({ pod })) })).toEqual(['pod/u1', 'pod/u2'])
+  })
+})
+
+it('a journal: plans, oldest first; those of early versions had no id', () => {
+  const apply = { run: 'r', begunAt: 't', time: 't', node: 'n', rootDir: '/r', operations: [] }
+  const applies = [{ ...apply, plan: 'b' }, apply, { ...apply, plan: 'a' }, { ...apply, plan: 'b' }]
+  expect(renderNames(namesOfJournal({ applies }))).toBe('plan/b\nplan/a\n')
+})
+
+it('each once, a line each, whatever it is called', () => expect(renderNames(['a', 'b\n', 'a'])).toBe('a\nb\\n\n'))

@@ -1,0 +1,126 @@
+/** The JSON Schemas of what volctl writes, and real documents. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { schemas } from '../../scripts/schema.ts'
+import { readJournal } from '../../src/core/journal/read-journal.ts'
+import type { ApplyResult } from '../../src/core/plan/events.ts'
+import type { Refusal } from '../../src/core/plan/plan.ts'
+import { parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
+import { planFileText } from '../../src/core/plan-file/write-plan-file.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { snapshotText } from '../../src/core/snapshot/write-snapshot.ts'
+import { applyDocument, resultEvent } from '../../src/core/views/apply-document.ts'
+import { Fixture, operation, planOf, ROOT, step } from '../apply/apply-fixture.ts'
+import { CAPTURES, volctl } from '../cli/run-volctl.ts'
+import { schemaCheck } from '../helpers/closed-schema.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const folder = join(import.meta.dirname, '..', '..', 'schema')
+const made = schemas()
+const schema = (name: string): { $defs: Record<string, object>; properties: object } =>
+  JSON.parse(made.get(`${name}.schema.json`) ?? '')
+
+it.each([...made.keys()])('%s is made of the shapes: else npm run schema', (name) =>
+  expect(readFileSync(join(folder, name), 'utf8')).toBe(made.get(name)),
+)
+
+const captures = readdirSync(CAPTURES).flatMap((name) =>
+  ['node.json', 'before.json', 'after.json']
+    .map((file) => join(CAPTURES, name, file))
+    .filter((path) => existsSync(path)),
+)
+
+describe('snapshots', () => {
+  const { $defs, ...own } = schema('node-snapshot')
+  // Of the API's objects only what decisions rely on is described, of everything else all.
+  const check = schemaCheck({ ...own, $defs: Object.fromEntries(Object.keys($defs).map((name) => [name, true])) })
+  const checkObjects = schemaCheck({ $defs: opened($defs), type: 'object', properties: opened(own).properties })
+
+  it.each(captures)('%s', async (path) => {
+    const { snapshot } = await readSnapshot(path)
+    const written = JSON.parse(snapshotText(snapshot))
+    expect(check(written)).toEqual([])
+    expect(checkObjects({ api: written.api })).toEqual([])
+  })
+
+  it.each([
+    { about: 'no tree entry has a size in words', change: { tree: [{ path: 'a', type: 'file', size: '1' }] } },
+    { about: 'no pod is without a spec', change: { api: { pods: [{ metadata: { name: 'a', uid: 'u' } }] } } },
+  ])('$about', ({ change }) => expect(checkObjects(change)).not.toEqual([]))
+
+  /** So that closed-schema.ts lets other fields pass. */
+  function opened<T>(value: T): T {
+    return JSON.parse(JSON.stringify(value), (_, inner) =>
+      inner?.type === 'object' ? { additionalProperties: true, ...inner } : inner,
+    )
+  }
+})
+
+describe('plan files', () => {
+  const check = schemaCheck(schema('plan-file'))
+  it.each(captures)('of %s', async (path) => {
+    const options = planOptions({ orphans: true })
+    const text = planFileText(planNode(await readSnapshot(path), options), options)
+    expect(check(JSON.parse(text))).toEqual([])
+    expect(() => parsePlanFile(Buffer.from(text), options.volctlVersion, 'file')).not.toThrow()
+  })
+
+  it('need their options', () => expect(check(planOf([]))).not.toEqual([]))
+})
+
+describe('an apply', () => {
+  const directory = `${ROOT}/pods/u/volumes/kubernetes.io~secret`
+  const refused: Refusal = { rule: 'S1', code: 'WrongMachine', message: 'not this machine', hint: 'x' }
+  let fixture: Fixture
+  let results: readonly ApplyResult[]
+  /** Done, failed, skipped, changed, blocked, left; and refused as a whole. */
+  beforeAll(async () => {
+    fixture = new Fixture()
+    const unmount = (id: string) => {
+      const path = `${directory}/${id}`
+      return operation(id, { steps: [step('umount', path), step('rmdir', path)], expects: [fixture.host.mount(path)] })
+    }
+    const all = [unmount('a'), unmount('b'), operation('c', { after: ['b'] }), unmount('d')]
+    fixture.host.busy.add(`${directory}/b`)
+    const volume = { name: 'v', plugin: 'kubernetes.io/secret', mode: 'Filesystem' } as const
+    const plan = planOf([...all, operation('e', { volume, blocked: { code: 'HeldBy', message: 'held', hint: 'x' } })])
+    const fresh = planOf(plan.operations.map((each) => (each.id === 'd' ? { ...each, after: ['z'] } : each)))
+    const first = await fixture.apply(plan, (look) => (look === 0 ? fresh : planOf([unmount('f')])))
+    // Alone, so that its steps are said.
+    results = [first, await fixture.apply({ ...plan, refused }), await fixture.apply(planOf([unmount('g')]))]
+  })
+
+  it('ends in every way', () =>
+    expect(new Set(results.flatMap(({ outcomes }) => outcomes.map(({ state }) => state)))).toEqual(
+      new Set(['done', 'failed', 'skipped', 'refused', 'blocked']),
+    ))
+
+  it('its result', () => {
+    const check = schemaCheck(schema('apply-result'))
+    for (const result of results) expect(check(applyDocument(planOf([]), result))).toEqual([])
+    expect(check({ ...applyDocument(planOf([]), results[0] as ApplyResult), exit: 9 })).not.toEqual([])
+  })
+
+  it('its events', () => {
+    const check = schemaCheck(schema('apply-event'))
+    const types = fixture.events.map(({ type }) => type)
+    expect(types).toEqual(expect.arrayContaining(['start', 'step', 'done', 'failed', 'skipped', 'refused', 'left']))
+    for (const event of [...fixture.events, ...results.map(resultEvent)]) expect(check(event)).toEqual([])
+    expect(check({ ...fixture.events[0], type: 'ended' })).not.toEqual([])
+  })
+
+  it('its journal', () => {
+    const check = schemaCheck(schema('journal'))
+    const journal = { apiVersion: 'volctl.io/v1', kind: 'Journal', ...readJournal(`${fixture.directory}/journal`) }
+    expect(journal.applies.flatMap(({ operations }) => operations)).not.toEqual([])
+    expect(check(journal)).toEqual([])
+    expect(check({ ...journal, kind: 'Plan' })).not.toEqual([])
+  })
+})
+
+it('an error', async () => {
+  const { stderr } = await volctl(['plan', '-o', 'json', '--snapshot', '/nonexistent'])
+  expect(schemaCheck(schema('error'))(JSON.parse(stderr))).toEqual([])
+})

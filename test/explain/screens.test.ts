@@ -1,0 +1,77 @@
+/** What `volctl explain` shows of everything on every captured node fits on the screen: 80x24, 120x40, and a pipe. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { allCandidates } from '../../src/core/explain/candidates.ts'
+import { explainer } from '../../src/core/explain/explain.ts'
+import type { Explanation } from '../../src/core/explain/explanation.ts'
+import { NodeVolumes } from '../../src/core/explain/node-volumes.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { renderExplanation } from '../../src/core/views/explain-view.ts'
+import { screenLines } from '../../src/core/views/fit-parts.ts'
+import { PLAIN_SCREEN, type Screen } from '../../src/core/views/screen.ts'
+import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
+import { textWidth } from '../../src/core/views/text-width.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const files = readdirSync(CAPTURES).flatMap((folder) =>
+  ['node.json', 'before.json', 'after.json']
+    .map((file) => join(folder, file))
+    .filter((path) => existsSync(join(CAPTURES, path))),
+)
+
+const SCREENS: Readonly<Record<string, Screen>> = {
+  '80x24': { ...PLAIN_SCREEN, width: 80, rows: 24 },
+  '120x40': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 120, rows: 40 },
+  'a pipe': PLAIN_SCREEN,
+}
+
+/** Every pod, claim, PersistentVolume, attachment, volume, driver and mount. */
+function answersOn(state: NodeState): Explanation[] {
+  const { context } = planWithDecisions(state, planOptions())
+  const ask = explainer(state, planOptions())
+  const mounts = state.mounts.under(state.snapshot.rootDir).map(({ mountPoint }) => mountPoint)
+  const names = [...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask), ...mounts]
+  return [...new Set(names)].map((what) => ask(what).explanation)
+}
+
+/** Lines that are too wide, though they could have been broken: a path, an object's name or a UID stays whole. */
+function tooWide(text: string, width: number): string[] {
+  return text.split('\n').filter((line) => textWidth(line) > width && longestWord(line) < width - INDENT)
+}
+
+/** Before a word that takes a line of its own. */
+const INDENT = 30
+
+const longestWord = (line: string): number => Math.max(...line.trim().split(' ').map(textWidth))
+
+function defects(answer: Explanation, screen: Screen): string[] {
+  const { verdict, holders, advice, chain } = answer
+  const text = renderExplanation(answer, screen)
+  const words = text.replaceAll(/\s+/g, ' ')
+  const has = (what: string): string[] => (words.includes(what.replaceAll(/\s+/g, ' ')) ? [] : [`without ${what}`])
+  const lines = screenLines(text, screen.width)
+  return [
+    ...(lines < (screen.rows ?? 24) ? [] : [`${lines} lines`]),
+    ...tooWide(text, screen.width ?? Number.POSITIVE_INFINITY).map((line) => `too wide: ${line}`),
+    ...has(`Verdict: ${verdict.message}`),
+    ...(advice[0] === undefined ? [] : has(advice[0].text)),
+    ...(answer.driver === undefined ? has(`Held by: ${holders.notes[0]}`) : []),
+    ...[...new Set(chain.map(({ state }) => state))].flatMap((state) => has(` ${state} `)),
+    ...has('-o wide shows all'),
+  ].map((defect) => `${answer.what}: ${defect}`)
+}
+
+describe.each(files)('%s', (path) => {
+  it.each(Object.entries(SCREENS))(
+    'on %s everything fits, with verdict, chain, holders and the next step',
+    async (_, screen) => {
+      const answers = answersOn(await readSnapshot(join(CAPTURES, path)))
+      expect(answers.length).toBeGreaterThan(10)
+      expect(answers.flatMap((answer) => defects(answer, screen))).toEqual([])
+    },
+  )
+})

@@ -1,0 +1,163 @@
+/** From a line to the cause: every known sentence on a node in that state, and what is said of names that are nothing there. */
+import { describe, expect, it } from 'vitest'
+import { type AnsweredLine, answerLine } from '../../src/core/log-lines/explain-line.ts'
+import type { LineAnswer } from '../../src/core/log-lines/line-explanation.ts'
+import { askedNode } from '../../src/core/log-lines/name-answers.ts'
+import { parseLine } from '../../src/core/log-lines/parse-line.ts'
+import type { SentenceName } from '../../src/core/log-lines/sentences.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { GONE, LINES, LIVING } from './lines.ts'
+import * as nodes from './nodes.ts'
+
+interface Case {
+  readonly node: () => NodeBuilder
+  /** What the first line is about, and what becomes of it there. */
+  readonly ask: string
+  readonly verdict: string
+}
+
+const UNIQUE = `kubernetes.io/csi/${DRIVER}^pv-1`
+const ORPHAN = { ask: `pod/${GONE}`, verdict: 'operation PodGone' }
+const WEB = `pod/${LIVING}`
+
+const CASES: Readonly<Record<SentenceName, Case>> = {
+  OrphanedPodVolumes: { node: nodes.orphan, ...ORPHAN },
+  OrphanedPodSubPaths: { node: nodes.subPathLeft, ask: `pod/${GONE}`, verdict: 'operation LeakedSubPath' },
+  OrphanedPodFile: { node: nodes.fileLeft, ask: `pod/${GONE}`, verdict: 'blocked IdentityUnconfirmed' },
+  OrphanedPodBusy: { node: nodes.foreignMount, ask: `pod/${GONE}`, verdict: 'problem OrphanDirKept' },
+  OrphanedPodDirectory: { node: nodes.orphan, ...ORPHAN },
+  ContentNotFound: { node: nodes.contentMissing, ask: WEB, verdict: 'blocked ContentMissing' },
+  ContentNotSynced: { node: nodes.contentMissing, ask: WEB, verdict: 'blocked ContentMissing' },
+  TokenRefused: { node: nodes.withToken, ask: WEB, verdict: 'operation NotMounted' },
+  DriverNotInList: { node: nodes.withoutDriver, ask: `volume/${LIVING}/pv-1`, verdict: 'waiting DriverNotRegistered' },
+  OwnershipSlow: { node: nodes.healthy, ask: `volume/${LIVING}/pv-1`, verdict: 'nothing' },
+  FileSystemErrors: { node: nodes.unmounted, ask: `volume/${LIVING}/pv-1`, verdict: 'operation NotMounted' },
+  WrongFileSystem: { node: nodes.unmounted, ask: `volume/${LIVING}/pv-1`, verdict: 'operation NotMounted' },
+  StateFileBroken: { node: nodes.stateFileLost, ask: `volume/${GONE}/pv-1`, verdict: 'operation NotReconstructable' },
+  NfsTimedOut: { node: nodes.withShare, ask: `volume/${LIVING}/share`, verdict: 'operation NotMounted' },
+  MountIsDead: { node: nodes.dead, ask: `volume/${GONE}/pv-1`, verdict: 'problem DeadMount' },
+  DriverStillAtWork: { node: nodes.unmounted, ask: `volume/${LIVING}/pv-1`, verdict: 'operation NotMounted' },
+  FileSystemReadOnly: { node: nodes.unmounted, ask: `volume/${LIVING}/pv-1`, verdict: 'operation NotMounted' },
+  NoSpaceLeft: { node: nodes.contentMissing, ask: `volume/${LIVING}/config`, verdict: 'blocked ContentMissing' },
+  TargetBusy: { node: nodes.orphan, ask: `volume/${GONE}/pv-1`, verdict: 'operation PodGone' },
+  MultiAttachError: { node: nodes.elsewhere, ask: 'pv/pv-1', verdict: 'waiting AccessMode' },
+  DetachStuck: { node: nodes.unwanted, ask: 'pv/pv-1', verdict: 'operation NotWanted' },
+  TooManyVolumes: { node: nodes.unattached, ask: WEB, verdict: 'waiting NotAttached' },
+  NodeAffinityConflict: { node: nodes.otherZone, ask: `volume/${LIVING}/pv-1`, verdict: 'blocked NodeAffinity' },
+  ClaimNotBound: { node: nodes.unbound, ask: 'pod/default/web-0', verdict: 'waiting ClaimUnbound' },
+  NotYetInUse: { node: nodes.unattached, ask: `volume/${LIVING}/pv-1`, verdict: 'waiting NotAttached' },
+  AttachFailed: { node: nodes.unattached, ask: 'pv/pv-1', verdict: 'waiting NotAttached' },
+  PodTerminating: { node: nodes.terminating, ask: WEB, verdict: 'waiting PodStillRunning' },
+  ContainersNotExited: { node: nodes.terminating, ask: 'pod/default/web-0', verdict: 'waiting PodStillRunning' },
+  AttachabilityChanged: { node: nodes.unwanted, ask: `volume/${UNIQUE}`, verdict: 'operation NotWanted' },
+  RemountRequested: { node: nodes.contentMissing, ask: `volume/${LIVING}/config`, verdict: 'blocked ContentMissing' },
+  UnmountSkipped: { node: nodes.unwanted, ask: 'pv/pv-1', verdict: 'operation NotWanted' },
+  NotAMountPoint: { node: nodes.fileLeft, ask: `volume/${GONE}/pv-1`, verdict: 'blocked IdentityUnconfirmed' },
+  NotInPodInformer: { node: nodes.orphan, ...ORPHAN },
+  VolumesNotReady: { node: nodes.unattached, ask: 'pod/default/web-0', verdict: 'waiting NotAttached' },
+  NotReconstructed: { node: nodes.stateFileLost, ask: `pod/${GONE}`, verdict: 'operation NotReconstructable' },
+  UnmountingFailed: { node: nodes.orphan, ask: `volume/${UNIQUE}`, verdict: 'operation PodGone' },
+  MountingFailed: { node: nodes.unmounted, ask: `volume/${LIVING}/pv-1`, verdict: 'operation NotMounted' },
+}
+
+function answered(line: string, built: NodeBuilder): AnsweredLine {
+  return answerLine(parseLine(line), askedNode(built.build(), planOptions()))
+}
+
+const ask = (line: string, built: NodeBuilder): LineAnswer => answered(line, built).answer
+
+const saying = (answer: LineAnswer, kind: string): string[] =>
+  answer.names.filter((name) => name.kind === kind).map(({ name, says }) => `${name}: ${says}`)
+
+describe('a known sentence is explained by the thing that it is about', () => {
+  it.each(Object.entries(CASES) as [SentenceName, Case][])('%s', (name, { node: make, ask: about, verdict }) => {
+    // The first line that names something: kernels and schedulers name nothing of a pod.
+    const lines = LINES[name].map((line) => answered(line, make())).filter(({ answer }) => answer.main !== undefined)
+    const [{ answer, main } = { answer: undefined, main: undefined }] = lines.filter(
+      (each) => each.answer.main?.ask === about,
+    )
+    expect(
+      lines.map((each) => each.answer.main?.ask),
+      `${name} is not about ${about}`,
+    ).toContain(about)
+    expect(answer?.sentence?.name).toBe(name)
+    const found = main?.explained?.explanation.verdict
+    expect([found?.state, found?.code].filter((each) => each !== undefined).join(' ')).toBe(verdict)
+  })
+})
+
+describe('what a line names, and is not there', () => {
+  const [orphanLine = ''] = LINES.OrphanedPodVolumes
+
+  it('a UID that exists nowhere: the directory was removed meanwhile', () => {
+    const answer = ask(orphanLine, node())
+    expect(answer.main).toBeUndefined()
+    expect(saying(answer, 'podUid')).toEqual([
+      `${GONE}: no such pod in the API or on this node's disk: the directory was removed meanwhile`,
+    ])
+  })
+
+  it('where the API could not be read whole, that is said', () => {
+    const built = node()
+    built.overrideApi = { errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'x' }] }
+    expect(saying(ask(orphanLine, built), 'podUid')[0]).toContain('not everything in the API could be read')
+  })
+
+  it('another node: run volctl there', () => {
+    const line = LINES.DetachStuck[1]?.replaceAll('node-1', 'node-7') ?? ''
+    expect(ask(line, nodes.unwanted()).otherNode).toEqual({
+      name: 'node-7',
+      says: 'the line is about node node-7, and this one is node-1: run volctl explain there',
+    })
+  })
+
+  it('both nodes of a Multi-Attach error', () => {
+    expect(ask(LINES.MultiAttachError[1] ?? '', nodes.elsewhere()).otherNode).toMatchObject({ name: 'node-2' })
+  })
+
+  it('a driver: registered, silent, or not there at all', () => {
+    const [line = ''] = LINES.DriverNotInList
+    expect(saying(ask(line, nodes.unmounted()), 'driver')).toEqual([
+      `${DRIVER}: registered on this node; CSINode lists it`,
+    ])
+    expect(saying(ask(line, nodes.withoutDriver()), 'driver')).toEqual([
+      `${DRIVER}: not registered on this node: it has no socket here; CSINode lists it`,
+    ])
+  })
+
+  it('a config map that does not exist, and one that no pod refers to', () => {
+    const line = `MountVolume.SetUp failed for volume "config" : configmap "web-config" not found`
+    expect(saying(ask(line, nodes.contentMissing()), 'configMap')).toEqual(['web-config: does not exist in the API'])
+    expect(saying(ask(line, node()), 'configMap')).toEqual(['web-config: no pod of this node refers to it now'])
+  })
+
+  it('several pods of one name: which there are', () => {
+    const built = nodes.unattached().livingPod(uid(3), 'other', [{ name: 'data', emptyDir: {} }])
+    const [volume] = ask('kubelet: MountVolume.SetUp failed for volume "data" : x', built).names
+    expect(volume).toMatchObject({ found: true, says: expect.stringContaining('is ambiguous') })
+  })
+})
+
+describe('a line that nobody knows', () => {
+  it('is answered by what its names are, and says so', () => {
+    const answer = ask(
+      `E1122 20:01:02.1 812 x.go:1] "Something new" podUID="${GONE}" path="${ROOT}/pods/${GONE}/volumes"`,
+      nodes.orphan(),
+    )
+    expect(answer.sentence).toBeUndefined()
+    expect(answer.main).toMatchObject({ found: true, verdict: { code: 'PodGone' } })
+  })
+})
+
+it('without a node the meaning is there, and nothing is made up of the names', () => {
+  const { answer } = answerLine(parseLine(LINES.TargetBusy[0] ?? ''), undefined)
+  expect(answer).toMatchObject({ sentence: { name: 'TargetBusy' }, names: [] })
+  expect(answer.main).toBeUndefined()
+})
+
+it("the texts name this node's own unit", () => {
+  const built = nodes.contentMissing()
+  built.override = { kubelet: { running: true, mayReturn: true, unit: 'k3s-agent.service' } }
+  expect(ask(LINES.ContentNotSynced[0] ?? '', built).sentence?.next).toContain('journalctl -u k3s-agent.service')
+})

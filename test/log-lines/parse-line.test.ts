@@ -1,0 +1,190 @@
+/** Lines taken apart: header, quotes, pairs, and what they name; hostile ones too. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { flattened, unquoteAt } from '../../src/core/log-lines/go-quoting.ts'
+import { keyValues } from '../../src/core/log-lines/key-values.ts'
+import { MAX_LINE_CHARS } from '../../src/core/log-lines/log-line.ts'
+import { parseLine } from '../../src/core/log-lines/parse-line.ts'
+import { sentencesIn } from '../../src/core/log-lines/sentences.ts'
+import { namesIn } from '../../src/core/log-lines/take-names.ts'
+import { DRIVER, ROOT, uid } from '../helpers/node-builder.ts'
+import { LINES } from './lines.ts'
+
+const U = uid(9)
+
+describe('the parts of a line', () => {
+  it.each([
+    {
+      line: 'Nov 22 20:01:02 node-1 kubelet[812]: E1122 20:01:02.123456     812 file.go:123] "It broke" err="open \\"a\\": no" pod="ns/web-0"',
+      want: {
+        format: 'structured',
+        time: 'Nov 22 20:01:02',
+        host: 'node-1',
+        program: 'kubelet',
+        severity: 'error',
+        source: 'file.go:123',
+        message: 'It broke',
+      },
+    },
+    {
+      line: 'W1122 20:01:02.123456     812 file.go:123] plain text',
+      want: { format: 'klog', time: '1122 20:01:02.123456', severity: 'warning', message: 'plain text' },
+    },
+    {
+      line: '{"ts":1795377662123.4,"caller":"a.go:1","msg":"It broke","pod":{"name":"w","namespace":"ns"},"err":"x"}',
+      want: {
+        format: 'json',
+        source: 'a.go:1',
+        severity: 'error',
+        message: 'It broke',
+        time: '2026-11-22T20:01:02.123Z',
+      },
+    },
+    {
+      line: '  Warning  FailedMount  2m (x5 over 10m)  kubelet  MountVolume.SetUp failed',
+      want: {
+        format: 'event',
+        reason: 'FailedMount',
+        program: 'kubelet',
+        severity: 'warning',
+        time: '2m (x5 over 10m)',
+        message: 'MountVolume.SetUp failed',
+      },
+    },
+    {
+      line: 'shop   2m35s   Warning   FailedMount   pod/web-0   It failed',
+      want: { format: 'event', reason: 'FailedMount', message: 'It failed' },
+    },
+    {
+      line: 'time="2026-11-22T20:01:02Z" level=error msg="It broke" error="x"',
+      want: { format: 'structured', severity: 'error', message: 'It broke', time: '2026-11-22T20:01:02Z' },
+    },
+    {
+      line: 'Nov 22 20:01:02 n kernel: EXT4-fs error',
+      want: { format: 'plain', program: 'kernel', message: 'EXT4-fs error' },
+    },
+    { line: '[  123.456789] nfs: server not responding', want: { format: 'plain', time: '123.456789' } },
+  ])('$line', ({ line, want }) => expect(parseLine(line)).toMatchObject(want))
+
+  it('pairs: quoted, bare, lists, several lines, an object of JSON', () => {
+    const text = ' a="x \\"y\\" \\u00e9" b=3 c=["n/p","n/q"] d={"k":"]"} e=<\n\tfirst\n\tsecond\n > f=end'
+    expect(Object.fromEntries(keyValues(text, 0))).toEqual({
+      a: 'x "y" é',
+      b: '3',
+      c: '["n/p","n/q"]',
+      d: '{"k":"]"}',
+      e: 'first\nsecond',
+      f: 'end',
+    })
+    expect(parseLine('{"msg":"x","pod":{"name":"w","namespace":"ns"}}').values.get('pod')).toBe('ns/w')
+  })
+
+  it('quotes of any depth', () => {
+    expect(unquoteAt('"a\\"b\\\\c\\x41\\n"', 0)).toEqual({ value: 'a"b\\cA\n', end: 15 })
+    expect(unquoteAt('"never closed', 0)).toBeUndefined()
+    expect(flattened('err="volume \\"a\\" of \\\\\\"b\\\\\\"\\nnext"')).toBe('err="volume "a" of "b" next"')
+  })
+})
+
+describe('what a line names', () => {
+  const names = (line: string): string[] => namesIn(parseLine(line)).map(({ kind, name }) => `${kind} ${name}`)
+
+  it.each([
+    { line: `orphaned pod "${U}" found`, want: [`podUid ${U}`] },
+    {
+      line: `stat ${ROOT}/pods/${U}/volumes/kubernetes.io~csi/pv-1/mount: busy`,
+      want: [`path ${ROOT}/pods/${U}/volumes/kubernetes.io~csi/pv-1/mount`, `podUid ${U}`, 'podVolume pv-1'],
+    },
+    {
+      line: `(UniqueName: "kubernetes.io/csi/${DRIVER}^projects/a/b#c")`,
+      want: [`volume kubernetes.io/csi/${DRIVER}^projects/a/b#c`, `driver ${DRIVER}`],
+    },
+    {
+      line: `{volumeName:kubernetes.io/secret/${U}-tls podName:${U} nodeName:}`,
+      want: [`podUid ${U}`, 'podVolume tls'],
+    },
+    { line: `PVC shop/data is not bound: pvc-${U}`, want: [`persistentVolume pvc-${U}`, 'claim shop/data'] },
+    {
+      line: `node="node-7" attachment="csi-${'ab'.repeat(32)}"`,
+      want: [`attachment csi-${'ab'.repeat(32)}`, 'node node-7'],
+    },
+    {
+      line: `E1122 20:01:02.1 1 a.go:1] "x" pods=["a/b","c/d"] attachedTo=["n-2"]`,
+      want: ['pod a/b', 'pod c/d', 'node n-2'],
+    },
+    {
+      line: 'Pod "web-0_shop(00000000-0000-4000-8000-000000000009)" still has',
+      want: [`podUid ${U}`, 'pod shop/web-0'],
+    },
+    { line: 'driver name a.b.c not found in the list', want: ['driver a.b.c'] },
+    {
+      line: 'unmounted volumes=[a b], failed to process volumes=[c]: x',
+      want: ['podVolume a', 'podVolume b', 'podVolume c'],
+    },
+    { line: 'object "ns"/"kube-root-ca.crt" not registered', want: ['configMap ns/kube-root-ca.crt'] },
+    { line: 'GRPC call: /csi.v1.Node/NodePublishVolume https://kubernetes.io/docs/a', want: [] },
+    { line: 'Could not attach volume "vol-1" to node "i-0abc"', want: ['podVolume vol-1'] },
+  ])('$line', ({ line, want }) => expect(names(line).toSorted()).toEqual(want.toSorted()))
+})
+
+describe('hostile lines', () => {
+  const whole = (line: string): void => {
+    const parsed = parseLine(line)
+    namesIn(parsed)
+    sentencesIn(parsed)
+  }
+  const nasty = [
+    '"',
+    '\\',
+    '\\"',
+    '[',
+    '{',
+    '=<\n',
+    'a=',
+    '/',
+    ' ',
+    'pod "',
+    'kubernetes.io/csi/',
+    '^',
+    '00000000-',
+    'pvc-',
+    '.',
+    ':',
+    '\u001b[31m',
+    '\u0000',
+    '\u202e',
+    '{"a":',
+    'volume "',
+    'a="\\',
+    'E1122 20:01:02.1 1 a:1] "',
+  ]
+
+  it('no text makes parsing throw', () => {
+    const texts = fc.array(fc.oneof(fc.constantFrom(...nasty), fc.string({ unit: 'binary', maxLength: 8 })), {
+      maxLength: 60,
+    })
+    fc.assert(
+      fc.property(texts, (parts) => whole(parts.join(''))),
+      { numRuns: 500 },
+    )
+  })
+
+  it('real lines, cut anywhere', () => {
+    const lines = Object.values(LINES).flat()
+    fc.assert(
+      fc.property(fc.constantFrom(...lines), fc.nat(700), (line, length) => whole(line.slice(0, length))),
+      { numRuns: 500 },
+    )
+  })
+
+  it.each(nasty)('a megabyte of %j takes no longer than it should', (part) => {
+    const line = `E1122 20:01:02.123456     812 file.go:1] ${part.repeat(Math.ceil(1_000_000 / part.length))}`
+    const start = performance.now()
+    whole(line)
+    whole(part.repeat(Math.ceil(1_000_000 / part.length)))
+    // Each takes a few milliseconds; what is quadratic takes seconds.
+    expect(performance.now() - start).toBeLessThan(1500)
+    expect(parseLine(line).cut).toBe(true)
+    expect(parseLine(line).message.length).toBeLessThanOrEqual(MAX_LINE_CHARS)
+  })
+})

@@ -1,0 +1,64 @@
+/** The catalogue of sentences: real lines are known by the sentence that they say, and every entry is whole. */
+import { describe, expect, it } from 'vitest'
+import { CODES } from '../../src/core/codes/codes.ts'
+import { parseLine } from '../../src/core/log-lines/parse-line.ts'
+import type { Sentence } from '../../src/core/log-lines/sentence.ts'
+import { SENTENCES, type SentenceName, sentencesIn } from '../../src/core/log-lines/sentences.ts'
+import { LINES } from './lines.ts'
+
+const cases = (Object.entries(LINES) as [SentenceName, readonly string[]][]).flatMap(([name, lines]) =>
+  lines.map((line) => ({ name, line, short: line.slice(0, 110) })),
+)
+
+describe('a line is known by what it says', () => {
+  it.each(cases)('$name: $short', ({ name, line }) => expect(sentencesIn(parseLine(line))[0]).toBe(name))
+
+  it('whatever tool has shown it: a container log, docker, journalctl -o json, dmesg', () => {
+    const [line = ''] = LINES.TargetBusy
+    const bare = line.slice(line.indexOf('E1122'))
+    const wraps = [
+      `2026-11-22T20:01:02.123456789Z stderr F ${bare}`,
+      `2026-11-22T20:01:02+0000 node-1 kubelet[812]: ${bare}`,
+      `11月 22 20:01:02 node-1 kubelet[812]: ${bare}`,
+      JSON.stringify({ log: `${bare}\n`, stream: 'stderr', time: '2026-11-22T20:01:02.1Z' }),
+      JSON.stringify({ MESSAGE: bare, __REALTIME_TIMESTAMP: '1795377662123456', _HOSTNAME: 'node-1' }),
+      JSON.stringify({ level: 'error', msg: 'failed', error: bare }),
+      `time="2026-11-22T20:01:02Z" level=error msg="StopPodSandbox failed" error=${JSON.stringify(bare)}`,
+    ]
+    for (const each of wraps) expect(sentencesIn(parseLine(each))[0], each).toBe('TargetBusy')
+  })
+
+  it.each([
+    '',
+    'hello world',
+    'E1122 20:01:02.123456     812 cni.go:361] "Error adding pod to network"',
+    '{"msg": "ok"}',
+  ])('%j is not known', (line) => expect(sentencesIn(parseLine(line))).toEqual([]))
+})
+
+describe('the catalogue', () => {
+  const entries: [string, Sentence][] = Object.entries(SENTENCES)
+
+  it('has lines with klog text and structured ones, or an event, for every sentence', () => {
+    for (const [name, lines] of Object.entries(LINES)) {
+      const formats = new Set(lines.map((line) => parseLine(line).format))
+      expect(formats.size, name).toBeGreaterThan(1)
+    }
+  })
+
+  it.each(entries)('%s has texts of a size for one screen', (_, { means, why, next, volctl, says }) => {
+    expect(means.length).toBeLessThanOrEqual(170)
+    for (const text of [why, next]) expect(text.length).toBeLessThanOrEqual(235)
+    expect(volctl.length).toBeLessThanOrEqual(170)
+    for (const text of [means, why, next, volctl]) expect(text).toMatch(/^[A-Z'a-z].*\.$|^volctl .*\.$/)
+    for (const part of says.flat()) expect(part).toBe(part.toLowerCase())
+  })
+
+  it('has names that no code has, and cites what there is', () => {
+    for (const [name, { codes, rules }] of entries) {
+      expect(Object.keys(CODES)).not.toContain(name)
+      expect(codes.length, name).toBeGreaterThan(0)
+      expect(rules.length, name).toBeGreaterThan(0)
+    }
+  })
+})
