@@ -39,7 +39,8 @@ function kubeletState({ failures, state }: DoctorFacts): Finding {
       `${unit}down, but may come back${note}; volctl then does no more than beside a kubelet`,
       howToStop(kubelet),
     )
-  const since = kubelet.stoppedAt === undefined ? '' : ` since ${kubelet.stoppedAt}`
+  const isShown = kubelet.stoppedAt !== undefined && kubelet.stopShownBy !== 'nothing'
+  const since = isShown ? ` since ${kubelet.stoppedAt}` : ''
   return ok(`${unit}stopped${since}${note}`)
 }
 

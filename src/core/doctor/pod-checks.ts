@@ -55,6 +55,6 @@ function runtime({ failures, state }: DoctorFacts, context: PlanContext | undefi
 function processes({ state }: DoctorFacts): Finding {
   if (state === undefined) return NO_NODE
   const pods = state.snapshot.processes
-  if (pods !== undefined) return ok(`processes of ${amount(pods.length, 'pod')} in /proc`)
+  if (pods !== undefined) return ok(`${amount(pods.length, 'pod')} in /proc`)
   return unknown('/proc could not be listed', 'Run volctl as root, with the /proc of the host.')
 }

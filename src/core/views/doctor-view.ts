@@ -109,11 +109,12 @@ function sentence({ works, source }: Doctor): string {
   return works.apply ? 'volctl plan and apply can work here' : 'volctl plan can work here, volctl apply cannot'
 }
 
-/** What to mend first: what keeps plan from working, then apply, then the worst. */
+/** What to mend first: without root much else fails; then what keeps plan from working, then apply, then the worst. */
 function worstOf(checks: readonly Check[]): Check | undefined {
   const withNext = checks.filter(({ state, next }) => state !== 'ok' && next !== undefined)
   const by = (wanted: (check: Check) => boolean): Check | undefined => withNext.find(wanted)
   return (
+    by(({ id }) => id === 'Root') ??
     by(({ prevents }) => prevents === 'plan') ??
     by(({ prevents }) => prevents === 'apply') ??
     CHECK_STATES.map((state) => by((check) => check.state === state)).find((found) => found !== undefined)

@@ -60,7 +60,7 @@ describe('a node without an API server', () => {
         ✓ ok       static pods: 0 manifests in /etc/kubernetes/manifests
         ✓ ok       container runtime: unix:///run/containerd/containerd.sock answers:
                    1 sandbox
-        ✓ ok       processes of pods: processes of 1 pod in /proc
+        ✓ ok       processes of pods: 1 pod in /proc
 
       Volume drivers
         ✓ ok       CSI driver disk.test: plugins/disk.test/csi.sock answers,
@@ -106,6 +106,11 @@ describe('a node without an API server', () => {
     expect(coloured).not.toBe(text)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
     expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(text)
+  })
+
+  it('without root, that comes first', () => {
+    const doctor = doctorOf({ failures: away, api: { rights: [] }, host: { uid: 1000 } })
+    expect(renderDoctor(doctor, NARROW, 'volctl plan')).toContain('\nDo first: privileges: Run sudo volctl doctor.\n')
   })
 
   it('a pipe gets each check in one line', () => {
