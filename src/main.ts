@@ -17,11 +17,13 @@ import { palette } from './core/views/palette.ts'
 /** Literal imports, which the bundler keeps lazy. */
 const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
   apply: () => import('./commands/apply.ts'),
+  check: () => import('./commands/check.ts'),
   completion: () => import('./commands/completion.ts'),
   doctor: () => import('./commands/doctor.ts'),
   explain: () => import('./commands/explain.ts'),
   journal: () => import('./commands/journal.ts'),
   plan: () => import('./commands/plan.ts'),
+  status: () => import('./commands/status.ts'),
   snapshot: () => import('./commands/snapshot.ts'),
   version: () => import('./commands/version.ts'),
   wait: () => import('./commands/wait.ts'),

@@ -1,4 +1,4 @@
-import { localChoice, whereTheNodeIs } from '../core/cli/live-node.ts'
+import { localChoice, watched, whereTheNodeIs } from '../core/cli/live-node.ts'
 import { withChoice } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planOptions } from '../core/cli/plan-flags.ts'
@@ -9,11 +9,6 @@ import { factsOfSnapshot, gatherFacts } from '../core/doctor/gather/gather-facts
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { readSnapshot } from '../core/snapshot/read-snapshot.ts'
 import { renderDoctor } from '../core/views/doctor-view.ts'
-
-/** After so long a person should know why nothing comes. */
-const PATIENCE_MS = 1500
-const STILL_READING =
-  'still reading: the API server has 10 s for each answer, the container runtime 5 s, a CSI driver 1 s'
 
 export default class Doctor extends VolctlCommand {
   static override summary = 'Check whether volctl can work on this node, and say what to do where not. Changes nothing.'
@@ -52,15 +47,12 @@ export default class Doctor extends VolctlCommand {
 
   async #live(choice: ReturnType<typeof nodeChoice>): Promise<DoctorFacts> {
     const { kubeconfig, context } = choice
-    const log = (line: string): void => this.detail(line)
-    const slow = setTimeout(() => {
-      if (process.stderr.isTTY === true) this.say(STILL_READING)
-    }, PATIENCE_MS)
-    try {
-      return await whereTheNodeIs(choice, () => gatherFacts({ ...localChoice(choice), kubeconfig, context, log }))
-    } finally {
-      clearTimeout(slow)
-    }
+    const gather = (): Promise<DoctorFacts> =>
+      watched(
+        (line) => this.detail(line),
+        (log) => gatherFacts({ ...localChoice(choice), kubeconfig, context, log }),
+      )
+    return await whereTheNodeIs(choice, gather)
   }
 
   async #offline(choice: ReturnType<typeof nodeChoice>, file: string): Promise<DoctorFacts> {

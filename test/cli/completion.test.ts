@@ -55,6 +55,9 @@ describe.each(SHELLS)('%s (where it is installed)', (shell) => {
     if (!missing) typing = await Typing.start(shell, place)
   })
   afterAll(() => typing?.[Symbol.dispose]())
+  /** On a machine that is busy volctl may give up, and TAB is pressed again. */
+  const completes = (keys: string, words: readonly string[]) =>
+    expect.poll(() => typing.complete(keys), { timeout: 60_000 }).toEqual(words)
 
   it.skipIf(missing)('completes commands, flags and values', async () => {
     const lines: readonly (readonly [keys: string, words: string])[] = [
@@ -70,13 +73,14 @@ describe.each(SHELLS)('%s (where it is installed)', (shell) => {
       [`volctl plan ${node} --pod=pg/p-csi-b\t-n p\t`, `plan ${node} --pod=pg/p-csi-blk -n pg`],
       [`volctl plan ${node} --driver-gone host\t`, `plan ${node} --driver-gone hostpath.csi.k8s.io`],
     ]
-    for (const [keys, words] of lines) expect(await typing.complete(keys)).toEqual(['volctl', ...words.split(' ')])
+    for (const [keys, words] of lines) await completes(keys, ['volctl', ...words.split(' ')])
   })
 
   it.skipIf(missing)('asks the API server that the line means, and only reads', async () => {
     await api.clearRequests()
     const kubeconfig = `--kubeconfig ${api.kubeconfig('plan')}`
-    expect(await typing.complete(`volctl plan ${kubeconfig} --node pg-node --pod pg/p-csi-b\t`)).toEqual(
+    await completes(
+      `volctl plan ${kubeconfig} --node pg-node --pod pg/p-csi-b\t`,
       `volctl plan ${kubeconfig} --node pg-node --pod pg/p-csi-blk`.split(' '),
     )
     const requests = await api.requests()
@@ -88,20 +92,12 @@ describe.each(SHELLS)('%s (where it is installed)', (shell) => {
     const path = hostileNode()
     const keys = HOSTILE.map((name) => `--pod ns/${name.charAt(0)}\t`).join('')
     const wanted = HOSTILE.flatMap((name) => ['--pod', `ns/${name}`])
-    expect(await typing.complete(`volctl plan --snapshot ${path} ${keys}`)).toEqual([
-      'volctl',
-      'plan',
-      '--snapshot',
-      path,
-      ...wanted,
-    ])
+    const line = ['volctl', 'plan', '--snapshot', path]
+    await completes(`${line.join(' ')} ${keys}`, [...line, ...wanted])
     const open = `volctl plan --snapshot '${path}' --pod 'ns/b\t --pod "ns/c\t --pod ns/d\\ t\t`
-    expect((await typing.complete(open)).slice(5)).toEqual([
-      `ns/${HOSTILE[1]}`,
-      '--pod',
-      `ns/${HOSTILE[2]}`,
-      '--pod',
-      'ns/d two words',
+    await completes(open, [
+      ...line,
+      ...['--pod', `ns/${HOSTILE[1]}`, '--pod', `ns/${HOSTILE[2]}`, '--pod', 'ns/d two words'],
     ])
     expect(existsSync(join(place, 'pwned'))).toBe(false)
   })

@@ -10,6 +10,8 @@ export const EXIT_MEANINGS: Readonly<
       readonly apply?: string
       readonly snapshot?: string
       readonly journal?: string
+      readonly status?: string
+      readonly check?: string
       readonly doctor?: string
       readonly wait?: string
       readonly version?: string
@@ -24,6 +26,8 @@ export const EXIT_MEANINGS: Readonly<
     explain: 'Success, whatever the verdict.',
     snapshot: 'The snapshot was written.',
     journal: 'The journal was printed, if there is one.',
+    status: 'Success, whatever the verdicts.',
+    check: 'No threshold is exceeded.',
     doctor: 'volctl plan can work here, whatever else is wrong.',
     wait: 'The condition was reached.',
     version: 'Success.',
@@ -35,18 +39,25 @@ export const EXIT_MEANINGS: Readonly<
     explain: 'Failed: wrong flags, no API server, an unreadable node; or WHAT was not found, or is ambiguous.',
     snapshot: 'Failed.',
     journal: 'The journal could not be read.',
+    status: 'Failed: wrong flags, no API server, an unreadable node; or no pod or volume has a given name.',
+    check: 'A threshold is exceeded: something is wrong, and has been for long enough.',
     doctor: 'volctl plan cannot work here: the checks say why. Also for wrong flags.',
     wait: 'Failed: wrong flags, no API server, an unreadable node; or a name was not found on this node, or is ambiguous.',
     version: 'Failed: wrong flags.',
     completion: 'No shell was named, or one that volctl has no script for.',
   },
-  2: { plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.' },
+  2: {
+    plan: 'Only with --detailed-exitcode: there are operations, if only blocked ones.',
+    check:
+      'Unknown: the node or the API server could not be read, not in time, or not completely; or the command line is wrong.',
+  },
   3: { apply: 'Some operations failed, or were blocked, refused or abandoned. The others were carried out.' },
   4: {
     plan: 'Refused for safety: the message says why, and what overrides the refusal. The plan is printed as well.',
     apply: 'Refused for safety: the message says why, and what overrides the refusal. Nothing was changed.',
     explain:
       'Refused for safety: the message says why, and what overrides the refusal. The answer, if there is one, is printed as well.',
+    status: 'Refused for safety: the message says why. The answer is printed as well.',
     snapshot: 'Refused for safety: several kubelets, or a Node object that does not exist.',
     wait: 'Refused for safety: several kubelets, or a Node object that does not exist.',
   },
@@ -58,6 +69,7 @@ export const EXIT_MEANINGS: Readonly<
     plan: 'Interrupted.',
     apply: 'Interrupted: no further operation was started; those in progress were waited for, or are named.',
     explain: 'Interrupted.',
+    status: 'Interrupted.',
     snapshot: 'Interrupted.',
     doctor: 'Interrupted.',
     wait: 'Interrupted.',

@@ -7,15 +7,17 @@ import { ownDescriptor } from '../files/own-descriptor.ts'
 import { defined } from '../lang/defined.ts'
 import { answerLine, lineView } from '../log-lines/explain-line.ts'
 import { explainLog } from '../log-lines/explain-log.ts'
+import { explainSentence } from '../log-lines/explain-sentence.ts'
 import type { LineExplanation } from '../log-lines/line-explanation.ts'
 import { askedNode } from '../log-lines/name-answers.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
 import { readLog } from '../log-lines/read-log.ts'
-import { sentencesIn } from '../log-lines/sentences.ts'
+import { sentencesIn } from '../log-lines/sentences/sentences.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { callerPath } from '../trust/caller.ts'
-import { renderLine } from '../views/line-view.ts'
+import { renderLine, renderSentence } from '../views/line-view.ts'
 import { renderLog } from '../views/log-view.ts'
+import { namesOfLines } from '../views/names.ts'
 import type { Screen } from '../views/screen.ts'
 import type { LoadedNode } from './load-node.ts'
 import { refusalOf } from './plan-exit-status.ts'
@@ -31,6 +33,8 @@ export interface Asking {
 export interface Answered {
   readonly value: object
   readonly draw: (screen: Screen) => string
+  /** For `-o name`. */
+  readonly names: readonly string[]
   /** What the command ends with once the answer is printed. */
   readonly failure?: VolctlError
 }
@@ -43,6 +47,12 @@ export function isLine(text: string): boolean {
   if (!/\s/.test(trimmed)) return trimmed.startsWith('{') && trimmed.endsWith('}')
   if (!NAME_OF_SPACES.test(trimmed) && splitPrefix(trimmed).kind === undefined) return true
   return sentencesIn(parseLine(trimmed)).length > 0
+}
+
+/** @param word the name of a sentence, as answers have it */
+export function sentenceAnswer(word: string): Answered | undefined {
+  const value = explainSentence(word)
+  return value && { value, draw: (screen) => renderSentence(value, screen), names: [word] }
 }
 
 /** @throws VolctlError NotFound for a line that says and names nothing; what the look throws, where nobody knows the line */
@@ -63,7 +73,7 @@ export async function lineAnswer(text: string, { look, options, whole }: Asking)
 }
 
 function drawnLine(value: LineExplanation, failure: VolctlError | undefined): Answered {
-  return { value, draw: (screen) => renderLine(value, screen), ...defined({ failure }) }
+  return { value, draw: (screen) => renderLine(value, screen), names: namesOfLines([value]), ...defined({ failure }) }
 }
 
 function nothingKnown(): VolctlError {
@@ -83,7 +93,12 @@ export async function logAnswer(path: string, { look, options }: Omit<Asking, 'w
   const value = explainLog(log, 'state' in looked ? askedNode(looked.state, options) : undefined)
   const failure = 'failure' in looked ? looked.failure : undefined
   if (failure !== undefined && value.troubles.length === 0) throw failure
-  return { value, draw: (screen) => renderLog(value, screen), ...defined({ failure }) }
+  return {
+    value,
+    draw: (screen) => renderLog(value, screen),
+    names: namesOfLines(value.troubles),
+    ...defined({ failure }),
+  }
 }
 
 /** What a sentence means is worth knowing also where the node cannot be looked at. */

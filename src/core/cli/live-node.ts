@@ -1,6 +1,8 @@
 import type { CollectedNode } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { caller } from '../trust/caller.ts'
+import { Looking } from './looking.ts'
+import { messages } from './messages.ts'
 import type { NodeChoice } from './node-flags.ts'
 
 /** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */
@@ -32,18 +34,28 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
   const { attributes, log, signal, before } = options
   const { collectNode } = await import('../node/collect-node.ts')
   const look = (): Promise<CollectedNode> =>
-    collectNode({
-      ...localChoice(choice),
-      kubeconfig: choice.kubeconfig,
-      context: choice.context,
-      attributes,
-      log,
-      signal,
-      client: before?.client,
-      kubeletClient: before?.kubeletClient,
-      kubeletUnused: before?.kubeletUnused,
-    })
+    watched(log, (line) =>
+      collectNode({
+        ...localChoice(choice),
+        kubeconfig: choice.kubeconfig,
+        context: choice.context,
+        attributes,
+        log: line,
+        signal,
+        client: before?.client,
+        kubeletClient: before?.kubeletClient,
+        kubeletUnused: before?.kubeletUnused,
+      }),
+    )
   return before === undefined ? await whereTheNodeIs(choice, look) : await look()
+}
+
+type Log = (line: string) => void
+
+/** On a terminal one line shows how long it takes. @param work logs with what it is given */
+export async function watched<T>(log: Log, work: (log: Log) => Promise<T>): Promise<T> {
+  using looking = new Looking(process.stderr.isTTY === true ? messages : undefined)
+  return await work((line) => looking.instead(() => log(line)))
 }
 
 /** The flags that say which kubelet is meant, as `locateNode` takes them. */

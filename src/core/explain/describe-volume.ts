@@ -100,7 +100,8 @@ function refOf(context: PlanContext, volume: NodeVolume, { operations, waiting }
   }
 }
 
-function nameOf({
+/** The spec name, or what comes closest. */
+export function nameOf({
   onDisk,
   globals,
   maps,
@@ -129,12 +130,13 @@ function nameOf({
   )
 }
 
-function pluginOf({ onDisk, globals, maps, staged, attachment }: NodeVolume): string {
+export function pluginOf({ onDisk, globals, maps, staged, attachment }: NodeVolume): string {
   if (staged.length > 0 || attachment !== undefined) return CSI_PLUGIN
   return onDisk[0]?.plugin ?? globals[0]?.plugin ?? maps[0]?.block.plugin ?? 'unknown'
 }
 
-function attachmentView({ attachment }: NodeVolume): AttachmentView | undefined {
+/** This node's. */
+export function attachmentView({ attachment }: NodeVolume): AttachmentView | undefined {
   if (attachment === undefined) return undefined
   const { metadata, status } = attachment
   const error = status?.detachError?.message ?? status?.attachError?.message

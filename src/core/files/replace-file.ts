@@ -7,7 +7,7 @@ import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.
 const OWNER_ONLY = 0o600
 
 /**
- * Writes a file whole or not at all, readable by its owner only: a new file next to it, with mode 0600 whatever the umask, is
+ * Writes a file whole or not at all: a new file next to it, with its mode (0600 unless others may read it) whatever the umask, is
  * written to the disk and then renamed over the wanted name, in a directory that is held by a descriptor.
  *
  * An existing plain file is replaced, and never written to, so that another hard link to it keeps its content. Anything else
@@ -15,14 +15,14 @@ const OWNER_ONLY = 0o600
  *
  * @throws NotTrusted, NotAFile, or the file system's error; the new file is then removed again, if possible
  */
-export function replaceFile(path: string, content: string | Uint8Array): void {
+export function replaceFile(path: string, content: string | Uint8Array, mode = OWNER_ONLY): void {
   const { fd: directory, name } = openDirectoryOf(path)
   try {
     const file = nameIn(directory, name)
     const odd = whatElseIsAt(file)
     if (odd !== undefined) throw new NotAFile(odd)
     const draft = `${file}.${randomUUID()}`
-    writeDraft(draft, content)
+    writeDraft(draft, content, mode)
     try {
       renameSync(draft, file)
     } catch (error) {
@@ -35,11 +35,11 @@ export function replaceFile(path: string, content: string | Uint8Array): void {
   }
 }
 
-function writeDraft(draft: string, content: string | Uint8Array): void {
+function writeDraft(draft: string, content: string | Uint8Array, mode: number): void {
   const fd = createNew(draft, OWNER_ONLY)
   try {
-    fchmodSync(fd, OWNER_ONLY)
     writeThrough(fd, content)
+    fchmodSync(fd, mode)
   } catch (error) {
     removeDraft(draft)
     throw error

@@ -96,7 +96,7 @@ function startSteps({ inputs: { kubelet }, complete }: Plan): NextStep[] {
 }
 
 function subjectOf({ code, about: { pod, path, volume } }: Problem): string {
-  return pod ?? path ?? volume ?? code
+  return pod ?? volume ?? path ?? code
 }
 
 function nameOf({

@@ -73,10 +73,11 @@ function partsOf(answer: Explanation, screen: Screen): Part[] {
     },
     { forms: growing([notesText(beside, screen)]), rank: 4, name: 'problems' },
     { forms: volumesForms(sorted, said, screen), rank: 5, name: 'volumes' },
-    { forms: [`${volumes.length > 1 ? '' : '\n'}${also}`], rank: 0 },
+    { forms: [volumes.length > 1 || (also === '' && driver !== undefined) ? also : `\n${also}`], rank: 0 },
     ...(driver === undefined ? [{ forms: holdersForms(holders, screen), rank: 3, name: 'holders' }] : []),
     { forms: adviceForms(answer.advice, screen), rank: 2, name: 'what to do' },
     { forms: growing([rulesText(answer, screen)]), rank: 8, name: 'rules' },
+    { forms: ['', '\n'], rank: 10 },
   ]
 }
 
@@ -184,7 +185,7 @@ function footText(missing: readonly string[], { paint, width }: Screen): string 
   const names = [...missing, 'decisions']
   const texts = names.map((_, index) => `-o wide shows all: ${firstFew(names, names.length - index).join(', ')}.`)
   const fitting = texts.find((text) => width === undefined || text.length <= width)
-  return `\n${wrapped('', fitting ?? '-o wide shows all.', width, paint.dim)}`
+  return wrapped('', fitting ?? '-o wide shows all.', width, paint.dim)
 }
 
 /** The rules that were followed, in the order in which the answer comes to them; `wide` has those of the decisions too. */

@@ -1,6 +1,7 @@
 /** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it, each of which `volctl explain` takes. */
-import type { Explanation } from '../explain/explanation.ts'
+import type { Explanation, Subject } from '../explain/explanation.ts'
 import type { PastApplies } from '../journal/past-applies.ts'
+import type { LineAnswer } from '../log-lines/line-explanation.ts'
 import type { Operation, Plan, PodRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { terminalSafe } from './terminal-safe.ts'
@@ -29,8 +30,19 @@ function subjectOf({ attachment, pod, volume, paths, basis }: Operation, isShare
 }
 
 /** The one thing that was asked about. */
-export function namesOfExplanation({ subject: { kind, name } }: Pick<Explanation, 'subject'>): string[] {
-  return [`${kind.toLowerCase()}/${name}`]
+export function namesOfExplanation({ subject }: Pick<Explanation, 'subject'>): string[] {
+  return [subjectName(subject)]
+}
+
+/** What of the names in lines of a log is on this node. */
+export function namesOfLines(answers: readonly Pick<LineAnswer, 'names'>[]): string[] {
+  return answers.flatMap(({ names }) =>
+    names.flatMap(({ found, subject }) => (found && subject !== undefined ? subjectName(subject) : [])),
+  )
+}
+
+function subjectName({ kind, name }: Subject): string {
+  return `${kind.toLowerCase()}/${name}`
 }
 
 /** Plans that were carried out, oldest first; `--plan` takes each. */

@@ -22,16 +22,28 @@ const GAP = 2
  * Columns that are empty in every row are left out.
  */
 export function renderTable(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const shown = head.map((_, column) => rows.some((row) => cellText(row[column]) !== ''))
-  const keep = <T>(row: readonly T[]): T[] => row.filter((_, column) => shown[column])
-  const safe: Cell[][] = [keep(head), ...rows.map((row) => keep(row).map(safeCell))]
-  const colWidths = keep(head).map((_, column) => widest(safe, column) + GAP)
+  const { safe, colWidths } = measured(head, rows)
   if (colWidths.length === 0) return '\n'.repeat(safe.length)
   let text = ''
   for (let from = 0; from < safe.length; from += ROWS_AT_ONCE) {
     for (const line of drawn(safe.slice(from, from + ROWS_AT_ONCE), colWidths)) text += `${line.trimEnd()}\n`
   }
   return text
+}
+
+/** How many terminal columns its widest line may take. */
+export function tableWidth(head: readonly string[], rows: readonly (readonly Cell[])[]): number {
+  return measured(head, rows).colWidths.reduce((sum, width) => sum + width, -GAP)
+}
+
+function measured(
+  head: readonly string[],
+  rows: readonly (readonly Cell[])[],
+): { readonly safe: readonly (readonly Cell[])[]; readonly colWidths: readonly number[] } {
+  const shown = head.map((_, column) => rows.some((row) => cellText(row[column]) !== ''))
+  const keep = <T>(row: readonly T[]): T[] => row.filter((_, column) => shown[column])
+  const safe: Cell[][] = [keep(head), ...rows.map((row) => keep(row).map(safeCell))]
+  return { safe, colWidths: keep(head).map((_, column) => widest(safe, column) + GAP) }
 }
 
 function drawn(rows: readonly (readonly Cell[])[], colWidths: readonly number[]): string[] {

@@ -1,0 +1,157 @@
+import { Flags } from '@oclif/core'
+import { checkOf, type Examined, examine, exceeds, failedCheck, inBoth } from '../core/check/check-node.ts'
+import { CHECK_STATUS, type Limits, unknownBecause } from '../core/check/judge.ts'
+import { prometheusText } from '../core/check/prometheus-text.ts'
+import { type CheckTimes, checkFlags, checkLimits, checkTimes } from '../core/cli/check-flags.ts'
+import { Reentered } from '../core/cli/live-node.ts'
+import { loadNode } from '../core/cli/load-node.ts'
+import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
+import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { explainError } from '../core/cli/usage-error.ts'
+import { VolctlCommand } from '../core/cli/volctl-command.ts'
+import { VolctlError } from '../core/errors/errors.ts'
+import { troubleText } from '../core/files/disk-trouble.ts'
+import { replaceFile } from '../core/files/replace-file.ts'
+import { formatDuration } from '../core/lang/duration.ts'
+import { pause } from '../core/processes/deadline.ts'
+import { callerPath } from '../core/trust/caller.ts'
+import { toJson, toYaml } from '../core/views/structured.ts'
+
+/** The node exporter does not run as root. */
+const READABLE_BY_ALL = 0o644
+
+const FORMATS = ['table', 'json', 'yaml', 'prometheus']
+
+export default class Check extends VolctlCommand {
+  static override summary = 'Check this node for a monitor: one line, and an exit status of 0, 1 or 2. Changes nothing.'
+  static override description =
+    'Looks at the node as plan --orphans does and compares what is wrong with limits: exit status 0 and a line that begins ' +
+    'with "ok" if nothing exceeds its limit; 1 and "not ok" if something does; 2 and "unknown" if the node or the API server ' +
+    'could not be read. That is the convention of custom plugins of the node-problem-detector. Only what has been wrong for long ' +
+    'enough counts: what is still wrong in a second look, and has not changed for the settle time. ' +
+    'With -o prometheus: gauges for the textfile collector of the node exporter.'
+  static override usage = 'check [FLAGS]'
+  static override examples = [
+    { description: 'Is anything wrong with the volumes of this node:', command: '<%= config.bin %> check' },
+    {
+      description: 'Be more patient:',
+      command: '<%= config.bin %> check --max-waiting-for 30m --max-orphaned-pods 5',
+    },
+    {
+      description: 'For the node exporter, from a systemd timer:',
+      command: '<%= config.bin %> check -o prometheus --out /var/lib/prometheus/node-exporter/volctl.prom',
+    },
+  ]
+  static override flags = {
+    output: Flags.string({
+      char: 'o',
+      options: FORMATS,
+      default: 'table',
+      helpValue: FORMATS.join('|'),
+      summary: 'Output format: table (one line), json, yaml, or prometheus (gauges).',
+      noCacheDefault: false,
+    }),
+    out: Flags.string({
+      helpValue: 'FILE',
+      summary: 'With -o prometheus: write to FILE (mode 0644), whole or not at all, instead of standard output.',
+      dependsOn: ['output'],
+    }),
+    snapshot: snapshotFlag('Check'),
+    ...apiFlags,
+    ...nodeFlags,
+    ...checkFlags,
+    settle: planFlags.settle,
+  }
+
+  #out: string | undefined
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(Check)
+    if (flags.out !== undefined && flags.output !== 'prometheus')
+      throw new VolctlError('Usage', '--out is only for -o prometheus', {
+        hint: 'Give -o prometheus, or leave out --out.',
+      })
+    this.#out = flags.out
+    const limits = checkLimits(flags)
+    const times = checkTimes(flags)
+    const options = planOptions(flags, this.config.version)
+    const look = async () =>
+      examine(await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line)), options)
+    const examined = await inTime(this.#examine(look, limits, times, flags.snapshot === undefined), times)
+    await this.#print(examined, flags.output)
+  }
+
+  /** A snapshot does not change: there is no second look at it. */
+  async #examine(
+    look: () => Promise<ReturnType<typeof examine>>,
+    limits: Limits,
+    { confirmMs }: CheckTimes,
+    isLive: boolean,
+  ): Promise<Examined> {
+    const first = await look()
+    if (!isLive || confirmMs === 0 || !exceeds(first, limits)) return checkOf(first, limits)
+    this.detail(`something is wrong; looking again after ${formatDuration(confirmMs)}`)
+    await pause(confirmMs)
+    return checkOf(inBoth(first, await look()), limits)
+  }
+
+  async #print({ check, gauges }: Examined, format: string): Promise<void> {
+    process.exitCode = CHECK_STATUS[check.status]
+    if (format === 'json') this.output.write(toJson(check))
+    else if (format === 'yaml') this.output.write(await toYaml(check))
+    else if (format === 'prometheus') this.#printGauges(prometheusText(gauges))
+    else this.output.write(`${check.line}\n`)
+    await this.output.flush()
+  }
+
+  #printGauges(text: string): void {
+    const out = this.#out
+    if (out === undefined) {
+      this.output.write(text)
+      return
+    }
+    try {
+      replaceFile(callerPath(out), text, READABLE_BY_ALL)
+    } catch (cause) {
+      this.#out = undefined
+      throw new VolctlError('OutputFailed', `--out ${out}: ${troubleText(cause)}`, {
+        cause,
+        hint: 'Give a plain file in an existing, writable directory with free space.',
+      })
+    }
+  }
+
+  /** A monitor reads standard output and the exit status: an error is an answer, too. */
+  protected override async catch(thrown: unknown): Promise<void> {
+    await super.catch(thrown)
+    // The run in the other namespace has answered.
+    if (thrown instanceof Reentered) return
+    const { code, message } = explainError(thrown, { command: this.id, commands: [] })
+    const judged = unknownBecause(`${code}: ${message}`)
+    const failed = failedCheck(judged, this.config.version, Date.now())
+    try {
+      await this.#print(failed, this.#format())
+    } catch (error) {
+      // The file cannot be written: standard output has the answer.
+      await super.catch(error)
+      await this.#print(failed, this.#format())
+    }
+  }
+
+  /** From the raw arguments, as a usage error leaves nothing parsed. */
+  #format(): string {
+    const text = this.argv.join(' ')
+    return FORMATS.find((format) => new RegExp(`(?:^| )(?:-o[= ]?|--output[= ])${format}(?: |$)`).test(text)) ?? 'table'
+  }
+}
+
+/** @throws VolctlError TimedOut */
+async function inTime<T>(work: Promise<T>, { timeoutMs }: CheckTimes): Promise<T> {
+  work.catch(() => undefined)
+  const late = pause(timeoutMs).then(() => {
+    throw new VolctlError('TimedOut', `no answer within ${formatDuration(timeoutMs)} (--timeout)`, {
+      hint: 'Run volctl plan -v to see what takes so long.',
+    })
+  })
+  return await Promise.race([work, late])
+}

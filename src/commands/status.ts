@@ -1,0 +1,83 @@
+import { Args } from '@oclif/core'
+import { loadNode } from '../core/cli/load-node.ts'
+import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
+import { refusalOf } from '../core/cli/plan-exit-status.ts'
+import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { type OutputFormat, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import { isPlainWord } from '../core/lang/plain-word.ts'
+import { nodeStatus } from '../core/status/node-status.ts'
+import { renderStatus } from '../core/views/status-view.ts'
+
+const { pod, namespace, volume, 'ignore-not-found': ignoreNotFound, settle } = planFlags
+
+export default class Status extends VolctlCommand {
+  static override summary =
+    'Print each volume of this node: wanted, attached, staged, mounted, and what is wrong with it.'
+  static override description =
+    'Reads the node and the API server as plan does and prints a row for each volume of each pod, and one for what of a ' +
+    "volume is staged, mapped or attached on the node: what the kubelet's volume manager knows, and a verdict, which is the " +
+    "plan's. The worst comes first; what is good is only counted, unless -v, -o wide or the name of a pod or volume asks for it. " +
+    'Changes nothing, on the node or in the cluster.'
+  static override usage = 'status [POD...] [FLAGS]'
+  static override strict = false
+  static override args = {
+    pod: Args.string({
+      name: 'POD',
+      // Else oclif would take a line of standard input for it.
+      ignoreStdin: true,
+      description: 'Only these pods: NAME, NAMESPACE/NAME, or a UID or its beginning. The same as --pod.',
+    }),
+  }
+  static override examples = [
+    { description: 'What is wrong with the volumes of this node:', command: '<%= config.bin %> status' },
+    { description: 'All volumes of one pod:', command: '<%= config.bin %> status shop/web-0' },
+    { description: 'Every volume, every column, and why:', command: '<%= config.bin %> status -o wide' },
+    {
+      description: 'From a snapshot, on any machine:',
+      command: '<%= config.bin %> status --snapshot node.json',
+    },
+    {
+      description: 'For scripts: volumes that may be mounted, as the kubelet counts them:',
+      command: `<%= config.bin %> status -o json | jq '.rows[] | select(.mounted == "VolumeMountUncertain")'`,
+    },
+  ]
+  static override flags = {
+    output: outputFlag(),
+    snapshot: snapshotFlag('Answer'),
+    verbose: verboseFlag(
+      'Show good volumes, too. Print on standard error what was read, how long that took, and each decision with its rule.',
+    ),
+    ...pagerFlag,
+    ...apiFlags,
+    ...nodeFlags,
+    pod,
+    namespace,
+    volume,
+    'ignore-not-found': ignoreNotFound,
+    settle,
+  }
+
+  async run(): Promise<void> {
+    const { argv, flags } = await this.parse(Status)
+    const pods = [...(argv as string[]), ...(flags.pod ?? [])]
+    const options = planOptions({ ...flags, pod: pods.length === 0 ? undefined : pods }, this.config.version)
+    const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
+    const status = nodeStatus(state, options, flags['ignore-not-found'])
+    this.detail(`${status.rows.length} volumes`)
+    for (const { volume: of, verdict } of status.rows)
+      if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
+    const all = this.verbose || pods.length > 0 || flags.volume !== undefined
+    const suffix = suffixFor(flags.snapshot)
+    await this.answer(status, flags.output as OutputFormat, (screen) => renderStatus(status, screen, { all, suffix }), {
+      paged: !flags['no-pager'],
+    })
+    const refusal = refusalOf(status)
+    if (refusal !== undefined) throw refusal
+  }
+}
+
+/** What a next command needs, so that it reads the same. */
+function suffixFor(snapshot: string | undefined): string {
+  if (snapshot === undefined) return ''
+  return ` --snapshot ${isPlainWord(snapshot) ? snapshot : 'FILE'}`
+}

@@ -1,0 +1,79 @@
+/** One look at a node as a monitor sees it. Pure. */
+import type { NodeState } from '../model/node-state.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
+import { statusOf } from '../status/node-status.ts'
+import type { Status } from '../status/status.ts'
+import { type Gauge, nodeGauges, outcomeGauges } from './gauges.ts'
+import { type CheckStatus, exceedingOf, type Judged, judge, type Limits } from './judge.ts'
+import { type Trouble, troublesOf, UNKNOWING } from './troubles.ts'
+
+/** `volctl check -o json`. Fields are stable once released; new ones may come. */
+export interface Check {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'Check'
+  readonly status: CheckStatus
+  readonly line: string
+  /** Absent where the node could not be looked at. */
+  readonly node?: string
+  /** RFC 3339. */
+  readonly createdAt?: string
+  readonly volctlVersion: string
+  /** All that was counted, also what is within the limits. */
+  readonly troubles: readonly Trouble[]
+  readonly limits?: Limits
+}
+
+export interface Examined {
+  readonly check: Check
+  readonly gauges: readonly Gauge[]
+}
+
+interface Look {
+  readonly decided: Decided
+  readonly status: Status
+  readonly troubles: readonly Trouble[]
+}
+
+/** Orphaned pods count with everything that is left of them. */
+export function examine(state: NodeState, options: PlanOptions): Look {
+  const decided = planWithDecisions(state, { ...options, orphans: true })
+  const status = statusOf(decided, {})
+  return { decided, status, troubles: troublesOf(decided, status) }
+}
+
+export function exceeds({ troubles }: Look, limits: Limits): boolean {
+  return exceedingOf(troubles, limits).length > 0
+}
+
+/** What was there in both looks: what a busy kubelet was about to do is done by the second. */
+export function inBoth(first: Look, second: Look): Look {
+  const keys = new Set(first.troubles.map(({ key }) => key))
+  return { ...second, troubles: second.troubles.filter(({ key }) => keys.has(key)) }
+}
+
+export function checkOf(look: Look, limits: Limits): Examined {
+  const { decided, status, troubles } = look
+  const judged = judge(troubles, limits, status.rows.length, doubtOf(decided.plan))
+  const { node, createdAt, volctlVersion } = status
+  return {
+    check: { apiVersion: 'volctl.io/v1', kind: 'Check', ...judged, node, createdAt, volctlVersion, troubles, limits },
+    gauges: [...outcomeGauges(judged.status, Date.parse(createdAt)), ...nodeGauges(decided, status, troubles)],
+  }
+}
+
+/** Where nothing could be looked at. @param at milliseconds since the epoch */
+export function failedCheck(judged: Judged, volctlVersion: string, at: number): Examined {
+  return {
+    check: { apiVersion: 'volctl.io/v1', kind: 'Check', ...judged, volctlVersion, troubles: [] },
+    gauges: outcomeGauges(judged.status, at),
+  }
+}
+
+/** Why "nothing is wrong" may not be true. */
+function doubtOf({ problems, complete, refused }: Plan): string | undefined {
+  if (refused !== undefined) return `refused (${refused.code}): ${refused.message}`
+  const unknowing = problems.find(({ severity, code }) => severity === 'error' && UNKNOWING.has(code))
+  if (unknowing !== undefined) return `${unknowing.code}: ${unknowing.message}`
+  return complete ? undefined : 'something that may matter could not be read'
+}

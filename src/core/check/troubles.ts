@@ -1,0 +1,131 @@
+/**
+ * What a monitor is to know of a node, out of one look: countable, and only what has been wrong for long enough. A healthy node that
+ * is busy (pods come and go, the kubelet has yet to clean up) shows none of it.
+ */
+import type { BlockCode, ProblemCode } from '../codes/codes.ts'
+import type { Operation, OperationKind, PodRef, Waiting } from '../plan/plan.ts'
+import { podName } from '../plan/pod-name.ts'
+import { waitToSettle } from '../reconcile/context/context.ts'
+import { podTimes } from '../reconcile/context/pod-facts.ts'
+import type { Decided } from '../reconcile/decisions.ts'
+import type { PodClass } from '../reconcile/pods/pod-classes.ts'
+import type { Status, StatusRow } from '../status/status.ts'
+
+export const TROUBLE_KINDS = ['error', 'deadMount', 'orphanedPod', 'leakedDevice', 'blocked', 'waiting'] as const
+export type TroubleKind = (typeof TROUBLE_KINDS)[number]
+
+export interface Trouble {
+  readonly kind: TroubleKind
+  /** The same in the next look, if it is the same trouble. */
+  readonly key: string
+  /** In a few words: the pod, volume, path or code. */
+  readonly what: string
+  /** Of what waits: since when, in milliseconds. */
+  readonly forMs?: number
+}
+
+/** Errors that say what could not be known: the answer is then unknown, not wrong. */
+export const UNKNOWING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'AlivenessUnknown',
+  'LazyMemoryUnusable',
+  'LinkInPlace',
+  'NoPodsDirectory',
+  'NoWitness',
+  'NotBelieved',
+  'PodListIncomplete',
+  'RuntimeNotAnswering',
+  'RuntimeUnknown',
+  'RuntimeUnproven',
+  'SectionMissing',
+  'UnresolvedVolume',
+])
+
+/** @param decided a plan of the whole node, with what --orphans asks for */
+export function troublesOf(decided: Decided, status: Status): Trouble[] {
+  const { plan, context } = decided
+  const orphaned = context.classes.all.filter((pod) => isSettledOrphan(decided, pod))
+  return [
+    ...plan.problems
+      .filter(({ severity, code }) => severity === 'error' && code !== 'DeadMount' && !UNKNOWING.has(code))
+      .map(({ code, about }) => trouble('error', `${code} ${JSON.stringify(about)}`, code)),
+    ...(context.inputs.snapshot.deadMounts ?? []).map(({ path }) => trouble('deadMount', path, path)),
+    ...orphaned.map(({ uid, ref }) => trouble('orphanedPod', uid, shortName(ref))),
+    ...leakedDevices(status).map(({ volume }) =>
+      trouble('leakedDevice', volume.uniqueName ?? volume.name, volume.name),
+    ),
+    ...plan.operations.filter(isStuck).map((operation) => trouble('blocked', keyOf(operation), nameOf(operation))),
+    ...plan.waiting.flatMap((wait) => waitingFor(decided, wait)),
+    ...context.classes.all.flatMap((pod) => terminatingFor(decided, pod)),
+  ]
+}
+
+function trouble(kind: TroubleKind, key: string, what: string): Trouble {
+  return { kind, key: `${kind} ${key}`, what }
+}
+
+/** The beginning of a UID is enough for volctl explain, and the line is short. */
+function shortName(pod: PodRef): string {
+  return pod.name === undefined ? pod.uid.slice(0, 8) : podName(pod)
+}
+
+/** Of an orphaned pod something is left that has not changed for the settle time (S11). */
+function isSettledOrphan({ context }: Decided, pod: PodClass): boolean {
+  if (pod.class !== 'Gone') return false
+  return waitToSettle(context, pod, () => podTimes(context, pod)) === undefined
+}
+
+/** Staged or mapped, and no pod of this node has it, or wants it: the kubelet forgets such volumes (R517). */
+function leakedDevices({ rows }: Status): StatusRow[] {
+  const ofPods = new Set(rows.flatMap(({ pod, volume }) => (pod === undefined ? [] : (volume.uniqueName ?? []))))
+  return rows.filter(
+    ({ pod, staged, volume: { uniqueName } }) =>
+      pod === undefined &&
+      staged !== undefined &&
+      staged !== 'DeviceNotMounted' &&
+      (uniqueName === undefined || !ofPods.has(uniqueName)),
+  )
+}
+
+/** Blocked only for a flag that was not given, or because the whole plan is refused. */
+const NOT_STUCK: ReadonlySet<BlockCode> = new Set(['NotAsked', 'DeletesData', 'Refused', 'OutageSuspected'])
+
+function isStuck({ blocked }: Operation): boolean {
+  return blocked !== undefined && !NOT_STUCK.has(blocked.code)
+}
+
+function keyOf({ kind, pod, volume, paths }: Operation): string {
+  return [kind, pod?.uid, volume?.uniqueName ?? volume?.name ?? paths[0]].join(' ')
+}
+
+function nameOf({ pod, volume, blocked }: Operation): string {
+  return `${pod === undefined ? (volume?.name ?? 'a volume') : shortName(pod)} (${blocked?.code})`
+}
+
+const MOUNTING: ReadonlySet<OperationKind> = new Set(['MountVolume', 'MapVolume', 'AttachVolume'])
+
+/** A pod waits for its volumes since it was bound to this node, or since this node was booted. */
+function waitingFor({ context }: Decided, { kind, pod, volume, code }: Waiting): Trouble[] {
+  if (pod === undefined || !MOUNTING.has(kind)) return []
+  const object = context.classes.of(pod.uid)?.pod
+  const times = [object?.metadata.creationTimestamp, object?.status?.startTime].flatMap((time) =>
+    time == null ? [] : [Date.parse(time)],
+  )
+  const since = Math.max(...times, context.bootTime ?? Number.NEGATIVE_INFINITY)
+  const key = `${pod.uid} ${volume?.uniqueName ?? volume?.podVolumeName}`
+  return [{ ...trouble('waiting', key, `${shortName(pod)} (${code})`), forMs: ageOf(context.now, since) }]
+}
+
+/** deletionTimestamp is when the pod's grace period ends. */
+function terminatingFor({ context }: Decided, { uid, ref, why, pod }: PodClass): Trouble[] {
+  const deleted = pod?.metadata.deletionTimestamp
+  if (why?.code !== 'PodStillRunning' || deleted == null) return []
+  return [
+    { ...trouble('waiting', uid, `${shortName(ref)} (terminating)`), forMs: ageOf(context.now, Date.parse(deleted)) },
+  ]
+}
+
+/** What has no known beginning, or one in the future, counts as just begun (S28). */
+function ageOf(now: number, since: number): number {
+  const age = now - since
+  return Number.isFinite(age) && age > 0 ? age : 0
+}

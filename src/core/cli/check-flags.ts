@@ -1,0 +1,59 @@
+/** What `volctl check` bears, and how long it may take. */
+import { Flags } from '@oclif/core'
+import type { Limits } from '../check/judge.ts'
+import { parseDuration } from '../lang/duration.ts'
+import { parseCount } from './plan-flags.ts'
+
+const limits = { helpGroup: 'LIMITS' }
+
+const most = (what: string) =>
+  Flags.string({ ...limits, helpValue: 'N', summary: `Not ok with more than N ${what} (default 0).` })
+
+export const checkFlags = {
+  'max-errors': most('problems of severity error'),
+  'max-dead-mounts': most('mounts that do not answer'),
+  'max-orphaned-pods': most('pods that were deleted from the API and left something that does not change any more'),
+  'max-leaked-devices': most('volumes that are staged or mapped though no pod here has them'),
+  'max-blocked': most('operations that are blocked'),
+  'max-waiting-for': Flags.string({
+    ...limits,
+    helpValue: 'DUR',
+    summary: 'Not ok if a pod waits longer than this for a volume, or to terminate (default 10m).',
+  }),
+  confirm: Flags.string({
+    helpValue: 'DUR',
+    summary:
+      'If something is wrong, look again after this time; only what is still wrong counts (default 15s; 0: do not).',
+  }),
+  timeout: Flags.string({
+    helpValue: 'DUR',
+    summary: 'Give up after this time; the result is then unknown (default 60s).',
+  }),
+}
+
+type LimitFlags = { readonly [Name in keyof typeof checkFlags]?: string | undefined }
+
+/** @throws VolctlError BadNumber, BadDuration */
+export function checkLimits(flags: LimitFlags): Limits {
+  const count = (name: keyof typeof checkFlags): number => parseCount(flags[name] ?? '0', `--${name}`, 0)
+  return {
+    most: {
+      error: count('max-errors'),
+      deadMount: count('max-dead-mounts'),
+      orphanedPod: count('max-orphaned-pods'),
+      leakedDevice: count('max-leaked-devices'),
+      blocked: count('max-blocked'),
+    },
+    waitingForMs: parseDuration(flags['max-waiting-for'] ?? '10m', '--max-waiting-for'),
+  }
+}
+
+export interface CheckTimes {
+  readonly confirmMs: number
+  readonly timeoutMs: number
+}
+
+/** @throws VolctlError BadDuration */
+export function checkTimes({ confirm = '15s', timeout = '60s' }: LimitFlags): CheckTimes {
+  return { confirmMs: parseDuration(confirm, '--confirm'), timeoutMs: parseDuration(timeout, '--timeout') }
+}

@@ -1,0 +1,116 @@
+/**
+ * Is a volume mounted, as far as disk and mount table show: the kubelet's VolumeMountState and DeviceMountState.
+ *
+ * The kubelet takes everything that it finds after a restart for uncertain. Evidence says more (R805): a mount with the state file that
+ * tear-down needs is certain, and only one without the other is uncertain (R806).
+ */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { registeredDriver, stages } from '../actual/csi-drivers.ts'
+import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
+import type { NodeVolume } from '../explain/node-volume.ts'
+import { CSI_PLUGIN } from '../names/volume-names.ts'
+import { notMounted } from '../plugins/evidence.ts'
+import type { MountEvidence } from '../plugins/plugin.ts'
+import { pluginNamed } from '../plugins/registry.ts'
+import type { RowSource } from './row-source.ts'
+import type { DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
+
+/** Of a pod's volume; what nothing is left of is not mounted. */
+export function mountOf(
+  inputs: ActualInputs,
+  source: RowSource,
+): Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'> {
+  const { wanted, ended } = source
+  const own = wanted ?? ended
+  const evidence = own === undefined ? undefined : evidenceOf(inputs, own)
+  // The kubelet counts a hostPath as mounted for as long as the pod wants it.
+  if (evidence?.state === 'satisfied')
+    return { mounted: wanted === undefined ? 'VolumeNotMounted' : 'VolumeMounted', mountsNothing: true }
+  if (evidence?.state === 'mounted')
+    return { mounted: evidence.stateFileLost === undefined ? 'VolumeMounted' : 'VolumeMountUncertain' }
+  const found = worstMount([
+    ...source.onDisk.map(onDiskState),
+    ...source.leaked.map(subPathState),
+    ...source.mappings.map(mappingState),
+  ])
+  // What is there of it is not what the pod would have.
+  return { mounted: evidence !== undefined && found === 'VolumeMounted' ? 'VolumeMountUncertain' : found }
+}
+
+function evidenceOf(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {
+  const plugin = pluginNamed(volume.plugin)
+  if (volume.mode === 'Block' && !plugin.block) return notMounted('no container gets the device')
+  return plugin.evidence(inputs, volume)
+}
+
+function worstMount(states: readonly VolumeMountState[]): VolumeMountState {
+  if (states.includes('VolumeMountUncertain')) return 'VolumeMountUncertain'
+  return states.includes('VolumeMounted') ? 'VolumeMounted' : 'VolumeNotMounted'
+}
+
+function onDiskState({ plugin, layers, stateFile, markers, content, subPaths }: PodVolume): VolumeMountState {
+  if (layers.length > 0)
+    return plugin === CSI_PLUGIN && stateFile?.data === undefined ? 'VolumeMountUncertain' : 'VolumeMounted'
+  if (stateFile !== undefined) return 'VolumeMountUncertain'
+  if (markers.length > 0) return 'VolumeMounted'
+  if (content.some(({ type }) => type !== 'dir')) return 'VolumeMountUncertain'
+  return subPaths === undefined ? 'VolumeNotMounted' : subPathState(subPaths)
+}
+
+/** Sub-paths go before their volume (R440): where the volume is unmounted, they are left over. */
+function subPathState({ leaves, foreign }: SubPaths): VolumeMountState {
+  const isMounted = foreign.length > 0 || leaves.some(({ layers }) => layers.length > 0)
+  return isMounted ? 'VolumeMountUncertain' : 'VolumeNotMounted'
+}
+
+function mappingState({ mapping }: RowSource['mappings'][number]): VolumeMountState {
+  const { symlink, mapLayers, publishLayers } = mapping
+  const isBound = mapLayers.length + publishLayers.length > 0
+  return symlink !== undefined && isBound ? 'VolumeMounted' : 'VolumeMountUncertain'
+}
+
+/** Of the node's own mount or map of the volume; undefined: the volume has none. */
+export function deviceOf(inputs: ActualInputs, volume: NodeVolume): DeviceMountState | undefined {
+  const states = [...stagedStates(volume), ...globalStates(volume), ...mapStates(volume)]
+  if (states.includes('DeviceMountUncertain')) return 'DeviceMountUncertain'
+  if (states.includes('DeviceGloballyMounted')) return 'DeviceGloballyMounted'
+  return states.length > 0 || isStagedWhenMounted(inputs, volume) ? 'DeviceNotMounted' : undefined
+}
+
+/** An empty globalmount is what a driver without staging leaves (R025). */
+function stagedStates({ staged, onDisk }: NodeVolume): DeviceMountState[] {
+  const isPublished = onDisk.some(({ layers }) => layers.length > 0)
+  return staged.flatMap(({ layers, foreign, stateFile }) => {
+    if (layers.length + foreign.length === 0 && stateFile === undefined) return []
+    // A driver may stage without a mount (C20).
+    const isShown = stateFile?.data !== undefined && (layers.length > 0 || isPublished)
+    return isShown ? 'DeviceGloballyMounted' : 'DeviceMountUncertain'
+  })
+}
+
+function globalStates({ globals }: NodeVolume): DeviceMountState[] {
+  return globals.map(({ layers, content }) =>
+    layers.length > 0 ? 'DeviceGloballyMounted' : content.length > 0 ? 'DeviceMountUncertain' : 'DeviceNotMounted',
+  )
+}
+
+function mapStates({ maps }: NodeVolume): DeviceMountState[] {
+  return maps.map(({ block, mappings }) => {
+    const isBound = mappings.some(({ mapLayers, publishLayers }) => mapLayers.length + publishLayers.length > 0)
+    const isRecorded = block.plugin !== CSI_PLUGIN || block.stateFile?.data !== undefined
+    if (isBound && isRecorded) return 'DeviceGloballyMounted'
+    const parts = (block.staging?.mounts.length ?? 0) + mappings.length
+    return isBound || parts > 0 || block.stateFile !== undefined ? 'DeviceMountUncertain' : 'DeviceNotMounted'
+  })
+}
+
+function isStagedWhenMounted(inputs: ActualInputs, { wanted: [wanted], onDisk }: NodeVolume): boolean {
+  if (wanted === undefined || !wanted.deviceMountable) return false
+  if (pluginNamed(wanted.plugin).globalPath(wanted) === undefined) return false
+  // A local volume that is a directory is bound into the pods as it is (P66).
+  if (wanted.plugin !== CSI_PLUGIN || wanted.driver === undefined)
+    return onDisk.every(({ layers }) => layers.length === 0)
+  const driver = registeredDriver(inputs, wanted.driver)
+  return driver === undefined || stages(driver)
+}

@@ -1,0 +1,85 @@
+/**
+ * Every volume of a node as the kubelet's volume manager knows it, and what is wrong with it: from the same look, and by the same pass,
+ * as a plan. Pure.
+ *
+ * What the kubelet's GetMountedVolumesForPod, GetPossiblyMountedVolumesForPod, GetVolumesInUse and VolumeIsAttached would answer is in
+ * `mounted`, `inUse.computed` and `attach.attached` of the rows (R314, R330, R814).
+ */
+import { NodeVolumes } from '../explain/node-volumes.ts'
+import { compareText } from '../lang/compare-text.ts'
+import { defined } from '../lang/defined.ts'
+import type { NodeState } from '../model/node-state.ts'
+import type { PlanOptions } from '../plan/plan.ts'
+import { podName } from '../plan/pod-name.ts'
+import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
+import { podListIsComplete, sectionUnseen } from '../reconcile/pods/pod-classes.ts'
+import { type Narrowing, narrowed, requireNames } from './narrow.ts'
+import { nextCommand } from './next-command.ts'
+import { PlanParts } from './plan-parts.ts'
+import { rowSources } from './row-sources.ts'
+import { rankOf } from './row-verdict.ts'
+import type { Status, StatusRow, VerdictState } from './status.ts'
+import { rowMaker } from './status-row.ts'
+
+/**
+ * @param options those of a plan; what they narrow is left out of the answer, and changes no verdict
+ * @throws VolctlError NothingNamed, AmbiguousName
+ */
+export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFound = false): Status {
+  const { pods, namespaces, volumes, ...whole } = options
+  const decided = planWithDecisions(state, whole)
+  return statusOf(decided, { ...defined({ pods, namespaces, volumes }), ignoreNotFound })
+}
+
+/** The same from a plan that was made for the whole node. */
+export function statusOf({ plan, context, decisions }: Decided, narrowing: Narrowing): Status {
+  const sources = rowSources(context, new NodeVolumes(context))
+  const parts = new PlanParts(context.inputs, sources, plan, decisions)
+  const rowOf = rowMaker(context, whyUnjudged(context.inputs))
+  const all = sources.map((source) => rowOf(source, parts.of(source))).toSorted(worstFirst)
+  requireNames(context, all, narrowing)
+  const rows = narrowed(context, all, narrowing)
+  const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
+  return {
+    apiVersion: 'volctl.io/v1',
+    kind: 'Status',
+    node,
+    rootDir,
+    ...defined({ bootID }),
+    createdAt,
+    volctlVersion,
+    kubelet: inputs.kubelet,
+    rows,
+    problems: parts.unassigned,
+    summary: {
+      volumes: rows.length,
+      verdicts: countVerdicts(rows),
+      orphanedPods: context.classes.all.filter((pod) => pod.class === 'Gone').length,
+      filtered: all.length - rows.length,
+    },
+    complete,
+    ...defined({ next: nextCommand(rows, parts.unassigned, complete), refused }),
+  }
+}
+
+/** A node that was seen only in part is not planned (S3): that the plan is empty says nothing then. */
+function whyUnjudged(inputs: Parameters<typeof sectionUnseen>[0]): string | undefined {
+  const unseen = sectionUnseen(inputs)
+  if (unseen !== undefined) return unseen
+  return podListIsComplete(inputs) ? undefined : 'the pod list may be incomplete'
+}
+
+/** Of what is as bad as another: pods by their names, then the node's own part. */
+function worstFirst(a: StatusRow, b: StatusRow): number {
+  return rankOf(a.verdict.state) - rankOf(b.verdict.state) || compareText(sortKey(a), sortKey(b))
+}
+
+function sortKey({ pod, podVolumeNames: [called], volume }: StatusRow): string {
+  return `${pod === undefined ? '1' : `0${podName(pod)} ${pod.uid}`} ${called ?? volume.name} ${volume.uniqueName ?? ''}`
+}
+
+function countVerdicts(rows: readonly StatusRow[]): Partial<Record<VerdictState, number>> {
+  const counts: Partial<Record<VerdictState, number>> = {}
+  for (const { verdict } of rows) counts[verdict.state] = (counts[verdict.state] ?? 0) + 1
+  return counts
+}

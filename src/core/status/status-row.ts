@@ -1,0 +1,121 @@
+/** One row of the answer: the facts of one volume, beside what the plan says. */
+
+import { nameOf, pluginOf } from '../explain/describe-volume.ts'
+import type { NodeVolume } from '../explain/node-volume.ts'
+import { defined } from '../lang/defined.ts'
+import { onceFor } from '../lang/once-for.ts'
+import type { VolumeRef } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/identity/volume-facts.ts'
+import { describeWanted } from '../reconcile/mount-volumes/wanted.ts'
+import { attachOf, inUseOf, uniqueNameOf } from './attach-state.ts'
+import { deviceOf, mountOf } from './mount-state.ts'
+import type { RowParts } from './plan-parts.ts'
+import type { RowSource } from './row-source.ts'
+import { verdictOf } from './row-verdict.ts'
+import type { Desire, DeviceMountState, StatusRow } from './status.ts'
+
+/** What all rows of one volume share; worked out once for each volume. */
+interface SharedFacts {
+  readonly staged: DeviceMountState | undefined
+  /** Is it mounted, or may it be, for any pod. */
+  readonly mounted: boolean
+}
+
+/** @param unjudged why the node was not planned */
+export function rowMaker(
+  context: PlanContext,
+  unjudged: string | undefined,
+): (source: RowSource, parts: RowParts) => StatusRow {
+  const shared = onceFor(
+    (volume: NodeVolume): SharedFacts => ({
+      staged: deviceOf(context.inputs, volume),
+      mounted: volume.mounts.length > 0 || volume.onDisk.some(({ stateFile }) => stateFile !== undefined),
+    }),
+  )
+  return (source, parts) => statusRow(context, source, parts, shared(source.volume), unjudged)
+}
+
+function statusRow(
+  context: PlanContext,
+  source: RowSource,
+  parts: RowParts,
+  shared: SharedFacts,
+  unjudged: string | undefined,
+): StatusRow {
+  const { volume, pod } = source
+  const attach = attachOf(context, volume, source.unused?.attachability)
+  return {
+    ...defined({ pod: pod?.ref }),
+    volume: refOf(context, source, parts),
+    podVolumeNames: podVolumeNamesOf(source),
+    desired: desireOf(source),
+    ...defined({ attach, inUse: inUseOf(context, volume, attach, shared), staged: shared.staged }),
+    ...(pod === undefined ? {} : mountOf(context.inputs, source)),
+    ...defined({ dead: deadOf(context, source) }),
+    due: dueOf(parts),
+    verdict: verdictOf(source, parts, unjudged),
+    operations: parts.operations.map(({ id }) => id),
+  }
+}
+
+function podVolumeNamesOf({ wanted, ended, unresolved, unused }: RowSource): string[] {
+  const names = [
+    ...(wanted ?? ended ?? { podVolumeNames: [] }).podVolumeNames,
+    ...unresolved.map(({ podVolumeName }) => podVolumeName),
+    ...(unused === undefined ? [] : [unused.podVolumeName]),
+  ]
+  return [...new Set(names)]
+}
+
+function desireOf({ volume, pod, wanted, ended, unresolved, unused }: RowSource): Desire {
+  const ofNode = pod === undefined ? volume : undefined
+  if (wanted !== undefined || (ofNode?.wanted.length ?? 0) > 0) return 'wanted'
+  if (unresolved.length > 0 || (ofNode?.unresolved.length ?? 0) > 0) return 'unresolved'
+  if (unused !== undefined) return 'unused'
+  return ended !== undefined || (ofNode?.ended.length ?? 0) > 0 ? 'ended' : 'notWanted'
+}
+
+function dueOf({ operations, waiting }: RowParts): ('remount' | 'expand')[] {
+  const kinds = new Set([...operations, ...waiting].map(({ kind }) => kind))
+  return [
+    ...(kinds.has('RemountVolume') ? (['remount'] as const) : []),
+    ...(kinds.has('ExpandVolume') ? (['expand'] as const) : []),
+  ]
+}
+
+function deadOf({ inputs }: PlanContext, { volume, pod, onDisk, leaked }: RowSource): string | undefined {
+  const { staged, globals } = volume
+  const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked]
+  const paths =
+    pod === undefined
+      ? [...staged.map(({ target }) => target), ...globals.map(({ path }) => path)]
+      : [...onDisk.map(({ target }) => target), ...subPaths.flatMap(({ leaves }) => leaves.map(({ path }) => path))]
+  return paths.map((path) => inputs.deadError(path)).find((error) => error !== undefined)
+}
+
+/** As the plan has it, where an operation or a wait knows more of it. */
+function refOf(context: PlanContext, source: RowSource, parts: RowParts): VolumeRef {
+  const { volume, pod, wanted, ended, unused } = source
+  if (unused !== undefined) return unused.ref
+  const planned = [...parts.operations, ...parts.waiting].find((each) => each.volume !== undefined)?.volume
+  const own = wanted ?? ended
+  if (own !== undefined) return { ...planned, ...describeWanted(context, own) }
+  if (planned !== undefined) return planned
+  const ofNode = pod === undefined ? (volume.wanted[0] ?? volume.ended[0]) : undefined
+  const name = ofNode?.specName ?? source.onDisk[0]?.name ?? nameOf(volume)
+  const mode = volume.maps.length > 0 || volume.persistentVolume?.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem'
+  const device = volume.mounts.at(-1)
+  const { identity } = volume
+  const uniqueName = uniqueNameOf(volume)
+  if (identity !== undefined) return describeCsiVolume(context, { name, mode, identity, uniqueName, device })
+  const plugin = ofNode?.plugin ?? pluginOf(volume)
+  return {
+    name,
+    ...defined({ uniqueName }),
+    plugin,
+    mode,
+    ...describePersistentVolume(volume.persistentVolume),
+    ...describeDevice(device),
+  }
+}

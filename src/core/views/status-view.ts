@@ -1,0 +1,171 @@
+/**
+ * `volctl status` on a screen: a row for each volume, the worst first; what is good is only counted, unless all is asked for. Where
+ * the terminal is too narrow for every column, the pod becomes the head of its rows; then columns give way (status-columns.ts).
+ * The last line counts, and says what to type next.
+ */
+import { podName } from '../plan/pod-name.ts'
+import { podTexts } from '../plan/pod-texts.ts'
+import type { Status, StatusRow } from '../status/status.ts'
+import { type Cell, renderTable, tableWidth } from './render-table.ts'
+import type { Screen } from './screen.ts'
+import { COLUMNS, type Column, colourOf, VERDICTS } from './status-columns.ts'
+import { count } from './words.ts'
+import { wrapped } from './wrap.ts'
+
+export interface StatusOptions {
+  /** Show what is good, too. */
+  readonly all: boolean
+  /** What to add to a command: the snapshot that was read. */
+  readonly suffix: string
+}
+
+export function renderStatus(status: Status, screen: Screen, { all, suffix }: StatusOptions): string {
+  const { rows, node, createdAt, kubelet, refused } = status
+  const { width, paint } = screen
+  const shown = all || screen.wide ? rows : rows.filter(({ verdict }) => verdict.state !== 'good')
+  const unit = kubelet.unit === undefined ? '' : ` (${kubelet.unit})`
+  const head = `Node ${node}, kubelet ${KUBELET[kubelet.state]}${unit}, as of ${createdAt}`
+  return [
+    wrapped('', head, width, paint.bold),
+    refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
+    shown.length === 0 ? '' : `\n${tableText(status, shown, screen)}${foldedText(rows.length - shown.length)}`,
+    screen.wide ? '' : whyText(shown, screen),
+    problemsText(status, screen),
+    '\n',
+    ...lastLines(status, suffix).map((line) => wrapped('', line, width, paint.bold)),
+  ].join('')
+}
+
+const KUBELET = {
+  running: 'running',
+  mayReturn: 'down, but may come back',
+  stopped: 'stopped',
+  unknown: 'unknown',
+} as const
+
+const POD_HEAD = 'POD'
+const NODE_PART = 'on the node'
+
+function tableText(status: Status, rows: readonly StatusRow[], screen: Screen): string {
+  const columns = COLUMNS.filter(({ wide }) => screen.wide || !wide)
+  const names = podTexts(status.rows.flatMap(({ pod }) => pod ?? []))
+  const podOf = ({ pod }: StatusRow): string =>
+    pod === undefined ? NODE_PART : screen.wide ? podName(pod) : names(pod)
+  const podColumn: Column = { head: POD_HEAD, cell: podOf }
+  const flat = [podColumn, ...columns]
+  if (screen.width === undefined || screen.wide || widthOf(flat, rows, screen) <= screen.width)
+    return drawn(flat, rows, screen)
+  return groupedText(columns, rows, podOf, screen)
+}
+
+/** Rows below their pod, the pod with the worst volume first. */
+function groupedText(
+  columns: readonly Column[],
+  rows: readonly StatusRow[],
+  podOf: (row: StatusRow) => string,
+  screen: Screen,
+): string {
+  const groups = [...Map.groupBy(rows, ({ pod }) => pod?.uid)]
+  const sorted = groups.flatMap(([, own]) => own)
+  const [head = '', ...lines] = drawn(indented(fitting(columns, sorted, screen)), sorted, screen)
+    .trimEnd()
+    .split('\n')
+  let next = 0
+  const texts = groups.map(([, own]) => {
+    const [first] = own
+    const text = lines.slice(next, next + own.length).map((line) => `${line}\n`)
+    next += own.length
+    const heading = first === undefined ? '' : wrapped('', podOf(first), screen.width, screen.paint.bold)
+    return `${heading}${text.join('')}`
+  })
+  return `${head}\n${texts.join('')}`
+}
+
+function indented([first, ...others]: readonly Column[]): Column[] {
+  if (first === undefined) return []
+  const cell: Column['cell'] = (row, screen) => {
+    const text = first.cell(row, screen)
+    return typeof text === 'string' ? `  ${text}` : { ...text, text: `  ${text.text}` }
+  }
+  return [{ ...first, head: `  ${first.head}`, cell }, ...others]
+}
+
+/** All but those that have to give way. */
+function fitting(columns: readonly Column[], rows: readonly StatusRow[], screen: Screen): readonly Column[] {
+  const { width = Number.POSITIVE_INFINITY } = screen
+  let left = columns
+  while (widthOf(indented(left), rows, screen) > width) {
+    const first = left.filter(({ stays }) => stays !== undefined).sort((a, b) => (a.stays ?? 0) - (b.stays ?? 0))[0]
+    if (first === undefined) return left
+    left = left.filter((column) => column !== first)
+  }
+  return left
+}
+
+function drawn(columns: readonly Column[], rows: readonly StatusRow[], screen: Screen): string {
+  return renderTable(...cellsOf(columns, rows, screen))
+}
+
+function widthOf(columns: readonly Column[], rows: readonly StatusRow[], screen: Screen): number {
+  return tableWidth(...cellsOf(columns, rows, screen))
+}
+
+function cellsOf(columns: readonly Column[], rows: readonly StatusRow[], screen: Screen): [string[], Cell[][]] {
+  return [columns.map(({ head }) => head), rows.map((row) => columns.map(({ cell }) => cell(row, screen)))]
+}
+
+function foldedText(folded: number): string {
+  return folded === 0 ? '' : `and ${count(folded, 'volume')} that ${folded === 1 ? 'is' : 'are'} good (-v shows them)\n`
+}
+
+const MOST_CODES = 5
+
+/** What the codes of the table mean here: the first message of each. */
+function whyText(rows: readonly StatusRow[], screen: Screen): string {
+  const coded = rows.filter(({ verdict }) => verdict.state !== 'good' && verdict.code !== undefined)
+  const groups = [...Map.groupBy(coded, ({ verdict }) => verdict.code)]
+  if (groups.length === 0) return ''
+  const lines = groups.slice(0, MOST_CODES).map(([code, [first, ...others]]) => {
+    if (first === undefined) return ''
+    const alike = others.filter(({ verdict }) => verdict.message !== first.verdict.message).length
+    const more = alike === 0 ? '' : ` (and ${alike} more like it)`
+    return wrapped(
+      '  ',
+      `${code}: ${first.verdict.message}${more}`,
+      screen.width,
+      colourOf(first.verdict.state, screen),
+    )
+  })
+  const rest = groups.length - MOST_CODES
+  return `\nWhy:\n${lines.join('')}${rest > 0 ? `  and ${count(rest, 'more code')}: -o wide\n` : ''}`
+}
+
+/** What is wrong with the node, and with no single volume. */
+function problemsText({ problems }: Status, { width, paint }: Screen): string {
+  const serious = problems.filter(({ severity }) => severity !== 'info')
+  if (serious.length === 0) return ''
+  const lines = serious.map(({ severity, code, message }) =>
+    wrapped('  ', `${severity} ${code}: ${message}`, width, severity === 'error' ? paint.bad : paint.warn),
+  )
+  return `\nOf the node:\n${lines.join('')}`
+}
+
+function lastLines({ rows, summary, complete, next }: Status, suffix: string): string[] {
+  const { verdicts, orphanedPods, filtered } = summary
+  const bad = Object.entries(VERDICTS).flatMap(([state, word]) => {
+    const n = verdicts[state as keyof typeof verdicts] ?? 0
+    return n === 0 || state === 'good' ? [] : [`${n} ${word}`]
+  })
+  const good = verdicts.good ?? 0
+  const fine = good === 0 ? [] : [bad.length === 0 ? 'all are as they should be' : `${good} good`]
+  const counted = rows.length === 0 ? 'No volumes' : `${count(rows.length, 'volume')}: ${[...bad, ...fine].join(', ')}`
+  const more = [
+    ...(orphanedPods > 0 ? [count(orphanedPods, 'orphaned pod')] : []),
+    ...(filtered > 0 ? [`${filtered} left out by names`] : []),
+  ]
+  return [
+    ...(complete ? [] : ['Not complete: something that may matter could not be read.']),
+    `${[counted, ...more].join('; ')}.`,
+    ...(next === undefined ? [] : [`Next: volctl ${next.join(' ')}${suffix}`]),
+  ]
+}

@@ -1,0 +1,192 @@
+/** When a node is not ok for a monitor, and when it is only busy. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import schema from '../../schema/check.schema.json' with { type: 'json' }
+import { type Check, checkOf, examine, exceeds, failedCheck, inBoth } from '../../src/core/check/check-node.ts'
+import { judge, type Limits, unknownBecause } from '../../src/core/check/judge.ts'
+import type { Trouble } from '../../src/core/check/troubles.ts'
+import { checkLimits } from '../../src/core/cli/check-flags.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
+import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const validate = new Ajv2020({ allErrors: true }).compile(schema)
+const POD = uid(7)
+const GONE = uid(9)
+const LIMITS = checkLimits({})
+const RUNNING = { kubelet: { running: true, mayReturn: true } }
+const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+const justNow = Date.parse(NOW) / 1000 - 5
+
+const lookAt = (state: NodeState): ReturnType<typeof examine> => examine(state, planOptions())
+
+function checkOn(built: NodeBuilder, limits: Limits = LIMITS): Check {
+  const { check } = checkOf(lookAt(built.build()), limits)
+  expect(validate(JSON.parse(JSON.stringify(check))) ? [] : validate.errors).toEqual([])
+  return check
+}
+
+/** A node whose kubelet runs. */
+function busy(): NodeBuilder {
+  const built = node()
+  built.override = RUNNING
+  return built
+}
+
+const orphan = (built: NodeBuilder, mtime = HOUR_AGO): NodeBuilder => {
+  built.dir(`pods/${GONE}`, mtime)
+  return built.file(`pods/${GONE}/etc-hosts`, 'x', mtime)
+}
+
+describe('a node whose kubelet runs', () => {
+  it.each<{ name: string; built: () => NodeBuilder; line: string }>([
+    { name: 'nothing wrong', built: busy, line: 'ok: 0 volumes' },
+    {
+      name: 'a directory that the kubelet is about to remove',
+      built: () => orphan(busy(), justNow),
+      line: 'ok: 0 volumes',
+    },
+    {
+      name: 'a directory that the kubelet leaves',
+      built: () => orphan(busy()),
+      line: `not ok: 1 orphaned pod: 00000000`,
+    },
+    {
+      name: 'a pod that was created an hour ago, and waits for its volume',
+      built: () => {
+        const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
+        built.pods[1] = young(built.pods[1], 3600)
+        return built
+      },
+      line: 'not ok: 1 volume or pod waits too long: default/web (KubeletRunning)',
+    },
+    {
+      name: 'a pod that was created a minute ago, and waits for its volume',
+      built: () => {
+        const built = busy().persistentVolume('pv-1', { attached: false }).pod(POD, 'web', [claim])
+        built.pods[1] = young(built.pods[1], 60)
+        return built
+      },
+      line: 'ok: 1 volume',
+    },
+    {
+      name: 'a staged volume that the kubelet has forgotten',
+      built: () => busy().persistentVolume('pv-1').staged('pv-1', '7:1'),
+      line: 'not ok: 1 leaked device: pv-1',
+    },
+    {
+      name: 'the device of a pod that is being torn down',
+      built: () =>
+        busy()
+          .persistentVolume('pv-1')
+          .staged('pv-1', '7:1')
+          .published(GONE, 'pv-1', '7:1')
+          .dir(`pods/${GONE}`, justNow),
+      line: 'ok: 2 volumes',
+    },
+    {
+      name: 'a mount that does not answer',
+      built: () => {
+        const built = busy()
+        built.override = { ...RUNNING, deadMounts: [{ path: '/var/lib/kubelet/x', error: 'ENOTCONN' }] }
+        return built
+      },
+      line: 'not ok: 1 dead mount: /var/lib/kubelet/x',
+    },
+    {
+      name: 'a driver that left with volumes of a pod that is gone',
+      built: () => {
+        const built = orphan(busy().persistentVolume('pv-1')).published(GONE, 'pv-1', '7:1')
+        built.drivers = []
+        return built
+      },
+      line: `not ok: 1 orphaned pod, 1 blocked operation: 00000000, ...`,
+    },
+    {
+      name: 'a file system that has yet to grow',
+      built: () => {
+        const built = busy().persistentVolume('pv-1').livingPod(POD, 'web', [claim])
+        built.staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+        built.claims[0] = { ...built.claims[0], status: { phase: 'Bound', capacity: { storage: '1Mi' } } } as never
+        return built
+      },
+      line: 'ok: 2 volumes',
+    },
+    {
+      name: 'no list of pods',
+      built: () => {
+        const built = orphan(busy())
+        built.overrideApi = { errors: [{ resource: 'pods', code: 503, message: 'x' }] as never }
+        return built
+      },
+      line: 'unknown: PodListIncomplete: the pod list is incomplete, so no pod counts as d...',
+    },
+  ])('$name', ({ built, line }) => {
+    const check = checkOn(built())
+    expect(check.line).toBe(line)
+    expect(check.status).toBe(line.startsWith('ok') ? 'ok' : line.startsWith('not') ? 'notOk' : 'unknown')
+  })
+})
+
+function young(pod: NodeBuilder['pods'][number] | undefined, seconds: number): NodeBuilder['pods'][number] {
+  const at = new Date(Date.parse(NOW) - seconds * 1000).toISOString()
+  if (pod === undefined) throw new Error('no pod')
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, creationTimestamp: at },
+    status: { phase: 'Pending', startTime: at },
+  } as never
+}
+
+it('a pod that still runs long after its grace period', () => {
+  const built = busy().pod(POD, 'web', [], { deleted: true }).dir(`pods/${POD}`).running(POD, 'web')
+  const [, pod] = built.pods
+  built.pods[1] = { ...pod, metadata: { ...pod?.metadata, deletionTimestamp: '2026-11-21T11:30:00Z' } } as never
+  expect(checkOn(built).line).toBe('not ok: 1 volume or pod waits too long: default/web (terminating)')
+  expect(checkOn(built, checkLimits({ 'max-waiting-for': '31m' })).status).toBe('ok')
+})
+
+it('limits bear what they allow, and the line says so', () => {
+  const check = checkOn(orphan(busy()), checkLimits({ 'max-orphaned-pods': '1' }))
+  expect(check.line).toBe('ok: 0 volumes; within limits: 1 orphaned pod')
+  expect(check.troubles).toHaveLength(1)
+})
+
+it('only what both looks show counts', () => {
+  const [first, second] = [lookAt(orphan(busy()).build()), lookAt(busy().build())]
+  expect(exceeds(first, LIMITS)).toBe(true)
+  expect(checkOf(inBoth(first, second), LIMITS).check.status).toBe('ok')
+  expect(checkOf(inBoth(first, first), LIMITS).check.status).toBe('notOk')
+})
+
+describe('the line', () => {
+  const trouble = (what: string, kind: Trouble['kind'] = 'orphanedPod'): Trouble => ({ kind, key: what, what })
+  const name = 'x'.repeat(200)
+
+  it.each<{ troubles: Trouble[]; doubt?: string }>([
+    { troubles: [] },
+    { troubles: [trouble(name)] },
+    { troubles: [trouble('a\u001b[31m\nb\u202e'), trouble('ä', 'deadMount')] },
+    {
+      troubles: (['error', 'deadMount', 'orphanedPod', 'leakedDevice', 'blocked'] as const).map((kind) =>
+        trouble(name, kind),
+      ),
+    },
+    { troubles: [], doubt: `é\n${name}` },
+  ])('fits, in ASCII: %#', ({ troubles, doubt }) => {
+    const { line } = judge(troubles, LIMITS, 12_345, doubt)
+    expect(line).toMatch(/^(ok|not ok|unknown): [ -~]+$/)
+    expect(line.length).toBeLessThanOrEqual(80)
+  })
+
+  it('of a failure', () => {
+    const { check, gauges } = failedCheck(unknownBecause('Timeout: x'), '1', Date.parse(NOW))
+    expect(check).toMatchObject({ status: 'unknown', line: 'unknown: Timeout: x', troubles: [] })
+    expect(gauges.map(({ name: each }) => each)).toEqual(['volctl_check_status', 'volctl_check_timestamp_seconds'])
+  })
+})
+
+it.each([
+  { flags: { 'max-errors': '-1' }, message: /--max-errors/ },
+  { flags: { 'max-waiting-for': '10' }, message: /--max-waiting-for/ },
+])('a bad limit: $message', ({ flags, message }) => expect(() => checkLimits(flags)).toThrow(message))

@@ -1,0 +1,111 @@
+/** The built `volctl check` under the contract of node-problem-detector: exit status, one line, always an end. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startWarmNode, type WarmNode } from '../../scripts/warm-up.ts'
+import { CAPTURES, type Result, volctl } from '../cli/run-volctl.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'volctl-check-'))
+let node: WarmNode
+let silent: Server
+const sockets = new Set<Socket>()
+
+beforeAll(async () => {
+  node = await startWarmNode(join(CAPTURES, 'empty-dirs', 'before.json'))
+  silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+})
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy()
+  silent.close()
+  await node[Symbol.asyncDispose]()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const check = (...args: string[]): Promise<Result> => volctl(['check', ...args], { env: node.env, extendEnv: true })
+
+/** What the detector makes of it: the whole of standard output, trimmed, at most 80 bytes. */
+function expectAnswer({ status, stdout }: Result, want: number, line: RegExp): void {
+  expect(stdout).toMatch(/^[ -~]{1,80}\n$/)
+  expect(stdout).toMatch(line)
+  expect(status).toBe(want)
+}
+
+/** A kubeconfig of a server that accepts and never answers. */
+function silentKubeconfig(): string {
+  const { port } = silent.address() as { port: number }
+  const file = join(directory, 'silent')
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: { token: 'x' } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  }
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
+  return file
+}
+
+describe('a node with orphaned pods', () => {
+  it('not ok, in both looks', async () => {
+    const result = await check('--confirm=100ms', '-v')
+    expectAnswer(result, 1, /^not ok: .*orphaned pod/)
+    expect(result.stderr).toContain('looking again after 100ms')
+  })
+
+  it('ok within its limits', async () =>
+    expectAnswer(
+      await check('--max-orphaned-pods=99', '--max-errors=99', '--max-blocked=99', '--max-waiting-for=100000h'),
+      0,
+      /^ok: \d+ volumes; within limits: /,
+    ))
+
+  it('gauges go to a file that the node exporter can read, whole', async () => {
+    const file = join(directory, 'volctl.prom')
+    const { status, stdout } = await check('--confirm=0', '-o', 'prometheus', '--out', file)
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(statSync(file).mode & 0o777).toBe(0o644)
+    expect(readFileSync(file, 'utf8')).toMatch(/^volctl_check_status 1$/m)
+  })
+})
+
+describe('unknown', () => {
+  it('an API server that accepts, and never answers: it ends in time', async () => {
+    const started = performance.now()
+    const result = await check('--kubeconfig', silentKubeconfig(), '--timeout=1500ms')
+    expectAnswer(result, 2, /^unknown: TimedOut: no answer within 2s/)
+    expect(result.stderr).toContain('--timeout')
+    expect(performance.now() - started).toBeLessThan(30_000)
+  })
+
+  it('that stands in the gauges, too', async () => {
+    const { status, stdout } = await check('--kubeconfig', silentKubeconfig(), '--timeout=500ms', '-o=prometheus')
+    expect(status).toBe(2)
+    expect(stdout).toMatch(/^volctl_check_status 2$/m)
+    expect(stdout).not.toContain('volctl_volumes')
+  })
+
+  it('an API server that is not there', async () =>
+    expectAnswer(await check('--kubeconfig', join(directory, 'none')), 2, /^unknown: \w+: /))
+
+  it.each([['--no-such-flag'], ['--max-errors=many'], ['--timeout=soon'], ['--out=x'], ['extra']])(
+    '%s: a usage error is no answer about the node',
+    async (flag) => expectAnswer(await check(flag), 2, /^unknown: \w+: /),
+  )
+
+  it('a file that cannot be written: the gauges are on standard output', async () => {
+    const { status, stdout, stderr } = await check(
+      '--confirm=0',
+      '-o',
+      'prometheus',
+      '--out',
+      join(directory, 'no', 'x'),
+    )
+    expect(status).toBe(2)
+    expect(stdout).toMatch(/^volctl_check_status 2$/m)
+    expect(stderr).toContain('--out')
+  })
+})

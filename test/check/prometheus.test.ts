@@ -1,0 +1,103 @@
+/** Gauges as the node exporter's textfile collector takes them: by an own, strict reading of the format, and by promtool. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { checkOf, examine, failedCheck } from '../../src/core/check/check-node.ts'
+import type { Gauge } from '../../src/core/check/gauges.ts'
+import { unknownBecause } from '../../src/core/check/judge.ts'
+import { prometheusText } from '../../src/core/check/prometheus-text.ts'
+import { checkLimits } from '../../src/core/cli/check-flags.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const files = readdirSync(CAPTURES).flatMap((folder) =>
+  ['node.json', 'before.json', 'after.json']
+    .map((file) => join(folder, file))
+    .filter((path) => existsSync(join(CAPTURES, path))),
+)
+
+async function gaugesOf(path: string): Promise<readonly Gauge[]> {
+  const state = await readSnapshot(join(CAPTURES, path))
+  return checkOf(examine(state, planOptions()), checkLimits({})).gauges
+}
+
+const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*'
+const LABEL = String.raw`[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*"`
+const LINES = {
+  help: new RegExp(String.raw`^# HELP (${NAME}) (?:[^\\\n]|\\[\\n])+$`),
+  type: new RegExp(`^# TYPE (${NAME}) gauge$`),
+  sample: new RegExp(String.raw`^(${NAME})(\{${LABEL}(?:,${LABEL})*\})? (-?\d+(?:\.\d+)?)$`),
+}
+
+/** What is wrong with a text; of each metric HELP, TYPE and samples stand together, no sample twice. */
+function defectsOf(text: string): string[] {
+  const defects: string[] = []
+  const seen = new Set<string>()
+  let current: { name: string; typed: boolean } | undefined
+  if (!text.endsWith('\n')) defects.push('the last line has no end')
+  for (const line of text.trimEnd().split('\n')) {
+    const help = LINES.help.exec(line)?.[1]
+    const type = LINES.type.exec(line)?.[1]
+    const [, name, labels = ''] = LINES.sample.exec(line) ?? []
+    if (help !== undefined) {
+      if (seen.has(help)) defects.push(`${help} twice`)
+      seen.add(help)
+      current = { name: help, typed: false }
+    } else if (type !== undefined && current?.name === type && !current.typed) current.typed = true
+    else if (name !== undefined && current?.name === name && current.typed) {
+      if (seen.has(name + labels) && labels !== '') defects.push(`twice: ${line}`)
+      seen.add(name + labels)
+    } else defects.push(`not understood here: ${line}`)
+  }
+  return defects
+}
+
+describe.each(files)('%s', (path) => {
+  it('is read whole by a strict reader', async () => {
+    const text = prometheusText(await gaugesOf(path))
+    expect(defectsOf(text)).toEqual([])
+    expect(text).toContain('volctl_check_status ')
+  })
+})
+
+it('counts volumes as a kubelet does, by plugin and driver', async () => {
+  const text = prometheusText(await gaugesOf('healthy/node.json'))
+  expect(text).toContain(
+    'volume_manager_total_volumes{plugin_name="kubernetes.io/csi:loop.pg.test",state="desired_state_of_world"} 6\n',
+  )
+  const total = (state: string): number =>
+    [...text.matchAll(new RegExp(`^volume_manager_total_volumes\\{.*state="${state}"\\} (\\d+)$`, 'gm'))].reduce(
+      (sum, [, value]) => sum + Number(value),
+      0,
+    )
+  expect(total('actual_state_of_world')).toBe(total('desired_state_of_world'))
+})
+
+it('what comes from outside ends neither value nor line', () => {
+  const text = prometheusText([
+    { name: 'x', help: 'a\\b\nc', samples: [{ labels: { plugin_name: 'a"b\\c\nd{}=,é\ud800' }, value: 1 }] },
+  ])
+  expect(text).toBe('# HELP x a\\\\b\\nc\n# TYPE x gauge\nx{plugin_name="a\\"b\\\\c\\nd{}=,é\ufffd"} 1\n')
+  expect(defectsOf(text)).toEqual([])
+})
+
+it.each([
+  'x 1',
+  '# TYPE x gauge\nx 1\n',
+  '# HELP x y\n# TYPE x counter\nx 1\n',
+  '# HELP x y\n# TYPE x gauge\nx{a="b} 1\n',
+])('the strict reader refuses %j', (text) => expect(defectsOf(text)).not.toEqual([]))
+
+const promtool = (text: string) => spawnSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8' })
+const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
+
+it.skipIf(!hasPromtool)('promtool check metrics finds nothing to say (needs promtool)', async () => {
+  const failed = failedCheck(unknownBecause('x'), '1', 0).gauges
+  for (const gauges of [await gaugesOf('stuck/after.json'), await gaugesOf('recreate/before.json'), failed]) {
+    const { status, stdout, stderr } = promtool(prometheusText(gauges))
+    expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: '' })
+  }
+  expect(promtool('# TYPE x_total gauge\nx_total 1\n').status).not.toBe(0)
+})

@@ -1,0 +1,119 @@
+/** `volctl status` on a screen: golden ones of every capture, and how columns give way. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import type { PlanOptions } from '../../../src/core/plan/plan.ts'
+import { podTexts } from '../../../src/core/plan/pod-texts.ts'
+import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
+import { nodeStatus } from '../../../src/core/status/node-status.ts'
+import type { Status } from '../../../src/core/status/status.ts'
+import { palette } from '../../../src/core/views/palette.ts'
+import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
+import { renderStatus } from '../../../src/core/views/status-view.ts'
+import { UNICODE_SYMBOLS } from '../../../src/core/views/symbols.ts'
+import { textWidth } from '../../../src/core/views/text-width.ts'
+import { node, uid } from '../../helpers/node-builder.ts'
+import { planOptions } from '../../helpers/plan-options.ts'
+import { CAPTURES } from '../run-volctl.ts'
+
+const files = readdirSync(CAPTURES).flatMap((folder) =>
+  ['node.json', 'before.json', 'after.json']
+    .map((file) => join(folder, file))
+    .filter((path) => existsSync(join(CAPTURES, path))),
+)
+
+const SCREENS: Readonly<Record<string, Screen>> = {
+  '80x24': { ...PLAIN_SCREEN, width: 80, rows: 24 },
+  '120x40': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 120, rows: 40 },
+  pipe: PLAIN_SCREEN,
+}
+
+const FEW = { all: false, suffix: '' }
+
+const statusOf = async (path: string, options: Partial<PlanOptions> = {}): Promise<Status> =>
+  nodeStatus(await readSnapshot(join(CAPTURES, path)), planOptions(options))
+
+/** Paths and names that a shell has to take whole are never broken: a line that consists of one is as long as it is. */
+function tooWide(text: string, width = Number.POSITIVE_INFINITY): string[] {
+  return text.split('\n').filter((line) => textWidth(line) > width && line.trim().includes(' '))
+}
+
+describe.each(files)('%s', (path) => {
+  it('is drawn as it was; no line is wider than the terminal; the last lines count, and say what to type', async () => {
+    const status = await statusOf(path)
+    const drawn = Object.entries(SCREENS).map(([name, screen]) => {
+      const text = renderStatus(status, screen, FEW)
+      expect(tooWide(text, screen.width)).toEqual([])
+      const last = text.trimEnd().split('\n').slice(-4).join(' ')
+      expect(last).toMatch(/\d+ volumes:/)
+      if (status.next !== undefined) expect(last).toContain(`Next: volctl ${status.next.join(' ')}`)
+      return `=== ${name}\n${text}`
+    })
+    await expect(drawn.join('\n')).toMatchFileSnapshot(`../../status/screens/${path.replace('/', '-')}.txt`)
+  })
+})
+
+it('colour paints, and says nothing that is not written', async () => {
+  const status = await statusOf('recreate/before.json')
+  const screen = SCREENS['120x40'] as Screen
+  const painted = renderStatus(status, { ...screen, paint: await palette(true) }, FEW)
+  expect(painted).not.toBe(stripVTControlCharacters(painted))
+  expect(stripVTControlCharacters(painted)).toBe(renderStatus(status, screen, FEW))
+})
+
+it('-o wide shows everything: each row with its pod, what else is wrong, and why', async () => {
+  const status = await statusOf('recreate/before.json')
+  const text = renderStatus(status, { ...PLAIN_SCREEN, wide: true }, FEW)
+  expect(text.split('\n').filter((line) => line.startsWith('pg/') || line.startsWith('on the node'))).toHaveLength(
+    status.rows.length,
+  )
+  expect(text).toMatch(
+    /^POD +VOLUME +SPEC NAME +PLUGIN +WANTED +ATTACHED +IN USE +STAGED +MOUNTED +VERDICT +ALSO +WHY$/m,
+  )
+  expect(text).toContain('UnresolvedVolume')
+})
+
+it('columns give way in the order that the manual states', async () => {
+  const status = await statusOf('recreate/before.json')
+  const heads = (width: number): string[] => {
+    const text = renderStatus(status, { ...PLAIN_SCREEN, width }, FEW)
+    const line = text.split('\n').find((each) => each.trim().startsWith('VOLUME')) ?? ''
+    return line.trim().split(/ {2,}/)
+  }
+  const order = ['SPEC NAME', 'IN USE', 'PLUGIN', 'WANTED', 'ATTACHED', 'STAGED', 'MOUNTED']
+  const gone: string[] = []
+  for (let width = 120; width > 30; width -= 3) {
+    const shown = heads(width)
+    for (const head of order) if (!shown.includes(head) && !gone.includes(head)) gone.push(head)
+  }
+  expect(gone).toEqual(order)
+  expect(heads(30)).toEqual(['VOLUME', 'VERDICT'])
+})
+
+it('two pods of one name are told apart by their UIDs', () => {
+  const name = podTexts([
+    { uid: '11111111-aaaa', namespace: 'shop', name: 'web-0' },
+    { uid: '11111111-aabb', namespace: 'shop', name: 'web-0' },
+    { uid: '22222222-aaaa' },
+  ])
+  expect(name({ uid: '11111111-aaaa', namespace: 'shop', name: 'web-0' })).toBe('shop/web-0 (11111111-aaa)')
+  expect(name({ uid: '22222222-aaaa' })).toBe('22222222')
+})
+
+it('names from the cluster do not reach the terminal as they are', () => {
+  const built = node().livingPod(uid(7), 'a\u001b[31mb', [{ name: 'x\u202ey', emptyDir: {} }])
+  const text = renderStatus(nodeStatus(built.build(), planOptions()), SCREENS['80x24'] as Screen, {
+    all: true,
+    suffix: '',
+  })
+  expect(text).toContain('a\\x1b[31mb')
+  expect(text).not.toMatch(/\p{Cf}/u)
+})
+
+it('a node without volumes', () => {
+  const status = nodeStatus(node().build(), planOptions())
+  expect(renderStatus(status, PLAIN_SCREEN, FEW)).toBe(
+    'Node node-1, kubelet stopped, as of 2026-11-21T12:00:00Z\n\nNo volumes.\n',
+  )
+})

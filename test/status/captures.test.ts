@@ -1,0 +1,92 @@
+/** The status of every captured node says what its plan says, of every volume. A folder added later is picked up. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { explain } from '../../src/core/explain/explain.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { Plan } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { nodeStatus } from '../../src/core/status/node-status.ts'
+import type { Status, StatusRow } from '../../src/core/status/status.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { statusDefects } from './schema.ts'
+
+const files = readdirSync(CAPTURES).flatMap((folder) =>
+  ['node.json', 'before.json', 'after.json']
+    .map((file) => join(folder, file))
+    .filter((path) => existsSync(join(CAPTURES, path))),
+)
+
+/** Where a status and the plan of the same node contradict each other. */
+function disagreements(plan: Plan, { rows, problems }: Status): string[] {
+  const shown = new Set(rows.flatMap(({ operations }) => operations))
+  const codes = new Set(rows.flatMap(({ verdict: { code, also } }) => [code, ...also]))
+  const ids = new Set(plan.operations.map(({ id }) => id))
+  const isOnlyBad = ({ verdict, operations }: StatusRow): boolean => verdict.state !== 'good' || operations.length === 0
+  return [
+    ...plan.operations.flatMap(({ id, kind, paths }) =>
+      shown.has(id) || kind === 'RemoveOrphanPodDir' ? [] : [`no row has ${kind} of ${paths[0]}`],
+    ),
+    ...[...shown].filter((id) => !ids.has(id)).map((id) => `the plan has no operation ${id}`),
+    ...plan.waiting.flatMap(({ kind, code }) => (codes.has(code) ? [] : [`no row waits with ${code}: ${kind}`])),
+    ...plan.problems.flatMap((problem) =>
+      problem.severity === 'info' ||
+      codes.has(problem.code) ||
+      problems.some(({ message }) => message === problem.message)
+        ? []
+        : [`nothing shows ${problem.code}`],
+    ),
+    ...rows.filter((row) => !isOnlyBad(row)).map(({ volume }) => `${volume.name} is good, and has an operation`),
+  ]
+}
+
+describe.each(files)('%s', (path) => {
+  const load = (): Promise<NodeState> => readSnapshot(join(CAPTURES, path))
+
+  it('shows every operation, wait and problem of the plan, and nothing else', async () => {
+    const state = await load()
+    for (const options of [planOptions(), planOptions({ orphans: true, remount: true, expand: true })])
+      expect(disagreements(planNode(state, options), nodeStatus(state, options))).toEqual([])
+  })
+
+  it('has the shape of its schema', async () => {
+    const status = nodeStatus(await load(), planOptions())
+    expect(statusDefects(status)).toEqual([])
+    expect(status.rows.length).toBeGreaterThan(20)
+  })
+
+  it('what it says to explain next can be explained', async () => {
+    const state = await load()
+    const { next: [command, what] = [] } = nodeStatus(state, planOptions())
+    if (command !== 'explain') return
+    expect(explain(state, planOptions(), what ?? '').explanation.verdict.state).not.toBe('nothing')
+  })
+
+  it('what the kubelet of the capture reports in use is what volctl computes, once the kubelet has settled', async () => {
+    const { rows } = nodeStatus(await load(), planOptions())
+    const wrong = rows.filter(({ inUse, desired }) => desired === 'wanted' && inUse?.reported && !inUse.computed)
+    expect(wrong).toEqual([])
+  })
+})
+
+it('a healthy node is good, every volume', async () => {
+  for (const folder of ['healthy', 'shared-root']) {
+    const { rows, summary, next } = nodeStatus(await readSnapshot(join(CAPTURES, folder, 'node.json')), planOptions())
+    expect(rows.filter(({ verdict }) => verdict.state !== 'good')).toEqual([])
+    expect(rows.filter(({ mounted, staged }) => /Uncertain/.test(`${mounted}${staged}`))).toEqual([])
+    expect(rows.filter(({ inUse }) => inUse?.computed !== inUse?.reported)).toEqual([])
+    expect(summary.verdicts).toEqual({ good: rows.length })
+    expect(next).toBeUndefined()
+  }
+})
+
+it('after a reboot every CSI volume is uncertain: its state file is there, and its mount is not (R806)', async () => {
+  const { rows } = nodeStatus(await readSnapshot(join(CAPTURES, 'reboot', 'before.json')), planOptions())
+  const csi = rows.filter(
+    ({ pod, volume, desired }) => pod !== undefined && volume.driver !== undefined && desired !== 'ended',
+  )
+  expect(csi.length).toBeGreaterThan(5)
+  expect([...new Set(csi.map(({ mounted }) => mounted))]).toEqual(['VolumeMountUncertain'])
+})

@@ -1,0 +1,261 @@
+/** What a status says of volumes in every state, on nodes made by hand. */
+import { describe, expect, it } from 'vitest'
+import { csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
+import type { PlanOptions } from '../../src/core/plan/plan.ts'
+import { nodeStatus } from '../../src/core/status/node-status.ts'
+import type { StatusRow } from '../../src/core/status/status.ts'
+import { DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { statusDefects } from './schema.ts'
+
+const POD = uid(7)
+const GONE = uid(9)
+const claim = (name: string) => ({ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } })
+const csiDir = (pod: string, name: string): string => `pods/${pod}/volumes/kubernetes.io~csi/${name}`
+
+function rowsOf(built: NodeBuilder, options: Partial<PlanOptions> = {}): readonly StatusRow[] {
+  const status = nodeStatus(built.build(), planOptions(options))
+  expect(statusDefects(status)).toEqual([])
+  return status.rows
+}
+
+/** One line for the row of a pod, or of the node. */
+function brief(rows: readonly StatusRow[], podUid?: string): string {
+  const row = rows.find(
+    ({ pod, podVolumeNames, volume }) =>
+      pod?.uid === podUid && (podVolumeNames.includes('data') || volume.name === 'pv-1'),
+  )
+  if (row === undefined) return 'no row'
+  const { desired, attach, inUse, staged, mounted, due, dead, verdict } = row
+  const use = inUse === undefined ? '' : `inUse ${inUse.computed}/${inUse.reported}`
+  const at =
+    attach === undefined
+      ? ''
+      : `${attach.attached ? 'attached' : 'detached'}${attach.elsewhere.map((each) => ` on ${each}`).join('')}`
+  const parts = [
+    desired,
+    at,
+    use,
+    staged?.replace('Device', ''),
+    mounted?.replace('Volume', ''),
+    dead && `dead ${dead}`,
+    ...due,
+  ]
+  return [...parts, `${verdict.state}${verdict.code === undefined ? '' : ` ${verdict.code}`}`]
+    .filter((part) => part)
+    .join(', ')
+}
+
+/** A pod that wants a CSI volume. */
+const wanting = (given: Parameters<NodeBuilder['persistentVolume']>[1] = {}): NodeBuilder =>
+  node()
+    .persistentVolume('pv-1', given)
+    .livingPod(POD, 'web', [claim('pv-1')])
+
+describe('a volume that a pod wants', () => {
+  it.each<{ name: string; built: NodeBuilder; want: string }>([
+    {
+      name: 'as it should be',
+      built: wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1'),
+      want: 'wanted, attached, inUse true/true, GloballyMounted, Mounted, good',
+    },
+    {
+      name: 'not there yet',
+      built: wanting(),
+      want: 'wanted, attached, inUse true/true, NotMounted, NotMounted, operation NotMounted',
+    },
+    {
+      name: 'not attached yet: the kubelet reports it in use before it mounts (T73)',
+      built: wanting({ attached: false }),
+      want: 'wanted, detached, inUse true/false, NotMounted, NotMounted, waiting NotAttached',
+    },
+    {
+      name: 'attached, and not reported in use',
+      built: wanting({ inUse: false }),
+      want: 'wanted, attached, inUse true/false, NotMounted, NotMounted, waiting NotReportedInUse',
+    },
+    {
+      name: 'attached to another node',
+      built: wanting({ attached: false }).attach('pv-1', 'pv-1', 'node-2'),
+      want: 'wanted, detached on node-2, inUse true/false, NotMounted, NotMounted, waiting AccessMode',
+    },
+    {
+      name: 'mounted, and its state file lost',
+      built: wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1', { stateFile: false }),
+      want: 'wanted, attached, inUse true/true, GloballyMounted, MountUncertain, operation StateFileMissing',
+    },
+    {
+      name: 'a state file without a mount, as after a reboot (R806)',
+      built: wanting().file(`${csiDir(POD, 'pv-1')}/vol_data.json`, volumeData('pv-1', 'pv-1')),
+      want: 'wanted, attached, inUse true/true, NotMounted, MountUncertain, operation NotMounted',
+    },
+    {
+      name: 'staged without its state file',
+      built: wanting().staged('pv-1', '7:1', { stateFile: false }),
+      want: 'wanted, attached, inUse true/true, MountUncertain, NotMounted, operation NotMounted',
+    },
+    {
+      name: 'a claim that does not exist',
+      built: node().livingPod(POD, 'web', [claim('none')]),
+      want: 'unresolved, NotMounted, waiting ClaimMissing',
+    },
+  ])('$name', ({ built, want }) => expect(brief(rowsOf(built), POD)).toBe(want))
+
+  it('a mount that does not answer', () => {
+    const built = wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+    built.override = { deadMounts: [{ path: `/var/lib/kubelet/${csiDir(POD, 'pv-1')}/mount`, error: 'ENOTCONN' }] }
+    expect(brief(rowsOf(built), POD)).toBe(
+      'wanted, attached, inUse true/true, GloballyMounted, Mounted, dead ENOTCONN, error DeadMount',
+    )
+  })
+
+  it('that has grown', () => {
+    const built = wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+    built.volumes[0] = {
+      ...built.volumes[0],
+      spec: { ...built.volumes[0]?.spec, capacity: { storage: '2Gi' } },
+    } as never
+    expect(brief(rowsOf(built), POD)).toContain('Mounted, expand, notAsked NotAsked')
+    built.override = { kubelet: { running: true, mayReturn: true } }
+    expect(brief(rowsOf(built), POD)).toContain('Mounted, expand, waiting KubeletRunning')
+  })
+
+  it('that no container uses: the kubelet ignores it, the controller attaches it (R105, R708)', () => {
+    const built = wanting()
+    const [, pod] = built.pods
+    built.pods[1] = { ...pod, spec: { ...pod?.spec, containers: [{ name: 'c' }] } } as never
+    built.inUse.length = 0
+    const rows = rowsOf(built)
+    expect(brief(rows, POD)).toBe('unused, attached, inUse false/false, NotMounted, good')
+    expect(brief(rows)).toBe('notWanted, attached, inUse false/false, good')
+  })
+
+  it('of a pod that terminates and still runs', () => {
+    const built = node()
+      .persistentVolume('pv-1')
+      .pod(POD, 'web', [claim('pv-1')], { deleted: true })
+      .dir(`pods/${POD}`)
+      .running(POD, 'web')
+      .staged('pv-1', '7:1')
+      .published(POD, 'pv-1', '7:1')
+    expect(brief(rowsOf(built), POD)).toBe(
+      'wanted, attached, inUse true/true, GloballyMounted, Mounted, kept PodStillRunning',
+    )
+  })
+})
+
+describe('what is left of a volume', () => {
+  const orphan = (): NodeBuilder => node().persistentVolume('pv-1').staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1')
+
+  it('of an orphaned pod: the pod has a row, and the node', () => {
+    const rows = rowsOf(orphan())
+    expect(brief(rows, GONE)).toBe('notWanted, attached, inUse true/true, GloballyMounted, Mounted, operation PodGone')
+    expect(brief(rows)).toBe('notWanted, attached, inUse true/true, GloballyMounted, operation LastPodGone')
+  })
+
+  it('without its driver: blocked', () => {
+    const built = orphan()
+    built.drivers = []
+    const rows = rowsOf(built)
+    expect(brief(rows, GONE)).toContain('blocked DriverNotRegistered')
+    expect(brief(rows)).toMatch(/blocked (DriverNotRegistered|PredecessorBlocked)/)
+  })
+
+  it('staged without a pod, while the kubelet that has forgotten it runs', () => {
+    const built = node().persistentVolume('pv-1').staged('pv-1', '7:1')
+    built.override = { kubelet: { running: true, mayReturn: true } }
+    expect(brief(rowsOf(built))).toBe('notWanted, attached, inUse true/true, GloballyMounted, waiting KubeletRunning')
+  })
+
+  it('attached alone', () => {
+    expect(brief(rowsOf(node().persistentVolume('pv-1', { inUse: false })))).toBe(
+      'notWanted, attached, inUse false/false, operation NotWanted',
+    )
+  })
+})
+
+describe('a node that was not seen whole', () => {
+  it.each([
+    { name: 'no mount table', override: { mountinfo: '' }, why: 'the mount table was not read' },
+    {
+      name: 'a list of pods that failed',
+      api: { errors: [{ resource: 'pods', code: 503, message: 'x' }] },
+      why: 'the pod list',
+    },
+  ])('$name: nothing is good', ({ override, api, why }) => {
+    const built = wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1')
+    built.override = override ?? {}
+    built.overrideApi = (api ?? {}) as never
+    const state = built.build()
+    const status = nodeStatus(state, planOptions())
+    expect(status.complete).toBe(false)
+    expect(status.rows.map(({ verdict }) => verdict.state)).not.toContain('good')
+    expect(status.rows.some(({ verdict }) => verdict.message.includes(why))).toBe(true)
+    expect(status.next).toEqual(['plan'])
+  })
+})
+
+describe('names', () => {
+  const two = (): NodeBuilder =>
+    node()
+      .persistentVolume('pv-1')
+      .livingPod(POD, 'web', [claim('pv-1')])
+      .staged('pv-1', '7:1')
+      .published(POD, 'pv-1', '7:1')
+      .published(GONE, 'pv-1', '7:1')
+  const podsOf = (options: Partial<PlanOptions>): string[] =>
+    rowsOf(two(), options).map(({ pod }) => pod?.name ?? pod?.uid ?? 'node')
+
+  it.each<{ name: string; options: Partial<PlanOptions>; want: string[] }>([
+    { name: 'none', options: {}, want: [GONE, 'web', 'node'] },
+    {
+      name: 'a pod: its rows, and what the node has of its volumes',
+      options: { pods: ['web'] },
+      want: ['web', 'node'],
+    },
+    { name: 'a namespace', options: { namespaces: ['default'] }, want: [GONE, 'web', 'node'] },
+    { name: 'the beginning of a UID', options: { pods: [GONE.slice(0, -1)] }, want: [] },
+    { name: 'a volume', options: { volumes: ['data'] }, want: ['web'] },
+    { name: 'a PersistentVolume', options: { volumes: ['pv-1'] }, want: [GONE, 'web', 'node'] },
+  ])('$name', ({ options, want }) => {
+    if (want.length === 0) expect(() => podsOf(options)).toThrow(/matches 3 pods/)
+    else expect(podsOf(options)).toEqual(want)
+  })
+
+  it('narrowing changes no verdict', () => {
+    const verdicts = (options: Partial<PlanOptions>): string[] =>
+      rowsOf(two(), options).map(({ pod, verdict }) => `${pod?.uid} ${verdict.state} ${verdict.code}`)
+    const all = verdicts({})
+    expect(verdicts({ pods: ['web'] }).filter((each) => !all.includes(each))).toEqual([])
+  })
+
+  it.each([
+    { options: { pods: ['none'] }, message: /none matches no pod/ },
+    { options: { namespaces: ['none'] }, message: /--namespace none matches no pod/ },
+    { options: { volumes: ['none'] }, message: /--volume none matches no volume/ },
+  ])('$message: an error, unless --ignore-not-found', ({ options, message }) => {
+    expect(() => nodeStatus(two().build(), planOptions(options))).toThrow(message)
+    expect(nodeStatus(two().build(), planOptions(options), true).rows).toEqual([])
+  })
+})
+
+it('a volume that the Node lists, and that nothing here has', () => {
+  const built = node()
+  built.inUse.push(csiUniqueName(DRIVER, 'lost'))
+  const [row] = rowsOf(built)
+  expect(row).toMatchObject({ desired: 'notWanted', inUse: { computed: false, reported: true } })
+  expect(row?.pod).toBeUndefined()
+})
+
+it('an empty globalmount is no staged volume (R025)', () => {
+  const built = wanting().published(POD, 'pv-1', '7:1')
+  built.dir(`${csiGlobalDir(DRIVER, 'pv-1')}/globalmount`)
+  expect(rowsOf(built).some(({ staged }) => staged === 'DeviceMountUncertain')).toBe(false)
+})
+
+it('what to type next is about the worst', () => {
+  const built = wanting({ inUse: false }).published(GONE, 'pv-1', '7:1')
+  built.drivers = []
+  expect(nodeStatus(built.build(), planOptions()).next).toEqual(['plan'])
+  expect(nodeStatus(wanting({ inUse: false }).build(), planOptions()).next).toEqual(['explain', 'default/web'])
+})
