@@ -6,10 +6,15 @@ import { received } from './received-objects.ts'
 
 /** The user that the API server takes this credential for (N36); undefined if the server does not say. */
 export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
+  return await unlessRefused(askWhoIAm(client, signal))
+}
+
+/** The same. @throws ApiError, which says whether a server answers at all */
+export async function askWhoIAm(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-  const review = await unlessRefused(reviewed(client, { path, body, shape: identityReview }, signal))
-  return review?.status?.userInfo?.username
+  const review = await reviewed(client, { path, body, shape: identityReview }, signal)
+  return review.status?.userInfo?.username
 }
 
 /** `kubelet` for a node's identity (N29), otherwise the kind of place that the credential came from. */
@@ -22,6 +27,7 @@ export interface ResourceAttributes {
   readonly verb: string
   readonly group?: string
   readonly resource: string
+  readonly subresource?: string
   readonly namespace?: string
   readonly name?: string
 }

@@ -352,7 +352,13 @@ export const nodeShape = kept<Node>({
     conditions: keptList(
       kept({ type: needed(text), status: needed(text), lastHeartbeatTime: time, lastTransitionTime: time }),
     ),
-    nodeInfo: kept({ machineID: text, systemUUID: text, bootID: text, kubeletVersion: text }),
+    nodeInfo: kept({
+      machineID: text,
+      systemUUID: text,
+      bootID: text,
+      kubeletVersion: text,
+      containerRuntimeVersion: text,
+    }),
     addresses: keptList(kept({ type: needed(text), address: needed(text) })),
     volumesInUse: nullable(texts),
     volumesAttached: nullable(keptList(kept({ name: needed(text), devicePath: text }))),

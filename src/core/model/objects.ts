@@ -281,6 +281,7 @@ export interface Node extends ApiObject {
       readonly systemUUID?: string
       readonly bootID?: string
       readonly kubeletVersion?: string
+      readonly containerRuntimeVersion?: string
     }
     readonly addresses?: readonly Read<V1NodeAddress>[]
     readonly volumesInUse?: readonly string[] | null

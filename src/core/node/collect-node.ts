@@ -29,8 +29,8 @@ import { isInUserNamespace } from '../processes/standing.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { flexDrivers } from './flex-drivers.ts'
-import { hostIdentity } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
+import { identityOf } from './identity-of.ts'
 import { withSignsOfLife } from './kubelet/signs-of-life.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
@@ -82,7 +82,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const mounts = withLinks(raw, links.links)
   log(`mount table: ${mounts.size} mounts`)
   const processes = node.processes()
-  const host = { ...hostIdentity('', node.kubelet?.flags), ...testIdentity(node) }
+  const host = identityOf(node)
   const staticPods = readStaticPods(node.staticPods)
   const blockDevices = loopDevices()
   const installed = flexDrivers(node)
@@ -223,14 +223,6 @@ async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead
       kubeletClient?.close()
     }
     throw error
-  }
-}
-
-function testIdentity({ testHost }: LocatedNode): Partial<NodeSnapshot> {
-  if (testHost === undefined) return {}
-  const { machineID, systemUUID, bootID, bootTime, kernelVersion } = testHost
-  return {
-    ...defined({ machineID, systemUUID, bootID, bootTime, kernelVersion }),
   }
 }
 

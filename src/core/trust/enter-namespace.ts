@@ -32,6 +32,9 @@ export function openNamespace(process: PinnedProcess, expected: string): number 
   return fd
 }
 
+/** The program that enters. */
+export const NAMESPACE_PROGRAM = 'nsenter'
+
 /** The namespace's descriptor in the nsenter(1) process. */
 const CHILD_DESCRIPTOR = 3
 
@@ -44,5 +47,5 @@ const CHILD_DESCRIPTOR = 3
  */
 export function enterNamespace(namespace: number, command: readonly string[]): Promise<number> {
   const args = [`--mount=/proc/self/fd/${CHILD_DESCRIPTOR}`, '--', ...command]
-  return runInForeground('nsenter', args, { descriptors: [namespace] })
+  return runInForeground(NAMESPACE_PROGRAM, args, { descriptors: [namespace] })
 }

@@ -45,13 +45,17 @@ function authorize(store: Store, { user, roles }: Asker, attributes: Attributes)
     throw new StatusError(403, 'Forbidden', why, { name: attributes.name, kind: attributes.resource })
 }
 
+const NOTHING = { verb: 'get', group: '', resource: '' } as const
+
 function review(store: Store, { user, roles }: Asker, info: RequestInfo, body: string): object {
   if (info.resource === 'selfsubjectreviews') {
     const userInfo = { username: user.name, groups: [...user.groups, 'system:authenticated'] }
     return { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1', status: { userInfo } }
   }
-  const { spec } = JSON.parse(body) as { spec: { resourceAttributes: Partial<Attributes> } }
-  const why = refusal(store, user, roles, { verb: 'get', group: '', resource: '', ...spec.resourceAttributes })
+  const { spec } = JSON.parse(body) as { spec: { resourceAttributes: Attributes & { subresource?: string } } }
+  const { subresource, ...asked } = { ...NOTHING, ...spec.resourceAttributes }
+  const resource = subresource === undefined ? asked.resource : `${asked.resource}/${subresource}`
+  const why = refusal(store, user, roles, { ...asked, resource })
   const status = { allowed: why === undefined, ...(why !== undefined && { reason: why }) }
   return { kind: 'SelfSubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', spec, status }
 }

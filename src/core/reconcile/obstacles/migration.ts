@@ -17,6 +17,9 @@ const PLUGINS: Readonly<Record<keyof InTreeSources, string>> = {
   portworxVolume: 'kubernetes.io/portworx-volume',
 }
 
+/** The fields of volume sources that the kubelet leaves to a CSI driver. */
+export const MIGRATED_SOURCES: readonly string[] = Object.keys(PLUGINS)
+
 const ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins'
 
 /**
