@@ -242,8 +242,9 @@ describe('a log', () => {
       1x OrphanedPodFile, 11-22 20:01:02
           The pod was deleted from the API, and a plain file is left below volumes in
           the pod's directory.
-          pod 00000000-0000-4000-8000-000000000077: no such pod in the API or on this
-          node's disk: the directory was removed meanwhile
+          pod 00000000-0000-4000-8000-000000000077: no such pod of this node in the
+          API or on its disk: the directory was removed meanwhile, or it is another
+          node's
       "
     `)
     expect(renderLog(log, TERMINAL)).toMatch(/\n\d more troubles?: -o wide shows all\.\n$/)
