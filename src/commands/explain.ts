@@ -5,7 +5,14 @@ import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { NAMED_FORMATS, type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import {
+  NAMED_FORMATS,
+  type OutputFormat,
+  outputFlag,
+  pagerFlag,
+  VolctlCommand,
+  verboseFlag,
+} from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import { explainCode } from '../core/explain/explain-code.ts'
@@ -139,6 +146,7 @@ export default class Explain extends VolctlCommand {
       summary: 'Explain the distinct troubles of a log instead of WHAT; - is standard input.',
     }),
     output: outputFlag(NAMED_FORMATS),
+    ...pagerFlag,
     snapshot: snapshotFlag('Explain'),
     verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
     namespace: Flags.string({
@@ -171,6 +179,7 @@ export default class Explain extends VolctlCommand {
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
     await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen), {
+      paged: !flags['no-pager'],
       names: namesOfExplanation(answer),
     })
     const refusal = refusalOf(answer)
