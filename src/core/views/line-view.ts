@@ -25,7 +25,7 @@ interface Part {
 }
 
 export function renderLine(answer: LineExplanation, screen: Screen): string {
-  const { rows, wide } = screen
+  const { width, rows, wide } = screen
   const { explanation } = answer
   const parts = partsOf(answer, screen)
   const text = wide || rows === undefined ? textOf(parts) : fitting(parts, rows - 1, width)

@@ -15,7 +15,9 @@ export function renderLog(answer: LogExplanation, screen: Screen): string {
   const { paint, width, rows, wide } = screen
   const texts = answer.troubles.map((trouble) => troubleText(trouble, wide, paint, width))
   const head = headText(answer, paint, width)
-  const shown = wide ? texts : fewOf(texts, rows === undefined ? undefined : rows - screenLines(head, width) - ROOM_BELOW, width)
+  const shown = wide
+    ? texts
+    : fewOf(texts, rows === undefined ? undefined : rows - screenLines(head, width) - ROOM_BELOW, width)
   const hidden = texts.length - shown.length
   const rest =
     hidden === 0 ? '' : `\n${wrapped('', `${count(hidden, 'more trouble')}: -o wide shows all.`, width, paint.dim)}`
