@@ -1,4 +1,4 @@
-/** The manual pages: what the commands know of themselves, and the hand-written sections in man/src/. */
+/** The manual pages: the commands' own help, and the hand-written sections in man/src/. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '@oclif/core'
@@ -9,7 +9,8 @@ import { parseRules } from '../../src/core/explain/rule-book.ts'
 import { PLUGINS } from '../../src/core/plugins/registry.ts'
 import { commandManifest } from '../manifest.ts'
 import { ruleBooks } from '../rule-books.ts'
-import { definition, escapeRoff, example, inline, readSections, section } from './roff.ts'
+import { definition, escapeRoff, example, inline, readSections, section, table, tidied } from './roff.ts'
+import { sharedEntries } from './shared-entries.ts'
 
 const sources = join(import.meta.dirname, '..', '..', 'man', 'src')
 
@@ -18,8 +19,9 @@ export async function manualPages(): Promise<Map<string, string>> {
   const { commands } = await commandManifest()
   const pages = new Map([['volctl.8', mainPage(Object.values(commands))]])
   for (const command of Object.values(commands)) pages.set(`volctl-${command.id}.8`, commandPage(command))
+  pages.set('volctl-codes.7', codesPage())
   pages.set('volctl-rules.7', rulesPage())
-  return pages
+  return new Map([...pages].map(([name, page]) => [name, tidied(page)]))
 }
 
 function mainPage(commands: readonly Command.Cached[]): string {
@@ -32,12 +34,31 @@ function mainPage(commands: readonly Command.Cached[]): string {
     section('COMMANDS', commands.map((each) => definition(pageName(each), each.summary ?? '')).join('')),
     section('OUTPUT', written('OUTPUT')),
     section('VOLUME PLUGINS', `${written('VOLUME PLUGINS')}${plugins()}`),
-    section('REASONS AND CODES', `${written('REASONS AND CODES')}${catalogue()}`),
-    section('EXIT STATUS', `${written('EXIT STATUS')}${exitStatuses()}`),
+    section('REASONS AND CODES', written('REASONS AND CODES')),
+    section('EXIT STATUS', `${written('EXIT STATUS')}${allExitStatuses()}`),
     ...['ENVIRONMENT', 'FILES', 'SAFETY', 'TRUSTED FILES AND PROCESSES', 'IN A CONTAINER', 'EXAMPLES'].map((title) =>
       section(title, written(title)),
     ),
-    section('SEE ALSO', `${commands.map(pageName).join(',\n')},\n.BR volctl\\-rules (7),\n${written('SEE ALSO')}`),
+    section(
+      'SEE ALSO',
+      `${commands.map(pageName).join(',\n')},\n.BR volctl\\-codes (7),\n.BR volctl\\-rules (7),\n${written('SEE ALSO')}`,
+    ),
+  ].join('')
+}
+
+/** Every code of the catalogue: reasons first, which are no trouble; the others by name, as a person looks them up. */
+function codesPage(): string {
+  const [reasons, others] = [true, false].map((wanted) =>
+    ALL_CODES.filter((code) => isCodeOf('reason', code) === wanted),
+  )
+  const written = sectionsOf('codes')
+  return [
+    head('VOLCTL-CODES', 7, 'src/core/codes and man/src'),
+    section('NAME', 'volctl\\-codes \\- the reasons and codes that volctl gives\n'),
+    section('DESCRIPTION', written('DESCRIPTION')),
+    section('REASONS OF OPERATIONS', (reasons ?? []).map(codeEntry).join('')),
+    section('CODES', (others ?? []).toSorted().map(codeEntry).join('')),
+    section('SEE ALSO', written('SEE ALSO')),
   ].join('')
 }
 
@@ -59,29 +80,46 @@ function rulesPage(): string {
   ].join('')
 }
 
+/** @throws Error where a section that every command has would be empty */
 function commandPage(command: Command.Cached): string {
   const written = sectionsOf(command.id)
   const others = written('SEE ALSO')
+  const shared = sharedEntries(sectionsOf('volctl'), command)
+  const needed = (title: string, body: string): string => {
+    if (body === '') throw new Error(`volctl-${command.id}(8) has no ${title}: see scripts/man/pages.ts`)
+    return section(title, body)
+  }
   const usage = [command.usage ?? command.id].flat().join(' ')
   return [
     head(`VOLCTL-${command.id.toUpperCase()}`),
     section('NAME', `volctl\\-${command.id} \\- ${inline(firstSentence(command.summary ?? ''))}\n`),
     section('SYNOPSIS', `.B volctl\n${escapeRoff(usage)}\n`),
     section('DESCRIPTION', `.PP\n${inline(command.description ?? '')}\n${written('DESCRIPTION')}`),
-    section('OPTIONS', Object.values(command.flags).toSorted(byName).map(option).join('')),
-    section('EXIT STATUS', exitStatuses(command.id as keyof (typeof EXIT_MEANINGS)[0])),
-    section('EXAMPLES', examples(command)),
+    section('OPTIONS', shownFlags(command).toSorted(byName).map(option).join('')),
+    needed('EXIT STATUS', exitStatuses(command.id)),
+    needed('ENVIRONMENT', `${written('ENVIRONMENT')}${shared.environment}`),
+    needed('FILES', `${written('FILES')}${shared.files}`),
+    needed('EXAMPLES', `${examples(command)}${written('EXAMPLES')}`),
     section('SEE ALSO', others === '' ? '.BR volctl (8)\n' : `.BR volctl (8),\n${others}`),
   ].join('')
 }
 
+/** As the help: without what only answers that it does not exist. */
+function shownFlags({ flags }: Command.Cached): Command.Flag.Cached[] {
+  return Object.values(flags).filter(({ hidden }) => hidden !== true)
+}
+
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1)
 
-/** No date: a page changes only when what it says changes. */
+/** The version's date: a page changes only when its content changes. */
+const DATE = '2026-11-22'
+
 function head(title: string, chapter = 8, source = 'the commands and man/src'): string {
   return [
+    // For man(1): the page has tables.
+    `'\\" t`,
     `.\\" Generated by scripts/man.ts from ${source}: change those, then run npm run man.`,
-    `.TH ${title} ${chapter} "" "volctl ${pjson.version}" "System Administration"`,
+    `.TH ${title} ${chapter} ${DATE} "volctl ${pjson.version}" "${chapter === 8 ? 'System Administration' : 'Miscellaneous'}"`,
     '',
   ].join('\n')
 }
@@ -114,31 +152,27 @@ function examples({ examples: list = [] }: Command.Cached): string {
     .join('')
 }
 
-function exitStatuses(only?: keyof (typeof EXIT_MEANINGS)[0]): string {
-  return Object.entries(EXIT_MEANINGS)
-    .map(([status, meanings]) => {
-      const chosen = Object.entries(meanings).filter(([command]) => only === undefined || command === only)
-      const text = chosen
-        .map(([command, meaning]) => (only === undefined ? `*${command}*: ${meaning}` : meaning))
-        .join(' ')
-      return text === '' ? '' : definition(`\\fB${status}\\fR`, text)
-    })
-    .join('')
+/** A row a status. */
+function exitStatuses(command: string): string {
+  const rows = meanings().flatMap(([status, each, text]) => (each === command ? [[status, text]] : []))
+  return rows.length === 0 ? '' : table(rows)
+}
+
+/** A row for each command that ends with it. */
+function allExitStatuses(): string {
+  return table(meanings())
+}
+
+function meanings(): [status: string, command: string, text: string][] {
+  return Object.entries(EXIT_MEANINGS).flatMap(([status, ofCommands]) =>
+    Object.entries(ofCommands).map(([command, text]): [string, string, string] => [status, command, text]),
+  )
 }
 
 function plugins(): string {
   return PLUGINS.map(({ name, about }) =>
     definition(`\\fB${escapeRoff(name)}\\fR`, `Tear-down: ${about.tearDown}. Set-up: ${about.setUp}.`),
   ).join('')
-}
-
-/** Reasons first, which are no trouble; every other code by its name, as a person looks it up. */
-function catalogue(): string {
-  const [reasons, others] = [true, false].map((wanted) =>
-    ALL_CODES.filter((code) => isCodeOf('reason', code) === wanted),
-  )
-  const sorted = (others ?? []).toSorted()
-  return `.SS Reasons of operations\n${(reasons ?? []).map(codeEntry).join('')}.SS Codes\n${sorted.map(codeEntry).join('')}`
 }
 
 function codeEntry(code: Code): string {

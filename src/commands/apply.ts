@@ -23,6 +23,7 @@ import {
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
 import { mustAsk, terminals } from '../core/cli/whom-to-ask.ts'
+import { VolctlError } from '../core/errors/errors.ts'
 import { ownDescriptor } from '../core/files/own-descriptor.ts'
 import { defined } from '../core/lang/defined.ts'
 import { parseDuration } from '../core/lang/duration.ts'
@@ -45,7 +46,25 @@ import { toJsonLine } from '../core/views/structured.ts'
 
 const DEFAULT_TIMEOUT = '2m'
 const DEFAULT_PARALLEL = '8'
-const QUESTION = "\nPerform these operations? Type 'yes' to continue: "
+
+function questionAbout({ summary: { ready = 0 } }: Plan): string {
+  const what = ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
+  return `\nPerform ${what}? Type 'yes' to continue: `
+}
+
+/** As of kubectl. What a dry run shows is the plan, which has no way to change anything. */
+function dryRun(planfile: string | undefined, words: readonly string[]): VolctlError {
+  return new VolctlError(
+    'Usage',
+    'apply has no --dry-run: volctl plan shows what apply would do, and changes nothing',
+    {
+      hint:
+        planfile === undefined
+          ? `Type: ${['volctl plan', ...words].join(' ')}`
+          : 'On a terminal apply shows the plan file, with what has changed since, and asks before it does anything.',
+    },
+  )
+}
 
 export default class Apply extends VolctlCommand {
   static override summary = 'Carry out the plan: unmount, unstage and detach what no pod needs, mount what pods lack.'
@@ -93,6 +112,7 @@ export default class Apply extends VolctlCommand {
       helpValue: 'DUR',
       summary: `Limit for one operation; an operation that hangs is abandoned and named (default ${DEFAULT_TIMEOUT}).`,
     }),
+    'dry-run': Flags.boolean({ hidden: true }),
     journal: journalFlag('Directory to write the journal to; created if missing.', ['no-journal']),
     'no-journal': Flags.boolean({
       summary:
@@ -108,6 +128,7 @@ export default class Apply extends VolctlCommand {
   async run(): Promise<void> {
     const { flags, args, raw } = await this.parse(Apply)
     const { planfile } = args
+    if (flags['dry-run']) throw dryRun(planfile, applyWords(flags))
     if (planfile !== undefined) requireNoPlanFlags(givenFlags(raw))
     const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)
     const timeoutMs = parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout')
@@ -143,7 +164,7 @@ export default class Apply extends VolctlCommand {
       const insecure = refuseInsecureApi(fresh.inputs.api, options)
       const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })
       if (refusal !== undefined) throw refusal
-      if (asking) await confirm(QUESTION, interrupts.stop)
+      if (asking) await confirm(questionAbout(shown), interrupts.stop)
       const context = applyContext(node, {
         options,
         planIsFresh: !asking,

@@ -5,7 +5,14 @@ import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { NAMED_FORMATS, type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import {
+  NAMED_FORMATS,
+  type OutputFormat,
+  outputFlag,
+  pagerFlag,
+  VolctlCommand,
+  verboseFlag,
+} from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import { explainCode } from '../core/explain/explain-code.ts'
@@ -17,6 +24,7 @@ import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
+import { explainSentence } from '../core/log-lines/explain-sentence.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
@@ -24,6 +32,7 @@ import { typedPath } from '../core/trust/caller.ts'
 import { readPlain } from '../core/trust/plain-files.ts'
 import { renderCode } from '../core/views/code-view.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
+import { renderSentence } from '../core/views/line-view.ts'
 import { namesOfExplanation } from '../core/views/names.ts'
 import type { Palette } from '../core/views/palette.ts'
 import { renderRule } from '../core/views/rule-view.ts'
@@ -39,7 +48,7 @@ function elsewhere(standing: LoadedNode['standing']): string[] {
 }
 
 const WHAT_THERE_IS =
-  'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, path, device or code: see volctl explain --help.'
+  'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, driver, path, device or code: see volctl explain --help.'
 
 interface OfflineAnswer {
   readonly value: object
@@ -50,6 +59,8 @@ interface OfflineAnswer {
 function offlineAnswer(word: string, root: string): OfflineAnswer | undefined {
   const code = explainCode(word)
   if (code !== undefined) return { value: code, draw: (paint, width) => renderCode(code, paint, width) }
+  const sentence = explainSentence(word)
+  if (sentence !== undefined) return { value: sentence, draw: (paint, width) => renderSentence(sentence, paint, width) }
   if (!looksLikeRule(word)) return undefined
   const books = readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES)
   const rule = explainRule(word, books.toString('utf8'))
@@ -73,14 +84,14 @@ type ExplainFlags = Interfaces.InferredFlags<typeof Explain.flags>
 
 export default class Explain extends VolctlCommand {
   static override summary =
-    'Explain one pod, claim, volume, attachment, mount, path or device: its state, and why; or a code, or a rule.'
+    'Explain one pod, claim, volume, attachment, driver, mount, path or device: its state, and why; or a code, or a rule.'
   static override description =
-    'Reads the node and the API server as plan does and explains one thing: what it is and where that is recorded, ' +
-    'which pods want it, what of it is on this node, why it is in its state, what volctl would do, what holds it open, ' +
-    'and what to do next. Changes nothing, on the node or in the cluster. Without root, the answer lacks what only root ' +
+    'Reads the node and the API server as plan does and explains one thing: what is worst about it, the chain from claim ' +
+    'to mount with each link marked good, bad or unknown, what volctl would do, what holds it open, and what to do next; ' +
+    '-o wide also what it is and where that is recorded, and every path. Changes nothing, on the node or in the cluster. Without root, the answer lacks what only root ' +
     'can read; from a snapshot, it lacks what holds the thing open. For a code it ' +
     'says what the code means, where it appears and what to do next, for a rule what it says, both offline.'
-  static override usage = 'explain WHAT [FLAGS]'
+  static override usage = 'explain WHAT [NAME] [FLAGS]'
   static override args = {
     what: Args.string({
       name: 'WHAT',
@@ -88,8 +99,8 @@ export default class Explain extends VolctlCommand {
       ignoreStdin: true,
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
-        '/dev/NAME or MAJOR:MINOR. If several things have the name, prefix it: pod/, pvc/, pv/, va/, volume/, device/, path/. ' +
-        'Or a code, such as DriverNotRegistered, or a rule, such as S11.',
+        '/dev/NAME or MAJOR:MINOR; a CSI driver. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, device/, path/. ' +
+        'Or a line of a log or an event, in quotes; a code, such as DriverNotRegistered; a rule, such as S11.',
     }),
     name: Args.string({
       name: 'NAME',
@@ -104,10 +115,23 @@ export default class Explain extends VolctlCommand {
       description: 'What an orphaned directory belongs to, and what holds it open:',
       command: '<%= config.bin %> explain /var/lib/kubelet/pods/c2d7ef9e-7d5c-4d0e-9c1f-2f6f3c0e5f0d',
     },
+    { description: 'The same as kubectl has it:', command: '<%= config.bin %> explain pod web-0 -n shop' },
+    {
+      description: 'Why a CSI driver cannot be called, and what depends on it:',
+      command: '<%= config.bin %> explain driver/disk.example.com',
+    },
     { description: 'A claim, or the volume behind it:', command: '<%= config.bin %> explain pvc/shop/data' },
     {
       description: 'Why a volume is still attached, from a snapshot of the node:',
       command: '<%= config.bin %> explain pv/pvc-123 --snapshot node.json',
+    },
+    {
+      description: "What a line of the kubelet's log means, and what it is about on this node:",
+      command: `<%= config.bin %> explain 'orphaned pod "c2d7ef9e-…" found, but volume paths are still present on disk'`,
+    },
+    {
+      description: "The distinct troubles of the kubelet's log, the most frequent first:",
+      command: 'journalctl -u kubelet | <%= config.bin %> explain --log -',
     },
     { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverNotRegistered' },
     { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },
@@ -122,6 +146,7 @@ export default class Explain extends VolctlCommand {
       summary: 'Explain the distinct troubles of a log instead of WHAT; - is standard input.',
     }),
     output: outputFlag(NAMED_FORMATS),
+    ...pagerFlag,
     snapshot: snapshotFlag('Explain'),
     verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
     namespace: Flags.string({
@@ -154,6 +179,7 @@ export default class Explain extends VolctlCommand {
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
     await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen), {
+      paged: !flags['no-pager'],
       names: namesOfExplanation(answer),
     })
     const refusal = refusalOf(answer)
@@ -179,10 +205,10 @@ export default class Explain extends VolctlCommand {
       whole: async (state: LoadedNode, explained: Explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
     }
-    const { value, draw, failure } = await (flags.log === undefined
+    const { value, draw, names, failure } = await (flags.log === undefined
       ? lineAnswer(what ?? '', asking)
       : logAnswer(flags.log, asking))
-    await this.answer(value, flags.output as OutputFormat, draw)
+    await this.answer(value, flags.output as OutputFormat, draw, { names })
     if (failure !== undefined) throw failure
   }
 

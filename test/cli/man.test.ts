@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { manualPages } from '../../scripts/man/pages.ts'
-import { escapeRoff, readSections } from '../../scripts/man/roff.ts'
+import { escapeRoff, readSections, tidied } from '../../scripts/man/roff.ts'
 import { commandManifest } from '../../scripts/manifest.ts'
 import { ALL_CODES } from '../../src/core/codes/codes.ts'
 import { ExitStatus } from '../../src/core/errors/exit-status.ts'
@@ -36,9 +37,35 @@ it('every flag that the help names is in its page, and no other', async () => {
 })
 
 it('every code and exit status is in the manual', () => {
-  const page = pages.get('volctl.8') ?? ''
-  for (const code of ALL_CODES) expect(page).toContain(`.TP\n\\fB${code}\\fR (`)
-  for (const status of Object.values(ExitStatus)) expect(page).toContain(`.TP\n\\fB${status}\\fR\n`)
+  const codes = pages.get('volctl-codes.7') ?? ''
+  for (const code of ALL_CODES) expect(codes).toContain(`.TP\n\\fB${code}\\fR (`)
+  const statuses = /\.SH "EXIT STATUS"\n(.*?)\n\.SH/s.exec(pages.get('volctl.8') ?? '')?.[1] ?? ''
+  for (const status of Object.values(ExitStatus)) expect(statuses).toMatch(new RegExp(`^${status}\t`, 'm'))
+})
+
+it.each(commands)('the page of %s has all that a person looks for', (command) => {
+  const titles = pages.get(`volctl-${command}.8`)?.match(/^\.SH .*/gm) ?? []
+  const wanted = ['NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', '"EXIT STATUS"', 'ENVIRONMENT', 'FILES', 'EXAMPLES']
+  expect(titles).toEqual([...wanted, '"SEE ALSO"'].map((title) => `.SH ${title}`))
+})
+
+const noMandoc = spawnSync('mandoc', ['-T', 'lint', '/dev/null']).error !== undefined
+
+it.skipIf(noMandoc).each([...pages.keys()])('mandoc has nothing to say of %s (where mandoc is installed)', (name) => {
+  const { stdout, status } = spawnSync('mandoc', ['-T', 'lint', join(folder, name)], { encoding: 'utf8' })
+  expect({ stdout, status }).toEqual({ stdout: '', status: 0 })
+})
+
+it.skipIf(noMandoc)('a table of exit statuses has whole lines in both formatters (where mandoc is installed)', () => {
+  const path = join(folder, 'volctl-plan.8')
+  const env = { PATH: '/usr/bin:/bin', MANWIDTH: '80', MANPAGER: 'cat', LC_ALL: 'C.UTF-8', TERM: 'dumb' }
+  const man = spawnSync('man', ['-l', path], { encoding: 'utf8', env }).stdout
+  const mandoc = spawnSync('mandoc', ['-T', 'ascii', '-O', 'width=80', path], { encoding: 'utf8' }).stdout
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what is printed twice is bold.
+  for (const text of [man, mandoc.replaceAll(/.\x08/g, '')]) {
+    expect(text).toMatch(/^ {7}5 {5}Only +with +--detailed-exitcode: /m)
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
+  }
 })
 
 it.each([
@@ -47,6 +74,21 @@ it.each([
   ['.BR', '\\&.BR'],
   ['a\\b', 'a\\eb'],
 ])('%s is safe in roff', (text, roff) => expect(escapeRoff(text)).toBe(roff))
+
+it.each([
+  {
+    name: 'a long line is broken',
+    page: `${'word '.repeat(20)}end\n`,
+    tidy: `${'word '.repeat(15)}word\n${'word '.repeat(4)}end\n`,
+  },
+  { name: 'nothing becomes a macro', page: `${'x'.repeat(78)} .so y\n`, tidy: `${'x'.repeat(78)}\n\\&.so y\n` },
+  {
+    name: 'what is shown as typed stays',
+    page: `.EX\n${'word '.repeat(20)}\n.EE\n`,
+    tidy: `.EX\n${'word '.repeat(20)}\n.EE\n`,
+  },
+  { name: 'an idle paragraph goes', page: '.SH A\n.PP\nx\n.PP\n.SH B\n', tidy: '.SH A\nx\n.SH B\n' },
+])('a page is tidied: $name', ({ page, tidy }) => expect(tidied(page)).toBe(tidy))
 
 it('the little Markdown', () =>
   expect(readSections('# ONE\n\n**a** *b* `c`\nd\n\n    code\n\n**t**:: text\n\n# TWO\n\n.BR x (1)\n')).toEqual(

@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { commandManifest } from '../../scripts/manifest.ts'
 import { commandSpecs } from '../../src/core/completion/spec.ts'
@@ -35,4 +37,14 @@ it.each([
     typeof commandSpecs
   >[0][0]
   expect(commandSpecs([command])[0]?.flags.find(({ name }) => name === 'new')).toMatchObject({ values })
+})
+
+it('nothing that volctl does otherwise loads a file of this room', () => {
+  const cwd = join(import.meta.dirname, '..', '..', 'src')
+  const users = globSync('**/*.ts', { cwd })
+    .filter((file) => !file.startsWith('core/completion/'))
+    .filter((file) =>
+      /^(?:import|export|\}) .*from '[^']*\/completion\/[^']*'/m.test(readFileSync(join(cwd, file), 'utf8')),
+    )
+  expect(users).toEqual(['commands/completion.ts'])
 })

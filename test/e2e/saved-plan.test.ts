@@ -47,7 +47,15 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
     const ends = [...endsOf(again.stdout).values()]
     expect(again.status).toBe(3)
     expect(unchangedAgain).toBe(true)
-    expect(ends.filter(({ code }) => code === 'NoLongerPlanned')).toHaveLength(saved.operations - 3)
+    expect(ends.filter(({ code }) => code === 'AlreadyDone')).toHaveLength(saved.operations - 3)
+  })
+
+  it('of which everything is done says so plainly, by number and name, and is no failure', () => {
+    const { status, stdout } = report.savedPlan.done
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^skipped {2}1 {2}UnmountVolume +\S+ {2}\S+ /m)
+    expect(stdout).toContain('AlreadyDone: already done')
+    expect(stdout).toContain('This plan is already done: of its operations none is left to do on this node.')
   })
 
   it('a new one does what is left', () => {

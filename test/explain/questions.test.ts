@@ -4,7 +4,9 @@ import { VolctlError } from '../../src/core/errors/errors.ts'
 import { explain } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { nearNames } from '../../src/core/explain/near-names.ts'
-import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { typedQuestion } from '../../src/core/explain/typed.ts'
+import { attachmentName } from '../../src/core/names/volume-names.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const POD = uid(2)
@@ -120,6 +122,77 @@ describe('a name of nothing', () => {
   })
 })
 
+describe('as people type it', () => {
+  it.each<{ words: readonly string[]; namespace?: string; want: string }>([
+    { words: ['pod', 'web-0'], namespace: 'shop', want: 'pod/shop/web-0' },
+    { words: ['pods', 'shop/web-0'], want: 'pods/shop/web-0' },
+    { words: ['po', 'po/web-0'], namespace: 'shop', want: 'po/shop/web-0' },
+    { words: ['po/shop/web-0'], namespace: 'shop', want: 'po/shop/web-0' },
+    { words: ['web-0'], namespace: 'shop', want: 'shop/web-0' },
+    { words: ['persistentvolumeclaim/data'], namespace: 'shop', want: 'persistentvolumeclaim/shop/data' },
+    { words: ['PVC', 'data'], namespace: 'shop', want: 'PVC/shop/data' },
+    { words: ['pv', 'pv-1'], namespace: 'shop', want: 'pv/pv-1' },
+    { words: ['volumeattachment.storage.k8s.io/csi-1'], want: 'volumeattachment.storage.k8s.io/csi-1' },
+    { words: ['driver', 'disk.test'], namespace: 'shop', want: 'driver/disk.test' },
+    { words: ['/var/lib/kubelet'], namespace: 'shop', want: '/var/lib/kubelet' },
+  ])('$words in $namespace', ({ words, namespace, want }) => expect(typedQuestion(words, namespace)).toBe(want))
+
+  it.each<{ words: readonly string[]; namespace?: string; says: RegExp }>([
+    { words: ['node', 'n1'], says: /^two words were given, and "node" is no kind/ },
+    { words: ['pod', 'shop/web-0'], namespace: 'other', says: /names namespace shop, and --namespace is other/ },
+  ])('$words in $namespace is refused', ({ words, namespace, says }) =>
+    expect(() => typedQuestion(words, namespace)).toThrow(says),
+  )
+
+  it.each([
+    'pods/default/web',
+    'po/default/web',
+    'pod/web',
+    'persistentvolumeclaim/default/claim-pv-2',
+    'persistentvolumes/pv-1',
+    'persistentvolume/pv-1',
+    `volumeattachment/${attachmentName('pv-1', DRIVER, 'node-1')}`,
+    `volumeattachments.storage.k8s.io/${attachmentName('pv-1', DRIVER, 'node-1')}`,
+    'driver/disk.test',
+    'csidrivers/disk.test',
+    'disk.test',
+  ])('%s', (what) => expect(ask(twins(), what).subject.name).not.toBe(''))
+
+  it('the beginning of a UID or of an attachment’s name, where only one thing has it', () => {
+    const OTHER = 'c2d7ef9e-8edc-489d-a368-953a89324db0'
+    const built = twins().livingPod(OTHER, 'other')
+    for (const what of ['c2d', 'c2d7ef9e-8edc', 'pod/c2d7', OTHER])
+      expect(ask(built, what).pods[0]?.pod.uid).toBe(OTHER)
+    const name = attachmentName('pv-1', DRIVER, 'node-1')
+    expect(ask(built, name.slice(0, 10)).subject).toEqual({ kind: 'VolumeAttachment', name })
+    const { code, message } = errorOf(built, '00000000-0000')
+    expect(code).toBe('AmbiguousName')
+    expect(message).toContain(`pod/default/web (default/web, in the API, Desired)`)
+    for (const what of ['c2', 'c2d7ef9f', 'pvc/c2d7']) expect(errorOf(built, what).code).toBe('NotFound')
+  })
+
+  it('a pod that is called like the beginning of a UID is the pod', () => {
+    const built = node().livingPod('cafe0000-8edc-489d-a368-953a89324db0', 'web').livingPod(uid(3), 'cafe')
+    expect(ask(built, 'cafe').pods[0]?.pod.uid).toBe(uid(3))
+  })
+})
+
+describe('did you mean', () => {
+  it.each([
+    { what: 'default/wbe', want: 'pod/default/web' },
+    { what: 'pod/claim-pv-2', want: 'pvc/default/claim-pv-2' },
+    { what: 'pv/claim-pv-2', want: 'pvc/default/claim-pv-2' },
+    { what: 'shop/web', want: 'pod/default/web' },
+    { what: 'pvc/shop/claim-pv-2', want: 'pvc/default/claim-pv-2' },
+    { what: 'driver/disk.tset', want: 'driver/disk.test' },
+  ])('$what: $want', ({ what, want }) => {
+    const { code, hint = '' } = errorOf(twins(), what)
+    expect(code).toBe('NotFound')
+    expect(hint).toMatch(new RegExp(`^Did you mean ${want.replaceAll('.', '\\.')}[,?]`))
+    expect(ask(twins(), want).subject.name).not.toBe('')
+  })
+})
+
 describe('paths', () => {
   const volume = `pods/${POD}/volumes/kubernetes.io~csi/pv-1`
   const built = (): NodeBuilder =>
@@ -231,4 +304,6 @@ it.each([
   { text: 'web-0', names: ['web-1', 'db', 'web-01', 'shop/web-0'], near: ['shop/web-0', 'web-01', 'web-1'] },
   { text: 'p', names: ['a', 'b', 'pp'], near: [] },
   { text: 'WEB', names: ['web'], near: ['web'] },
+  { text: 'wbe', names: ['web', 'abc'], near: ['web'] },
+  { text: 'postgers-0', names: ['postgres-0', 'redis-0'], near: ['postgres-0'] },
 ])('names near $text', ({ text, names, near }) => expect(nearNames(text, names, 5).toSorted()).toEqual(near.toSorted()))

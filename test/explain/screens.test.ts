@@ -29,12 +29,18 @@ const SCREENS: Readonly<Record<string, Screen>> = {
   'a pipe': PLAIN_SCREEN,
 }
 
-/** Every pod, claim, PersistentVolume, attachment, volume, driver and mount. */
+/** Every pod, claim, PersistentVolume, attachment, volume, driver and mount, and directories with several of them. */
 function answersOn(state: NodeState): Explanation[] {
   const { context } = planWithDecisions(state, planOptions())
   const ask = explainer(state, planOptions())
   const mounts = state.mounts.under(state.snapshot.rootDir).map(({ mountPoint }) => mountPoint)
-  const names = [...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask), ...mounts]
+  const { rootDir, tree = [] } = state.snapshot
+  const shared = tree.filter(({ path, type }) => type === 'dir' && !/^pods\/.*\//.test(path) && path !== '.')
+  const names = [
+    ...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask),
+    ...mounts,
+    ...shared.map(({ path }) => `${rootDir}/${path}`),
+  ]
   return [...new Set(names)].map((what) => ask(what).explanation)
 }
 
@@ -65,13 +71,38 @@ function defects(answer: Explanation, screen: Screen): string[] {
   ].map((defect) => `${answer.what}: ${defect}`)
 }
 
-describe.each(files)('%s', (path) => {
-  it.each(Object.entries(SCREENS))(
-    'on %s everything fits, with verdict, chain, holders and the next step',
-    async (_, screen) => {
-      const answers = answersOn(await readSnapshot(join(CAPTURES, path)))
-      expect(answers.length).toBeGreaterThan(10)
-      expect(answers.flatMap((answer) => defects(answer, screen))).toEqual([])
-    },
+/** Worst first. */
+const ORDER: readonly Explanation['verdict']['state'][] = ['problem', 'blocked', 'waiting', 'operation', 'nothing']
+
+/** The pod that is worst off, its volume, attachment and driver, and a pod that is well. */
+function examples(answers: readonly Explanation[]): Explanation[] {
+  const pods = answers
+    .filter(({ subject }) => subject.kind === 'Pod')
+    .toSorted(
+      (a, b) => ORDER.indexOf(a.verdict.state) - ORDER.indexOf(b.verdict.state) || b.chain.length - a.chain.length,
+    )
+  const names = pods[0]?.chain.map(({ name }) => name) ?? []
+  const own = answers.filter(
+    ({ subject }) => ['PersistentVolume', 'VolumeAttachment'].includes(subject.kind) && names.includes(subject.name),
   )
+  const drivers = answers.filter(({ subject }) => subject.kind === 'Driver')
+  return [...new Set([pods[0], ...own, drivers.at(-1), pods.at(-1)])].filter((each) => each !== undefined)
+}
+
+describe.each(files)('%s', (path) => {
+  it('everything fits, with verdict, chain, holders and the next step; some of it is as it was', async () => {
+    const answers = answersOn(await readSnapshot(join(CAPTURES, path)))
+    expect(answers.length).toBeGreaterThan(10)
+    for (const [name, screen] of Object.entries(SCREENS))
+      expect(
+        answers.flatMap((answer) => defects(answer, screen)),
+        name,
+      ).toEqual([])
+    const [worst, ...others] = examples(answers)
+    const shown = [
+      ...Object.entries(SCREENS).map(([name, screen]) => [name, worst, screen] as const),
+      ...others.map((answer) => ['80x24', answer, { ...PLAIN_SCREEN, width: 80, rows: 24 }] as const),
+    ].map(([name, answer, screen]) => `==== ${answer?.what}, ${name}\n${answer && renderExplanation(answer, screen)}`)
+    await expect(shown.join('\n')).toMatchFileSnapshot(`./screens/${path.replace('/', '-').replace('.json', '.txt')}`)
+  })
 })

@@ -3,7 +3,7 @@
  * text, structured, as JSON, as an event. POD is an orphaned pod, LIVING one that runs; the names are those of the nodes of
  * explain-line.test.ts.
  */
-import type { SentenceName } from '../../src/core/log-lines/sentences.ts'
+import type { SentenceName } from '../../src/core/log-lines/sentences/sentences.ts'
 import { attachmentName, csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { DRIVER, ROOT, uid } from '../helpers/node-builder.ts'
 

@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { CODES } from '../../src/core/codes/codes.ts'
 import { parseLine } from '../../src/core/log-lines/parse-line.ts'
-import type { Sentence } from '../../src/core/log-lines/sentence.ts'
-import { SENTENCES, type SentenceName, sentencesIn } from '../../src/core/log-lines/sentences.ts'
+import type { Sentence } from '../../src/core/log-lines/sentences/sentence.ts'
+import { SENTENCES, type SentenceName, sentencesIn } from '../../src/core/log-lines/sentences/sentences.ts'
 import { LINES } from './lines.ts'
 
 const cases = (Object.entries(LINES) as [SentenceName, readonly string[]][]).flatMap(([name, lines]) =>

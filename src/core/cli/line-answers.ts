@@ -11,11 +11,12 @@ import type { LineExplanation } from '../log-lines/line-explanation.ts'
 import { askedNode } from '../log-lines/name-answers.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
 import { readLog } from '../log-lines/read-log.ts'
-import { sentencesIn } from '../log-lines/sentences.ts'
+import { sentencesIn } from '../log-lines/sentences/sentences.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { callerPath } from '../trust/caller.ts'
 import { renderLine } from '../views/line-view.ts'
 import { renderLog } from '../views/log-view.ts'
+import { namesOfLines } from '../views/names.ts'
 import type { Screen } from '../views/screen.ts'
 import type { LoadedNode } from './load-node.ts'
 import { refusalOf } from './plan-exit-status.ts'
@@ -31,6 +32,8 @@ export interface Asking {
 export interface Answered {
   readonly value: object
   readonly draw: (screen: Screen) => string
+  /** For `-o name`. */
+  readonly names: readonly string[]
   /** What the command ends with once the answer is printed. */
   readonly failure?: VolctlError
 }
@@ -63,7 +66,7 @@ export async function lineAnswer(text: string, { look, options, whole }: Asking)
 }
 
 function drawnLine(value: LineExplanation, failure: VolctlError | undefined): Answered {
-  return { value, draw: (screen) => renderLine(value, screen), ...defined({ failure }) }
+  return { value, draw: (screen) => renderLine(value, screen), names: namesOfLines([value]), ...defined({ failure }) }
 }
 
 function nothingKnown(): VolctlError {
@@ -83,7 +86,12 @@ export async function logAnswer(path: string, { look, options }: Omit<Asking, 'w
   const value = explainLog(log, 'state' in looked ? askedNode(looked.state, options) : undefined)
   const failure = 'failure' in looked ? looked.failure : undefined
   if (failure !== undefined && value.troubles.length === 0) throw failure
-  return { value, draw: (screen) => renderLog(value, screen), ...defined({ failure }) }
+  return {
+    value,
+    draw: (screen) => renderLog(value, screen),
+    names: namesOfLines(value.troubles),
+    ...defined({ failure }),
+  }
 }
 
 /** What a sentence means is worth knowing also where the node cannot be looked at. */

@@ -70,7 +70,7 @@ function lackingOf({ inputs }: PlanContext, { wanted }: NodeVolume, uid: string)
   return undefined
 }
 
-function missing({ inputs }: PlanContext, { wanted, unresolved }: NodeVolume, uid: string): Judged[] {
+function missing({ inputs }: PlanContext, { wanted, unresolved, leaked }: NodeVolume, uid: string): Judged[] {
   const own = wanted.find(({ podUid }) => podUid === uid)
   if (own !== undefined) {
     const evidence = pluginNamed(own.plugin).evidence(inputs, own)
@@ -80,7 +80,12 @@ function missing({ inputs }: PlanContext, { wanted, unresolved }: NodeVolume, ui
       : [{ name, state: 'good', says: 'as it should be' }]
   }
   const asked = unresolved.find(({ podUid }) => podUid === uid)
-  if (asked === undefined) return []
+  if (asked === undefined) {
+    const isLeaked = leaked.some(({ podUid }) => podUid === uid)
+    return isLeaked
+      ? [{ name: inputs.absolute(`pods/${uid}/volumes`), state: 'absent', says: 'not there any more' }]
+      : []
+  }
   const name = inputs.absolute(`pods/${uid}`)
   return [{ name, state: asked.cause === 'Unknown' ? 'unknown' : 'bad', says: `not set up: ${asked.message}` }]
 }

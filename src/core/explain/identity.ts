@@ -23,7 +23,7 @@ export function identityOf(context: PlanContext, target: Target): Fact[] {
     case 'Volume':
       return volumeFacts(target.volume)
     case 'Driver':
-      return fact('CSI driver', target.name, 'the question')
+      return driverFacts(context, target.name)
   }
 }
 
@@ -120,6 +120,20 @@ function attachmentFacts(context: PlanContext, name: string): Fact[] {
     ...deletionFacts(metadata),
     ...fact('Attach error', status?.attachError?.message, 'API'),
     ...fact('Detach error', status?.detachError?.message, 'API'),
+  ]
+}
+
+function driverFacts({ inputs }: PlanContext, name: string): Fact[] {
+  const { api, csiSockets = [] } = inputs.snapshot
+  const entry = api?.csiNode?.spec.drivers?.find((each) => each.name === name)
+  const object = api?.csiDrivers.find(({ metadata }) => metadata.name === name)
+  const modes = object?.spec.volumeLifecycleModes?.join(', ')
+  return [
+    ...fact('CSI driver', name, csiSockets.some(({ driver }) => driver === name) ? 'socket' : 'API and disk'),
+    ...fact('Node ID', entry?.nodeID, 'CSINode'),
+    ...fact('Lifecycle', modes, 'CSIDriver'),
+    ...fact('fsGroup', object?.spec.fsGroupPolicy, 'CSIDriver'),
+    ...fact('Created', object?.metadata.creationTimestamp, 'CSIDriver'),
   ]
 }
 

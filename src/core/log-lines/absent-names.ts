@@ -1,30 +1,18 @@
-/** Names that are nothing on this node, and names of what explain does not explain: drivers, nodes, config maps, secrets. */
+/** Names that are nothing on this node, and names of what explain does not explain: nodes, config maps, secrets. */
 import { readFailures } from '../desired/read-failures.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { NameView } from './line-explanation.ts'
 import type { LineName } from './line-name.ts'
 
-/** Of a driver, a node, a config map or a secret; undefined for what explain knows. */
+/** Of a node, a config map or a secret; undefined for what explain knows. */
 export function objectAnswer({ snapshot }: NodeState, { kind, name }: LineName): NameView | undefined {
-  if (kind === 'driver') return { kind, name, ...driverState(snapshot, name) }
   if (kind === 'node') return { kind, name, ...nodeState(snapshot, name) }
   if (kind === 'configMap' || kind === 'secret') return { kind, name, ...objectState(snapshot, kind, name) }
   return undefined
 }
 
 type State = Pick<NameView, 'found' | 'says'>
-
-function driverState({ csiSockets, api }: NodeSnapshot, name: string): State {
-  const sockets = (csiSockets ?? []).filter(({ driver }) => driver === name)
-  const listed = api?.csiNode?.spec.drivers?.some((each) => each.name === name) === true
-  const inNode = listed ? 'CSINode lists it' : 'CSINode does not list it'
-  const [socket] = sockets
-  if (csiSockets === undefined) return { found: listed, says: `whether a socket answers is unknown; ${inNode}` }
-  if (sockets.some(({ registered }) => registered)) return { found: true, says: `registered on this node; ${inNode}` }
-  if (socket !== undefined) return { found: true, says: `its socket ${socket.path} does not answer; ${inNode}` }
-  return { found: listed, says: `not registered on this node: it has no socket here; ${inNode}` }
-}
 
 function nodeState({ nodeName }: NodeSnapshot, name: string): State {
   if (name === nodeName) return { found: true, says: 'this node' }
@@ -53,6 +41,7 @@ const ABSENT: Readonly<Record<string, string>> = {
   device: 'no mount and no volume of this node is on it',
   persistentVolume: 'no such PersistentVolume in the API, and nothing of it on this node',
   claim: 'no such claim in the API',
+  driver: 'no CSI driver of this name in the API or on this node',
   podUid: "no such pod in the API or on this node's disk: the directory was removed meanwhile",
   pod: "no such pod in the API or on this node's disk",
 }

@@ -6,8 +6,8 @@ import type { LineAnswer, LineView, NameView, SentenceView } from './line-explan
 import type { NameKind } from './line-name.ts'
 import type { LogLine } from './log-line.ts'
 import { type AskedNode, type Resolved, resolveNames, SPECIFIC } from './name-answers.ts'
-import { type Sentence, SPEAKERS } from './sentence.ts'
-import { SENTENCES, type SentenceName, sentencesIn } from './sentences.ts'
+import { type Sentence, SPEAKERS } from './sentences/sentence.ts'
+import { SENTENCES, type SentenceName, sentencesIn } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
 /** The answer, and what the most specific thing was explained as. */
@@ -54,13 +54,17 @@ export function sentenceView(name: SentenceName, state: NodeState | undefined): 
   }
 }
 
-const PODS_FIRST: readonly NameKind[] = ['podUid', 'pod', ...SPECIFIC]
+const FIRST: Readonly<Record<'pod' | 'driver' | 'volume', readonly NameKind[]>> = {
+  pod: ['podUid', 'pod'],
+  driver: ['driver'],
+  volume: [],
+}
 const WORST: readonly Verdict['state'][] = ['problem', 'blocked', 'waiting', 'operation', 'nothing']
 
 /** Of several alike the one that is worst off. */
 function mainOf(resolved: readonly Resolved[], sentence: SentenceName | undefined): Resolved | undefined {
   const about = sentence === undefined ? undefined : (SENTENCES[sentence] as Sentence).about
-  const order = about === 'pod' ? PODS_FIRST : SPECIFIC
+  const order = [...FIRST[about ?? 'volume'], ...SPECIFIC]
   const found = resolved.filter(({ explained }) => explained !== undefined)
   const rank = ({ view }: Resolved): number => order.indexOf(view.kind)
   const worst = ({ view }: Resolved): number => WORST.indexOf(view.verdict?.state ?? 'nothing')

@@ -9,8 +9,8 @@ import type { LogLine } from './log-line.ts'
 import type { AskedNode } from './name-answers.ts'
 import { parseLine } from './parse-line.ts'
 import type { ReadLog } from './read-log.ts'
-import type { Sentence } from './sentence.ts'
-import { SENTENCES, type SentenceName, sentencesIn } from './sentences.ts'
+import type { Sentence } from './sentences/sentence.ts'
+import { SENTENCES, type SentenceName, sentencesIn } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
 /** Gathered, so that a log in which every line is another one stays small. */

@@ -3,7 +3,7 @@ import type { Code } from '../codes/codes.ts'
 import type { Explanation, Subject, Verdict } from '../explain/explanation.ts'
 import type { NameKind } from './line-name.ts'
 import type { LineFormat, LineSeverity } from './log-line.ts'
-import type { SentenceName } from './sentences.ts'
+import type { SentenceName } from './sentences/sentences.ts'
 
 /** A known sentence, with the node's own names in its text. */
 export interface SentenceView {

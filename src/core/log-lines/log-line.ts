@@ -9,7 +9,7 @@ export type LineSeverity = 'info' | 'warning' | 'error' | 'fatal'
 
 export interface LogLine {
   readonly format: LineFormat
-  /** As it is written: "Nov 22 20:01:02", "1122 20:01:02.123456", RFC 3339; of an event its age. */
+  /** As the line has it: "Nov 22 20:01:02", klog's as "11-22 20:01:02", RFC 3339; of an event its age. */
   readonly time?: string
   /** As journald or syslog has it; mostly, but not always, the node's name. */
   readonly host?: string

@@ -54,6 +54,7 @@ export const SPECIFIC: readonly NameKind[] = [
   'device',
   'podUid',
   'pod',
+  'driver',
 ]
 
 /** The names of a line, the most telling first, each thing once: a volume that the line calls by three names is one. */
@@ -121,10 +122,11 @@ function asksFor({ kind, name, pods = [] }: LineName): string[] {
     case 'podUid':
     case 'pod':
       return [`pod/${name}`]
+    case 'driver':
+      return [`driver/${name}`]
     case 'device':
     case 'path':
       return [name]
-    case 'driver':
     case 'node':
     case 'configMap':
     case 'secret':

@@ -17,7 +17,7 @@ import { keyValues } from './key-values.ts'
 import { takePrefix } from './line-prefix.ts'
 import { type LineSeverity, type LogLine, MAX_LINE_CHARS } from './log-line.ts'
 
-const KLOG = /^([IWEF])(\d{4} \d\d:\d\d:\d\d(?:\.\d+)?) {1,8}(\d+) ([\w.@/-]+:\d+)\] ?/
+const KLOG = /^([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)? {1,8}\d+ ([\w.@/-]+:\d+)\] ?/
 const HEADER_CHARS = 200
 const SEVERITIES: Readonly<Record<string, LineSeverity>> = { I: 'info', W: 'warning', E: 'error', F: 'fatal' }
 
@@ -35,10 +35,10 @@ function parsed(text: string, cut: boolean, depth: number): LogLine {
 type Parsed = Omit<LogLine, 'cut'>
 
 function klogLine(text: string): Parsed | undefined {
-  const [header, severity = '', time = '', , source = ''] = KLOG.exec(text.slice(0, HEADER_CHARS)) ?? []
+  const [header, severity = '', month, day, clock, source = ''] = KLOG.exec(text.slice(0, HEADER_CHARS)) ?? []
   if (header === undefined) return undefined
   const rest = text.slice(header.length)
-  const head = { time, source, ...defined({ severity: SEVERITIES[severity] }) }
+  const head = { time: `${month}-${day} ${clock}`, source, ...defined({ severity: SEVERITIES[severity] }) }
   const quoted = rest.startsWith('"') ? unquoteAt(rest, 0) : undefined
   if (quoted === undefined) return { format: 'klog', ...head, message: rest, values: new Map(), said: flattened(rest) }
   const values = keyValues(rest, quoted.end)

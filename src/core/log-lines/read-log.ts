@@ -38,8 +38,7 @@ export async function readLog(path: string, limits: LogLimits = LOG_LIMITS): Pro
   try {
     const own = ownDescriptor(path, 0)
     if (own !== undefined) return await readDescriptor(own, limits)
-    const { fd, stats } = openData(path, requireReadable)
-    return stats.isFIFO() ? await readPipe(fd, limits) : readFile(fd, limits)
+    return readFile(openData(path, requireReadable).fd, limits)
   } catch (error) {
     throw unreadable(name, error)
   }
@@ -56,7 +55,7 @@ async function readDescriptor(fd: number, limits: LogLimits): Promise<ReadLog> {
 }
 
 function requireReadable(stats: Stats): void {
-  if (!stats.isFile() && !stats.isFIFO()) throw new NoLog(`it is ${kindOf(stats)}, not a plain file`)
+  if (!stats.isFile()) throw new NoLog(`it is ${kindOf(stats)}, not a plain file`)
 }
 
 /** The descriptor is closed. */

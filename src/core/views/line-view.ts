@@ -3,10 +3,12 @@
  * On a terminal the normal form fits the screen: what gives way first stands in GIVES_WAY. `-o wide` shows all, and the whole
  * explanation of the thing that the line is about.
  */
-import type { Verdict } from '../explain/explanation.ts'
+import type { HoldersView, ProcessView, Verdict } from '../explain/explanation.ts'
+import { firstFew } from '../lang/first-few.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
 import type { LineAnswer, LineExplanation, NameView, SentenceView } from '../log-lines/line-explanation.ts'
 import type { NameKind } from '../log-lines/line-name.ts'
+import { podAndContainer } from '../plan/pod-name.ts'
 import { renderExplanation } from './explain-view.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
@@ -34,17 +36,20 @@ function textOf(parts: readonly Part[]): string {
   return parts.map(({ text }) => text).join('')
 }
 
-const MORE = 'Left out for lack of room; -o wide shows all.\n'
+const LEFT_OUT = 'Left out for lack of room; -o wide shows all.\n'
 
-/** Without the parts that give way first, until it fits. */
+/** All that stays, then as much of the rest as there is room for, what gives way last first. */
 function fitting(parts: readonly Part[], rows: number): string {
   if (lineCount(textOf(parts)) <= rows) return textOf(parts)
-  let left = parts
-  for (const gone of GIVES_WAY) {
-    left = left.filter(({ what }) => what !== gone)
-    if (lineCount(textOf(left)) < rows) break
+  const kept = new Set(parts.filter(({ what }) => what === 'stays'))
+  let room = rows - lineCount(LEFT_OUT) - lineCount(textOf([...kept]))
+  for (const part of GIVES_WAY.toReversed().flatMap((kind) => parts.filter(({ what }) => what === kind))) {
+    if (lineCount(part.text) > room) continue
+    kept.add(part)
+    room -= lineCount(part.text)
   }
-  return `${textOf(left)}${MORE}`
+  const shown = parts.filter((part) => kept.has(part))
+  return `${textOf(shown.slice(0, -1))}${LEFT_OUT}${textOf(shown.slice(-1))}`
 }
 
 function lineCount(text: string): number {
@@ -68,6 +73,19 @@ function unknownParts({ line }: LineExplanation, paint: Palette, width: Width): 
   ]
 }
 
+/** "a, b or c" */
+function orText(texts: readonly string[]): string {
+  return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}`
+}
+
+/** A sentence by its name. */
+export function renderSentence(view: SentenceView, paint: Palette, width: Width): string {
+  return textOf([
+    ...sentenceParts(view, paint, width),
+    ...lastParts({ sentence: view, also: [], names: [] }, paint, width),
+  ])
+}
+
 const INDENT = 'What to do:  '.length
 
 function sentenceParts(
@@ -80,12 +98,7 @@ function sentenceParts(
   return [
     {
       what: 'stays',
-      text: wrapped(
-        '',
-        `${name}, said by ${by.join(' or ')}${harmless ? ': no trouble by itself' : ''}`,
-        width,
-        colour,
-      ),
+      text: wrapped('', `${name}, said by ${orText(by)}${harmless ? ': no trouble by itself' : ''}`, width, colour),
     },
     { what: 'stays', text: `\n${labelled('Means', means)}` },
     { what: 'why', text: labelled('Why', why) },
@@ -97,33 +110,61 @@ function sentenceParts(
 const MOST_NAMES = 4
 const MOST_ADVICE = 2
 
-function nodeParts(
-  answer: LineExplanation,
-  node: string,
-  { paint, width, wide }: Omit<Screen, 'symbols' | 'rows'>,
-): Part[] {
-  const { names, main, explanation, otherNode, createdAt } = answer
+type Paper = Omit<Screen, 'symbols' | 'rows'>
+
+/** What the names are here: the thing that the line is about first, with what holds it open, then the others, then what to do. */
+function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] {
+  const { main, explanation, otherNode, createdAt } = answer
+  const { paint, width } = paper
+  const advice = (explanation?.advice ?? []).slice(0, MOST_ADVICE)
+  const parts: Part[] = [
+    { what: 'stays', text: `\n${wrapped('', `On node ${node}, as of ${createdAt}:`, width, paint.bold)}` },
+    {
+      what: 'stays',
+      text: otherNode === undefined ? '' : wrapped('  ! ', sentence(otherNode.says), width, paint.warn),
+    },
+    { what: 'stays', text: main === undefined ? '' : mainText(main, paint, width) },
+    { what: 'stays', text: explanation === undefined ? '' : holdersText(explanation.holders, width) },
+    ...otherNames(answer, paper),
+    ...advice.map(({ text }): Part => ({ what: 'advice', text: wrapped('  - ', text, width) })),
+  ]
+  return parts.filter(({ text }) => text !== '')
+}
+
+/** Without a main one they are the answer. */
+function otherNames({ names, main }: LineExplanation, { paint, width, wide }: Paper): Part[] {
+  if (names.length === 0) return [{ what: 'stays', text: wrapped('  ', 'The line names nothing.', width) }]
   const others = names.filter(({ kind, name }) => kind !== main?.kind || name !== main.name)
   const few = wide ? others : others.slice(0, MOST_NAMES)
-  const hidden = others.length - few.length
-  const advice = (explanation?.advice ?? []).slice(0, MOST_ADVICE)
+  const more = others.length - few.length
   return [
-    { what: 'stays', text: `\n${wrapped('', `On node ${node}, as of ${createdAt}:`, width, paint.bold)}` },
-    ...(otherNode === undefined
-      ? []
-      : [{ what: 'stays', text: wrapped('  ! ', sentence(otherNode.says), width, paint.warn) } as const]),
-    ...(main === undefined ? [] : [{ what: 'stays', text: mainText(main, paint, width) } as const]),
-    ...(main === undefined && names.length === 0
-      ? [{ what: 'stays', text: wrapped('  ', 'The line names nothing.', width) } as const]
-      : []),
     ...few.map(
-      (name) => ({ what: main === undefined ? 'stays' : 'names', text: nameText(name, wide, paint, width) }) as const,
+      (name): Part => ({
+        what: main === undefined ? 'stays' : 'names',
+        text: nameText(name, wide, paint, width),
+      }),
     ),
-    ...(hidden === 0
-      ? []
-      : [{ what: 'names', text: wrapped('  ', `and ${hidden} more names (-o wide)`, width, paint.dim) } as const]),
-    ...advice.map(({ text }) => ({ what: 'advice', text: wrapped('  - ', text, width) }) as const),
+    { what: 'names', text: more === 0 ? '' : wrapped('  ', `and ${more} more names (-o wide)`, width, paint.dim) },
   ]
+}
+
+const MOST_HOLDERS = 3
+
+/** In one sentence; the whole explanation has how, and on which paths. */
+function holdersText({ processes, namespaces, loops, kernel }: HoldersView, width: Width): string {
+  const all = [
+    ...processes.map((process) => `${process.command} (pid ${process.pid})${ofContainer(process)}`),
+    ...namespaces.map((each) => `the mount namespace of ${each.command} (pid ${each.pid})${ofContainer(each)}`),
+    ...loops.map(({ device }) => device),
+    ...kernel,
+  ]
+  return all.length === 0
+    ? ''
+    : wrapped('    ', `Held open by ${firstFew(all, MOST_HOLDERS, 'and ').join(', ')}.`, width)
+}
+
+function ofContainer({ pod, container }: Pick<ProcessView, 'pod' | 'container'>): string {
+  return pod === undefined ? '' : ` of ${podAndContainer({ pod, container })}`
 }
 
 function sentence(text: string): string {
@@ -141,12 +182,17 @@ function mainText(main: NameView, paint: Palette, width: Width): string {
 
 /** In the normal form only the state of what the line names besides; `-o wide` and JSON have the whole verdict. */
 function nameText(name: NameView, wide: boolean, paint: Palette, width: Width): string {
-  const { verdict, says } = name
-  const short =
-    wide || verdict === undefined
-      ? says
-      : `${STATES[verdict.state]}${verdict.code === undefined ? '' : ` (${verdict.code})`}`
-  return wrapped('  ', `${labelOf(name)}: ${short}`, width, verdict === undefined ? paint.dim : undefined)
+  const { verdict } = name
+  const text = `${labelOf(name)}: ${wide ? name.says : shortly(name)}`
+  return wrapped('  ', text, width, verdict === undefined ? paint.dim : undefined)
+}
+
+/** Of a driver only whether it works: what becomes of its volumes is said of these. */
+function shortly({ kind, verdict, says }: NameView): string {
+  if (verdict === undefined) return says
+  if (kind === 'driver' && verdict.state === 'nothing') return says
+  if (kind === 'driver' && verdict.state !== 'problem') return 'answers and is registered'
+  return `${STATES[verdict.state]}${verdict.code === undefined ? '' : ` (${verdict.code})`}`
 }
 
 const STATES: Readonly<Record<Verdict['state'], string>> = {
@@ -197,7 +243,10 @@ function lastParts({ also, sentence, main }: LineAnswer, paint: Palette, width: 
       what: 'also',
       text: also.length === 0 ? '' : wrapped('', `The line also says: ${also.join(', ')}`, width, paint.dim),
     },
-    { what: 'rules', text: codes === '' ? '' : wrapped('', `See also: volctl explain ${codes}`, width, paint.dim) },
+    {
+      what: 'rules',
+      text: codes === '' ? '' : wrapped('', `See also: ${codes} (volctl explain CODE)`, width, paint.dim),
+    },
     { what: 'stays', text: moreText(main) },
   ]
 }

@@ -61,7 +61,7 @@ function numberText(n: number): string {
 function troubleText(trouble: LogTrouble, wide: boolean, paint: Palette, width: Width): string {
   const { sentence, main, names, otherNode, command, line } = trouble
   const colour = sentence?.harmless === true ? paint.good : paint.bad
-  const first = names[0]
+  const first = names.find(({ kind }) => kind === 'pod' || kind === 'podUid') ?? names[0]
   return [
     `\n${wrapped('', `${numberText(trouble.count)}x ${sentence?.name ?? 'not known to volctl'}${timesText(trouble)}`, width, colour)}`,
     wrapped('    ', sentence?.means ?? line.message, width),

@@ -1,8 +1,10 @@
 /** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it, each of which `volctl explain` takes. */
-import type { Explanation } from '../explain/explanation.ts'
+import type { Explanation, Subject } from '../explain/explanation.ts'
 import type { PastApplies } from '../journal/past-applies.ts'
-import type { Operation, Plan, PodRef } from '../plan/plan.ts'
+import type { LineAnswer } from '../log-lines/line-explanation.ts'
+import type { Operation, Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
+import type { StatusRow } from '../status/status.ts'
 import { terminalSafe } from './terminal-safe.ts'
 
 /** Pods, volumes and attachments of the operations, blocked ones included, in the order of the plan. */
@@ -18,19 +20,39 @@ function noteUid(uids: Map<string, Set<string>>, pod: PodRef): void {
   uids.set(name, (uids.get(name) ?? new Set()).add(pod.uid))
 }
 
+/** Pods, and volumes that are no pod's any more, of these rows, in their order. */
+export function namesOfRows(rows: readonly Pick<StatusRow, 'pod' | 'volume' | 'desired'>[]): string[] {
+  return rows.map(({ pod, volume, desired }) =>
+    pod === undefined ? volumeName(volume) : `pod/${desired === 'notWanted' ? pod.uid : podName(pod)}`,
+  )
+}
+
 function subjectOf({ attachment, pod, volume, paths, basis }: Operation, isShared: (pod: PodRef) => boolean): string {
   if (attachment !== undefined) return `volumeattachment/${attachment.name}`
   // Of a deleted pod another may have the name.
   const isListed = basis?.pod?.listed !== false
   if (pod !== undefined) return `pod/${isListed && !isShared(pod) ? podName(pod) : pod.uid}`
-  if (volume === undefined) return `path/${paths[0] ?? ''}`
-  if (volume.persistentVolume !== undefined) return `persistentvolume/${volume.persistentVolume}`
-  return `volume/${volume.uniqueName ?? volume.name}`
+  return volume === undefined ? `path/${paths[0] ?? ''}` : volumeName(volume)
+}
+
+function volumeName({ persistentVolume, uniqueName, name }: VolumeRef): string {
+  return persistentVolume === undefined ? `volume/${uniqueName ?? name}` : `persistentvolume/${persistentVolume}`
 }
 
 /** The one thing that was asked about. */
-export function namesOfExplanation({ subject: { kind, name } }: Pick<Explanation, 'subject'>): string[] {
-  return [`${kind.toLowerCase()}/${name}`]
+export function namesOfExplanation({ subject }: Pick<Explanation, 'subject'>): string[] {
+  return [subjectName(subject)]
+}
+
+/** What of the names in lines of a log is on this node. */
+export function namesOfLines(answers: readonly Pick<LineAnswer, 'names'>[]): string[] {
+  return answers.flatMap(({ names }) =>
+    names.flatMap(({ found, subject }) => (found && subject !== undefined ? subjectName(subject) : [])),
+  )
+}
+
+function subjectName({ kind, name }: Subject): string {
+  return `${kind.toLowerCase()}/${name}`
 }
 
 /** Plans that were carried out, oldest first; `--plan` takes each. */

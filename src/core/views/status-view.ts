@@ -20,11 +20,16 @@ export interface StatusOptions {
   readonly suffix: string
 }
 
+/** What is good is only counted, unless all is asked for. */
+export function shownRows(rows: readonly StatusRow[], all: boolean): readonly StatusRow[] {
+  return all ? rows : rows.filter(({ verdict }) => verdict.state !== 'good')
+}
+
 export function renderStatus(status: Status, screen: Screen, { all, suffix }: StatusOptions): string {
   const { rows, node, createdAt, kubelet, refused } = status
   const { width, paint } = screen
   const unfolded = all || screen.wide
-  const shown = unfolded ? rows : rows.filter(({ verdict }) => verdict.state !== 'good')
+  const shown = shownRows(rows, unfolded)
   const unit = kubelet.unit === undefined ? '' : ` (${kubelet.unit})`
   const head = `Node ${node}, kubelet ${KUBELET[kubelet.state]}${unit}, as of ${createdAt}`
   return [

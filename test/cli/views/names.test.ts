@@ -5,7 +5,15 @@ import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { explain } from '../../../src/core/explain/explain.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
-import { namesOfExplanation, namesOfJournal, namesOfPlan, renderNames } from '../../../src/core/views/names.ts'
+import { nodeStatus } from '../../../src/core/status/node-status.ts'
+import {
+  namesOfExplanation,
+  namesOfJournal,
+  namesOfLines,
+  namesOfPlan,
+  namesOfRows,
+  renderNames,
+} from '../../../src/core/views/names.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { anOperation } from '../plan-builder.ts'
 import { CAPTURES } from '../run-volctl.ts'
@@ -63,6 +71,20 @@ describe('a plan', () => {
     const pods = ['u1', 'u2'].map((uid) => ({ namespace: 'shop', name: 'web-0', uid }))
     expect(namesOfPlan({ operations: pods.map((pod) => anOperation({ pod })) })).toEqual(['pod/u1', 'pod/u2'])
   })
+})
+
+it.each(files)('rows of status, of %s: explain takes every name', async (path) => {
+  const state = await readSnapshot(path)
+  const options = planOptions()
+  for (const name of new Set(namesOfRows(nodeStatus(state, options, false).rows)))
+    expect(known(() => namesOfExplanation(explain(state, options, name).explanation)[0])).toMatch(/^[a-z]+\/./)
+})
+
+it('lines of a log: what of their names is on the node', () => {
+  const name = { kind: 'pod', name: 'web-0', found: true, says: '' } as const
+  const subject = { kind: 'Pod', name: 'shop/web-0' } as const
+  const lost = { ...name, found: false }
+  expect(namesOfLines([{ names: [{ ...name, subject }, lost] }, { names: [name] }])).toEqual(['pod/shop/web-0'])
 })
 
 it('a journal: plans, oldest first; those of early versions had no id', () => {

@@ -34,6 +34,8 @@ export interface SavedPlanReport {
   readonly again: Run
   readonly unchangedAgain: boolean
   readonly rest: Run
+  /** The file of the rest once more, for people. */
+  readonly done: Run
   readonly journal: PastApplies
   readonly journalTable: Run
   readonly edited: Run
@@ -101,6 +103,7 @@ async function savedPlan(scene: Scene): Promise<SavedPlanReport> {
     journalTable: await runVolctl(scene, ['journal', '-o', 'wide', '--last', '1']),
     ...edited,
     unsafe,
+    done: await runVolctl(scene, ['apply', file, '--yes']),
   }
 }
 

@@ -35,8 +35,8 @@ function expectInTime({ planned, explained, applied }: Commands): void {
   expect(applied).toBeLessThan(APPLY_SECONDS)
 }
 
-/** What `explain` says of the mount: that it is dead, that it would go, and who holds it, without waiting for its server. */
-const DEAD = { kind: 'Mount', state: 'operation', dead: true, known: true }
+/** What `explain` says of the mount: that it is dead, and who holds it, without waiting for its server. */
+const DEAD = { kind: 'Mount', state: 'problem', dead: true, known: true }
 
 /** Everything else of the plan, detaching left out. */
 const REST = 12

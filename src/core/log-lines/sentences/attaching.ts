@@ -1,5 +1,5 @@
 /** What the attach/detach controller, external attachers and the scheduler say: attachments, limits, claims. */
-import type { Sentence } from '../sentence.ts'
+import type { Sentence } from './sentence.ts'
 
 export const ATTACHING = {
   MultiAttachError: {

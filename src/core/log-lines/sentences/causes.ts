@@ -1,5 +1,5 @@
 /** What the kernel, mount programs and drivers say of a file system, a device or a mount: most end up inside another line. */
-import type { Sentence } from '../sentence.ts'
+import type { Sentence } from './sentence.ts'
 
 export const CAUSES = {
   FileSystemErrors: {
@@ -51,7 +51,7 @@ export const CAUSES = {
     why: 'The node lost power while the file was written, somebody removed it, or an earlier teardown ended half way. Without the file the kubelet cannot call the driver.',
     next: 'volctl explain on the directory says which volume it is, and what proves that. Do not unmount by hand: the driver would not learn of it.',
     volctl:
-      'Recovers driver and handle from the staging directory or another state file (S17) and calls the driver; else it is blocked until --handle.',
+      'Recovers driver and handle from the staging directory or another state file and calls the driver; else it is blocked until --handle.',
     codes: ['StateFileMissing', 'IdentityUnconfirmed', 'NotReconstructable'],
     rules: ['O5', 'O6', 'S17', 'C93'],
   },

@@ -1,5 +1,5 @@
 /** Config maps, secrets and tokens; and the driver that is not there. */
-import type { Sentence } from '../sentence.ts'
+import type { Sentence } from './sentence.ts'
 
 export const CONTENT = {
   ContentNotFound: {
@@ -62,6 +62,7 @@ export const CONTENT = {
       'Shows sockets and CSINode; blocks with DriverNotRegistered. For a driver that was removed for good: --driver-gone NAME.',
     codes: ['DriverNotRegistered', 'DriverMissing', 'DriverNotInCsiNode'],
     rules: ['C29', 'O10', 'O26', 'S16'],
+    about: 'driver',
   },
   OwnershipSlow: {
     says: [

@@ -1,5 +1,5 @@
 /** What the kubelet says of directories of pods that were deleted from the API. */
-import type { Sentence } from '../sentence.ts'
+import type { Sentence } from './sentence.ts'
 
 export const ORPHANS = {
   OrphanedPodSubPaths: {
@@ -82,7 +82,7 @@ export const ORPHANS = {
     volctl:
       'Unmounts the volumes through their drivers, also while the kubelet runs; with --orphans removes the directory too.',
     codes: ['PodGone', 'OrphanPodDir', 'Settling'],
-    rules: ['R606', 'R611', 'O37'],
+    rules: ['R606', 'R611', 'O17'],
     about: 'pod',
   },
 } as const satisfies Readonly<Record<string, Sentence>>

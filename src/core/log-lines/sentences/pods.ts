@@ -1,5 +1,5 @@
 /** What the kubelet says of pods that end, and of what it does by itself. */
-import type { Sentence } from '../sentence.ts'
+import type { Sentence } from './sentence.ts'
 
 export const PODS = {
   PodTerminating: {
@@ -19,7 +19,7 @@ export const PODS = {
     means: 'The pod is being deleted, and its containers or volumes do not come down.',
     why: 'A container does not stop (often a process that hangs on a dead mount), the runtime gives no answer, or a volume cannot be unmounted.',
     next: 'volctl explain on the pod says what still lives and which volume is left. Do not force-delete it: the volume would be given away while it is in use.',
-    volctl: "Never touches a pod of which something may run; once nothing runs, it unmounts the pod's volumes.",
+    volctl: "Never touches a pod that may still run; once nothing of it runs, it unmounts the pod's volumes.",
     codes: ['PodStillRunning', 'PodFinished', 'HeldBy'],
     rules: ['S9', 'O4', 'R220'],
     about: 'pod',
@@ -30,7 +30,7 @@ export const PODS = {
     means: 'The pod ended or was deleted, and the kubelet keeps its volumes while a container of it still runs.',
     why: 'Volumes are unmounted only after the last container has stopped. For the grace period of a deletion this is normal.',
     next: 'If it stays longer than the grace period: crictl ps shows the container. A process in state D hangs on its storage.',
-    volctl: 'Does the same: a pod of which anything lives is left alone (PodStillRunning).',
+    volctl: 'Does the same: a pod is left alone while anything of it lives (PodStillRunning).',
     codes: ['PodStillRunning', 'PodGoneButRunning'],
     rules: ['S9', 'O4'],
     about: 'pod',

@@ -1,5 +1,5 @@
 /** Lines around a cause: what they end with says more, and is looked for before them. */
-import type { Sentence } from '../sentence.ts'
+import type { Sentence } from './sentence.ts'
 
 export const WRAPPERS = {
   VolumesNotReady: {
@@ -50,7 +50,7 @@ export const WRAPPERS = {
     volctl:
       'Asks the driver to unpublish and unstage, checks the mount table afterwards, and never counts an error as done.',
     codes: ['DriverFailed', 'DriverRefused', 'UnmountFailed'],
-    rules: ['R441', 'S16', 'O34'],
+    rules: ['R441', 'S16', 'O15'],
   },
   MountingFailed: {
     says: [

@@ -2,14 +2,14 @@
  * Every sentence that volctl knows, by name. The order counts: a line is known by the first one that it says, so that causes stand
  * before the lines that only wrap them.
  */
-import type { LogLine } from './log-line.ts'
+
+import { ATTACHING } from './attaching.ts'
+import { CAUSES } from './causes.ts'
+import { CONTENT } from './content.ts'
+import { ORPHANS } from './orphans.ts'
+import { PODS } from './pods.ts'
 import type { Sentence } from './sentence.ts'
-import { ATTACHING } from './sentences/attaching.ts'
-import { CAUSES } from './sentences/causes.ts'
-import { CONTENT } from './sentences/content.ts'
-import { ORPHANS } from './sentences/orphans.ts'
-import { PODS } from './sentences/pods.ts'
-import { WRAPPERS } from './sentences/wrappers.ts'
+import { WRAPPERS } from './wrappers.ts'
 
 export const SENTENCES = { ...ORPHANS, ...CONTENT, ...CAUSES, ...ATTACHING, ...PODS, ...WRAPPERS } as const
 
@@ -17,8 +17,14 @@ export type SentenceName = keyof typeof SENTENCES
 
 const ALL: readonly (readonly [SentenceName, Sentence])[] = Object.entries(SENTENCES) as [SentenceName, Sentence][]
 
+/** What a line says, without its header; of an event also its reason. */
+export interface Spoken {
+  readonly said: string
+  readonly reason?: string
+}
+
 /** Those that a line says, the most telling first; empty: nobody knows it. */
-export function sentencesIn({ said, reason = '' }: Pick<LogLine, 'said' | 'reason'>): SentenceName[] {
+export function sentencesIn({ said, reason = '' }: Spoken): SentenceName[] {
   const text = `${reason.toLowerCase()} ${said.toLowerCase()}`
   return ALL.filter(([, { says }]) => says.some((parts) => standsIn(text, parts))).map(([name]) => name)
 }

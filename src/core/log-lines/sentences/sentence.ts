@@ -1,4 +1,4 @@
-import type { Code } from '../codes/codes.ts'
+import type { Code } from '../../codes/codes.ts'
 
 /** Who logs it, or sends it as an event. */
 export const SPEAKERS = {
@@ -27,7 +27,7 @@ export interface Sentence {
   readonly codes: readonly Code[]
   readonly rules: readonly string[]
   /** What the answer is about where the line names several things; absent: the volume. */
-  readonly about?: 'pod'
+  readonly about?: 'pod' | 'driver'
   /** No trouble: the kubelet says what it does. */
   readonly harmless?: true
 }

@@ -1,0 +1,20 @@
+/** One sentence of the catalogue by its name, as answers to lines show it: no node is looked at. */
+import { sentenceView } from './explain-line.ts'
+import type { SentenceView } from './line-explanation.ts'
+import { SENTENCES, type SentenceName } from './sentences/sentences.ts'
+
+/** What `volctl explain TargetBusy -o json` prints. */
+export interface SentenceExplanation extends SentenceView {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'Sentence'
+}
+
+/** @param word as it was typed; case counts @returns undefined where no sentence has the name */
+export function explainSentence(word: string): SentenceExplanation | undefined {
+  if (!isSentence(word)) return undefined
+  return { apiVersion: 'volctl.io/v1', kind: 'Sentence', ...sentenceView(word, undefined) }
+}
+
+function isSentence(word: string): word is SentenceName {
+  return Object.hasOwn(SENTENCES, word)
+}

@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { Looking } from '../../src/core/cli/looking.ts'
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
+
+let written = ''
+const terminal = { columns: 80, write: (text: string) => (written += text) }
+
+it('a look of more than a second is told in one line, which is erased', () => {
+  written = ''
+  let now = 0
+  {
+    using looking = new Looking(terminal, () => now)
+    now = 900
+    vi.advanceTimersByTime(500)
+    expect(written).toBe('')
+    now = 3000
+    vi.advanceTimersByTime(500)
+    expect(written).toBe('\r\u001b[KReading the API server and this node: 3s')
+    looking.instead(() => terminal.write('said'))
+    expect(written.endsWith('3s\r\u001b[Ksaid')).toBe(true)
+    vi.advanceTimersByTime(500)
+  }
+  expect(written.endsWith('\r\u001b[K')).toBe(true)
+  const before = written
+  vi.advanceTimersByTime(5000)
+  expect(written).toBe(before)
+})
+
+it('nothing is written where standard error is no terminal, or the look is quick', () => {
+  written = ''
+  {
+    using _ = new Looking(undefined)
+    vi.advanceTimersByTime(5000)
+  }
+  {
+    using _ = new Looking(terminal, () => 0)
+    vi.advanceTimersByTime(5000)
+  }
+  expect(written).toBe('')
+})

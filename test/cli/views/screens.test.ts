@@ -1,0 +1,179 @@
+/**
+ * What a person sees of every recorded node, in test/screens: plan and plan --orphans on terminals of two sizes and in a pipe,
+ * a node whose kubelet runs, and what apply shows before it asks. `vitest -u` writes them again; look at the difference.
+ */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { NodeState } from '../../../src/core/model/node-state.ts'
+import type { KubeletSnapshot } from '../../../src/core/model/snapshot.ts'
+import { withAdvice } from '../../../src/core/plan/next-steps.ts'
+import type { Plan } from '../../../src/core/plan/plan.ts'
+import { planNode } from '../../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
+import { palette } from '../../../src/core/views/palette.ts'
+import { renderPlan } from '../../../src/core/views/plan-view.ts'
+import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
+import { summaryLine } from '../../../src/core/views/summary-line.ts'
+import { UNICODE_SYMBOLS } from '../../../src/core/views/symbols.ts'
+import { textWidth } from '../../../src/core/views/text-width.ts'
+import { planOptions } from '../../helpers/plan-options.ts'
+import { buildNode, randomNode } from '../../helpers/random-node.ts'
+import { anOperation, aPlan } from '../plan-builder.ts'
+import { CAPTURES } from '../run-volctl.ts'
+
+const SCREENS = join(import.meta.dirname, '..', '..', 'screens')
+const SIZES: Readonly<Record<string, Screen>> = {
+  '80x24': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 },
+  '120x40': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 120, rows: 40 },
+  'a pipe': PLAIN_SCREEN,
+}
+
+const captures = readdirSync(CAPTURES).flatMap((folder) =>
+  ['node', 'before', 'after']
+    .map((name) => `${folder}/${name}`)
+    .filter((path) => existsSync(join(CAPTURES, `${path}.json`))),
+)
+
+const node = (capture: string): Promise<NodeState> => readSnapshot(join(CAPTURES, `${capture}.json`))
+
+function planned(state: NodeState, orphans = false): Plan {
+  const plan = planNode(state, planOptions({ orphans }))
+  return withAdvice(plan, { words: orphans ? ['--orphans'] : [], settleMs: 120_000 })
+}
+
+const withKubelet = (state: NodeState, kubelet: KubeletSnapshot): NodeState => ({
+  ...state,
+  snapshot: { ...state.snapshot, kubelet },
+})
+
+/** Lines that are too wide, but for one path, or one word in a shell's quotes, that no line is wide enough for. */
+function tooWide(text: string, width: number): string[] {
+  return text
+    .split('\n')
+    .filter((line) => textWidth(line) > width && !/^(?:\s*|Next: volctl explain )(?:\S*\/\S*|'\S+')$/.test(line))
+}
+
+/** The verdict as a person reads it who sees the last lines only. */
+function lastLines(text: string, rows: number): string {
+  return text.split('\n').slice(-rows).join(' ').replace(/\s+/g, ' ')
+}
+
+function expectReadable(plan: Plan, text: string, { width, rows }: Screen): void {
+  if (width !== undefined) expect(tooWide(text, width)).toEqual([])
+  const seen = lastLines(text, Math.min(rows ?? 24, 24))
+  expect(seen).toContain(summaryLine(plan))
+  const [next] = plan.summary.next ?? []
+  if (next !== undefined) expect(seen).toContain(`Next: ${next.command} `)
+}
+
+describe('every recorded node', () => {
+  it.each(captures)('%s', async (capture) => {
+    const state = await node(capture)
+    const sections: string[] = []
+    const seen = new Map<string, string>()
+    for (const [command, orphans] of [
+      ['plan', false],
+      ['plan --orphans', true],
+    ] as const) {
+      const plan = planned(state, orphans)
+      for (const [size, screen] of Object.entries(SIZES)) {
+        const text = renderPlan(plan, screen)
+        expectReadable(plan, text, screen)
+        const title = `${command}, ${size}`
+        const same = seen.get(text)
+        seen.set(text, same ?? title)
+        sections.push(`##### ${title}\n${same === undefined ? text : `as ${same}\n`}`)
+      }
+    }
+    await expect(sections.join('\n')).toMatchFileSnapshot(join(SCREENS, `${capture.replace('/', '-')}.txt`))
+  })
+
+  it('in colour', async () => {
+    const screen: Screen = {
+      ...PLAIN_SCREEN,
+      symbols: UNICODE_SYMBOLS,
+      width: 80,
+      rows: 24,
+      paint: await palette(true),
+    }
+    const text = renderPlan(planned(await node('recreate/before')), screen)
+    await expect(text.replaceAll('\u001b', '\\e')).toMatchFileSnapshot(join(SCREENS, 'recreate-before-coloured.txt'))
+  })
+
+  it('before apply asks, with every volume (S31)', async () => {
+    const plan = planned(await node('recreate/before'))
+    const screen = { ...SIZES['80x24'] } as Screen
+    const text = renderPlan(plan, screen, { confirm: true })
+    expect(tooWide(text, 80)).toEqual([])
+    expect(lastLines(text, 22)).toContain(summaryLine(plan))
+    await expect(text).toMatchFileSnapshot(join(SCREENS, 'recreate-before-apply.txt'))
+  })
+})
+
+describe('a kubelet that runs', () => {
+  it.each([
+    { name: 'stuck-running', capture: 'stuck/after', unit: 'k3s-agent.service' },
+    { name: 'stuck-running-server', capture: 'stuck/after', unit: 'k3s.service' },
+    { name: 'reboot-running', capture: 'reboot/before', unit: 'kubelet.service' },
+    { name: 'recreate-running', capture: 'recreate/before', unit: 'kubelet.service' },
+  ])('$name: first what it does, what it never does, and what to type', async ({ name, capture, unit }) => {
+    const state = withKubelet(await node(capture), { running: true, mayReturn: true, unit })
+    const plan = planned(state)
+    const screen = { ...SIZES['80x24'] } as Screen
+    const text = renderPlan(plan, screen)
+    expectReadable(plan, text, screen)
+    expect(text).toContain('The kubelet is running')
+    expect(text).not.toContain('the kubelet is running and manages this volume')
+    await expect(text).toMatchFileSnapshot(join(SCREENS, `${name}.txt`))
+  })
+})
+
+const parameters = { numRuns: 200, seed: 1515 }
+
+/** Every row that a screen names, in its columns or in words. */
+function rowsNamed(text: string): number[] {
+  const lists = [
+    ...text.matchAll(/^ {2}([\d, -]*\d) {2,}[A-Z]/gm),
+    ...text.matchAll(/^ *and \d+ more (?:pods|volumes) like it: operations ([\d, -]*\d)/gm),
+  ].map(([, list = '']) => list)
+  return lists
+    .flatMap((list) => list.split(', '))
+    .flatMap((range) => {
+      const [from = 0, to = from] = range.split('-').map(Number)
+      return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+    })
+    .toSorted((a, b) => a - b)
+}
+
+describe('of any node', () => {
+  it('no line is too wide, the verdict stands last, and every operation is counted and named', () =>
+    fc.assert(
+      fc.property(randomNode, fc.boolean(), fc.constantFrom(72, 80, 132), (random, orphans, width) => {
+        const plan = planned(buildNode(random), orphans)
+        const screen: Screen = { ...PLAIN_SCREEN, width, rows: 24 }
+        const text = renderPlan(plan, screen)
+        expectReadable(plan, text, { ...screen, rows: 24 })
+        const all = plan.operations.map((_, index) => index + 1)
+        expect(rowsNamed(text)).toEqual(all)
+        const { ready = 0 } = plan.summary
+        const blocked = /(\d+) blocked/.exec(summaryLine(plan))?.[1] ?? 0
+        expect(ready + Number(blocked)).toBe(plan.operations.length)
+      }),
+      parameters,
+    ))
+
+  it('very many operations are folded, and drawn one by one where that is asked for', () => {
+    const operations = Array.from({ length: 20_000 }, (_, n) => {
+      const pod = { uid: `${n}`.padStart(8, '0') }
+      return anOperation({ id: `op-${n}`, pod })
+    })
+    const plan = aPlan({ operations })
+    const folded = renderPlan(plan, { ...PLAIN_SCREEN, width: 80, rows: 24 })
+    const wide = renderPlan(plan, { ...PLAIN_SCREEN, wide: true })
+    expect(folded.split('\n').length).toBeLessThan(40)
+    expect(folded).toContain('and 19997 more pods like it: operations 4-20000; -v or -o wide shows all')
+    expect(wide.split('\n').length).toBeGreaterThan(60_000)
+  })
+})

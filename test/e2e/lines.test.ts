@@ -1,0 +1,53 @@
+/** From log lines to their causes on a node whose mounts, driver, runtime and API server are real. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { noMounts } from '../helpers/namespace.ts'
+import { runScenario } from './run-scenario.ts'
+import type { LinesReport } from './scenarios/lines.ts'
+
+describe.skipIf(noMounts !== undefined)(`lines of a log${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
+  let report: LinesReport
+  beforeAll(async () => {
+    report = await runScenario('lines')
+  })
+
+  it('each is known, and resolved to what is really there', () => {
+    const { log, pods, driver } = report
+    const found = Object.fromEntries(
+      log.troubles.map(({ sentence, main }) => [
+        `${sentence?.name} ${main?.ask ?? 'nothing'}`,
+        `${main?.verdict?.state ?? ''} ${main?.verdict?.code ?? ''}`.trim(),
+      ]),
+    )
+    expect(found).toEqual({
+      [`OrphanedPodVolumes pod/${pods.db}`]: 'operation PodGone',
+      [`OrphanedPodSubPaths pod/${pods.batch}`]: 'operation LeakedSubPath',
+      [`TargetBusy volume/${pods.db}/pv-common`]: 'operation PodGone',
+      'DetachStuck pv/pv-idle': 'operation NotWanted',
+      'UnmountingFailed pv/pv-old': 'operation StagedWithoutPod',
+      'ContainersNotExited pod/shop/web-0': 'nothing',
+      [`RemountRequested volume/${pods.web}/password`]: 'nothing',
+      'VolumesNotReady pod/shop/web-0': 'nothing',
+      [`MultiAttachError volume/kubernetes.io/csi/${driver}^vol-common`]: 'operation PodGone',
+      [`NotInPodInformer pod/${pods.db}`]: 'operation PodGone',
+      [`DriverNotInList driver/${driver}`]: 'operation PodGone',
+      'OrphanedPodFile nothing': '',
+    })
+    expect(log.lines).toEqual({ total: 12, read: 12, explained: 12 })
+  })
+
+  it('a UID that exists nowhere says so', () => {
+    const [gone] = report.log.troubles.filter(({ sentence }) => sentence?.name === 'OrphanedPodFile')
+    expect(gone?.names).toMatchObject([{ found: false, says: expect.stringContaining('was removed meanwhile') }])
+  })
+
+  it('another node is named', () => {
+    const [other] = report.log.troubles.filter(({ sentence }) => sentence?.name === 'MultiAttachError')
+    expect(other?.otherNode).toMatchObject({ name: 'worker-2' })
+  })
+
+  it('who keeps a target busy', () => {
+    const { busy, pid, screen } = report
+    expect(busy.explanation?.holders.processes).toMatchObject([{ pid, command: 'sh', holds: [{ what: 'cwd' }] }])
+    expect(screen).toContain(`Held open by sh (pid ${pid}).`)
+  })
+})

@@ -1,0 +1,110 @@
+/** Lines of a kubelet and a controller about a node with real mounts, as a log through a pipe, and one of them by itself. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import type { LineExplanation } from '../../../src/core/log-lines/line-explanation.ts'
+import type { LogExplanation } from '../../../src/core/log-lines/log-explanation.ts'
+import { csiUniqueName } from '../../../src/core/names/volume-names.ts'
+import { DRIVER, handleOf, NAMESPACE, pvOf } from '../../helpers/scene/api-objects.ts'
+import { FORGOTTEN, IDLE } from '../../helpers/scene/pods.ts'
+import type { Scene } from '../../helpers/scene/scene.ts'
+import { runVolctl, VOLCTL } from '../../helpers/scene/volctl.ts'
+import { withScene, writeReport } from './scenario.ts'
+
+export interface LinesReport {
+  readonly pods: Readonly<Record<'web' | 'db' | 'batch', string>>
+  readonly driver: string
+  readonly log: LogExplanation
+  readonly busy: LineExplanation
+  /** Of the process that holds the volume. */
+  readonly pid: number
+  readonly screen: string
+}
+
+const klog = (severity: string, message: string): string =>
+  `Nov 22 20:01:02 worker-1 kubelet[812]: ${severity}1122 20:01:02.123456     812 file.go:1] ${message}`
+const many = (error: string): string =>
+  klog('E', `"There were many similar errors. Turn up verbosity to see them." err=${JSON.stringify(error)} numErrs=1`)
+
+function linesOf({ pods, rootDir }: Scene): { readonly all: string[]; readonly busy: string } {
+  const { web, db, batch } = pods
+  const common = csiUniqueName(DRIVER, 'vol-common')
+  const idle = csiUniqueName(DRIVER, handleOf(IDLE))
+  const forgotten = csiUniqueName(DRIVER, handleOf(FORGOTTEN))
+  const target = `${rootDir}/pods/${db.uid}/volumes/kubernetes.io~csi/pv-common/mount`
+  const busy = klog(
+    'E',
+    `Operation for "{volumeName:${common} podName:${db.uid} nodeName:}" failed. No retries permitted until 2026-11-22 20:03:04 +0000 UTC (durationBeforeRetry 2m2s). Error: UnmountVolume.TearDown failed for volume "data" (UniqueName: "${common}") pod "${db.uid}" (UID: "${db.uid}") : kubernetes.io/csi: Unmounter.TearDownAt failed: rpc error: code = Internal desc = unmount failed: exit status 32\\nUnmounting arguments: ${target}\\nOutput: umount: ${target}: target is busy.`,
+  )
+  const all = [
+    many(`orphaned pod "${db.uid}" found, but volume paths are still present on disk`),
+    many(
+      `orphaned pod "${batch.uid}" found, but failed to rmdir() subpath at path ${rootDir}/pods/${batch.uid}/volume-subpaths/pv-batch/main/0: device or resource busy`,
+    ),
+    busy,
+    `E1122 20:01:02.123456       1 a.go:1] DetachVolume.Detach failed for volume "${pvOf(IDLE)}" (UniqueName: "${idle}") on node "worker-1" : volume is still in use by node, according to Node status`,
+    klog(
+      'E',
+      `UnmountDevice failed for volume "${pvOf(FORGOTTEN)}" (UniqueName: "${forgotten}") on node "worker-1" : rpc error: code = Internal desc = x`,
+    ),
+    klog(
+      'I',
+      `"Pod still has one or more containers in the non-exited state and will not be removed from desired state" pod="${NAMESPACE}/${web.name}"`,
+    ),
+    klog(
+      'I',
+      `Starting operationExecutor.MountVolume for volume "password" (UniqueName: "kubernetes.io/secret/${web.uid}-password") pod "${web.name}" (UID: "${web.uid}") Volume is already mounted to pod, but remount was requested.`,
+    ),
+    klog(
+      'E',
+      `"Unable to attach or mount volumes for pod; skipping pod" err="unmounted volumes=[common], unattached volumes=[], failed to process volumes=[]: context deadline exceeded" pod="${NAMESPACE}/${web.name}"`,
+    ),
+    `I1122 20:01:02.123456       1 a.go:1] "Multi-Attach error: volume is already exclusively attached and can't be attached to another node" attachedTo=["worker-2"] volume="${common}"`,
+    `I1122 20:01:02.123456       1 a.go:1] "Removing pod from dsw because it does not exist in pod informer" podName="${NAMESPACE}/${db.name}" podUID="${db.uid}"`,
+    klog(
+      'E',
+      `MountVolume.MountDevice failed for volume "pv-common" : kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: driver name ${DRIVER} not found in the list of registered CSI drivers`,
+    ),
+    many(
+      'orphaned pod "99999999-2222-4333-8444-000000000001" found, but error occurred when trying to remove the volumes dir: not a directory',
+    ),
+  ]
+  return { all, busy }
+}
+
+async function logThroughPipe(scene: Scene, lines: readonly string[]): Promise<LogExplanation> {
+  const child = spawn(VOLCTL, ['explain', '--log', '-', '-o', 'json'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...scene.env },
+  })
+  child.stdin.end(`${lines.join('\n')}\n`)
+  const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')])
+  return JSON.parse(stdout) as LogExplanation
+}
+
+async function run(scene: Scene): Promise<LinesReport> {
+  await scene.breakIt()
+  const { web, db, batch } = scene.pods
+  const { all, busy } = linesOf(scene)
+  const log = await logThroughPipe(scene, all)
+  const holder = spawn('sh', ['-c', 'echo ready; read -r line'], {
+    cwd: `${scene.rootDir}/pods/${db.uid}/volumes/kubernetes.io~csi/pv-common/mount`,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  await once(holder.stdout, 'data')
+  const answer = await runVolctl(scene, ['explain', busy, '-o', 'json'])
+  const table = await runVolctl(scene, ['explain', busy])
+  const ended = once(holder, 'exit')
+  holder.stdin.end()
+  await ended
+  return {
+    pods: { web: web.uid, db: db.uid, batch: batch.uid },
+    driver: DRIVER,
+    log,
+    busy: JSON.parse(answer.stdout) as LineExplanation,
+    pid: holder.pid ?? 0,
+    screen: table.stdout,
+  }
+}
+
+writeReport(await withScene(run, { small: true }))

@@ -1,0 +1,217 @@
+/** The chain from claim to sub-path, link by link: what is good, what is bad, what nobody knows, and how it is drawn. */
+import { describe, expect, it } from 'vitest'
+import { explain } from '../../src/core/explain/explain.ts'
+import type { Link } from '../../src/core/explain/explanation.ts'
+import { chainLines, chainText } from '../../src/core/views/explain-chain.ts'
+import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
+import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const GONE = uid(9)
+const LIVING = uid(2)
+const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+
+const healthy = (): NodeBuilder =>
+  node()
+    .persistentVolume('pv-1')
+    .livingPod(LIVING, 'web-0', [claim])
+    .published(LIVING, 'pv-1', '7:1')
+    .staged('pv-1', '7:1')
+
+function chainOf(built: NodeBuilder, what = 'pv/pv-1'): readonly Link[] {
+  const { chain, volumes } = explain(built.build(), planOptions(), what).explanation
+  expect(volumes.map((each) => each.chain)).toContainEqual(chain)
+  return chain
+}
+
+const states = (chain: readonly Link[]): Record<string, string> =>
+  Object.fromEntries(chain.map(({ kind, state }) => [kind, state]))
+
+const GOOD = {
+  PersistentVolumeClaim: 'good',
+  PersistentVolume: 'good',
+  VolumeAttachment: 'good',
+  StagedMount: 'good',
+  PodMount: 'good',
+}
+
+describe('links', () => {
+  it('a volume that is as it should be', () => expect(states(chainOf(healthy()))).toEqual(GOOD))
+
+  it('of a pod that was deleted: claim and PersistentVolume are good, what is left is bad', () => {
+    const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
+    built.mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:1', fsType: 'ext4' })
+    expect(states(chainOf(built))).toEqual({
+      ...GOOD,
+      VolumeAttachment: 'bad',
+      StagedMount: 'bad',
+      PodMount: 'bad',
+      SubPath: 'bad',
+    })
+  })
+
+  it.each<{ name: string; of: (built: NodeBuilder) => unknown; want: Partial<typeof GOOD>; says: string }>([
+    {
+      name: 'a dead mount',
+      of: (built) => {
+        const path = `${ROOT}/pods/${LIVING}/volumes/kubernetes.io~csi/pv-1/mount`
+        built.override = { deadMounts: [{ path, error: 'ESTALE' }] }
+      },
+      want: { PodMount: 'bad' },
+      says: 'dead: stale file handle (ESTALE)',
+    },
+    {
+      name: 'no attachment',
+      of: (built) => built.attachments.splice(0),
+      want: { VolumeAttachment: 'bad' },
+      says: 'not in the API',
+    },
+    {
+      name: 'an attachment that failed',
+      of: (built) => {
+        const [attachment] = built.attachments
+        built.attachments[0] = {
+          ...attachment,
+          status: { attached: false, attachError: { message: 'no such disk' } },
+        } as NodeBuilder['attachments'][0]
+      },
+      want: { VolumeAttachment: 'bad' },
+      says: 'not attached; no such disk',
+    },
+    {
+      name: 'claims that could not be read (S3)',
+      of: (built) => {
+        built.overrideApi = {
+          persistentVolumeClaims: [],
+          errors: [{ resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' }],
+        }
+      },
+      want: { PersistentVolumeClaim: 'unknown' },
+      says: 'could not be read',
+    },
+  ])('$name', ({ of, want, says }) => {
+    const built = healthy()
+    of(built)
+    const chain = chainOf(built)
+    expect(states(chain)).toMatchObject(want)
+    const [kind] = Object.keys(want)
+    expect(chain.find((link) => link.kind === kind)?.says).toContain(says)
+  })
+
+  it('not set up yet: what is missing is bad, and so is its staging', () => {
+    const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claim])
+    expect(states(chainOf(built))).toEqual({ ...GOOD, StagedMount: 'bad', PodMount: 'bad' })
+  })
+
+  it('a driver that stages nothing needs no staged mount', () => {
+    const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claim])
+    const [socket] = built.build().snapshot.csiSockets ?? []
+    built.override = { csiSockets: socket === undefined ? [] : [{ ...socket, capabilities: [] }] }
+    expect(states(chainOf(built))).toMatchObject({ StagedMount: 'absent' })
+  })
+
+  it('a claim that does not exist, and one that is not bound', () => {
+    const missing = node().livingPod(LIVING, 'web-0', [
+      { name: 'data', persistentVolumeClaim: { claimName: 'nothing' } },
+    ])
+    expect(states(chainOf(missing, 'default/web-0'))).toMatchObject({ PersistentVolumeClaim: 'bad', PodMount: 'bad' })
+    const pending = node().livingPod(LIVING, 'web-0', [claim])
+    pending.claims.push({
+      metadata: { name: 'claim-pv-1', namespace: 'default', uid: 'c' },
+      spec: {},
+      status: { phase: 'Pending' },
+    })
+    expect(chainOf(pending, 'default/web-0')[0]).toMatchObject({
+      kind: 'PersistentVolumeClaim',
+      state: 'bad',
+      says: 'Pending, not bound to a PersistentVolume',
+    })
+  })
+
+  it('a volume without a claim has the part that there is', () => {
+    const built = node().livingPod(LIVING, 'web-0', [{ name: 'cache', emptyDir: {} }])
+    built.dir(`pods/${LIVING}/volumes/kubernetes.io~empty-dir/cache`)
+    built.file(`pods/${LIVING}/plugins/kubernetes.io~empty-dir/cache/ready`)
+    expect(chainOf(built, 'default/web-0')).toMatchObject([{ kind: 'PodMount', state: 'good' }])
+  })
+})
+
+describe('the verdict is about the volume that matters', () => {
+  it('not the first operation that can run, and the chain is that volume’s', () => {
+    const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1')
+    // A config map of the same pod, whose directory comes first.
+    built.mount(`pods/${GONE}/volumes/kubernetes.io~configmap/aaa`, {})
+    built.drivers = []
+    const { verdict, chain } = explain(built.build(), planOptions(), GONE).explanation
+    expect(verdict).toMatchObject({ state: 'blocked', code: 'DriverNotRegistered' })
+    expect(verdict.message).toContain('1 ready to run')
+    expect(chain.map(({ kind }) => kind)).toContain('PersistentVolume')
+  })
+
+  it('an error comes before what can run, a dead mount before what is blocked', () => {
+    const built = node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1')
+    built.drivers = []
+    const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
+    built.override = { deadMounts: [{ path, error: 'ENOTCONN' }] }
+    const ask = () => explain(built.build(), planOptions(), GONE).explanation.verdict
+    expect(ask()).toMatchObject({ state: 'problem', code: 'DeadMount' })
+    expect(ask().message).toMatch(/^the mount on .* is dead: transport endpoint is not connected \(ENOTCONN\)/)
+    built.overrideApi = { errors: [{ resource: 'pods', status: 500, reason: 'InternalError', message: 'x' }] }
+    expect(ask()).toMatchObject({ state: 'problem', code: 'PodListIncomplete' })
+  })
+})
+
+describe('drawn', () => {
+  const chain = chainOf(
+    node()
+      .persistentVolume('pv-1')
+      .livingPod(LIVING, 'web-0', [claim])
+      .published(LIVING, 'pv-1', '7:1')
+      .published(GONE, 'pv-1', '7:1')
+      .staged('pv-1', '7:1'),
+  )
+
+  it('in UTF-8 and in ASCII, each link with a sign and a word', () => {
+    expect(chainText(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 }, true)).toMatchInlineSnapshot(`
+      "  ✓ good    claim default/claim-pv-1: bound to pv-1
+        ✓ good    └─ PV pv-1: disk.test, handle pv-1
+        ✓ good      └─ attachment csi-9e2fb3c5: attached
+        ✓ good        └─ staged mount: ext4 of /dev/loop1
+        ✓ good          └─ pod mount of pod default/web-0: ext4 of /dev/loop1
+        ✗ bad           └─ pod mount of pod 00000000-0000-4000-8000-000000000009: left
+                           over from a deleted pod; ext4 of /dev/loop1
+      "
+    `)
+    expect(chainText(chain, { ...PLAIN_SCREEN, width: 80 }, true)).toMatchInlineSnapshot(`
+      "  + good    claim default/claim-pv-1: bound to pv-1
+        + good    \`- PV pv-1: disk.test, handle pv-1
+        + good      \`- attachment csi-9e2fb3c5: attached
+        + good        \`- staged mount: ext4 of /dev/loop1
+        + good          \`- pod mount of pod default/web-0: ext4 of /dev/loop1
+        x bad           \`- pod mount of pod 00000000-0000-4000-8000-000000000009: left
+                           over from a deleted pod; ext4 of /dev/loop1
+      "
+    `)
+  })
+
+  it('in as few lines as can be', () =>
+    expect(chainLines(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 })).toMatchInlineSnapshot(`
+      "  ✓ good    claim default/claim-pv-1 → PV pv-1 → attachment csi-9e2fb3c5 →
+                  staged mount → pod mount of pod default/web-0
+        ✗ bad     pod mount of pod 00000000-0000-4000-8000-000000000009 (left over
+                  from a deleted pod; ext4 of /dev/loop1)
+      "
+    `))
+
+  it('in full: with every path', () =>
+    expect(chainText(chain, PLAIN_SCREEN, false)).toContain(
+      `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`,
+    ))
+
+  it('alike links are counted', () => {
+    const leaf = (n: number): Link => ({ kind: 'SubPath', name: `/s/${n}`, state: 'good', says: 'ext4 of /dev/vdb' })
+    const text = chainText([leaf(0), leaf(1), leaf(2)], PLAIN_SCREEN, true)
+    expect(text).toBe('  + good    sub-path: ext4 of /dev/vdb, and 2 more like it\n')
+  })
+})

@@ -1,0 +1,221 @@
+/** `volctl explain driver/NAME`: sockets, registration, CSINode and CSIDriver objects, node plugin's pod, and what depends on it. */
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { explain } from '../../src/core/explain/explain.ts'
+import type { Explanation } from '../../src/core/explain/explanation.ts'
+import type { CsiSocket } from '../../src/core/model/snapshot.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { renderExplanation } from '../../src/core/views/explain-view.ts'
+import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { explanationDefects } from './schema.ts'
+
+const LIVING = uid(2)
+const PLUGIN = uid(3)
+const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+
+const REGISTERED: CsiSocket = {
+  path: `plugins_registry/${DRIVER}-reg.sock`,
+  driver: DRIVER,
+  endpoint: `plugins/${DRIVER}/csi.sock`,
+  versions: ['1.0.0'],
+  capabilities: ['STAGE_UNSTAGE_VOLUME'],
+  registered: true,
+}
+const DEAD: CsiSocket = { ...REGISTERED, registered: false, error: `registered, but the driver is dead: UNAVAILABLE` }
+const SILENT: CsiSocket = { path: `plugins/${DRIVER}/csi.sock`, registered: false, error: 'UNAVAILABLE: refused' }
+
+/** A pod with a volume of the driver, published and staged. */
+function used(): NodeBuilder {
+  const built = node().persistentVolume('pv-1').livingPod(LIVING, 'web-0', [claim])
+  return built.published(LIVING, 'pv-1', '7:1').staged('pv-1', '7:1')
+}
+
+/** The node plugin's pod, with the driver's own directory or that of all drivers. */
+function plugin(built: NodeBuilder, path = `${ROOT}/plugins/${DRIVER}`): NodeBuilder {
+  return built.livingPod(PLUGIN, 'disk-node-x7', [{ name: 'socket', hostPath: { path } }])
+}
+
+function ask(built: NodeBuilder, sockets?: readonly CsiSocket[], what = `driver/${DRIVER}`): Explanation {
+  if (sockets !== undefined) built.override = { ...built.override, csiSockets: sockets }
+  const { explanation } = explain(built.build(), planOptions(), what)
+  expect(explanationDefects(explanation)).toEqual([])
+  return explanation
+}
+
+const links = ({ chain }: Explanation): string[] => chain.map(({ kind, state }) => `${kind} ${state}`)
+
+describe('a driver that works', () => {
+  const answer = ask(plugin(used()))
+
+  it('has every link, and what depends on it', () => {
+    expect(answer.subject).toEqual({ kind: 'Driver', name: DRIVER })
+    expect(links(answer)).toEqual([
+      'NodePluginPod good',
+      'Socket good',
+      'Registration good',
+      'CSINode good',
+      'CSIDriver good',
+    ])
+    expect(answer.verdict).toEqual({
+      state: 'nothing',
+      message: 'nothing to do: the driver answers and is registered; 1 of its volumes are staged, 1 published',
+    })
+    expect(answer.driver).toMatchObject({
+      name: DRIVER,
+      sockets: [
+        {
+          path: `${ROOT}/plugins_registry/${DRIVER}-reg.sock`,
+          endpoint: `${ROOT}/plugins/${DRIVER}/csi.sock`,
+          answers: true,
+        },
+      ],
+      csiNode: { listed: true },
+      csiDriver: { attachRequired: true },
+      pods: [{ pod: { name: 'disk-node-x7' }, phase: 'Running', containers: [{ name: 'c', state: 'running' }] }],
+      dependents: { staged: ['pv-1'], published: [{ volume: 'pv-1', pod: { name: 'web-0' } }], waiting: [] },
+    })
+    expect(answer.driver?.dependents.attachments).toHaveLength(1)
+  })
+
+  it.each([DRIVER, `driver/${DRIVER}`, `csidriver.storage.k8s.io/${DRIVER}`, `drivers/${DRIVER}`])('%s', (what) =>
+    expect(ask(plugin(used()), undefined, what).subject.kind).toBe('Driver'),
+  )
+
+  it('a pod that has the directory of all drivers is its own only where none has the driver’s', () => {
+    const pods = (built: NodeBuilder): unknown[] => ask(built).driver?.pods.map(({ pod }) => pod.name) ?? []
+    expect(pods(plugin(used(), `${ROOT}/plugins`))).toEqual(['disk-node-x7'])
+    const both = plugin(used()).livingPod(uid(4), 'agent', [{ name: 'all', hostPath: { path: `${ROOT}/plugins/` } }])
+    expect(pods(both)).toEqual(['disk-node-x7'])
+    const other = used().livingPod(uid(4), 'agent', [{ name: 'all', hostPath: { path: '/var/lib' } }])
+    expect(pods(other)).toEqual([])
+    expect(links(ask(other))[0]).toBe('NodePluginPod unknown')
+  })
+})
+
+describe('a driver that does not', () => {
+  const broken = [
+    {
+      name: 'absent: no socket, and its volume is mounted',
+      sockets: [],
+      code: 'DriverMissing',
+      says: /^CSI driver disk\.test is not registered on this node; volumes that depend on the driver: 1 staged, 1 published, 1 attached$/,
+      bad: ['NodePluginPod bad', 'Socket bad'],
+    },
+    {
+      name: 'registered and dead',
+      sockets: [DEAD],
+      code: 'DriverDead',
+      says: /does not answer on plugins\/disk\.test\/csi\.sock: registered, but the driver is dead/,
+      bad: ['NodePluginPod bad', 'Socket bad'],
+    },
+    {
+      name: 'a socket on which nobody answers',
+      sockets: [SILENT],
+      code: 'DriverSocketSilent',
+      says: /; no answer on plugins\/disk\.test\/csi\.sock/,
+      bad: ['NodePluginPod bad', 'Socket bad'],
+    },
+    {
+      name: 'answers, and no registrar announces it',
+      sockets: [
+        { ...REGISTERED, path: `plugins/${DRIVER}/csi.sock`, error: 'no registration socket announces this driver' },
+      ],
+      code: 'DriverNotKnown',
+      says: /answers, but is not registered with the kubelet: no registration socket/,
+      bad: ['Registration bad'],
+    },
+    {
+      name: 'two sockets',
+      sockets: [
+        REGISTERED,
+        { ...DEAD, path: 'plugins_registry/old-reg.sock', error: 'disk.test is announced as well' },
+      ],
+      code: 'DriverSocketTwice',
+      says: /has two sockets, and \/var\/lib\/kubelet\/plugins_registry\/old-reg\.sock is not the one in use/,
+      bad: ['Registration bad'],
+    },
+  ] as const
+
+  it.each(broken)('$name', ({ sockets, code, says, bad }) => {
+    const answer = ask(used(), sockets)
+    expect(answer.verdict).toMatchObject({ state: 'problem', code, message: expect.stringMatching(says) })
+    expect(links(answer).filter((link) => link.endsWith(' bad'))).toEqual(bad)
+    expect(answer.advice.length).toBeGreaterThan(0)
+  })
+
+  it('is not in CSINode', () => {
+    const built = used()
+    built.overrideApi = { csiNode: { metadata: { name: 'node-1', uid: 'csinode' }, spec: { drivers: [] } } }
+    const answer = ask(built)
+    expect(answer.verdict).toMatchObject({ state: 'problem', code: 'DriverNotInCsiNode' })
+    expect(answer.chain.find(({ kind }) => kind === 'CSINode')).toMatchObject({
+      state: 'bad',
+      says: 'does not list the driver',
+    })
+  })
+
+  it('where nobody looked, or the API did not answer, nothing is claimed (S3)', () => {
+    const built = used()
+    built.override = { csiSockets: undefined as never }
+    built.overrideApi = {
+      errors: [{ resource: 'csinodes', status: 403, reason: 'Forbidden', message: 'x' }],
+      csiNode: null,
+    }
+    const answer = ask(built)
+    expect(links(answer)).toEqual(expect.arrayContaining(['Socket unknown', 'CSINode unknown']))
+    expect(answer.verdict.code).not.toBe('DriverMissing')
+  })
+
+  it('the pod that runs it is named, with the commands that show why', () => {
+    const built = plugin(used())
+    const sandbox = built.sandboxes.find((each) => each.uid === PLUGIN)
+    built.sandboxes = [
+      ...built.sandboxes.filter((each) => each !== sandbox),
+      { ...sandbox, uid: PLUGIN, state: 'SANDBOX_READY', containers: [{ name: 'driver', state: 'CONTAINER_EXITED' }] },
+    ]
+    const answer = ask(built, [DEAD])
+    expect(answer.chain[0]).toMatchObject({
+      kind: 'NodePluginPod',
+      state: 'bad',
+      says: 'Running; container driver exited',
+    })
+    expect(answer.advice.map(({ text }) => text)).toContain(
+      "Look at the driver's pod: kubectl describe pod -n default disk-node-x7; kubectl logs -n default disk-node-x7 --all-containers.",
+    )
+  })
+
+  it('pods wait for it: who, and for which volume', () => {
+    const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claim])
+    const { driver, waiting, verdict } = ask(built, [])
+    expect(waiting).toHaveLength(1)
+    expect(driver?.dependents.waiting).toEqual([
+      { volume: 'data', code: 'DriverNotRegistered', pod: { namespace: 'default', name: 'web-0', uid: LIVING } },
+    ])
+    expect(verdict.message).toContain('1 waited for')
+  })
+})
+
+it('a driver of the cluster that this node does not need is no problem', () => {
+  const built = node()
+  built.overrideApi = { csiDrivers: [{ metadata: { name: 'other.test', uid: 'x' }, spec: {} }] }
+  const answer = ask(built, undefined, 'other.test')
+  expect(answer.verdict.message).toBe('nothing to do: the driver is not on this node, and nothing here depends on it')
+  expect(links(answer)).toEqual(['NodePluginPod absent', 'Socket absent', 'CSINode absent', 'CSIDriver good'])
+})
+
+it('of a real node, with work to do on its volumes', async () => {
+  const state = await readSnapshot(join(CAPTURES, 'forcedel-killed/before.json'))
+  const answer = explain(state, planOptions(), 'loop.pg.test').explanation
+  expect(answer.verdict).toMatchObject({
+    state: 'operation',
+    message: expect.stringMatching(/^the driver answers and is registered; of its volumes: 9 operations planned/),
+  })
+  expect(answer.operations.every(({ volume }) => volume?.driver === 'loop.pg.test')).toBe(true)
+  const screen = renderExplanation(answer, { ...PLAIN_SCREEN, width: 80, rows: 24 })
+  expect(screen).toContain('\nDepends on it: volumes: 9 published, 8 staged, 8 attached, 0 waiting\n')
+  const wide = renderExplanation(answer, { ...PLAIN_SCREEN, wide: true })
+  expect(wide).toContain('    called at /var/lib/kubelet/plugins/loop.pg.test/csi.sock\n')
+})

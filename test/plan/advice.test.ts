@@ -1,0 +1,219 @@
+/** What a plan says beside its operations: counts that add up, what to type next, groups, names. */
+import { describe, expect, it } from 'vitest'
+import { kubeletOutlook } from '../../src/core/plan/kubelet-outlook.ts'
+import { withAdvice } from '../../src/core/plan/next-steps.ts'
+import type { Operation, Plan, Waiting } from '../../src/core/plan/plan.ts'
+import { planGroups } from '../../src/core/plan/plan-groups.ts'
+import { PlanNames } from '../../src/core/plan/plan-names.ts'
+import { summaryLine } from '../../src/core/views/summary-line.ts'
+import { anOperation, aPlan } from '../cli/plan-builder.ts'
+
+const deletesData = { code: 'DeletesData', message: 'm' } as const
+const held = { code: 'HeldBy', message: 'm' } as const
+const behind = { code: 'PredecessorBlocked', message: 'm' } as const
+const op = (id: string, given: Partial<Operation> = {}): Operation => anOperation({ id, ...given })
+
+describe('the counts add up', () => {
+  it.each([
+    { name: 'all ready', operations: [op('a'), op('b')], line: '2 operations: 2 ready.' },
+    {
+      name: 'one blocked',
+      operations: [op('a'), op('b', { blocked: held })],
+      line: '2 operations: 1 ready, 1 blocked.',
+    },
+    {
+      name: 'what comes after a blocked one is not ready',
+      operations: [op('a', { blocked: held }), op('b', { after: ['a'] })],
+      line: '2 operations: 2 blocked.',
+    },
+    {
+      name: 'a flag frees what waits for data, and what comes after that',
+      operations: [
+        op('a', { blocked: deletesData }),
+        op('b', { after: ['a'], blocked: behind }),
+        op('c', { blocked: held }),
+        op('d', { after: ['a', 'c'], blocked: behind }),
+        op('e'),
+      ],
+      line: '5 operations: 1 ready, 4 blocked (--orphans would free 2).',
+    },
+    {
+      name: 'each flag by itself',
+      operations: [
+        op('a', { kind: 'RemountVolume', blocked: { code: 'NotAsked', message: 'm' } }),
+        op('b', { kind: 'ExpandVolume', blocked: { code: 'NotAsked', message: 'm' } }),
+      ],
+      line: '2 operations: 2 blocked (--remount would free 1, --expand would free 1).',
+    },
+  ])('$name', ({ operations, line }) => expect(summaryLine(aPlan({ operations }))).toBe(line))
+})
+
+const { inputs } = aPlan()
+const running: Partial<Plan> = { inputs: { ...inputs, kubelet: { state: 'running', unit: 'k3s-agent.service' } } }
+const wait = (given: Partial<Waiting> = {}): Waiting => ({
+  kind: 'MountVolume',
+  code: 'KubeletRunning',
+  message: 'm',
+  rule: 'S11',
+  pod: { namespace: 'shop', name: 'db-0', uid: 'uid-2' },
+  volume: { name: 'pv-b', podVolumeName: 'data', plugin: 'kubernetes.io/csi', mode: 'Filesystem' },
+  ...given,
+})
+const staged = wait({
+  kind: 'UnmountDevice',
+  volume: { name: 'pv-c', plugin: 'kubernetes.io/csi', mode: 'Filesystem', inUse: false },
+})
+
+describe('what to type next on this node', () => {
+  const orphanDirs = { severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} } as const
+  it.each<{ name: string; plan: Partial<Plan>; words?: string[]; next: string[] }>([
+    {
+      name: 'apply, with the flags of the plan',
+      plan: { operations: [op('a')] },
+      words: ['--pod', "a'b"],
+      next: ["volctl apply --pod 'a'\\''b'"],
+    },
+    {
+      name: 'a look at what a flag would free',
+      plan: { operations: [op('a', { blocked: deletesData })] },
+      next: ['volctl plan --orphans'],
+    },
+    {
+      name: 'what blocks the worst operation',
+      plan: { operations: [op('a', { blocked: held })] },
+      next: ['volctl explain shop/web-0'],
+    },
+    {
+      name: 'what a volume waits for',
+      plan: { waiting: [wait({ code: 'NotAttached' })] },
+      next: ['volctl explain shop/db-0'],
+    },
+    {
+      name: 'an error before a wait',
+      plan: {
+        waiting: [wait({ code: 'NotAttached' })],
+        problems: [{ severity: 'error', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }],
+      },
+      next: ['volctl explain uid-9'],
+    },
+    { name: 'what is left of orphaned pods', plan: { problems: [orphanDirs] }, next: ['volctl plan --orphans'] },
+    {
+      name: 'why all is refused',
+      plan: { operations: [op('a')], refused: { rule: 'S1', code: 'WrongMachine', message: 'm' } },
+      next: ['volctl explain WrongMachine'],
+    },
+    {
+      name: 'the kubelet, where nothing is left to do',
+      plan: { inputs: { ...inputs, kubelet: { state: 'stopped', unit: 'k3s-agent.service' } } },
+      next: ['systemctl start k3s-agent.service'],
+    },
+    { name: 'nothing on a healthy node', plan: running, next: [] },
+    {
+      name: 'nothing to stop where the kubelet does it all',
+      plan: { ...running, waiting: [wait()] },
+      next: ['volctl explain shop/db-0'],
+    },
+    {
+      name: 'the real unit, where the kubelet never does it',
+      plan: { ...running, operations: [op('a')], waiting: [staged] },
+      next: [
+        'volctl apply',
+        'systemctl stop k3s-agent.service',
+        'sleep 30; volctl apply',
+        'systemctl start k3s-agent.service',
+      ],
+    },
+  ])('$name', ({ plan, words = [], next }) => {
+    const { summary } = withAdvice(aPlan(plan), { words, settleMs: 30_000 })
+    expect((summary.next ?? []).map(({ command }) => command)).toEqual(next)
+  })
+})
+
+describe('a kubelet that runs', () => {
+  const shares = (plan: Partial<Plan>): unknown => {
+    const { does, never } = kubeletOutlook(aPlan({ ...running, ...plan })) ?? { does: [], never: [] }
+    return {
+      does: does.map(({ about, until }) => [about, until]),
+      never: never.map(({ about, operations }) => about ?? operations),
+    }
+  }
+
+  it('does what it remembers, and never what it has forgotten', () =>
+    expect(shares({ waiting: [wait(), staged], operations: [op('a', { kubeletWould: 'leave it' })] })).toEqual({
+      does: [[['shop/db-0: data'], 'after a failure it tries again, at least every 2 min 2 s']],
+      never: [['shop/db-0: pv-c'], ['a']],
+    }))
+
+  it('has until the settle time to clean up after a pod', () =>
+    expect(shares({ waiting: [wait({ code: 'Settling', until: '2026-11-01T12:02:00.000Z' })] })).toEqual({
+      does: [[['shop/db-0'], '2026-11-01T12:02:00.000Z']],
+      never: [],
+    }))
+
+  it('is not mentioned where it is stopped, or has nothing to do', () => {
+    expect(kubeletOutlook(aPlan({ waiting: [wait()] }))).toBeUndefined()
+    expect(kubeletOutlook(aPlan(running))).toBeUndefined()
+  })
+})
+
+describe('names', () => {
+  const pods = ['0c4a1111-a', '0c4a1111-b', 'ffffffff-c']
+  const names = new PlanNames({
+    operations: [
+      ...pods.map((uid, n) => op(`${n}`, { pod: { uid } })),
+      op('3', { pod: { namespace: 'shop', name: 'web-0', uid: '11111111-d' } }),
+      op('4', { pod: { namespace: 'shop', name: 'web-0', uid: '22222222-e' } }),
+    ],
+  })
+
+  it('a UID is as short as it is unique, and has eight letters at least', () =>
+    expect(pods.map((uid) => names.podText({ uid }))).toEqual(['0c4a1111-a', '0c4a1111-b', 'ffffffff']))
+
+  it('two pods of one name are told apart', () =>
+    expect(names.podText({ namespace: 'shop', name: 'web-0', uid: '22222222-e' })).toBe('shop/web-0 (22222222)'))
+})
+
+describe('groups', () => {
+  const device = (id: string, volume: string): Operation => {
+    const { pod: _, podMessage: __, ...rest } = op(id, { kind: 'UnmountDevice', reason: 'LastPodGone' })
+    return { ...rest, volume: { name: volume, plugin: 'kubernetes.io/csi', mode: 'Filesystem' } }
+  }
+  const titles = (plan: Partial<Plan>): unknown =>
+    planGroups(aPlan(plan)).alike.map((groups) =>
+      groups.map(({ about }) => ('pod' in about ? about.pod.uid : about.volume)),
+    )
+
+  it('the worst first: error, blocked, blocked for a flag, warning, waiting, ready', () =>
+    expect(
+      titles({
+        operations: [
+          op('a', { pod: { uid: 'ready' } }),
+          op('b', { pod: { uid: 'flag' }, blocked: deletesData }),
+          op('c', { pod: { uid: 'blocked' }, blocked: held }),
+        ],
+        waiting: [wait({ pod: { uid: 'waits' } })],
+        problems: [
+          { severity: 'warning', code: 'NotDesired', message: 'm', about: { pod: 'warning' } },
+          { severity: 'error', code: 'TwoWriters', message: 'm', about: { pod: 'error' } },
+        ],
+      }),
+    ).toEqual([['error'], ['blocked'], ['flag'], ['warning'], ['waits'], ['ready']]))
+
+  it('devices by volume, and alike ones together', () =>
+    expect(titles({ operations: [device('a', 'pv-1'), device('b', 'pv-2'), op('c')] })).toEqual([
+      ['pv-1', 'pv-2'],
+      ['uid-1'],
+    ]))
+
+  it('a problem stands with what it is about, by pod, volume or path; else apart', () => {
+    const about = [{ volume: 'pv-1' }, { path: '/var/lib/kubelet/pods/uid-1/volumes' }, { path: '/elsewhere' }, {}]
+    const { alike, rest } = planGroups(
+      aPlan({
+        operations: [device('a', 'pv-1'), op('b')],
+        problems: about.map((each, n) => ({ severity: 'info', code: 'NotDesired', message: `${n}`, about: each })),
+      }),
+    )
+    expect(alike.flat().map(({ problems }) => problems.map(({ message }) => message))).toEqual([['0'], ['1']])
+    expect(rest.map(({ message }) => message)).toEqual(['2', '3'])
+  })
+})
