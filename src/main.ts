@@ -19,6 +19,7 @@ const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>
   apply: () => import('./commands/apply.ts'),
   check: () => import('./commands/check.ts'),
   completion: () => import('./commands/completion.ts'),
+  doctor: () => import('./commands/doctor.ts'),
   explain: () => import('./commands/explain.ts'),
   journal: () => import('./commands/journal.ts'),
   plan: () => import('./commands/plan.ts'),

@@ -1,4 +1,4 @@
-/** The manual pages: what the commands know of themselves, and the hand-written sections in man/src/. */
+/** The manual pages: the commands' own help, and the hand-written sections in man/src/. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '@oclif/core'
@@ -111,7 +111,7 @@ function shownFlags({ flags }: Command.Cached): Command.Flag.Cached[] {
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1)
 
-/** Of the version: a page changes only when what it says changes. */
+/** The version's date: a page changes only when its content changes. */
 const DATE = '2026-11-22'
 
 function head(title: string, chapter = 8, source = 'the commands and man/src'): string {

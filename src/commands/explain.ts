@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Args, Flags, type Interfaces } from '@oclif/core'
-import { isLine, lineAnswer, logAnswer, sentenceAnswer } from '../core/cli/line-answers.ts'
+import { isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -24,6 +24,7 @@ import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
+import { explainSentence } from '../core/log-lines/explain-sentence.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
@@ -31,6 +32,7 @@ import { typedPath } from '../core/trust/caller.ts'
 import { readPlain } from '../core/trust/plain-files.ts'
 import { renderCode } from '../core/views/code-view.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
+import { renderSentence } from '../core/views/line-view.ts'
 import { namesOfExplanation } from '../core/views/names.ts'
 import type { Palette } from '../core/views/palette.ts'
 import { renderRule } from '../core/views/rule-view.ts'
@@ -57,6 +59,8 @@ interface OfflineAnswer {
 function offlineAnswer(word: string, root: string): OfflineAnswer | undefined {
   const code = explainCode(word)
   if (code !== undefined) return { value: code, draw: (paint, width) => renderCode(code, paint, width) }
+  const sentence = explainSentence(word)
+  if (sentence !== undefined) return { value: sentence, draw: (paint, width) => renderSentence(sentence, paint, width) }
   if (!looksLikeRule(word)) return undefined
   const books = readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES)
   const rule = explainRule(word, books.toString('utf8'))
@@ -160,8 +164,6 @@ export default class Explain extends VolctlCommand {
     if (flags.log !== undefined || isLine(args.what ?? '')) return await this.#lines(args.what, flags)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
-    const sentence = args.name === undefined ? sentenceAnswer(args.what) : undefined
-    if (sentence !== undefined) return await this.answer(sentence.value, flags.output as OutputFormat, sentence.draw)
     const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
     const offline = words.length === 1 ? offlineAnswer(args.what, this.config.root) : undefined
     if (offline !== undefined) {

@@ -222,9 +222,10 @@ function requireSomething({ condition, names, volumes, namespaces, all }: WaitAs
   })
 }
 
-/** What is named narrows the plan of in-sync. */
+/** What is named narrows the plan of in-sync; `pod/shop/web-0` is `shop/web-0` to a plan. */
 function optionsOf({ condition, names, namespaces, volumes }: WaitAsk, version: string): PlanOptions {
-  const narrow = condition !== 'in-sync' ? {} : { pod: names, namespace: namespaces, volume: volumes }
+  const pods = names.map((name) => name.replace(/^pods?\//, ''))
+  const narrow = condition !== 'in-sync' ? {} : { pod: pods, namespace: namespaces, volume: volumes }
   const given = Object.entries(narrow).filter(([, values]) => values.length > 0)
   return planOptions(Object.fromEntries(given), version)
 }

@@ -302,7 +302,13 @@ const nodeObject: Whole<Omit<Node, 'metadata'>> = {
   spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', value: 'x', effect: 'NoExecute' }] },
   status: {
     conditions: [{ ...condition, lastHeartbeatTime: '2026-11-21T11:58:00Z' }],
-    nodeInfo: { machineID: 'machine-1', systemUUID: 'system-1', bootID: 'boot-1', kubeletVersion: 'v1.36.2' },
+    nodeInfo: {
+      machineID: 'machine-1',
+      systemUUID: 'system-1',
+      bootID: 'boot-1',
+      kubeletVersion: 'v1.36.2',
+      containerRuntimeVersion: 'containerd://2.1.4',
+    },
     volumesInUse: [csiUniqueName(DRIVER, 'pv-csi')],
     volumesAttached: [{ name: csiUniqueName(DRIVER, 'pv-csi'), devicePath: '' }],
     addresses: [{ type: 'Hostname', address: 'node-1' }],

@@ -4,15 +4,20 @@ import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { received } from './received-objects.ts'
 
-/** The user as which the API server knows this credential (N36); undefined where it does not say. */
+/** The user that the API server takes this credential for (N36); undefined if the server does not say. */
 export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
-  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
-  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
-  const review = await unlessRefused(reviewed(client, { path, body, shape: identityReview }, signal))
-  return review?.status?.userInfo?.username
+  return await unlessRefused(askWhoIAm(client, signal))
 }
 
-/** `kubelet` for a node's identity (N29), else the kind of place that the credential came from. */
+/** The same. @throws ApiError, which says whether a server answers at all */
+export async function askWhoIAm(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+  const path = '/apis/authentication.k8s.io/v1/selfsubjectreviews'
+  const review = await reviewed(client, { path, body, shape: identityReview }, signal)
+  return review.status?.userInfo?.username
+}
+
+/** `kubelet` for a node's identity (N29), otherwise the kind of place that the credential came from. */
 export function credentialWord(client: KubeClient, user: string | undefined): string {
   if (user?.startsWith(NODE_USER)) return 'kubelet'
   return user !== undefined && client.credentialKind === 'kubelet' ? 'kubeconfig' : client.credentialKind
@@ -22,11 +27,12 @@ export interface ResourceAttributes {
   readonly verb: string
   readonly group?: string
   readonly resource: string
+  readonly subresource?: string
   readonly namespace?: string
   readonly name?: string
 }
 
-/** Asks whether this identity may do something (N34); undefined where the server does not say. */
+/** Asks whether this identity may do something (N34); undefined if the server does not say. */
 export async function mayI(
   client: KubeClient,
   resourceAttributes: ResourceAttributes,

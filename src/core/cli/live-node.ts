@@ -1,4 +1,5 @@
 import type { CollectedNode } from '../node/collect-node.ts'
+import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { caller } from '../trust/caller.ts'
 import { Looking } from './looking.ts'
 import { messages } from './messages.ts'
@@ -32,25 +33,49 @@ export interface LookOptions {
 export async function lookAtNode(choice: NodeChoice, options: LookOptions): Promise<CollectedNode> {
   const { attributes, log, signal, before } = options
   const { collectNode } = await import('../node/collect-node.ts')
+  const look = (): Promise<CollectedNode> =>
+    watched(log, (line) =>
+      collectNode({
+        ...localChoice(choice),
+        kubeconfig: choice.kubeconfig,
+        context: choice.context,
+        attributes,
+        log: line,
+        signal,
+        client: before?.client,
+        kubeletClient: before?.kubeletClient,
+        kubeletUnused: before?.kubeletUnused,
+      }),
+    )
+  return before === undefined ? await whereTheNodeIs(choice, look) : await look()
+}
+
+type Log = (line: string) => void
+
+/** On a terminal one line shows how long it takes. @param work logs with what it is given */
+export async function watched<T>(log: Log, work: (log: Log) => Promise<T>): Promise<T> {
+  using looking = new Looking(process.stderr.isTTY === true ? messages : undefined)
+  return await work((line) => looking.instead(() => log(line)))
+}
+
+/** The flags that say which kubelet is meant, as `locateNode` takes them. */
+export function localChoice({ rootDir, node, runtimeEndpoint }: NodeChoice): KubeletChoice {
+  return { rootDir, nodeName: node, runtimeEndpoint }
+}
+
+/**
+ * Does something in the mount namespace of the node.
+ *
+ * @param work throws WrongNamespace if this is another one
+ * @throws Reentered when volctl has run again there
+ */
+export async function whereTheNodeIs<T>({ hostRoot }: NodeChoice, work: () => Promise<T>): Promise<T> {
   const { WrongNamespace } = await import('../node/read-mountinfo.ts')
-  if (choice.hostRoot !== undefined && before === undefined) await enterHost(choice.hostRoot)
+  if (hostRoot !== undefined) await enterHost(hostRoot)
   try {
-    using looking = new Looking(process.stderr.isTTY === true ? messages : undefined)
-    return await collectNode({
-      rootDir: choice.rootDir,
-      nodeName: choice.node,
-      runtimeEndpoint: choice.runtimeEndpoint,
-      kubeconfig: choice.kubeconfig,
-      context: choice.context,
-      attributes,
-      log: (line) => looking.instead(() => log(line)),
-      signal,
-      client: before?.client,
-      kubeletClient: before?.kubeletClient,
-      kubeletUnused: before?.kubeletUnused,
-    })
+    return await work()
   } catch (error) {
-    if (!(error instanceof WrongNamespace) || before !== undefined || process.geteuid?.() !== 0) throw error
+    if (!(error instanceof WrongNamespace) || process.geteuid?.() !== 0) throw error
     const { namespaceReentry, reenter } = await import('../node/reenter.ts')
     throw new Reentered(await reenter(namespaceReentry(error.namespace)))
   }

@@ -29,7 +29,7 @@ export async function loadNode(
 }
 
 /** `--node` and `--root-dir` must be what the snapshot says: it holds one node. */
-function withChoice(state: NodeState, { node, rootDir }: NodeChoice): NodeState {
+export function withChoice(state: NodeState, { node, rootDir }: NodeChoice): NodeState {
   const { snapshot } = state
   if (node !== undefined && node !== snapshot.nodeName) throw notInSnapshot('--node', node, snapshot.nodeName)
   if (rootDir !== undefined && plainPath(rootDir) !== plainPath(snapshot.rootDir))

@@ -1,8 +1,8 @@
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import type { LocatedNode } from '../node/locate-node.ts'
+import { missingCapabilities, NEEDED_CAPABILITIES } from '../processes/capabilities.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { environment } from '../trust/environment.ts'
-import { missingCapabilities, NEEDED_CAPABILITIES } from './capabilities.ts'
 
 /**
  * Root alone is not enough: a service or a container may run without some of root's capabilities. Without one to look at

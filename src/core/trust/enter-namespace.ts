@@ -2,8 +2,8 @@
  * The gate for mount namespaces: no other file enters one.
  *
  * volctl runs again inside, with the dynamic loader and the libraries of that namespace: whoever made it decides what root
- * runs. So it is only entered if its process is root's and the namespace is the host's (processes.ts), by a descriptor that
- * was opened while that process was pinned (S32).
+ * runs. So it is only entered if its process is root's and the namespace is the host's (processes.ts), and through a
+ * descriptor that was opened while that process was pinned (S32).
  */
 import { constants, openSync } from 'node:fs'
 import { VolctlError } from '../errors/errors.ts'
@@ -32,6 +32,9 @@ export function openNamespace(process: PinnedProcess, expected: string): number 
   return fd
 }
 
+/** The program that enters. */
+export const NAMESPACE_PROGRAM = 'nsenter'
+
 /** The namespace's descriptor in the nsenter(1) process. */
 const CHILD_DESCRIPTOR = 3
 
@@ -44,5 +47,5 @@ const CHILD_DESCRIPTOR = 3
  */
 export function enterNamespace(namespace: number, command: readonly string[]): Promise<number> {
   const args = [`--mount=/proc/self/fd/${CHILD_DESCRIPTOR}`, '--', ...command]
-  return runInForeground('nsenter', args, { descriptors: [namespace] })
+  return runInForeground(NAMESPACE_PROGRAM, args, { descriptors: [namespace] })
 }

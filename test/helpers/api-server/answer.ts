@@ -45,13 +45,17 @@ function authorize(store: Store, { user, roles }: Asker, attributes: Attributes)
     throw new StatusError(403, 'Forbidden', why, { name: attributes.name, kind: attributes.resource })
 }
 
+const NOTHING = { verb: 'get', group: '', resource: '' } as const
+
 function review(store: Store, { user, roles }: Asker, info: RequestInfo, body: string): object {
   if (info.resource === 'selfsubjectreviews') {
     const userInfo = { username: user.name, groups: [...user.groups, 'system:authenticated'] }
     return { kind: 'SelfSubjectReview', apiVersion: 'authentication.k8s.io/v1', status: { userInfo } }
   }
-  const { spec } = JSON.parse(body) as { spec: { resourceAttributes: Partial<Attributes> } }
-  const why = refusal(store, user, roles, { verb: 'get', group: '', resource: '', ...spec.resourceAttributes })
+  const { spec } = JSON.parse(body) as { spec: { resourceAttributes: Attributes & { subresource?: string } } }
+  const { subresource, ...asked } = { ...NOTHING, ...spec.resourceAttributes }
+  const resource = subresource === undefined ? asked.resource : `${asked.resource}/${subresource}`
+  const why = refusal(store, user, roles, { ...asked, resource })
   const status = { allowed: why === undefined, ...(why !== undefined && { reason: why }) }
   return { kind: 'SelfSubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', spec, status }
 }
@@ -152,13 +156,13 @@ function remove(
   const deleting = object.metadata.deletionTimestamp ?? new Date().toISOString().replace(/\.\d+/, '')
   const marked = { ...object, metadata: { ...object.metadata, deletionTimestamp: deleting } }
   if (object.metadata.deletionTimestamp === undefined) store.update(marked)
-  // An attacher that is through with it at once has removed its finalizer before anyone looks again.
+  // An attacher that finishes at once has removed its finalizer before anyone reads the object again.
   if (detachDelayMs === 0) gone(store, type, object)
   else if (detachDelayMs > 0) setTimeout(() => gone(store, type, object), detachDelayMs).unref()
   return text(store.get(type, namespace, name) ?? marked)
 }
 
-/** Removes an object; for an attachment does what the controller does then: the Node forgets it. */
+/** Removes an object; for an attachment, also removes it from the Node's status, as the controller does. */
 function gone(store: Store, type: ResourceType, object: StoredObject): void {
   if (store.get(type, object.metadata.namespace, object.metadata.name)?.metadata.uid !== object.metadata.uid) return
   store.remove(type, object.metadata.namespace, object.metadata.name)
@@ -180,7 +184,7 @@ function gone(store: Store, type: ResourceType, object: StoredObject): void {
 /** What a node may write into a claim's status (N33). */
 const NODES_OWN = ['capacity', 'conditions', 'allocatedResources', 'allocatedResourceStatuses']
 
-/** Of the status subresource: the status alone changes, and a resourceVersion in the patch must be the object's. */
+/** Patches the status subresource: only the status changes, and a resourceVersion in the patch must be the object's. */
 function patchStatus(store: Store, user: AuthenticatedUser, object: StoredObject, body: string): string {
   const patch = JSON.parse(body) as { metadata?: { resourceVersion?: string }; status?: Record<string, unknown> }
   const { name, namespace, resourceVersion } = object.metadata

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it, vi } from 'vitest'
-import { NEEDED_CAPABILITIES } from '../../../src/core/cli/capabilities.ts'
+import { NEEDED_CAPABILITIES } from '../../../src/core/processes/capabilities.ts'
 import { inNamespace, noMounts } from '../../helpers/namespace.ts'
 
 // Whole nodes, made and repaired in each test, on a machine that may be busy.

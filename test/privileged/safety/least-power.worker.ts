@@ -1,9 +1,9 @@
 /** volctl with some of root's capabilities, and with nothing that it could write to. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { NEEDED_CAPABILITIES } from '../../../src/core/cli/capabilities.ts'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
+import { NEEDED_CAPABILITIES } from '../../../src/core/processes/capabilities.ts'
 import { fingerprint } from '../../e2e/scenarios/fingerprint.ts'
 import { runScenario } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'

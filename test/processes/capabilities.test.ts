@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { missingCapabilities, NEEDED_CAPABILITIES } from '../../src/core/cli/capabilities.ts'
+import { missingCapabilities, NEEDED_CAPABILITIES } from '../../src/core/processes/capabilities.ts'
 
 describe('missingCapabilities', () => {
   it.each([

@@ -1,0 +1,125 @@
+/** The answer of `volctl doctor`, as data: checks in groups, and whether volctl can work. */
+
+/** The worst first; so are the checks of a group. */
+export const CHECK_STATES = ['failed', 'unknown', 'warning', 'ok', 'notApplicable'] as const
+export type CheckState = (typeof CHECK_STATES)[number]
+
+/** In the order in which they are shown: what everything else rests on comes first. */
+export const CHECK_GROUPS = {
+  api: 'API server',
+  rights: 'Rights of the credential',
+  node: 'This node',
+  kubelet: 'Kubelet',
+  pods: 'Pods and container runtime',
+  drivers: 'Volume drivers',
+  volctl: 'volctl on this host',
+  host: 'Host',
+} as const
+
+export type CheckGroup = keyof typeof CHECK_GROUPS
+
+/** Every check, and what it is called. A check of a driver, a program or a file comes once for each. */
+export const CHECKS = {
+  Credential: { group: 'api', title: 'credential' },
+  ApiReachable: { group: 'api', title: 'reachable' },
+  ApiVerified: { group: 'api', title: 'verified' },
+  PodList: { group: 'api', title: 'list of pods' },
+  KubeletPodList: { group: 'api', title: "kubelet's own list" },
+  PlanRights: { group: 'rights', title: 'plan' },
+  DetachRights: { group: 'rights', title: 'DetachVolume' },
+  MountRights: { group: 'rights', title: 'MountVolume, RemountVolume' },
+  ExpandRights: { group: 'rights', title: 'ExpandVolume' },
+  NodeFound: { group: 'node', title: 'node and root directory' },
+  NodeObject: { group: 'node', title: 'Node object' },
+  Machine: { group: 'node', title: 'machine identity' },
+  PlanRefused: { group: 'node', title: 'safety rules' },
+  MountTable: { group: 'node', title: 'mount table' },
+  RootDirectory: { group: 'node', title: 'root directory' },
+  KubeletState: { group: 'kubelet', title: 'state' },
+  KubeletVersion: { group: 'kubelet', title: 'version' },
+  Attaching: { group: 'kubelet', title: 'who attaches' },
+  Migration: { group: 'kubelet', title: 'CSI migration' },
+  StaticPods: { group: 'pods', title: 'static pods' },
+  Runtime: { group: 'pods', title: 'container runtime' },
+  Processes: { group: 'pods', title: 'processes of pods' },
+  CsiDriver: { group: 'drivers', title: 'CSI driver' },
+  CsiDriverObject: { group: 'drivers', title: 'CSIDriver objects' },
+  CsiSocket: { group: 'drivers', title: 'CSI socket' },
+  FlexVolume: { group: 'drivers', title: 'flexVolume' },
+  Root: { group: 'volctl', title: 'privileges' },
+  Namespaces: { group: 'volctl', title: 'namespaces' },
+  Programs: { group: 'volctl', title: 'programs' },
+  Ignored: { group: 'volctl', title: 'trusted files' },
+  MountLimit: { group: 'host', title: 'mounts' },
+  Kernel: { group: 'host', title: 'kernel' },
+  Space: { group: 'host', title: 'free space' },
+  Clock: { group: 'host', title: 'clock' },
+} as const satisfies Readonly<Record<string, { readonly group: CheckGroup; readonly title: string }>>
+
+export type CheckId = keyof typeof CHECKS
+
+export interface Check {
+  readonly id: CheckId
+  readonly group: CheckGroup
+  readonly title: string
+  /** The driver, program or path that it is about. */
+  readonly about?: string
+  readonly state: CheckState
+  readonly message: string
+  /** What to do. */
+  readonly next?: string
+  /** What does not work while it is as it is. */
+  readonly prevents?: 'plan' | 'apply'
+}
+
+/** What a check found; `check` gives it a name. */
+export type Finding = Pick<Check, 'state' | 'message' | 'next' | 'prevents' | 'about'>
+
+/** `1 pod`, `2 pods`. */
+export function amount(n: number, one: string, many = `${one}s`): string {
+  return `${n} ${n === 1 ? one : many}`
+}
+
+export function ok(message: string): Finding {
+  return { state: 'ok', message }
+}
+
+export function notApplicable(message: string): Finding {
+  return { state: 'notApplicable', message }
+}
+
+/** Why nothing is known of what can only be read on the node. */
+export const NO_NODE: Finding = { state: 'unknown', message: 'not read, since the node was not found' }
+
+export function unknown(message: string, next?: string): Finding {
+  return { state: 'unknown', message, ...(next !== undefined && { next }) }
+}
+
+export function warning(message: string, next: string, prevents?: Check['prevents']): Finding {
+  return { state: 'warning', message, next, ...(prevents !== undefined && { prevents }) }
+}
+
+export function failed(message: string, next: string, prevents?: Check['prevents']): Finding {
+  return { state: 'failed', message, next, ...(prevents !== undefined && { prevents }) }
+}
+
+export function check(id: CheckId, { about, ...finding }: Finding): Check {
+  const { group, title } = CHECKS[id]
+  return { id, group, title, ...(about !== undefined && { about }), ...finding }
+}
+
+export interface Doctor {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'Doctor'
+  /** Absent: it could not be found out which node this is. */
+  readonly node?: string
+  readonly rootDir?: string
+  readonly createdAt: string
+  readonly volctlVersion: string
+  readonly source: 'node' | 'snapshot'
+  /** Whether plan and apply can work here. Of a snapshot nobody knows whether apply can. */
+  readonly works: { readonly plan: boolean; readonly apply?: boolean }
+  /** In the order of their groups, in each group the worst first. */
+  readonly checks: readonly Check[]
+  readonly summary: Readonly<Record<CheckState, number>>
+}

@@ -1,0 +1,121 @@
+/** What the API server says, part by part: each refusal is a fact. */
+import { askWhoIAm, mayI } from '../../api/access-reviews.ts'
+import { createKubeClient, type KubeClient } from '../../api/kube-client.ts'
+import { discoverKubeConfig, discoverKubeletConfig } from '../../api/kubeconfig/kube-config.ts'
+import { getNode, listNodePods } from '../../api/node-objects.ts'
+import { readApi } from '../../api/read-api.ts'
+import { defined } from '../../lang/defined.ts'
+import type { ApiSnapshot } from '../../model/snapshot.ts'
+import { NODE_USER } from '../../names/volume-names.ts'
+import type { LocatedNode } from '../../node/locate-node.ts'
+import type { ApiFacts, Failure, RightAnswer, Source } from '../facts.ts'
+import { type Attempt, attempt, resultOf } from './attempt.ts'
+import { neededRights } from './rights.ts'
+
+/** For one request: a person waits. */
+const REQUEST_MS = 10_000
+/** For everything together. */
+const ALL_MS = 60_000
+
+export interface ApiChoice {
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
+  readonly log?: (line: string) => void
+}
+
+export interface GatheredApi {
+  readonly api?: ApiSnapshot
+  readonly facts: ApiFacts
+  readonly failures: Partial<Record<Source, Failure>>
+}
+
+/** @param node absent: it is not known which node this is, so that only the credential can be asked about */
+export async function gatherApi(
+  choice: ApiChoice,
+  node: Pick<LocatedNode, 'nodeName' | 'kubelet' | 'testHost'> | undefined,
+): Promise<GatheredApi> {
+  const places = {
+    kubeletKubeconfig: node?.kubelet?.kubeconfig,
+    onAttempt: ({ source, problem }: { source: string; problem?: string }) =>
+      choice.log?.(`credential ${source}: ${problem ?? 'used'}`),
+  }
+  const kubeconfig = choice.kubeconfig ?? node?.testHost?.kubeconfig
+  const found = await attempt(() => discoverKubeConfig({ ...places, kubeconfig, context: choice.context }))
+  if (found.failure !== undefined) return { facts: { rights: [] }, failures: { credential: found.failure } }
+  const credentials = found.value
+  const client = createKubeClient(credentials, { deadlineMs: REQUEST_MS })
+  const isOnly = credentials.kind === 'kubelet' || node?.testHost !== undefined
+  const second = isOnly ? {} : (resultOf(await attempt(() => discoverKubeletConfig(places))) ?? {})
+  const kubeletClient = second.credentials && createKubeClient(second.credentials, { deadlineMs: REQUEST_MS })
+  try {
+    const asked = await ask({ client, kubeletClient, kubeletUnused: second.unused, nodeName: node?.nodeName })
+    const { source, server, insecure } = client
+    const kubelet = second.unused ?? (kubeletClient === undefined ? undefined : { source: kubeletClient.source })
+    return {
+      ...asked,
+      facts: { ...asked.facts, credential: { source, server, ...defined({ insecure }) }, ...defined({ kubelet }) },
+    }
+  } finally {
+    client.close()
+    kubeletClient?.close()
+  }
+}
+
+interface Clients {
+  readonly client: KubeClient
+  readonly kubeletClient: KubeClient | undefined
+  readonly kubeletUnused: { readonly source: string; readonly problem: string } | undefined
+  readonly nodeName: string | undefined
+}
+
+/** Failures after which no other question is answered either. */
+const NO_USE: ReadonlySet<string | undefined> = new Set(['ApiUnreachable', 'Timeout', 'TlsMismatch', 'Unauthorized'])
+
+async function ask(clients: Clients): Promise<GatheredApi> {
+  const { client, nodeName } = clients
+  const signal = AbortSignal.timeout(ALL_MS)
+  const who = await attempt(() => askWhoIAm(client, signal))
+  const { failure: server } = who
+  if (NO_USE.has(server?.code)) return { facts: { rights: [] }, failures: defined({ server }) }
+  const user = resultOf(who)
+  const look = nodeName === undefined ? undefined : await lookAtNode(clients, nodeName, signal)
+  const api = look?.api
+  const needed = neededRights(nodeName ?? '', api?.pods ?? [], user?.startsWith(NODE_USER) ?? false)
+  const rights = await Promise.all(
+    needed.map(async (right): Promise<RightAnswer> => {
+      const { purpose: _, required: __, ...attributes } = right
+      const allowed = resultOf(await attempt(() => mayI(client, attributes, signal)))
+      return { right, ...defined({ allowed }) }
+    }),
+  )
+  return {
+    ...defined({ api }),
+    facts: { rights, ...defined({ user }) },
+    failures: { ...defined({ server }), ...look?.failures },
+  }
+}
+
+async function lookAtNode(
+  { client, kubeletClient, kubeletUnused }: Clients,
+  nodeName: string,
+  signal: AbortSignal,
+): Promise<Pick<GatheredApi, 'api' | 'failures'>> {
+  const whole = await attempt(() => readApi({ client, nodeName, kubeletClient, kubeletUnused, signal }))
+  if (whole.failure === undefined) return { api: whole.value, failures: {} }
+  const { failure } = whole
+  if (failure.code === 'PodListsDisagree') return { failures: { api: failure, kubeletPods: failure } }
+  // Which of its parts it was.
+  const [pods, kubeletPods, nodeObject] = await Promise.all([
+    attempt(() => listNodePods(client, nodeName, signal)),
+    kubeletClient === undefined ? NOTHING : attempt(() => listNodePods(kubeletClient, nodeName, signal)),
+    attempt(() => getNode(client, nodeName, signal)),
+  ])
+  return {
+    failures: {
+      api: failure,
+      ...defined({ pods: pods.failure, kubeletPods: kubeletPods.failure, nodeObject: nodeObject.failure }),
+    },
+  }
+}
+
+const NOTHING: Attempt<undefined> = { value: undefined }

@@ -1,0 +1,48 @@
+/** What volctl may and has on this host, whatever node this is. */
+import { existsSync } from 'node:fs'
+import { release } from 'node:os'
+import { dirname } from 'node:path'
+import { DEFAULT_JOURNAL_DIR } from '../../journal/lazy-memory.ts'
+import { defined } from '../../lang/defined.ts'
+import type { LocatedNode } from '../../node/locate-node.ts'
+import { missingCapabilities } from '../../processes/capabilities.ts'
+import { kernelTextIfAny } from '../../trust/kernel.ts'
+import { roomAt } from '../../trust/plain-files.ts'
+import { commandPath } from '../../trust/programs.ts'
+import type { Failure, HostFacts, Room } from '../facts.ts'
+import { PROGRAMS } from '../programs.ts'
+import { attempt, resultOf } from './attempt.ts'
+
+/** @param mounts how many this mount namespace has; undefined: the table could not be read */
+export async function gatherHost(node: LocatedNode | undefined, mounts: number | undefined): Promise<HostFacts> {
+  const mountMax = Number(kernelTextIfAny('/proc/sys/fs/mount-max') ?? Number.NaN)
+  const programs = await Promise.all(
+    PROGRAMS.map(async ({ name }) => [name, (await attempt(() => commandPath(name))).failure] as const),
+  )
+  const journal = node?.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
+  const rooms = await Promise.all([
+    ...(node === undefined ? [] : [roomOf('the root directory', node.rootDir)]),
+    roomOf('the journal', existing(journal)),
+  ])
+  return {
+    uid: process.geteuid?.() ?? 0,
+    missingCapabilities: missingCapabilities().map(({ name, use }) => ({ name, use })),
+    standing: (node?.standing ?? []).map(({ message, hint }) => ({ message, hint })),
+    programs: Object.fromEntries(programs) as Readonly<Record<string, Failure | undefined>>,
+    hasSystemd: existsSync('/run/systemd/system'),
+    ...(Number.isNaN(mountMax) ? {} : { mountMax }),
+    ...defined({ mounts }),
+    kernel: release(),
+    rooms: rooms.filter((room) => room !== undefined),
+  }
+}
+
+async function roomOf(what: string, path: string): Promise<Room | undefined> {
+  const room = resultOf(await attempt(() => roomAt(path)))
+  return room && { what, path, ...room }
+}
+
+/** The directory, or the nearest one above that exists: apply makes the others. */
+function existing(path: string): string {
+  return path === '/' || existsSync(path) ? path : existing(dirname(path))
+}

@@ -1,0 +1,41 @@
+/** The exit status of `volctl doctor`, and that it answers where nothing works. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { CAPTURES, volctl } from './run-volctl.ts'
+
+const healthy = join(CAPTURES, 'healthy', 'node.json')
+
+it('0 where plan can work, and the next command is the plan of this snapshot', async () => {
+  const { status, stdout, stderr } = await volctl(['doctor', '--snapshot', healthy])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toContain(`\nVerdict: a plan can be made from this snapshot\n`)
+  expect(stdout).toMatch(new RegExp(`^Next: volctl plan --snapshot ${RegExp.escape(healthy)}\n$`, 'm'))
+})
+
+it('1 where plan cannot, and every check is there all the same', async () => {
+  const run = await volctl(['doctor', '--kubeconfig', '/nonexistent', '--root-dir', '/nonexistent', '-o', 'json'])
+  expect(run).toMatchObject({ status: 1, stderr: '' })
+  const { works, checks } = JSON.parse(run.stdout) as { works: object; checks: { id: string; state: string }[] }
+  expect(works).toEqual({ plan: false, apply: false })
+  expect(checks.filter(({ state }) => state === 'failed').map(({ id }) => id)).toEqual(
+    expect.arrayContaining(['Credential', 'NodeFound']),
+  )
+  expect(checks.find(({ id }) => id === 'Programs')?.state).toBe('ok')
+})
+
+it('1 for a snapshot of another machine', async () => {
+  const snapshot = { ...JSON.parse(readFileSync(healthy, 'utf8')), machineID: 'other', systemUUID: 'other' }
+  const directory = mkdtempSync(join(tmpdir(), 'volctl-doctor-'))
+  const file = join(directory, 'other.json')
+  writeFileSync(file, JSON.stringify(snapshot))
+  const { status, stdout } = await volctl(['doctor', '--snapshot', file])
+  rmSync(directory, { recursive: true })
+  expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringContaining('no plan can be made') })
+})
+
+it('--node must be the one of the snapshot', async () => {
+  const { status, stderr } = await volctl(['doctor', '--snapshot', healthy, '--node', 'other'])
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('the snapshot is of pg-node') })
+})

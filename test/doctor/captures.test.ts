@@ -1,0 +1,47 @@
+/** Doctor of every capture, on a screen of 80 columns: what a snapshot can answer. A folder added later is picked up. */
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import schema from '../../schema/doctor.schema.json' with { type: 'json' }
+import type { Doctor } from '../../src/core/doctor/check.ts'
+import { diagnose } from '../../src/core/doctor/diagnose.ts'
+import { factsOfSnapshot } from '../../src/core/doctor/gather/gather-facts.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { renderDoctor } from '../../src/core/views/doctor-view.ts'
+import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
+import { textWidth } from '../../src/core/views/text-width.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { schemaCheck } from '../helpers/closed-schema.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const files = readdirSync(CAPTURES).flatMap((folder) =>
+  ['node.json', 'before.json'].map((file) => join(folder, file)).filter((path) => existsSync(join(CAPTURES, path))),
+)
+const defects = schemaCheck(schema)
+const screen = { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 }
+
+async function doctorOf(path: string): Promise<Doctor> {
+  const state = await readSnapshot(join(CAPTURES, path))
+  return diagnose(factsOfSnapshot(state), planOptions(), state.snapshot.capturedAt)
+}
+
+describe.each(files)('%s', (path) => {
+  it('is answered by its schema, and a plan can be made from it', async () => {
+    const doctor = await doctorOf(path)
+    expect(defects(doctor)).toEqual([])
+    expect(doctor.works).toEqual({ plan: true })
+    // Of a driver that was uninstalled with its volumes still there.
+    expect(doctor.checks.flatMap(({ id, state }) => (state === 'failed' ? id : []))).toEqual(
+      path.startsWith('empty-dirs') ? ['CsiDriver'] : [],
+    )
+  })
+
+  it('fits into 80 columns, and ends with the verdict and the next command', async () => {
+    const text = renderDoctor(await doctorOf(path), screen, 'volctl plan --snapshot node.json')
+    await expect(text).toMatchFileSnapshot(join(import.meta.dirname, 'golden', `${path.replaceAll('/', '-')}.txt`))
+    const lines = text.trimEnd().split('\n')
+    expect(lines.filter((line) => textWidth(line) > 80)).toEqual([])
+    expect(lines.slice(-5).join('\n')).toMatch(/^Verdict: .+$[\s\S]*^Next: volctl plan --snapshot node\.json$/m)
+  })
+})

@@ -1,0 +1,444 @@
+/** What doctor makes of facts: what is wrong, what to do, and whether plan and apply can work. */
+import { describe, expect, it } from 'vitest'
+import schema from '../../schema/doctor.schema.json' with { type: 'json' }
+import { CHECK_GROUPS, CHECK_STATES, CHECKS, type CheckId, type Doctor } from '../../src/core/doctor/check.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { CsiSocket } from '../../src/core/model/snapshot.ts'
+import { schemaCheck } from '../helpers/closed-schema.ts'
+import { DRIVER, node, uid } from '../helpers/node-builder.ts'
+import { type Broken, doctorOf, healthy } from './facts-builder.ts'
+
+const defects = schemaCheck(schema)
+
+const open = ({ checks }: Doctor): string[] =>
+  checks.filter(({ state }) => state !== 'ok' && state !== 'notApplicable').map(({ id, state }) => `${id} ${state}`)
+
+function withApi(change: (api: NonNullable<NodeState['snapshot']['api']>) => object): NodeState {
+  return healthy(({ api }) => (api === undefined ? {} : { api: { ...api, ...change(api) } }))
+}
+
+/** A pod that wants a volume of the driver, which is attached, staged and mounted. */
+function withDriver(sockets: readonly CsiSocket[], listed = true, objects = true): NodeState {
+  const builder = node()
+    .livingPod(uid(7), 'web-0', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-a' } }])
+    .persistentVolume('pv-a')
+    .staged('pv-a', '7:1')
+    .published(uid(7), 'pv-a', '7:1')
+  const { snapshot, mounts } = builder.build()
+  const { snapshot: whole } = healthy()
+  const csiNode = { metadata: { name: 'node-1', uid: 'c' }, spec: { drivers: listed ? [{ name: DRIVER }] : [] } }
+  const csiDrivers = objects ? snapshot.api?.csiDrivers : []
+  const api = { ...whole.api, ...snapshot.api, ...{ node: whole.api?.node, podListCheck: whole.api?.podListCheck } }
+  return {
+    snapshot: {
+      ...whole,
+      tree: snapshot.tree ?? [],
+      csiSockets: sockets,
+      api: { ...api, clockSkewMs: 0, csiNode, csiDrivers } as never,
+    },
+    mounts,
+  }
+}
+
+const answering: CsiSocket = {
+  path: `plugins_registry/${DRIVER}-reg.sock`,
+  driver: DRIVER,
+  endpoint: `plugins/${DRIVER}/csi.sock`,
+  registered: true,
+}
+
+it('control: of a node where everything is as it should be nothing is said', () => {
+  const doctor = doctorOf()
+  expect(open(doctor)).toEqual([])
+  expect(doctor.works).toEqual({ plan: true, apply: true })
+  expect(defects(doctor)).toEqual([])
+  expect(defects({ ...doctor, extra: 1 })).not.toEqual([])
+})
+
+interface Case {
+  readonly name: string
+  readonly given: Broken
+  /** Every check that is not as it should be. */
+  readonly is: readonly string[]
+  readonly says: string
+  readonly next?: string
+  readonly works?: { readonly plan: boolean; readonly apply: boolean }
+}
+
+const NEITHER = { plan: false, apply: false }
+const PLAN_ONLY = { plan: true, apply: false }
+const BOTH = { plan: true, apply: true }
+const withoutApi = healthy(() => ({ api: undefined }) as never)
+const UNREAD = [
+  ...['NodeObject unknown', 'Machine unknown', 'KubeletVersion unknown', 'Attaching unknown', 'Migration unknown'],
+]
+
+const CASES: readonly Case[] = [
+  {
+    name: 'no kubeconfig',
+    given: {
+      state: withoutApi,
+      api: 'none',
+      failures: { credential: { code: 'NoKubeconfig', message: 'No kubeconfig was found', hint: 'Give one.' } },
+    },
+    is: [
+      ...['Credential failed', 'ApiReachable unknown', 'ApiVerified unknown', 'PodList unknown'],
+      ...['KubeletPodList unknown', 'PlanRights unknown', 'DetachRights unknown', 'MountRights unknown'],
+      ...['ExpandRights unknown', ...UNREAD, 'Clock unknown'],
+    ],
+    says: 'No kubeconfig was found',
+    next: 'Give one.',
+    works: NEITHER,
+  },
+  {
+    name: 'no API server',
+    given: {
+      state: withoutApi,
+      api: { rights: [] },
+      failures: { server: { code: 'ApiUnreachable', message: 'cannot be reached', hint: 'Check that it is up.' } },
+    },
+    is: [
+      ...['ApiReachable failed', 'ApiVerified unknown', 'PodList unknown', 'KubeletPodList unknown'],
+      ...['PlanRights unknown', 'DetachRights unknown', 'MountRights unknown', 'ExpandRights unknown'],
+      ...[...UNREAD, 'Clock unknown'],
+    ],
+    says: 'cannot be reached',
+    next: 'Check that it is up.',
+    works: NEITHER,
+  },
+  {
+    name: 'TLS with another CA',
+    given: {
+      state: withoutApi,
+      api: { rights: [] },
+      failures: { server: { code: 'TlsMismatch', message: 'TLS failed' } },
+    },
+    is: [
+      ...['ApiVerified failed', 'ApiReachable unknown', 'PodList unknown', 'KubeletPodList unknown'],
+      ...['PlanRights unknown', 'DetachRights unknown', 'MountRights unknown', 'ExpandRights unknown'],
+      ...[...UNREAD, 'Clock unknown'],
+    ],
+    says: 'TLS failed',
+    works: NEITHER,
+  },
+  {
+    name: 'S34: a server that nobody verifies',
+    given: { api: { credential: { source: 'x', server: 'https://api', insecure: 'TlsNotVerified' } } },
+    is: ['ApiVerified warning'],
+    says: 'insecure-skip-tls-verify',
+    works: PLAN_ONLY,
+  },
+  {
+    name: 'a credential that may not list pods',
+    given: {
+      state: withoutApi,
+      failures: { api: { message: 'pods is forbidden' }, pods: { code: 'Forbidden', message: 'pods is forbidden' } },
+    },
+    is: ['PodList failed', 'KubeletPodList unknown', ...UNREAD, 'Clock unknown'],
+    says: 'pods is forbidden',
+    works: NEITHER,
+  },
+  {
+    name: 'S2: two lists that differ',
+    given: {
+      state: withoutApi,
+      failures: { api: { message: 'x' }, kubeletPods: { code: 'PodListsDisagree', message: 'one shows 3 pods' } },
+    },
+    is: ['KubeletPodList failed', 'PodList unknown', ...UNREAD, 'Clock unknown'],
+    says: 'one shows 3 pods',
+    works: NEITHER,
+  },
+  {
+    name: "S2: the kubelet's credential cannot be used",
+    given: { state: withApi(() => ({ podListCheck: { source: '/k.conf', problem: 'it is mode 0666' } })) },
+    is: ['KubeletPodList warning'],
+    says: 'not listed with /k.conf: it is mode 0666',
+    works: BOTH,
+  },
+  {
+    name: 'rights of plan alone',
+    given: {
+      api: {
+        rights: [
+          { right: { purpose: 'plan', required: true, verb: 'list', resource: 'pods' }, allowed: true },
+          {
+            right: { purpose: 'DetachVolume', verb: 'delete', group: 'storage.k8s.io', resource: 'volumeattachments' },
+            allowed: false,
+          },
+          { right: { purpose: 'MountVolume', verb: 'get', resource: 'secrets' } },
+        ],
+      },
+    },
+    is: ['MountRights unknown', 'DetachRights warning'],
+    says: 'may not delete volumeattachments: DetachVolume is blocked',
+    next: 'Bind the ClusterRole in deploy/clusterrole-apply.yaml to kubernetes-admin',
+    works: BOTH,
+  },
+  {
+    name: 'S1: no such node in this cluster',
+    given: { state: withApi(() => ({ node: null })) },
+    is: ['NodeObject failed', 'Machine failed', 'KubeletVersion unknown', 'Attaching unknown'],
+    says: 'has no node node-1',
+    works: NEITHER,
+  },
+  {
+    name: 'S1: another machine of the same name',
+    given: { state: healthy(() => ({ machineID: 'other', systemUUID: 'other' })) },
+    is: ['Machine failed'],
+    says: 'nothing proves that node node-1',
+    next: 'Check --context and --node',
+    works: NEITHER,
+  },
+  {
+    name: 'S29: the API server has lost its pods',
+    given: { state: withApi(() => ({ pods: [] })) },
+    is: ['PlanRefused failed'],
+    says: 'the API lists no pod of this node, but 1 still run here',
+    works: NEITHER,
+  },
+  {
+    name: 'no node at all',
+    given: { state: 'none', failures: { node: { message: 'root directory /x does not exist', hint: 'Name it.' } } },
+    is: [
+      ...['PodList unknown', 'KubeletPodList unknown', 'NodeFound failed', 'NodeObject unknown', 'Machine unknown'],
+      ...['MountTable unknown', 'RootDirectory unknown', 'KubeletState unknown', 'KubeletVersion unknown'],
+      ...['Attaching unknown', 'Migration unknown', 'StaticPods unknown', 'Runtime unknown', 'Processes unknown'],
+      ...['CsiDriver unknown', 'CsiDriverObject unknown', 'FlexVolume unknown', 'Namespaces unknown', 'Clock unknown'],
+    ],
+    says: 'root directory /x does not exist',
+    next: 'Name it.',
+    works: NEITHER,
+  },
+  {
+    name: 'not root',
+    given: {
+      state: healthy(() => ({ tree: undefined }) as never),
+      failures: { tree: { message: 'the pods directory cannot be read: EACCES', hint: 'Run volctl as root.' } },
+      host: { uid: 1000, standing: [{ message: 'the mount namespace cannot be read', hint: 'As root.' }] },
+    },
+    is: ['RootDirectory failed', 'Root failed', 'Namespaces failed'],
+    says: 'volctl runs as user 1000',
+    works: NEITHER,
+  },
+  {
+    name: 'root without a capability',
+    given: { host: { missingCapabilities: [{ name: 'CAP_SYS_PTRACE', use: 'see other processes' }] } },
+    is: ['Root failed'],
+    says: 'root without CAP_SYS_PTRACE, needed to see other processes',
+    works: PLAN_ONLY,
+  },
+  {
+    name: 'a directory that cannot be read',
+    given: {
+      state: healthy(({ tree = [] }) => ({ tree: [...tree, { path: 'plugins/x', type: 'dir', error: 'EIO' }] })),
+    },
+    is: ['RootDirectory unknown'],
+    says: 'cannot be read: plugins/x: EIO',
+    works: BOTH,
+  },
+  {
+    name: 'a kubelet that may come back',
+    given: { state: healthy(() => ({ kubelet: { running: false, mayReturn: true, unit: 'k3s.service' } })) },
+    is: ['KubeletState warning'],
+    says: 'k3s.service, down, but may come back',
+    next: 'systemctl stop k3s.service',
+    works: BOTH,
+  },
+  {
+    name: 'a kubelet that volctl was not tested with',
+    given: {
+      state: withApi(({ node: found }) => ({
+        node: { ...found, status: { nodeInfo: { ...found?.status?.nodeInfo, kubeletVersion: 'v1.20.1' } } },
+      })),
+    },
+    is: ['KubeletVersion warning'],
+    says: 'v1.20.1, and volctl was tested with 1.33 to 1.36',
+    works: BOTH,
+  },
+  {
+    name: 'a kubelet that attaches by itself',
+    given: { state: withApi(({ node: found }) => ({ node: { ...found, metadata: { name: 'node-1', uid: 'u' } } })) },
+    is: ['Attaching warning'],
+    says: 'the kubelet itself',
+    works: BOTH,
+  },
+  {
+    name: 'static pods that cannot be read',
+    given: { state: healthy(() => ({ staticPods: { path: '/m', readable: false, manifests: [] } })) },
+    is: ['StaticPods warning'],
+    says: '/m cannot be read whole',
+    works: BOTH,
+  },
+  {
+    name: 'S9: a runtime that does not answer',
+    given: {
+      state: healthy(() => ({ runtime: { source: 'none', endpoint: 'unix:///r', error: 'ENOENT', pods: [] } })),
+    },
+    is: ['Runtime failed'],
+    says: 'did not answer (ENOENT)',
+    next: '--runtime-endpoint',
+    works: BOTH,
+  },
+  {
+    name: 'S9: the wrong runtime',
+    given: { state: healthy(() => ({ runtime: { source: 'cri', endpoint: 'unix:///r', pods: [] } })) },
+    is: ['Runtime failed'],
+    says: 'lists none of the 1 pods that are known to run',
+    works: BOTH,
+  },
+  {
+    name: 'a driver that is dead, and needed',
+    given: { state: withDriver([{ ...answering, registered: false, error: 'nobody answers' }]) },
+    is: ['CsiDriver failed'],
+    says: 'nobody answers, though its CSINode has the driver; volumes of disk.test can be neither',
+    works: BOTH,
+  },
+  {
+    name: 'a driver that is needed and nowhere',
+    given: { state: withDriver([], false) },
+    is: ['CsiDriver failed'],
+    says: 'no socket of it is on this node; volumes of disk.test',
+    works: BOTH,
+  },
+  {
+    name: 'a driver that the kubelet does not know',
+    given: { state: withDriver([answering], false) },
+    is: ['CsiDriver warning'],
+    says: 'the CSINode of this node does not list the driver',
+    next: 'node-driver-registrar',
+    works: BOTH,
+  },
+  {
+    name: 'a driver without a CSIDriver object',
+    given: { state: withDriver([answering], true, false) },
+    is: ['CsiDriverObject warning'],
+    says: 'none for disk.test: Kubernetes then attaches every volume',
+    works: BOTH,
+  },
+  {
+    name: 'a socket with nobody behind it',
+    given: {
+      state: withDriver([answering, { path: 'plugins/old/csi.sock', registered: false, error: 'ECONNREFUSED' }]),
+    },
+    is: ['CsiSocket warning'],
+    says: 'ECONNREFUSED',
+    works: BOTH,
+  },
+  {
+    name: 'a flexVolume driver that cannot be run',
+    given: { state: healthy(() => ({ flexDrivers: [{ name: 'v/d', executable: '/exec/v~d/d', error: 'EACCES' }] })) },
+    is: ['FlexVolume warning'],
+    says: '/exec/v~d/d cannot be run: EACCES',
+    works: BOTH,
+  },
+  {
+    name: 'a program that is missing',
+    given: {
+      host: { programs: { umount: { message: 'umount is not installed on this host', hint: 'Install util-linux.' } } },
+    },
+    is: ['Programs failed'],
+    says: 'umount is not installed on this host; needed to unmount volumes',
+    next: 'Install util-linux.',
+    works: PLAN_ONLY,
+  },
+  {
+    name: 'a program that no volume here needs',
+    given: { host: { programs: { iscsiadm: { message: 'iscsiadm is not installed' } } } },
+    is: [],
+    says: 'mount, umount, losetup',
+    works: BOTH,
+  },
+  {
+    name: 'S33: a file that somebody else could have written, and the kubelet obeys',
+    given: {
+      state: healthy(() => ({
+        notBelieved: [{ what: '/m/a.yaml', why: '/m is mode 0777', hint: 'Change the mode.', unknown: true }],
+      })),
+    },
+    is: ['Ignored warning'],
+    says: '/m is mode 0777',
+    works: PLAN_ONLY,
+  },
+  {
+    name: 'as many mounts as there may be',
+    given: { host: { mounts: 100_000 } },
+    is: ['MountLimit failed'],
+    says: 'nothing more can be mounted',
+    works: BOTH,
+  },
+  {
+    name: 'nearly as many',
+    given: { host: { mounts: 90_000 } },
+    is: ['MountLimit warning'],
+    says: '90000 mounts of 100000',
+    works: BOTH,
+  },
+  {
+    name: 'S27: an old kernel',
+    given: { host: { kernel: '5.4.0-42-generic' } },
+    is: ['Kernel warning'],
+    says: 'before 5.8',
+    works: BOTH,
+  },
+  {
+    name: 'a full disk',
+    given: { host: { rooms: [{ what: 'the journal', path: '/j', free: 0, size: 1e9, freeInodes: 5, inodes: 10 }] } },
+    is: ['Space failed'],
+    says: '0 MiB of 954 MiB (the journal)',
+    works: PLAN_ONLY,
+  },
+  {
+    name: 'no inodes',
+    given: { host: { rooms: [{ what: 'the journal', path: '/j', free: 1e9, size: 1e9, freeInodes: 0, inodes: 10 }] } },
+    is: ['Space failed'],
+    says: '0 of 10 inodes',
+    works: PLAN_ONLY,
+  },
+  {
+    name: 'S28: clocks that disagree',
+    given: { state: withApi(() => ({ clockSkewMs: -3_600_000 })) },
+    is: ['Clock warning'],
+    says: "1h ahead of the API server's clock",
+    works: BOTH,
+  },
+]
+
+describe('what is wrong', () => {
+  it.each(CASES)('$name', ({ given, is, says, next, works }) => {
+    const doctor = doctorOf(given)
+    expect(open(doctor)).toEqual(inOrder(is))
+    expect(doctor.checks.map(({ message }) => message).join('\n')).toContain(says)
+    if (next !== undefined) expect(doctor.checks.map((each) => each.next ?? '').join('\n')).toContain(next)
+    expect(doctor.works).toEqual(works)
+    expect(defects(doctor)).toEqual([])
+  })
+
+  it.each(CASES)('$name: what is not as it should be has a next step where a person can do something', ({ given }) => {
+    for (const { id, state, next } of doctorOf(given).checks)
+      if (state === 'failed' || state === 'warning') expect(next, id).toMatch(/^[A-Z].+\.$/)
+  })
+})
+
+/** As doctor lists them: by group, and in each group the worst first. */
+function inOrder(checks: readonly string[]): string[] {
+  const ids = Object.keys(CHECKS) as CheckId[]
+  const groups = Object.keys(CHECK_GROUPS)
+  const rank = (text: string): number[] => {
+    const [id = '', state = ''] = text.split(' ')
+    const { group } = CHECKS[id as CheckId]
+    return [groups.indexOf(group), CHECK_STATES.indexOf(state as never), ids.indexOf(id as CheckId)]
+  }
+  return checks.toSorted((a, b) => {
+    const [x, y] = [rank(a), rank(b)]
+    return (x[0] ?? 0) - (y[0] ?? 0) || (x[1] ?? 0) - (y[1] ?? 0) || (x[2] ?? 0) - (y[2] ?? 0)
+  })
+}
+
+it('every check of the catalogue is made of any facts, at least once', () => {
+  const once = new Set<CheckId>(['PlanRefused', 'CsiSocket'])
+  const all = (Object.keys(CHECKS) as CheckId[]).filter((id) => !once.has(id))
+  for (const { given } of CASES) {
+    const made = new Set(doctorOf(given).checks.map(({ id }) => id))
+    expect(all.filter((id) => !made.has(id))).toEqual([])
+  }
+})
