@@ -1,7 +1,7 @@
 /**
- * Measures what is demanded of volctl's speed, as ratios of whole processes that run alternately, medians of the ratios
- * of pairs: `npm run bench [ROW]...`, rows by the names below. Exits with 1 when a row misses its demand; a row that
- * cannot run here says why. Milliseconds are for orientation only.
+ * Measures volctl's speed against its demands, as ratios of whole processes that run alternately, medians of the ratios of
+ * pairs: `npm run bench [ROW]...`, rows by the names below. Exits with 1 if a row misses its demand; a row that cannot run
+ * here says why. Milliseconds are for orientation only.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -21,7 +21,7 @@ const ROWS: Readonly<Record<string, (directory: (name: string) => string) => Pro
   'plan-pods': planPodsRows,
   'explain-pod': explainPodRows,
 }
-/** These make mounts. */
+/** Rows that make mounts. */
 const NEED_NAMESPACE = new Set(['plan-mounts', 'unmount', 'plan-pods', 'explain-pod'])
 
 const wanted = process.argv.slice(2)
@@ -34,7 +34,7 @@ if (unknown !== undefined) {
   process.exit(1)
 }
 const temporary = mkdtempSync(join(tmpdir(), 'volctl-bench-'))
-// Every mount lies in a namespace that ends with us: nothing but plain files can be here.
+// Every mount is in a namespace that ends with this process: only plain files can be left here.
 process.on('exit', () => rmSync(temporary, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 

@@ -47,9 +47,9 @@ export async function buildBundle(dist: string): Promise<string> {
 }
 
 /**
- * Runs a plan of a live node, so that the package carries what V8 made of the code that a plan needs. In a mount
- * namespace of its own: as root volctl takes no test host where a real node may be. A machine that allows none gets what
- * was compiled until volctl gave up.
+ * Runs a plan of a live node, so that the package contains V8's compiled form of the code that a plan needs. In a mount
+ * namespace of its own: as root, volctl refuses a test host where a real node may be. On a machine that allows no namespace,
+ * the cache contains the code that was compiled until volctl refused.
  */
 async function makeCodeCache(dist: string): Promise<void> {
   const maker = join(root, 'scripts', 'make-code-cache.cjs')
@@ -58,7 +58,7 @@ async function makeCodeCache(dist: string): Promise<void> {
   const plan = [process.execPath, maker, dist, 'plan', '--orphans']
   const [command = '', ...args] = noMounts === undefined ? ['unshare', ...unshareArguments, ...plan] : plan
   try {
-    // Not the synchronous call: the node's API server ends with the pipe that is read here.
+    // Not the synchronous call: the node's API server ends when the pipe that is read here is closed.
     await promisify(execFile)(command, args, { env })
   } catch (error) {
     if (noMounts === undefined) throw error
@@ -68,7 +68,7 @@ async function makeCodeCache(dist: string): Promise<void> {
 
 if (import.meta.main) {
   const dist = join(root, 'dist')
-  // Beside, and swapped in when it is whole: a volctl that runs meanwhile finds one or the other.
+  // Built beside dist/ and swapped in when complete: a volctl that starts meanwhile finds one or the other.
   const fresh = `${dist}.new-${process.pid}`
   const stale = `${dist}.old-${process.pid}`
   try {
@@ -76,7 +76,7 @@ if (import.meta.main) {
     writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
     const bundle = await buildBundle(fresh)
     for (const name of LAUNCHER) cpSync(join(root, 'scripts', name), join(fresh, name))
-    // Beside the bundle, which would be larger by them for all commands.
+    // Beside the bundle, since the rules would make the bundle larger for all commands.
     writeFileSync(join(fresh, 'rules.md'), ruleEntries())
     await makeCodeCache(fresh)
     if (existsSync(dist)) renameSync(dist, stale)

@@ -1,11 +1,11 @@
 /**
  * The main job on any Linux machine, with no cluster: a node's real state is made in a mount namespace of its own and a
- * temporary directory, broken as nodes break, and repaired. Each command is echoed as a person would type it. Nothing is
- * left behind, also when it is interrupted.
+ * temporary directory, broken as nodes break, and repaired. Each command is echoed as a person would type it. Nothing is left
+ * behind, even if it is interrupted.
  *
  *   npm run demo -- --layout shared-self-bind
  *
- * lets the node's root directory lie as on other machines (test/helpers/scene/layouts.ts).
+ * sets up the node's root directory as on other machines (test/helpers/scene/layouts.ts).
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ import { makeScene, type Scene } from '../test/helpers/scene/scene.ts'
 
 const root = join(import.meta.dirname, '..')
 const volctl = join(root, 'bin', 'volctl')
-/** Set inside the namespace: the directory that everything is in. */
+/** Set inside the namespace: the directory that contains everything. */
 const INSIDE = 'VOLCTL_DEMO_DIRECTORY'
 const layout = layoutAsked()
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -31,8 +31,8 @@ const directory = process.env[INSIDE]
 process.exitCode = directory === undefined ? await outside() : await inside(directory)
 
 /**
- * Starts the demo again in namespaces of its own; where that is forbidden, shows the plan of a recorded node. With a PID
- * namespace it is its own machine: a kubelet or kind that runs here is not taken for the demo's.
+ * Starts the demo again in namespaces of its own; if that is forbidden, shows the plan of a recorded node. A PID namespace
+ * makes it a machine of its own: a kubelet or kind that runs here is not taken for the demo's.
  */
 async function outside(): Promise<number> {
   if (noMounts !== undefined) return onSnapshot()
@@ -44,22 +44,22 @@ async function outside(): Promise<number> {
       'unshare',
       [...namespaces, process.execPath, '--no-warnings', import.meta.filename, '--layout', layout],
       {
-        // unshare(1) passes no signal on to a process that it forks: the wish to stop goes through a channel.
+        // unshare(1) passes no signal on to a process that it forks: a request to stop goes through a channel.
         stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
         env: { ...process.env, [INSIDE]: own, TMPDIR: own },
       },
     )
-    // It cleans up, and its end is ours.
+    // The child cleans up, and this process ends with it.
     for (const signal of SIGNALS) process.on(signal, () => child.connected && child.send(signal))
     const [status] = (await once(child, 'exit')) as [number | null]
     return status ?? 130
   } finally {
-    // Only if it was killed outright: its mounts went with it.
+    // Only if the child was killed by SIGKILL: then its mounts went away with it.
     if (existsSync(own)) sweep(own)
   }
 }
 
-/** How the mounts around the root directory hang together; private where nothing is said. */
+/** The layout of the mounts around the root directory; default: private. */
 function layoutAsked(): Layout {
   const { layout: asked = 'private' } = parseArgs({ options: { layout: { type: 'string' } } }).values
   const found = layouts.find((each) => each === asked)
@@ -76,9 +76,9 @@ async function inside(own: string): Promise<number> {
   let scene: Scene | undefined
   const stop = new AbortController()
   for (const signal of SIGNALS) process.on(signal, () => stop.abort())
-  // What was started from outside ends with it, also where that was killed.
+  // The inner demo ends with the outer one, even if that was killed.
   for (const event of ['message', 'disconnect'] as const) process.on(event, () => stop.abort())
-  // It listens as long as there is something to do, and no longer.
+  // Listens only as long as there is something to do.
   process.channel?.unref()
   try {
     title('Set up a node in its own mount namespace')

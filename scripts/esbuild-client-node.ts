@@ -1,14 +1,13 @@
 /**
- * Makes the one part of @kubernetes/client-node that volctl uses, KubeConfig's way through a proxy, cheap to bundle and
- * to load.
+ * Makes the one part of @kubernetes/client-node that volctl uses, KubeConfig's proxy support, cheap to bundle and to load.
  *
- * Its config.js pulls in every generated API and model, undici, OpenID and proxy libraries, 1.4 MB evaluated at each
- * start. So here
+ * Its config.js pulls in every generated API and model, undici, OpenID and proxy libraries, 1.4 MB evaluated at each start.
+ * So here
  *   - the generated index, as config.js imports it, becomes the two small files whose names it uses;
  *   - its ways to log in, some of which start programs and open files, are left out: volctl has its own (S33);
  *   - heavy packages become modules of getters: the real one is bundled as well, but evaluated when first touched;
- *   - undici, which only client-node's own requests use and volctl never makes, is left outside the bundle.
- * This depends on client-node's internals: test/api/esbuild-client-node.test.ts bundles it and tries each way to log in.
+ *   - undici, which only client-node's own requests use and volctl never makes, is left outside the bundle. This
+ *     depends on client-node's internals: test/api/esbuild-client-node.test.ts bundles it and tries each way to log in.
  */
 import type { Plugin } from 'esbuild'
 import { type LazyPackages, loadLazily } from './esbuild-lazy.ts'

@@ -1,7 +1,7 @@
-/** Packages that are bundled, and evaluated only when something of them is first touched. */
+/** Packages that are bundled, and evaluated only when first used. */
 import type { PluginBuild } from 'esbuild'
 
-/** Names that are imported, by package; `default` where the package itself is taken. */
+/** Names that are imported, by package; `default` if the package itself is imported. */
 export type LazyPackages = Readonly<Record<string, readonly string[]>>
 
 /** For files whose path fits `importers`, each package becomes a module of getters, in a namespace of its own. */
@@ -17,7 +17,7 @@ export function loadLazily(build: PluginBuild, namespace: string, importers: Reg
   }))
 }
 
-/** A CommonJS module whose exports are getters: an import of one of them compiles to a use at the place of use. */
+/** A CommonJS module whose exports are getters: an import of one of them compiles to an access at the place of use. */
 function gettersOf(name: string, keys: readonly string[]): string {
   const real = `require('${name}')`
   const getters = keys.map((key) => {

@@ -1,7 +1,7 @@
 /**
- * Makes oclif cheap to load. Its modules require at once what only some commands need: templates for help, spinners,
- * file globs, performance hooks. Here each becomes a module of getters: the real one is bundled as well, but evaluated
- * when it is first touched. test/cli/volctl.test.ts runs all of what touches them.
+ * Makes oclif cheap to load. Its modules immediately require packages that only some commands need: templates for help,
+ * spinners, file globs, performance hooks. Here each becomes a module of getters: the real one is bundled as well, but
+ * evaluated when first used. test/cli/volctl.test.ts runs all code that uses them.
  */
 import { readFileSync } from 'node:fs'
 import type { Plugin } from 'esbuild'
@@ -24,8 +24,8 @@ const LAZY: LazyPackages = {
 }
 
 /**
- * What oclif loads for itself alone, and a node never needs: its traces for DEBUG=oclif, and a look for Windows'
- * subsystem, which would only give the platform another name.
+ * Modules that only oclif itself needs, and never on a node: its traces for DEBUG=oclif, and a check for Windows' subsystem
+ * for Linux, which would only rename the platform.
  */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   debug: 'module.exports = () => () => undefined',

@@ -1,13 +1,13 @@
-// Copied to dist/. Of the caller's environment volctl keeps only what it reads itself: whatever else is there speaks to
+// Copied to dist/. Of the caller's environment volctl keeps only the variables that it reads itself: others may affect
 // Node.js, OpenSSL or the dynamic linker, and could load code, trust another authority or write files as root (S34).
 // bin/volctl has the same names; a test compares them.
 
 exports.KEPT = [
-  // Who asks. ~/.kube/config is looked for in HOME.
+  // Who called. ~/.kube/config is searched in HOME.
   'HOME',
   'SUDO_UID',
   'SUDO_USER',
-  // How to answer.
+  // How to print.
   'LANG',
   'LC_ALL',
   'LC_CTYPE',
@@ -19,7 +19,7 @@ exports.KEPT = [
   'FORCE_COLOR',
   'COLUMNS',
   'LINES',
-  // Whom to ask.
+  // Which cluster and runtime.
   'KUBECONFIG',
   'KUBERNETES_SERVICE_HOST',
   'KUBERNETES_SERVICE_PORT',
@@ -36,5 +36,5 @@ exports.KEPT = [
   'VOLCTL_TEST_HOST',
 ]
 
-/** The caller's PATH names no program. */
+/** No program is searched on the caller's PATH. */
 exports.PATH = '/usr/bin:/bin:/usr/sbin:/sbin'

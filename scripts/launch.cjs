@@ -1,5 +1,5 @@
-// Copied to dist/: loads the bundle, with a code cache where it may be trusted. What stands before the version check must be
-// readable by an old Node.js, to tell it that it is too old.
+// Copied to dist/: loads the bundle, with a code cache if that may be trusted. An old Node.js must be able to parse the lines
+// before the version check, which says that it is too old.
 if (Number(process.versions.node.split('.')[0]) < 22) {
   console.error(`volctl: needs Node.js 22 or newer, this is ${process.versions.node}.`)
   console.error('        Install volctl with its optional dependencies: they bring a Node.js of their own.')
@@ -10,16 +10,16 @@ const { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, stat
 const { dirname, join } = require('node:path')
 
 const BUNDLE = 'volctl.cjs'
-/** Whom the files of the machine's users belong to, as seen in a user namespace that has no ids for them. */
+/** The owner that a user namespace shows for files of users without an id in it. */
 const OVERFLOW_UID = 65534
-/** What a user namespace's uid_map says where every id is itself. */
+/** A uid_map in which every id is itself. */
 const EVERY_ID = /^\s*0\s+0\s+4294967295\s*$/
 
 const isRoot = process.geteuid() === 0
 const trusted = isRoot ? [0, ...callersUid(), ...overflowUid()] : [0, process.geteuid()]
 
-// bin/volctl has looked at all of this, but need not have been there: this file can be started by hand. A plain user runs
-// with no more rights than he has; root must not run what somebody else can change (S33).
+// bin/volctl has checked all of this, but this file can also be started by hand. A plain user gains no rights by it; root
+// must not run what somebody else can change (S33).
 if (isRoot) orEnd(() => requireOurDirectories())
 if (isRoot) for (const name of ['kept-environment.cjs', 'load-bundle.cjs']) orEnd(() => readOurs(name))
 keepEnvironment(require('./kept-environment.cjs'))
@@ -36,7 +36,7 @@ function codeCache() {
   }
 }
 
-/** One open file: what is read is what was looked at. Opening a FIFO or a device must not wait for anything. */
+/** One open file, so the bytes read are those of the file that was checked. Opening a FIFO or a device must not block. */
 function readOurs(name) {
   const path = join(__dirname, name)
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -50,7 +50,7 @@ function readOurs(name) {
   }
 }
 
-/** Whoever can write to a directory above can put another one in its place. Node.js has resolved the links on the way. */
+/** A user who can write to a directory above can put another one in its place. Node.js has resolved the links on the way. */
 function requireOurDirectories() {
   for (let path = __dirname; ; path = dirname(path)) {
     // After a re-entry: the root directory of the process that has started this one (src/core/node/reenter.ts).
@@ -63,7 +63,7 @@ function requireOurDirectories() {
 
 function requireOurs(path, stats) {
   if (!trusted.includes(stats.uid)) throw new Error(`${path} is not safe, it belongs to another user`)
-  // In a sticky directory, such as /tmp, nobody can replace what is another's.
+  // In a sticky directory, such as /tmp, nobody can replace another user's file.
   const isSticky = stats.isDirectory() && (stats.mode & 0o1000) !== 0
   if ((stats.mode & 0o022) !== 0 && !isSticky) throw new Error(`${path} is not safe, others may write to it`)
 }
@@ -78,7 +78,7 @@ function orEnd(look) {
   }
 }
 
-/** Of the person who called through sudo(8), who is root already. */
+/** The uid of the person who called through sudo(8), who is root already. */
 function callersUid() {
   const { SUDO_UID: uid } = process.env
   return /^\d+$/.test(uid) ? [Number(uid)] : []

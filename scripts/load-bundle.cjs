@@ -1,6 +1,6 @@
-// Copied to dist/: loads the bundle with V8's code cache. Kept apart from the launcher, since the build makes the
-// cache with the same function: after a whole plan has run, so that it holds what a plan needs and not only what is
-// compiled at load.
+// Copied to dist/: loads the bundle with V8's code cache. Kept apart from the launcher, since the build makes the cache with
+// the same function: after a whole plan has run, so that it contains the code that a plan needs and not only what is compiled
+// at load.
 const Module = require('node:module')
 const { join } = require('node:path')
 const vm = require('node:vm')
@@ -11,7 +11,7 @@ const vm = require('node:vm')
  * @returns {vm.Script} which has run
  */
 exports.loadBundle = (source, cachedData) => {
-  // A root tool does not read a user's theme. The launcher has looked at the version of Node.js.
+  // A root tool does not read a user's theme. The launcher has checked the version of Node.js.
   process.env.VOLCTL_DISABLE_THEME = '1'
   process.env.OCLIF_DISABLE_ENGINE_WARNING = '1'
   const filename = join(__dirname, 'volctl.cjs')
@@ -27,8 +27,8 @@ exports.loadBundle = (source, cachedData) => {
 }
 
 /**
- * All else is in the bundle. Node.js would look for a package in node_modules of every directory above, /tmp among them
- * for a copy below it, and in HOME (S33).
+ * Everything else is in the bundle. Node.js would look for a package in node_modules of every directory above, of /tmp for a
+ * copy in there, and in HOME (S33).
  */
 function requireBuiltin(name) {
   if (Module.isBuiltin(name)) return require(name)

@@ -1,4 +1,5 @@
-// Used by the build: runs one command line and writes what V8 has compiled by then. node make-code-cache.cjs DIST ARGS…
+// Used by the build: runs one command line and writes the code that V8 has compiled by then. node make-code-cache.cjs DIST
+// ARGS…
 const { readFileSync, writeFileSync } = require('node:fs')
 const { join, resolve } = require('node:path')
 

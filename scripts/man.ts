@@ -1,4 +1,4 @@
-/** Writes man/*.8; with `--check` only compares, and fails where a page is not what it should be. */
+/** Writes man/*.8; with `--check` only compares, and fails if a page is out of date. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { manualPages } from './man/pages.ts'

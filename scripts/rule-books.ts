@@ -1,4 +1,4 @@
-/** The text of the rule books, for whatever is made of them: the program, the manual page, the checks. */
+/** The text of the rule books, for everything that is made from them: the program, the manual page, the checks. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -17,7 +17,7 @@ export function ruleBooks(): Map<string, string> {
   )
 }
 
-/** What is shipped of them beside the program: the entries alone. */
+/** The part that is shipped with the program: only the entries. */
 export function ruleEntries(): string {
   const entries = [...ruleBooks().values()].map((text) => text.match(/^- \*\*[CNOPRS]\d.*(?:\n {2}.+)*/gm) ?? [])
   return `${entries.flat().join('\n')}\n`

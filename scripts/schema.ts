@@ -1,4 +1,4 @@
-/** Writes schema/*.schema.json; with `--check` only compares, and fails where one is not what it should be. */
+/** Writes schema/*.schema.json; with `--check` only compares, and fails if one is out of date. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DOCUMENTS } from '../src/core/documents/documents.ts'
@@ -6,7 +6,7 @@ import { schemaText } from '../src/core/json/json-schema.ts'
 
 const FOLDER = join(import.meta.dirname, '..', 'schema')
 
-/** By the shapes that documents are read or typed with, each by its file's name: what others are told cannot drift. */
+/** Made from the shapes that documents are read or typed with, by file name, so that schemas and code agree. */
 export function schemas(): Map<string, string> {
   return new Map(
     DOCUMENTS.map(({ file, title, shape }) => [

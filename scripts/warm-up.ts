@@ -1,6 +1,6 @@
 /**
- * A recorded node, standing on plain files: an API server, a container runtime and the kubelet's directories without
- * their mounts. The build runs a plan on it, so that the launcher's code cache holds what a plan of a live node needs.
+ * A recorded node, made of plain files: an API server, a container runtime and the kubelet's directories without their
+ * mounts. The build runs a plan on it, so that the launcher's code cache holds what a plan of a live node needs.
  */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { startApiServer } from '../test/helpers/api-server/start.ts'
 import { startCriServer } from '../test/helpers/cri-server/start.ts'
 
 export interface WarmNode extends AsyncDisposable {
-  /** What makes volctl look at it. */
+  /** The environment that makes volctl read this node. */
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -26,7 +26,7 @@ export async function startWarmNode(capture: string): Promise<WarmNode> {
   const rootDir = join(directory, 'kubelet')
   mkdirSync(rootDir)
   for (const entry of tree) make(rootDir, entry)
-  // As old as they were: young directories of pods that are gone make a plan stop early (S29).
+  // As old as they were: young directories of orphaned pods make a plan stop early (S29).
   for (const { path, type, mtime } of tree) {
     if (type !== 'link' && type !== 'socket' && mtime !== undefined) utimesSync(join(rootDir, path), mtime, mtime)
   }

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000
 
 const now = (): string => timeText(Date.now())
 
-/** The kubelet has been stopped for long (S11). */
+/** The kubelet has been stopped long enough (S11). */
 const anHourAgo = (): string => timeText(Date.now() - HOUR_MS)
 
 /** RFC 3339, in whole seconds. @param at milliseconds */
@@ -48,7 +48,7 @@ export function nodeObjects(): ApiObject[] {
 
 export interface PodContent {
   readonly volumes: readonly object[]
-  /** As large as a pod of a Deployment is, with the bookkeeping of the API server; else the smallest pod. */
+  /** As large as a pod of a Deployment, with the API server's bookkeeping; default: the smallest pod. */
   readonly full?: boolean
 }
 

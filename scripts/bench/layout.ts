@@ -30,7 +30,7 @@ export class LayoutBuilder implements Layout {
     this.directories.push(`pods/${podUid}/${path}`)
   }
 
-  /** A volume that is not a mount of its own is set up when it has this (P21). */
+  /** The marker that shows that a volume without its own mount is set up (P21). */
   readyMarker(podUid: string, name: string): void {
     const directory = `plugins/kubernetes.io~empty-dir/${name}`
     this.directory(podUid, directory)

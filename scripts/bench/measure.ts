@@ -8,11 +8,11 @@ import { text } from 'node:stream/consumers'
 export interface Timed {
   readonly command: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** File that receives standard output; else /dev/null. */
+  /** File that receives standard output; default: /dev/null. */
   readonly stdout?: string
-  /** Not timed, before each run. */
+  /** Called before each run, not timed. */
   readonly before?: () => Promise<void> | void
-  /** Not timed, after each run: throws when it did not do its work. */
+  /** Called after each run, not timed: throws if the run did not do its work. */
   readonly after?: () => Promise<void> | void
 }
 
@@ -49,7 +49,7 @@ export async function pairRatios(subject: Timed, peer: Timed, pairs: number): Pr
   }
 }
 
-/** Milliseconds from start to end; throws where it fails. */
+/** Milliseconds from start to end; throws if the command fails. */
 async function timed({ command, env = {}, stdout = '/dev/null', before, after }: Timed): Promise<number> {
   await before?.()
   const [file = '', ...args] = command

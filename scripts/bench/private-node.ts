@@ -1,9 +1,10 @@
 /**
- * Makes a layout in the mount namespace that it was started in, and keeps that alive: its end removes every mount.
+ * Makes a layout in the mount namespace that it was started in, and keeps the namespace alive: when the program ends, every
+ * mount is removed.
  *
  *   unshare -m --propagation private node private-node.ts LAYOUT.json
  *
- * Each line on standard input makes what is missing of the layout, and is answered with a line.
+ * For each line on standard input it makes the missing parts of the layout, and answers with a line.
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -13,7 +14,7 @@ import type { Layout } from './layout.ts'
 /** Started as a program of its own. */
 export const PRIVATE_NODE = import.meta.filename
 
-/** Only here: whoever imports this file for its name needs no FFI. */
+/** Imported only here: a file that imports this one for its name needs no FFI. */
 async function make({ rootDir, directories, mounts, files, links }: Layout): Promise<void> {
   const { mountTmpfs } = await import('./mount-call.ts')
   const path = (relative: string): string => join(rootDir, relative)

@@ -1,6 +1,6 @@
 import type { PairRatios } from './measure.ts'
 
-/** One demand, with everything that is needed to judge the figure. */
+/** One demand, with everything needed to judge the figure. */
 export interface Row {
   readonly name: string
   /** What it is measured against. */
@@ -15,7 +15,7 @@ export interface Row {
 
 export type Result = Row & ({ readonly measured: PairRatios } | { readonly notRun: string })
 
-/** `FAIL` alone makes the bench fail; a row that cannot run here says why. */
+/** Only `FAIL` makes the bench fail; a row that cannot run here says why. */
 export function verdict(result: Result): 'pass' | 'FAIL' | 'not run' {
   if ('notRun' in result) return 'not run'
   const { ratio } = result.measured

@@ -14,7 +14,7 @@ import { PRIVATE_NODE } from './private-node.ts'
 export interface SceneContent {
   /** Living pods, as the API has them. */
   readonly pods: readonly ApiObject[]
-  /** Besides the pods and the node. */
+  /** Objects besides the pods and the node. */
   readonly objects?: readonly ApiObject[]
   readonly layout: Layout
 }
@@ -26,7 +26,7 @@ export interface Scene extends AsyncDisposable {
   readonly mountPoints: readonly string[]
   /** The mount table of the scene's namespace. */
   readonly mountinfo: string
-  /** Makes what is missing of the layout again. */
+  /** Makes the missing parts of the layout again. */
   make(): Promise<void>
   /** A command inside the scene's mount namespace. */
   inside(command: readonly string[]): Timed

@@ -1,4 +1,4 @@
-/** The manual pages: what the commands know of themselves, and the hand-written sections in man/src/. */
+/** The manual pages: the commands' own help, and the hand-written sections in man/src/. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '@oclif/core'
@@ -95,7 +95,7 @@ function commandPage(command: Command.Cached): string {
     section('NAME', `volctl\\-${command.id} \\- ${inline(firstSentence(command.summary ?? ''))}\n`),
     section('SYNOPSIS', `.B volctl\n${escapeRoff(usage)}\n`),
     section('DESCRIPTION', `.PP\n${inline(command.description ?? '')}\n${written('DESCRIPTION')}`),
-    section('OPTIONS', Object.values(command.flags).toSorted(byName).map(option).join('')),
+    section('OPTIONS', shownFlags(command).toSorted(byName).map(option).join('')),
     needed('EXIT STATUS', exitStatuses(command.id)),
     needed('ENVIRONMENT', `${written('ENVIRONMENT')}${shared.environment}`),
     needed('FILES', `${written('FILES')}${shared.files}`),
@@ -104,9 +104,14 @@ function commandPage(command: Command.Cached): string {
   ].join('')
 }
 
+/** As the help: without what only answers that it does not exist. */
+function shownFlags({ flags }: Command.Cached): Command.Flag.Cached[] {
+  return Object.values(flags).filter(({ hidden }) => hidden !== true)
+}
+
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1)
 
-/** Of the version: a page changes only when what it says changes. */
+/** The version's date: a page changes only when its content changes. */
 const DATE = '2026-11-22'
 
 function head(title: string, chapter = 8, source = 'the commands and man/src'): string {

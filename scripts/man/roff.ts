@@ -1,6 +1,6 @@
 /** Text for man(7). Hand-written sections are in the little Markdown that this file understands. */
 
-/** Plain text, safe at any place of a line. */
+/** Plain text, safe anywhere in a line. */
 export function escapeRoff(text: string): string {
   return text
     .replaceAll('\\', '\\e')
@@ -96,7 +96,7 @@ export function readSections(markdown: string): Map<string, string> {
   )
 }
 
-/** Blocks are parted by empty lines: paragraphs, `## ` sub-sections, indented code, and `term:: text` definitions. */
+/** Blocks are separated by empty lines: paragraphs, `## ` sub-sections, indented code, and `term:: text` definitions. */
 function body(markdown: string): string {
   const blocks = markdown.split(/\n{2,}/).filter((block) => block.trim() !== '')
   return blocks.map(block).join('')

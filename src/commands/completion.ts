@@ -4,6 +4,7 @@ import { bashCompletion } from '../core/completion/bash.ts'
 import { fishCompletion } from '../core/completion/fish.ts'
 import { commandSpecs } from '../core/completion/spec.ts'
 import { zshCompletion } from '../core/completion/zsh.ts'
+import { VolctlError } from '../core/errors/errors.ts'
 
 const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const
 
@@ -20,7 +21,6 @@ export default class Completion extends VolctlCommand {
       name: 'SHELL',
       // Else oclif would take a line of standard input for it.
       ignoreStdin: true,
-      required: true,
       options: Object.keys(SCRIPTS),
       description: 'The shell that reads the script.',
     }),
@@ -43,6 +43,11 @@ export default class Completion extends VolctlCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(Completion)
+    if (args.shell === undefined) {
+      throw new VolctlError('Usage', 'SHELL is missing', {
+        hint: 'Give bash, zsh or fish: see volctl completion --help',
+      })
+    }
     const script = SCRIPTS[args.shell as keyof typeof SCRIPTS]
     this.output.write(script(commandSpecs([...this.config.commands])))
     await this.output.flush()

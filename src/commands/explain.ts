@@ -1,11 +1,18 @@
 import { join } from 'node:path'
 import { Args, Flags, type Interfaces } from '@oclif/core'
-import { isLine, lineAnswer, logAnswer, sentenceAnswer } from '../core/cli/line-answers.ts'
+import { isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { NAMED_FORMATS, type OutputFormat, outputFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import {
+  NAMED_FORMATS,
+  type OutputFormat,
+  outputFlag,
+  pagerFlag,
+  VolctlCommand,
+  verboseFlag,
+} from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import { explainCode } from '../core/explain/explain-code.ts'
@@ -17,6 +24,7 @@ import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
+import { explainSentence } from '../core/log-lines/explain-sentence.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
@@ -24,6 +32,7 @@ import { typedPath } from '../core/trust/caller.ts'
 import { readPlain } from '../core/trust/plain-files.ts'
 import { renderCode } from '../core/views/code-view.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
+import { renderSentence } from '../core/views/line-view.ts'
 import { namesOfExplanation } from '../core/views/names.ts'
 import type { Palette } from '../core/views/palette.ts'
 import { renderRule } from '../core/views/rule-view.ts'
@@ -50,6 +59,8 @@ interface OfflineAnswer {
 function offlineAnswer(word: string, root: string): OfflineAnswer | undefined {
   const code = explainCode(word)
   if (code !== undefined) return { value: code, draw: (paint, width) => renderCode(code, paint, width) }
+  const sentence = explainSentence(word)
+  if (sentence !== undefined) return { value: sentence, draw: (paint, width) => renderSentence(sentence, paint, width) }
   if (!looksLikeRule(word)) return undefined
   const books = readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES)
   const rule = explainRule(word, books.toString('utf8'))
@@ -135,6 +146,7 @@ export default class Explain extends VolctlCommand {
       summary: 'Explain the distinct troubles of a log instead of WHAT; - is standard input.',
     }),
     output: outputFlag(NAMED_FORMATS),
+    ...pagerFlag,
     snapshot: snapshotFlag('Explain'),
     verbose: verboseFlag('Print on standard error what was read, how long that took, and each decision with its rule.'),
     namespace: Flags.string({
@@ -152,8 +164,6 @@ export default class Explain extends VolctlCommand {
     if (flags.log !== undefined || isLine(args.what ?? '')) return await this.#lines(args.what, flags)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
-    const sentence = args.name === undefined ? sentenceAnswer(args.what) : undefined
-    if (sentence !== undefined) return await this.answer(sentence.value, flags.output as OutputFormat, sentence.draw)
     const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
     const offline = words.length === 1 ? offlineAnswer(args.what, this.config.root) : undefined
     if (offline !== undefined) {
@@ -169,6 +179,7 @@ export default class Explain extends VolctlCommand {
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
     await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen), {
+      paged: !flags['no-pager'],
       names: namesOfExplanation(answer),
     })
     const refusal = refusalOf(answer)

@@ -1,7 +1,7 @@
 import { Flags } from '@oclif/core'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { parseCount } from '../core/cli/plan-flags.ts'
-import { NAMED_FORMATS, type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { NAMED_FORMATS, type OutputFormat, outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { JournalDocument } from '../core/documents/journal-document.ts'
 import { DEFAULT_JOURNAL_DIR } from '../core/journal/lazy-memory.ts'
 import { readJournal } from '../core/journal/read-journal.ts'
@@ -34,6 +34,7 @@ export default class Journal extends VolctlCommand {
   ]
   static override flags = {
     output: outputFlag(NAMED_FORMATS),
+    ...pagerFlag,
     journal: journalFlag('Directory to read the journal from.'),
     last: Flags.string({ helpValue: 'N', summary: `The last N applies (default ${DEFAULT_LAST}); 0 for all.` }),
     plan: Flags.string({ helpValue: 'ID', summary: 'Only applies of this plan: its ID, or the beginning of the ID.' }),
@@ -56,7 +57,7 @@ export default class Journal extends VolctlCommand {
       { apiVersion: 'volctl.io/v1', kind: 'Journal', ...chosen } satisfies JournalDocument,
       output as OutputFormat,
       ({ wide, paint }) => renderJournal(chosen, wide, paint),
-      { names: namesOfJournal(chosen) },
+      { paged: !flags['no-pager'], names: namesOfJournal(chosen) },
     )
   }
 }

@@ -10,8 +10,8 @@ import { snapshotNotWritten, snapshotText, writeSnapshot } from '../core/snapsho
 export default class Snapshot extends VolctlCommand {
   static override summary = 'Write to one file everything that a plan is computed from. Changes nothing.'
   static override description =
-    'Reads the API server and the node as plan does and writes one JSON document (mode 0600). plan --snapshot and ' +
-    'explain --snapshot work from it on any machine. No secret leaves the node: the snapshot has only keyed digests of ' +
+    'Reads the API server and the node as plan does and writes one JSON document (mode 0600). plan, status, ' +
+    'explain and check --snapshot work from it on any machine. No secret leaves the node: the snapshot has only keyed digests of ' +
     'secrets and of the files made from them, and the key is discarded.'
   static override usage = 'snapshot [-o FILE] [FLAGS]'
   static override examples = [

@@ -3,10 +3,18 @@ import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { type OutputFormat, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
+import {
+  NAMED_FORMATS,
+  type OutputFormat,
+  outputFlag,
+  pagerFlag,
+  VolctlCommand,
+  verboseFlag,
+} from '../core/cli/volctl-command.ts'
 import { isPlainWord } from '../core/lang/plain-word.ts'
 import { nodeStatus } from '../core/status/node-status.ts'
-import { renderStatus } from '../core/views/status-view.ts'
+import { namesOfRows } from '../core/views/names.ts'
+import { renderStatus, shownRows } from '../core/views/status-view.ts'
 
 const { pod, namespace, volume, 'ignore-not-found': ignoreNotFound, settle } = planFlags
 
@@ -42,7 +50,7 @@ export default class Status extends VolctlCommand {
     },
   ]
   static override flags = {
-    output: outputFlag(),
+    output: outputFlag(NAMED_FORMATS),
     snapshot: snapshotFlag('Answer'),
     verbose: verboseFlag(
       'Show good volumes, too. Print on standard error what was read, how long that took, and each decision with its rule.',
@@ -70,6 +78,7 @@ export default class Status extends VolctlCommand {
     const suffix = suffixFor(flags.snapshot)
     await this.answer(status, flags.output as OutputFormat, (screen) => renderStatus(status, screen, { all, suffix }), {
       paged: !flags['no-pager'],
+      names: namesOfRows(shownRows(status.rows, all)),
     })
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal

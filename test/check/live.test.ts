@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startWarmNode, type WarmNode } from '../../scripts/warm-up.ts'
+import type { Plan } from '../../src/core/plan/plan.ts'
+import type { Status } from '../../src/core/status/status.ts'
 import { CAPTURES, type Result, volctl } from '../cli/run-volctl.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'volctl-check-'))
@@ -70,6 +72,20 @@ describe('a node with orphaned pods', () => {
     expect(statSync(file).mode & 0o777).toBe(0o644)
     expect(readFileSync(file, 'utf8')).toMatch(/^volctl_check_status 1$/m)
   })
+})
+
+it('volctl status of the same node shows what volctl plan would do', async () => {
+  const run = async (command: string): Promise<Result> =>
+    await volctl([command, '-o', 'json'], { env: node.env, extendEnv: true })
+  const [status, plan] = [await run('status'), await run('plan')]
+  expect(status.status).toBe(0)
+  const { kind, rows } = JSON.parse(status.stdout) as Status
+  expect(kind).toBe('Status')
+  expect(rows.length).toBeGreaterThan(20)
+  const { operations } = JSON.parse(plan.stdout) as Plan
+  const wanted = operations.filter(({ kind: each }) => each !== 'RemoveOrphanPodDir').map(({ id }) => id)
+  expect(wanted.length).toBeGreaterThan(0)
+  expect([...new Set(rows.flatMap((row) => row.operations))].toSorted()).toEqual(wanted.toSorted())
 })
 
 describe('unknown', () => {

@@ -46,7 +46,7 @@ function hostileNode(): string {
 
 const node = `--snapshot ${capture}`
 
-describe.each(SHELLS)('%s (where it is installed)', (shell) => {
+describe.each(SHELLS)('%s (where it is installed)', { timeout: 180_000 }, (shell) => {
   const missing = spawnSync(shell, ['--version']).error !== undefined
   const place = join(directory, shell)
   let typing: Typing
@@ -67,6 +67,7 @@ describe.each(SHELLS)('%s (where it is installed)', (shell) => {
       ['volctl plan --skip detach,rem\t', 'plan --skip detach,remount'],
       ['volctl help journ\t', 'help journal'],
       ['volctl completion fi\t', 'completion fish'],
+      ['volctl wait --for=unmou\t', 'wait --for=unmounted'],
       ['volctl explain DriverNotR\t', 'explain DriverNotRegistered'],
       [`volctl explain ${node} pg/p-csi-h\t`, `explain ${node} pg/p-csi-hp`],
       [`volctl explain ${node} driver/loop\t`, `explain ${node} driver/loop.pg.test`],
@@ -79,10 +80,12 @@ describe.each(SHELLS)('%s (where it is installed)', (shell) => {
   it.skipIf(missing)('asks the API server that the line means, and only reads', async () => {
     await api.clearRequests()
     const kubeconfig = `--kubeconfig ${api.kubeconfig('plan')}`
-    await completes(
-      `volctl plan ${kubeconfig} --node pg-node --pod pg/p-csi-b\t`,
-      `volctl plan ${kubeconfig} --node pg-node --pod pg/p-csi-blk`.split(' '),
-    )
+    const lines = [
+      `volctl plan ${kubeconfig} --node pg-node --pod pg/p-csi-b`,
+      `volctl wait ${kubeconfig} --node pg-node --for unmounted pg/p-csi-b`,
+      `volctl wait ${kubeconfig} --node pg-node --for detached pg/a pvc/pg/pvc-b pg/p-csi-b`,
+    ]
+    for (const line of lines) await completes(`${line}\t`, `${line}lk`.split(' '))
     const requests = await api.requests()
     expect(requests.length).toBeGreaterThan(0)
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([])
@@ -177,3 +180,10 @@ it('the scripts are the same everywhere, and no shell finds a fault in them', as
     expect(spawnSync(shell, ['-n', path], { encoding: 'utf8' }).stderr ?? '').toBe('')
   }
 })
+
+it('without a shell it says which there are', async () =>
+  expect(await volctl(['completion'])).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringContaining('Give bash, zsh or fish'),
+  }))

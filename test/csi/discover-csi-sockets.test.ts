@@ -224,7 +224,7 @@ test('of two sockets for one name the higher version wins (C26)', async () => {
     {
       path: 'plugins_registry/1.sock',
       registered: false,
-      error: 'plugins_registry/2.sock announces a.test as well, and counts',
+      error: 'plugins_registry/2.sock announces a.test, too, and is the one in use',
     },
     { path: 'plugins_registry/2.sock', registered: true },
     { path: 'plugins_registry/3.sock', registered: false, error: expect.stringContaining('no CSI version 1.x') },

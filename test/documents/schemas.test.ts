@@ -1,6 +1,7 @@
 /** The JSON Schemas of what volctl writes, and real documents. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { schemas } from '../../scripts/schema.ts'
 import { readJournal } from '../../src/core/journal/read-journal.ts'
@@ -25,6 +26,15 @@ const schema = (name: string): { $defs: Record<string, object>; properties: obje
 it.each([...made.keys()])('%s is made of the shapes: else npm run schema', (name) =>
   expect(readFileSync(join(folder, name), 'utf8')).toBe(made.get(name)),
 )
+
+it('each is a schema, and what it refers to is there', () => {
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true })
+  const files = readdirSync(folder).map(
+    (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as { $id: string },
+  )
+  for (const file of files) ajv.addSchema(file)
+  for (const { $id } of files) expect(ajv.getSchema($id), $id).toBeDefined()
+})
 
 const captures = readdirSync(CAPTURES).flatMap((name) =>
   ['node.json', 'before.json', 'after.json']

@@ -25,6 +25,17 @@ describe.skipIf(noMounts !== undefined)(`who is asked${noMounts === undefined ? 
     expect(stdout).toContain('NotConfirmed')
   })
 
+  it('at 80x24 the counts and the question stand on the last screen, and no line but a path is wider', () => {
+    const { status, stdout } = report.sized
+    expect(status).toBe(1)
+    const [shown = ''] = stdout.replaceAll('\r', '').split('to continue: ')
+    const lines = shown.split('\n')
+    expect(lines.slice(-24).join('\n')).toMatch(
+      /\d+ operations: \d+ ready.*\nPerform the \d+ operations that are ready\?/s,
+    )
+    expect(lines.filter((line) => line.length > 80 && !/^\s*\S*\/\S*$/.test(line))).toEqual([])
+  })
+
   it('--yes=false asks', () => {
     expect(report.yesIsFalse.status).toBe(1)
     expect(report.yesIsFalse.stdout).toContain('not confirmed: nothing was changed')

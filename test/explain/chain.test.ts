@@ -198,8 +198,9 @@ describe('drawn', () => {
   it('in as few lines as can be', () =>
     expect(chainLines(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 })).toMatchInlineSnapshot(`
       "  ✓ good    claim default/claim-pv-1 → PV pv-1 → attachment csi-9e2fb3c5 →
-                  staged mount → pod mount
-        ✗ bad     pod mount (left over from a deleted pod; ext4 of /dev/loop1)
+                  staged mount → pod mount of pod default/web-0
+        ✗ bad     pod mount of pod 00000000-0000-4000-8000-000000000009 (left over
+                  from a deleted pod; ext4 of /dev/loop1)
       "
     `))
 

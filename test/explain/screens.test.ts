@@ -29,12 +29,18 @@ const SCREENS: Readonly<Record<string, Screen>> = {
   'a pipe': PLAIN_SCREEN,
 }
 
-/** Every pod, claim, PersistentVolume, attachment, volume, driver and mount. */
+/** Every pod, claim, PersistentVolume, attachment, volume, driver and mount, and directories with several of them. */
 function answersOn(state: NodeState): Explanation[] {
   const { context } = planWithDecisions(state, planOptions())
   const ask = explainer(state, planOptions())
   const mounts = state.mounts.under(state.snapshot.rootDir).map(({ mountPoint }) => mountPoint)
-  const names = [...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask), ...mounts]
+  const { rootDir, tree = [] } = state.snapshot
+  const shared = tree.filter(({ path, type }) => type === 'dir' && !/^pods\/.*\//.test(path) && path !== '.')
+  const names = [
+    ...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask),
+    ...mounts,
+    ...shared.map(({ path }) => `${rootDir}/${path}`),
+  ]
   return [...new Set(names)].map((what) => ask(what).explanation)
 }
 

@@ -1,4 +1,4 @@
-/** Operations and plans with nothing in them but what a test of apply gives; for workers too, so without vitest. */
+/** Operations and plans that contain only what a test of apply gives; also for workers, so without vitest. */
 import type { ApplyResult } from '../../src/core/plan/events.ts'
 import type { Operation, Plan, Step } from '../../src/core/plan/plan.ts'
 

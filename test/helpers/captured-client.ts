@@ -2,10 +2,10 @@ import { ApiError } from '../../src/core/api/api-error.ts'
 import type { KubeClient, ObjectList } from '../../src/core/api/kube-client.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
 
-/** What an API server says, by path; of a list its items. */
+/** An API server's answers, by path; for a list, its items. */
 export type Answers = Readonly<Record<string, unknown>>
 
-/** An API server's answers, without the server: for as many as a test may want of them. */
+/** An API server's answers, without the server, for tests that need many. */
 export class CapturedClient implements KubeClient {
   readonly server = 'https://api.test:6443'
   readonly source = 'test'
@@ -17,7 +17,7 @@ export class CapturedClient implements KubeClient {
     this.#answers = answers
   }
 
-  /** As far as a server has what was captured: digests become values. */
+  /** As far as the capture contains them: digests become values. */
   static answersOf(api: ApiSnapshot, nodeName: string): Record<string, unknown> {
     const storage = '/apis/storage.k8s.io/v1'
     const path = (plural: string, { metadata }: { metadata: { namespace?: string; name: string } }): string =>
@@ -53,7 +53,7 @@ export class CapturedClient implements KubeClient {
     }
   }
 
-  /** What was captured by its name, or one of a list. */
+  /** An object that was captured by its name, or as one of a list. */
   async get<T>(path: string): Promise<T> {
     const [, root = '', namespace, plural, name] =
       /^(.+?)(?:\/namespaces\/([^/]+))?\/([^/]+)\/([^/]+)$/.exec(path) ?? []

@@ -1,4 +1,4 @@
-/** Real cgroups for tests, of no controller's making: only what /proc/PID/cgroup says of who is in them. */
+/** Real cgroups for tests, without controllers: only to be shown in /proc/PID/cgroup of the processes in them. */
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 
 /** Where a hierarchy may be mounted; any that can be written will do. */
@@ -10,7 +10,7 @@ const hierarchy = HIERARCHIES.find(isWritable)
 export const noCgroups = hierarchy === undefined ? 'this machine lets nobody make cgroups' : undefined
 
 /**
- * A process's cgroup under this path, and all above it that there were not; gone with its last process.
+ * A process's cgroup under this path, and its missing parents; removed with its last process.
  *
  * @param path such as `/docker/ID/kubelet`; never of a pod of the machine itself, which other tests would see
  */

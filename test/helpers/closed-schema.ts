@@ -1,4 +1,4 @@
-/** JSON Schemas that allow fields to be added, as tests need them: nothing may be in an answer that they do not describe. */
+/** Schemas allow additional fields; for tests they are closed: an answer may contain only fields that they describe. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 
 export function closed(value: unknown): unknown {
@@ -8,7 +8,7 @@ export function closed(value: unknown): unknown {
   return made.type === 'object' && made.properties !== undefined ? { additionalProperties: false, ...made } : made
 }
 
-/** What is wrong with an answer; nothing: []. */
+/** What is wrong with an answer; empty: nothing. */
 export function schemaCheck(schema: object): (answer: unknown) => unknown {
   const validate = new Ajv2020({ allErrors: true }).compile(closed(schema) as object)
   return (answer) => (validate(JSON.parse(JSON.stringify(answer))) ? [] : validate.errors)

@@ -1,4 +1,4 @@
-/** A live node with the test driver and volumes of it, for the scenarios of CSI volumes that are set up for real. */
+/** A live node with the test driver and its volumes, for scenarios with CSI volumes that are really set up. */
 import { existsSync, lstatSync } from 'node:fs'
 import type { CsiNode } from '../../src/core/apply/operation/ports.ts'
 import { loopDevices } from '../../src/core/block/block-devices.ts'
@@ -29,12 +29,12 @@ export function nodeWithDriver(directory: string, spec: Partial<CsiDriverObject[
   return node
 }
 
-/** Runs work with the driver, which is ended and cleaned up after it. */
+/** Runs work with the driver, which is ended and cleaned up afterwards. */
 export async function withDriver<T>(
   directory: string,
   given: Pick<CsiDriverOptions, 'flags' | 'backend'> & {
     readonly spec?: Partial<CsiDriverObject['spec']>
-    /** Told the root directory before the driver starts. */
+    /** Called with the root directory before the driver starts. */
     readonly before?: (rootDir: string) => void
   },
   work: (node: LiveNode, driver: CsiDriver) => Promise<T>,
@@ -50,12 +50,12 @@ export async function withDriver<T>(
   }
 }
 
-/** Long enough for a call to reach the driver on a machine that is busy; one that hangs does nothing more in that time. */
+/** Long enough for a call to reach the driver on a machine that is busy; a call that hangs does nothing more in that time. */
 const HANGS_MS = 1500
 
 /**
- * For the apply that meets a fault: of the call that hangs no answer is waited for, and every other has its time, so
- * that it is the call that is given up, however long the machine takes for the others.
+ * For an apply that meets a fault: a call that hangs has no more time to answer, and every other call has its time, so that
+ * exactly this call is abandoned, however slow the machine is.
  */
 export function giveUpOn(fault: string, node: LiveNode): LiveNode['context'] {
   const [, hanging = ''] = /^hang\S* Node(\w+)/.exec(fault) ?? []
@@ -102,7 +102,9 @@ export function directories(node: LiveNode, volume: string, pod = POD) {
   }
 }
 
-/** What is there of it, in words: `staged` and `published` are mounts, the others the state files beside them. */
+/**
+ * The parts of the volume that exist, in words: `staged` and `published` are mounts, the others the state files beside them.
+ */
 export function present(node: LiveNode, volume: string, pod = POD): string[] {
   const { global, pod: dir } = directories(node, volume, pod)
   return [

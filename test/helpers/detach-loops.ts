@@ -8,7 +8,7 @@ interface Loop {
   readonly backingFile: string
 }
 
-/** Loop devices are the machine's, not the mount namespace's: none may be left. One that is mounted goes with its mount. */
+/** Loop devices are the machine's, not the mount namespace's: none may be left. A mounted one is detached with its mount. */
 export function detachLoops(...directories: readonly string[]): void {
   const all = readLoops()
   const byPath = all.filter(({ backingFile }) =>
@@ -16,7 +16,7 @@ export function detachLoops(...directories: readonly string[]): void {
   )
   const own = [...byPath, ...behindBinds(directories, all)]
   if (own.length === 0) return
-  // What keeps a block volume open sits on another loop device; once its mount is gone its file has no name.
+  // The loop device that keeps a block volume open is on another loop device; once its mount is gone, its file has no name.
   const inodes = new Set(own.map(({ device }) => String(statSync(device).ino)))
   const upper = all.filter(
     ({ device, backingFile }) =>
@@ -26,7 +26,7 @@ export function detachLoops(...directories: readonly string[]): void {
 }
 
 /**
- * Of a bind mount that is gone, or of another namespace, the kernel tells only the path within it: there the file is known
+ * For a bind mount that is gone, or of another namespace, the kernel shows only the path within it: such a file is identified
  * by its inode.
  */
 function behindBinds(directories: readonly string[], all: readonly Loop[]): Loop[] {
@@ -47,7 +47,7 @@ function imagesIn(directory: string): string[] {
       entry.isFile() && entry.name.endsWith('.img') ? [join(entry.parentPath, entry.name)] : [],
     )
   } catch {
-    // It is being removed.
+    // The device is being removed.
     return []
   }
 }
@@ -61,10 +61,10 @@ const SOON_MS = 3000
 const LOOK_MS = 20
 
 /**
- * Gone when this returns, though somebody who lists loop devices has had it open for a moment; one that is mounted, or
- * held open for longer, goes with that.
+ * Detached when this returns, even if a program that lists loop devices held one open for a moment; one that is mounted, or
+ * held open for longer, is detached with that.
  *
- * @param devices of which one may be made on another
+ * @param devices one may be backed by another
  */
 export function detachLoop(...devices: readonly string[]): void {
   const before = devices.map((device) => [device, readBackingFile(device)] as const)
@@ -81,7 +81,7 @@ function isMounted(device: string): boolean {
   return readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${number} `)
 }
 
-/** Of this one device: to ask for all opens all of them, and what another test detaches meanwhile stays for a moment. */
+/** For this one device: listing all opens all of them, and so delays a detach by another test. */
 function backingOf(device: string): { readonly device: string; readonly inode: string } {
   const { stdout } = spawnSync('losetup', ['--noheadings', '--output', 'BACK-MAJ:MIN,BACK-INO', '--list', device], {
     encoding: 'utf8',

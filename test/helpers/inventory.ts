@@ -1,4 +1,4 @@
-/** What a tree is, entry by entry: whoever moved, changed or only touched something in it is found out. */
+/** A tree, entry by entry: shows anything that was moved, changed or only touched. */
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 

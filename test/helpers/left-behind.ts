@@ -12,10 +12,10 @@ import { BUNDLES } from './programs.ts'
 
 const SWEEPER = join(import.meta.dirname, 'sweeper', 'main.ts')
 
-/** A file of the run's own directory: a path a line. */
+/** A file in the run's own directory: one path per line. */
 const RECORD = 'directories'
 
-/** Makes a directory that is swept at the end of the run, whatever becomes of it; whoever makes it removes it. */
+/** Makes a directory that is swept at the end of the run in any case; the caller should remove it. */
 export function temporary(prefix: string): string {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), prefix)))
   const { [BUNDLES]: run } = process.env
@@ -29,29 +29,29 @@ export function sweep(directory: string): void {
   try {
     detachLoops(directory)
   } catch {
-    // Somebody else is at it.
+    // Another process is removing it.
   }
   // One file system only: a mount that is still there is not walked into.
   spawnSync('rm', ['-rf', '--one-file-system', directory])
 }
 
-/** The kernel deletes no file that it swaps to; what a file is called there is no path from here. */
+/** The kernel deletes no file that it swaps to; the file's name in /proc/swaps may not be a path from here. */
 function swapOff(directory: string): void {
   const [, ...areas] = (kernelTextIfAny('/proc/swaps') ?? '').split('\n')
   if (areas.length > 0) spawnSync('find', [directory, '-xdev', '-name', 'swap-*', '-exec', 'swapoff', '{}', '+'])
 }
 
-/** @param run the run's own directory, which goes too */
+/** @param run the run's own directory, which is removed, too */
 export function sweepRun(run: string): void {
   for (const directory of (kernelTextIfAny(join(run, RECORD)) ?? '').split('\n')) if (directory !== '') sweep(directory)
   rmSync(run, { recursive: true, force: true })
 }
 
 /**
- * Starts what sweeps up after a run that ends without a word, by SIGKILL or with its whole process group: it waits for
- * a line or the end of its input, and gives those who were killed with the run a second to be gone.
+ * Starts a sweeper for a run that is killed, alone or with its whole process group: it waits for a line or the end of its
+ * input, and gives processes that were killed with the run a second to end.
  *
- * @returns tell it that nothing is left to do
+ * @returns to be called if nothing is left to sweep
  */
 export function startSweeper(run: string): () => void {
   const script = 'read -r _ || { sleep 1; exec "$@"; }'

@@ -52,7 +52,7 @@ import { UNASKED_CLUSTER } from './unasked.ts'
 
 const WALKER = new URL('./walker/main.ts', import.meta.url)
 
-/** A secret as the API server has it. */
+/** A secret as in the API server. */
 export interface FullSecret {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string }
   /** base64 */
@@ -80,12 +80,12 @@ export class LiveNode {
       allocatable: { memory: '64Mi', cpu: '2' },
     },
   }
-  /** UIDs of pods of which something runs; one always does, so that the witnesses can prove their sight. */
+  /** UIDs of pods that run; one always does, so that the witnesses can prove that they see pods. */
   alive: string[] = []
   override: Partial<NodeSnapshot> = {}
   cluster: Partial<Cluster> = {}
   context: Partial<ApplyContext> = {}
-  /** Sees every patch of a claim's status first; what it throws is the answer. */
+  /** Called first with every patch of a claim's status; an error that it throws is the answer. */
   onClaimPatch: (patch: ClaimStatusPatch) => void = () => {}
 
   /** @param directory of the scenario; the root directory is made below it */
@@ -150,7 +150,7 @@ export class LiveNode {
     this.volumes[index] = { ...volume, spec: { ...volume.spec, capacity } }
   }
 
-  /** A secret of the namespace `default`, in place of the one of this name. */
+  /** A secret in the namespace `default`, replacing one of this name. */
   addSecret(name: string, data: Readonly<Record<string, string>>): void {
     const encoded = Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])
     const metadata = { name, namespace: 'default', uid: `secret-${name}` }
@@ -160,7 +160,7 @@ export class LiveNode {
     ]
   }
 
-  /** As the controller and a kubelet leave it before a mount: attached, and reported in use. */
+  /** The state before a mount, made by the controller and a kubelet: attached, and reported in use. */
   attach(driver: string, handle: string, persistentVolumeName: string): this {
     const uniqueName = csiUniqueName(driver, handle)
     const { volumesAttached, volumesInUse } = this.node.status ?? {}
@@ -180,7 +180,7 @@ export class LiveNode {
     return this
   }
 
-  /** Takes a pod out of the API; nothing of it runs any more. */
+  /** Deletes a pod from the API; nothing of it runs any more. */
   forget(uid: string): void {
     this.pods.splice(0, this.pods.length, ...this.pods.filter((pod) => pod.metadata.uid !== uid))
     this.alive = this.alive.filter((each) => each !== uid)
@@ -191,7 +191,7 @@ export class LiveNode {
     return withLinks(table, structureLinks(this.root, table).links)
   }
 
-  /** Everything below the root directory, each mount once, however often the table has it (O35). */
+  /** Everything below the root directory, each mount once, however often the table shows it (O35). */
   mounted(): MountInfo[] {
     const table = this.mounts()
     return table
@@ -315,7 +315,7 @@ export class LiveNode {
     return patched
   }
 
-  /** What attacher and controller make of a deleted attachment. */
+  /** What attacher and controller do about a deleted attachment. */
   #detach(name: string): void {
     const { volumesAttached, volumesInUse } = this.node.status ?? {}
     const isOther = (uniqueName: string): boolean => {
@@ -333,7 +333,7 @@ export class LiveNode {
     }
   }
 
-  /** The driver that answers just now, as the real one is found. */
+  /** The driver that answers at the moment, found like a real one. */
   async csiNode(driver: string): Promise<CsiNode | undefined> {
     const sockets = await discoverCsiSockets({ rootDir: this.root })
     const socket = sockets.find((each) => each.driver === driver && each.registered)

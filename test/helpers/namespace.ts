@@ -11,7 +11,7 @@ const AS_USER = ['-U', '-r', '-m', '--propagation', 'private']
 const TRIAL = ['sh', '-c', 'mount -t tmpfs tmpfs /tmp && umount /tmp']
 const works = (args: readonly string[]): boolean => spawnSync('unshare', [...args, ...TRIAL]).status === 0
 const unshareArgs = [AS_ROOT, AS_USER].find(works)
-/** Of one's own, or one that the tests themselves stand in, root there or not. */
+/** A user namespace of its own, or one that the tests themselves run in, as root there or not. */
 const inUserNamespace = unshareArgs === AS_USER || isInUserNamespace()
 
 /** Why no mount can be made here; undefined: it can. */
@@ -21,15 +21,15 @@ export const noBlockDevices =
   noMounts ?? (inUserNamespace ? 'a user namespace cannot mount block devices' : withoutLoops())
 
 /**
- * Why two nodes with volumes that are detached cannot stand side by side; undefined: they can. The device of a volume
- * that one has unmounted, which its detach asks for, may be mounted by the other by then. Of disks, loop devices among
- * them, the sequence number tells that they are another's (S21); of tmpfs, which is staged without them, nothing does.
+ * Why two nodes with volumes that are detached cannot run side by side; undefined: they can. After one node has unmounted a
+ * volume, the other may get its device number mounted before the detach checks it. For disks, loop devices included, the
+ * sequence number shows that it is another device (S21); for tmpfs, which is staged without loop devices, nothing does.
  */
 export const noSideBySide =
   noBlockDevices ??
   (existsSync('/sys/block/loop0/diskseq') ? undefined : 'this kernel does not tell a disk from the next one')
 
-/** As root of the machine, not of a user namespace of one's own. */
+/** As root of the machine, not of a user namespace of its own. */
 export const noRoot = noMounts ?? (inUserNamespace ? 'needs root' : undefined)
 
 function withoutLoops(): string | undefined {
@@ -38,7 +38,7 @@ function withoutLoops(): string | undefined {
 
 const CAP_SYS_RESOURCE = 1n << 24n
 
-/** Why the kernel lets nobody here grow an ext4 that is mounted (EXT4_IOC_RESIZE_FS); undefined: it does. */
+/** Why the kernel does not let this process grow a mounted ext4 (EXT4_IOC_RESIZE_FS); undefined: it does. */
 export const noExt4Growth = noBlockDevices ?? (hasCapability(CAP_SYS_RESOURCE) ? undefined : 'needs CAP_SYS_RESOURCE')
 
 function hasCapability(bit: bigint): boolean {
@@ -52,15 +52,16 @@ export const unshareArguments: readonly string[] = unshareArgs ?? AS_USER
 /** The same with a PID namespace and a /proc of its own, which ends with its first process. */
 export const ownProcArguments: readonly string[] = ['-p', '-f', '--mount-proc', '--kill-child']
 
-/** Whatever hangs in a scenario ends here, with its PID namespace where it has one. */
+/** Whatever hangs in a scenario ends here, with its PID namespace if it has one. */
 const OUTER_DEADLINE_MS = 300_000
 
 /**
- * Runs one scenario of a worker file (see scenario.ts) and returns what it found; a scenario that throws, or a process
- * that it leaves behind, fails the test.
+ * Runs one scenario of a worker file (see scenario.ts) and returns what it found; a scenario that throws, or a process that
+ * it leaves behind, fails the test.
  *
  * @param args for the scenario
- * @param ownProc with a /proc of its own: where every process must be readable, and the machine's first one may not be
+ * @param ownProc with a /proc of its own: for scenarios in which every process must be readable, which the machine's first
+ * one may not be
  */
 export async function inNamespace<T>(
   worker: URL,
@@ -88,7 +89,7 @@ export async function inNamespace<T>(
   return JSON.parse(stdout) as T
 }
 
-/** Why no process can be started that makes system calls of its own (system-calls.ts); undefined: it can. */
+/** Why no process can be started that makes its own system calls (system-calls.ts); undefined: it can. */
 export const noSystemCalls = process.allowedNodeEnvironmentFlags.has('--experimental-ffi')
   ? undefined
   : 'this Node has no node:ffi'

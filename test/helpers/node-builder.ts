@@ -50,7 +50,7 @@ export class NodeBuilder {
     this.dir('.')
     this.dir('pods')
     this.dir('plugins')
-    // A pod that lives, so that the runtime can prove its sight.
+    // A running pod, so that the runtime can prove that it sees pods.
     this.livingPod(uid(1), 'witness')
   }
 
@@ -89,7 +89,7 @@ export class NodeBuilder {
     return this.mountLine(`${ROOT}/${path}`, root, dev, fsType, given.source ?? fsType)
   }
 
-  /** @param propagation optional fields; a peer group of its own where none are given */
+  /** @param propagation optional fields; default: a peer group of its own */
   mountLine(
     point: string,
     root: string,
@@ -161,7 +161,7 @@ export class NodeBuilder {
     return this
   }
 
-  /** A bound claim and its CSI PersistentVolume; attached and in use unless told otherwise. */
+  /** A bound claim and its CSI PersistentVolume; attached and in use by default. */
   persistentVolume(
     name: string,
     given: { handle?: string; accessModes?: string[]; mode?: string; attached?: boolean; inUse?: boolean } = {},

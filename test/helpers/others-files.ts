@@ -1,8 +1,8 @@
-/** What somebody else may have put where volctl looks, or writes: real files of another user, FIFOs, devices, links. */
+/** What somebody else may have put where volctl reads or writes: real files of another user, FIFOs, devices, links. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 
-/** A user that no test runs as, and that volctl does not believe. */
+/** A user that no test runs as, and that volctl does not trust. */
 export const NOBODY = 65534
 
 /** Why no file of another user can be made here; undefined: it can. */
@@ -18,9 +18,9 @@ export interface Trick {
   readonly name: string
   /** @param victim a file of root's beside it */
   readonly make: (path: string, victim: string) => void
-  /** What the message says of it. */
+  /** What the message says about the file. */
   readonly says: string
-  /** Why it cannot be done here. */
+  /** Why the trick cannot be done here. */
   readonly skip?: string | undefined
 }
 

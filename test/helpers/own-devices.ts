@@ -1,6 +1,6 @@
 /**
- * Loop devices, and the file systems on them, are the machine's: a scenario sees those of its own, and none of another
- * test or of one that was killed, whose backing file may be out of sight, and so anybody's.
+ * Loop devices, and the file systems on them, are the machine's: a scenario sees only its own, and none of another test or of
+ * a killed one, whose backing file may not be visible, so that it may be anyone's.
  */
 import { readBackingFile } from '../../src/core/block/device-use.ts'
 import type { Host } from '../../src/core/host/host.ts'
@@ -9,7 +9,7 @@ interface Loop {
   readonly backingFile?: string
 }
 
-/** Those on a file below a scenario's directory, or on such a loop device or a partition of it. */
+/** Loop devices on a file below a scenario's directory, or on such a loop device or its partition. */
 export function ownLoops<T extends Loop>(loops: readonly T[], directory: string): T[] {
   const isOwn = (file = ''): boolean => {
     const [, below] = /^\/dev\/(loop\d+)/.exec(file) ?? []
@@ -18,7 +18,7 @@ export function ownLoops<T extends Loop>(loops: readonly T[], directory: string)
   return loops.filter(({ backingFile }) => isOwn(backingFile))
 }
 
-/** The host as it is but for what is not of this scenario. */
+/** The real host, without the devices of other scenarios. */
 export function withOwnDevices(host: Host, directory: string): Host {
   const own: Partial<Host> = {
     loops: () => ownLoops(host.loops(), directory),
@@ -27,7 +27,7 @@ export function withOwnDevices(host: Host, directory: string): Host {
         .hiddenFileSystems(tables)
         .filter(({ device }) => ownLoops([{ backingFile: readBackingFile(device) ?? '' }], directory).length > 0),
   }
-  // Of a host that is a proxy itself nothing is asked before its time.
+  // Properties of a host that is itself a proxy are only read when used.
   return new Proxy(host, {
     get: (target, key, receiver) => Reflect.get(own, key) ?? Reflect.get(target, key, receiver),
   })

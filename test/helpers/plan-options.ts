@@ -1,6 +1,6 @@
 import { DEFAULT_SETTLE_MS, type PlanOptions } from '../../src/core/plan/plan.ts'
 
-/** Options of a plan without any flag, and what a test gives besides. */
+/** Options of a plan without any flag, and the options that a test gives. */
 export function planOptions(given: Partial<PlanOptions> = {}): PlanOptions {
   return {
     orphans: false,

@@ -40,7 +40,7 @@ async function bundle(directory: string): Promise<void> {
     absWorkingDir: root,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // Modules that several have in common are in files of their own: one parse by esbuild, less on the disk.
+    // Modules that several programs share are in files of their own: one parse by esbuild, less on the disk.
     splitting: true,
     format: 'esm',
     platform: 'node',
@@ -51,10 +51,13 @@ async function bundle(directory: string): Promise<void> {
   })
 }
 
-/** Packages that are CommonJS ask for Node's modules so. */
+/** CommonJS packages load Node's modules this way. */
 const REQUIRE = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`
 
-/** A bundle is elsewhere, and many modules in one: each keeps its source's place, by which it finds files beside it. */
+/**
+ * A bundle is in another directory, and has many modules in one file: each module keeps its source's path, by which it finds
+ * files beside it.
+ */
 const ownPlaces: Plugin = {
   name: 'own-places',
   setup({ onLoad }) {

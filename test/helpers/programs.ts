@@ -9,11 +9,11 @@ export const BUNDLES = 'VOLCTL_TEST_PROGRAMS'
 const root = join(import.meta.dirname, '..', '..')
 
 /**
- * The command line that runs a TypeScript file of this project. A bundle saves it the loading of some hundred modules,
- * which takes longer than what most of them do; without one the file itself is run.
+ * The command line that runs a TypeScript file of this project. A bundle saves loading some hundred modules, which takes
+ * longer than most programs run; without one, the file itself is run.
  *
  * @param flags of Node
- * @returns what spawn wants: the command and its arguments
+ * @returns the arguments of spawn: the command and its arguments
  */
 export function nodeProgram(
   file: string | URL,
@@ -27,7 +27,7 @@ export function nodeProgram(
   return [process.execPath, ['--no-warnings', ...flags, program, ...args]]
 }
 
-/** The same for the program that asks, with other arguments. */
+/** The same for the running program, with other arguments. */
 export function thisProgram(...args: readonly string[]): [string, string[]] {
   return [process.execPath, ['--no-warnings', process.argv[1] ?? '', ...args]]
 }

@@ -53,7 +53,7 @@ const pod = fc.record({
   directory: fc.constantFrom(true, true, true, false),
   stray: fc.constantFrom(false, false, false, false, true),
   subPaths: fc.nat(2),
-  // Of each name one: a pod cannot have two.
+  // One of each name: a pod cannot have two.
   volumes: fc.uniqueArray(podVolume, { maxLength: 3, selector: nameOf }),
 })
 
@@ -98,7 +98,7 @@ export const randomNode = fc
     persistentVolumes: fc.tuple(persistentVolume, persistentVolume, persistentVolume),
     surroundings,
   })
-  // Where no runtime is installed, there are no sandboxes.
+  // Without a runtime there are no sandboxes.
   .map((node) =>
     node.surroundings.runtime === 'none'
       ? { ...node, pods: node.pods.map((each) => ({ ...each, sandbox: 'none' as const })) }
@@ -112,7 +112,7 @@ type RandomVolume = RandomPod['volumes'][number]
 /** The UID of the n-th pod. */
 export const podUid = (n: number): string => uid(10 + n)
 
-/** May nothing of this pod be touched, whatever else is so (S5, S9). */
+/** True if nothing of this pod may be touched in any case (S5, S9). */
 export function isProtected({ listed, sandbox, process }: RandomPod): boolean {
   return runs({ sandbox, process }) || listed === 'running' || listed === 'pending'
 }
@@ -127,7 +127,7 @@ export function protectedVolumes({ pods }: RandomNode): Set<string> {
     pods.filter(isProtected).flatMap(({ volumes, listed, directory }) =>
       volumes.flatMap((volume) => {
         if (volume.kind !== 'csi') return []
-        // The state file tells, not the name: a PersistentVolume may have been made anew under its name.
+        // The state file decides, not the name: a PersistentVolume may have been created again under its name.
         const onDisk = volume.stateFile === 'other' ? 'pv-c' : volume.pv
         return [...(listed === 'no' ? [] : [volume.pv]), ...(directory ? [onDisk] : [])]
       }),

@@ -15,7 +15,7 @@ export interface RecordedDevice {
 /**
  * Links in /sys/block and /sys/class/block, holders and slaves in both directions, as Linux 6.1 has them.
  *
- * @param byId names of udev, and the kernel's of what they lead to
+ * @param byId names of udev's links, and the kernel's names of their targets
  */
 export function recordDisks(
   sys: string,

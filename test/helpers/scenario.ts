@@ -9,8 +9,8 @@ import { type Layout, layOut } from './scene/layouts.ts'
 export type Scenario = (directory: string, args: readonly string[]) => unknown
 
 /**
- * The namespace ends with its last process, and its mounts with it; mounts are taken away before the directory is
- * removed all the same. A scenario that another one starts as a process works in that one's directory.
+ * The namespace ends with its last process, and its mounts with it; mounts are still removed before the directory. A scenario
+ * that another one starts as a process works in that one's directory.
  */
 export async function runScenario(scenarios: Readonly<Record<string, Scenario>>): Promise<void> {
   const [name = '', ...args] = process.argv.slice(2)
@@ -30,7 +30,7 @@ export async function runScenario(scenarios: Readonly<Record<string, Scenario>>)
 
 const DIRECTORY = 'VOLCTL_SCENARIO_DIRECTORY'
 
-/** In the environment of a scenario: how the mounts around its root directory are to hang together. */
+/** In the environment of a scenario: the layout of the mounts around its root directory. */
 export const LAYOUT = 'VOLCTL_TEST_LAYOUT'
 
 function layOutScenario(layout: Layout, directory: string): void {
@@ -46,7 +46,7 @@ function cleanUp(directory: string): void {
   sweep(directory)
 }
 
-/** Runs a command of the test's own; what it says is the error's message. */
+/** Runs a command of the test's own; its output is the error's message. */
 export function sh(command: string, ...args: readonly string[]): string {
   const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`)

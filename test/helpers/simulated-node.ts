@@ -1,6 +1,6 @@
 /**
- * A model of a node that steps are carried out on: what they leave is planned again. It does what kernel, drivers and
- * controller do, and refuses what they would refuse; `Impossible` means that the plan has the wrong steps or order.
+ * A model of a node that steps are carried out on; the result is planned again. It does what kernel, drivers and controller
+ * do, and refuses what they would refuse; `Impossible` means that the plan has wrong steps or a wrong order.
  */
 
 import type { NodeState } from '../../src/core/model/node-state.ts'
@@ -51,7 +51,7 @@ export class SimulatedNode {
       case 'NodeUnstageVolume':
       case 'flexUnmount':
       case 'flexUnmountDevice':
-        // Drivers take every layer of theirs; what is left of the target is an empty directory, and goes (C123).
+        // Drivers unmount all of their layers; the target is then an empty directory, which they remove (C123).
         while (this.#at(target).length > 0) this.#umount(target)
         if (op.startsWith('Node') && this.#entry(target) !== undefined) this.#remove(target)
         break

@@ -6,7 +6,7 @@ import { nodeProgram } from './programs.ts'
 export interface Program {
   readonly pid: number
   running(): boolean
-  /** Ends it and waits for that. */
+  /** Ends the program and waits for its end. */
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
@@ -47,8 +47,8 @@ function letGo(child: ChildProcess): void {
 }
 
 /**
- * For the program: says that it is ready, and ends it on SIGTERM or when its starter is gone. A terminal's Ctrl-C
- * reaches it as well, but its starter says when it is no longer needed.
+ * For the program: says that it is ready, and ends it on SIGTERM or when its starter is gone. A terminal's Ctrl-C reaches it
+ * as well, but its starter decides when it is no longer needed.
  */
 export function readyUntilEnd(cleanUp: () => void): void {
   const end = (): void => {

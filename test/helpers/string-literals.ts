@@ -1,12 +1,12 @@
 /** The texts in a source file: its string and template literals, without comments and regular expressions. */
 
 export interface StringLiteral {
-  /** As it stands between the quotes; of a template with `${…}` where a value is put in. */
+  /** As between the quotes; a template has `${…}` for each inserted value. */
   readonly text: string
   readonly line: number
 }
 
-/** After these a slash begins a regular expression, and is no division. */
+/** After these, a slash begins a regular expression, not a division. */
 const BEFORE_REGEX = /(?:^|[=(,:;!&|?{}[\]+\-*%<>~^]|=>|\b(?:return|typeof|case|in|of|await|throw))\s*$/
 
 /** Reads TypeScript by its quotes alone: comments, texts, templates within templates, regular expressions. */
@@ -16,7 +16,7 @@ export function stringLiterals(source: string): readonly StringLiteral[] {
   return found.toSorted((a, b) => a.line - b.line)
 }
 
-/** @returns where it ends: at the end, or at a brace that was not opened in it */
+/** @returns where it stopped: at the end, or at a brace that was not opened in it */
 function readCode(source: string, from: number, found: StringLiteral[]): number {
   let at = from
   let depth = 0

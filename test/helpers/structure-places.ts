@@ -1,4 +1,4 @@
-/** Where directories of a test's kubelet lie that are links to elsewhere: the kernel shows only such paths (S8). */
+/** Where links in a test kubelet's directories lead: the kernel shows only the resolved paths (S8). */
 import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
@@ -16,7 +16,7 @@ export function structurePlaces(rootDir: string): Place[] {
   })
 }
 
-/** The path as the kubelet has it, of one that the kernel shows. */
+/** The kubelet's path for one that the kernel shows. */
 export function ownPath(path: string, places: readonly Place[]): string {
   const [found] = places
     .filter(({ place }) => path.startsWith(`${place}/`))
@@ -24,7 +24,7 @@ export function ownPath(path: string, places: readonly Place[]): string {
   return found === undefined ? path : `${found.own}${path.slice(found.place.length)}`
 }
 
-/** The reverse; what is mounted on the path itself, and may be dead, is not looked at. */
+/** The reverse; a mount on the path itself, which may be dead, is not touched. */
 export function kernelPath(path: string): string {
   try {
     return join(realpathSync(dirname(path)), basename(path))

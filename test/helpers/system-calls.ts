@@ -17,22 +17,22 @@ const { functions } = dlopen(null, {
   renameat2: { arguments: ['i32', 'string', 'i32', 'string', 'u32'], return: 'i32' },
 })
 
-/** Two names change places in one moment. @returns whether they did */
+/** Exchanges two names atomically. @returns whether that worked */
 export function exchange(a: string, b: string): boolean {
   return functions.renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE) === 0
 }
 
-/** @returns whether it is mounted */
+/** @returns whether that worked */
 export function bindMount(source: string, target: string): boolean {
   return functions.mount(source, target, 'none', MS_BIND, '') === 0
 }
 
-/** Takes the newest mount off a path, in use or not. @returns whether there was one */
+/** Detaches the newest mount on a path, in use or not. @returns whether there was one */
 export function detachMount(target: string): boolean {
   return functions.umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) === 0
 }
 
-/** This process's root directory is another one from now on; its working directory stays. */
+/** Changes this process's root directory; its working directory stays. */
 export function changeRoot(path: string): void {
   if (functions.chroot(path) !== 0) throw new Error(`chroot ${path}`)
 }
@@ -41,7 +41,7 @@ const PROT_READ = 1
 const MAP_SHARED = 1
 const PAGE = 4096n
 
-/** The first page of a file stays in this process's memory; its descriptor is closed. @returns whether it is */
+/** Maps the first page of a file into this process's memory; the descriptor is closed. @returns whether that worked */
 export function mapFile(path: string): boolean {
   const fd = functions.open(path, 0)
   const address = functions.mmap(0n, PAGE, PROT_READ, MAP_SHARED, fd, 0n)

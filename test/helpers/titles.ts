@@ -23,7 +23,7 @@ export function isThere({ file, title }: Shown): boolean {
 /** A call of a test or a group, a table's title, the field that names a row, or the row's first value. */
 const BEFORE_TITLE = /(?:\b(?:it|test|describe)\b[^\n;]*\(|\]\)\(|\b(?:name|why|there|scenario|rule): |\n\s*\[)\s*$/
 
-/** Is the text written there as the title of a test, a group, or a row of a table? */
+/** True if the text is in the source as the title of a test, a group, or a row of a table. */
 export function hasTitle(source: string, title: string): boolean {
   return ["'", '"', '`'].some((quote) => {
     for (let at = source.indexOf(quote + title); at !== -1; at = source.indexOf(quote + title, at + 1)) {

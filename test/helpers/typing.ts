@@ -1,4 +1,4 @@
-/** A shell at a terminal, into which somebody types: what TAB makes of a line is shown by the words that the shell then has. */
+/** A shell at a terminal, into which somebody types: the shell's words afterwards show what TAB made of a line. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { dirname } from 'node:path'
 import { VOLCTL } from '../cli/run-volctl.ts'
@@ -7,14 +7,14 @@ import { until } from './until.ts'
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** Without anybody's own settings. */
+/** Without any user's settings. */
 const STARTS: Readonly<Record<Shell, string>> = {
   bash: 'bash --norc --noprofile -i',
   zsh: 'zsh -f -i',
   fish: 'fish --no-config -i',
 }
 
-/** Loads the script as the manual says, and defines `words`, which prints what it is given. */
+/** Loads the script as the manual says, and defines `words`, which prints its arguments. */
 const PREPARATIONS: Readonly<Record<Shell, string>> = {
   bash: String.raw`bind 'set enable-bracketed-paste off'; source <(volctl completion bash); words() { printf '<%s>' "$@"; printf '<%s>\n' END; }; words READY`,
   zsh: String.raw`unset zle_bracketed_paste; setopt no_prompt_sp; autoload -U compinit; compinit -u -D; source <(volctl completion zsh); words() { printf '<%s>' "$@"; printf '<%s>\n' END; }; words READY`,

@@ -1,4 +1,4 @@
-/** Ports that a scenario does not use: whoever asks them fails. */
+/** Ports that a scenario does not use: every call fails. */
 import type { Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
 
 const nothing = async (): Promise<never> => {

@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { writeAtomically } from '../../src/core/host/write-atomically.ts'
-import { containingMount } from '../../src/core/mountinfo/mount-references.ts'
+import { containingMount } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'
 

@@ -161,7 +161,7 @@ describe('the files', () => {
     const directory = temporaryDirectory()
     writeFileSync(`${directory}/${JOURNAL_FILE}.1`, '')
     truncateSync(`${directory}/${JOURNAL_FILE}.1`, 2 ** 40)
-    expect(() => readJournal(directory)).toThrow(/jsonl\.1 cannot be read: larger than \d+ bytes$/)
+    expect(() => readJournal(directory)).toThrow(/jsonl\.1 cannot be read: it is larger than \d+ bytes$/)
   })
 
   it('with a second name, under which somebody may have written, they are not read', () => {

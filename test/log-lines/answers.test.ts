@@ -4,16 +4,18 @@ import { mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { isLine, lineAnswer, sentenceAnswer } from '../../src/core/cli/line-answers.ts'
+import { isLine, lineAnswer } from '../../src/core/cli/line-answers.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import { explainLog } from '../../src/core/log-lines/explain-log.ts'
+import { explainSentence } from '../../src/core/log-lines/explain-sentence.ts'
 import type { LineExplanation } from '../../src/core/log-lines/line-explanation.ts'
 import { LogTailReader } from '../../src/core/log-lines/log-tail.ts'
 import { askedNode } from '../../src/core/log-lines/name-answers.ts'
 import { readLog } from '../../src/core/log-lines/read-log.ts'
 import type { SentenceName } from '../../src/core/log-lines/sentences/sentences.ts'
-import { renderLine } from '../../src/core/views/line-view.ts'
+import { renderLine, renderSentence } from '../../src/core/views/line-view.ts'
 import { renderLog } from '../../src/core/views/log-view.ts'
+import { PLAIN } from '../../src/core/views/palette.ts'
 import { PLAIN_SCREEN, type Screen } from '../../src/core/views/screen.ts'
 import { DRIVER, type NodeBuilder, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -92,6 +94,7 @@ describe('a line as it looks', () => {
         driver disk.test: answers and is registered
         - volctl plan --pod 00000000-0000-4000-8000-000000000009 shows just this,
           volctl apply --pod 00000000-0000-4000-8000-000000000009 carries it out.
+      The line also says: UnmountingFailed, MountingFailed
       Left out for lack of room; -o wide shows all.
 
       More: volctl explain volume/00000000-0000-4000-8000-000000000009/pv-1
@@ -120,10 +123,13 @@ describe('a line as it looks', () => {
 })
 
 it('a sentence by its name, without a node', () => {
-  const { value, draw } = sentenceAnswer('TargetBusy') ?? { value: { kind: '' }, draw: () => '' }
-  expect(answerDefects(value as { kind: string })).toEqual([])
-  expect(draw(TERMINAL)).toMatch(/^TargetBusy, said by the kubelet, a CSI driver or a mount program\n/)
-  expect(sentenceAnswer('targetbusy')).toBeUndefined()
+  const sentence = explainSentence('TargetBusy')
+  if (sentence === undefined) throw new Error('nobody knows it')
+  expect(answerDefects(sentence)).toEqual([])
+  const screen = renderSentence(sentence, PLAIN, 80)
+  expect(screen).toMatch(/^TargetBusy, said by the kubelet, a CSI driver or a mount program\n/)
+  expect(screen).toContain('See also: HeldBy')
+  expect(explainSentence('targetbusy')).toBeUndefined()
 })
 
 describe('WHAT is a line, or a name', () => {

@@ -172,7 +172,7 @@ describe('reading a saved plan', () => {
       name: 'a step with a field of another',
       given: operation({ steps: [{ op: 'umount', target: '/t', source: '/s' }] }),
       code: 'PlanFileDamaged',
-      message: 'operations[0].steps[0].source is given, and a step umount has none',
+      message: 'operations[0].steps[0].source is given, but a step umount has none',
     },
     {
       name: 'a code with an escape',

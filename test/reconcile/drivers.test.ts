@@ -24,7 +24,7 @@ const said = ({ problems }: Plan): string[] =>
 
 const refused = 'UNAVAILABLE: connection refused'
 const dead = `registered, but the driver at /var/lib/kubelet/${ENDPOINT} is dead: ${refused}`
-const outvoted = `plugins_registry/new.sock announces ${DRIVER} as well, and counts`
+const outvoted = `plugins_registry/new.sock announces ${DRIVER}, too, and is the one in use`
 const silent: CsiSocket = { path: REGISTRATION, registered: false, error: `registration socket: ${refused}` }
 
 describe('a socket of which something is wrong', () => {

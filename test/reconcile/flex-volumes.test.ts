@@ -51,7 +51,7 @@ describe('flexVolume', () => {
 
   it.each([
     { name: 'not installed', drivers: [], says: 'is not installed on this node' },
-    { name: 'not looked for', drivers: undefined, says: 'was not looked for' },
+    { name: 'not looked for', drivers: undefined, says: 'was not searched for' },
     {
       name: 'not executable',
       drivers: [{ name: 'v/d', executable: PROGRAM, error: 'EACCES' }],

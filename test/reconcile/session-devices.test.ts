@@ -194,7 +194,7 @@ describe('flexVolume', () => {
   })
   it.each([
     { name: 'cannot be run', drivers: [{ name: 'v/d', executable: PROGRAM, error: 'EACCES' }], says: 'EACCES' },
-    { name: 'was not looked for', drivers: undefined, says: 'was not looked for' },
+    { name: 'was not looked for', drivers: undefined, says: 'was not searched for' },
   ])('so does one that $name', ({ drivers, says }) => {
     const built = node().mount(dir, DISK)
     built.override = { flexDrivers: drivers as never }

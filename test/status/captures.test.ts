@@ -4,13 +4,12 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { explain } from '../../src/core/explain/explain.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
-import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { nodeStatus } from '../../src/core/status/node-status.ts'
-import type { Status, StatusRow } from '../../src/core/status/status.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { disagreements } from './disagreements.ts'
 import { statusDefects } from './schema.ts'
 
 const files = readdirSync(CAPTURES).flatMap((folder) =>
@@ -18,29 +17,6 @@ const files = readdirSync(CAPTURES).flatMap((folder) =>
     .map((file) => join(folder, file))
     .filter((path) => existsSync(join(CAPTURES, path))),
 )
-
-/** Where a status and the plan of the same node contradict each other. */
-function disagreements(plan: Plan, { rows, problems }: Status): string[] {
-  const shown = new Set(rows.flatMap(({ operations }) => operations))
-  const codes = new Set(rows.flatMap(({ verdict: { code, also } }) => [code, ...also]))
-  const ids = new Set(plan.operations.map(({ id }) => id))
-  const isOnlyBad = ({ verdict, operations }: StatusRow): boolean => verdict.state !== 'good' || operations.length === 0
-  return [
-    ...plan.operations.flatMap(({ id, kind, paths }) =>
-      shown.has(id) || kind === 'RemoveOrphanPodDir' ? [] : [`no row has ${kind} of ${paths[0]}`],
-    ),
-    ...[...shown].filter((id) => !ids.has(id)).map((id) => `the plan has no operation ${id}`),
-    ...plan.waiting.flatMap(({ kind, code }) => (codes.has(code) ? [] : [`no row waits with ${code}: ${kind}`])),
-    ...plan.problems.flatMap((problem) =>
-      problem.severity === 'info' ||
-      codes.has(problem.code) ||
-      problems.some(({ message }) => message === problem.message)
-        ? []
-        : [`nothing shows ${problem.code}`],
-    ),
-    ...rows.filter((row) => !isOnlyBad(row)).map(({ volume }) => `${volume.name} is good, and has an operation`),
-  ]
-}
 
 describe.each(files)('%s', (path) => {
   const load = (): Promise<NodeState> => readSnapshot(join(CAPTURES, path))

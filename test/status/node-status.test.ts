@@ -1,11 +1,15 @@
 /** What a status says of volumes in every state, on nodes made by hand. */
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { nodeStatus } from '../../src/core/status/node-status.ts'
 import type { StatusRow } from '../../src/core/status/status.ts'
 import { DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { buildNode, randomNode } from '../helpers/random-node.ts'
+import { disagreements } from './disagreements.ts'
 import { statusDefects } from './schema.ts'
 
 const POD = uid(7)
@@ -259,3 +263,15 @@ it('what to type next is about the worst', () => {
   expect(nodeStatus(built.build(), planOptions()).next).toEqual(['plan'])
   expect(nodeStatus(wanting({ inUse: false }).build(), planOptions()).next).toEqual(['explain', 'default/web'])
 })
+
+it('nodes as no one would think of them: every operation, wait and problem of the plan is shown', () =>
+  fc.assert(
+    fc.property(randomNode, fc.boolean(), (random, orphans) => {
+      const state = buildNode(random)
+      const options = planOptions({ orphans })
+      const status = nodeStatus(state, options)
+      expect(disagreements(planNode(state, options), status)).toEqual([])
+      expect(statusDefects(status)).toEqual([])
+    }),
+    { numRuns: 100, seed: 1136 },
+  ))

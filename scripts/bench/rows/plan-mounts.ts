@@ -12,7 +12,7 @@ const GONE_PODS = 5
 const MOUNTS_OF_A_POD = 330
 const PAIRS = 9
 
-/** A plan of a node with very many mounts: against the floor, which is one read of the table, and against fewer. */
+/** A plan of a node with very many mounts: against the floor, one read of the table, and against fewer mounts. */
 export async function planMountsRows(directory: (name: string) => string): Promise<Result[]> {
   await using many = await startScene(directory('many'), 'plan', (layout) => manyMounts(layout, MANY))
   await using few = await startScene(directory('few'), 'plan', (layout) => manyMounts(layout, FEW))
@@ -63,7 +63,7 @@ function manyMounts(layout: LayoutBuilder, mounts: number): SceneContent {
   return { pods, layout }
 }
 
-/** The plan must have seen what there is. */
+/** The plan must have seen everything. */
 function planned(scene: Scene, stdout: string): Timed {
   const after = (): void => {
     const operations = plannedOperations(stdout)

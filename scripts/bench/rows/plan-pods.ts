@@ -15,7 +15,7 @@ const SETTINGS = { 'app.yaml': 'listen: 8080\nlevel: info\n' }
 const PASSWORD = { password: 'correct horse battery staple' }
 const CA = { 'ca.crt': '-----BEGIN CERTIFICATE-----\n' }
 
-/** A plan of a full, healthy node, against what asks the same server for its pods alone. */
+/** A plan of a full, healthy node, against a client that asks the same server only for its pods. */
 export async function planPodsRows(directory: (name: string) => string): Promise<Result[]> {
   const row: Row = {
     name: `plan of a healthy node with ${PODS} pods, over TLS`,
@@ -49,7 +49,7 @@ export function healthyNode(layout: LayoutBuilder): SceneContent {
   return { pods, objects: configuration(), layout }
 }
 
-/** On disk as the kubelet leaves it; returns what the pod says of it. */
+/** Makes the volume on disk as the kubelet does; returns its entry in the pod's spec. */
 type AddVolume = (layout: LayoutBuilder, uid: string, number: number) => object
 
 const addToken: AddVolume = (layout, uid) => {

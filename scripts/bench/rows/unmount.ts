@@ -10,7 +10,7 @@ const MOUNTS = 10_000
 const GONE_PODS = 250
 const PAIRS = 5
 
-/** Undoing very many mounts of pods that are gone: one whole apply, against what a person would type. */
+/** Unmounting very many mounts of orphaned pods: one whole apply, against what a person would type. */
 export async function unmountRows(directory: (name: string) => string): Promise<Result[]> {
   await using scene = await startScene(directory('unmount'), 'apply', goneMounts)
   const list = join(directory('unmount'), 'mounts.txt')
@@ -46,7 +46,7 @@ function prepared(scene: Scene, timed: Timed): Timed {
   return {
     ...timed,
     before: async () => {
-      // What is made anew must not look younger than all that the API knows (S29).
+      // Directories made again must not look younger than everything in the API (S29).
       await scene.api.put(...nodeObjects())
       await scene.make()
     },

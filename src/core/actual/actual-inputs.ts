@@ -98,7 +98,7 @@ export class ActualInputs {
     return relative === '.' ? this.rootDir : `${this.rootDir}/${relative}`
   }
 
-  /** @param absolute as mountinfo has it, or made by `absolute` */
+  /** @param absolute as in mountinfo, or made by `absolute` */
   relative(absolute: string): string {
     if (absolute.startsWith(this.#below)) return absolute.slice(this.#below.length) || '.'
     return isWithin(absolute, this.rootDir) ? absolute.slice(this.rootDir.length + 1) || '.' : absolute

@@ -15,7 +15,10 @@ export interface CsiTrace {
   /** Relative: the target, or a mounted sub-path. */
   readonly path: string
   readonly stateFile: StateFile | undefined
-  /** Is there a mount, a state file, or a link or device that the driver published (C17)? False: only empty directories. */
+  /**
+   * True if there is a mount, a state file, or a link or device that the driver published (C17). False: only empty
+   * directories.
+   */
   readonly setUp: boolean
 }
 

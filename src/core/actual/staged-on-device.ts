@@ -5,7 +5,7 @@ import { onceFor } from '../lang/once-for.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { StagedVolume } from './staged-volumes.ts'
 
-/** Staged volumes of which this mount shows the file system, or a part of it. */
+/** Staged volumes whose file system, or a part of it, this mount shows. */
 export function stagedShownBy(staged: readonly StagedVolume[], published: MountInfo): StagedVolume[] {
   return (byDevice(staged).get(published.dev) ?? []).filter(({ layers }) =>
     layers.some((layer) => layer.dev === published.dev && isWithin(published.root, layer.root)),

@@ -14,7 +14,7 @@ export interface VolumeData {
   readonly seLinuxMountContext?: string
 }
 
-/** A state file found on disk. `corrupt`: why it cannot be used (C94); that is never the same as absent. */
+/** A state file found on disk. `corrupt`: why it cannot be used (C94); corrupt never means absent. */
 export type StateFile = { readonly path: string; readonly mtime: number | undefined } & (
   | { readonly data: VolumeData; readonly corrupt?: undefined }
   | { readonly data?: undefined; readonly corrupt: string }

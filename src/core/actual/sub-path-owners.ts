@@ -32,7 +32,7 @@ function ownerOf(leaf: SubPathLeaf, volumes: readonly Candidate[], locate: Locat
   const top = leaf.layers.at(-1)
   const shown = top === undefined ? undefined : volumes.find((volume) => shows(top, volume, locate))
   if (shown !== undefined) return shown
-  // No volume shows it: a mount in memory may be an emptyDir's data, and is guarded as such (S13).
+  // No volume shows this leaf: a mount in memory may be an emptyDir's data, and is protected as such (S13).
   const inMemory = top?.fsType === 'tmpfs' || top?.fsType === 'hugetlbfs'
   const emptyDir = volumes.find(({ plugin }) => plugin === 'kubernetes.io/empty-dir')
   return inMemory && emptyDir !== undefined ? emptyDir : volumes[0]

@@ -4,7 +4,7 @@ import { unlessRefused } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'
 import { received } from './received-objects.ts'
 
-/** The user as which the API server knows this credential (N36); undefined where it does not say. */
+/** The user that the API server takes this credential for (N36); undefined if the server does not say. */
 export async function whoAmI(client: KubeClient, signal?: AbortSignal): Promise<string | undefined> {
   return await unlessRefused(askWhoIAm(client, signal))
 }
@@ -17,7 +17,7 @@ export async function askWhoIAm(client: KubeClient, signal?: AbortSignal): Promi
   return review.status?.userInfo?.username
 }
 
-/** `kubelet` for a node's identity (N29), else the kind of place that the credential came from. */
+/** `kubelet` for a node's identity (N29), otherwise the kind of place that the credential came from. */
 export function credentialWord(client: KubeClient, user: string | undefined): string {
   if (user?.startsWith(NODE_USER)) return 'kubelet'
   return user !== undefined && client.credentialKind === 'kubelet' ? 'kubeconfig' : client.credentialKind
@@ -32,7 +32,7 @@ export interface ResourceAttributes {
   readonly name?: string
 }
 
-/** Asks whether this identity may do something (N34); undefined where the server does not say. */
+/** Asks whether this identity may do something (N34); undefined if the server does not say. */
 export async function mayI(
   client: KubeClient,
   resourceAttributes: ResourceAttributes,

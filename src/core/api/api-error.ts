@@ -144,16 +144,16 @@ export function lateError(server: string, deadlineMs: number, what?: string): Ap
   })
 }
 
-/** @param why goes on after "the answer" */
+/** @param why continues "the answer to GET …" */
 export function answerTooLarge(server: string, request: string, why: string): ApiError {
-  return new ApiError('AnswerTooLarge', `${server}: the answer to ${request} ${why.replace(/^it /, '')}.`, {
+  return new ApiError('AnswerTooLarge', `${server}: the answer to ${request} ${why}.`, {
     status: 0,
     reason: 'AnswerTooLarge',
     hint: 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.',
   })
 }
 
-/** A failure below HTTP: no connection, no trust, an answer that breaks off. */
+/** A failure below HTTP: no connection, an untrusted server, an answer that breaks off. */
 export function errorFromTransport(error: unknown, server: string): ApiError {
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
   const reason = typeof code === 'string' ? code : String(name ?? 'Error')
@@ -180,7 +180,7 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
   })
 }
 
-/** Undefined where the API does not answer, for whatever reason; other errors are thrown. */
+/** Undefined if the API does not answer, for any reason; other errors are thrown. */
 export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer

@@ -7,7 +7,7 @@ import type { KubeClient } from './kube-client.ts'
 import { getObject, received } from './received-objects.ts'
 import { reduced } from './reduce-object.ts'
 
-/** Undefined where the API shows that there is none (S3). */
+/** Undefined if the API shows that there is none (S3). */
 export async function getClaim(client: KubeClient, key: ObjectKey): Promise<PersistentVolumeClaim | undefined> {
   try {
     return reduced(await getObject(client, CLAIMS, key))

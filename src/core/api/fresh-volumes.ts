@@ -11,7 +11,7 @@ import type { KubeClient } from './kube-client.ts'
 import { ObjectReader } from './object-reader.ts'
 import { referencedObjects } from './referenced-objects.ts'
 
-/** For all of them together. */
+/** For all reads together. */
 const DEADLINE_MS = 30_000
 
 /**
@@ -53,7 +53,7 @@ function replaced<T extends ApiObject>(before: readonly T[], keys: readonly Obje
   return [...before.filter(({ metadata }) => !asked.has(keyText(metadata))), ...now]
 }
 
-/** Is the error one of the last look about one of these objects. */
+/** True for an error of the last look that is about one of these objects. */
 function isAbout<T>(keys: readonly ObjectKey[], { plural }: Resource<T>, error: ApiReadError): boolean {
   const { resource, name, namespace } = error
   return resource === plural && name !== undefined && keys.some((key) => keyText(key) === keyText({ name, namespace }))

@@ -22,7 +22,7 @@ export interface RequestSettings {
 
 export interface ObjectList<T> {
   readonly items: T[]
-  /** Of the one state from which all pages are. */
+  /** The one state that all pages show. */
   readonly resourceVersion?: string
 }
 
@@ -31,9 +31,9 @@ export interface KubeClient {
   readonly server: string
   readonly source: string
   readonly credentialKind: CredentialKind
-  /** Why somebody in between could answer in place of the server (S34); absent: nobody could. */
+  /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
   readonly insecure?: Insecure
-  /** The server's Date header minus this host's clock, in milliseconds (S28); of the last answer. */
+  /** The server's Date header minus this host's clock, in milliseconds (S28), by the last answer. */
   readonly clockSkewMs: number | undefined
   get<T>(path: string, settings?: RequestSettings): Promise<T>
   /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
@@ -54,7 +54,7 @@ export interface KubeClientOptions {
   readonly limits?: Partial<ClientLimits>
 }
 
-/** Limits of answers (S34): above what the largest clusters have, and below what a node has of memory. */
+/** Limits of answers (S34): above what the largest clusters need, and below a node's memory. */
 export interface ClientLimits {
   /** Of one answer, raw and unpacked. */
   readonly answerBytes: number
@@ -220,7 +220,7 @@ class HttpKubeClient implements KubeClient {
     try {
       kept?.take(weightOf(value))
     } catch (error) {
-      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.message)
+      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.why)
       throw error
     }
   }
@@ -272,7 +272,7 @@ class HttpKubeClient implements KubeClient {
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (deadline.aborted) throw lateError(this.server, deadlineMs)
-      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.message)
+      if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.why)
       throw errorFromTransport(error, this.server)
     }
     this.#noteClock(answer, performance.now() - began)
@@ -294,7 +294,7 @@ class HttpKubeClient implements KubeClient {
 
   async #begin(signal: AbortSignal | undefined): Promise<Transport> {
     const options = await this.#credentials.load(signal).catch((error: unknown) => {
-      // The user interrupted it: the next request starts again.
+      // The user interrupted the request: the next one starts again.
       if (signal?.aborted) this.#transport = undefined
       throw error
     })
@@ -328,7 +328,7 @@ class HttpKubeClient implements KubeClient {
   }
 }
 
-/** Is it the kind of list that belongs to this path: a PodList for `…/pods`. */
+/** True for the kind of list that belongs to this path: a PodList for `…/pods`. */
 function isListOf(path: string, kind: unknown): boolean {
   const plural = path.slice(path.lastIndexOf('/') + 1)
   return typeof kind === 'string' && kind.toLowerCase() === `${plural.slice(0, -1)}list`

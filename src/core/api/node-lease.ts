@@ -7,10 +7,10 @@ import { getObject } from './received-objects.ts'
 const NAMESPACE = 'kube-node-lease'
 
 /**
- * The node's lease, by which a kubelet shows that it runs (S11, S29), read with the first credential that may read it; a
- * kubelet's own may.
+ * The node's lease, by which a kubelet shows that it runs (S11, S29), read with the first credential that is allowed to; a
+ * kubelet's own is.
  *
- * @returns undefined where there is no lease, or neither credential may read it
+ * @returns undefined if there is no lease, or neither credential may read it
  */
 export async function nodeLease(
   client: KubeClient,

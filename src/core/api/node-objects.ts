@@ -91,7 +91,7 @@ export async function checkedPods(
   }
 }
 
-/** Describes a second look: its credential, and whether somebody in between could have answered it. */
+/** Describes a second look: its credential, and whether anyone on the network path could have answered it. */
 export function checkBy({ source, insecure }: KubeClient): NonNullable<ApiSnapshot['podListCheck']> {
   return { source, ...(insecure && { insecure }) }
 }

@@ -41,7 +41,7 @@ export class ObjectReader {
     this.#late = AbortSignal.timeout(deadlineMs)
   }
 
-  /** One object; or undefined, with an entry in `errors`: NotFound if it is shown to be absent, else unknown. */
+  /** One object; or undefined, with an entry in `errors`: NotFound if it is shown to be absent, otherwise unknown. */
   async get<T extends ApiObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
     try {
       return reduced(await this.#inTime((settings) => getObject(this.#client, resource, key, settings)))

@@ -20,7 +20,7 @@ export interface ReadApiOptions {
   readonly nodeName: string
   /** Has the kubelet's own credential, if that is readable and not the one in use: for a second look (S2). */
   readonly kubeletClient?: KubeClient | undefined
-  /** Instead: a kubelet's credential that exists and is not used, and why not. */
+  /** Given instead: a kubelet's credential that exists but is not used, and why. */
   readonly kubeletUnused?: { readonly source: string; readonly problem: string } | undefined
   /** Given if the pods are asked for before the disk has been read. */
   readonly disk?: DiskRead
@@ -55,7 +55,7 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
     reader.get(CSI_NODES, { name: nodeName }),
     nodeLease(client, options.kubeletClient, nodeName, signal),
   ] as const
-  // All of them end before anything is thrown, so that no request is left behind.
+  // All requests end before anything is thrown, so that no request is left behind.
   await Promise.allSettled(first)
   const node = await noted(reader, first[2])
   const user = await first[3]

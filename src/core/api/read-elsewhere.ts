@@ -2,7 +2,7 @@
  * Use, on other nodes, of volumes that pods here want or have and that only one node may have (S30, R742, R743).
  *
  * Read only if needed: if there is a VolumeAttachment to another node, or a volume of a plugin whose attachments are only in
- * the status of Nodes. Of other nodes' pods only those that use such a volume are kept.
+ * the status of Nodes. Only those pods of other nodes that use such a volume are kept.
  */
 
 import { allowsSeveralNodes } from '../desired/access-modes.ts'
@@ -33,13 +33,13 @@ interface Questions {
   readonly nodes: readonly string[]
   /** Unique names that may be in another Node's status. */
   readonly names: readonly string[]
-  /** "namespace/name" of their claims. */
+  /** "namespace/name" of the volumes' claims. */
   readonly claims: ReadonlySet<string>
 }
 
 /**
  * @param api what was read of this node
- * @returns undefined where there is nothing to ask; failures are part of the answer, and never thrown
+ * @returns undefined if there is nothing to ask; failures are part of the answer, and never thrown
  */
 export async function readElsewhere(
   client: KubeClient,

@@ -1,5 +1,5 @@
 /**
- * Reads claims, volumes, attachments and drivers: as lists if the identity may list them, else one by one (N30, N68).
+ * Reads claims, volumes, attachments and drivers: as lists if the identity may list them, otherwise one by one (N30, N68).
  *
  * They are read after the pods (N48). What a list lacks, or shows in an unfinished state, is read again by name: a claim that
  * is younger than the list must not look absent (S3, S4).

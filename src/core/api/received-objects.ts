@@ -39,7 +39,7 @@ export interface Received {
   readonly at?: string
 }
 
-/** The same value, if it has the shape. @throws ApiError BadAnswer, naming the field that has not */
+/** The same value, if it has the shape. @throws ApiError BadAnswer, naming the field that does not */
 export function received<T>(shape: Shape<T>, value: unknown, { client, request, at = '' }: Received): T {
   try {
     return shape(value, at)

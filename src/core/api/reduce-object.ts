@@ -4,7 +4,7 @@ import type { ApiObject, ConfigMap, ObjectMeta, Secret, SecretDigest } from '../
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** Is it what every object of the API is? */
+/** True for a value with the metadata that every object of the API has. */
 export function hasMetadata(value: unknown): value is ApiObject {
   const metadata = (value as { metadata?: unknown } | null)?.metadata
   return typeof metadata === 'object' && metadata !== null

@@ -14,8 +14,8 @@ export const RETRY: RetryPolicy = { tries: 5, baseMs: 100, maxMs: 2_000 }
 const MAX_RETRY_AFTER_S = 32
 
 /**
- * May the request be repeated after this failure? After a 429 always, since it was rejected unprocessed; else only if
- * repeating does no harm. After a deadline never, since the time is spent.
+ * May the request be repeated after this failure? After a 429 always, since the request was rejected unprocessed; otherwise
+ * only if repeating does no harm. After a deadline never, since the time is spent.
  */
 export function isRetryable(error: unknown, idempotent: boolean): error is ApiError {
   if (!(error instanceof ApiError)) return false
@@ -24,7 +24,7 @@ export function isRetryable(error: unknown, idempotent: boolean): error is ApiEr
   return error.code === 'ApiUnreachable' || [500, 502, 503, 504].includes(error.status)
 }
 
-/** How long to wait before the next try: Retry-After, else exponential with jitter (a fleet asks at once, N53). */
+/** How long to wait before the next try: Retry-After, otherwise exponential with jitter (a fleet asks at once, N53). */
 export function retryDelayMs(
   error: ApiError,
   attempt: number,

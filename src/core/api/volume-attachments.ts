@@ -19,7 +19,7 @@ export type DetachOutcome =
   | { readonly state: 'deleting'; readonly attachment: VolumeAttachment }
   | { readonly state: 'changed'; readonly message: string }
 
-/** The attachment of this name, or undefined where the API shows that there is none. */
+/** The attachment of this name, or undefined if the API shows that there is none. */
 export async function getVolumeAttachment(
   client: KubeClient,
   name: string,

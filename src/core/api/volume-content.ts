@@ -43,7 +43,7 @@ const tokenAnswer = kept<{ readonly status?: Partial<ServiceAccountToken> }>({
   status: kept({ token: text, expirationTimestamp: text }),
 })
 
-/** @returns undefined where the service account, or the pod, is shown not to exist */
+/** @returns undefined if the service account, or the pod, is shown not to exist */
 export async function requestToken(
   client: KubeClient,
   request: TokenRequest,

@@ -2,8 +2,8 @@
  * Carries out a plan: the only code that changes a node.
  *
  * The node is read again first, and each operation that no longer matches is refused (S26). Then every operation whose
- * predecessors are done runs as soon as its volume and pod are free. A failure skips only the operations that depend on
- * it. At the end the node is read once more, to report what is left to do.
+ * predecessors are done runs as soon as no other operation works on its volume or pod. A failure skips only the operations
+ * that depend on it. At the end the node is read once more, to report what is left to do.
  */
 
 import { errorMessage } from '../errors/errors.ts'
@@ -24,8 +24,8 @@ import type { ApplyContext } from './operation/ports.ts'
 import { runAll } from './run-all.ts'
 
 /**
- * @param plan what was reviewed: made just now, or read from a file
- * @throws VolctlError Locked, LockFailed, JournalFailed, OtherNode, PlanTooOld, or a failed look: nothing was changed
+ * @param plan the plan that was reviewed: made just now, or read from a file
+ * @throws VolctlError Locked, LockFailed, JournalFailed, OtherNode, PlanTooOld, or a failed look; then nothing was changed
  */
 export async function applyPlan(
   plan: ReviewedPlan,

@@ -31,7 +31,7 @@ import { Schedule } from './schedule.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
-/** These take a device away: the mount namespace of every thread is read before them (S21). */
+/** These operations take a device away: the mount namespace of every thread is read before them (S21). */
 const TAKING_DEVICES = new Set<OperationKind>(['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume'])
 
 export class ApplyRun {
@@ -73,7 +73,7 @@ export class ApplyRun {
     )
   }
 
-  /** Why no operation is started any more, unless the reason is an interruption. */
+  /** Why no more operations are started, unless the reason is an interruption. */
   get stop(): VolctlError | undefined {
     return this.#stop
   }
@@ -92,14 +92,14 @@ export class ApplyRun {
     return new Surroundings(this.#context, this.host, this.#plan.rootDir, everyThread)
   }
 
-  /** @throws OperationRefused KubeletCameBack, where the node's lease shows that a kubelet lives (S11) */
+  /** @throws OperationRefused KubeletCameBack, if the node's lease shows that a kubelet is alive (S11) */
   async witness(maxAgeMs: number): Promise<Witness> {
     const [witness, renewed] = await this.#witness.get(maxAgeMs)
     if (renewed !== undefined && !plannedWithKubelet(this.#plan)) throw this.#stopForKubelet(renewed)
     return witness
   }
 
-  /** @throws OperationRefused KubeletCameBack, and from then on nothing is started (S11) */
+  /** @throws OperationRefused KubeletCameBack, and starts nothing from then on (S11) */
   async requireNoKubelet(): Promise<void> {
     if (this.#stop !== undefined) throw this.#stop
     if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
@@ -158,7 +158,7 @@ export class ApplyRun {
   /**
    * Runs the work; if it fails, the operation is settled as failed.
    *
-   * @returns whether it succeeded; a plain value, not a promise, where the work is synchronous
+   * @returns whether it succeeded; a plain value, not a promise, if the work is synchronous
    */
   survives(operation: Operation, work: () => void | Promise<void>): boolean | Promise<boolean> {
     const failed = (error: unknown): boolean => {
@@ -203,7 +203,7 @@ export class ApplyRun {
     const elapsedMs = begun === undefined ? 0 : Math.round(performance.now() - begun)
     const outcome: Outcome = { id: operation.id, kind: operation.kind, state, elapsedMs, ...more }
     this.outcomes.set(operation.id, outcome)
-    // A blocked operation was never to be done; every other one was asked for, and gets its line in the journal.
+    // A blocked operation was never going to run; every other one was asked for, and gets its line in the journal.
     if (state !== 'blocked') this.#unwritten.push({ ...outcome, ...subjectOf(operation) })
     this.schedule.settle(operation, outcome, stuck)
     const { message, code, hint, differences } = outcome

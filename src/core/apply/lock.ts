@@ -32,9 +32,9 @@ export interface Lock extends Disposable {
 }
 
 /**
- * One lock file for each root directory, by whatever path that is reached. It lies in PID 1's /run, whatever mount namespace
- * volctl is in: a kubelet's /run may be another one, and an earlier apply may have run in either (S6). That PID 1 is the
- * host's is checked before (S7).
+ * One lock file for each root directory, by any path to it. The file is in PID 1's /run, whatever mount namespace volctl is
+ * in: a kubelet's /run may be another one, and an earlier apply may have run in either (S6). It was checked before that PID 1
+ * is the host's (S7).
  *
  * @throws VolctlError LockFailed
  */
@@ -48,10 +48,10 @@ export function defaultLockFile(rootDir: string): string {
 }
 
 /**
- * Only root may write to the lock's directory, which is held by its descriptor: whatever has the lock's name there was put
- * there by root. A FIFO, a link or a device in its place is not opened (S33).
+ * Only root may write to the lock's directory, which is held by its descriptor: anything with the lock's name was put there
+ * by root. A FIFO, a link or a device in its place is not opened (S33).
  *
- * @throws VolctlError Locked, naming the holder; LockFailed where no lock file can be made
+ * @throws VolctlError Locked, naming the holder; LockFailed if no lock file can be made
  */
 export function takeLock(path: string): Lock {
   let place: Place | undefined
@@ -97,8 +97,8 @@ function closing({ directory }: Place, lock: Lock): Lock {
 }
 
 /**
- * Whoever is about to remove a dead owner's file first takes a second lock, named after that owner, and reads the file
- * again: of two processes that saw the same dead owner, only one takes over.
+ * Before a process removes a dead owner's file, it takes a second lock, named after that owner, and reads the file again: if
+ * two processes saw the same dead owner, only one takes over.
  */
 function acquire(place: Place, name: string, me: LockOwner, depth = 0): Lock {
   const file = nameIn(place.directory, name)
@@ -144,7 +144,7 @@ function held(place: Place, name: string, me: LockOwner, takenOverFrom: LockOwne
   }
 }
 
-/** @throws where the lock is not a plain file, or belongs to another user */
+/** @throws if the lock is not a plain file, or belongs to another user */
 function readOwner({ directory }: Place, name: string): LockOwner | 'unreadable' | undefined {
   try {
     const { fd } = openKept(directory, name)

@@ -1,4 +1,7 @@
-/** The loop of an apply: starts operations that may run, waits until one of them ends, and stops starting new ones once a kubelet is back (S11) or a signal came. */
+/**
+ * The loop of an apply: starts operations that may run, waits until one of them ends, and starts no new ones once a kubelet
+ * is back (S11) or after a signal.
+ */
 
 import type { FailureCode } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
@@ -34,7 +37,7 @@ export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<vo
       batches++
       checking = batch
       const doneChecking = (): void => {
-        // Called once more at the end, when another batch may be the one that is checked.
+        // Called once more at the end, when another batch may be being checked.
         if (checking !== batch) return
         checking = undefined
         checked.resolve()
@@ -76,7 +79,7 @@ export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<vo
 }
 
 function whyDropped(apply: ApplyRun, because: string, code: FailureCode): string {
-  if (code === 'StillAtWork') return `not started: a call on ${because} was given up and may still be running`
+  if (code === 'StillAtWork') return `not started: a call on ${because} was abandoned and may still be running`
   const before = apply.outcomes.get(because)
   if (before === undefined) return `not started: operation ${because} must come first and is not part of this apply`
   return `not started: ${before.kind} ${because} must come first and was ${before.state}`

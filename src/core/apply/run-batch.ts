@@ -1,9 +1,9 @@
 /**
- * Many unmounts at once: one check before, one reading of the mount table after (S26).
+ * Many unmounts at once: one check before, one reading of the mount table afterwards (S26).
  *
- * umount(8) takes a thousand paths as fast as ten, and the kernel needs milliseconds for each reading of a large mount
- * table; so the operations of a batch go step by step together: all their umounts in a few calls, then one reading,
- * then the removals, which are single system calls.
+ * umount(8) takes a thousand paths as fast as ten, and the kernel needs milliseconds for each reading of a large mount table;
+ * so the operations of a batch go step by step together: all their umounts in a few calls, then one reading, then the
+ * removals, which are single system calls.
  */
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
@@ -30,7 +30,7 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
     for (const [index, member] of members.entries()) {
       // Gives signals and progress a turn.
       if (index % BREATH === BREATH - 1) await new Promise((resolve) => setImmediate(resolve))
-      // Most work is synchronous, and to await thousands of promises takes long.
+      // Most work is synchronous, and awaiting thousands of promises takes long.
       const survives = apply.survives(member.operation, () => work(member))
       if (survives === true || (await survives)) going.push(member)
     }
@@ -81,15 +81,15 @@ function nextUmounts(member: Member): Umount[] {
     const count = (taken.get(step.target) ?? 0) + 1
     taken.set(step.target, count)
     const layer = run.around.table.reached(step.target).at(-count)
-    // Else it is unmounted already, or another's: then the removal of its directory is refused.
+    // Otherwise the mount is already gone, or is another one: then the removal of its directory is refused.
     if (layer !== undefined && isExpected(layer, expected)) found.push({ step, layer })
   }
   return found
 }
 
 /**
- * Each mount must be gone by its id, so that one that another mount hides is noticed too. One that is still there is
- * unmounted once more by itself, which gives a clear reason.
+ * Each mount must be gone by its id, so that a hidden one is noticed, too. A mount that is still there is unmounted once more
+ * by itself, which gives a clear reason.
  */
 function verify({ operation, run }: Member, umounts: readonly Umount[]): void | Promise<void> {
   const expected = expectedIds(operation)

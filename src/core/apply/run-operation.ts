@@ -1,4 +1,4 @@
-/** One operation by itself: what must hold, the intent in the journal, the steps, the outcome. */
+/** One operation by itself: its conditions, the intent in the journal, the steps, the outcome. */
 import type { Operation, OperationKind } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import { requireNoUsers } from './conditions/require-content-unused.ts'
@@ -20,7 +20,7 @@ import { requireNoReaders } from './operation/readers.ts'
 import type { StepContext } from './operation/step-context.ts'
 import { runSteps } from './run-steps.ts'
 
-/** Kinds of operations for a pod that wants the volume. All others are for pods that must be gone, or for no pod. */
+/** Kinds of operations for a pod that wants the volume. All others are for orphaned or finished pods, or for no pod. */
 const BRINGING_UP = new Set<OperationKind>(['MountVolume', 'MapVolume', 'RemountVolume', 'ExpandVolume'])
 
 /** Operations that start within this time may share one answer about pods. */

@@ -11,11 +11,11 @@ export interface StepsDone {
   readonly deleted: Deleted
   /** What another component (the controller, the attacher) still has to do. */
   readonly waiting: string | undefined
-  /** What was deliberately left as it is, and why. */
+  /** What was deliberately left unchanged, and why. */
   readonly stays: readonly string[]
 }
 
-/** If a step that brings a volume up fails, what the steps before it made is taken back. */
+/** If a step that sets up a volume fails, what earlier steps made is undone. */
 export async function runSteps(
   steps: readonly Step[],
   run: StepContext,

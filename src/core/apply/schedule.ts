@@ -20,13 +20,13 @@ export interface Dropped {
   readonly code: FailureCode
 }
 
-/** Names of what only one operation at a time may work on. */
+/** Names of things that only one operation at a time may work on. */
 export function keysOf(operation: Operation): string[] {
   const { kind, pod, volume } = operation
   const keys = pod === undefined ? [] : [`pod ${pod.uid}`]
   if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
   else if (volume?.uniqueName !== undefined) keys.push(`volume ${volume.uniqueName}`)
-  // LUNs share sessions, and releasing one asks whether the others are in use: so one after another (P74).
+  // LUNs share sessions, and releasing one asks whether the others are in use: so one after the other (P74).
   const releasesDevice = kind === 'UnmountDevice' || kind === 'UnmapDevice'
   if (releasesDevice && volume !== undefined && deviceOf(operation)?.release !== undefined) keys.push(volume.plugin)
   // A log-in and a log-out of one target never run at once (P74).
@@ -44,8 +44,7 @@ function sessionsOf(operation: Operation): ReadonlySet<string> {
 }
 
 /**
- * What a call that was given up may still be changing. If it is known which target hangs, the LUNs of all other targets
- * can go on.
+ * What an abandoned call may still be changing. If it is known which target hangs, the LUNs of all other targets can go on.
  */
 function stuckKeysOf(operation: Operation, keys: readonly string[]): readonly string[] {
   const sharesSessions = deviceOf(operation)?.session !== undefined
@@ -66,7 +65,7 @@ export class Schedule {
   readonly #stuck = new Set<string>()
   readonly #running = new Set<string>()
   readonly #keys: ReadonlyMap<string, readonly string[]>
-  /** Has anything failed since the last call of drop(). */
+  /** True if anything has failed since the last call of drop(). */
   #failed = true
 
   constructor(operations: readonly Operation[], isBatchable: (operation: Operation) => boolean = () => false) {
@@ -111,7 +110,7 @@ export class Schedule {
     for (const key of this.#keysOf(operation)) this.#busy.set(key, (this.#busy.get(key) ?? 0) + 1)
   }
 
-  /** @param stuck a call was given up and may still be running: nothing else is done to this volume or pod */
+  /** @param stuck an abandoned call may still be running: nothing else is done to this volume or pod */
   settle(operation: Operation, verdict: Verdict, stuck = false): void {
     this.#forget(operation)
     this.#settled.set(operation.id, verdict)

@@ -1,6 +1,6 @@
 /**
  * From a step to the function that carries it out: one function for each op, and an op without one does not compile.
- * What each op means stands beside its name in `plan/plan.ts`.
+ * `plan/plan.ts` says what each op means.
  */
 import type { Undo } from '../errors/undo.ts'
 import type { Deleted } from '../files/delete-content.ts'
@@ -36,16 +36,16 @@ import { umountLayer } from './mounts/umount-step.ts'
 import { makeDirectory } from './operation/make-directory.ts'
 import type { StepContext } from './operation/step-context.ts'
 
-/** What there is to say of a step that was carried out. */
+/** The result of a step that was carried out. */
 export interface StepResult {
-  /** How to take it back, oldest first. */
+  /** How to undo the step, oldest first. */
   readonly undos?: readonly Undo[]
-  /** What the steps before it made belongs to it now, and goes only with it. */
+  /** What earlier steps made belongs to this step now, and is undone only with it. */
   readonly takesOver?: true
   readonly deleted?: Deleted
-  /** What someone else still has to do. */
+  /** What somebody else still has to do. */
   readonly waiting?: string | undefined
-  /** What was left as it is on purpose, and why. */
+  /** What was left unchanged on purpose, and why. */
   readonly stays?: string | undefined
 }
 
@@ -98,7 +98,7 @@ export function carryOut(step: Step, run: StepContext): Promise<StepResult> {
 
 type Work<Of extends Step, Result> = (step: Of, run: StepContext) => Result | Promise<Result>
 
-/** Nothing is taken back: what is gone is gone. */
+/** Nothing is undone: a removal cannot be undone. */
 function takesDown<Of extends Step>(work: Work<Of, void>): (step: Of, run: StepContext) => Promise<StepResult> {
   return async (step, run) => {
     await work(step, run)
@@ -106,26 +106,26 @@ function takesDown<Of extends Step>(work: Work<Of, void>): (step: Of, run: StepC
   }
 }
 
-/** @param work returns what was left as it is on purpose, and why */
+/** @param work returns what was left unchanged on purpose, and why */
 function maySpare<Of extends Step>(
   work: Work<Of, string | undefined>,
 ): (step: Of, run: StepContext) => Promise<StepResult> {
   return async (step, run) => ({ stays: await work(step, run) })
 }
 
-/** @param work returns how to take it back, oldest first */
+/** @param work returns how to undo it, oldest first */
 function makes<Of extends Step>(work: Work<Of, readonly Undo[]>): (step: Of, run: StepContext) => Promise<StepResult> {
   return async (step, run) => ({ undos: await work(step, run) })
 }
 
-/** The driver has the volume now: what the steps before made belongs to it, and goes only with it (C54, C66). */
+/** The driver has the volume now: what earlier steps made belongs to it, and is undone only with it (C54, C66). */
 function takesOver<Of extends Step>(
   work: Work<Of, readonly Undo[]>,
 ): (step: Of, run: StepContext) => Promise<StepResult> {
   return async (step, run) => ({ undos: await work(step, run), takesOver: true })
 }
 
-/** Does the driver itself apply fsGroup; then the kubelet does not (C62, P88). */
+/** True if the driver itself applies fsGroup; then the kubelet does not (C62, P88). */
 function driverSeesToGroup({ bringUp: { csi, flex } }: StepContext): boolean {
   return flex?.fsGroup === false || csi?.capabilities.includes('VOLUME_MOUNT_GROUP') === true
 }

@@ -23,7 +23,7 @@ export interface Umount {
   readonly step: Step
   readonly layer: MountInfo
   result?: CommandResult
-  /** Why it was not tried. */
+  /** Why it was not attempted. */
   failure?: VolctlError
 }
 
@@ -66,8 +66,8 @@ async function umountPart(part: readonly Umount[], apply: ApplyRun): Promise<Com
 const NOTHING: CommandResult = { status: 0, stdout: '', stderr: '', timedOut: false }
 
 /**
- * Asked between two calls. If the calls so far took long (file systems flush when they are unmounted), kubelet and pods are
- * checked again (S26).
+ * Called between two umount calls. If the calls so far took long (file systems flush when they are unmounted), kubelet and
+ * pods are checked again (S26).
  */
 async function reasonToStop(
   rest: readonly [Member, Umount][],

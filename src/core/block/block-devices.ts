@@ -2,8 +2,8 @@ import type { BlockDevice } from '../model/snapshot.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 
 /**
- * Every loop device that has a backing file (C19), from sysfs; nothing is opened. The kernel shows the path as this mount
- * namespace has it; "/" or a text ending in " (deleted)" means that the file is not visible any more.
+ * Every loop device that has a backing file (C19), from sysfs; nothing is opened. The kernel shows the path as seen in this
+ * mount namespace; "/" or a text ending in " (deleted)" means that the file is not visible any more.
  *
  * @param sysBlock "/sys/block", or a fixture
  */

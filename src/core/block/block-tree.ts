@@ -62,13 +62,13 @@ export interface BlockTree {
   nameOf(dev: string): string | undefined
   /** The kernel's name of a device file, links followed. */
   nameOfFile(path: string): string | undefined
-  /** The other devices of a file system on several devices (btrfs, bcachefs). */
+  /** The other devices of a file system that spans several (btrfs, bcachefs). */
   devicesBeside(name: string): readonly string[]
   /** udev's links and the kernel's names of what they lead to. */
   links(directory: 'by-path' | 'by-id'): readonly { readonly link: string; readonly name: string }[]
   /** Kernel names of all SCSI disks. */
   scsiDisks(): readonly string[]
-  /** The kernel's identifier of a disk's LUN, as naa.600508b400105e21; undefined: it gives none. */
+  /** The kernel's identifier of a disk's LUN, as naa.600508b400105e21; undefined: the kernel shows none. */
   wwid(name: string): string | undefined
   /** The WWN of the Fibre Channel port that a SCSI address belongs to; undefined: it belongs to none. */
   fcPort(scsiAddress: string): string | undefined

@@ -1,5 +1,5 @@
 /**
- * Finds the processes that have a device open, under whatever name: a container has a name of its own for it (S25).
+ * Finds the processes that have a device open, under any name: a container has its own name for the device (S25).
  *
  * An exclusive open would fail on mounts, maps and exclusive openers; a process that opened a device without O_EXCL is only
  * found here.
@@ -22,8 +22,8 @@ export interface Opener {
 }
 
 /**
- * @param devs as `anyDeviceNumberOf` has them
- * @param table of our own namespace; a device file is only looked at on a file system that cannot hang
+ * @param devs as `anyDeviceNumberOf` gives them
+ * @param table of volctl's own mount namespace; a device file is only looked at on a file system that cannot hang
  * @throws whatever reading /proc fails with, other than that a process has ended
  */
 export function openersOf(
@@ -84,7 +84,7 @@ function answersByMount(fdinfo: string, table: MountTable | undefined): boolean 
   return mount !== undefined && cannotHang(mount.fsType)
 }
 
-/** May the path be looked at without hanging. In a namespace that could not be read, only /dev may. */
+/** True if looking at the path cannot hang. In a namespace that could not be read, only /dev is safe. */
 function answers(path: string | undefined, table: MountTable | undefined): boolean {
   if (!path?.startsWith('/')) return false
   if (table === undefined) return path.startsWith('/dev/')
@@ -96,7 +96,7 @@ function linkAt(path: string): string | undefined {
   return unlessEnded(() => readlinkSync(path))
 }
 
-/** Other failures are thrown: what may not be read does not prove that nothing is open (S3). */
+/** Other failures are thrown: a file that may not be read does not prove that nothing is open (S3). */
 function unlessEnded<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -42,7 +42,7 @@ function openExclusively(uevent: string): string | undefined {
     return undefined
   } catch (error) {
     const code = errnoOf(error)
-    // No device node, no medium, no such device: it cannot be in use under this name.
+    // No device node, no medium, no such device: the device cannot be in use under this name.
     if (code === 'ENOENT' || code === 'ENXIO' || code === 'ENODEV' || code === 'ENOMEDIUM') return undefined
     return code === 'EBUSY'
       ? `${SOMEBODY} that has /dev/${name} open exclusively`
@@ -127,7 +127,10 @@ export function readBackingFile(device: string, sys = '/sys'): string | undefine
   }
 }
 
-/** True for a FUSE connection or a local file system that sysfs no longer lists; false for all others: nothing is known of them. */
+/**
+ * True for a FUSE connection or a local file system that sysfs no longer lists; false for all others: nothing is known about
+ * them.
+ */
 export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boolean {
   if (fsType.startsWith('fuse')) {
     const connections = `${sys}/fs/fuse/connections`
@@ -140,8 +143,8 @@ export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boo
 }
 
 /**
- * Does the kernel's list of FUSE connections, or of NFS file systems, have it. (The latter is that of our network namespace:
- * a file system that is not in it may still be alive.)
+ * True if the kernel's list of FUSE connections, or of NFS file systems, contains it. (The latter is the list of this network
+ * namespace: a file system that is not in it may still be alive.)
  */
 export function fileSystemLives(dev: string, fsType: string, sys = '/sys', proc = '/proc'): boolean {
   if (fsType.startsWith('fuse')) {

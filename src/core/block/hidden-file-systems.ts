@@ -17,7 +17,7 @@ export const LISTED = ['ext4', 'xfs', 'f2fs']
 export function hiddenFileSystems(tables: readonly MountTable[], sys = '/sys'): readonly HiddenFileSystem[] {
   return LISTED.flatMap((fsType) =>
     listIfAny(`${sys}/fs/${fsType}`).flatMap((device) => {
-      // Other directories there belong to the file system type ("features", "stats").
+      // Other directories in it belong to the file system type ("features", "stats").
       const dev = kernelTextIfAny(`${sys}/class/block/${device}/dev`)
       const isShown = dev === undefined || tables.some((table) => table.ofDevice(dev).length > 0)
       return isShown ? [] : [{ device, dev, fsType }]

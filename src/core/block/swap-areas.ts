@@ -8,7 +8,7 @@ export interface SwapArea {
   readonly type: 'partition' | 'file' | (string & {})
 }
 
-/** @param text of /proc/swaps (proc(5)): a heading, then a line each */
+/** @param text of /proc/swaps (proc(5)): a heading, then one line per area */
 export function swapAreas(text = kernelTextIfAny('/proc/swaps') ?? ''): SwapArea[] {
   return text.split('\n').flatMap((line) => {
     const [name = '', type = ''] = line.split(/[ \t]+/)

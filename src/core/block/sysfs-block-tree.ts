@@ -1,4 +1,4 @@
-/** The block devices of this host, or of a test's sysfs. Missing files mean absence; any other failure is thrown (S3). */
+/** The block devices of this host, or of a test's sysfs. A missing file means absence; any other failure is thrown (S3). */
 
 import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -133,7 +133,7 @@ export class SysfsBlockTree implements BlockTree {
     }
   }
 
-  /** For a map: is one of its paths recovering. */
+  /** True for a map if one of its paths is recovering. */
   #isRecovering(name: string): boolean {
     const host = this.#scsiAddress(name)?.split(':')[0]
     if (textIn(`${this.#sys}/class/scsi_host/host${host}/state`) === 'recovery') return true
@@ -165,7 +165,7 @@ function session(at: string, name: string, host: string): IscsiSession | undefin
   return { name, host, iqn, portals: [...new Set(portals)], ...defined({ iface }), luns }
 }
 
-/** A session that is reconnecting has no address at the moment, but still shows the configured one. */
+/** A session that is reconnecting shows no current address, but still shows the configured one. */
 function portalOf(connection: string, kind: string): string | undefined {
   const address = textIn(`${connection}/${kind}address`, ...NOT_CONNECTED)
   const port = textIn(`${connection}/${kind}port`, ...NOT_CONNECTED)
@@ -211,7 +211,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** @param none error codes that mean here that there is no such value */
+/** @param none error codes that mean here that the value does not exist */
 function textIn(file: string, ...none: readonly string[]): string | undefined {
   try {
     return kernelText(file).trim()
@@ -220,7 +220,7 @@ function textIn(file: string, ...none: readonly string[]): string | undefined {
   }
 }
 
-/** EINVAL: it was replaced by something that is not a link. */
+/** EINVAL: the link was replaced by something else. */
 function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path)

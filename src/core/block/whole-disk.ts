@@ -1,6 +1,6 @@
 /**
- * "The disk and everything on it": the devices that a volume's device is built on, and from these up every partition and
- * everything that is built on them: dm, LVM, crypt, md, bcache, multipath (S21).
+ * "The disk and everything on it": the devices that a volume's device is built on, and, going up from these, every partition
+ * and everything built on them: dm, LVM, crypt, md, bcache, multipath (S21).
  */
 import type { BlockNode, BlockTree } from './block-tree.ts'
 
@@ -8,22 +8,25 @@ import type { BlockNode, BlockTree } from './block-tree.ts'
 export type OnDisk = BlockNode & {
   /** The volume's own device from which it was found. */
   readonly on: string
-  /** It is the volume's device, or below it: its existence is not another use of the disk. */
+  /** The volume's device, or a device below it: its existence is not another use of the disk. */
   readonly isBelow: boolean
 }
 
 /** How far down the search for the disk goes. */
 export interface Reach {
-  /** Names of the node's own devices (node-stack.ts), at which the search stops: what else is on them does not belong to the volume. */
+  /**
+   * Names of the node's own devices (node-stack.ts), at which the search stops: other things on them do not belong to the
+   * volume.
+   */
   readonly own: ReadonlySet<string>
   /**
-   * Does the search go from a logical volume to its disks. Not before an unstage: drivers of logical volumes take away the
-   * volume, never the disk, which also has the volumes of other pods.
+   * Whether the search goes from a logical volume to its disks. Not before an unstage: drivers of logical volumes remove the
+   * volume, never the disk, which also holds volumes of other pods.
    */
   readonly throughLvm: boolean
 }
 
-/** Down to every disk, whoever else is on it. */
+/** Down to every disk, whatever else is on it. */
 export const EVERYTHING: Reach = { own: new Set(), throughLvm: true }
 
 /**
@@ -56,7 +59,7 @@ export function wholeDisk(devices: Iterable<string>, tree: BlockTree, reach: Rea
   return [...found.values()]
 }
 
-/** The device itself, then its disk or the devices that it is built on, and so on down, but not the node's own devices. */
+/** The device itself, then its disk or the devices that it is built on, and so on down, without the node's own devices. */
 export function withWhatItIsMadeOf(node: BlockNode, tree: BlockTree, reach: Reach): BlockNode[] {
   const found = new Map([[node.name, node]])
   const down = ({ disk, slaves, dmUuid }: BlockNode): void => {
@@ -87,7 +90,10 @@ function bareNode(dev: string, name: string): BlockNode {
 
 const isLogicalVolume = (dmUuid: string | undefined): boolean => dmUuid?.startsWith('LVM-') === true
 
-/** Is its existence alone no use of the disk: a multipath map, or a partition of one (kpartx), which is a map too. */
+/**
+ * True if the device's existence alone is no use of the disk: a multipath map, or a partition of one (kpartx), which is a map
+ * too.
+ */
 export function isPassive({ isMultipath, dmUuid }: BlockNode): boolean {
   return isMultipath || /^part\d+-mpath-/.test(dmUuid ?? '')
 }

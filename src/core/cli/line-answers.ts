@@ -7,7 +7,6 @@ import { ownDescriptor } from '../files/own-descriptor.ts'
 import { defined } from '../lang/defined.ts'
 import { answerLine, lineView } from '../log-lines/explain-line.ts'
 import { explainLog } from '../log-lines/explain-log.ts'
-import { explainSentence } from '../log-lines/explain-sentence.ts'
 import type { LineExplanation } from '../log-lines/line-explanation.ts'
 import { askedNode } from '../log-lines/name-answers.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
@@ -15,7 +14,7 @@ import { readLog } from '../log-lines/read-log.ts'
 import { sentencesIn } from '../log-lines/sentences/sentences.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { callerPath } from '../trust/caller.ts'
-import { renderLine, renderSentence } from '../views/line-view.ts'
+import { renderLine } from '../views/line-view.ts'
 import { renderLog } from '../views/log-view.ts'
 import { namesOfLines } from '../views/names.ts'
 import type { Screen } from '../views/screen.ts'
@@ -47,12 +46,6 @@ export function isLine(text: string): boolean {
   if (!/\s/.test(trimmed)) return trimmed.startsWith('{') && trimmed.endsWith('}')
   if (!NAME_OF_SPACES.test(trimmed) && splitPrefix(trimmed).kind === undefined) return true
   return sentencesIn(parseLine(trimmed)).length > 0
-}
-
-/** @param word the name of a sentence, as answers have it */
-export function sentenceAnswer(word: string): Answered | undefined {
-  const value = explainSentence(word)
-  return value && { value, draw: (screen) => renderSentence(value, screen), names: [word] }
 }
 
 /** @throws VolctlError NotFound for a line that says and names nothing; what the look throws, where nobody knows the line */

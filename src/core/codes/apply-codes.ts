@@ -45,13 +45,13 @@ export const APPLY_CODES = {
   },
   StillAtWork: {
     in: ['outcome'],
-    means: 'a call was given up and may still be at work on the volume or its device',
+    means: 'a call was abandoned and may still be running on the volume or its device',
     next: 'Wait until the call has ended, or reboot; then plan again.',
     rules: ['C119'],
   },
   TimedOut: {
     in: ['outcome'],
-    means: 'a call took longer than --timeout and was given up',
+    means: 'a call took longer than --timeout and was abandoned',
     next: 'Bring the storage or the driver back; then plan again, with a longer --timeout if it is only slow.',
     rules: ['S34'],
   },

@@ -106,7 +106,7 @@ export const INPUT_CODES = {
   LogUnreadable: {
     in: ['error'],
     means: 'the log that explain --log was given cannot be read',
-    next: 'Check the path, or pipe the log: journalctl -u kubelet | volctl explain --log -',
+    next: 'Check the path, or pipe the log: journalctl -u kubelet | volctl explain --log -.',
   },
   NotAPlan: {
     in: ['error'],

@@ -63,7 +63,7 @@ function commandSpec({ id, summary = '', flags, args, strict }: Described): Comm
     args: names.map((each, index) => ({
       name: each.name,
       values: argumentValues(each.name, each.options),
-      repeatable: (strict === false || each.multiple === true) && index === names.length - 1,
+      repeatable: each.multiple === true || (strict === false && index === names.length - 1),
     })),
   }
 }

@@ -25,7 +25,7 @@ export type Answer =
 /**
  * Asks one endpoint for its sandboxes and then for its containers. In this order a container that starts in between is listed
  * without its sandbox, but no living sandbox with containers is missed. A server that does not implement the list is not a
- * CRI v1 runtime, as the kubelet would learn from `Version` (C117).
+ * CRI v1 runtime, as the kubelet would find out by `Version` (C117).
  *
  * @param budget memory for the answers of all runtimes together
  */

@@ -16,19 +16,19 @@ export interface ReadRuntimeOptions {
   readonly endpoints: readonly string[]
   /** Endpoints that the node is configured to use: if one does not answer, that is an error (S9). */
   readonly required?: readonly string[]
-  /** Should there be a runtime: then it is an error if none answers (S9). */
+  /** True if the node should have a runtime: then it is an error if none answers (S9). */
   readonly expected: boolean
   /** For one runtime's two calls together. */
   readonly deadlineMs: number
 }
 
 /**
- * Every pod sandbox and container of the container runtimes of this node; the answers of all runtimes are united (C116, C117,
+ * Every pod sandbox and container of the container runtimes of this node; the answers of all runtimes are merged (C116, C117,
  * S9).
  *
- * A runtime that exists but fails, hangs or refuses is an error, whatever the others answer, since its pods are unknown. So is
- * a stale socket, because containers outlive the runtime that started them. A missing socket, or one without CRI v1, is only
- * an error if it is required, or if a runtime was expected and none answered.
+ * A runtime that exists but fails, hangs or refuses is an error, whatever the others answer, since its pods are unknown. So
+ * is a stale socket, because containers outlive the runtime that started them. A missing socket, or one without CRI v1, is
+ * only an error if it is required, or if a runtime was expected and none answered.
  */
 export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeSnapshot> {
   const { endpoints, required = [], expected, deadlineMs } = options
@@ -41,7 +41,7 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
   const error = describeErrors(failed.length > 0 ? failed : absent, expected && answered.length === 0)
 
   if (answered.length === 0) {
-    // The endpoint to name: the one that failed, else the one that was expected.
+    // The endpoint to name: the one that failed, otherwise the one that was expected.
     const endpoint = failed[0]?.endpoint ?? (expected ? all[0] : undefined)
     return {
       source: 'none',
@@ -53,7 +53,7 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
     source: 'cri',
     endpoint: answered.map((answer) => answer.endpoint).join(', '),
     ...defined({ error }),
-    // Each runtime by itself: two may give one id to different sandboxes.
+    // Each runtime by itself: two runtimes may use one id for different sandboxes.
     pods: answered.flatMap(({ sandboxes, containers }) => sandboxStates(sandboxes, containers)),
   }
 }

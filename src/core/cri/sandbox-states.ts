@@ -10,13 +10,13 @@ const Label = {
   containerName: 'io.kubernetes.container.name',
 } as const
 
-/** A state that the runtime did not report, or that is not known here; counts as alive (S9). */
+/** A state that the runtime did not report, or that volctl does not know; counts as alive (S9). */
 const UNKNOWN = 'UNKNOWN'
 
 /**
- * One runtime's answer: an entry for each sandbox, with its containers. A container without a listed sandbox makes an entry for
- * its pod, too, since the kubelet counts a running container even without its sandbox (C117). What belongs to no pod is left
- * out.
+ * One runtime's answer: an entry for each sandbox, with its containers. A container without a listed sandbox also makes an
+ * entry for its pod, since the kubelet counts a running container even without its sandbox (C117). Entries that belong to no
+ * pod are left out.
  */
 export function sandboxStates(
   sandboxes: readonly PodSandbox[],

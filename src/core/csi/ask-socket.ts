@@ -13,7 +13,7 @@ import { highestSupportedVersion } from './versions.ts'
 /** The registration type of CSI drivers; device and DRA plugins register in the same directory (C25). */
 const CSI_PLUGIN = 'CSIPlugin'
 
-/** Bytes of an answer: these name a driver and its capabilities. Many sockets may be asked at once (S34). */
+/** Bytes of an answer, which names a driver and its capabilities. Many sockets may be asked at once (S34). */
 const RECEIVE_LIMIT = 256 * 1024
 
 /** A registration socket's answer, with its age, which decides between two sockets of one driver (C26). */
@@ -58,7 +58,7 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
     const announced = info.supportedVersions.join(', ') || 'none'
     return { registered: false, error: `announces no CSI version 1.x (versions: ${announced})` }
   }
-  // The kubelet takes it as a plain path (C5).
+  // The kubelet takes the endpoint as a plain path (C5).
   if (!isAbsolute(endpoint))
     return { registered: false, error: `announces an endpoint that is not a path: ${endpoint}` }
   try {

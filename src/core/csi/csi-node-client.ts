@@ -22,7 +22,7 @@ export interface CsiCallOptions {
   /** Shared by the calls of one operation; default: two minutes for this call. */
   readonly deadline?: Deadline
   readonly signal?: AbortSignal
-  /** Accepted bytes of answer, if less than gRPC's default (C5). */
+  /** Accepted bytes of answer, if below gRPC's default (C5). */
   readonly receiveLimit?: number
 }
 
@@ -111,7 +111,7 @@ export class CsiNodeClient {
     return { name, vendorVersion }
   }
 
-  /** Is the driver ready; an answer without that field means yes (C112). */
+  /** True if the driver is ready; an answer without that field means yes (C112). */
   async probe(options: CsiCallOptions = {}): Promise<boolean> {
     const { ready } = await this.#call(Identity.method.probe, {}, options)
     return ready ?? true

@@ -21,7 +21,7 @@ export interface DiscoverOptions {
 
 /**
  * Asks every CSI driver's socket on this node: first the registration sockets; then, for drivers that no registration names,
- * the sockets in plugins that drivers have by convention (C24 to C28, R045). Only read-only calls are made, and never
+ * the sockets in plugins that drivers have by convention (C24 to C28, R045). Only read-only calls are made, never
  * NotifyRegistrationStatus (C27). Plugins of other types are left out.
  *
  * If `registered` is true, the driver itself answered and can be called at `endpoint`; with an `error` as well, the kubelet
@@ -35,7 +35,7 @@ export async function discoverCsiSockets(options: DiscoverOptions): Promise<read
   const walk = { rootDir, isMountPoint, ...(options.unknownLink && { unknownLink: options.unknownLink }) }
   const registrations = firstOf(registrationSockets(walk), 'plugins_registry')
   const conventional = firstOf(conventionalSockets(walk), 'plugins')
-  // A node without a single socket needs neither gRPC nor its messages.
+  // Without a single socket, neither gRPC nor its messages are loaded.
   if (registrations.sockets.length + conventional.sockets.length === 0) return unreadable(registrations, conventional)
   const { askPlugin, askRegistration } = await import('./ask-socket.ts')
   const asked = await Promise.all(registrations.sockets.map((file) => askRegistration(rootDir, file, deadlineMs)))

@@ -5,7 +5,7 @@ import { compareVersions, highestSupportedVersion } from './versions.ts'
 /**
  * If several sockets announce the same driver, the kubelet keeps the one with the highest version, or the one that registered
  * first (C26). Only the kubelet knows the order of registration, so the age of the socket files is used instead. The other
- * sockets stay in the list as not registered, and name the one that is kept.
+ * sockets stay in the list as not registered, and name the socket that is kept.
  */
 export function resolveDuplicates(answers: readonly RegistrationAnswer[]): readonly CsiSocket[] {
   const winners = new Map<string, RegistrationAnswer>()
@@ -21,7 +21,7 @@ export function resolveDuplicates(answers: readonly RegistrationAnswer[]): reado
     return {
       ...answer.socket,
       registered: false,
-      error: `${winner.socket.path} announces ${winner.socket.driver} as well, and counts`,
+      error: `${winner.socket.path} announces ${winner.socket.driver}, too, and is the one in use`,
     }
   })
 }

@@ -11,7 +11,7 @@ export interface SocketFile {
   readonly madeAt: number
 }
 
-/** A socket or directory that could not be read: so it is unknown whether there are more sockets (S3). */
+/** A socket or directory that could not be read, so there may be more sockets (S3). */
 interface Unread {
   readonly path: string
   readonly error: string
@@ -26,7 +26,9 @@ export interface SocketWalk {
   readonly rootDir: string
   /** Directories, relative to the root directory, that must not be entered: mount points may hang. */
   readonly isMountPoint: (path: string) => boolean
-  /** Why a link in place of such a directory is not followed: whoever made it may have made sockets, too (S8, S33). */
+  /**
+   * Why a link in place of such a directory is not followed: the user who made the link may have made sockets, too (S8, S33).
+   */
   readonly unknownLink?: (path: string) => string | undefined
 }
 

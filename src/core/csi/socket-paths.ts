@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative } from 'node:path'
 import type { CsiSocket } from '../model/snapshot.ts'
 
-/** The path in CsiSocket: relative if it is below the root directory, else absolute. */
+/** The path in CsiSocket: relative if it is below the root directory, otherwise absolute. */
 export function recordedPath(rootDir: string, path: string): string {
   const inside = relative(rootDir, path)
   return inside === '' || inside === '..' || inside.startsWith('../') || isAbsolute(inside) ? path : inside

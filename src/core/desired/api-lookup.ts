@@ -93,7 +93,7 @@ const LISTS = {
   secrets: { of: 'secrets', toNodes: false },
 } as const satisfies Record<string, { of: keyof ApiSnapshot; toNodes: boolean }>
 
-/** The list is there, its credential may see all objects, and nothing was cut off. Errors are looked at apart. */
+/** The list is there, its credential may see all objects, and nothing was cut off. Errors are checked separately. */
 function isShown(api: ApiSnapshot, resource: ListedResource): boolean {
   const { of, toNodes } = LISTS[resource]
   const isThere = of === 'node' || of === 'csiNode' ? api[of] !== undefined : Array.isArray(api[of])

@@ -1,4 +1,4 @@
-/** Directories that a volume needs so that containers can mount something else inside it (P26). */
+/** Directories that a volume needs so that containers can mount something inside it (P26). */
 import { posix } from 'node:path'
 import { compareText } from '../lang/compare-text.ts'
 import type { Container, Pod } from '../model/objects.ts'

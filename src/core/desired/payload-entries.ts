@@ -18,7 +18,7 @@ export type NoContent =
 
 export interface PayloadFile<T> {
   readonly value: T
-  /** The item's mode, else the volume's defaultMode. */
+  /** The item's mode, otherwise the volume's defaultMode. */
   readonly mode: number
   /** UID of the file's owner; absent: root's (P33). */
   readonly owner?: number
@@ -36,7 +36,7 @@ export interface PayloadValues<T> {
   certificate(): T | NoContent
 }
 
-/** Who else than root may read the pod's files (P33, P53). */
+/** Who besides root may read the pod's files (P33, P53). */
 export interface PayloadOwners {
   readonly fsUser?: number | undefined
   readonly fsGroup?: number | undefined

@@ -85,7 +85,7 @@ export function spoilsList(failure: ReadFailure, resource: string): boolean {
   return failure.resource === resource && !(failure.notFound && failure.name !== undefined)
 }
 
-/** True when the API said of exactly this object that it does not exist. */
+/** True when the API said that exactly this object does not exist. */
 export function isNotFoundOf(failure: ReadFailure, object: ObjectReference): boolean {
   if (!failure.notFound || failure.resource !== object.resource || failure.name !== object.name) return false
   return (failure.namespace ?? '') === (object.namespace ?? '')

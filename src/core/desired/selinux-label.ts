@@ -10,7 +10,7 @@ export type WantedLabel = { readonly label: string } | { readonly unclear: strin
 const NONE: WantedLabel = { label: '' }
 
 export interface LabelFacts {
-  /** Undefined: the host's policy was not looked at. */
+  /** Undefined: the host's policy was not read. */
   readonly selinux: Selinux | undefined
   /** Does the volume's plugin, or its driver, mount with a label (R010)? */
   readonly takesLabel: boolean
@@ -50,7 +50,7 @@ function supports({ persistentVolume }: VolumeToMount, everyAccessMode: boolean)
   return everyAccessMode || (modes.length === 1 && modes[0] === 'ReadWriteOncePod')
 }
 
-/** The options of each container that mounts the volume, else the pod's; containers without any are ignored. */
+/** The options of each container that mounts the volume, otherwise the pod's; containers without any are ignored. */
 function optionsOf({ pod, podVolumeNames }: VolumeToMount): SelinuxOptions[] {
   const ofPod: Pod['spec']['securityContext'] = pod.spec.securityContext
   return allContainers(pod)

@@ -4,7 +4,9 @@ import type { VolumeMode } from '../names/volume-names.ts'
 
 /** A pod volume resolved to what the kubelet calls a spec: an inline volume or a PersistentVolume, translated to CSI. */
 export interface VolumeSpec {
-  /** R005: the pod's name for an inline volume, else the PersistentVolume's (synthetic for translated inline volumes). */
+  /**
+   * R005: the pod's name for an inline volume, otherwise the PersistentVolume's (synthetic for translated inline volumes).
+   */
   readonly specName: string
   /** e.g. kubernetes.io/csi, kubernetes.io/empty-dir, vendor/driver */
   readonly plugin: string
@@ -22,7 +24,7 @@ export interface VolumeSpec {
   /** CSI only. */
   readonly driver?: string
   readonly handle?: string
-  /** An in-tree inline volume that was translated: has a synthetic PV, never expands (R151, R125). */
+  /** An in-tree inline volume that was translated: it has a synthetic PV, and never expands (R151, R125). */
   readonly inlineMigrated: boolean
 }
 

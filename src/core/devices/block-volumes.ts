@@ -18,7 +18,7 @@ const CSI_BLOCK = `plugins/${CSI_PLUGIN}/volumeDevices`
 /** Directories shared by all CSI block volumes; a volume of such a name has its own directory in the same place (C10). */
 export const SHARED_DIRECTORIES: readonly string[] = ['staging', 'publish']
 
-/** Every block volume, from the global side and from the pods' symlinks, sorted. */
+/** Every block volume, found by global directories and by the pods' symlinks, sorted. */
 export function blockVolumes(inputs: ActualInputs): BlockVolume[] {
   const links = podSymlinks(inputs)
   const volumes: BlockVolume[] = []

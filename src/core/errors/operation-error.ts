@@ -6,7 +6,7 @@ export class OperationRefused extends VolctlError {
   override readonly name = 'OperationRefused'
 }
 
-/** Why a step failed. `stuck`: a call was given up and may still be at work; the volume is left alone from then on. */
+/** Why a step failed. `stuck`: an abandoned call may still be running; the volume is left alone from then on. */
 export class StepFailed extends VolctlError {
   override readonly name = 'StepFailed'
   readonly stuck: boolean

@@ -35,7 +35,7 @@ export function leaveAll(undos: readonly Undo[], failure: unknown): unknown {
   return withRemains(failure, remains, false)
 }
 
-/** A call that was given up may still be at work: nothing after it is touched. */
+/** An abandoned call may still be running: nothing after it is touched. */
 export function isStuck(failure: unknown): boolean {
   return failure instanceof StepFailed && failure.stuck
 }

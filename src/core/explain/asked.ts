@@ -32,10 +32,19 @@ export interface Asked {
 export function asker(context: PlanContext, volumes: NodeVolumes): (what: string) => Asked {
   // A path is found without them.
   const candidates = onceFor((of: PlanContext) => allCandidates(of, volumes))
-  return (what) =>
-    isPlace(what)
-      ? ofPlace(placeTarget(context, volumes, placeName(what)))
-      : ofTarget(context, volumes, findTarget(context, candidates(context), what))
+  return (what) => {
+    if (isPlace(what)) return ofPlace(placeTarget(context, volumes, placeName(what)))
+    const pod = UID.test(what) ? context.classes.of(what) : undefined
+    const target = pod === undefined ? findTarget(context, candidates(context), what) : podTarget(pod.uid)
+    return ofTarget(context, volumes, target)
+  }
+}
+
+/** A pod's UID means the pod: nothing else has to be looked through. */
+const UID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+function podTarget(uid: string): Target {
+  return { kind: 'Pod', uids: [uid] }
 }
 
 function isPlace(what: string): boolean {

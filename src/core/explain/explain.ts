@@ -71,18 +71,9 @@ function explanationOf(
 ): Explanation {
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused } = plan
   const all = new Set([...concern.before, ...concern.operations])
-  const views = volumes.map(({ view }) => view)
-  const { more, ...driven } =
+  const { first, more, ...judged } =
     asked.driver === undefined
-      ? {
-          chain: mattersMost(views)?.chain ?? [],
-          verdict: verdictOf(concern, {
-            nothing: becauseOf(context, asked, volumes, concern),
-            untouchable: untouchable(context, asked.scope),
-            places: [...asked.places, ...views.flatMap(({ places }) => places)],
-          }),
-          more: cluesOn(context, asked.scope.pods, concern, options).map((text) => ({ text })),
-        }
+      ? ofThing(context, asked, { concern, volumes, options })
       : ofDriver(context, asked.driver, concern)
   return {
     apiVersion: 'volctl.io/v1',
@@ -96,23 +87,40 @@ function explanationOf(
     subject: asked.subject,
     identity: asked.identity,
     pods: podViews(context, asked.scope),
-    volumes: views,
-    ...driven,
+    volumes: volumes.map(({ view }) => view),
+    ...judged,
     places: asked.places,
     operations: plan.operations.filter((operation) => all.has(operation)),
     waiting: concern.waiting,
     problems: concern.problems,
     decisions: concern.decisions,
     holders: FROM_SNAPSHOT,
-    advice: adviceOn(concern, plan, options, more, driven.verdict),
+    advice: [...first, ...adviceOn(concern, plan, options, more, judged.verdict)],
     complete,
     ...defined({ refused }),
   }
+}
+
+interface Judging {
+  readonly concern: Concern
+  readonly volumes: readonly DescribedVolume[]
+  readonly options: PlanOptions
+}
+
+function ofThing(context: PlanContext, asked: Asked, { concern, volumes, options }: Judging) {
+  const views = volumes.map(({ view }) => view)
+  const verdict = verdictOf(concern, {
+    nothing: becauseOf(context, asked, volumes, concern),
+    untouchable: untouchable(context, asked.scope),
+    places: [...asked.places, ...views.flatMap(({ places }) => places)],
+  })
+  const clues = cluesOn(context, asked.scope.pods, concern, options)
+  return { chain: mattersMost(views)?.chain ?? [], verdict, first: [], more: clues.map((text) => ({ text })) }
 }
 
 function ofDriver(context: PlanContext, target: DriverTarget, concern: Concern) {
   const driver = withWaiting(target.view, concern.waiting)
   const chain = driverChain(context, { ...target, view: driver })
   const verdict = driverVerdict(context, driver, chain, concern)
-  return { driver, chain, verdict, more: driverAdvice(driver, verdict) }
+  return { driver, chain, verdict, first: driverAdvice(driver, verdict), more: [] }
 }

@@ -18,18 +18,18 @@ export interface ChangeOwnershipOptions {
   /** Id of the mount that the directory must be in. */
   readonly mountId: number
   readonly ownership: Ownership
-  /** Called for every entry, with how many there were so far. */
+  /** Called for every entry, with the number of entries so far. */
   readonly onEntry?: (entries: number) => void
   readonly signal?: AbortSignal
 }
 
 export interface OwnershipChange {
   readonly entries: number
-  /** The root directory was right already, and the policy OnRootMismatch trusts that. */
+  /** The root directory already has the right group and mode, and the policy OnRootMismatch relies on it. */
   readonly skipped: boolean
   /** Entries whose group or mode the file system did not change (P31: that is no failure). */
   readonly failed: number
-  /** Entries that were left alone, since another mount is on them. */
+  /** Entries that were left alone because another mount is on them. */
   readonly mounts: readonly string[]
 }
 

@@ -3,8 +3,8 @@
  *
  * The walk holds a descriptor of every directory that it is in, and names entries as /proc/self/fd/N/NAME: a path that was
  * checked may have been swapped since, a descriptor cannot. Every directory is opened without following links, and must be in
- * the mount in which the walk began, by the mount id of its descriptor. Comparing the device is not enough: a bind mount of
- * the same file system has the same one.
+ * the mount where the walk began, by the mount id of its descriptor. Comparing the device is not enough: a bind mount of the
+ * same file system has the same device.
  */
 
 import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
@@ -23,7 +23,7 @@ export interface Deleted {
 export interface DeleteContentOptions {
   /** Id of the mount that the directory must be in. */
   readonly mountId: number
-  /** Called once before the first deletion, not at all for an empty directory; throws to refuse. */
+  /** Called once before the first deletion, and not for an empty directory; throws to refuse. */
   readonly beforeFirst?: () => void | Promise<void>
   readonly signal?: AbortSignal
 }

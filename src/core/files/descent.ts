@@ -10,9 +10,9 @@ import { type OpenDirectory, openDirectory, openParent, readNames } from './desc
 interface Level {
   directory: OpenDirectory | undefined
   readonly identity: string
-  /** Entries that are still to be looked at. */
+  /** Entries that are not examined yet. */
   readonly names: Buffer[]
-  /** As an entry of the level above. */
+  /** Its name in the level above. */
   readonly name: Buffer
 }
 
@@ -25,7 +25,7 @@ export class Descent {
 
   /**
    * @param path absolute, without links on the way
-   * @param mountId the mount that it must be in
+   * @param mountId the mount that the directory must be in
    * @throws StepFailed ForeignMount, Swapped; errors of open(2) and getdents(2)
    */
   constructor(path: string, mountId: number) {
@@ -33,7 +33,7 @@ export class Descent {
     this.enter(openDirectory(path, mountId), Buffer.from(path))
   }
 
-  /** The deepest level; undefined once the first was left. */
+  /** The deepest level; undefined once the first level was left. */
   get current(): { readonly directory: OpenDirectory; readonly names: Buffer[] } | undefined {
     const level = this.#levels.at(-1)
     return level?.directory === undefined ? undefined : { directory: level.directory, names: level.names }
@@ -43,7 +43,7 @@ export class Descent {
   enter(directory: OpenDirectory, name: Buffer): void {
     this.#levels.push({ directory, identity: directory.identity, names: namesOf(directory), name })
     const above = this.#levels.at(-1 - KEPT_OPEN)
-    // The first level stays open: it is where the walk is anchored.
+    // The first level stays open: the walk is anchored there.
     if (above?.directory !== undefined && above !== this.#levels[0]) {
       closeSync(above.directory.fd)
       above.directory = undefined
@@ -53,7 +53,7 @@ export class Descent {
   /**
    * Goes back up.
    *
-   * @param last called with the directory that the walk leaves, its name, and its parent, which the first level does not have
+   * @param last called with the directory that the walk leaves, its name, and its parent (none for the first level)
    * @throws StepFailed Swapped where the directory above is not the one that the walk came from; what `last` throws
    */
   leave(last: (left: OpenDirectory, name: Buffer, above: OpenDirectory | undefined) => void): void {

@@ -30,18 +30,20 @@ const TROUBLES: Readonly<Record<string, DiskTrouble>> = {
   ENXIO: BROKEN,
 }
 
-/** Undefined where the error is of another kind. @param error what a system call threw, or its errno's name */
+/** Undefined for any other error. @param error what a system call threw, or its errno's name */
 export function diskTrouble(error: unknown): DiskTrouble | undefined {
   return TROUBLES[typeof error === 'string' ? error : (errnoOf(error) ?? '')]
 }
 
-/** What a system call threw, for the end of a sentence: the meaning above if there is one, else the system's own message. */
+/**
+ * What a system call threw, for the end of a sentence: the meaning above if there is one, otherwise the system's own message.
+ */
 export function troubleText(error: unknown): string {
   const trouble = diskTrouble(error)
   return trouble === undefined ? withoutDescriptor(errorMessage(error)) : `${trouble.meaning} (${errnoOf(error)})`
 }
 
-/** A path through a descriptor means nothing to the reader, and the sentence names the file already. */
+/** A path through a descriptor means nothing to a reader, and the sentence already names the file. */
 function withoutDescriptor(message: string): string {
   return message.replace(/, \w+ '\/proc\/self\/fd\/.*$/s, '')
 }

@@ -17,7 +17,7 @@ export function ownedMode(mode: number, isDirectory: boolean, readOnly: boolean)
   return (mode & PERMISSIONS) | added
 }
 
-/** Can the whole walk be skipped, judged by the volume's root directory (P32). */
+/** True if the attributes of the volume's root directory allow skipping the whole walk (P32). */
 export function isSkipped(root: OwnedEntry, { gid, policy, readOnly }: Ownership): boolean {
   const needed = directoryBits(readOnly)
   return policy === 'OnRootMismatch' && root.gid === gid && (root.mode & needed) === needed

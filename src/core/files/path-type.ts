@@ -17,7 +17,7 @@ const FILE_TYPES: ReadonlyMap<string, PathType> = new Map([
 
 export interface StatLine {
   readonly type: PathType
-  /** "major:minor" of a device; of anything else it means nothing. */
+  /** "major:minor" of a device; meaningless for other types. */
   readonly device: string
   readonly name: string
 }

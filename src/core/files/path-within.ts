@@ -1,8 +1,8 @@
 import { posix } from 'node:path'
 
 /**
- * Whether `path` is `base` or lies below it: by path component, lexically, without touching the disk (P112).
- * `/a/bc` is not within `/a/b`; a name that merely begins with two dots (`..2026_11_21`) is.
+ * Whether `path` is `base` or below it: by path component, lexically, without touching the disk (P112). `/a/bc` is not within
+ * `/a/b`; a name that merely begins with two dots (`..2026_11_21`) is.
  */
 export function isWithin(path: string, base: string): boolean {
   const directory = plainPath(base)
@@ -10,7 +10,10 @@ export function isWithin(path: string, base: string): boolean {
   return entry === directory || entry.startsWith(directory === '/' ? '/' : `${directory}/`)
 }
 
-/** Without `.`, `..`, doubled and trailing slashes. Fast for plain paths: nearly every path is one, and every mount is asked. */
+/**
+ * Without `.`, `..`, doubled and trailing slashes. Fast for plain paths: nearly every path is one, and this runs for every
+ * mount.
+ */
 export function plainPath(path: string): string {
   if (!path.includes('/.') && !path.includes('//') && !path.endsWith('/')) return path
   const normal = posix.normalize(path)

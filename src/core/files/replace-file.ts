@@ -53,11 +53,14 @@ function removeDraft(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // It has a unique name, and does no harm.
+    // The draft has a unique name, and does no harm.
   }
 }
 
-/** A new name is on the disk only once its directory is synced; some file systems do not support that, and need not. */
+/**
+ * A new name is on the disk only once its directory is synced; some file systems do not support syncing a directory, and need
+ * not.
+ */
 export function syncDirectory(path: string): void {
   const fd = openOwnDirectory(path)
   try {

@@ -7,8 +7,8 @@ import { createNew, openOwnDirectory, writeThrough } from '../trust/plain-files.
 const MODE = 0o644
 
 /**
- * A new file is created under its own name: no driver is called before it is on the disk, and an incomplete one is replaced
- * the next time. An existing file is replaced as a whole.
+ * A new file is created under its final name: no driver is called before the file is on the disk, and an incomplete one is
+ * replaced the next time. An existing file is replaced as a whole.
  *
  * @throws the system's error
  */
@@ -38,7 +38,7 @@ function replace(path: string, text: string): void {
   }
 }
 
-/** Whole, or not there: an incomplete file (on a full disk) would keep the kubelet from handling the volume. */
+/** The file is whole or absent: an incomplete one (on a full disk) would keep the kubelet from handling the volume. */
 function create(path: string, text: string): void {
   const fd = createNew(path, MODE)
   try {
@@ -56,7 +56,7 @@ function removeAfterFailure(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // It stays; the caller checks for it.
+    // The file stays; the caller checks for it.
   }
 }
 

@@ -17,21 +17,21 @@ export interface Exchange {
   readonly receiveLimit: number
 }
 
-/** The result: a gRPC status with the body before it, or an end without a status. */
+/** The result: a gRPC status with the body before it, or an end of the stream without a status. */
 export type Reply =
   | { readonly kind: 'status'; readonly status: number; readonly message: string; readonly body: Buffer }
   | { readonly kind: 'broken'; readonly code: GrpcCode; readonly details: string; readonly cause?: unknown }
 
-/** Room for one answer of the greatest size without waiting for window updates. */
+/** Room for an answer of the maximum size without waiting for window updates. */
 const WINDOW_BYTES = 1024 * 1024
 
 /**
  * One request and its answer over HTTP/2 without TLS, on a connection of its own. Never rejects: the first of status, broken
  * connection, deadline and cancellation settles it, and then the connection is closed.
  *
- * Whatever the server sends, what is kept of it is bounded (S34): the body by `receiveLimit`, headers and trailers by Node's
- * own limits (128 of them, 64 KiB), floods of settings, pings and continuations by nghttp2, which ends such a session. Endless
- * meaningless frames are read and dropped until the deadline.
+ * Whatever the server sends, the bytes that are kept are bounded (S34): the body by `receiveLimit`, headers and trailers by
+ * Node's own limits (128 of them, 64 KiB), floods of settings, pings and continuations by nghttp2, which ends such a session.
+ * Endless meaningless frames are read and dropped until the deadline.
  */
 export function exchange(call: Exchange): Promise<Reply> {
   const { promise, resolve } = Promise.withResolvers<Reply>()
@@ -105,7 +105,7 @@ export function exchange(call: Exchange): Promise<Reply> {
     const source = trailers['grpc-status'] === undefined ? headers : trailers
     const status = source['grpc-status']
     if (status !== undefined) {
-      // The server was told the deadline too, and may notice first that it has passed.
+      // The server knows the deadline, too, and may be first to notice that it has passed.
       if (grpcCodeName(Number(status)) === 'DEADLINE_EXCEEDED' && call.deadline.remainingMs() === 0)
         return deadlineExceeded(call.deadline)
       const message = source['grpc-message']
@@ -123,7 +123,7 @@ export function exchange(call: Exchange): Promise<Reply> {
   return promise
 }
 
-/** Collects the answer in one buffer: else each of many single bytes would be kept as an object. */
+/** Collects the answer in one buffer; otherwise each of many single bytes would be kept as an object. */
 class Received {
   readonly #limit: number
   #buffer = Buffer.alloc(0)

@@ -2,13 +2,13 @@ import { constants } from 'node:http2'
 import { errnoOf, errorMessage, isMissing } from '../errors/errors.ts'
 import type { GrpcCode } from './grpc-status.ts'
 
-/** The gRPC status that an end without one corresponds to. */
+/** The gRPC status for an end of the stream without one. */
 export interface TransportStatus {
   readonly code: GrpcCode
   readonly details: string
 }
 
-/** HTTP statuses that gRPC gives a meaning of their own; every other one is UNKNOWN. */
+/** HTTP statuses that gRPC maps to a status; every other one is UNKNOWN. */
 const BY_HTTP_STATUS: Readonly<Record<number, GrpcCode>> = {
   400: 'INTERNAL',
   401: 'UNAUTHENTICATED',
@@ -20,7 +20,7 @@ const BY_HTTP_STATUS: Readonly<Record<number, GrpcCode>> = {
   504: 'UNAVAILABLE',
 }
 
-/** HTTP/2 reset codes that gRPC gives a meaning of their own; every other one is INTERNAL. */
+/** HTTP/2 reset codes that gRPC maps to a status; every other one is INTERNAL. */
 const BY_RESET_CODE: Readonly<Record<number, GrpcCode>> = {
   [constants.NGHTTP2_REFUSED_STREAM]: 'UNAVAILABLE',
   [constants.NGHTTP2_CANCEL]: 'CANCELLED',

@@ -31,13 +31,13 @@ const DEFAULT_RECEIVE_LIMIT = 4 * 1024 * 1024
 const UNPACKED = 4
 
 /**
- * Makes one unary gRPC call over a unix socket, on a connection of its own that is closed afterwards, as the kubelet
- * does: no keep-alive, no retries, no waiting for a missing server (C5).
+ * Makes one unary gRPC call over a unix socket, on a connection of its own that is closed afterwards, as the kubelet does: no
+ * keep-alive, no retries, no waiting for a missing server (C5).
  *
- * The deadline is sent to the server (`grpc-timeout`), and also enforced here, so that a server that hangs does not make volctl
- * hang. A call that is given up may still be carried out (C120).
+ * The deadline is sent to the server (`grpc-timeout`), and also enforced here, so that a server that hangs does not make
+ * volctl hang. An abandoned call may still be carried out (C120).
  *
- * @throws GrpcError for every other end than OK
+ * @throws GrpcError for every status but OK
  */
 export async function unaryCall<I extends DescMessage, O extends DescMessage>(
   socketPath: string,
@@ -61,11 +61,10 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
   try {
     const message = decodeFrame(reply.body)
     requireRoom(method.output, message, receiveLimit * UNPACKED, options.budget)
-    // Unknown fields would take an object each.
+    // Each unknown field would take an object.
     return fromBinary(method.output, message, { readUnknownFields: false })
   } catch (error) {
-    if (error instanceof TooLarge)
-      throw new GrpcError('RESOURCE_EXHAUSTED', `the answer unpacks to too much: ${error.message}`, about)
+    if (error instanceof TooLarge) throw new GrpcError('RESOURCE_EXHAUSTED', `the answer ${error.why}`, about)
     throw new GrpcError('INTERNAL', errorMessage(error), { ...about, cause: error })
   }
 }
@@ -73,6 +72,6 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
 /** @throws TooLarge */
 function requireRoom(message: DescMessage, bytes: Uint8Array, most: number, budget: Budget | undefined): void {
   const size = unpackedSize(message, bytes, most)
-  if (size > most) throw new TooLarge(`more than ${most} bytes`)
+  if (size > most) throw new TooLarge(`unpacks to more than ${most} bytes of memory`)
   budget?.take(size)
 }

@@ -8,7 +8,7 @@ import type { PodProcess } from '../processes/pod-cgroups.ts'
 
 export interface ContainerName {
   readonly pod: PodRef
-  /** Its name, else the beginning of its id; absent: unknown. */
+  /** The container's name, otherwise the beginning of its id; absent: unknown. */
   readonly container?: string
 }
 

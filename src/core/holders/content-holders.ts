@@ -23,9 +23,9 @@ import { describeUse, type MountUse, mountsOf, withTop } from './mount-uses.ts'
 import { searchContent, type Wanted } from './search-content.ts'
 
 export interface Content {
-  /** Absolute, as the kubelet has it. */
+  /** Absolute, as the kubelet uses it. */
   readonly path: string
-  /** Ids of mounts in our own table that are unmounted before; they and their copies are no use. */
+  /** Ids of mounts in our own table that are unmounted first; they and their copies do not count as use. */
   readonly going?: ReadonlySet<number>
   /** The pod in whose directory it is. */
   readonly podUid?: string
@@ -36,7 +36,7 @@ export interface Content {
 export async function contentHolders(look: ContentLook, content: Content): Promise<Holders> {
   const { table } = look
   const place = locate(table, content.path)
-  if (place === undefined) return { ...NOBODY, unseen: [`the mount table does not show where ${content.path} lies`] }
+  if (place === undefined) return { ...NOBODY, unseen: [`the mount table does not show where ${content.path} is`] }
   const uses = usesOf(look, place, content)
   const found = await searchFor(look, content, place)
   return {
@@ -88,7 +88,7 @@ export function staying(
     !(of === table && going.has(mount.id)) && !leaving.some((each) => goesWith(table, each, mount, of))
 }
 
-/** One of each overlay: the same one may be in every namespace. */
+/** Each overlay once: the same one may be in every namespace. */
 function oneOfEach(uses: readonly MountUse[]): MountUse[] {
   return [...new Map(uses.toReversed().map((use) => [use.mount.dev, use])).values()].toReversed()
 }
@@ -188,7 +188,10 @@ async function search(
   }
 }
 
-/** Is the file on another file system, by its device number. (btrfs has one for each subvolume, so nothing is proved there.) */
+/**
+ * True if the file is on another file system, by its device number. (btrfs has a number for each subvolume, so it proves
+ * nothing.)
+ */
 function isElsewhere({ file }: LoopFile, path: string, place: Location, table: MountTable): boolean {
   if (file === undefined || containingMount(table, path)?.fsType === 'btrfs') return false
   try {

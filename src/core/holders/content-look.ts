@@ -81,7 +81,7 @@ function located<T>(files: readonly T[], pathOf: (file: T) => string, views: rea
   )
 }
 
-/** Our own namespace has this very file under this name. */
+/** In our own namespace, this name leads to exactly this file. */
 function isSure({ backingFile, file }: LoopFile, ours: View): boolean {
   const inode = inodeAt(ours, backingFile)
   return inode !== undefined && backingFile !== '/' && (file === undefined || file.inode === inode)
@@ -92,7 +92,8 @@ function isSure({ backingFile, file }: LoopFile, ours: View): boolean {
  * it counts in every namespace that has such a path, with links followed and without.
  *
  * Relative paths (container runtimes shorten long options in this way, next to an absolute upper directory) are looked for
- * below each parent directory of the absolute ones. Where all of them exist, that is the one; else they stay relative.
+ * below each parent directory of the absolute ones. The parent below which all of them exist is used; if there is none, the
+ * paths stay relative.
  */
 function layersIn(views: readonly View[]): LayerIndex {
   const resolved = new Set<string>()

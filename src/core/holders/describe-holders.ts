@@ -6,7 +6,7 @@ import type { NameOf } from './container-names.ts'
 import type { Holders } from './find-holders.ts'
 import type { Holder } from './process-files.ts'
 
-/** How many of each kind are named; the rest is counted. */
+/** How many holders of each kind are named; the rest is counted. */
 const MOST = 4
 
 const byUid: NameOf = ({ podUid, containerId }) => ({
@@ -14,7 +14,7 @@ const byUid: NameOf = ({ podUid, containerId }) => ({
   ...(containerId && { container: containerId }),
 })
 
-/** Empty where there are none. @param nameOf absent: pods are called by their UIDs */
+/** Empty where there are none. @param nameOf absent: pods are named by their UIDs */
 export function describeHolders({ processes, namespaces, loops, kernel }: Holders, nameOf: NameOf = byUid): string {
   return [
     ...firstFew(

@@ -21,7 +21,7 @@ export interface DetachedSearch {
   readonly devices: readonly string[]
   /** Of every mount namespace. */
   readonly tables: readonly MountTable[]
-  /** Those of the file systems that no table shows at all: for these, mapped files count too. */
+  /** The file systems among them that no table shows at all: for these, mapped files count, too. */
   readonly maps: readonly string[]
 }
 

@@ -11,7 +11,7 @@ import { kernelText, mountIdBehind, mountIdIn } from '../trust/kernel.ts'
 /**
  * @param devices "major:minor" of the file systems in question
  * @param known ids of the mounts that a table shows
- * @throws where it may not be read
+ * @throws if the process may not be read
  */
 export function detachedPaths(pid: number, devices: readonly string[], known: ReadonlySet<number>): string[] {
   const found = new Set<string>()
@@ -42,7 +42,7 @@ function pathOf(link: string): string {
   }
 }
 
-/** From fdinfo, which the kernel answers without asking the file system. */
+/** From fdinfo, which the kernel gives without asking the file system. */
 function mountOf(link: string): number | undefined {
   const fdinfo = link.replace(/\/fd\/(\d+)$/, '/fdinfo/$1')
   return fdinfo === link ? mountIdBehind(link) : mountIdIn(kernelText(fdinfo))

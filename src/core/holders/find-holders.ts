@@ -13,12 +13,15 @@ import { type Holder, processFiles } from './process-files.ts'
 import { Places } from './searched-places.ts'
 import { hiddenProcesses } from './sight.ts'
 
-/** Another mount namespace in which something of the places is mounted, and stays mounted when ours is unmounted. */
+/**
+ * Another mount namespace in which one of the places, or something in it, is mounted and stays mounted when ours is
+ * unmounted.
+ */
 export interface NamespaceHolder {
   /** One of its processes. */
   readonly pid: number
   readonly process: string
-  /** Mount points, as it sees them. */
+  /** Mount points, as seen in that namespace. */
   readonly mountPoints: readonly string[]
   readonly of?: PodProcess
 }
@@ -33,7 +36,7 @@ export interface Holders {
   readonly processes: readonly Holder[]
   readonly namespaces: readonly NamespaceHolder[]
   readonly loops: readonly LoopHolder[]
-  /** What the kernel itself has there, for messages: mounts, layers of overlays, swap files, exports, devices. */
+  /** What the kernel itself uses there, for messages: mounts, layers of overlays, swap files, exports, devices. */
   readonly kernel: readonly string[]
   /** What could not be seen, for messages. */
   readonly unseen: readonly string[]

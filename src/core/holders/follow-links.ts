@@ -52,7 +52,7 @@ export function inodeAt({ table, root }: View, path: string): number | undefined
   }
 }
 
-/** Is the path on a file system that cannot hang, and every mount on the way too. */
+/** True if the path is on a file system that cannot hang, and every mount on the way is, too. */
 function isLocal(table: MountTable, path: string): boolean {
   for (let at = path; ; ) {
     const mount = containingMount(table, at)

@@ -52,7 +52,7 @@ export function swapFiles(text?: string): string[] {
 }
 
 export interface Export {
-  /** As the exporting process has it. */
+  /** As the exporting process sees it. */
   readonly path: string
   readonly client: string
   /** Clients see what is mounted below it as well (crossmnt). */

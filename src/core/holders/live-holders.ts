@@ -17,7 +17,7 @@ export interface Held {
   /** Of these, directories whose content an operation would delete, or whose tmpfs it would unmount. */
   readonly content: readonly Omit<Content, 'rootDir'>[]
   readonly rootDir: string
-  /** Names of device files in /dev: those of raw block volumes, and what was asked about. */
+  /** Names of device files in /dev: those of raw block volumes, and those that were asked about. */
   readonly devices: readonly string[]
 }
 
@@ -57,7 +57,7 @@ async function contentUsers({ content, rootDir }: Held, { table, maps }: LiveSea
   return Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
 }
 
-/** Each only once, whoever was asked. */
+/** Each holder only once, whichever search found it. */
 function once<T>(found: readonly T[]): T[] {
   return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
 }

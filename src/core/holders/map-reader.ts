@@ -79,7 +79,7 @@ function standingStrays(pid: number): StrayInode[] {
   })
 }
 
-/** Does the path lead to this inode, from the process's root or from ours: the path may be one of either namespace. */
+/** True if the path leads to this inode, from the process's root or from ours: the path may be one of either namespace. */
 function leadsTo(pid: number, path: string, inode: number): boolean {
   const plain = undeletedPath(path)
   return [`/proc/${pid}/root${plain}`, plain].some((each) => ifAny(() => lstatSync(each).ino) === inode)

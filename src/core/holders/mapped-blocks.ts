@@ -9,14 +9,14 @@ export interface BlockQuestion {
   readonly numbers: readonly string[]
   /** Their names, for files whose number cannot be read. */
   readonly names: readonly string[]
-  /** "major:minor" of the file systems that device files lie on: nothing else is looked at. */
+  /** "major:minor" of the file systems that contain device files: no others are examined. */
   readonly on: readonly string[]
 }
 
 /** As in parse-maps.ts, with the addresses, which name the kernel's link to the file (map_files). */
 const LINE = /^0*([0-9a-f]+)-0*([0-9a-f]+) \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) \d+ +(\/.*)$/gm
 
-/** Paths as the process's namespace has them. @throws what reading the maps fails with */
+/** Paths as seen in the process's namespace. @throws what reading the maps fails with */
 export function mappedBlocks(pid: number, { numbers, names, on }: BlockQuestion): string[] {
   const found = new Set<string>()
   for (const [, from, to, major = '', minor = '', path = ''] of kernelText(`/proc/${pid}/maps`).matchAll(LINE)) {

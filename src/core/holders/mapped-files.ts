@@ -1,4 +1,4 @@
-/** Which processes have a file of some places mapped, perhaps without a descriptor: read by a child that can be given up. */
+/** Which processes have a file of some places mapped, perhaps without a descriptor: read by a child that can be abandoned. */
 
 import { errorMessage } from '../errors/errors.ts'
 import { runCommand } from '../trust/programs.ts'
@@ -19,7 +19,7 @@ export interface MapReader {
   readonly deadlineMs: number
 }
 
-/** A child that hangs is given up, and the next one continues after the process that made it hang. */
+/** A child that hangs is abandoned, and the next one continues after the process that made it hang. */
 const MOST_CHILDREN = 3
 
 /** How many processes are named; more are counted. */
@@ -42,7 +42,7 @@ export interface ReadMaps {
   readonly unread: readonly string[]
 }
 
-/** The memory maps of these processes, read by a child that can be given up. */
+/** The memory maps of these processes, read by a child that can be abandoned. */
 export async function readMaps(
   { pids, ...question }: Omit<MapRequest, 'parent'>,
   { command: [program = '', ...args], deadlineMs }: MapReader,
@@ -77,7 +77,7 @@ function pidsText(pids: readonly number[]): string {
 
 interface Child {
   readonly found: readonly MapAnswer[]
-  /** Did it end by itself, before its deadline. */
+  /** True if the child ended by itself, before its deadline. */
   readonly ended: boolean
   readonly why: string
 }

@@ -1,7 +1,7 @@
 /**
- * How a directory is used under another name, as one mount table shows it (S12): a mount of it or of something in it, a mount
- * on something in it that is reached by another path, an overlay with a layer in it. Pure: a plan asks its own table, an
- * apply and an explanation those of every namespace.
+ * How a directory is used under another name, as one mount table shows it (S12): a mount of the directory or of something in
+ * it, a mount on something in it that is reached by another path, an overlay with a layer in it. Pure: a plan uses its own
+ * table, an apply and an explanation those of every namespace.
  */
 import { posix } from 'node:path'
 import { isWithin } from '../files/path-within.ts'
@@ -54,19 +54,22 @@ export function mountsOf(place: ContentPlace, table: MountTable, path?: string):
   return [...new Map(found.map((use) => [use.mount.id, use])).values()]
 }
 
-/** Only mounts of the directory or of something in it: for what is removed only while nothing is mounted on it (R036). */
+/**
+ * Only mounts of the directory or of something in it: for directories that are removed only while nothing is mounted on them
+ * (R036).
+ */
 export function mountsShowing({ dev, path, top = path }: ContentPlace, table: MountTable): MountUse[] {
   const roots = rootsOf(table)(dev)
   return [...roots.within(path), ...roots.above(path, top)].map((mount) => ({ mount, how: 'shows' }))
 }
 
-/** Layers of overlays, by the directory that they lie in. */
+/** Layers of overlays, by the directory that contains them. */
 export class LayerIndex {
   /** Layers with a relative path, whose working directory is unknown. */
   readonly relative: readonly Layer[]
   readonly #located: PlaceIndex<Layer>
 
-  /** @param layers each with its place, where that is known */
+  /** @param layers each with its place, if known */
   constructor(layers: Iterable<readonly [Layer, Location | undefined]>) {
     const all = [...layers]
     this.relative = all.flatMap(([layer, location]) => (location === undefined ? [layer] : []))
@@ -116,7 +119,7 @@ export function describeUse({ mount, how, layer }: MountUse): string {
     : `the ${mount.fsType} mount on ${on}, which is inside the directory`
 }
 
-/** The place of a file or directory that a namespace has at this path. */
+/** The place of the file or directory at this path in a namespace. */
 export function placeIn(table: MountTable, mountId: number | undefined, path: string): Location | undefined {
   const plain = undeletedPath(path)
   const mount = mountId === undefined ? undefined : table.byId(mountId)

@@ -114,7 +114,7 @@ export function isKernelThread(pid: number, proc: string): boolean {
     const stat = kernelText(`${proc}/${pid}/stat`, 'latin1')
     return (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]) & KTHREAD) !== 0
   } catch (error) {
-    // One that has ended holds nothing either.
+    // A process that has ended holds nothing, either.
     return !isDenied(error)
   }
 }
@@ -158,7 +158,7 @@ export function linkAt(path: string): string | undefined {
   }
 }
 
-/** Is the path too long for the kernel to show: thousands of directories deep. */
+/** True if the path is too long for the kernel to show: thousands of directories deep. */
 export function isTooLong(link: string): boolean {
   try {
     readlinkSync(link)

@@ -1,6 +1,6 @@
 /**
  * One look at what every thread of every process holds. It serves many directories: one apply may empty thousands, and a node
- * has thousands of threads. Only links in /proc are read, and not what they lead to.
+ * has thousands of threads. Only links in /proc are read, not their targets.
  *
  * A descriptor's mount id (fdinfo) shows in which namespace its path is to be read. If no table has the mount, it was
  * detached lazily or belongs to an unknown namespace. Then only the inode identifies the file, and a child asks for that.
@@ -26,7 +26,7 @@ interface Held {
   readonly path: string
 }
 
-/** Held at a place that no mount table has. */
+/** Held at a place that no mount table shows. */
 export interface Stray extends StrayInode {
   readonly pid: number
 }
@@ -228,12 +228,15 @@ class Taking implements Found {
       this.#locate(placeIn(showing, mountId, path), held)
       return
     }
-    // A deleted file, or memory without a name, is lost already.
+    // A deleted file, or memory without a name, is already lost.
     if (undeletedPath(path) !== path) return
     this.#descriptors.push({ pid, link: `${directory}/fd/${name}` })
   }
 
-  /** Only its inode identifies it. That is asked for if its mount is on one of the file systems in question, or in no table. */
+  /**
+   * Only the inode identifies such a file. A child asks for the inode if the mount is on one of the file systems in question,
+   * or in no table.
+   */
   #nameless({ pid, directory }: Task, name: string): void {
     const mountId = mountIdIn(kernelTextIfAny(`${directory}/fdinfo/${name}`) ?? '')
     const mounts = mountId === undefined ? [] : this.#mountsOf(mountId)

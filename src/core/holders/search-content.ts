@@ -5,7 +5,7 @@ import { Descent } from '../files/descent.ts'
 import { entryPath, openBelow } from '../files/descriptors.ts'
 
 export interface Wanted {
-  /** Keys to report, by device (as stat(2) has it) and inode: "64768:17"; ":17" where the device is unknown. */
+  /** Keys to report, by device (as in stat(2)) and inode: "64768:17"; ":17" where the device is unknown. */
   readonly inodes: ReadonlyMap<string, readonly string[]>
   /** Keys to report, by the last parts of a path, without a slash before them. */
   readonly ends: ReadonlyMap<string, string>
@@ -15,7 +15,7 @@ const ENTRIES_BETWEEN_BREATHS = 500
 
 /**
  * @param path absolute, without links on the way
- * @param mountId the mount that it must be in
+ * @param mountId the mount that the directory must be in
  * @returns the keys of what was found; the directory itself counts
  * @throws StepFailed where the walk would leave the mount; errors of open(2) and getdents(2)
  */
@@ -47,7 +47,7 @@ export async function searchContent(path: string, mountId: number, wanted: Wante
         if (entry.isDirectory()) descent.enter(openBelow(directory, name), name)
       } catch (error) {
         const code = errnoOf(error)
-        // It is gone meanwhile, or has become something else, and is deleted as that.
+        // The entry has been removed or replaced meanwhile, and is deleted as what it is then.
         if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'ELOOP') throw error
       }
     }

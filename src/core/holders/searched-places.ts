@@ -33,7 +33,7 @@ export class Places {
     return new Set(this.#byDev.keys())
   }
 
-  /** @param path as our own namespace has it */
+  /** @param path as seen in our own namespace */
   has(path: string): boolean {
     return isBelowAny(ownPathOf(this.table, path), this.#paths)
   }
@@ -45,7 +45,9 @@ export class Places {
     return location !== undefined && inside !== undefined && isBelowAny(location.path, inside)
   }
 
-  /** Mounts of another namespace that show these places and stay when ours are unmounted: no copies of ours (R032). */
+  /**
+   * Mounts of another namespace that show these places and stay when ours are unmounted; copies of ours are left out (R032).
+   */
   mountsIn(table: MountTable): MountInfo[] {
     return [...this.#byDev].flatMap(([dev, inside]) =>
       table

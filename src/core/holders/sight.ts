@@ -1,4 +1,4 @@
-/** Are there processes that /proc does not list to volctl: then nothing can be ruled out to be in use. */
+/** Whether there are processes that /proc does not list for volctl: then anything may be in use. */
 
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { processIds } from '../processes/mount-namespaces.ts'
@@ -11,7 +11,7 @@ const HIDING = /^hidepid=(?:[24]|invisible|ptraceable)$/
 
 /** @param table of our own mount namespace @returns text for messages; empty: every process of this PID namespace is listed */
 export function hiddenProcesses(table: MountTable, proc = '/proc'): string[] {
-  // Process 1 always exists, and is hidden first.
+  // Process 1 always exists, and would be hidden first.
   const isFirstListed = processIds(proc).includes(1)
   const isHiding =
     table

@@ -31,7 +31,7 @@ export function writeGeneration(generation: OpenDirectory, files: Files): void {
   syncDirectory(generation)
 }
 
-/** Are these files in it, byte by byte, and nothing else? Modes and owners are not looked at (P28). */
+/** True if the directory holds exactly these files, byte by byte. Modes and owners are not compared (P28). */
 export function holds(directory: OpenDirectory, name: string, files: Files): boolean {
   try {
     return within(directory, [name], openNamed, (generation) => {
@@ -40,7 +40,7 @@ export function holds(directory: OpenDirectory, name: string, files: Files): boo
       return found.every((path) => wanted.has(path)) && [...files].every((file) => isSame(generation, file))
     })
   } catch (error) {
-    // Something else than the kubelet's directories and files: a new generation is written.
+    // Not the kubelet's directories and files: a new generation is written.
     if (NOT_THERE.has(errnoOf(error) ?? '')) return false
     throw error
   }

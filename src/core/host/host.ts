@@ -42,15 +42,15 @@ export interface Host {
   requireCommand(program: string): void
   /** Undefined: the device is not bound to a file. */
   loopBackingFile(device: string): string | undefined
-  /** Is the mount on this path dead; a child with a deadline asks. */
+  /** True if the mount on this path is dead; a child with a deadline asks. */
   isDead(path: string, deadlineMs: number): Promise<boolean>
-  /** One directory; EEXIST where something is there. */
+  /** One directory; EEXIST if the path exists. */
   mkdir(path: string, mode: number): void
   /** Never follows a link. */
   chmod(path: string, mode: number): void
-  /** A new, empty file; EEXIST where something is there. */
+  /** A new, empty file; EEXIST if the path exists. */
   createFile(path: string, mode: number): void
-  /** EEXIST where something is there. */
+  /** EEXIST if the path exists. */
   symlink(to: string, path: string): void
   /** Undefined: no link is there. */
   readLink(path: string): string | undefined
@@ -72,19 +72,19 @@ export interface Host {
   deleteContent(path: string, options: DeleteContentOptions): Promise<Deleted>
   /** @param apart in a child process, which can be abandoned: for a file system that may hang */
   changeOwnership(path: string, options: ChangeOwnershipOptions, apart?: Apart): Promise<OwnershipChange>
-  /** @returns how to take it back @throws StepFailed what was shown before is still there */
+  /** @returns how to undo it @throws StepFailed; then the previous content is still shown */
   writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]>
   otherNamespaces(everyThread: boolean): readonly OtherNamespace[]
-  /** Everybody who keeps something busy, memory maps, loops and other namespaces included, and what could not be seen. */
+  /** Everything that holds the places open, memory maps, loops and other namespaces included, and what could not be seen. */
   findHolders(search: HolderSearch): Promise<Holders>
   /** One look for everybody who may use the content of directories on these file systems. */
   lookForUsers(search: ContentSearch): Promise<ContentLook>
-  /** By such a look, everybody who uses a directory's content. */
+  /** Everybody who uses a directory's content, by such a look. */
   contentHolders(look: ContentLook, content: Content): Promise<Holders>
   /** What still uses a block device ("major:minor"); empty: nothing. */
   deviceUse(dev: string): DeviceUse
   readonly blockTree: BlockTree
-  /** Processes that have one of these devices ("major:minor", "char major:minor") open. @throws where that cannot be seen */
+  /** Processes that have one of these devices ("major:minor", "char major:minor") open. @throws if that cannot be seen */
   openersOf(devs: ReadonlySet<string>, table: MountTable, others: readonly OtherNamespace[]): readonly Opener[]
   /** UIDs of the pods that a process belongs to, by its cgroup: several where pods are nested. */
   podsOf(pid: number): readonly string[]
@@ -94,11 +94,11 @@ export interface Host {
   deviceNumber(path: string): string | undefined
   /** Names and backing files of loop devices. */
   loops(): readonly { readonly device: string; readonly backingFile: string }[]
-  /** By the sizes: false where the loop device cannot be one over the whole of this block device ("major:minor"). */
+  /** False if, by the sizes, the loop device cannot cover the whole of this block device ("major:minor"). */
   mayBeMadeOf(loop: string, dev: string): boolean
-  /** Does the kernel show that the superblock of a lazily detached file system is gone. */
+  /** True if the kernel shows that the superblock of a lazily detached file system is gone. */
   superblockGone(dev: string, fsType: string): boolean
-  /** Does the kernel list the file system with this number ("0:52") as alive; false also where it has no such list. */
+  /** True if the kernel lists the file system with this number ("0:52") as alive; also false if there is no such list. */
   fileSystemLives(dev: string, fsType: string): boolean
   /** Who has a block device mapped into memory. */
   mappedBlocks(question: BlockQuestion, reader: MapReader): Promise<readonly Mapper[]>

@@ -101,7 +101,7 @@ export const linuxHost: Host = {
   },
 }
 
-/** By a descriptor: a link that was put in its place is not followed, and no FIFO or device there is opened. */
+/** By a descriptor: a link in the file's place is not followed, and no FIFO or device is opened. */
 function chmod(path: string, mode: number): void {
   const fd = markEntry(path)
   try {
@@ -120,7 +120,7 @@ function findFile(path: string): FoundFile | undefined {
   return { type, size, id: { dev, ino, mtime: Math.floor(mtimeMs / 1000) } }
 }
 
-/** For directories in which nothing is mounted: the caller has looked at the table. */
+/** For directories in which nothing is mounted: the caller has checked the table. */
 function listTree(path: string): string[] {
   return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
     const child = `${path}/${entry.name}`

@@ -16,7 +16,7 @@ export interface Apart {
 
 /**
  * @returns as changeOwnership
- * @throws StepFailed as changeOwnership, and TimedOut; `stuck` where the child could not be killed
+ * @throws StepFailed as changeOwnership, and TimedOut; `stuck` if the child could not be killed
  */
 export async function changeOwnershipApart(
   path: string,

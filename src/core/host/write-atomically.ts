@@ -47,15 +47,15 @@ export interface AtomicContent {
   /** Directories for what containers mount inside the volume (P26). */
   readonly nested: readonly string[]
   readonly fsGroup?: number | undefined
-  /** Reports what fails nothing. */
+  /** Reports problems that do not fail the step. */
   readonly say: (message: string) => void
 }
 
 /**
- * Brings the directory of a volume to this content.
+ * Makes the directory of a volume show this content.
  *
- * @returns how to take it back; empty where the volume showed content before, since that is gone
- * @throws StepFailed; the volume still shows what it showed before
+ * @returns how to undo it; empty if the volume showed content before, since that content is deleted
+ * @throws StepFailed; the volume then still shows its previous content
  */
 export async function writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]> {
   const undos: Undo[] = []
@@ -94,7 +94,7 @@ class AtomicWriter {
     await this.#giveToGroup()
     this.#removeLink(NEW_DATA)
     if (!isCurrent) this.#publish(generation)
-    // There is no way back to what was shown before.
+    // From here on there is no way back to the previous content.
     if (published !== undefined) this.#makeFinal()
     this.#linkFiles()
     this.#removeStaleLinks()
@@ -121,7 +121,10 @@ class AtomicWriter {
     return name
   }
 
-  /** Before anything is published, so that no process finds files that it may not read (P31). The pod's policy is not asked (P32). */
+  /**
+   * Before anything is published, so that no process finds files that it may not read (P31). The pod's policy does not matter
+   * (P32).
+   */
   async #giveToGroup(): Promise<void> {
     const { fsGroup, mountId, say } = this.#content
     if (fsGroup === undefined) return

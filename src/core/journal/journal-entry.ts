@@ -1,4 +1,4 @@
-/** The lines of a journal, as far as they are read: what other versions add is left out. */
+/** The lines of a journal, as far as volctl reads them: fields that other versions add are left out. */
 
 import { anything, count, flag, integer, list, object, oneOf, optional, text } from '../json/shape.ts'
 import type { Outcome, OutcomeState } from '../plan/events.ts'
@@ -18,7 +18,7 @@ export interface JournalUser {
   readonly sudoUser?: string
 }
 
-/** What journals of earlier versions lack is optional. */
+/** Fields that journals of earlier versions lack are optional. */
 export interface BeginLine extends Line {
   readonly node: string
   readonly rootDir: string
@@ -31,7 +31,7 @@ export interface BeginLine extends Line {
   readonly guards?: unknown
   /** Why anyone on the network path could have answered in the API server's place. */
   readonly insecureApi?: string
-  /** Of the apply that died, whose lock it took over. */
+  /** The apply that died, and whose lock was taken over. */
   readonly tookOverFrom?: { readonly pid: number; readonly user: string; readonly since: string }
 }
 
@@ -43,7 +43,7 @@ export interface Intent {
   readonly message?: string
   readonly pod?: PodRef
   readonly volume?: { readonly name: string; readonly uniqueName?: string; readonly handle?: string }
-  /** Ops of any version: they are shown, and nothing else is done with them. */
+  /** Ops of any version: they are only shown. */
   readonly steps: readonly { readonly op: string; readonly target: string; readonly detail?: string }[]
 }
 
@@ -83,7 +83,7 @@ const pod = object<PodRef>({ namespace: optional(text), name: optional(text), ui
 
 const deleted = object<NonNullable<JournalOutcome['deleted']>>({ files: count, bytes: count })
 
-/** Of an operation that began; `message` says why it was planned. */
+/** For an operation that began; `message` says why it was planned. */
 export const INTENT = {
   id: text,
   kind,
@@ -109,7 +109,7 @@ export const OUTCOME = {
   deleted: optional(deleted),
 } as const
 
-/** Of an apply, but for the time of its line. */
+/** Of an apply, without the time of its line. */
 export const BEGIN = {
   run: text,
   node: text,
@@ -120,13 +120,13 @@ export const BEGIN = {
   volctlVersion: optional(text),
   by: optional(object<JournalUser>({ pid: integer, uid: integer, user: text, sudoUser: optional(text) })),
   planFile: optional(text),
-  // Of an unknown type every shape is one.
+  // For an unknown type, every shape is one.
   guards: optional(anything) as never,
   insecureApi: optional(text),
   tookOverFrom: optional(object<NonNullable<BeginLine['tookOverFrom']>>({ pid: integer, user: text, since: text })),
 } as const
 
-/** By the line's type; of another type: nothing that this version knows. */
+/** By the line's type; this version knows no others. */
 export const LINES = {
   begin: object<BeginLine>({ time: text, ...BEGIN }),
   intent: object<Line & { readonly operations: readonly Intent[] }>({

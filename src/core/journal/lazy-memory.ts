@@ -1,13 +1,14 @@
 /**
- * What was detached lazily and may still live: no mount table shows it (S20). A small file beside the journal, since
- * every plan reads it; as the journal, on the disk before the umount, and where nobody else may write (S33).
+ * The record of file systems that were detached lazily and may still be alive: no mount table shows them (S20). A small file
+ * beside the journal, since every plan reads it; like the journal, written to the disk before the umount, in a place where
+ * nobody else may write (S33).
  */
 import { closeSync } from 'node:fs'
 import { syncDirectory } from '../files/replace-file.ts'
 import { appendKept, makeTrustedDirectory, nameIn } from '../trust/files.ts'
 import { writeThrough } from '../trust/plain-files.ts'
 
-/** Of the journal, too. Not below /var/log, which others than root may write to: on Ubuntu the group syslog. */
+/** The journal's directory, too. Not below /var/log, which others than root may write to: on Ubuntu the group syslog. */
 export const DEFAULT_JOURNAL_DIR = '/var/lib/volctl'
 export const LAZY_FILE = 'lazy.jsonl'
 
@@ -18,7 +19,7 @@ export interface LazyRecord {
   /** "major:minor" */
   readonly dev: string
   readonly fsType: string
-  /** Unique name of the volume, else its name. */
+  /** Unique name of the volume, otherwise its name. */
   readonly volume?: string
 }
 

@@ -7,13 +7,13 @@ import type { OutcomeState } from '../plan/events.ts'
 import { type BeginLine, type EndLine, type Intent, type JournalOutcome, LINES } from './journal-entry.ts'
 import type { Line } from './read-lines.ts'
 
-/** unfinished: it was begun, and the apply died. */
+/** unfinished: the operation was begun, and the apply died. */
 export type PastState = OutcomeState | 'unfinished'
 
 export interface PastOperation extends Omit<Partial<Intent>, 'id' | 'kind' | 'message' | 'volume'> {
   readonly id: string
   readonly kind: Intent['kind']
-  /** RFC 3339: when it was written down, which is before it began; refused ones never begin. */
+  /** RFC 3339: when its beginning was written down, just before it began; refused operations never begin. */
   readonly begunAt?: string
   readonly volume?: string
   /** Why it was planned. */
@@ -25,16 +25,16 @@ export interface PastOperation extends Omit<Partial<Intent>, 'id' | 'kind' | 'me
   readonly hint?: string
   readonly elapsedMs?: number
   readonly deleted?: { readonly files: number; readonly bytes: number }
-  /** State files that it removed, with what was in them. */
+  /** State files that it removed, with their content. */
   readonly stateFiles?: readonly { readonly path: string; readonly content: string }[]
-  /** What it detached lazily. */
+  /** Paths that it detached lazily. */
   readonly lazy?: readonly string[]
 }
 
 export interface PastApply extends Omit<BeginLine, 'time'> {
   /** RFC 3339. */
   readonly begunAt: string
-  /** Absent: it was killed, or is at work. */
+  /** Absent: the apply was killed, or still runs. */
   readonly endedAt?: string
   readonly exit?: number
   readonly interrupted?: boolean
@@ -60,7 +60,7 @@ interface Apply {
   readonly begin: BeginLine
   readonly operations: Map<string, Writable<PastOperation>>
   end?: EndLine
-  /** Of the lines that are kept of it. */
+  /** Size of the lines that are kept for this apply. */
   bytes: number
 }
 
@@ -70,9 +70,9 @@ export interface JournalPart {
   readonly lines: Iterable<Line>
 }
 
-/** Which of them are wanted: what is not is not kept while the rest is read. */
+/** Which applies are wanted: the others are not kept while the rest is read. */
 export interface Wanted {
-  /** The newest so many; 0: all. */
+  /** How many of the newest; 0: all. */
   readonly last: number
   /** Beginnings of ids; empty: any. */
   readonly plan: string
@@ -83,7 +83,7 @@ export interface Wanted {
 
 export const EVERYTHING: Wanted = { last: 0, plan: '', operation: '', maxKept: Number.POSITIVE_INFINITY }
 
-/** What is wanted is more than is kept. */
+/** The applies that are wanted exceed `maxKept`. */
 export class TooMuch extends Error {}
 
 /**
@@ -110,7 +110,7 @@ export function pastApplies(files: Iterable<JournalPart>, wanted: Wanted = EVERY
 }
 
 const NOT_JSON = 'not JSON'
-/** Who reads more of them than that looks into the file. */
+/** Whoever needs more of them reads the file itself. */
 const MAX_DAMAGED = 1000
 
 class Reading {
@@ -148,7 +148,7 @@ class Reading {
     return { applies: applies.slice(-last).map(finished), damaged: this.#damaged }
   }
 
-  /** Only the newest are wanted; of those with one operation nobody knows yet which have it. */
+  /** Only the newest are wanted; if one operation is wanted, it is not known yet which applies contain it. */
   #forgetOldest(): void {
     const { last, operation } = this.#wanted
     if (last === 0 || operation !== '') return
@@ -166,7 +166,7 @@ interface Taken {
   readonly share: number
 }
 
-/** @returns what is wrong with the line, or what is kept of it */
+/** @returns what is wrong with the line, or how much of the line is kept */
 function takeLine(line: string, applies: Map<string, Apply>, wanted: Wanted): string | Taken | undefined {
   let entry: { readonly type?: unknown } | null
   try {
@@ -194,7 +194,7 @@ function take(type: string, line: unknown, applies: Map<string, Apply>, wanted: 
     applies.set(begin.run, apply)
     return { apply, share: 1 }
   }
-  // Its beginning was in a journal that has been thrown away, or it is not wanted.
+  // The beginning of this apply was in a journal that has been deleted, or the apply is not wanted.
   const apply = applies.get((line as { run: string }).run)
   return apply === undefined ? undefined : { apply, share: addTo(apply, type, line, wanted.operation) }
 }

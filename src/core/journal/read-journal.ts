@@ -1,6 +1,6 @@
 /**
- * The journal of a directory. It is shown as what happened, so it must be root's word: what somebody else could have
- * written is not read (S33). It is read line by line, and no more of it is held than was asked for (S34).
+ * Reads the journal in a directory. It is shown as what happened, so only root may have written it: a file that somebody else
+ * could have written is not read (S33). The journal is read line by line, and only what was asked for is kept (S34).
  */
 import { closeSync } from 'node:fs'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
@@ -11,14 +11,13 @@ import { EVERYTHING, type JournalPart, type PastApplies, pastApplies, TooMuch, t
 import { readLines } from './read-lines.ts'
 import { JOURNAL_FILE, KEPT_FILES } from './write-journal.ts'
 
-/** The operations of a batch are one line: 5000 with 1500 characters each. */
+/** All operations of a batch are one line: 5000 operations of 1500 characters each. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024
 /** Of one file: an apply of 100,000 operations makes one of 200 MB. */
 const MAX_BYTES = 1024 * 1024 * 1024
 
 /**
- * Every apply that the journal in a directory records, oldest first, with those that were put aside; none where there
- * is no journal.
+ * Every apply that the journal in a directory records, oldest first, rotated files included; none where there is no journal.
  *
  * @throws VolctlError JournalUnreadable
  */
@@ -34,7 +33,7 @@ export function readJournal(directory: string, wanted: Wanted = EVERYTHING): Pas
       wanted,
     )
   } catch (error) {
-    // Of the files themselves, see partsIn.
+    // Only the directory is missing; for the files themselves see partsIn.
     if (errnoOf(error) === 'ENOENT') return { applies: [], damaged: [] }
     if (error instanceof TooMuch) throw tooMuch(directory, error)
     throw errnoOf(error) === 'EACCES' ? denied(directory, error) : unreadable(path, error)
@@ -52,7 +51,7 @@ function* partsIn(directory: number, onOpen: (name: string) => void): Generator<
     if (file === undefined) continue
     try {
       requireOneName(file.stats)
-      if (file.stats.size > MAX_BYTES) throw new TooLarge(`larger than ${MAX_BYTES} bytes`)
+      if (file.stats.size > MAX_BYTES) throw new TooLarge(`is larger than ${MAX_BYTES} bytes`)
       yield { name, lines: readLines(file.fd, MAX_LINE_BYTES) }
     } finally {
       closeSync(file.fd)

@@ -1,9 +1,9 @@
-/** The lines of a text file that may be large, one after the other: no more than one of them is held at a time. */
+/** The lines of a text file that may be large, one after the other: only one of them is held at a time. */
 import { readSync } from 'node:fs'
 
 const CHUNK_BYTES = 1024 * 1024
 
-/** A line with its end; without one it is the last, and cut off. Undefined: it is longer than what is read of one. */
+/** A line with its newline; without one, the line is the last and was cut off. Undefined: the line is too long. */
 export type Line = string | undefined
 
 /** @param fd of a plain file, read from its beginning */
@@ -13,7 +13,7 @@ export function* readLines(fd: number, maxLineBytes: number): Generator<Line> {
   let heldBytes = 0
   const take = (piece: Buffer): void => {
     heldBytes += piece.length
-    // Of a line that is too long only its length is kept.
+    // For a line that is too long, only its length is kept.
     if (heldBytes <= maxLineBytes) held.push(Buffer.from(piece))
     else held = []
   }

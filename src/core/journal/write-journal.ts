@@ -1,7 +1,7 @@
 /**
- * What apply was about to do, and what came of it: JSON lines, each on the disk before the next step (S14).
- * One file, only ever appended to, and put aside when it is large before an apply begins; a line cut off by a crash is
- * closed by the next writer. It is root's word on what happened, so that it lies where nobody else may write (S33).
+ * What apply was about to do, and the outcome: JSON lines, each on the disk before the next step (S14). One file, which is
+ * only appended to, and rotated before an apply begins if it is large; a line cut off by a crash is ended by the next writer.
+ * People rely on it for what happened, so it is in a place where nobody else may write (S33).
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, fstatSync, lstatSync, readSync, renameSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { writeThrough } from '../trust/plain-files.ts'
 import { LAZY_FILE, type LazyRecord, rememberLazy } from './lazy-memory.ts'
 
 export const JOURNAL_FILE = 'journal.jsonl'
-/** A journal of this size is put aside as journal.jsonl.1, that one as .2, and so on; the oldest goes. */
+/** A journal of this size is rotated to journal.jsonl.1, that one to .2, and so on; the oldest is deleted. */
 const ROTATE_BYTES = 16 * 1024 * 1024
 export const KEPT_FILES = 8
 
@@ -33,7 +33,7 @@ export type JournalEntry =
       /** The file that the plan was read from. */
       readonly planFile?: string
       readonly guards?: unknown
-      /** The API server was not verified (S34), and this is how it was asked. */
+      /** How the API server was asked without being verified (S34). */
       readonly insecureApi?: Insecure
       /** The dead apply whose lock was taken over. */
       readonly tookOverFrom?: unknown
@@ -55,7 +55,7 @@ export interface Journal extends Disposable {
 export interface JournalOptions {
   /** Where later plans look for what was detached lazily (S20); default: the same directory. */
   readonly lazyDirectory?: string
-  /** Bytes at which the journal is put aside. */
+  /** Bytes at which the journal is rotated. */
   readonly rotateBytes?: number
 }
 
@@ -65,7 +65,7 @@ export function openJournal(directory: string, options: JournalOptions = {}): Jo
   const path = `${directory}/${JOURNAL_FILE}`
   const run = randomUUID()
   let fd: number | undefined
-  /** A disk that fails may take the beginning of a line. */
+  /** A failing disk may have written the beginning of a line. */
   let isTorn = false
   const append = (line: string): void => {
     if (fd === undefined) throw new Error('closed')
@@ -103,10 +103,10 @@ export function openJournal(directory: string, options: JournalOptions = {}): Jo
 }
 
 /**
- * The journal of an apply with --no-journal: what would be lost is printed instead, and what later
- * plans must know is remembered all the same (S14, S20).
+ * The journal of an apply with --no-journal: what would be lost is printed instead, and what later plans must know is still
+ * recorded (S14, S20).
  *
- * @param say one line to the person
+ * @param say prints one line for the person
  */
 export function spokenJournal(lazyDirectory: string, say: (line: string) => void): Journal {
   return {

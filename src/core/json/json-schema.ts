@@ -1,7 +1,7 @@
-/** What a shape is to others: words for its parts, names for those that come more than once, the whole document. */
+/** The JSON Schema of a shape: descriptions of its parts, names for parts that occur more than once, the whole document. */
 import { type JsonSchema, type SchemaOf, type Shape, schemaOf, withSchema } from './shape.ts'
 
-/** @param words what it is */
+/** @param words the description */
 export function about<T>(words: string, shape: Shape<T>): Shape<T> {
   return told(shape, (defs) => {
     const { type, ...rest } = schemaOf(shape, defs)
@@ -9,11 +9,11 @@ export function about<T>(words: string, shape: Shape<T>): Shape<T> {
   })
 }
 
-/** A part that a document has once, under this name, however often it refers to it. */
+/** A part that the schema defines once, under this name, however often it is used. */
 export function named<T>(name: string, shape: Shape<T>): Shape<T> {
   return told(shape, (defs) => {
     if (!defs.has(name)) {
-      // Its place is before that of its own parts.
+      // It is listed before its own parts.
       defs.set(name, {})
       defs.set(name, schemaOf(shape, defs))
     }
@@ -21,7 +21,7 @@ export function named<T>(name: string, shape: Shape<T>): Shape<T> {
   })
 }
 
-/** The same shape, and something else to others. */
+/** The same shape with another schema. */
 function told<T>(shape: Shape<T>, schema: SchemaOf): Shape<T> {
   return withSchema((value, at) => shape(value, at), schema)
 }

@@ -1,4 +1,4 @@
-/** A JSON document that a person gives to volctl: what it holds, or what is wrong with it. */
+/** A JSON document that a person gives to volctl: its content, or what is wrong with it. */
 import { errorMessage } from '../errors/errors.ts'
 import { JsonLimitError, type JsonLimits, parseJson } from '../trust/parse-json.ts'
 
@@ -14,7 +14,7 @@ export function parseDocument(bytes: Buffer, limits: Partial<JsonLimits> = {}): 
     document = parseJson(bytes, limits)
   } catch (cause) {
     if (cause instanceof JsonLimitError) return { defect: 'TooLarge', why: `the file ${cause.message}`, cause }
-    // A document that begins like one and lacks its end was cut off on the way.
+    // A document that begins as JSON and lacks its end was cut off on the way.
     const [head, tail] = [bytes.toString('latin1', 0, 100), bytes.toString('latin1', Math.max(0, bytes.length - 100))]
     if (/^\s*\{/.test(head) && !/\}\s*$/.test(tail)) return { defect: 'CutOff', why: 'the file is cut off', cause }
     return { defect: 'NotJson', why: `the file is not JSON: ${errorMessage(cause).slice(0, 120)}`, cause }
@@ -25,7 +25,7 @@ export function parseDocument(bytes: Buffer, limits: Partial<JsonLimits> = {}): 
   return { document: document as Readonly<Record<string, unknown>> }
 }
 
-/** A field of it, for a message. */
+/** A field of the document, for a message. */
 export function shownField(value: unknown): string {
   if (value === undefined) return 'missing'
   return typeof value === 'object' ? 'not a string' : JSON.stringify(value).slice(0, 60)

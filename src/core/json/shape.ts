@@ -6,35 +6,35 @@
  * for what is large, or is handed on as it is.
  */
 
-/** Takes a value and where it stands; throws ShapeError. */
+/** Takes a value and its place in the document; throws ShapeError. */
 export interface Shape<T> {
   (value: unknown, at: string): T
-  /** The same for others, as JSON Schema; not of every shape. */
+  /** The shape as JSON Schema; not every shape has one. */
   readonly schema?: SchemaOf
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** @param defs takes the parts that have a name */
+/** @param defs collects the parts that have a name */
 export type SchemaOf = (defs: Map<string, JsonSchema>) => JsonSchema
 
-/** @param check a function of its own, which becomes the shape */
+/** @param check a new function, which becomes the shape */
 export function withSchema<T>(check: (value: unknown, at: string) => T, schema: SchemaOf): Shape<T> {
   return Object.assign(check, { schema })
 }
 
-/** @throws Error where a part of the shape says nothing to others */
+/** @throws Error where a part of the shape has no schema */
 export function schemaOf(shape: Shape<unknown>, defs: Map<string, JsonSchema>): JsonSchema {
   if (shape.schema === undefined) throw new Error('a shape without a JSON Schema')
   return shape.schema(defs)
 }
 
-/** What is wrong, in one line, with the place of it. */
+/** What is wrong and where, in one line. */
 export class ShapeError extends Error {
   override readonly name = 'ShapeError'
 }
 
-/** A field that may be missing has to say so, and no other may. */
+/** An optional field must be marked as optional, and no other field may be. */
 type Fields<T> = {
   readonly [Key in keyof T]-?: undefined extends T[Key] ? Optional<Exclude<T[Key], undefined>> : Shape<T[Key]>
 }
@@ -69,7 +69,7 @@ export const integer: Shape<number> = withSchema(
   () => ({ type: 'integer' }),
 )
 
-/** @param words what it is, for the message */
+/** @param words what is expected, for the message */
 export function matching(pattern: RegExp, words: string): Shape<string> {
   return withSchema(
     (value, at) => (typeof value === 'string' && pattern.test(value) ? value : fail(at, words, value)),
@@ -77,7 +77,7 @@ export function matching(pattern: RegExp, words: string): Shape<string> {
   )
 }
 
-/** One of the codes that may stand there; to others any, since new ones come. */
+/** One of the known codes; the schema allows any, since later versions add some. */
 export function code<Code extends string>(known: readonly Code[]): Shape<Code> {
   return withSchema(
     (value, at) => known.find((each) => each === value) ?? fail(at, 'a code', value),
@@ -87,19 +87,19 @@ export function code<Code extends string>(known: readonly Code[]): Shape<Code> {
 
 export const path: Shape<string> = matching(/^\//, 'an absolute path')
 
-/** Any that JSON can say; 1e999 is none. */
+/** Any number that JSON can express; 1e999 is not one. */
 export const number: Shape<number> = withSchema(
   (value, at) => (typeof value === 'number' && Number.isFinite(value) ? value : fail(at, 'a number', value)),
   () => ({ type: 'number' }),
 )
 
-/** Where nobody relies on what it is. */
+/** Any value, where nothing relies on its type. */
 export const anything: Shape<unknown> = withSchema(
   (value) => value,
   () => ({}),
 )
 
-/** What Go writes as null where it means none. */
+/** A value that Go writes as null when there is none. */
 export function nullable<T>(of: Shape<T>): Shape<T | null> {
   return withSchema(
     (value, at) => (value === null ? null : of(value, at)),
@@ -130,7 +130,7 @@ export function record<T>(of: Shape<T>): Shape<Readonly<Record<string, T>>> {
   )
 }
 
-/** A record of which the keys are known as well; not every one has to be there. */
+/** A record whose keys are known, too; a key may be missing. */
 export function recordOf<Key extends string, T>(
   key: Shape<Key>,
   of: Shape<T>,
@@ -166,8 +166,8 @@ export function object<T>(fields: Fields<T>): Shape<T> {
 }
 
 /**
- * Every field has to be named. One that others may lack may be missing, unless it is said to be needed; of one that they
- * always have it has to be said.
+ * Every field must be named. A field that is optional in T may be missing unless it is marked as needed; a field that T
+ * requires must be marked if it may be missing.
  */
 export type KeptFields<T> = {
   readonly [Key in keyof T]-?: undefined extends T[Key]
@@ -187,7 +187,7 @@ export function needed<T>(shape: Shape<T>): Needed<T> {
   return { needed: shape }
 }
 
-/** Others always have it, and nobody relies on that. */
+/** T requires the field, but nothing relies on that. */
 export function unneeded<T>(shape: Shape<T>): Unneeded<T> {
   return { unneeded: shape }
 }

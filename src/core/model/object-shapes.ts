@@ -1,9 +1,9 @@
 /**
- * The shapes of what objects.ts says, for whatever sends such objects: an API server, a snapshot. The types see to it that
- * no field of the model is forgotten, so that whoever decides by these objects finds what TypeScript promises.
+ * The shapes of the objects in objects.ts, for every source of them: an API server, a snapshot. The types ensure that no
+ * field of the model is forgotten, so that code which decides by these objects gets what TypeScript promises.
  *
- * What a decision can do without may be missing, also where Kubernetes always has it. What is there has the right type:
- * null is a wrong one too, but for what Go writes so, empty lists and zero times that it does not leave out.
+ * A field that no decision needs may be missing, even if Kubernetes always sets it. A field that is present has the right
+ * type: null is wrong, too, except where Go writes null for an empty list or a zero time.
  */
 import { named } from '../json/json-schema.ts'
 import {

@@ -1,8 +1,9 @@
 /**
  * The Kubernetes API objects volctl reads, as the API server's JSON has them: only the fields that some decision uses.
  *
- * What says the same as client-node's models is theirs: sources of volumes above all. The objects around them are volctl's own:
- * theirs have Date for times, no null where Go writes one, and many times the fields, each of which a snapshot would have to keep.
+ * Types that match client-node's models are taken from there: sources of volumes above all. The objects around them are
+ * volctl's own: client-node's have Date for times, no null where Go writes one, and many times the fields, and a snapshot
+ * would have to keep every one.
  */
 import type {
   StorageV1TokenRequest,
@@ -41,7 +42,7 @@ import type {
   V1VsphereVirtualDiskVolumeSource,
 } from '@kubernetes/client-node'
 
-/** A model of client-node as it is read: nobody changes it. */
+/** A model of client-node, read-only. */
 type Read<T> = T extends readonly (infer Each)[]
   ? readonly Read<Each>[]
   : T extends object
@@ -92,7 +93,10 @@ export interface ProjectedSource {
   >
 }
 
-/** In-tree sources that Kubernetes 1.36 translates to CSI (R150), and others it has no plugin for (P3), stay open. */
+/**
+ * In-tree sources that Kubernetes 1.36 translates to CSI (R150), and others without a plugin (P3), are not listed in the
+ * type.
+ */
 export interface InTreeSources {
   readonly awsElasticBlockStore?: Read<V1AWSElasticBlockStoreVolumeSource>
   readonly gcePersistentDisk?: Read<V1GCEPersistentDiskVolumeSource>
@@ -103,7 +107,7 @@ export interface InTreeSources {
   readonly portworxVolume?: Read<V1PortworxVolumeSource>
 }
 
-/** Of secrets a PersistentVolume names the namespace as well. */
+/** In a PersistentVolume, references to secrets name the namespace as well. */
 export interface SharedSources extends InTreeSources {
   readonly hostPath?: Read<V1HostPathVolumeSource>
   readonly nfs?: Read<V1NFSVolumeSource>
@@ -286,7 +290,7 @@ export interface Node extends ApiObject {
   }
 }
 
-/** By which a kubelet says that it lives: kube-node-lease/NODE (S11, S29). */
+/** By which a kubelet reports that it is alive: kube-node-lease/NODE (S11, S29). */
 export interface Lease extends ApiObject {
   readonly spec?: {
     readonly holderIdentity?: string | null
@@ -296,7 +300,9 @@ export interface Lease extends ApiObject {
   }
 }
 
-/** `digests` are HMACs of each key's value under a key that dies with the process that read them (contract, Snapshot). */
+/**
+ * `digests` are HMACs of each key's value under a key that exists only in the process that read them (contract, Snapshot).
+ */
 export interface ConfigMap extends ApiObject {
   readonly data?: Readonly<Record<string, string>>
   readonly binaryData?: Readonly<Record<string, string>>

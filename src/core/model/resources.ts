@@ -1,4 +1,4 @@
-/** The resources volctl reads: their paths, and what is relied on of their objects. */
+/** The resources volctl reads: their paths, and the fields of their objects that volctl relies on. */
 
 import type { Shape } from '../json/shape.ts'
 import {

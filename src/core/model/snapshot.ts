@@ -19,7 +19,7 @@ import type {
   VolumeAttachment,
 } from './objects.ts'
 
-/** Something the API would not or could not give. `absent`: the API showed that it does not exist (S3). */
+/** An object or list that the API refused or could not give. `absent`: the API showed that it does not exist (S3). */
 export interface ApiReadError {
   /** Plural resource name: pods, persistentvolumeclaims, persistentvolumes, volumeattachments, csidrivers, csinodes, nodes, configmaps, secrets. */
   readonly resource: string
@@ -32,10 +32,12 @@ export interface ApiReadError {
   readonly message: string
 }
 
-/** TlsNotVerified: insecure-skip-tls-verify. Either way anybody between could answer in the server's place (S34). */
+/**
+ * TlsNotVerified: insecure-skip-tls-verify. Either way, anyone on the network path could answer in the server's place (S34).
+ */
 export type Insecure = 'TlsNotVerified' | 'PlainHttp'
 
-/** A pod of another node, by what it says of claims that pods here have or want (R743). */
+/** A pod of another node that refers to claims which pods here have or want (R743). */
 export interface PodElsewhere {
   readonly namespace: string
   readonly name: string
@@ -43,34 +45,34 @@ export interface PodElsewhere {
   readonly phase?: string
   /** RFC 3339. */
   readonly deletionTimestamp?: string
-  /** Names of claims in its namespace; only those in question. */
+  /** Names of claims in its namespace; only those that pods here have or want. */
   readonly claims: readonly string[]
 }
 
 /** Another node that has a volume which a pod here has or wants, and which only one node may have (S30). */
 export interface NodeElsewhere {
   readonly name: string
-  /** Unique names of such volumes in its node.status, of plugins that have no VolumeAttachment. */
+  /** Unique names of such volumes in its node.status, for plugins that have no VolumeAttachment. */
   readonly attached?: readonly string[]
-  /** Absent: nobody asked, or `problem` says why they are not known. */
+  /** Absent: not asked, or `problem` says why they are unknown. */
   readonly pods?: readonly PodElsewhere[]
   readonly problem?: string
 }
 
-/** What was asked of other nodes, since a pod here waits for a volume, or has one, that may be theirs. */
+/** What other nodes were asked, because a pod here waits for, or has, a volume that may be theirs. */
 export interface Elsewhere {
   readonly nodes: readonly NodeElsewhere[]
-  /** Why the status of other nodes could not be read, where attachments stand that have no VolumeAttachment. */
+  /** Why the status of other nodes could not be read, which lists attachments without a VolumeAttachment. */
   readonly problem?: string
 }
 
 export interface ApiSnapshot {
   readonly server: string
-  /** Absent: the server is who it says. */
+  /** Absent: the server was verified. */
   readonly insecure?: Insecure
-  /** `kubelet` for a node identity (Node authorizer), else a word of the source's own, e.g. `admin`. */
+  /** `kubelet` for a node identity (Node authorizer), otherwise a word of the source's own, e.g. `admin`. */
   readonly credential: string
-  /** The authenticated user's name, where the server told it. */
+  /** The authenticated user's name, if the server gave it. */
   readonly user?: string
   /** resourceVersion of the pod list. */
   readonly resourceVersion?: string
@@ -101,8 +103,8 @@ export interface ApiSnapshot {
 export type FileType = 'dir' | 'file' | 'link' | 'block' | 'char' | 'fifo' | 'socket'
 
 /**
- * One directory entry below the root directory. Of a mount point only path and type are known.
- * The live source may leave attributes out for entries that no decision looks at (pods that live).
+ * One directory entry below the root directory. Of a mount point only path and type are known. The live source may leave
+ * attributes out for entries that no decision looks at (pods that still run).
  */
 export interface TreeEntry {
   /** Relative to the root directory; `.` is the root itself. */
@@ -120,8 +122,8 @@ export interface TreeEntry {
   readonly mtime?: number
   readonly target?: string
   /**
-   * Of a link in the kubelet's structure that volctl goes through as the kubelet does: where it leads, absolute and without
-   * links. What is behind it has paths below the link's own.
+   * For a link in the kubelet's structure that volctl follows as the kubelet does: the target, absolute and without links.
+   * Entries behind the link have paths below the link's own.
    */
   readonly realPath?: string
   /** Text of a small state file (vol_data.json, iscsi.json). */
@@ -168,13 +170,13 @@ export type StopShownBy = 'unit' | 'lease' | 'heartbeat' | 'nothing'
 
 export interface KubeletSnapshot {
   readonly running: boolean
-  /** A unit that is active, activating or restarting, or anything else that may start it again (S11). */
+  /** A unit that is active, activating or restarting, or anything else that may start the kubelet again (S11). */
   readonly mayReturn: boolean
   /** RFC 3339; absent: long enough ago. */
   readonly stoppedAt?: string
-  /** What tells that; `nothing`: it counts as stopped just now (S11). */
+  /** What shows when it stopped; `nothing`: it counts as stopped just now (S11). */
   readonly stopShownBy?: StopShownBy
-  /** The name that it gives itself, and what tells it; absent: not known, or what its flags say (S1). */
+  /** The kubelet's own node name, and what shows it; absent: not known, or as its flags say (S1). */
   readonly nodeName?: string
   readonly nodeNameFrom?: NodeNameFrom
   readonly pid?: number
@@ -182,7 +184,7 @@ export interface KubeletSnapshot {
   readonly unit?: string
   readonly args?: readonly string[]
   readonly config?: Readonly<Record<string, unknown>>
-  /** How it is held down or what may bring it back, in words (S31). */
+  /** Why the kubelet stays stopped, or what may start it again, in words (S31). */
   readonly note?: string
 }
 
@@ -199,25 +201,25 @@ export interface LazilyDetached {
   readonly path: string
   /** "major:minor" */
   readonly dev: string
-  /** Unique name of its volume, else its name. */
+  /** Unique name of its volume, otherwise its name. */
   readonly volume?: string
 }
 
-/** Why nobody can say what was detached lazily (S20). */
+/** Why it is unknown what was detached lazily (S20). */
 export interface LazyMemoryDefect {
-  /** The file that would tell. */
+  /** The file that would show it. */
   readonly path: string
   readonly why: string
 }
 
 export interface CsiSocket {
-  /** Relative to the root directory where it lies below it, else absolute. */
+  /** Relative to the root directory if below it, otherwise absolute. */
   readonly path: string
   readonly driver?: string
   readonly endpoint?: string
   readonly versions?: readonly string[]
   readonly capabilities?: readonly string[]
-  /** It answered just now. */
+  /** The driver answered just now. */
   readonly registered: boolean
   readonly error?: string
 }
@@ -232,7 +234,7 @@ export interface FlexDriver {
   readonly error?: string
 }
 
-/** The path of a hostPath volume that has a type to be checked, of a pod of which nothing runs (P58). */
+/** The path of a hostPath volume that has a type to be checked, of a pod that has nothing running (P58). */
 export interface HostPath {
   readonly path: string
   /** Links followed; absent: it could not be looked at. */
@@ -244,19 +246,22 @@ export interface HostPath {
 /** SELinux of the host (C68). */
 export interface Selinux {
   readonly enabled: boolean
-  /** What its policy gives a container's files, e.g. `system_u:object_r:container_file_t:s0`; absent: it says nothing. */
+  /**
+   * The label that its policy gives a container's files, e.g. `system_u:object_r:container_file_t:s0`; absent: it says
+   * nothing.
+   */
   readonly fileLabel?: string
   /** Why the policy could not be read. */
   readonly error?: string
 }
 
-/** A process or a file that could have been somebody else's than root's: volctl went on as if it were not there. */
+/** A process or a file that somebody other than root may control: volctl went on as if it did not exist. */
 export interface NotBelieved {
   /** `process 812 (kubelet)`, or a path. */
   readonly what: string
   readonly why: string
   readonly hint: string
-  /** The kubelet would obey it: what it says, and protects, is unknown (S8, S10). */
+  /** The kubelet would use this file: what it says, and what it protects, is unknown (S8, S10). */
   readonly unknown?: true
 }
 
@@ -272,7 +277,7 @@ export interface NodeSnapshot {
   readonly machineID?: string
   readonly systemUUID?: string
   readonly kernelVersion?: string
-  /** It was looked at from within a user namespace; absent: it was not. */
+  /** The look was taken from within a user namespace; absent: it was not. */
   readonly userNamespace?: boolean
   readonly api?: ApiSnapshot
   readonly mountinfo?: string
@@ -287,16 +292,16 @@ export interface NodeSnapshot {
   readonly kubelet?: KubeletSnapshot
   readonly blockDevices?: readonly BlockDevice[]
   readonly csiSockets?: readonly CsiSocket[]
-  /** Absent: the directory of the drivers was not looked at. */
+  /** Absent: the drivers' directory was not read. */
   readonly flexDrivers?: readonly FlexDriver[]
-  /** Absent: there was none to look at, or nobody looked. */
+  /** Absent: there was none to look at, or it was not read. */
   readonly hostPaths?: readonly HostPath[]
-  /** Absent: nobody looked. */
+  /** Absent: not read. */
   readonly selinux?: Selinux
-  /** What was found and not believed (S32, S33); absent: nothing. */
+  /** What was found and ignored (S32, S33); absent: nothing. */
   readonly notBelieved?: readonly NotBelieved[]
   /** Absent: there is none. */
   readonly lazilyDetached?: readonly LazilyDetached[]
-  /** Absent: what is in `lazilyDetached` is all. */
+  /** Absent: `lazilyDetached` is complete. */
   readonly lazyMemory?: LazyMemoryDefect
 }

@@ -3,9 +3,9 @@ import { withoutLink, withoutLinks } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 /**
- * Finds hidden mounts: another mount hides them, so that no path reaches them, and what is done at their path happens to the
- * other mount. Often the cause is a kubelet's root directory that was bind-mounted on itself after its volumes were mounted; or
- * a shared one that was, below which every mount has hidden copies (O35).
+ * Finds hidden mounts: another mount hides them, no path reaches them, and a call on their path acts on the other mount.
+ * Often the cause is a kubelet's root directory that was bind-mounted on itself after its volumes were mounted; or, if the
+ * root directory was shared, every mount below has hidden copies (O35).
  *
  * @see proc_pid_mountinfo(5), parent ID
  */
@@ -42,7 +42,7 @@ export class Covers {
     const stack = new Set([mount])
     for (let each: MountInfo | undefined = mount; each !== undefined; ) {
       each = this.#table.byId(each.parentId)
-      // A damaged table may lead in a circle.
+      // In a damaged table, parents may form a circle.
       if (each === undefined || each.mountPoint !== mount.mountPoint || stack.has(each)) break
       stack.add(each)
     }

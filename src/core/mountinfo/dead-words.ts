@@ -1,4 +1,4 @@
-/** What a mount that is dead answers, in the words that a person has seen, with the errno's name. */
+/** A dead mount's error in words that people know, with the errno's name. */
 const WORDS: Readonly<Record<string, string>> = {
   ENOTCONN: 'transport endpoint is not connected',
   ESTALE: 'stale file handle',

@@ -1,8 +1,8 @@
 /**
  * Undoes the kernel's escapes in mountinfo: `\040` blank, `\011` tab, `\012` newline, `\134` backslash, `\043` hash.
  *
- * Escapes stand for bytes, not characters, so they are decoded to bytes first and then to text (UTF-8), exactly once, after the
- * line was split (P109). A backslash without three octal digits behind it is left as it is.
+ * Escapes stand for bytes, not characters, so they are decoded to bytes first and then to text (UTF-8), exactly once, after
+ * the line has been split (P109). A backslash without three octal digits behind it is left as it is.
  *
  * @see fs/proc_namespace.c mangle(), fs/seq_file.c
  */

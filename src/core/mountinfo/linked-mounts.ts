@@ -20,7 +20,7 @@ export function withLinks(table: MountTable, links: readonly PlaceLink[]): Mount
   return links.length === 0 || table instanceof LinkedMountTable ? table : new LinkedMountTable(table, links)
 }
 
-/** The table as the kernel shows it; only this one shows which mount is on which. */
+/** The table as the kernel shows it; only this table shows which mount is on which. */
 export function withoutLinks(table: MountTable): MountTable {
   return table instanceof LinkedMountTable ? table.raw : table
 }

@@ -110,7 +110,7 @@ export class MountRecord implements MountInfo {
   }
 }
 
-/** Splits at every single blank: an empty source is two blanks in a row. */
+/** Splits at every single blank: an empty source shows as two blanks in a row. */
 function fieldsOf(raw: Buffer): readonly Buffer[] {
   const found: Buffer[] = []
   for (let at = 0; at <= raw.length; ) {

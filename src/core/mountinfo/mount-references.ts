@@ -2,6 +2,7 @@ import { posix } from 'node:path'
 import { VolctlError } from '../errors/errors.ts'
 import { isWithin } from '../files/path-within.ts'
 import { undeletedPath } from './deleted.ts'
+import { containingMount } from './location.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
 const PLUGIN_TREE = '/plugins/kubernetes.io/'
@@ -24,19 +25,10 @@ export function mountReferences(table: MountTable, path: string): readonly Mount
   return table.ofDevice(mount.dev).filter((other) => other.index !== mount.index && other.root === root)
 }
 
-/** The visible mount on `path`, or on its nearest parent with a mount. */
-export function containingMount(table: MountTable, path: string): MountInfo | undefined {
-  for (let parent = posix.normalize(path); ; parent = posix.dirname(parent)) {
-    const top = table.top(parent)
-    if (top !== undefined) return top
-    if (parent === '/' || parent === '.') return undefined
-  }
-}
-
 /**
- * Is any reference outside of the plugin's own directory (R032, P18): inside are those whose path contains the global mount's
- * path from `/plugins/kubernetes.io/` on. A pod's bind mount does not, and holds the device; a copy of the same global mount
- * under another prefix does, and does not hold it.
+ * True if any reference is outside the plugin's own directory (R032, P18). A reference is inside if its path contains the
+ * global mount's path from `/plugins/kubernetes.io/` on. A pod's bind mount is outside, and holds the device open; a copy of
+ * the same global mount under another prefix is inside, and does not.
  */
 export function hasForeignReferences(path: string, references: readonly MountInfo[]): boolean {
   const from = path.indexOf(PLUGIN_TREE)

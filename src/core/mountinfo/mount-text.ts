@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer'
 import { decodeOctal } from './decode-octal.ts'
 
 /**
- * The text of a table. If it is ASCII, as almost always, one string is made of all of it, and fields are slices of that: a
+ * The text of a table. If all of it is ASCII, as almost always, it becomes one string, and fields are slices of that: a
  * hundred thousand separate strings would cost more than everything else that is done with them.
  */
 export class MountText {

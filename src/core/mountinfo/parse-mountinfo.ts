@@ -112,7 +112,7 @@ class ColumnMountTable implements MountTable {
 
   /**
    * Mounts by the directory of the mount point, and its name there. A mount point that ends in " (deleted)" is also found by
-   * the path without that (P115): the directory may have been removed, or may really have such a name.
+   * the path without that ending (P115): the directory may have been removed, or its name may really end like that.
    */
   #directories(): ReadonlyMap<string, ReadonlyMap<string, Stack>> {
     if (this.#byDirectory !== undefined) return this.#byDirectory
@@ -192,7 +192,7 @@ function rowsByDevice({ dev, size }: MountColumns): ReadonlyMap<number, readonly
   return rows
 }
 
-/** If a damaged table has an id twice, the newer mount counts. */
+/** If a damaged table contains an id twice, the newer mount counts. */
 function rowById({ id, size }: MountColumns): ReadonlyMap<number, number> {
   const rows = new Map<number, number>()
   for (let row = 0; row < size; row++) rows.set(id[row] ?? -1, row)

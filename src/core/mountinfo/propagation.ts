@@ -8,7 +8,10 @@ import { undeletedPath } from './deleted.ts'
 import { withoutLink, withoutLinks } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
-/** Does `copy` go away when `mount` is unmounted. @param copyTable the table of another mount namespace, if the copy is in one */
+/**
+ * True if `copy` goes away when `mount` is unmounted. @param copyTable the table of another mount namespace, if the copy is
+ * in one
+ */
 export function goesWith(table: MountTable, mount: MountInfo, copy: MountInfo, copyTable: MountTable = table): boolean {
   if (copy.dev !== mount.dev || copy.root !== mount.root) return false
   const parent = parentOf(table, mount)
@@ -18,8 +21,8 @@ export function goesWith(table: MountTable, mount: MountInfo, copy: MountInfo, c
 }
 
 /**
- * A key that a mount shares with every mount that goes away with it, and with few others; undefined where the table does not
- * have its parent.
+ * A key that a mount shares with every mount that goes away with it, and with few others; undefined if the table lacks its
+ * parent.
  */
 export function propagationKey(table: MountTable, mount: MountInfo): string | undefined {
   const parent = parentOf(table, mount)
@@ -30,7 +33,7 @@ function parentOf(table: MountTable, { parentId }: MountInfo): MountInfo | undef
   return withoutLinks(table).byId(parentId)
 }
 
-/** A slave of a slave follows as well, but the table does not always show that; then it counts as one that does not. */
+/** A slave of a slave follows as well, but the table does not always show that; if not shown, it counts as not following. */
 function follows(mount: MountInfo, leader: MountInfo): boolean {
   const groups = new Set(groupsOf(leader, /^shared:(\d+)$/))
   return groupsOf(mount, /^(?:shared|master):(\d+)$/).some((group) => groups.has(group))

@@ -15,7 +15,7 @@ const ID = /^(?!\.{1,2}$)[A-Za-z0-9._: -]+$/
 /**
  * The disk of a source: WWNs with a LUN, else WWIDs, whose spaces udev writes as `_`.
  *
- * @returns an error where the source has neither, or an invalid name
+ * @returns an error if the source has neither, or an invalid name
  */
 export function fcDiskOf({
   targetWWNs = [],
@@ -35,7 +35,7 @@ export function fcDirectory(disk: FcDisk, mode: VolumeMode): string {
   return `plugins/kubernetes.io/fc/${mode === 'Block' ? 'volumeDevices/' : ''}${name}`
 }
 
-/** The disk of a directory's name, `WWN-WWN-lun-LUN` or `WWID-WWID`; undefined where it is neither. */
+/** The disk of a directory's name, `WWN-WWN-lun-LUN` or `WWID-WWID`; undefined for other names. */
 export function parseFcDirectory(name: string): FcDisk | undefined {
   const parts = name.split('-')
   if (parts.some((part) => part === '' || /[\s/]/.test(part))) return undefined
@@ -45,7 +45,9 @@ export function parseFcDirectory(name: string): FcDisk | undefined {
   return wwns.length > 0 && /^\d+$/.test(lun) ? { wwns, lun } : undefined
 }
 
-/** Is this one of udev's links to the disk. The whole name must match (S25; for the kubelet it is enough if the link contains it). */
+/**
+ * True for udev's links to the disk. The whole name must match (S25; for the kubelet it is enough if the link contains it).
+ */
 export function isFcLink(disk: FcDisk, directory: 'by-path' | 'by-id', link: string): boolean {
   if (disk.wwids !== undefined)
     return directory === 'by-id' && [...disk.wwids, disk.wwids.join('-')].some((wwid) => link === `scsi-${wwid}`)
@@ -62,7 +64,7 @@ export interface FcIdentity {
   readonly wwid: string | undefined
 }
 
-/** Is it the disk by sysfs, from which udev makes its links; the links themselves may be stale or wrong. */
+/** True if sysfs says that it is the disk: udev makes its links from sysfs, and the links may be stale or wrong. */
 export function isFcDisk(disk: FcDisk, { lun, port, wwid }: FcIdentity): boolean {
   if (disk.wwids !== undefined)
     return wwid !== undefined && [...disk.wwids, disk.wwids.join('-')].some((each) => isSame(each, udevName(wwid)))

@@ -5,7 +5,7 @@ import { defined } from '../lang/defined.ts'
 import { uniqueVolumeName } from './volume-names.ts'
 
 export const ISCSI_PLUGIN = 'kubernetes.io/iscsi'
-/** In a global directory: what was logged in to (P73). */
+/** The file in a global directory that records the login (P73). */
 export const ISCSI_RECORD = 'iscsi.json'
 
 /** One LUN as the kubelet logged in to it. */
@@ -21,7 +21,7 @@ export interface IscsiDisk {
 
 export type IscsiRecord = { readonly disk: IscsiDisk } | { readonly corrupt: string }
 
-/** Allowed names: they are passed to a program and looked up in sysfs, so nothing that looks like an option or a path. */
+/** Allowed names: they are passed to a program and looked up in sysfs, so nothing may look like an option or a path. */
 const PORTAL = /^[A-Za-z0-9[][A-Za-z0-9._:%[\]-]*$/
 const IQN = /^(?:iqn|eui|naa)\.[^\s/]+$/
 const LUN = /^\d{1,10}$/
@@ -81,12 +81,12 @@ export function ifaceOf(path: string): string | undefined {
   return iface !== undefined && IFACE.test(iface) ? iface : undefined
 }
 
-/** Is it the name of this disk's directory: exactly one of its portals, its target and its LUN (S25). */
+/** True for the name of this disk's directory: exactly one of its portals, its target and its LUN (S25). */
 export function isDirectoryOf({ portals, iqn, lun }: IscsiDisk, name: string): boolean {
   return portals.some((portal) => name === `${portal}-${iqn}-lun-${lun}`)
 }
 
-/** R019, with the port, which the directory has, but a pod's spec may lack (R014). */
+/** R019, with the port: the directory's name contains it, a pod's spec may lack it (R014). */
 export function iscsiUniqueName({ portals, iqn, lun }: IscsiDisk): string {
   return uniqueVolumeName(ISCSI_PLUGIN, `${portals[0]}:${iqn}:${lun}`)
 }

@@ -13,7 +13,7 @@ export interface IscsiTarget {
   readonly lun: string
   /** The interface that the source names: its settings are used. */
   readonly initIface: string
-  /** The same; or, if the source has an initiator name, the volume's own clone of it. */
+  /** The interface that is used: the same, or, if the source has an initiator name, the volume's own clone of it. */
   readonly iface: string
   readonly initiatorName: string
 }
@@ -40,7 +40,7 @@ export function iscsiTargetOf(volumeName: string, source: IscsiSource): IscsiTar
   if (!isIfaceName(initIface)) return { error: `iscsiInterface ${JSON.stringify(initIface)} is invalid` }
   if (initiatorName !== '' && !/^(?:iqn|eui|naa)\.\S+$/.test(initiatorName))
     return { error: `initiatorName ${JSON.stringify(initiatorName)} is invalid` }
-  // What could not be read again could not be taken down.
+  // A record that could not be read again could not be torn down.
   const record = parseIscsiJson(iscsiRecordOf(target))
   if ('corrupt' in record) return { error: `its iscsi source: ${record.corrupt}` }
   return isDirectoryOf(record.disk, nameOf(target)) ? target : { error: 'its iscsi source has no LUN' }
@@ -72,7 +72,7 @@ export function iscsiRecordOf({ volumeName, portals, iqn, lun, initIface, iface,
 }
 
 /**
- * Is this one of udev's links to the LUN, through one of the portals. The whole name must match (P74; S25):
+ * True for udev's links to the LUN through one of the portals. The whole name must match (P74; S25):
  * `ip-PORTAL-iscsi-IQN-lun-LUN`, after the adapter's address for transports other than TCP; IPv6 without brackets.
  */
 export function isIscsiLink(

@@ -13,14 +13,17 @@ export const STRUCTURE: readonly string[] = [
 /** Has a directory for each driver, `pv` (the layout before 1.24), and `volumeDevices`, which are never removed either. */
 export const DRIVER_DIRECTORIES = `plugins/${CSI_PLUGIN}`
 
-/** May there be a link that is followed, as the kubelet does. Only directories that volctl never removes. */
+/**
+ * True if a link may be in this directory's place and is followed, as the kubelet does. Only directories that volctl never
+ * removes.
+ */
 export function mayBeLink(path: string): boolean {
   return STRUCTURE.includes(path) || /^plugins\/kubernetes\.io\/csi\/[^/]+$/.test(path)
 }
 
 /**
- * Directories that may contain a volume: if one is a link that is not followed, anything may be behind it. Not those where
- * drivers and older kubelets put links of their own (a target, a device's map).
+ * Directories that may contain a volume: if one is a link that is not followed, anything may be behind it. Without those
+ * where drivers and older kubelets put links of their own (a target, a device's map).
  */
 const EXPECTED: readonly RegExp[] = [
   /^plugins\/kubernetes\.io~?[^/]*$/,
@@ -34,7 +37,7 @@ const EXPECTED: readonly RegExp[] = [
   /^pods\/[^/]+\/volume-subpaths\/[^/]+\/[^/]+$/,
 ]
 
-/** Does a kubelet expect a directory of its own at this path. */
+/** True if a kubelet expects a directory of its own at this path. */
 export function isExpectedDirectory(path: string): boolean {
   return mayBeLink(path) || EXPECTED.some((shape) => shape.test(path))
 }

@@ -52,7 +52,7 @@ export function parseCsiUniqueName(name: string): { driver: string; handle: stri
 
 export const CSI_PLUGIN = 'kubernetes.io/csi'
 
-/** Is this the name of one generation of an atomic writer's data, ..YYYY_MM_DD_HH_MM_SS.random (P28)? */
+/** True for the name of one generation of an atomic writer's data, ..YYYY_MM_DD_HH_MM_SS.random (P28). */
 export function isGeneration(name: string): boolean {
   return /^\.\.\d{4}(_\d\d){5}\.\d+$/.test(name)
 }

@@ -1,6 +1,6 @@
 /**
  * What the path of a mount point shows about its volume, below whatever root directory (S8): one that was moved, on a second
- * disk, in another mount namespace. volctl's knowledge of its own root directory does not help there.
+ * disk, in another mount namespace. Knowing volctl's own root directory does not help there.
  *
  * @see C10 and C11 for the names
  */
@@ -36,7 +36,7 @@ const SUB_PATH = /\/volume-subpaths\/([^/]+)\/[^/]+\/[^/]+$/
 const ATTACHING =
   /^kubernetes\.io~(?:csi|aws-ebs|gce-pd|azure-disk|azure-file|cinder|vsphere-volume|portworx-volume|rbd)$/
 
-/** A quick no for nearly every path of a node. */
+/** Quickly rules out nearly every path of a node. */
 const ANY = /kubernetes\.io|\/volumeDevices\/|\/volume-subpaths\/|\/globalmount/
 
 /** @param mountPoint absolute, without the kernel's " (deleted)" */
@@ -58,7 +58,10 @@ export function shapeOf(mountPoint: string): VolumeShape | undefined {
   return { staged: { key, driver }, names }
 }
 
-/** How a shape matches the volume; undefined: it does not. A name alone is no proof, but enough reason to leave the volume alone. */
+/**
+ * How a shape matches the volume; undefined: it does not. A name alone proves nothing, but is reason enough to leave the
+ * volume alone.
+ */
 export type ShapeMatch = 'handle' | 'name' | undefined
 
 /** A function that matches shapes with the volume; created once, and called for many shapes. */

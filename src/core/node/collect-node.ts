@@ -2,9 +2,9 @@
  * Reads a live node: one complete look.
  *
  * The order of the reads matters for safety (R804, N48): a pod that is on disk but not in the API's pod list must have been
- * there before the list was made. Still, the API is asked first, since it is the slowest. Its list counts if it names every
- * pod that has a directory; if not, the list is read again, after disk and runtime. Attributes of the directories of living
- * pods are not read at all (see read-tree.ts).
+ * on disk before the list was made. Still, the API is asked first, since it is the slowest. Its list counts if it names every
+ * pod that has a directory; if not, the list is read again, after disk and runtime. Attributes of the directories of pods
+ * that still run are not read at all (see read-tree.ts).
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -65,13 +65,13 @@ export interface CollectedNode extends NodeState {
   /** To be closed by the caller. */
   readonly client: KubeClient
   readonly kubeletClient: KubeClient | undefined
-  /** The kubelet's credential, if it exists and is not used, and why not (S2). */
+  /** The kubelet's credential, if it exists but is not used, and why (S2). */
   readonly kubeletUnused: { readonly source: string; readonly problem: string } | undefined
   /** Reads the mount table again. */
   readMounts(): MountTable
 }
 
-/** @throws VolctlError or SafetyRefusal where there is nothing to plan from; see locateNode, scanTree and readApi */
+/** @throws VolctlError or SafetyRefusal if there is nothing to plan from; see locateNode, scanTree and readApi */
 export async function collectNode(options: CollectOptions): Promise<CollectedNode> {
   const log = stopwatch(options.log)
   const node = await locateNode(options)
@@ -112,7 +112,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   )
   const signal = AbortSignal.any([noUse.signal, ...(options.signal === undefined ? [] : [options.signal])])
   const remote = askApi({ ...options, signal }, node, disk)
-  // All of them end before anything is thrown, so that no child and no request is left behind.
+  // All reads end before anything is thrown, so that no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
   const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const { api, client, kubeletClient, kubeletUnused } = await remote

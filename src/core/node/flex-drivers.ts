@@ -18,7 +18,7 @@ export function flexDrivers({ testHost, config, kubelet }: LocatedNode): readonl
   return driversIn(posix.resolve(kubelet?.workingDirectory ?? '/', directory))
 }
 
-/** @returns undefined where the directory exists but cannot be read, so that the drivers are unknown */
+/** @returns undefined if the directory exists but cannot be read, so that the drivers are unknown */
 export function driversIn(directory: string): readonly FlexDriver[] | undefined {
   let names: string[]
   try {
@@ -39,7 +39,7 @@ export function driversIn(directory: string): readonly FlexDriver[] | undefined 
 
 function whyNotExecutable(path: string): string | undefined {
   try {
-    // It will be run as root: nobody else may have put it there (S33).
+    // The driver will be run as root: nobody else may have put it there (S33).
     if (!checkTrusted(path).isFile()) return 'it is not a file'
     accessSync(path, constants.X_OK)
     return undefined

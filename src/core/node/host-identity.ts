@@ -29,7 +29,7 @@ const BOOT_ID_FILES = ['/proc/sys/kernel/random/boot_id']
 
 /**
  * @param root prefix of the paths, for tests
- * @param flags the kubelet's, which may name other files
+ * @param flags the kubelet's flags, which may name other files
  */
 export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostIdentity {
   const machineID = firstText(root, filesOf(flags, 'machine-id-file') ?? MACHINE_ID_FILES)
@@ -51,8 +51,8 @@ export function bootTimeOf(procStat: string): string | undefined {
 }
 
 /**
- * The clock's time when the kernel created its device nodes. /proc/stat computes the boot time from the present clock: if that
- * was set forward since, files of this boot would seem older than the boot (S28).
+ * The clock's time when the kernel created its device nodes. /proc/stat computes the boot time from the present clock: if the
+ * clock was set forward since, files of this boot would seem older than the boot (S28).
  */
 function clockAtBoot(device: string): string | undefined {
   try {
@@ -78,8 +78,8 @@ function filesOf(flags: KubeletFlags, name: string): readonly string[] | undefin
 }
 
 /**
- * The text of the first file that has one. Device-tree files end in a NUL. If a file exists but may not be read (only root may
- * read the firmware's UUID), the value is unknown: the next file has another value than the kubelet reported.
+ * The text of the first file that is not empty. Device-tree files end in a NUL. If a file exists but may not be read (only
+ * root may read the firmware's UUID), the value is unknown: the next file has another value than the kubelet reported.
  */
 function firstText(root: string, files: readonly string[]): string | undefined {
   for (const file of files) {

@@ -16,7 +16,7 @@ import { runCommand } from '../trust/programs.ts'
 const DEADLINE_MS = 2000
 
 /**
- * @param isAlive by UID on disk: does anything of the pod run
+ * @param isAlive by UID on disk: whether anything of the pod runs
  * @returns sorted by path, each once
  */
 export async function hostPaths(
@@ -35,7 +35,7 @@ export async function hostPaths(
   return typed.length === 0 ? [] : lookAt([...new Set(typed)].toSorted(), deadlineMs)
 }
 
-/** If one of them hangs, each is looked at by a child of its own. */
+/** If one of them hangs, each gets a child of its own. */
 async function lookAt(paths: readonly string[], deadlineMs: number): Promise<HostPath[]> {
   try {
     const { stdout, stderr, timedOut } = await runCommand('stat', [...STAT_ARGUMENTS, '--', ...paths], deadlineMs)
@@ -47,7 +47,10 @@ async function lookAt(paths: readonly string[], deadlineMs: number): Promise<Hos
   }
 }
 
-/** stat(1) prints in the order of the paths: a line on its output for each path that it could read, else one on its error output. */
+/**
+ * stat(1) prints in the order of the paths: a line on its output for each path that it could read, otherwise one on its error
+ * output.
+ */
 function readAnswers(paths: readonly string[], found: string[], failed: string[]): HostPath[] {
   return paths.map((path) => {
     const line = parseStatLine(found[0] ?? '')

@@ -1,4 +1,4 @@
-/** Facts about living pods, from the API, that decide which of their files a plan must read. */
+/** Facts about pods that have not ended, from the API, that decide which of their files a plan must read. */
 import { expectedFiles } from '../desired/atomic-content.ts'
 import { isTerminalPhase, isTerminating, namedUids } from '../desired/pods.ts'
 import type { Pod } from '../model/objects.ts'

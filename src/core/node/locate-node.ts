@@ -23,7 +23,7 @@ import { allowTestHost, readTestHost, type TestHost } from './test-host.ts'
 
 /** This host as a node. */
 export interface LocatedNode {
-  /** With links resolved, as mountinfo shows paths. */
+  /** With links resolved, as in mountinfo. */
   readonly rootDir: string
   readonly nodeName: string
   /** Absent: none was found, or this is a test's host. */
@@ -50,8 +50,8 @@ const RUNTIME_DEADLINE_MS = 5000
 const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
 
 /**
- * @throws WrongNamespace where volctl must enter the kubelet's mount namespace first (S6), SafetyRefusal for several
- * kubelets (S8), another kubelet's name (S1) or a test's host on a real node (S34), VolctlError for a missing root directory
+ * @throws WrongNamespace if volctl must enter the kubelet's mount namespace first (S6), SafetyRefusal for several kubelets
+ * (S8), another kubelet's name (S1) or a test's host on a real node (S34), VolctlError for a missing root directory
  */
 export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   using scan = scanProcesses()
@@ -93,14 +93,14 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   }
 }
 
-/** S1, decided by this host alone. @throws SafetyRefusal OtherNode */
+/** S1, decided from this host alone. @throws SafetyRefusal OtherNode */
 function requireOwnName(chosen: string, own: OwnNodeName | undefined): void {
   if (own === undefined || own.from === 'hostname' || own.name === canonicalNodeName(chosen)) return
   const { rule, code, message, hint } = otherName(chosen, own.name)
   throw new SafetyRefusal(rule, code, message, { hint })
 }
 
-/** Without its process, which is only pinned while the node is located. */
+/** Without the process, which is only pinned while the node is located. */
 function letGoOf({ process: _, ...kubelet }: KubeletCandidate): KubeletCandidate {
   return kubelet
 }
@@ -138,7 +138,7 @@ function resolvedRoot(rootDir: string): string {
   }
 }
 
-/** There is no plan to report doubts, so the hint has to: a kubelet may have been found and ignored (S32). */
+/** No plan can report doubts here, so the hint has to: a kubelet may have been found and ignored (S32). */
 function passedOver(): string {
   return allDoubts()
     .map(({ what, why }) => `${what}: ${why}. `)
@@ -176,7 +176,7 @@ function staticPodSource(
   return { ...defined({ path, url: config.staticPodURL }) }
 }
 
-/** Unites the answers of all runtimes (S9): those that are named, and those with a socket in the usual places. */
+/** Merges the answers of all runtimes (S9): those that are named, and those with a socket in the usual places. */
 async function askRuntimes(
   testHost: TestHost | undefined,
   given: string | undefined,

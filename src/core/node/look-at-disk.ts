@@ -1,4 +1,7 @@
-/** A look that asks nobody: what the API, the runtime, drivers and the kubelet said, and the disk as it is now. */
+/**
+ * A look without requests: the earlier answers of the API, the runtime, drivers and the kubelet, and the disk as it is
+ * now.
+ */
 import { loopDevices } from '../block/block-devices.ts'
 import type { NodeState } from '../model/node-state.ts'
 import { withLinks } from '../mountinfo/linked-mounts.ts'

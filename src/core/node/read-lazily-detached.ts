@@ -1,8 +1,8 @@
 /**
- * Which file systems an earlier apply has detached lazily, and are not shown to be gone (S20).
+ * File systems that an earlier apply has detached lazily, and that are not shown to be gone (S20).
  *
- * The file decides what a plan does, so only root may have been able to write it (S33). If somebody else could have written or
- * removed it, or if it cannot be read, it is unknown what was detached. That is reported, since any volume may be one then.
+ * The file decides what a plan does, so only root may have been able to write it (S33). If somebody else could have written
+ * or removed it, or if it cannot be read, it is unknown what was detached. Then that is reported, since it may be any volume.
  */
 
 import { closeSync } from 'node:fs'
@@ -15,7 +15,7 @@ import type { MountTable } from '../mountinfo/mount-table.ts'
 import { openKept, openTrustedDirectory, requireOneName } from '../trust/files.ts'
 import { readToLimit } from '../trust/plain-files.ts'
 
-/** Some ten thousand records; each was written for an apply with --lazy. */
+/** Some ten thousand records; an apply with --lazy writes each. */
 const MAX_BYTES = 4 * 1024 * 1024
 
 export interface LazyQuestion {
@@ -33,7 +33,7 @@ export interface LazyMemory {
 }
 
 /**
- * Records of this boot whose superblock is not shown to be gone. One that is still mounted at its path does not count, since
+ * Records of this boot whose superblock is not shown to be gone. A record whose path is still mounted does not count, since
  * the umount failed. Without the file or its directory there are no records.
  */
 export function readLazilyDetached(question: LazyQuestion): LazyMemory {
@@ -78,9 +78,9 @@ function stillThere(line: string, { bootID, mounts, isSuperblockGone }: LazyQues
 }
 
 /**
- * Undefined where a crash cut the line off: then the umount had not begun.
+ * Undefined if a crash cut the line off: then the umount was never begun.
  *
- * @throws Error where the line is complete JSON, but not a record
+ * @throws Error if the line is complete JSON, but not a record
  */
 function parse(line: string): LazyRecord | undefined {
   let value: unknown

@@ -31,9 +31,9 @@ export interface NamespaceProcesses {
 }
 
 /**
- * Makes sure that volctl is in the kubelet's mount namespace. If no kubelet runs, PID 1's namespace counts, and every
- * container runtime of root's must have the same mounts under the root directory: in a namespace where some are missing, an
- * rmdir would detach live data elsewhere.
+ * Checks that volctl is in the kubelet's mount namespace. If no kubelet runs, PID 1's namespace counts, and every container
+ * runtime of root's must show the same mounts under the root directory: in a namespace where some are missing, an rmdir would
+ * detach live data elsewhere.
  *
  * @throws WrongNamespace, or SafetyRefusal NamespacesDisagree
  */
@@ -52,7 +52,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
   if (kubelet !== undefined) return
   const ours = onlyOnce(() => {
     const table = readMountTable(`${proc}/self/mountinfo`)
-    // Paths of mount points have no links, so those in the root directory's path, or below it, are resolved first (S8).
+    // Paths of mount points have no links, so links in the root directory's path, or below it, are resolved first (S8).
     const root = resolved(rootDir)
     return { table, root, links: structureLinks(root, table).links }
   })

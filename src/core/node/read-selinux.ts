@@ -4,7 +4,7 @@ import type { Selinux } from '../model/snapshot.ts'
 import { readTrustedText } from '../trust/files.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 
-/** Read first; else lxc_contexts of the policy. */
+/** Read first; otherwise lxc_contexts of the policy. */
 const CONTAINER_CONTEXTS = '/usr/share/containers/selinux/contexts'
 const DEFAULT_POLICY = 'targeted'
 
@@ -38,7 +38,7 @@ function lastValue(text: string, key: string): string | undefined {
     ?.replace(/^"(.*)"$/, '$1')
 }
 
-/** @throws the system's error where the file exists and cannot be read */
+/** @throws the system's error if the file exists and cannot be read */
 function readIfThere(path: string): string | undefined {
   try {
     return readTrustedText(path)

@@ -20,7 +20,7 @@ export interface Reentry {
  * From a container that has the host's root file system mounted (--host-root) and sees its processes, into the host's mount
  * namespace.
  *
- * @returns undefined where volctl is in that namespace already
+ * @returns undefined if volctl is already in that namespace
  * @throws VolctlError HostRootIncomplete
  */
 export function hostReentry(hostRoot: string): Reentry | undefined {
@@ -29,7 +29,7 @@ export function hostReentry(hostRoot: string): Reentry | undefined {
     using first = new PinnedProcess(1, proc)
     const theirs = { mounts: linkOf(first, 'ns/mnt'), pids: linkOf(first, 'ns/pid') }
     if (theirs.mounts === readlinkSync('/proc/self/ns/mnt')) return undefined
-    // setns(2) can only enter PID namespaces below the own one, never the host's above.
+    // setns(2) can only enter PID namespaces below its caller's, never the host's above.
     if (theirs.pids !== readlinkSync('/proc/self/ns/pid')) {
       throw new VolctlError(
         'HostRootIncomplete',
@@ -85,9 +85,9 @@ export function reentryCommand(pid: number, program: Program, word: string): rea
 }
 
 /**
- * Starts volctl there, waits, and returns its exit status. The child gets the standard streams and signals.
+ * Starts volctl in the other namespace, waits, and returns its exit status. The child gets the standard streams and signals.
  *
- * @throws SafetyRefusal where that was tried before, VolctlError where nsenter is missing
+ * @throws SafetyRefusal if that was tried before, VolctlError if nsenter is missing
  */
 export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
   if (!mayReenter()) {

@@ -1,4 +1,7 @@
-/** Where this node's container runtime listens: by --runtime-endpoint, else by the kubelet's or crictl(1)'s configuration (S8, S9). */
+/**
+ * Where this node's container runtime listens: by --runtime-endpoint, otherwise by the kubelet's or crictl(1)'s configuration
+ * (S8, S9).
+ */
 import { dirname } from 'node:path'
 import { load } from 'js-yaml'
 import { VolctlError } from '../errors/errors.ts'
@@ -18,10 +21,10 @@ export interface RuntimeEndpoints {
 }
 
 /**
- * The endpoint that is named first must answer. The others are asked as well, and all answers are united (S9).
+ * The endpoint that is named first must answer. The others are asked as well, and all answers are merged (S9).
  *
  * @param given --runtime-endpoint
- * @param configured the kubelet's
+ * @param configured the kubelet's endpoint
  * @throws VolctlError Usage for a `given` that is not a unix socket
  */
 export function runtimeEndpoints(

@@ -13,7 +13,7 @@ type Manifest = StaticPodsSnapshot['manifests'][number]
 const MAX_BYTES = 10 * 1024 * 1024
 
 /**
- * The static pods that this node's kubelet has (R225-R229, S10).
+ * The static pods of this node's kubelet (R225-R229, S10).
  *
  * In a directory: every entry whose name does not begin with a dot, any extension, not recursive, sorted, one pod in each
  * file. A file: that one. A missing path is an empty source. The kubelet skips a broken file, but its pod may have been
@@ -32,7 +32,7 @@ export function readStaticPods(source: { path?: string | undefined; url?: string
   return { ...defined({ path: named }), readable, manifests }
 }
 
-/** An undefined element stands for what could not be listed. */
+/** An undefined element stands for a directory that could not be listed. */
 function manifestFiles(path: string): readonly (string | undefined)[] {
   try {
     const names = readdirSync(path)

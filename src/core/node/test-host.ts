@@ -53,15 +53,15 @@ export function readTestHost({ VOLCTL_TEST_HOST: path = '' }: Environment = envi
 export interface TestStanding {
   /** Root of the machine itself, not of a user namespace. */
   readonly isRoot: boolean
-  /** In the mount namespace of the machine's process 1, which has the root directory of every real node. */
+  /** In the mount namespace of the machine's process 1, which contains the root directory of every real node. */
   readonly besideProcessOne: boolean
 }
 
 /**
- * Refuses the variable wherever there may be a real node (S34), since it replaces the guards S1, S6, S7, S9 and S11. For root
- * it only works in another mount namespace than the host's, and on a temporary directory that is not the root directory of a
- * kubelet: of one that runs, of one that a unit of this host would start, or of a known distribution. Directories are
- * compared by device and inode, through links and self-binds.
+ * Refuses the variable wherever there may be a real node (S34), since it replaces the safety rules S1, S6, S7, S9 and S11.
+ * For root it only works in another mount namespace than the host's, and on a temporary directory that is not the root
+ * directory of a kubelet: of one that runs, of one that a unit of this host would start, or of a known distribution.
+ * Directories are compared by device and inode, through links and self-binds.
  */
 export function allowTestHost(
   rootDir: string,

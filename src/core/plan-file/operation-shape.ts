@@ -1,4 +1,4 @@
-/** An operation of a plan, as it is read and as others are told. The types see to it that no field is forgotten. */
+/** The shape of a plan's operation, for reading and for the schema. The types ensure that no field is forgotten. */
 import { codesIn } from '../codes/codes.ts'
 import type { Ownership } from '../files/ownership-bits.ts'
 import { about, named } from '../json/json-schema.ts'
@@ -40,7 +40,7 @@ export const path = named('path', anyPath)
 export const count = named('count', anyCount)
 export const kind = named('kind', oneOf(...OPERATION_KINDS))
 
-/** CamelCase: one of those known here, to others any. */
+/** CamelCase: one of the known codes; any in the schema. */
 export function codeOf<Code extends string>(known: readonly Code[]): Shape<Code> {
   return named('code', about('CamelCase, from the catalogue in volctl-codes(7).', code(known)))
 }
@@ -65,11 +65,11 @@ export const volume = named(
     attached: optional(flag),
     inUse: optional(flag),
     device: optional(about('"major:minor source" of the mount.', text)),
-    givenDevice: optional(about('What --device says of a volume to be detached: a device file, or none.', text)),
+    givenDevice: optional(about('The value of --device for a volume to be detached: a device file, or none.', text)),
   }),
 )
 
-/** Earlier builds had other ops, and what nobody knows is not compared with a fresh step. */
+/** Earlier builds used other ops; an unknown op is not compared with a fresh step. */
 const op: Shape<StepOp> = withSchema(
   (value, at) => {
     if (typeof value === 'string' && Object.hasOwn(STEP_FIELDS, value)) return value as StepOp
@@ -92,15 +92,15 @@ const fieldsOfStep = object<{ readonly op: StepOp; readonly target: string } & P
   op,
   target: about('The one absolute path or object acted on.', text),
   detail: optional(text),
-  source: optional(about('What is mounted, or linked to; absent: the device that a step before has found.', text)),
+  source: optional(about('What is mounted, or linked to; absent: the device that an earlier step has found.', text)),
   fsType: optional(about('Of a mount; absent: a bind mount, or ext4 on a device.', text)),
   options: optional(about('Mount options, in their order.', list(text))),
-  mode: optional(about('Of a directory that is made.', matching(/^[0-7]{4}$/, 'an octal mode'))),
+  mode: optional(about('Mode of a new directory.', matching(/^[0-7]{4}$/, 'an octal mode'))),
   ownership: optional(about('fsGroup of a volume.', ownership)),
   label: optional(about('SELinux label of the files of a CSI volume.', text)),
 })
 
-/** Of the fields of steps those alone that its op has. */
+/** Only those fields that a step of this op has. */
 export const step: Shape<Step> = named(
   'step',
   withSchema(
@@ -108,7 +108,7 @@ export const step: Shape<Step> = named(
       const { op, target, ...fields } = fieldsOfStep(value, at)
       const has: readonly string[] = STEP_FIELDS[op]
       const odd = Object.keys(fields).find((field) => !has.includes(field))
-      if (odd !== undefined) throw new ShapeError(`${at}.${odd} is given, and a step ${op} has none`)
+      if (odd !== undefined) throw new ShapeError(`${at}.${odd} is given, but a step ${op} has none`)
       return { op, target, ...fields } as Step
     },
     (defs) => fieldsOfStep.schema?.(defs) ?? {},
@@ -139,7 +139,7 @@ const basis = object<Basis>({
   ),
   files: optional(
     about(
-      'State files, and what is removed or deleted.',
+      'State files, and files that are removed or deleted.',
       list(
         object<FileIdentity>({
           path,
@@ -161,15 +161,15 @@ export const operation = named(
     reason: codeOf(codesIn('reason')),
     message: text,
     podMessage: optional(
-      about('How `message` begins if the pod is why: the same for all operations of the pod.', text),
+      about('The beginning of `message` if the reason is the pod: the same for all operations of the pod.', text),
     ),
-    ownMessage: optional(about('How `message` goes on: what holds of this operation alone.', text)),
-    podState: optional(about("What `podMessage` says, without the pod's name.", text)),
+    ownMessage: optional(about('The rest of `message`: what is true of this operation alone.', text)),
+    podState: optional(about("`podMessage` without the pod's name.", text)),
     pod: optional(pod),
     volume: optional(volume),
-    paths: about("Every path that is mounted, unmounted, created or removed, the driver's doing included.", list(path)),
+    paths: about('Every path that is mounted, unmounted, created or removed, by the driver as well.', list(path)),
     steps: list(step),
-    after: about('Ids of the operations that must have succeeded before.', list(text)),
+    after: about('Ids of the operations that must succeed first.', list(text)),
     blocked: optional(
       about('The operation is needed, but an obstacle that a person can remove stands in the way.', blocked),
     ),
@@ -180,7 +180,10 @@ export const operation = named(
           files: count,
           bytes: count,
           counted: optional(
-            about('It cannot be counted without entering a mount; files and bytes are 0 then.', oneOf(false as const)),
+            about(
+              'The content cannot be counted without entering a mount; files and bytes are then 0.',
+              oneOf(false as const),
+            ),
           ),
         }),
       ),
@@ -189,15 +192,15 @@ export const operation = named(
     kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
     dead: optional(
       about(
-        'Of its mounts those whose server or daemon does not answer, and the error in words.',
+        'Mounts of the operation whose server or daemon does not answer, with the error in words.',
         list(object<DeadMount>({ path, error: text })),
       ),
     ),
     expects: optional(about('The mounts that the operation was decided on.', list(expects))),
-    basis: optional(about('What else the operation was decided on.', basis)),
+    basis: optional(about('The other facts that the operation was decided on.', basis)),
     attachment: optional(
       about(
-        'DetachVolume: what the deletion is bound to.',
+        'DetachVolume: the preconditions of the deletion.',
         object<NonNullable<Operation['attachment']>>({ name: text, uid: text, resourceVersion: optional(text) }),
       ),
     ),

@@ -37,7 +37,7 @@ const contradiction = object<IdentityContradiction>({
 })
 
 export const machine = about(
-  'Does the Node object describe this host.',
+  'Whether the Node object describes this host.',
   object<PlanInputs['machine']>({
     matches: flag,
     contradictions: optional(about("Ids of the Node object that are not this host's.", list(contradiction))),
@@ -49,13 +49,13 @@ export const machine = about(
 
 const refused = object<Refusal>({ rule: text, code: codeOf(codesIn('refusal')), message: text, hint: optional(text) })
 
-/** Fields that a plan has and a review needs. */
+/** Fields of a plan that a review needs. */
 export const REVIEWED = {
   scope: oneOf<'node' | 'cluster'>('node', 'cluster'),
   node: text,
   rootDir: path,
   bootID: optional(text),
-  createdAt: about('RFC 3339: when the node was looked at.', text),
+  createdAt: about('RFC 3339: when the node was read.', text),
   volctlVersion: text,
   operations: about('In the order in which they would run.', list(operation)),
   refused: optional(
@@ -68,7 +68,7 @@ export interface SavedPlan extends ReviewedPlan {
   readonly options: PlanOptions
 }
 
-/** The file's apiVersion and kind have been looked at before. */
+/** The file's apiVersion and kind have been checked before. */
 export const savedPlan = object<SavedPlan>({
   ...REVIEWED,
   inputs: object<ReviewedPlan['inputs']>({ machine }),

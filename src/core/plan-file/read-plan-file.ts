@@ -1,4 +1,4 @@
-/** A saved plan, read with suspicion: it may be damaged, of another version, edited, or somebody else's. */
+/** Reads a saved plan with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 
 import type { ErrorCode } from '../codes/codes.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
@@ -22,8 +22,8 @@ const DEFECTS = { CutOff: 'PlanFileDamaged', NotJson: 'PlanFileDamaged', TooLarg
 const PLAN_AGAIN = 'Save the plan again: volctl plan --out FILE'
 
 /**
- * Unknown fields are left out. Nothing of what is read is carried out: it says which operations of a fresh plan are
- * wanted, and with which options that plan is made.
+ * Unknown fields are left out. Nothing in the file is carried out: it says which operations of a fresh plan are wanted, and
+ * which options that plan is made with.
  *
  * @param name what messages call the file
  * @throws VolctlError one clear line on what is wrong with the file
@@ -106,8 +106,8 @@ function shaped(document: object, name: string): SavedPlan {
 }
 
 /**
- * Only a plain file that nobody else could have written: it, a directory above it, or a link on the way. It may lift guards,
- * and it is obeyed as root (S33).
+ * Only a plain file; nobody else may be able to write the file, a directory above it, or a link on the way. The file may lift
+ * safety rules, and root acts on it (S33).
  */
 function readOwn(path: string, name: string): Buffer {
   try {

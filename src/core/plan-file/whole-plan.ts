@@ -1,4 +1,4 @@
-/** All of a plan, as others are told: schema/plan.schema.json is made of it. Nothing reads all of one. */
+/** The shape of a whole plan, from which schema/plan.schema.json is made. Nothing reads a whole plan. */
 
 import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
@@ -25,7 +25,7 @@ const inputs = object<PlanInputs>({
     user: optional(text),
     resourceVersion: optional(text),
     insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
-    secondLookInsecure: optional(about("The same of the second look, with the kubelet's own credential.", insecure)),
+    secondLookInsecure: optional(about("The same for the second look, with the kubelet's own credential.", insecure)),
   }),
   kubelet: object<PlanInputs['kubelet']>({
     state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
@@ -36,7 +36,7 @@ const inputs = object<PlanInputs>({
   runtime: object<PlanInputs['runtime']>({ source: text, pods: count }),
   machine,
   pods: about(
-    "How many of this node's pods are gone.",
+    "How many of this node's pods are orphaned.",
     object<PlanInputs['pods']>({ listed: count, onDisk: count, gone: count }),
   ),
   unjudged: about(
@@ -46,7 +46,7 @@ const inputs = object<PlanInputs>({
 })
 
 const waitingEntry = about(
-  'Desired, and someone else has to act first.',
+  'Desired, but somebody else has to act first.',
   object<Waiting>({
     kind,
     code: codeOf(codesIn('waiting')),
@@ -93,7 +93,7 @@ const summary = object<PlanSummary>({
   waiting: count,
   problems: count,
   filtered: about('Left out by --only, --skip, --pod, --volume or --max, dependants included.', count),
-  ready: optional(about('Operations that nothing blocks, themselves or what comes before them.', count)),
+  ready: optional(about('Operations that are not blocked, and whose predecessors are not blocked.', count)),
   freedBy: optional(
     about(
       'How many more operations would be ready with one flag more.',
@@ -123,6 +123,6 @@ export const WHOLE_PLAN = {
 } as const
 
 export const wholePlan = about(
-  'What one reconcile pass would do: `volctl plan -o json`. Fields may be added in any version; none is removed or changes its meaning without a word in the change log.',
+  'What one reconcile pass would do: `volctl plan -o json`. Fields may be added in any version; none is removed or changes its meaning without an entry in the change log.',
   object<Plan>(WHOLE_PLAN),
 )

@@ -5,17 +5,17 @@ import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { JsonLimitError, requireBoundedJson } from '../trust/parse-json.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
 
-/** A plan as `apply FILE` takes it: the plan as `-o json` prints it, with the options that it was made with. */
+/** A plan as `apply FILE` takes it: the plan as `-o json` prints it, and the options that it was made with. */
 export function planFileText(plan: Plan, options: PlanOptions): string {
   return `${JSON.stringify({ ...plan, options }, undefined, 1)}\n`
 }
 
 /**
- * Saves a plan, for its owner alone, whole or not at all. What is not a plain file is never replaced: no directory, no
- * pipe, no link, whosesoever.
+ * Saves a plan, for its owner alone, whole or not at all. Only a plain file is ever replaced: never a directory, a pipe or a
+ * link, whoever owns it.
  *
  * @param name what messages call the file
- * @throws VolctlError PlanNotWritten, also where it is more than `readPlanFile` takes
+ * @throws VolctlError PlanNotWritten, also if it exceeds what `readPlanFile` accepts
  */
 export function writePlanFile(plan: Plan, options: PlanOptions, path: string, name = path): void {
   try {

@@ -1,11 +1,11 @@
-/** In what an operation of a reviewed plan and the same one of a fresh plan differ, in words: was, now (S26). */
+/** How an operation of a reviewed plan differs from the same operation of a fresh plan, in words: was, now (S26). */
 
 import { canonicalJson } from '../json/canonical-json.ts'
 import { firstFew } from '../lang/first-few.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'
 
 export interface Difference {
-  /** What it is about: a path, the pod, a step. */
+  /** The subject: a path, the pod, a step. */
   readonly what: string
   readonly was: string
   readonly now: string
@@ -13,7 +13,7 @@ export interface Difference {
 
 const NONE = 'nothing'
 
-/** @param isPlanned is there an operation of this id in the fresh plan */
+/** @param isPlanned true if the fresh plan has an operation of this id */
 export function differencesOf(
   planned: Operation,
   found: Operation,
@@ -34,14 +34,14 @@ export function differencesOf(
     ...compare('the attachment', textOf(planned.attachment), textOf(found.attachment)),
     ...compare(
       'what comes first',
-      // What was to come first and is not planned any more is no difference: the schedule knows what became of it.
+      // An earlier operation that is no longer planned is no difference: the schedule knows its outcome.
       textOf(planned.after.filter(isPlanned).toSorted()),
       textOf(found.after.toSorted()),
     ),
   ]
 }
 
-/** For one line; the rest is counted. */
+/** As one line; the rest is counted. */
 export function differencesText(differences: readonly Difference[], most = 3): string {
   const texts = differences.map(({ what, was, now }) => `${what} was ${was}, now ${now}`)
   return firstFew(texts, most, 'and ').join('; ')
@@ -55,7 +55,7 @@ function compareKeyed(was: ReadonlyMap<string, string>, now: ReadonlyMap<string,
   return [...new Set([...was.keys(), ...now.keys()])].flatMap((key) => compare(key, was.get(key), now.get(key)))
 }
 
-/** By its uid a pod that was created again under the same name is noticed; by its version any change of the object. */
+/** The uid shows a pod that was created again under the same name; the version shows any change of the object. */
 function comparePods(was: Basis['pod'], now: Basis['pod']): Difference[] {
   return compare('the pod in the API', podText(was), podText(now))
 }

@@ -29,7 +29,10 @@ export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'ste
 
 export type Obstacle = NonNullable<Draft['blocked']>
 
-/** The message of an operation whose reason is its pod, whole and in its two parts, so that a view says the first one once. */
+/**
+ * The message of an operation whose reason is its pod, whole and in its two parts, so that a view can print the first part
+ * once.
+ */
 export function messageOnPod(
   podMessage: string,
   ownMessage: string,
@@ -41,7 +44,7 @@ export function messageOnPod(
 /** Why an operation must not be carried out; undefined: it may be. */
 export type Rule = (draft: Draft) => Obstacle | undefined
 
-/** S23: blocks what is done only on request. @param flag the flag that asks for it */
+/** S23: blocks an operation that is done only on request. @param flag the flag that asks for it */
 export function notAsked(flag: string): Obstacle {
   return {
     code: 'NotAsked',
@@ -55,11 +58,11 @@ export interface Wait {
   readonly code: WaitingCode
   readonly message: string
   readonly hint?: string
-  /** RFC 3339: when it is over at the latest. */
+  /** RFC 3339: when the wait ends at the latest. */
   readonly until?: string
 }
 
-/** Something that a phase looked at and leaves as it is. */
+/** Something that a phase examined and leaves unchanged. */
 export interface Left {
   /** Absolute, or volumeattachments/NAME. */
   readonly path: string
@@ -74,7 +77,7 @@ export interface Left {
   readonly obstacle?: Obstacle
 }
 
-/** What the phases collect. */
+/** The results of the phases. */
 export class Findings {
   readonly operations: Draft[] = []
   readonly waiting: Waiting[] = []
@@ -92,7 +95,7 @@ export class Findings {
 
   /**
    * @param rule asked about each operation when it is added; the phase's own obstacle is in `draft.blocked`
-   * @param left collects what is left as it is, and why; absent for a plan, which does not print it
+   * @param left collects what is left unchanged, and why; absent for a plan, which does not print it
    */
   constructor(rule: Rule, left?: Left[]) {
     this.#rule = rule
@@ -104,7 +107,7 @@ export class Findings {
     this.#left?.push(what())
   }
 
-  /** @returns the operation as the phases after this one see it */
+  /** @returns the operation as later phases see it */
   add(proposed: Draft): Draft {
     const blocked = this.#rule(proposed)
     const draft = blocked === proposed.blocked ? proposed : { ...proposed, ...defined({ blocked }) }
@@ -117,7 +120,7 @@ export class Findings {
     return draft
   }
 
-  /** Asks about every operation so far a rule that depends on all of them. */
+  /** Applies a rule that depends on all operations to each one so far. */
   judge(rule: Rule): void {
     for (const draft of this.operations) {
       const verdict = rule(draft)
@@ -125,7 +128,7 @@ export class Findings {
     }
   }
 
-  /** Why this operation will not be carried out, once all rules were asked. */
+  /** Why this operation will not be carried out, after all rules. */
   blockOf(draft: Draft): Obstacle | undefined {
     return this.#verdicts.get(draft) ?? draft.blocked
   }
@@ -135,7 +138,7 @@ export class Findings {
     return this.#byVolume.get(uniqueName) ?? []
   }
 
-  /** Operations on leaked sub-paths under a PersistentVolume's name; nothing else is known of them (O17). */
+  /** Operations on leaked sub-paths under a PersistentVolume's name; nothing else is known about them (O17). */
   leakedOf(persistentVolume: string): readonly Draft[] {
     return this.#leaked.get(persistentVolume) ?? []
   }
@@ -154,7 +157,7 @@ export class Findings {
     return this.#byPath.get(path) ?? []
   }
 
-  /** Is there an operation on this path? */
+  /** True if there is an operation on this path. */
   touches(path: string): boolean {
     return this.#byPath.has(path)
   }
@@ -177,13 +180,13 @@ function note(drafts: Map<string, Draft[]>, key: string | undefined, draft: Draf
   if (key !== undefined) append(drafts, key, draft)
 }
 
-/** The mounts on which an operation was decided, for comparison by apply (S26, S27). */
+/** The mounts that an operation was decided on, for comparison by apply (S26, S27). */
 export function expectedMount(path: string, layers: readonly MountInfo[]): ExpectedMount {
   return { path, layers: layers.map(({ id, dev, root, fsType, source }) => ({ id, dev, root, fsType, source })) }
 }
 
 /**
- * Drafts to operations: ids from what an operation is about, so that they are the same for the same state.
+ * Turns drafts into operations; the ids are made from what an operation is about, so they are the same for the same state.
  * @param blockOf the final obstacle of an operation
  */
 export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Operation[] {

@@ -1,4 +1,4 @@
-/** What apply says while it runs and in the end: data, drawn by views. */
+/** What apply reports while it runs and at the end: data, drawn by views. */
 
 import type { FailureCode } from '../codes/codes.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
@@ -16,9 +16,9 @@ export interface Outcome {
   readonly message: string
   readonly hint?: string
   readonly elapsedMs: number
-  /** skipped: the operation that did not succeed. */
+  /** For skipped: the operation that did not succeed. */
   readonly because?: string
-  /** Changed: in what it differs from the plan. */
+  /** For Changed: how the operation differs from the plan. */
   readonly differences?: readonly Difference[]
   /** What was deleted by descriptors. */
   readonly deleted?: { readonly files: number; readonly bytes: number }
@@ -44,10 +44,10 @@ export interface ApplyEvent {
 }
 
 export interface ApplyResult {
-  /** What the journal calls the plan by. */
+  /** The plan's id, as in the journal. */
   readonly plan: string
   readonly outcomes: readonly Outcome[]
-  /** What a new plan would still do; undefined where the look at the end was not possible or not waited for. */
+  /** What a new plan would still do; undefined if the last look failed or was not waited for. */
   readonly left: readonly Operation[] | undefined
   readonly after?: Plan
   readonly interrupted: boolean
@@ -83,7 +83,7 @@ export interface ApplyDocument
   extends Pick<Plan, 'apiVersion' | 'node' | 'rootDir' | 'volctlVersion'>,
     Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'outcomes'> {
   readonly kind: 'ApplyResult'
-  /** What a new plan would still do; absent where the look at the end was not possible or not waited for. */
+  /** What a new plan would still do; absent if the last look failed or was not waited for. */
   readonly left?: readonly Operation[]
   readonly waiting?: Plan['waiting']
   readonly problems?: Plan['problems']
@@ -94,7 +94,7 @@ export interface ResultEvent extends Pick<ApplyResult, 'plan' | 'exit' | 'interr
   readonly type: 'result'
   /** RFC 3339. */
   readonly time: string
-  /** How many operations ended so. */
+  /** How many operations ended this way. */
   readonly outcomes: Partial<Readonly<Record<OutcomeState, number>>>
   /** How many operations a new plan would still have. */
   readonly left?: number

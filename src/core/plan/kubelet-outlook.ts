@@ -1,13 +1,13 @@
 /**
- * A kubelet that runs, or may come back, owns what it remembers (S11): what it does by itself, and until when; and what
- * it never does, so that a person need not wait for it.
+ * A kubelet that runs, or may come back, owns the volumes that it knows (S11): the work that it does by itself, and
+ * until when; and the work that it never does, so that nobody waits for it.
  */
 import { append } from '../lang/append.ts'
 import type { KubeletOutlook, KubeletShare, Operation, OperationKind, Plan, Waiting } from './plan.ts'
 import { shownVolume } from './plan-names.ts'
 import { podName } from './pod-name.ts'
 
-/** Undefined: the kubelet is stopped and stays so, or has nothing to do with this plan. */
+/** Undefined: the kubelet is stopped, or has nothing to do with this plan. */
 export function kubeletOutlook(plan: Plan): KubeletOutlook | undefined {
   const { state } = plan.inputs.kubelet
   if (state === 'stopped') return undefined
@@ -18,14 +18,15 @@ export function kubeletOutlook(plan: Plan): KubeletOutlook | undefined {
   return does.length === 0 && never.length === 0 ? undefined : { does, never }
 }
 
-/** A wait that says no more than that the kubelet owns it. */
+/** A wait whose only reason is that the kubelet owns the volume. */
 export function isForKubelet({ code }: Waiting): boolean {
   return code === 'KubeletRunning'
 }
 
 /**
- * A running kubelet lists in node.status.volumesInUse what it remembers. What it remembers it unstages within seconds, or
- * tries again at least every 2 min 2 s; a volume that it does not list it has forgotten, and does not look for again.
+ * A running kubelet lists the volumes that it knows in node.status.volumesInUse. It unstages these within seconds, or
+ * tries again at least every 2 min 2 s; a volume that is not listed is forgotten, and the kubelet never looks for it
+ * again.
  */
 function isForgotten({ kind, volume }: Waiting): boolean {
   return (kind === 'UnmountDevice' || kind === 'UnmapDevice') && volume?.inUse === false
@@ -64,7 +65,7 @@ function sharesOf(waits: readonly Waiting[], sayings: typeof DOES): KubeletShare
   })
 }
 
-/** A pod at a time: what changed a moment ago may be the kubelet's work. */
+/** One pod at a time: a change of a moment ago may be the kubelet's work. */
 function settling({ waiting }: Plan): KubeletShare[] {
   const pods = Map.groupBy(
     waiting.filter(({ code }) => code === 'Settling'),
@@ -83,7 +84,10 @@ function settling({ waiting }: Plan): KubeletShare[] {
   }))
 }
 
-/** What a plan holds while a kubelet runs has not changed for the settle time: the kubelet would have done it long ago. */
+/**
+ * An operation planned while a kubelet runs concerns something unchanged for the settle time: the kubelet would have
+ * done it long ago.
+ */
 function leftovers(operations: readonly Operation[]): KubeletShare[] {
   const byText = new Map<string, string[]>()
   for (const { id, kubeletWould } of operations) append(byText, kubeletWould ?? '', id)

@@ -1,4 +1,4 @@
-/** Units that run an API server in the same process or under it: once stopped, it no longer answers volctl. */
+/** Units that run an API server in the same process or under it: once they are stopped, the API server no longer answers volctl. */
 const WITH_API_SERVER: ReadonlySet<string> = new Set([
   'k3s.service',
   'rke2-server.service',

@@ -1,4 +1,4 @@
-/** What to type next on this node. The first command is the one that leads on; the others belong to it. */
+/** What to type next on this node. The first command is the next step; the others belong to it. */
 import { formatDuration } from '../lang/duration.ts'
 import { isForKubelet, kubeletOutlook } from './kubelet-outlook.ts'
 import { runsApiServer } from './kubelet-units.ts'
@@ -12,7 +12,7 @@ export interface Given {
   readonly settleMs: number
 }
 
-/** The plan with what a person does about it. */
+/** The plan with the next steps for a person. */
 export function withAdvice<T extends Plan>(plan: T, given: Given): T {
   const kubelet = kubeletOutlook(plan)
   const next = nextSteps(plan, given)
@@ -42,11 +42,11 @@ function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
   }))
 }
 
-/** Only where something waits that the kubelet never does: else it is let alone. */
+/** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
 function kubeletSteps(plan: Plan, { words, settleMs }: Given): NextStep[] {
   const { unit } = plan.inputs.kubelet
   const never = kubeletOutlook(plan)?.never ?? []
-  // Operations alone need no stopped kubelet.
+  // Operations without waits need no stopped kubelet.
   if (unit === undefined || !never.some(({ about }) => about !== undefined)) return []
   const seconds = Math.ceil(settleMs / 1000)
   const api = runsApiServer(unit)
@@ -62,7 +62,7 @@ function kubeletSteps(plan: Plan, { words, settleMs }: Given): NextStep[] {
   ]
 }
 
-/** The worst thing that volctl does nothing about: what is known of it. */
+/** What is known about the worst thing that volctl does nothing about. */
 function lookSteps({ operations, waiting, problems }: Plan, { words }: Given): NextStep[] {
   const error = problems.find(({ severity }) => severity === 'error')
   const blocked = operations
@@ -111,7 +111,7 @@ function volctl(...words: readonly string[]): string {
   return ['volctl', ...words.map(shellWord)].join(' ')
 }
 
-/** A word that a shell reads as it stands; names come from the cluster and the disk. */
+/** A word that a shell takes literally; names come from the cluster and the disk. */
 function shellWord(word: string): string {
   return /^[\w@%+=:,./^-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

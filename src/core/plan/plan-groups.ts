@@ -1,6 +1,6 @@
 /**
- * A plan as a person looks at it: by pod, and what belongs to no pod (devices, attachments) by volume, the worst first. Each
- * group has all that is about its pod or volume: operations, waits and problems.
+ * A plan as a person looks at it: by pod, and the rest (devices, attachments) by volume, the worst first. Each group
+ * has everything about its pod or volume: operations, waits and problems.
  */
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
@@ -15,9 +15,9 @@ export interface PlanGroup {
 }
 
 export interface PlanGroups {
-  /** Groups that differ in names alone stand together. */
+  /** Groups that differ only in names are put together. */
   readonly alike: readonly (readonly PlanGroup[])[]
-  /** What is about nothing that has an operation, a wait or a name. */
+  /** Entries about nothing that has an operation, a wait or a name. */
   readonly rest: readonly Problem[]
 }
 
@@ -28,7 +28,7 @@ interface Growing {
   readonly problems: Problem[]
 }
 
-/** @param isShown which of the plan's waits are to be shown one by one; the others only lend their names */
+/** @param isShown true for a wait that is shown by itself; of the others only the names are used */
 export function planGroups(plan: Plan, isShown: (wait: Waiting) => boolean = () => true): PlanGroups {
   const groups = new Groups(plan.rootDir)
   for (const operation of plan.operations) groups.of(operation).operations.push(operation)
@@ -89,7 +89,7 @@ class Groups {
     return group
   }
 
-  /** Undefined: it is about the node, or about something that this plan does nothing with. */
+  /** Undefined: the problem is about the node, or about something without an operation in this plan. */
   concerned({ about: { pod, volume, path } }: Problem): Growing | undefined {
     if (pod !== undefined) return this.#byKey.get(`pod ${pod}`) ?? this.#ofPod({ uid: pod })
     const named = volume === undefined ? undefined : this.#byVolume.get(volume)
@@ -144,13 +144,13 @@ export function isApiContent(volume: VolumeRef | undefined): boolean {
   return volume !== undefined && API_CONTENT.has(volume.plugin)
 }
 
-/** What a row has in common with the rows that are folded with it. */
+/** The text that rows folded into one have in common. */
 export function operationLikeness({ kind, reason, volume, blocked, dead = [] }: Operation): string {
   const what = isApiContent(volume) ? 'content' : (volume?.plugin ?? '')
   return [kind, reason, what, blocked?.code ?? '', blocked?.hint ?? '', dead.map(({ error }) => error)].join(' ')
 }
 
-/** Two groups with the same text differ in names and numbers alone. */
+/** Two groups with the same text differ only in names and numbers. */
 function likeness({ about, operations, waiting, problems }: PlanGroup): string {
   const states = [...new Set(operations.map(({ podState }) => podState ?? ''))]
   return JSON.stringify([
@@ -162,7 +162,7 @@ function likeness({ about, operations, waiting, problems }: PlanGroup): string {
   ])
 }
 
-/** Of config maps and tokens one or two do not make another kind of pod; of all else the number counts. */
+/** The number of config maps and tokens does not make another kind of pod; the number of everything else does. */
 function countsOf(texts: readonly string[]): readonly string[] {
   const counts = new Map<string, string[]>()
   for (const text of texts) append(counts, text, text)

@@ -1,7 +1,7 @@
 import type { Operation, Plan, PodRef, VolumeRef } from './plan.ts'
 import { podTexts } from './pod-texts.ts'
 
-/** What a screen calls the operations and the pods of one plan: row numbers, and UIDs as short as they are unique. */
+/** A screen's names for the operations and pods of one plan: row numbers, and UIDs as short as they are unique. */
 export class PlanNames {
   readonly #numbers: ReadonlyMap<string, number>
   readonly #operations: readonly Operation[]
@@ -26,7 +26,7 @@ export class PlanNames {
     return this.#operations[(this.#numbers.get(id) ?? 0) - 1]
   }
 
-  /** How many columns the longest number takes. */
+  /** Columns that the longest number takes. */
   get numberWidth(): number {
     return `${this.#operations.length}`.length
   }
@@ -40,13 +40,13 @@ export class PlanNames {
     return this.#pods.get(uid) ?? { uid }
   }
 
-  /** `shop/web-0`; with the UID's beginning where another pod has the same name; that alone where the name is not known. */
+  /** `shop/web-0`; with the beginning of the UID if another pod has the same name; only that if the name is unknown. */
   podText(pod: PodRef): string {
     return this.#podText(pod)
   }
 }
 
-/** A volume as its pod calls it; one of no pod by its PersistentVolume, and else by its name on disk. */
+/** A volume's name in its pod; without a pod, its PersistentVolume's name, otherwise its name on disk. */
 export function shownVolume({ pod, volume }: { readonly pod?: PodRef; readonly volume?: VolumeRef }): string {
   if (volume === undefined) return '-'
   return (pod === undefined ? volume.persistentVolume : volume.podVolumeName) ?? volume.name

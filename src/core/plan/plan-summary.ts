@@ -22,9 +22,9 @@ export function summaryOf(
 }
 
 /**
- * Ids of the operations that apply would begin: neither they nor anything that they come after is blocked (S26).
+ * Ids of the operations that apply would begin: neither they nor any predecessor is blocked (S26).
  *
- * @param lifted what counts as not blocked
+ * @param lifted true for an operation that counts as not blocked
  */
 export function readyAmong(
   operations: readonly Operation[],
@@ -32,7 +32,7 @@ export function readyAmong(
 ): ReadonlySet<string> {
   const known = new Set(operations.map(({ id }) => id))
   const ready = new Set<string>()
-  // Each stands behind all that it comes after.
+  // Each comes after its predecessors.
   for (const operation of operations) {
     const isFree = operation.blocked === undefined || lifted(operation)
     if (isFree && operation.after.every((id) => ready.has(id) || !known.has(id))) ready.add(operation.id)
@@ -50,7 +50,7 @@ function freedByFlags(operations: readonly Operation[], ready: number): FreedBy[
   })
 }
 
-/** The flag that asks for what is done only on request (S13, S23). */
+/** The flag that asks for work that is done only on request (S13, S23). */
 export function liftingFlag({ kind, blocked }: Operation): LiftingFlag | undefined {
   if (blocked?.code === 'DeletesData') return '--orphans'
   if (blocked?.code !== 'NotAsked') return undefined

@@ -66,15 +66,15 @@ export interface VolumeRef {
   readonly inUse?: boolean
   /** "major:minor source" of the mount. */
   readonly device?: string
-  /** DetachVolume: what --device says, a device file or "none". */
+  /** DetachVolume: the value of --device, a device file or "none". */
   readonly givenDevice?: string
 }
 
-/** What a step can say beside `op` and `target`; which op has which of them stands in STEP_FIELDS. */
+/** Fields of a step beside `op` and `target`; STEP_FIELDS says which op has which. */
 export interface StepFields {
   /** How, or by what. */
   readonly detail: string
-  /** What is mounted, or linked to; absent: the device that a step before has found. */
+  /** What is mounted, or linked to; absent: the device that an earlier step has found. */
   readonly source: string
   /** Absent: a bind mount, or ext4 on a device. */
   readonly fsType: string
@@ -90,59 +90,73 @@ export interface StepFields {
 export type StepField = keyof StepFields
 
 /**
- * What each op does to the step's `target`, the one absolute path or object acted on, and which other fields it can have.
- * An op means one thing: `apply/step-table.ts` has one function for each, and a plan file says nothing else.
+ * What each op does to the step's `target`, the one absolute path or object acted on, and which other fields it can have. An
+ * op means one thing: `apply/step-table.ts` has one function for each.
  */
 export const STEP_FIELDS = {
   /** Takes one layer off what is mounted on `target`. detail: how, e.g. "force", "lazy". */
   umount: ['detail'],
-  /** The empty directory goes. */
+  /** Removes the empty directory. */
   rmdir: [],
-  /** The file or link goes. */
+  /** Removes the file or link. */
   unlink: [],
-  /** All below `target` goes, by descriptors (S12); `target` itself stays. */
+  /** Deletes everything below `target`, by descriptors (S12); `target` itself stays. */
   deleteContent: [],
   /** The CSI driver's call. */
   NodeUnpublishVolume: [],
   /** The CSI driver's call. */
   NodeUnstageVolume: [],
-  /** The loop device `target` is released. */
+  /** Releases the loop device `target`. */
   'losetup -d': [],
   /** The flexVolume driver's call "unmount" (P87). detail: its executable. */
   flexUnmount: ['detail'],
   /** The flexVolume driver's call "unmountdevice" (P87). detail: its executable. */
   flexUnmountDevice: ['detail'],
-  /** Flushes and removes the SCSI disks of the FC volume whose global directory `target` is, if nothing uses them (P81, S25). */
+  /**
+   * Flushes and removes the SCSI disks of the FC volume whose global directory `target` is, if nothing uses the disks (P81,
+   * S25).
+   */
   removeFcDisks: [],
   /** The same for an iSCSI volume (P76, S25). */
   removeIscsiDisks: [],
-  /** Ends the sessions of the iSCSI volume whose global directory `target` is, if nothing uses another LUN of them (P76, S25). */
+  /**
+   * Ends the sessions of the iSCSI volume whose global directory `target` is, if no other LUN of these sessions is in use
+   * (P76, S25).
+   */
   iscsiLogout: ['detail'],
   /** DELETE of `volumeattachments/NAME` in the API, with uid and resourceVersion as preconditions. */
   deleteVolumeAttachment: [],
-  /** Makes `target` and what is missing above it. detail: "exact": the mode, whatever is there and whatever the umask. */
+  /**
+   * Makes `target` and its missing parents. detail "exact": sets the mode even if `target` exists, and whatever the umask.
+   */
   mkdir: ['mode', 'detail'],
   /** mount(8) on the directory or file `target`; a bind mount with options takes two calls. */
   mount: ['source', 'fsType', 'options'],
-  /** Looks at the device, checks its file system and mounts it, never formats (S15, P128); nothing where `source` is a directory. */
+  /**
+   * Looks at the device, checks its file system and mounts it, never formats (S15, P128); does nothing if `source` is a
+   * directory.
+   */
   mountDevice: ['detail', 'source', 'fsType', 'options'],
-  /** Binds the device on the pod's file in the volume's map directory, for the pod to have as a device (P98). */
+  /** Binds the device on the pod's file in the volume's map directory, so that the pod gets it as a device (P98). */
   mapDevice: ['source'],
   /** The pod's link to a device. */
   symlink: ['source'],
   /** A loop device on the mapped device `target` holds it open (P99). */
   'losetup -f': [],
-  /** What a configMap, secret, downwardAPI or projected volume shows, as a new generation behind the link `target` (..data). */
+  /**
+   * Writes the content of a configMap, secret, downwardAPI or projected volume, as a new generation behind the link `target`
+   * (..data).
+   */
   writeContent: [],
-  /** The empty file that says that an emptyDir is set up (P21). */
+  /** Writes the empty file that marks an emptyDir as set up (P21). */
   writeMarker: [],
-  /** vol_data.json, by which a kubelet asks the CSI driver later (C13). */
+  /** Writes vol_data.json, which a kubelet later needs to call the CSI driver (C13). */
   writeVolumeData: ['label'],
-  /** iscsi.json, by which a kubelet logs out later (P73). */
+  /** Writes iscsi.json, which a kubelet later needs to log out (P73). */
   writeIscsiRecord: [],
-  /** fsGroup (P31). */
+  /** Applies fsGroup (P31). */
   setOwnership: ['ownership'],
-  /** The type of a hostPath (detail); it is made where the type says so and nothing is there. */
+  /** Checks the type of a hostPath (detail), and creates the path if it is missing and the type says so. */
   checkPath: ['detail'],
   /** Brings the LUN's device to this node, for the mountDevice, mapDevice and symlink that follow (P74). */
   iscsiLogin: [],
@@ -180,7 +194,7 @@ export interface Blocked {
   readonly hint?: string
 }
 
-/** What a mount step was decided on; apply compares it with a fresh table (S26, S27). */
+/** The mounts that a mount step was decided on; apply compares them with a fresh table (S26, S27). */
 export interface ExpectedMount {
   readonly path: string
   /** Oldest first: every layer on the path. */
@@ -193,22 +207,22 @@ export interface ExpectedMount {
   }[]
 }
 
-/** A file or directory as it was: what takes its place under the same name is another. */
+/** Identity of a file or directory: another one under the same name differs. */
 export interface FileIdentity {
   readonly path: string
   readonly dev: number
   readonly ino: number
-  /** Bytes; of files only. */
+  /** Bytes; for files only. */
   readonly size?: number
-  /** Seconds since the epoch; not of a directory that is removed when empty: who empties it first changes it. */
+  /** Seconds since the epoch; absent for a directory that is removed when empty, since emptying it changes the time. */
   readonly mtime?: number
 }
 
-/** What an operation was decided on, beside its mounts; apply compares it with a fresh look (S26). */
+/** The other facts that an operation was decided on, beside its mounts; apply compares them with a fresh look (S26). */
 export interface Basis {
   /** The pod's object in the API, if there was one; its uid may differ from the one on disk (S10). */
   readonly pod?: { readonly listed: boolean; readonly uid?: string; readonly resourceVersion?: string }
-  /** State files, and what is removed or deleted; what lies below a mount is not known. */
+  /** State files, and files that are removed or deleted; content below a mount is not known. */
   readonly files?: readonly FileIdentity[]
 }
 
@@ -224,18 +238,18 @@ export interface Operation {
   readonly kind: OperationKind
   readonly reason: Reason
   readonly message: string
-  /** How `message` begins where the pod is why: the same for all operations of the pod. */
+  /** The beginning of `message` if the reason is the pod: the same for all operations of the pod. */
   readonly podMessage?: string
-  /** How `message` goes on: what holds of this operation alone. */
+  /** The rest of `message`: what is true of this operation alone. */
   readonly ownMessage?: string
-  /** What `podMessage` says, without the pod's name: "was deleted from the API; …". */
+  /** `podMessage` without the pod's name: "was deleted from the API; …". */
   readonly podState?: string
   readonly pod?: PodRef
   readonly volume?: VolumeRef
-  /** Every absolute path that is mounted, unmounted, created or removed, the driver's doing included. */
+  /** Every absolute path that is mounted, unmounted, created or removed, by the driver as well. */
   readonly paths: readonly string[]
   readonly steps: readonly Step[]
-  /** Ids of the operations that must have succeeded before. */
+  /** Ids of the operations that must succeed first. */
   readonly after: readonly string[]
   readonly blocked?: Blocked
   /** `counted: false`: content that cannot be counted without entering a mount; files and bytes are then 0. */
@@ -243,16 +257,16 @@ export interface Operation {
   readonly rule: string
   /** S31: what the kubelet would have done instead, where it differs. */
   readonly kubeletWould?: string
-  /** Of its mounts those that are dead, in words that a person has seen: "transport endpoint is not connected (ENOTCONN)". */
+  /** The operation's dead mounts, with the error in words: "transport endpoint is not connected (ENOTCONN)". */
   readonly dead?: readonly DeadMount[]
   /** The mounts this operation was decided on. */
   readonly expects?: readonly ExpectedMount[]
   readonly basis?: Basis
-  /** DetachVolume: what the deletion is bound to. */
+  /** DetachVolume: the preconditions of the deletion. */
   readonly attachment?: { readonly name: string; readonly uid: string; readonly resourceVersion?: string }
 }
 
-/** Desired, and someone else has to act first. */
+/** Something desired that somebody else must act on first. */
 export interface Waiting {
   readonly kind: OperationKind
   readonly code: WaitingCode
@@ -261,7 +275,7 @@ export interface Waiting {
   readonly pod?: PodRef
   readonly volume?: VolumeRef
   readonly rule: string
-  /** RFC 3339: when it is over at the latest, where that is known. */
+  /** RFC 3339: when the wait ends at the latest, if known. */
   readonly until?: string
 }
 
@@ -272,13 +286,13 @@ export interface Problem {
   readonly code: ProblemCode
   readonly message: string
   readonly hint?: string
-  /** `driver`: it concerns all volumes of that CSI driver. */
+  /** `driver`: the entry concerns all volumes of that CSI driver. */
   readonly about: { readonly pod?: string; readonly volume?: string; readonly path?: string; readonly driver?: string }
 }
 
 export type IdentityField = 'machineID' | 'systemUUID' | 'bootID'
 
-/** An id of the Node object that is another than this host's (S1). */
+/** An id of the Node object that differs from this host's (S1). */
 export interface IdentityContradiction {
   readonly field: IdentityField
   readonly node: string
@@ -294,7 +308,7 @@ export interface PlanInputs {
     readonly resourceVersion?: string
     /** S34: why anyone on the network path could answer in the server's place. */
     readonly insecure?: Insecure
-    /** The same of the second look, with the kubelet's own credential (S2). */
+    /** The same for the second look, with the kubelet's own credential (S2). */
     readonly secondLookInsecure?: Insecure
   }
   readonly kubelet: {
@@ -305,7 +319,7 @@ export interface PlanInputs {
   }
   readonly actual: { readonly mounts: number; readonly podDirs: number }
   readonly runtime: { readonly source: string; readonly pods: number }
-  /** S1: does the Node object describe this host. */
+  /** S1: whether the Node object describes this host. */
   readonly machine: {
     /** An id agrees, and what contradicts was accepted. */
     readonly matches: boolean
@@ -314,9 +328,9 @@ export interface PlanInputs {
     readonly systemUUID?: string
     readonly bootID?: string
   }
-  /** S29: how many of this node's pods are gone. */
+  /** S29: how many of this node's pods are orphaned. */
   readonly pods: { readonly listed: number; readonly onDisk: number; readonly gone: number }
-  /** S31: guards that this plan could not judge, by rule. */
+  /** S31: safety rules that this plan could not judge. */
   readonly unjudged: readonly { readonly rule: string; readonly message: string }[]
 }
 
@@ -327,17 +341,17 @@ export interface PlanSummary {
   readonly problems: number
   /** Operations left out by --only, --skip, --pod, --volume or --max, dependants included. */
   readonly filtered: number
-  /** Operations that nothing blocks, themselves or what comes before them. */
+  /** Operations that are not blocked, and whose predecessors are not blocked. */
   readonly ready?: number
-  /** How many more would be ready with one flag more. */
+  /** How many more operations would be ready with one more flag. */
   readonly freedBy?: readonly FreedBy[]
-  /** What a kubelet that runs, or may come back, has to do with it. */
+  /** What a kubelet that runs, or may come back, does about the plan. */
   readonly kubelet?: KubeletOutlook
   /** What to type on this node, in this order. */
   readonly next?: readonly NextStep[]
 }
 
-/** Flags that a person gives to have what is done only on request. */
+/** Flags that a person gives for work that is done only on request. */
 export type LiftingFlag = '--orphans' | '--remount' | '--expand'
 
 export interface FreedBy {
@@ -348,7 +362,7 @@ export interface FreedBy {
 /** One thing that the kubelet does by itself, or never does. */
 export interface KubeletShare {
   readonly message: string
-  /** "shop/web-0: data": what it is about. */
+  /** The subject: "shop/web-0: data". */
   readonly about?: readonly string[]
   /** Ids of operations of this plan. */
   readonly operations?: readonly string[]
@@ -361,7 +375,7 @@ export interface KubeletOutlook {
   readonly never: readonly KubeletShare[]
 }
 
-/** A command line, and what it is for. */
+/** A command line, and its purpose. */
 export interface NextStep {
   readonly command: string
   readonly why: string
@@ -387,7 +401,7 @@ export interface Plan {
   readonly refused?: Refusal
 }
 
-/** Why the pass as a whole is not to be carried out. */
+/** Why the pass as a whole must not be carried out. */
 export interface Refusal {
   readonly rule: string
   readonly code: RefusalCode
@@ -395,7 +409,7 @@ export interface Refusal {
   readonly hint?: string
 }
 
-/** What apply needs of the plan that was reviewed: of what is carried out, only the choice. */
+/** What apply needs from the plan that was reviewed: only the choice of operations. */
 export interface ReviewedPlan
   extends Pick<
     Plan,
@@ -413,14 +427,14 @@ export interface PlanOptions {
   readonly driverGone: readonly string[]
   /** Volume (spec name) to handle (S17). */
   readonly handles: Readonly<Record<string, string>>
-  /** Volume to the device file that is its own, or to "none" where it has none on this node (S21). */
+  /** Volume to its device file, or to "none" if it has none on this node (S21). */
   readonly devices?: Readonly<Record<string, string>>
   readonly acceptOutage?: number
   /** UIDs of pods of another kubelet on this machine, which nothing on this node knows (S9). */
   readonly foreignPods?: readonly string[]
   /** S1: ids of the Node object that are not this host's. */
   readonly acceptIdentity?: readonly string[]
-  /** S34: act on what a server says that is not shown to be the right one. */
+  /** S34: act on the answers of a server that could not be verified. */
   readonly acceptInsecureApi?: boolean
   readonly forceUnmount: readonly string[]
   readonly lazy: readonly string[]

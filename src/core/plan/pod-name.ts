@@ -1,12 +1,12 @@
-/** How pods, and claims, are called in messages and on the command line. */
+/** Names of pods and claims in messages and on the command line. */
 import type { PodRef } from './plan.ts'
 
-/** `namespace/name`; what names no namespace is in "default". */
+/** `namespace/name`; an object without a namespace is in "default". */
 export function namespacedName({ namespace, name }: { readonly namespace?: string; readonly name?: string }): string {
   return `${namespace ?? 'default'}/${name ?? ''}`
 }
 
-/** A pod as `namespace/name` where the name is known, else its UID: both are what `--pod` takes. */
+/** A pod as `namespace/name` if the name is known, otherwise its UID: `--pod` takes both. */
 export function podName(pod: PodRef): string {
   return pod.name === undefined ? pod.uid : namespacedName(pod)
 }
@@ -16,7 +16,7 @@ export function podNameAndUid(pod: PodRef): string {
   return pod.name === undefined ? pod.uid : `${namespacedName(pod)} (${pod.uid})`
 }
 
-/** One of its containers, where that is known: `container web of pod default/web-0`. */
+/** One of the pod's containers, if that is known: `container web of pod default/web-0`. */
 export function podAndContainer({
   pod,
   container,

@@ -2,7 +2,7 @@
 import type { PodRef } from './plan.ts'
 import { podName } from './pod-name.ts'
 
-/** Docker's and crictl's users know their ids by fewer; eight is what a UUID has before its first hyphen. */
+/** Users of docker and crictl are used to shortened ids; a UUID has eight digits before its first hyphen. */
 const LEAST = 8
 
 /**

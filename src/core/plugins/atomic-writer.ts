@@ -47,7 +47,7 @@ export function atomicPlugin({ name, source, medium, content }: AtomicKind): Vol
   }
 }
 
-/** P22, P46. A tmpfs that is mounted already is filled as it is, like the kubelet does. */
+/** P22, P46. A tmpfs that is mounted already is filled as it is, as the kubelet does. */
 function setUp(context: SetUpContext, volume: VolumeToMount, medium: AtomicKind['medium']): SetUp {
   const { inputs } = context
   const path = podVolumeDir(volume)

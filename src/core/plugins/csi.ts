@@ -90,7 +90,7 @@ function fileSystemEvidence(inputs: ActualInputs, volume: VolumeToMount): MountE
     : MOUNTED
 }
 
-/** Is there a state file that a kubelet can read? An empty or broken one is as good as none (C93, C94, O5). */
+/** Is there a state file that a kubelet can read? An empty or broken one counts as none (C93, C94, O5). */
 function hasStateFile({ tree }: ActualInputs, path: string): boolean {
   return readStateFile(tree.get(path))?.data !== undefined
 }

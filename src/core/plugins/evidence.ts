@@ -1,4 +1,4 @@
-/** Is a wanted volume there? The ways of several plugins to find out. */
+/** Whether a wanted volume is there: evidence that several plugins use. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { podDeviceLink, podVolumeDir, readyMarker } from './paths.ts'

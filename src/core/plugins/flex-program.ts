@@ -8,7 +8,7 @@ export function flexProgram(
 ): { readonly executable: string } | { readonly why: string } {
   const driver = flexDrivers?.find(({ name }) => name === plugin)
   if (driver !== undefined && driver.error === undefined) return { executable: driver.executable }
-  if (flexDrivers === undefined) return { why: 'was not looked for' }
+  if (flexDrivers === undefined) return { why: 'was not searched for' }
   if (driver === undefined) return { why: 'is not installed on this node' }
   return { why: `cannot be run: ${driver.executable}: ${driver.error}` }
 }

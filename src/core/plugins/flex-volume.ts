@@ -1,4 +1,4 @@
-/** flexVolume: a program on the host for each driver (P85-P88). The plugin's name is the driver's. */
+/** flexVolume: a program on the host for each driver (P85-P88). The volume's plugin name is the driver's name. */
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
@@ -60,7 +60,7 @@ export const flexVolume: VolumePlugin = {
   },
 }
 
-/** The driver mounts a device only if it attaches (P87, P88). */
+/** A driver mounts a device only if it attaches (P87, P88). */
 function flexSteps({ inputs }: SetUpContext, volume: VolumeToMount, detail: string, first: boolean): Step[] {
   const target = inputs.absolute(podVolumeDir(volume))
   const global = globalPathOf(volume)

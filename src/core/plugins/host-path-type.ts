@@ -43,7 +43,7 @@ export function judgeHostPath(path: string, type: string, found: HostPath | unde
   if (type === '' || found === undefined) return { state: 'good' }
   const wanted = WANTED[type]
   if (wanted === undefined) return bad(`${JSON.stringify(type)} is not a type of hostPath`)
-  if (found.type === undefined) return bad(`the path could not be looked at (${found.error ?? 'unknown'})`, LOOK)
+  if (found.type === undefined) return bad(`the path could not be examined (${found.error ?? 'unknown'})`, LOOK)
   if (found.type === wanted.type) return { state: 'good' }
   const why = `${FOUND[found.type]}, but the volume's type is ${type}`
   return found.type === 'absent' && wanted.made !== undefined ? { state: 'toMake', what: wanted.made, why } : bad(why)

@@ -34,7 +34,7 @@ export function mapEvidence(inputs: ActualInputs, volume: VolumeToMount, mapDir:
   return loops.length > 0 || hasUnknownLoop(inputs) ? MOUNTED : notMounted('no loop device holds its device open')
 }
 
-/** The kernel shows "/" for a backing file that this mount namespace cannot see: that may be this map's device. */
+/** The kernel shows "/" for a backing file that is not visible in this mount namespace: that may be this map's device. */
 function hasUnknownLoop({ snapshot: { blockDevices } }: ActualInputs): boolean {
   return blockDevices === undefined || blockDevices.some(({ backingFile }) => backingFile === '/')
 }

@@ -13,7 +13,7 @@ export interface OwnershipRules {
 
 /**
  * @param target absolute path of the volume's directory
- * @returns one step, or none where the pod asks for no group
+ * @returns one step, or none if the pod asks for no group
  */
 export function ownershipOf(
   { pod }: Pick<VolumeToMount, 'pod'>,
@@ -22,7 +22,7 @@ export function ownershipOf(
 ): readonly Step[] {
   const { fsGroup, fsGroupChangePolicy } = pod.spec.securityContext ?? {}
   if (fsGroup == null) return []
-  // Any other policy always walks, and so does none.
+  // Any other policy always walks; without a policy, the walk is done, too.
   const policy = !ignorePolicy && fsGroupChangePolicy === 'OnRootMismatch' ? 'OnRootMismatch' : 'Always'
   return [{ op: 'setOwnership', target, ownership: { gid: fsGroup, policy, readOnly, ignoreErrors } }]
 }

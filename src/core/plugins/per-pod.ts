@@ -1,4 +1,4 @@
-/** What the plugins have in common that give every pod a directory of its own: nothing is attached, shared or mapped. */
+/** What plugins that give every pod its own directory have in common: nothing is attached, shared or mapped. */
 import { podVolumeDir } from './paths.ts'
 import type { VolumePlugin } from './plugin.ts'
 

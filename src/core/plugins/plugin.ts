@@ -69,15 +69,18 @@ export type DeviceSource = Pick<VolumeSpec, 'plugin' | 'specName' | 'source' | '
 export interface PluginDevice {
   /** The directory of all its global mounts, relative to the root directory: plugins/kubernetes.io/fc */
   readonly base: string
-  /** The plugin (for a flexVolume the driver) of a global mount at this path below `base`; undefined: none can be there. */
+  /**
+   * The plugin (for a flexVolume the driver) of a global mount at this path below `base`; undefined: no global mount can be
+   * there.
+   */
   ownerOf(parts: readonly string[]): string | undefined
-  /** How many levels below `base` a directory without a mount is the leftover of a tear-down; empty: none is. */
+  /** Levels below `base` at which a directory without a mount is the leftover of a tear-down; empty: none. */
   readonly depths: readonly number[]
   /** The directory of the maps of raw block volumes, relative to the root directory, and what the maps are named after. */
   readonly maps?: { readonly base: string; readonly depth: number; readonly namedAfter: 'volume' | 'device' }
-  /** May a global directory of this name be of the volume's device? Absent: it is if the names are equal. */
+  /** True if a global directory of this name may belong to the volume's device. Absent: it does if the names are equal. */
   isOf?(volume: DeviceSource, name: string): boolean
-  /** The unique name from a global directory's path; absent: it ends with the volume's own name. */
+  /** The unique name from a global directory's path; absent: the unique name ends with the volume's own name. */
   uniqueName?(path: string): string | undefined
   /** The kubelet's own file in a global directory, which the mount hides. */
   readonly record?: {

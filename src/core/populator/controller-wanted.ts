@@ -17,7 +17,7 @@ export interface ControllerWanted {
   readonly names: ReadonlyMap<string, readonly Pod[]>
   /** All known volumes, attachable or not. */
   readonly volumes: readonly VolumeSpec[]
-  /** The controller still wants what it wanted for these before: an attachment that may be theirs stays (S4). */
+  /** For these the controller still wants what it wanted before: an attachment that may be theirs stays (S4). */
   readonly unresolved: readonly UnresolvedVolume[]
 }
 

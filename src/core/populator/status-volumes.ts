@@ -15,7 +15,7 @@ export interface StatusVolume {
   readonly source: DeviceSource
 }
 
-/** All that were read. */
+/** All such volumes that were read. */
 export const statusVolumes = onceFor((api: ApiSnapshot): readonly StatusVolume[] =>
   api.persistentVolumes.flatMap((persistentVolume): StatusVolume[] => {
     // CSI volumes have VolumeAttachments.
@@ -29,7 +29,7 @@ export const statusVolumes = onceFor((api: ApiSnapshot): readonly StatusVolume[]
   }),
 )
 
-/** Those to which a global directory of this name may belong. */
+/** The volumes to which a global directory of this name may belong. */
 export function statusVolumesAt(api: ApiSnapshot, plugin: string, name: string): readonly StatusVolume[] {
   return statusVolumes(api).filter(({ source }) => isDeviceOf(source, plugin, name))
 }

@@ -8,7 +8,7 @@ export function pluginOfInline(inline: PodVolumeSource, context: SpecContext): S
   return single({ inline }, context)
 }
 
-/** Facts of a PersistentVolume, translated to CSI before if it was in-tree. */
+/** Facts of a PersistentVolume, already translated to CSI if it was in-tree. */
 export function pluginOfPersistentVolume(
   persistentVolume: PersistentVolume,
   context: SpecContext,

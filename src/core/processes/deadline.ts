@@ -1,11 +1,11 @@
 import { StepFailed } from '../errors/operation-error.ts'
 
-/** Waits no longer than the deadline. @param what is named if it does not answer @throws StepFailed TimedOut, stuck */
+/** Waits no longer than the deadline. @param what the error names @throws StepFailed TimedOut, stuck */
 export async function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const message = `${what} did not answer within ${Math.round(ms / 10) / 100} s and was given up`
+      const message = `${what} did not answer within ${Math.round(ms / 10) / 100} s and was abandoned`
       reject(
         new StepFailed('TimedOut', message, {
           stuck: true,

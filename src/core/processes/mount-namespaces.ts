@@ -1,4 +1,4 @@
-/** Mount namespaces other than ours, each read once through one of its processes. */
+/** Mount namespaces other than volctl's own, each read once through one of its processes. */
 import { readdirSync, readlinkSync } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
 import { type Location, pathThrough } from '../mountinfo/location.ts'

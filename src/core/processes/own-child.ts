@@ -19,7 +19,7 @@ export function ownCommand(child: OwnChild): readonly string[] {
  */
 export function askedChild([argument, ...others]: readonly string[]): OwnChild | undefined {
   const child = others.length > 0 ? undefined : CHILDREN.find((each) => argument === argumentOf(each))
-  // Standard input is looked at last, since looking at it opens it.
+  // Standard input is checked last, since checking it opens it.
   return child !== undefined && !process.stdin.isTTY ? child : undefined
 }
 

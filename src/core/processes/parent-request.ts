@@ -3,10 +3,10 @@ import { errorMessage } from '../errors/errors.ts'
 import type { Shape } from '../json/shape.ts'
 
 /**
- * What a child of volctl's own (own-child.ts) is to do: one JSON document on its standard input.
+ * The request to a child process of volctl (own-child.ts): one JSON document on its standard input.
  *
  * @param who the child's name, for the message
- * @returns undefined where the input is not such a request of this process's parent: then a message is written, the exit
+ * @returns undefined if the input is not a request from this process's parent: then a message has been written, the exit
  * status is 1, and nothing may be touched
  */
 export async function requestOfParent<T extends { readonly parent: number }>(

@@ -1,5 +1,5 @@
 /**
- * Pods that have a process, by /proc/PID/cgroup: a witness that needs no container runtime (S9, N24-N28).
+ * Pods that have a process, by /proc/PID/cgroup: evidence that needs no container runtime (S9, N24-N28).
  *
  *     cgroupfs  /kubepods/burstable/pod<uid>/<container>
  *     systemd   /kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod<uid, "-" as "_">.slice/…
@@ -17,9 +17,7 @@ const SYSTEMD = /(?:^|[/-])kubepods(?:-burstable|-besteffort)?-pod([^/-]+)\.slic
 const ANYWHERE =
   /[/-]pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})(?:\.slice)?(?=\/|$|:)/gm
 
-/**
- * All pod UIDs that the text of one /proc/PID/cgroup names, whichever kubelet they belong to. Empty outside of `kubepods`.
- */
+/** All pod UIDs that the text of one /proc/PID/cgroup names, of any kubelet. Empty outside of `kubepods`. */
 export function podUidsOfCgroup(text: string): readonly string[] {
   const { own, nested } = podsOfCgroup(text)
   return [...new Set([...own, ...nested])]
@@ -40,7 +38,7 @@ export interface PodsOfProcess {
  * @param bases cgroups of the containers that this node itself runs in; these do not make a pod nested
  */
 export function podsOfCgroup(text: string, bases: readonly string[] = []): PodsOfProcess {
-  // Seen from a cgroup namespace beside the pods, the first of the names may be missing.
+  // Seen from a cgroup namespace beside the pods', the first of the names may be missing.
   if (!text.includes('kubepods') && !text.includes(':/..')) return NOWHERE
   const own = new Set<string>()
   const nested = new Set<string>()
@@ -70,19 +68,19 @@ export function containersAround(text: string): readonly string[] {
   })
 }
 
-/** `id:controllers:path`, and nothing else that may be in such a text. */
+/** Only lines `id:controllers:path`; such a text may contain others. */
 function pathsOf(text: string): readonly string[] {
   return text.split('\n').flatMap((line) => /^[^:]*:[^:]*:(\/.*)$/.exec(line)?.[1] ?? [])
 }
 
-/** Where in the path this node begins. */
+/** Where this node's part of the path begins. */
 function longestBase(path: string, bases: readonly string[]): number {
   const lengths = bases.filter((base) => path === base || path.startsWith(`${base}/`)).map(({ length }) => length)
   return Math.max(0, ...lengths)
 }
 
 interface FoundPods {
-  /** Where the component begins that names them. */
+  /** Offset of the component that names them. */
   readonly at: number
   readonly uids: ReadonlySet<string>
 }
@@ -120,7 +118,7 @@ const CONTAINERS: readonly RegExp[] = [
   /^user@[1-9]\d*\.service$/,
 ]
 
-/** Where the innermost container's cgroup ends; `from` where there is none behind it. */
+/** Where the innermost container's cgroup ends; `from` if there is none after it. */
 function containerEnd(path: string, from: number): number {
   let end = from
   for (let at = from; at < path.length; ) {
@@ -135,7 +133,7 @@ function containerEnd(path: string, from: number): number {
 
 const RANDOM_UID = /^[0-9a-f]{8}(_[0-9a-f]{4}){3}_[0-9a-f]{12}$/
 
-/** systemd names have "_" for "-"; a UID from a static manifest may have contained either. */
+/** systemd names have "_" for "-"; a UID from a static manifest may contain either. */
 function unescaped(part: string): readonly string[] {
   const uid = part.replaceAll('_', '-')
   return RANDOM_UID.test(part) || !part.includes('_') ? [uid] : [uid, part]

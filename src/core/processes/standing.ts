@@ -1,4 +1,4 @@
-/** In which namespaces and as whom volctl runs: may it change this node, or only read it (S7). */
+/** The namespaces and the user that volctl runs in: whether it may change this node, or only read it (S7). */
 
 import type { RefusalCode } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
@@ -16,7 +16,7 @@ export interface StandingObstacle {
   readonly hint: string
 }
 
-/** What /proc shows of this process and of the reference process for the node (the kubelet, else PID 1). */
+/** What /proc shows of this process and of the reference process for the node (the kubelet, otherwise PID 1). */
 export interface StandingFacts {
   readonly uidMap: string
   readonly pidNamespace?: string
@@ -25,7 +25,7 @@ export interface StandingFacts {
   readonly referenceIsKubelet: boolean
   /** A container runtime of root's runs in this PID namespace, so it is the node's. */
   readonly seesRuntime: boolean
-  /** Mount id of the root directory, ours and the reference's. */
+  /** Mount id of the root directory, of this process and of the reference process. */
   readonly rootMountId?: number
   readonly referenceRootMountId?: number
 }
@@ -47,7 +47,7 @@ export function readStandingFacts(
   }
 }
 
-/** Pure: every obstacle that these facts show. What may not be read counts as an obstacle. */
+/** Pure: every obstacle that these facts show. A fact that may not be read counts as an obstacle. */
 export function standingObstacles(facts: StandingFacts): readonly StandingObstacle[] {
   const obstacles: StandingObstacle[] = []
   if (!isFullRange(facts.uidMap)) {
@@ -85,12 +85,12 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
   return obstacles
 }
 
-/** Does this process run in a user namespace, with user ids other than the host's. */
+/** True if this process runs in a user namespace, with user ids other than the host's. */
 export function isInUserNamespace(): boolean {
   return !isFullRange(kernelTextIfAny('/proc/self/uid_map') ?? '')
 }
 
-/** Is this the machine's initial PID namespace, whose /proc can show every process. */
+/** True in the machine's initial PID namespace, whose /proc can show every process. */
 export function isInInitialPidNamespace(): boolean {
   return namespaceOf('self', 'pid') === INITIAL_PID_NAMESPACE
 }
@@ -101,7 +101,7 @@ function isFullRange(uidMap: string): boolean {
 }
 
 /**
- * The initial namespace, or the one that has the node's own processes: a node may be a container itself (kind), and then the
+ * The initial namespace, or the one with the node's own processes: a node may be a container itself (kind), and then the
  * kubelet or the runtime runs in the same namespace.
  */
 function isNodePidNamespace(facts: StandingFacts): boolean {

@@ -1,7 +1,7 @@
 /**
- * What an operation was decided on, beside its mounts: the pod's object in the API, and which files they are that it
- * removes or asks a driver by (S26). Only what every look reads, so that live and offline plans are equal: of a pod
- * that lives no attributes are read.
+ * What an operation was decided on, beside its mounts: the pod's object in the API, and the files that it removes or needs to
+ * call a driver (S26). Only facts that every look reads, so that live and offline plans are equal: attributes of a pod that
+ * still runs are never read.
  */
 
 import { baseName } from '../actual/tree.ts'
@@ -13,7 +13,7 @@ import type { PlanContext } from './context/context.ts'
 
 const REMOVING: ReadonlySet<StepOp> = new Set(['unlink', 'rmdir', 'deleteContent'])
 
-/** The operation with its basis; as it is where there is nothing to hold on to. */
+/** The operation with its basis; unchanged if it has none. */
 export function withBasis(operation: Operation, context: PlanContext): Operation {
   const pod = operation.pod && context.classes.of(operation.pod.uid)
   const files = pod?.class === 'Desired' || pod?.class === 'Frozen' ? [] : filesOf(operation, context)
@@ -46,14 +46,14 @@ function filesOf({ steps, paths }: Operation, { inputs }: PlanContext): FileIden
   }
   for (const path of paths) if (STATE_FILES.has(baseName(path))) found.add(path)
   return [...found].flatMap((path) => {
-    // Of the kubelet's own tmpfs the attributes are known: what is below it is meant.
+    // Such attributes are those of the kubelet's own tmpfs, not of the directory below it.
     if (inputs.mounts.at(path).length > 0) return []
     const entry = inputs.tree.get(inputs.relative(path))
     return entry === undefined ? [] : identityOf(path, entry, emptied.has(path))
   })
 }
 
-/** None of what nothing is known of. */
+/** No identity without attributes. */
 function identityOf(path: string, { type, dev, ino, size, mtime }: TreeEntry, emptied: boolean): FileIdentity[] {
   if (dev === undefined || ino === undefined) return []
   if (type === 'dir') return [{ path, dev, ino, ...defined({ mtime: emptied ? mtime : undefined }) }]

@@ -1,4 +1,7 @@
-/** Why each thing on the node is acted on or left alone, one line each, with the rule: -v prints it, explain asks it. */
+/**
+ * Why each thing on the node is acted on or left alone, one line each, with the rule: -v prints these lines, explain uses
+ * them.
+ */
 
 import { podVolumes } from '../actual/pod-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
@@ -13,17 +16,17 @@ import { decideNode } from './plan-node.ts'
 import type { PodClass } from './pods/pod-classes.ts'
 import { isLiving } from './pods/volume-users.ts'
 
-/** As the phases leave things, and so for pods and operations. */
+/** The form in which phases report what they leave, used for pods and operations as well. */
 export type Decision = Left
 
 export interface Decided {
   readonly plan: Plan
   readonly context: PlanContext
-  /** Of every pod, volume, map, staging directory, global mount and attachment, in the order of their paths. */
+  /** For every pod, volume, map, staging directory, global mount and attachment, in the order of their paths. */
   readonly decisions: readonly Decision[]
 }
 
-/** The plan, and why it is as it is: the very pass that makes it says so. Pure, like the plan itself. */
+/** The plan and the reasons for it, from the same pass. Pure, like the plan itself. */
 export function planWithDecisions(state: NodeState, options: PlanOptions): Decided {
   const left: Left[] = []
   const { plan, context } = decideNode(state, options, left)
@@ -43,7 +46,7 @@ function podDecision({ inputs }: PlanContext, pod: PodClass): Decision {
   return { path: inputs.absolute(`pods/${pod.uid}`), rule, why, pod: pod.uid }
 }
 
-/** Why nothing, or something, may be done to what a pod has. */
+/** Why the volumes and directories of a pod may be touched, or not. */
 export function podVerdict(pod: PodClass): [rule: string, why: string] {
   switch (pod.class) {
     case 'Desired':
@@ -60,7 +63,7 @@ export function podVerdict(pod: PodClass): [rule: string, why: string] {
   }
 }
 
-/** What a pod that must not be disturbed has on disk beside what it wants: no phase looks at it (S5, S9). */
+/** Volumes that a pod that must not be disturbed has on disk but does not want: no phase examines them (S5, S9). */
 function keptVolumes(context: PlanContext, pod: PodClass): Decision[] {
   const { inputs, desired } = context
   const wanted = new Set(

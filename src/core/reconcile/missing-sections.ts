@@ -1,4 +1,4 @@
-/** Sources that failed: each is an error of the plan, which is not complete then. */
+/** Sources that failed: each is an error of the plan, which is then incomplete. */
 import type { Findings } from '../plan/draft.ts'
 import type { PlanContext } from './context/context.ts'
 import { podListIsComplete } from './pods/pod-classes.ts'
@@ -17,7 +17,7 @@ const SECTIONS = [
   'csiSockets',
 ] as const
 
-/** A section that is not there is a source that failed: said, and the plan is not complete (contract, Snapshot). */
+/** A missing section is a source that failed: it is reported, and the plan is incomplete (contract, Snapshot). */
 export function reportMissingSections({ inputs }: PlanContext, findings: Findings): void {
   const { snapshot } = inputs
   for (const section of SECTIONS) {

@@ -1,9 +1,9 @@
 /**
  * The pass, in the order of the kubelet's reconciler (R403, R833).
  *
- * Unmounts come first, so that a volume is free before another pod gets it. Mounts are decided before devices, so that
- * no device is unstaged that a pod is about to need. Attachments come after the devices that are on them, and directories
- * of pods last, when nothing is mounted in them any more.
+ * Unmounts come first, so that a volume is free before another pod gets it. Mounts are decided before devices, so that no
+ * device is unstaged that a pod is about to need. Attachments come after their devices, and directories of pods last, when
+ * nothing is mounted in them any more.
  */
 import type { Findings } from '../plan/draft.ts'
 import type { PlanContext } from './context/context.ts'
@@ -18,13 +18,13 @@ import { unmountOtherDevices } from './unmount-detach-devices/unmount-other-devi
 import { unmountVolumes } from './unmount-volumes/unmount-volumes.ts'
 import { ruleOfAll } from './what-blocks.ts'
 
-/** Every phase reads the context and what the phases before it found, and adds to that; none changes it. */
+/** Every phase reads the context and the findings of earlier phases, and adds to them; none changes them. */
 export function runPass(context: PlanContext, findings: Findings): void {
-  // 1. Volumes of pods that are gone.
+  // 1. Volumes of orphaned and finished pods.
   unmountVolumes(context, findings)
   unmapVolumes(context, findings)
 
-  // 2. Volumes that living pods want and do not have.
+  // 2. Volumes that desired pods lack.
   mountOrAttachVolumes(context, findings)
 
   // 3. Devices, and then attachments, that no pod needs any more.
@@ -33,10 +33,10 @@ export function runPass(context: PlanContext, findings: Findings): void {
   unmountOtherDevices(context, findings)
   detachVolumes(context, findings)
 
-  // What is known of a volume only now holds all operations on it.
+  // Now all operations are known, rules about a volume apply to every operation on it.
   reportLazyMemory(context, findings)
   findings.judge(ruleOfAll(context, findings.operations))
 
-  // 4. Directories of pods that are gone: only those whose volumes all come down.
+  // 4. Directories of orphaned pods: only those whose volumes are all torn down.
   removeOrphanPodDirs(context, findings)
 }

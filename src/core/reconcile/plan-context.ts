@@ -1,4 +1,4 @@
-/** From a node's state to what the phases of a pass read: classes, desired state, what is staged, who uses it. */
+/** From a node's state to the context that the phases of a pass read: classes, desired state, staged volumes, their users. */
 
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { stagedVolumes } from '../actual/staged-volumes.ts'
@@ -20,7 +20,7 @@ import { judgeStaticSources } from './pods/static-sources.ts'
 import { findVolumeUsers } from './pods/volume-users.ts'
 import { judgeWitnesses } from './pods/witnesses.ts'
 
-/** Reads everything a pass decides on out of a node's state. */
+/** Derives everything that a pass decides on from a node's state. */
 export function makeContext(state: NodeState, options: PlanOptions): PlanContext {
   const inputs = new ActualInputs(state)
   const { snapshot } = inputs

@@ -1,4 +1,4 @@
-/** What the plan says it was computed from, and which guards could not be judged. */
+/** What the plan says it was computed from, and which safety rules could not be judged. */
 import { defined } from '../lang/defined.ts'
 import type { ApiSnapshot, Insecure } from '../model/snapshot.ts'
 import type { PlanInputs } from '../plan/plan.ts'
@@ -24,7 +24,7 @@ export function describeInputs(context: PlanContext, machine: PlanInputs['machin
 }
 
 export function describeApi(api: ApiSnapshot | undefined): PlanInputs['api'] {
-  // An unknown word of a newer version is a warning all the same.
+  // An unknown word of a newer version is still a warning.
   const known = (word: Insecure): Insecure => (word === 'PlainHttp' ? word : 'TlsNotVerified')
   const { server = '', user, resourceVersion, insecure, podListCheck } = { ...api }
   return {

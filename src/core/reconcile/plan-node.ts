@@ -1,6 +1,6 @@
 /**
- * The one idea: a node's state in, a plan out. Pure and deterministic; no clock, no disk, no network. What the plan
- * consists of is decided in `pass.ts`; here stands what goes around it.
+ * The central idea: a node's state in, a plan out. Pure and deterministic; no clock, no disk, no network. `pass.ts` decides
+ * the operations; this file does the rest.
  */
 
 import { defined } from '../lang/defined.ts'
@@ -25,7 +25,7 @@ import { ruleOfEach } from './what-blocks.ts'
 /**
  * Plans one reconcile pass over one node. Same state and options in, same bytes out.
  *
- * @param look `again` in an apply: what the flags name may have been undone by it
+ * @param look `again` in an apply: the apply may have torn down what the flags name
  */
 export function planNode(state: NodeState, options: PlanOptions, look: Look = 'first'): Plan {
   return decideNode(state, options, undefined, look).plan
@@ -36,7 +36,7 @@ type Look = 'first' | 'again'
 /**
  * The plan and what it was decided on.
  *
- * @param left takes what the phases leave as it is, and why
+ * @param left collects what the phases leave unchanged, and why
  */
 export function decideNode(
   state: NodeState,
@@ -50,7 +50,7 @@ export function decideNode(
   findings.problems.push(...witnesses.problems, ...statics.problems)
   reportMissingSections(context, findings)
 
-  // A node that was seen only in part is not planned: every phase would take what it does not see for absent.
+  // A node that was seen only in part is not planned: every phase would take what it cannot see for absent.
   const unseen = sectionUnseen(inputs)
   if (unseen === undefined && podListIsComplete(inputs)) runPass(context, findings)
   else {
@@ -92,7 +92,7 @@ function planOf(context: PlanContext, findings: Findings): Plan {
   }
 }
 
-/** Said by a plan; an apply is refused for it. */
+/** A plan reports this; an apply is refused. */
 function reportInsecureApi({ inputs, options }: PlanContext, findings: Findings): void {
   const refusal = refuseInsecureApi(describeApi(inputs.snapshot.api), options)
   if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, {}, refusal.hint)

@@ -1,6 +1,6 @@
 /**
- * Last step: directories of pods that are gone (R601-R615, contract RemoveOrphanPodDir).
- * All or nothing, and only names that the kubelet itself creates; anything else keeps the directory, and is reported.
+ * Last step: directories of orphaned pods (R601-R615, contract RemoveOrphanPodDir). All or nothing, and only names that the
+ * kubelet itself creates; anything else keeps the directory, and is reported.
  */
 import { isWithinAny, parentOf } from '../actual/tree.ts'
 import { defined } from '../lang/defined.ts'
@@ -152,6 +152,7 @@ function madeByKubelet(uid: string, entry: TreeEntry): boolean {
   if (parts.length === 1) return top === 'etc-hosts' || top === 'userns'
   if (top === 'containers') return parts.length === 3
   if (top === 'plugins') return parts.length === 4 && parts[3] === 'ready'
-  // What the kubelet makes to mount a sub-path file over (P136); anything with content is somebody's data.
+  // An empty file that the kubelet makes as the mount point of a sub-path file (P136); a file with content is somebody's
+  // data.
   return top === 'volume-subpaths' && parts.length === 4 && entry.size === 0
 }

@@ -1,6 +1,6 @@
 /**
- * What keeps an operation from being carried out, whatever its phase says. Every rule is a function from an operation to
- * an obstacle; here they stand in the order in which they are asked, and the first answer is the one that is shown.
+ * What keeps an operation from being carried out, whatever its phase says. Every rule is a function from an operation to an
+ * obstacle; they are listed in the order in which they are applied, and the first obstacle is shown.
  */
 import type { Draft, Rule } from '../plan/draft.ts'
 import type { PlanContext } from './context/context.ts'
@@ -10,22 +10,25 @@ import { deadDriverObstacle } from './obstacles/dead-drivers.ts'
 import { lazilyDetachedRule, lazyMemoryObstacle } from './obstacles/lazy-detachments.ts'
 import { oddPathObstacle } from './obstacles/odd-paths.ts'
 
-/** Asked of each operation by itself when its phase adds it, so that operations that come after it know. */
+/** Applied to each operation when its phase adds it, so that operations that depend on it know. */
 export function ruleOfEach(context: PlanContext): Rule {
   return (draft) =>
-    // The backend of all these volumes is away: no other trouble is worth a person's time before that is over.
+    // The backend of all these volumes is down: nothing else is worth a person's time until it is back.
     deadDriverObstacle(context, draft) ??
-    // What the phase found out was found under such a path.
+    // The phase's own findings depend on such a path.
     oddPathObstacle(draft) ??
     draft.blocked ??
     coveredObstacle(context, draft) ??
     behindLinkObstacle(context.inputs, draft)
 }
 
-/** Asked once all operations on volumes and attachments are there: one on a path concerns all of the same volume. */
+/**
+ * Applied once all operations on volumes and attachments are known: a rule about one path concerns all operations of the same
+ * volume.
+ */
 export function ruleOfAll(context: PlanContext, drafts: readonly Draft[]): Rule {
   const lazilyDetached = lazilyDetachedRule(context, drafts)
   return (draft) =>
-    // Nothing is safe before the file system is gone, even where the rest of it could be mended.
+    // Nothing is safe before the file system is gone, even if everything else could be repaired.
     lazilyDetached(draft) ?? draft.blocked ?? lazyMemoryObstacle(context, draft)
 }

@@ -23,18 +23,18 @@ const MAX_BYTES = JSON_LIMITS.maxBytes
 const MAX_MOUNT_TABLE = 48 * 1024 * 1024
 const MAX_MOUNTS = 400_000
 
-/** What is left of 406 MB when a second copy of the mount table, with 40 bytes for each line, has its 66. */
+/** 406 MB less the 66 MB for a second copy of the mount table, at 40 bytes more for each line. */
 const MAX_MEMORY = 340_000_000
 
-/** What comes in pieces is there twice, and some of what it was received in is not collected yet. */
+/** Bytes that come in pieces are held twice, and some receive buffers are not garbage-collected yet. */
 const OF_PIECES = 1.25
 
 /** From the first look at a pipe to its end. */
 const PIPE_MS = 50_000
 
 /**
- * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan says what it cannot know.
- * Plain or gzip is decided by content, not by name.
+ * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan then says what it cannot know. Plain
+ * or gzip is decided by content, not by name.
  *
  * @throws VolctlError one clear line on what is wrong with the file
  */
@@ -48,11 +48,11 @@ const DEFECTS = { CutOff: 'SnapshotTruncated', NotJson: 'SnapshotNotJson', TooLa
 
 /**
  * @param name what messages call it
- * @param held bytes of memory that its reading has taken beside
+ * @param held other bytes of memory that reading it has taken
  */
 export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapshot {
   const unpacked = decompressed(bytes, name)
-  // What is packed stays meanwhile.
+  // The compressed bytes stay in memory meanwhile.
   const maxMemory = MAX_MEMORY - held - (unpacked === bytes ? 0 : bytes.length)
   const parsed = parseDocument(unpacked, { maxBytes: MAX_BYTES, maxMemory })
   if ('defect' in parsed) throw damaged(name, DEFECTS[parsed.defect], parsed.why, undefined, parsed.cause)

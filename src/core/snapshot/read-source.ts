@@ -1,6 +1,6 @@
 /**
- * The bytes of a snapshot. It is data, not an order: it may belong to any user, and links to it are followed. But it has an end,
- * in bytes and, where it comes through a pipe, in time (S34); and no device is opened.
+ * The bytes of a snapshot. A snapshot is data, not an order: it may belong to any user, and links to it are followed. But it
+ * is limited in bytes and, through a pipe, in time (S34); and no device is opened.
  */
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'
 import { Socket } from 'node:net'
@@ -20,18 +20,18 @@ export interface SourceLimits {
 
 export interface Source {
   readonly bytes: Buffer
-  /** They came in pieces, which take as much memory again until they are collected. */
+  /** The bytes came in pieces, which take as much memory again until they are garbage-collected. */
   readonly pieces: boolean
 }
 
-/** It cannot be read, in words. */
+/** The snapshot cannot be read; the message says why. */
 export class Unreadable extends Error {}
 
-/** It came through a pipe, and was not at its end in time. */
+/** The snapshot came through a pipe that did not end in time. */
 export class TooSlow extends Error {}
 
 /**
- * @param path a file, or "-" and what else means a descriptor of this process
+ * @param path a file, or "-" or another name for a descriptor of this process
  * @throws Unreadable, TooSlow, TooLarge, or what the system says
  */
 export async function readSource(path: string, limits: SourceLimits): Promise<Source> {
@@ -49,7 +49,7 @@ export async function readSource(path: string, limits: SourceLimits): Promise<So
 async function readDescriptor(fd: number, limits: SourceLimits): Promise<Source> {
   const stats = fstatSync(fd)
   if (isatty(fd)) throw new Unreadable('a terminal, not a file')
-  // A socket, too, may be what a program is given as its input.
+  // Standard input may be a socket, too.
   if (stats.isFIFO() || stats.isSocket()) return readPipe(fd, limits)
   requireReadable(stats)
   return inOnePiece(fd, limits)
@@ -65,7 +65,7 @@ function requireReadable(stats: Stats): void {
   throw new Unreadable(kind === 'a file' ? 'not a plain file' : `${kind}, not a plain file`)
 }
 
-/** @param before waits until somebody writes; what it has read comes first. The descriptor is closed. */
+/** @param before waits until somebody writes; the bytes it has read come first. The descriptor is closed at the end. */
 async function readPipe(
   fd: number,
   { maxBytes, pipeMs }: SourceLimits,
@@ -95,10 +95,10 @@ const LOOK_AGAIN_MS = 10
 const FIRST_BYTES = 64 * 1024
 
 /**
- * A FIFO that nobody has opened for writing yet is at its end for whoever does not wait: it is asked again, until there is
- * a writer. An end without a single byte is one of those.
+ * A non-blocking read of a FIFO that nobody has opened for writing yet returns its end: it is read again until there is a
+ * writer. An end without a single byte counts as that.
  *
- * @returns what there is at once; nothing, where the writer is there and silent
+ * @returns the first bytes; none if there is a writer that has written nothing yet
  */
 async function firstOf(fd: number, signal: AbortSignal): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(FIRST_BYTES)

@@ -1,6 +1,6 @@
 /**
- * The shape of a snapshot that the planner relies on without looking: where something of it is missing or of another kind,
- * a pass would stop in the middle, or take what it cannot see for absent. What else is in it stays, unlooked at.
+ * The shape of a snapshot that the planner relies on without checking: if a part is missing or of another type, a pass would
+ * stop in the middle, or take what it cannot see for absent. Other fields are kept unchecked.
  */
 
 import { plainPath } from '../files/path-within.ts'
@@ -39,7 +39,7 @@ import {
 } from '../model/object-shapes.ts'
 import type { ApiReadError, ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
 
-/** An empty one says no more than a missing one. */
+/** An empty text says no more than a missing one. */
 const filled: Shape<string> = withSchema(
   (value, at) => (value === '' ? fail(at, 'there', undefined) : text(value, at)),
   () => ({ type: 'string', minLength: 1 }),
@@ -54,23 +54,23 @@ const rootDirectory: Shape<string> = withSchema(
   () => ({ type: 'string', pattern: '^/.' }),
 )
 
-/** Other tools write them otherwise; what nobody understands makes everything unknown (`readFailures`). */
+/** Other tools write them differently; an entry that volctl does not understand makes everything unknown (`readFailures`). */
 const readError = withSchema(
   (value) => value,
   (defs) => schemaOf(writtenError, defs),
 ) as Shape<never>
 
-/** As volctl writes them. */
+/** An entry as volctl writes it. */
 const writtenError = object<ApiReadError>({
   resource: text,
   namespace: optional(text),
   name: optional(text),
-  status: about('Of HTTP; 0: no answer came.', count),
+  status: about('HTTP status; 0: no answer came.', count),
   reason: text,
   message: text,
 })
 
-/** A word that later versions may have more of. */
+/** A word from a list that later versions may extend. */
 const word = text as Shape<never>
 
 const insecure = oneOf<Insecure>('TlsNotVerified', 'PlainHttp')

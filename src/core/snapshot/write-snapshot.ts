@@ -10,7 +10,7 @@ export function snapshotText(snapshot: NodeSnapshot): string {
 }
 
 /**
- * Writes a snapshot to a file, compressed where its name ends in .gz: whole or not at all, for its owner alone.
+ * Writes a snapshot to a file, compressed where its name ends in .gz: whole or not at all, readable by its owner only.
  *
  * @param name what messages call the file
  * @throws VolctlError SnapshotNotWritten

@@ -15,10 +15,9 @@ export class Budget {
     this.#most = most
   }
 
-  /** @throws TooLarge, and takes nothing then */
+  /** @throws TooLarge; then nothing is taken */
   take(bytes: number): void {
-    if (this.#used + bytes > this.#most)
-      throw new TooLarge(`it is larger than ${this.#most} bytes together with others`)
+    if (this.#used + bytes > this.#most) throw new TooLarge(`is larger than ${this.#most} bytes together with others`)
     this.#used += bytes
   }
 
@@ -28,7 +27,7 @@ export class Budget {
 }
 
 export interface Bounds {
-  /** Limit of what arrives, and of what it becomes when decompressed. */
+  /** Limit of the bytes received, and of the decompressed bytes. */
   readonly maxBytes: number
   /** Shared with other streams. */
   readonly budget?: Budget | undefined
@@ -58,7 +57,7 @@ export async function collect(stream: Readable, { maxBytes, budget, encoding, si
   try {
     if (source !== stream) {
       stream.on('data', count)
-      // pipe() does not pass on how its source ended.
+      // pipe() does not pass on an error or the closing of its source.
       stream.once('error', (error) => source.destroy(error))
       stream.once('close', () => stream.readableEnded || source.destroy(new Error('cut off')))
     }
@@ -110,7 +109,7 @@ class Gathered {
 }
 
 function tooLarge(maxBytes: number): TooLarge {
-  return new TooLarge(`it is larger than ${maxBytes} bytes`)
+  return new TooLarge(`is larger than ${maxBytes} bytes`)
 }
 
 function asError(reason: unknown): Error {

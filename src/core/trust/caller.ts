@@ -1,7 +1,7 @@
 /**
- * Who started this run, if volctl runs again because it had to enter another mount namespace (S6): the volctl that the user
- * started, which waits. It says so by an argument, which only counts if it is the parent of this process and the same
- * program. A variable in the environment would not do, since anybody could have set it (S34).
+ * Who started this run, if volctl runs again to enter another mount namespace (S6): the volctl that the user started, which
+ * waits. An argument says so; it only counts if that volctl is the parent of this process and the same program. A variable in
+ * the environment would not do, since anyone could have set it (S34).
  */
 import { readlinkSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -14,7 +14,7 @@ const MAX_DEPTH = 2
 export interface Caller {
   /** Of the volctl that the user started. */
   readonly pid: number
-  /** How often volctl has started itself again. */
+  /** How many times volctl has started itself again. */
   readonly depth: number
   /** Its working directory, as a path of its own file system. */
   readonly directory: string
@@ -37,7 +37,7 @@ export function mayReenter(): boolean {
 }
 
 /**
- * Removes that argument from the command line, if it is there and true. If it is not true it is left, as an unknown flag.
+ * Removes that argument from the command line, if it is present and valid. An invalid one stays, as an unknown flag.
  *
  * @param argv what follows the script
  */

@@ -1,15 +1,16 @@
 /**
- * What was found and is ignored, to be reported once: a process called kubelet that is not root's, a file that somebody else
- * could have written. It proves nothing, changes nothing and refuses nothing by itself (S32, S33).
+ * Things that were found and are ignored, to be reported once: a process called kubelet that is not root's, a file that
+ * somebody else could have written. An ignored thing proves nothing, changes nothing and refuses nothing by itself (S32,
+ * S33).
  */
 
 export interface Doubt {
-  /** What it would have been: `process 812 (kubelet)`, `/root/.kube/config`. */
+  /** The ignored thing: `process 812 (kubelet)`, `/root/.kube/config`. */
   readonly what: string
   readonly why: string
   /** What to do: usually the flag by which root gives the right value. */
   readonly hint: string
-  /** The kubelet would use this file. So its configuration is unknown, and nothing may be changed (S8, S10). */
+  /** The kubelet would use this file, so the kubelet's configuration is unknown, and nothing may be changed (S8, S10). */
   readonly unknown?: true
 }
 

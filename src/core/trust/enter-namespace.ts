@@ -2,8 +2,8 @@
  * The gate for mount namespaces: no other file enters one.
  *
  * volctl runs again inside, with the dynamic loader and the libraries of that namespace: whoever made it decides what root
- * runs. So it is only entered if its process is root's and the namespace is the host's (processes.ts), by a descriptor that
- * was opened while that process was pinned (S32).
+ * runs. So it is only entered if its process is root's and the namespace is the host's (processes.ts), and through a
+ * descriptor that was opened while that process was pinned (S32).
  */
 import { constants, openSync } from 'node:fs'
 import { VolctlError } from '../errors/errors.ts'

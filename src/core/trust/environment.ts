@@ -1,10 +1,10 @@
 /**
  * The gate for the environment: no other file reads it.
  *
- * volctl runs as root with variables from a user's shell, sudo or cron. Before Node.js starts, the launcher drops all but those
- * named here, so that variables of Node.js (NODE_OPTIONS, NODE_TLS_REJECT_UNAUTHORIZED), OpenSSL or the dynamic loader have
- * no effect (S34). None of those kept weakens a guard: they show who called, which kubeconfig is meant, how to reach the API
- * server, and what the terminal can show.
+ * volctl runs as root with variables from a user's shell, sudo or cron. Before Node.js starts, the launcher drops all but
+ * those named here, so that variables of Node.js (NODE_OPTIONS, NODE_TLS_REJECT_UNAUTHORIZED), OpenSSL or the dynamic loader
+ * have no effect (S34). None of the variables kept weakens a safety rule: they show who called, which kubeconfig is meant,
+ * how to reach the API server, and what the terminal can display.
  */
 
 export interface Environment {
@@ -20,7 +20,7 @@ export interface Environment {
   readonly SUDO_USER?: string
   readonly KUBERNETES_SERVICE_HOST?: string
   readonly KUBERNETES_SERVICE_PORT?: string
-  /** As crictl: the container runtime's socket. */
+  /** As for crictl: the container runtime's socket. */
   readonly CONTAINER_RUNTIME_ENDPOINT?: string
   /** For tests; refused wherever there may be a real node, see node/test-host.ts. */
   readonly VOLCTL_TEST_HOST?: string
@@ -31,7 +31,7 @@ export function environment(): Environment {
   return process.env
 }
 
-/** As with kubectl, HTTPS_PROXY and NO_PROXY count for an API server. For node:https only. */
+/** As with kubectl, HTTPS_PROXY and NO_PROXY apply to an API server. For node:https only. */
 export function proxyEnvironment(): NodeJS.ProcessEnv {
   return process.env
 }

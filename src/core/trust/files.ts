@@ -1,10 +1,10 @@
 /**
  * The gate for files that decide what volctl does: which program it runs, which server it trusts, which directory it changes,
- * which guard it lifts (S33). These are kubeconfigs and files that they name, the kubelet's configuration, units, plan files,
- * static pod manifests, the journal and the record of lazy unmounts, the lock, programs.
+ * which safety rule it lifts (S33). These are kubeconfigs and files that they name, the kubelet's configuration, units, plan
+ * files, static pod manifests, the journal and the record of lazy unmounts, the lock, programs.
  *
- * Each is opened once, by descriptor, and only if nobody but root (or the user who called through sudo) could have written the
- * file, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
+ * Each is opened once, by descriptor, and only if nobody but root (or the user who called through sudo) could have written
+ * the file, a directory above it or a link on the way. A FIFO or a device is never opened. Reading is bounded (S34).
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
@@ -79,8 +79,8 @@ export function trustedTextIfAny(path: string, maxBytes = SMALL_FILE): TrustedTe
 }
 
 /**
- * Checks that standard input may be used. A pipe comes from whoever started volctl. A file must be as trusted as any other,
- * unless it has no name any more (a shell's `<<`): then only its owner counts.
+ * Checks that standard input may be used. A pipe comes from whoever started volctl. A file must be trusted like any other; if
+ * it no longer has a name (a shell's `<<`), only its owner counts.
  *
  * @param pathOf the path, from here, of a file in the place where volctl was started
  * @throws NotTrusted, or what the file system says
@@ -124,7 +124,7 @@ export function openTrustedDirectory(path: string): number {
 /**
  * The same; a missing directory, and its missing parents, are created, but only in a directory that nobody else may write to.
  *
- * @param mode of what is made
+ * @param mode of new directories
  * @throws as openTrustedDirectory
  */
 export function makeTrustedDirectory(path: string, mode: number): number {
@@ -137,7 +137,7 @@ export function makeTrustedDirectory(path: string, mode: number): number {
   try {
     mkdirSync(nameIn(above, posix.basename(path)), { mode })
   } catch (error) {
-    // Somebody else was faster; its owner is checked next.
+    // Somebody else has just created the directory; its owner is checked next.
     if (errnoOf(error) !== 'EEXIST') throw error
   } finally {
     closeSync(above)
@@ -179,20 +179,25 @@ export function appendKept(directory: number, name: string): number {
   return openOwnAppending(path)
 }
 
-/** Checked before opening, since opening a FIFO or a device has effects. Nobody else can swap the file meanwhile. */
+/**
+ * The type is checked before opening, since opening a FIFO or a device has effects. Nobody else can swap the file in between.
+ */
 function requirePlain(path: string): void {
   const odd = whatElseIsAt(path)
   if (odd !== undefined) throw new NotAFile(odd)
 }
 
-/** A file of volctl's own must not have a second name: whoever made that could read it, or have volctl write to another file. */
+/**
+ * A file of volctl's own must not have a second name (hard link): the user who made the link could read it, or make volctl
+ * write to another file.
+ */
 export function requireOneName({ nlink }: Stats): void {
   if (nlink !== 1) throw new NotTrusted('it has a second name (hard link)')
 }
 
 /**
- * Opens the directory in which a file for the user is to be written: anybody's, but not through a link that somebody else could
- * change.
+ * Opens the directory in which a file for the user is to be written: any user's directory, but not through a link that
+ * somebody else could change.
  *
  * @returns a descriptor, which the caller closes, and the file's name in it
  * @throws NotTrusted for such a link, or what the file system says

@@ -1,6 +1,6 @@
 /**
- * Reads /proc and /sys. Nobody else can write there, and no read hangs. Missing files and those that may not be read are normal.
- * Not for paths on a disk: files.ts and plain-files.ts are for those.
+ * Reads /proc and /sys. Nobody else can write there, and no read hangs. Missing files and files that may not be read are
+ * normal. Not for paths on a disk: those go through files.ts and plain-files.ts.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
 
@@ -65,8 +65,8 @@ export function mountIdOf(directory: string): number | undefined {
 export const O_PATH = 0o10000000
 
 /**
- * The id of the mount that a link in /proc leads to, even if no table shows it any more. Nothing is opened (O_PATH). Still, it
- * may hang on a dead server, so only a process that can be given up may call it.
+ * The id of the mount that a link in /proc leads to, even if no table shows it any more. Nothing is opened (O_PATH). Still,
+ * the call may hang on a dead server, so only a process that can be abandoned may make it.
  *
  * @throws what the file system says
  */

@@ -1,4 +1,4 @@
-/** Finds who listens on a port of this host: any user may, and give any answer there (S32). */
+/** Finds who listens on a port of this host: any user may listen there, and give any answer (S32). */
 import { kernelTextIfAny, linkIfAny, listIfAny } from './kernel.ts'
 
 const TABLES = ['/proc/net/tcp', '/proc/net/tcp6']

@@ -3,7 +3,7 @@ import { TRUST_HINT, trustedTextIfAny } from './files.ts'
 
 /**
  * The text of a file with the kubelet's configuration, if it exists. A file that others than root could have written is
- * ignored, and that is reported (S33). The kubelet itself would use it, so apply changes nothing until that is corrected.
+ * ignored and reported (S33). The kubelet itself would use it, so apply changes nothing until the file is corrected.
  */
 export function obeyedTextIfAny(path: string): string | undefined {
   const found = trustedTextIfAny(path)

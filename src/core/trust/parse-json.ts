@@ -48,23 +48,23 @@ export function parseJson(document: Buffer | string, limits: Partial<JsonLimits>
 }
 
 /**
- * JSON.parse itself has no bounds: it copes with any depth, but whatever then walks the value ends in a RangeError, and
- * two bytes of text can become a hundred of memory. So the bytes are looked over once before. Counted are commas and
- * brackets, which makes one for each value or a little more, and two things for which V8 pays much more than for a value:
+ * JSON.parse itself has no bounds: it copes with any depth, but code that then walks the value ends in a RangeError, and two
+ * bytes of text can become a hundred of memory. So the bytes are scanned once before. The scan counts commas and brackets,
+ * which makes one for each value or a little more, and two things that cost V8 much more than a value:
  *
- * - a name that follows on the names before it in its object as none did yet, ten: V8 keeps a shape for each such order.
+ * - a name that follows the names before it in its object in a new order counts ten: V8 keeps a shape for each such order.
  *   Real documents have few, a snapshot some 400, whether of 15,000 values or of a million;
- * - a name that begins with a digit, three: an object with an index has a table of its own.
+ * - a name that begins with a digit counts three: an object with an index has a table of its own.
  *
- * Growth of VmHWM, measured with documents of 3 million values (Node 26): numbers, short texts, `[]` and `{}` take 12 to
- * 72 bytes each beside the text; `{"9":0}` and its like up to 200 for each value; objects of a hundred new names each 700
- * for each name, which makes 2.2 GB and 18 s of 28 MB. By this count nothing takes more than 72. All of the text is there
- * three times meanwhile: as bytes, as text, in its strings; the latter two take twice as much where one character needs it.
- * What the default limits let pass keeps a process that had 80 MB below 470 MB.
+ * Growth of VmHWM, measured with documents of 3 million values (Node 26): numbers, short texts, `[]` and `{}` take 12 to 72
+ * bytes each beside the text; `{"9":0}` and the like up to 200 for each value; objects of a hundred new names each 700 for
+ * each name, which makes 2.2 GB and 18 s of 28 MB. By this count nothing takes more than 72. Meanwhile, all of the text
+ * exists three times: as bytes, as text, in its strings; the latter two take twice as much where one character needs it. A
+ * document within the default limits keeps a process of 80 MB below 470 MB.
  *
- * The look takes 115 to 145 ms for a snapshot of 60 MB with 1.2 million values (410 to 510 MB/s), JSON.parse 160 to 210. It goes
- * through texts byte by byte: to find their ends with indexOf is no faster for the short ones of which JSON is full, and
- * slows down to 40 MB/s where each is full of escaped quotes.
+ * The scan takes 115 to 145 ms for a snapshot of 60 MB with 1.2 million values (410 to 510 MB/s), JSON.parse 160 to
+ * 210. It goes through texts byte by byte: finding their ends with indexOf is no faster for short texts, which JSON mostly
+ * has, and slows down to 40 MB/s for texts full of escaped quotes.
  *
  * @throws JsonLimitError
  */
@@ -83,7 +83,7 @@ const COPIES = 3
 /** V8 has one byte for each character of a text, or two for each. */
 const WIDE_COPIES = 5
 
-/** How many values these count as. */
+/** How many values each of these counts as. */
 const NEW_NAME = 10
 const INDEX_NAME = 3
 
@@ -99,13 +99,13 @@ const CLOSE_OBJECT = 0x7d
 const NO_NAMES = 0x2545f491
 const FNV_PRIME = 0x01000193
 
-/** Checks the bytes as far as they are JSON; JSON.parse reports what is not. */
+/** Checks the bytes as far as they are JSON; JSON.parse reports the rest. */
 function lookOver(bytes: Uint8Array, maxDepth: number, most: number): void {
   const { length } = bytes
   const orders = new Set<number>()
-  /** Almost all were met a moment ago: those are found without a look into the set. */
+  /** Almost all were met a moment ago, and are found without a look into the set. */
   const recent = new Int32Array(RECENT)
-  /** Of each open object the hash of its names so far. */
+  /** For each open object, the hash of its names so far. */
   const names = new Int32Array(maxDepth + 1)
   let depth = 0
   let values = 1
@@ -159,7 +159,7 @@ function lookOver(bytes: Uint8Array, maxDepth: number, most: number): void {
 
 const RECENT = 4096
 
-/** By its first byte: a digit, or one that is written as an escape. */
+/** True if the first byte is a digit, or begins an escape that may be one. */
 function mayBeIndex(byte = 0): boolean {
   return (byte >= 0x30 && byte <= 0x39) || byte === BACKSLASH
 }

@@ -1,7 +1,7 @@
 /**
- * The gate for files that are only read or written, and decide nothing: state files of the kubelet, content of volumes, volctl's
- * output. They are where a pod or a driver may write. So no link is followed, a FIFO does not block, and reading is bounded
- * (S12, S34).
+ * The gate for files that are only read or written, and decide nothing: state files of the kubelet, content of volumes,
+ * volctl's output. A pod or a driver may write where they are. So no link is followed, a FIFO does not block, and reading is
+ * bounded (S12, S34).
  */
 import {
   closeSync,
@@ -19,12 +19,19 @@ import { O_PATH } from './kernel.ts'
 
 const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants
 
-/** It is larger than allowed. */
+/** The file or stream is larger than allowed. */
 export class TooLarge extends Error {
   readonly code = 'TOO_LARGE'
+  /** Continues a sentence that begins with the name of the file or stream; the message says "it" for that. */
+  readonly why: string
+
+  constructor(why: string, options?: ErrorOptions) {
+    super(`it ${why}`, options)
+    this.why = why
+  }
 }
 
-/** It is not a plain file: a directory, a device, a FIFO, a socket. */
+/** The path is not a plain file: a directory, a device, a FIFO, a socket. */
 export class NotPlain extends Error {
   readonly code = 'NOT_PLAIN'
 }
@@ -38,10 +45,10 @@ export function openPlain(path: Path): { readonly fd: number; readonly stats: St
 }
 
 /**
- * Opens data that the user names, which decides nothing: anybody's, with links followed. Its type is checked before it is
- * opened, since opening a device has effects; opening a FIFO does not wait for its writer.
+ * Opens data that the user names, which decides nothing: any user's file, with links followed. Its type is checked before it
+ * is opened, since opening a device has effects; opening a FIFO does not wait for its writer.
  *
- * @param accept throws if it is not to be opened
+ * @param accept throws to refuse
  */
 export function openData(path: Path, accept: (stats: Stats) => void): { readonly fd: number; readonly stats: Stats } {
   const place = openSync(path, O_PATH)
@@ -54,7 +61,7 @@ export function openData(path: Path, accept: (stats: Stats) => void): { readonly
   }
 }
 
-/** Its content. @throws TooLarge, or what the file system says */
+/** The file's content. @throws TooLarge, or what the file system says */
 export function readPlain(path: Path, maxBytes: number): Buffer {
   const { fd } = openPlain(path)
   try {
@@ -84,7 +91,7 @@ export function openOwnDirectory(path: Path): number {
   return openSync(path, O_RDONLY | O_DIRECTORY)
 }
 
-/** Opens a device exclusively (O_EXCL), to learn whether anybody uses it; nothing is read from it. */
+/** Opens a device exclusively (O_EXCL), to learn whether the device is in use; nothing is read from it. */
 export function openDeviceAlone(path: string): number {
   return openSync(path, O_RDONLY | O_EXCL | O_NONBLOCK)
 }
@@ -96,7 +103,7 @@ export function createNew(path: Path, mode: number): number {
 
 /**
  * Opens a file of volctl's own for appending, and creates it if it is missing. It must be a plain file of this user, with one
- * name, and becomes readable by its owner only. Else somebody else could read it, or have volctl write to another file.
+ * name, and becomes readable by its owner only. Otherwise somebody else could read it, or make volctl write to another file.
  */
 export function openOwnAppending(path: Path): number {
   const flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK
@@ -123,14 +130,14 @@ export function openOwnAppending(path: Path): number {
 /** Reads to the end. @throws TooLarge if there is more than the limit */
 export function readToLimit(fd: number, maxBytes: number): Buffer {
   const expected = fstatSync(fd).size
-  if (expected > maxBytes) throw new TooLarge(`it is larger than ${maxBytes} bytes`)
+  if (expected > maxBytes) throw new TooLarge(`is larger than ${maxBytes} bytes`)
   let buffer = Buffer.allocUnsafeSlow(Math.min(expected, maxBytes) + 1)
   let length = 0
   for (;;) {
     const read = readSync(fd, buffer, length, buffer.length - length, null)
     if (read === 0) return buffer.subarray(0, length)
     length += read
-    if (length > maxBytes) throw new TooLarge(`it is larger than ${maxBytes} bytes`)
+    if (length > maxBytes) throw new TooLarge(`is larger than ${maxBytes} bytes`)
     if (length === buffer.length) {
       const larger = Buffer.allocUnsafeSlow(Math.min(Math.max(length * 2, 4096), maxBytes + 1))
       buffer.copy(larger)

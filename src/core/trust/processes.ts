@@ -94,7 +94,7 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
   return numbers.length > 1 ? 'runs in its own PID namespace' : undefined
 }
 
-/** While sudo(8) asks for a password, all its user ids are 0, and its name is that of the link by which it was started. */
+/** While sudo(8) asks for a password, all its user ids are 0, and its name is that of the link that started it. */
 function isSetuid(process: PinnedProcess): boolean {
   try {
     return (statSync(process.path('exe')).mode & SETUID) !== 0
@@ -134,7 +134,7 @@ async function ownerOf(mountNamespace: string): Promise<string | undefined> {
   return owner !== undefined && /^[1-9]\d*$/.test(owner) ? `user:[${owner}]` : undefined
 }
 
-/** Without lsns (BusyBox): every process in the mount namespace must be in the host's user namespace. */
+/** Without lsns (BusyBox): true only if every process in the mount namespace is in the host's user namespace. */
 function ownerByProcesses(mountNamespace: string, user: string | undefined, proc: string): string | undefined {
   const inside = listIfAny(proc).flatMap((name) => {
     const pid = Number(name)

@@ -11,18 +11,18 @@ import { ownEnvironment, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './envi
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
 
 export interface CommandResult {
-  /** Undefined: killed, or given up. */
+  /** Undefined: killed, or abandoned. */
   readonly status: number | undefined
   readonly stdout: string
   readonly stderr: string
   readonly timedOut: boolean
   /** A child in an uninterruptible call, which even SIGKILL did not end, and which was abandoned. */
   readonly abandonedPid?: number
-  /** It printed too much, and was killed. */
+  /** The program printed too much, and was killed. */
   readonly flooded?: true
 }
 
-/** volctl itself, whatever its path means in this mount namespace (own-child.ts). */
+/** volctl itself, whatever is at its path in this mount namespace (own-child.ts). */
 const OWN_PROGRAM = '/proc/self/exe'
 /** Packages of programs that are not in util-linux. */
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -120,12 +120,11 @@ export async function askProgram(name: string, args: readonly string[], deadline
 }
 
 /**
- * By hand, since execa waits for the end of the child and of its pipes even after SIGKILL, and kills no helpers.
+ * Without execa, which waits for the end of the child and of its pipes even after SIGKILL, and does not kill helpers.
  *
- * The child leads a session of its own, so that a Ctrl-C on the terminal does not end it half-way. One that does not
- * end by its deadline is killed, with the helpers that it has started (mount.nfs, fsck.ext4); one that is in an
- * uninterruptible call is left behind and named (a dead NFS or FUSE server can hold it for ever, and waiting for its
- * exit would hold volctl too).
+ * The child leads a session of its own, so that a Ctrl-C on the terminal does not end it half-way. One that does not end by
+ * its deadline is killed, with the helpers that it has started (mount.nfs, fsck.ext4); one that is in an uninterruptible call
+ * is left behind and named (a dead NFS or FUSE server can hold it for ever, and waiting for its exit would hold volctl too).
  */
 export function runCommand(
   name: string,
@@ -140,7 +139,7 @@ export function runCommand(
   } catch (error) {
     return Promise.reject(error instanceof VolctlError ? error : notStarted(name, error as Error))
   }
-  // Without a process there may be no pipes either; the error event says why.
+  // Without a process there may be no pipes; the error event says why.
   if (child.pid === undefined)
     return new Promise((_, reject) => child.on('error', (error) => reject(notStarted(name, error))))
   // A program that ends without reading closes the pipe: its exit status says the rest.
@@ -199,7 +198,7 @@ export function runCommand(
   })
 }
 
-/** With a kubelet's umask, whatever the caller's is, since programs create files and directories. */
+/** With the kubelet's umask instead of the caller's, since programs create files and directories. */
 function start(
   path: string,
   args: readonly string[],
@@ -271,14 +270,14 @@ export async function runInForeground(
 const PAGER_ENVIRONMENT = { LESSSECURE: '1', LESSHISTFILE: '-', LESSCHARSET: 'utf-8' } as const
 
 /**
- * Lets a person page through a text on this process's terminal with less(1), as git does. Which pager that is no variable of
- * the caller's says (S33). Ctrl-C is the pager's as long as it runs.
+ * Lets a person page through a text on this process's terminal with less(1), as git does. No variable of the caller's
+ * chooses the pager (S33). Ctrl-C is the pager's as long as it runs.
  *
  * @param terminal the caller's TERM
- * @returns false: nothing was shown, since there is no less here or it could not start
+ * @returns false: nothing was shown, since less is missing or could not start
  */
 export async function pageThrough(text: string, terminal: string | undefined): Promise<boolean> {
-  // A terminal's name is a file's to its library: no path.
+  // To the terminal library, a terminal's name is a file name: it must not be a path.
   if (terminal === undefined || terminal === 'dumb' || !/^\w[\w.+-]*$/.test(terminal)) return false
   let child: ChildProcess
   try {
@@ -295,7 +294,7 @@ export async function pageThrough(text: string, terminal: string | undefined): P
   try {
     return await new Promise((settle) => {
       child.once('error', () => settle(false))
-      // 1: an option that this less does not know. Quit early or ended by a signal, it has shown what was wanted.
+      // 1: this less does not know an option. If it was quit early or ended by a signal, the person has seen enough.
       child.once('exit', (status) => settle(status !== 1))
       // Quit before the end: nobody wants the rest.
       child.stdin?.on('error', ignore)

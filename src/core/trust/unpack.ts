@@ -18,6 +18,6 @@ export function gunzipped(bytes: Buffer, maxBytes: number): Buffer {
     return gunzipSync(bytes, { maxOutputLength: maxBytes, chunkSize })
   } catch (error) {
     if (errnoOf(error) !== 'ERR_BUFFER_TOO_LARGE') throw error
-    throw new TooLarge(`it unpacks to more than ${maxBytes} bytes`, { cause: error })
+    throw new TooLarge(`unpacks to more than ${maxBytes} bytes`, { cause: error })
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Walks to a file, one name at a time, each held by a descriptor, and judges who could have changed any part of the way. Checking
- * a path and using it later would be unsafe: whoever may write to one of its directories could swap the rest in between.
+ * Walks to a file, one name at a time, each held by a descriptor, and judges who could have changed any part of the way.
+ * Checking a path and using it later would be unsafe: anyone who may write to one of its directories could swap the rest in
+ * between.
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { kernelText, O_PATH } from './kernel.ts'
@@ -19,11 +20,13 @@ export interface Place {
 }
 
 export interface WalkOptions {
-  /** Continue where others may write, but without following links there; else the walk fails at the first such place. */
+  /**
+   * Continue where others may write, but without following links there; by default the walk fails at the first such place.
+   */
   readonly throughDoubt?: boolean
 }
 
-/** The way goes through a place that others may change; nothing behind it was touched. */
+/** The way goes through a place that others may change; nothing beyond it was touched. */
 export class Doubtful extends Error {
   readonly code = 'DOUBTFUL'
 }
@@ -117,7 +120,7 @@ class Walk {
   #enter(here: Step, name: string): Step {
     const path = here.path === '/' ? `/${name}` : `${here.path}/${name}`
     const shared = isShared(here.stats)
-    // The owner of a directory in /tmp can have mounted a FUSE file system on it, which reports any owner and mode.
+    // The owner of a directory in /tmp may have mounted a FUSE file system on it, which reports any owner and mode.
     if (shared && isUsersMount(path)) {
       const doubt = `${path} is a FUSE file system of another user`
       if (this.#options.throughDoubt !== true) throw new Doubtful(doubt)
@@ -153,7 +156,7 @@ class Walk {
     const sharedHere = stats.isDirectory() && isShared(stats) && owners.has(stats.uid)
     const who = sharedHere ? undefined : whoElseWrites(stats, owners)
     if (who !== undefined) return `${path} ${who}`
-    // In a shared directory, any user could have made a hard link to a file of root's.
+    // In a shared directory, any user may have made a hard link to root's file.
     const second = above !== undefined && isShared(above.stats) && stats.isFile() && stats.nlink > 1
     return second ? `${path} has a second name (hard link), in a directory where any user may create one` : undefined
   }
@@ -163,7 +166,7 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.')
 }
 
-/** By the mount table, not by stat: the file system may hang, and reports what its owner likes. */
+/** By the mount table, not by stat: the file system may hang, and reports whatever its owner wants. */
 function isUsersMount(path: string): boolean {
   const escaped = path.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
   return kernelText('/proc/self/mountinfo')

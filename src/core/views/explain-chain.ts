@@ -1,5 +1,7 @@
 /** The chain of a volume or a driver, as a tree: each link with a sign and a word for its state. */
 import type { Link } from '../explain/explanation.ts'
+import type { PodRef } from '../plan/plan.ts'
+import { podNameAndUid } from '../plan/pod-name.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import type { Symbols } from './symbols.ts'
@@ -27,12 +29,12 @@ const WIDEST = Math.max('unknown'.length, 'absent'.length)
 export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen, folded: boolean): string {
   const marks = marksOf(paint, symbols)
   const links = folded ? foldedLinks(chain) : chain.map((link) => ({ link, more: 0 }))
-  const namesPods = !folded || new Set(chain.flatMap(({ pod }) => pod?.uid ?? [])).size > 1
+  const podName = podNames(chain, folded)
   const depths = depthsOf(links.map(({ link }) => link))
   const lines = links.map(({ link, more }, index) => {
     const depth = depths[index] ?? 0
     const branch = depth === 0 ? '' : `${'  '.repeat(depth - 1)}${symbols.lastBranch} `
-    return wrapped(`  ${marks[link.state]} ${branch}`, linkText(link, { more, folded, namesPods }), width)
+    return wrapped(`  ${marks[link.state]} ${branch}`, linkText(link, { more, folded, podName }), width)
   })
   return lines.join('')
 }
@@ -40,6 +42,7 @@ export function chainText(chain: readonly Link[], { paint, symbols, width }: Scr
 /** In as few lines as can be: links of one state beside each other, of which the first says what is wrong. */
 export function chainLines(chain: readonly Link[], { paint, symbols, width }: Screen): string {
   const marks = marksOf(paint, symbols)
+  const podName = podNames(chain, true)
   const runs: Folded[][] = []
   for (const each of foldedLinks(chain)) {
     const last = runs.at(-1)
@@ -49,7 +52,7 @@ export function chainLines(chain: readonly Link[], { paint, symbols, width }: Sc
   return runs
     .map((run) => {
       const texts = run.map(({ link, more }, index) => {
-        const { title, says } = linkWords(link, { more: 0, folded: true, namesPods: false })
+        const { title, says } = linkWords(link, { more: 0, folded: true, podName })
         const counted = more === 0 ? title : `${title} and ${more} more`
         return link.state === 'good' || index > 0 ? counted : `${counted} (${says})`
       })
@@ -61,7 +64,7 @@ export function chainLines(chain: readonly Link[], { paint, symbols, width }: Sc
 interface How {
   readonly more: number
   readonly folded: boolean
-  readonly namesPods: boolean
+  readonly podName: (pod: PodRef) => string
 }
 
 function linkText(link: Link, how: How): string {
@@ -70,14 +73,20 @@ function linkText(link: Link, how: How): string {
 }
 
 /** A path is as long as a line: folded, who has the mount is enough. */
-function linkWords(
-  { kind, name, says, pod }: Link,
-  { more, folded, namesPods }: How,
-): Record<'title' | 'says', string> {
+function linkWords({ kind, name, says, pod }: Link, { more, folded, podName }: How): Record<'title' | 'says', string> {
   const others = more === 0 ? '' : `, and ${more} more like it`
   const named = !folded ? ` ${name}` : name.startsWith('/') ? '' : ` ${shortName(name)}`
-  const whose = pod === undefined || kind === 'NodePluginPod' || !namesPods ? '' : ` of pod ${podText(pod)}`
+  const of = pod === undefined || kind === 'NodePluginPod' ? '' : podName(pod)
+  const whose = of === '' ? '' : ` of pod ${of}`
   return { title: `${KINDS[kind]}${named}${whose}`, says: `${says}${others}` }
+}
+
+/** How pods are told apart: not at all where it is one, by the UID too where two have one name. */
+function podNames(chain: readonly Link[], folded: boolean): (pod: PodRef) => string {
+  const pods = chain.flatMap(({ pod }) => pod ?? [])
+  const uids = new Set(pods.map(({ uid }) => uid)).size
+  if (folded && uids < 2) return () => ''
+  return new Set(pods.map(podText)).size < uids ? podNameAndUid : podText
 }
 
 /** Sign and word of each state. */

@@ -13,9 +13,14 @@ interface Note {
 }
 
 /** All but what the verdict has said. */
-export function notesBeside({ verdict, waiting, problems }: Explanation): Pick<Explanation, 'waiting' | 'problems'> {
+export function notesBeside({
+  verdict,
+  waiting,
+  problems,
+  driver,
+}: Explanation): Pick<Explanation, 'waiting' | 'problems'> {
   const isSaid = ({ code, message }: { readonly code: string; readonly message: string }): boolean =>
-    code === verdict.code && says(verdict, message)
+    code === verdict.code && (driver !== undefined || says(verdict, message))
   return {
     waiting: waiting.filter((each) => !isSaid(each)),
     problems: problems.filter((each) => !isSaid(each)),

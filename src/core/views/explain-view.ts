@@ -2,19 +2,20 @@
  * The answer of `volctl explain` on a screen. The verdict comes first and what to do near the end, where a terminal shows it.
  * The normal form is at most a screen: what gives way first is what the last line names. `wide` has all of it.
  */
-import type { Advice, Explanation, Fact, PodView, VolumeView } from '../explain/explanation.ts'
+import type { Advice, Explanation, VolumeView } from '../explain/explanation.ts'
 import { byWorst } from '../explain/matters-most.ts'
 import { firstFew } from '../lang/first-few.ts'
+import { adviceText, decisionsText, factsText, headText, podsText, rulesText } from './explain-blocks.ts'
 import { chainLines, chainText } from './explain-chain.ts'
 import { dependentsLine, dependentsText, driverDetails } from './explain-driver.ts'
 import { hasHolders, holdersLine, holdersText } from './explain-holders.ts'
 import { notesBeside, notesLine, notesText } from './explain-notes.ts'
 import { operationsText, operationTitles } from './explain-operations.ts'
 import { placesText } from './explain-places.ts'
-import { colourOf, verdictText, volumeBlock, volumeRows, volumesSummary, volumesTable } from './explain-volumes.ts'
+import { volumeBlock, volumeRows, volumesSummary, volumesTable } from './explain-volumes.ts'
 import { fitParts, type Part, screenLines } from './fit-parts.ts'
 import type { Screen } from './screen.ts'
-import { podText, volumeText } from './words.ts'
+import { volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /** Lines of a pipe, a file and a terminal that does not say. */
@@ -98,23 +99,6 @@ function growing(forms: readonly string[]): string[] {
   return forms.some((form) => form !== '') ? ['', ...forms] : ['']
 }
 
-function headText({ subject, node, createdAt, verdict, refused, complete }: Explanation, screen: Screen): string {
-  const { paint, width } = screen
-  return [
-    wrapped('', `${subject.kind} ${subject.name} on node ${node}, as of ${seconds(createdAt)}`, width, paint.bold),
-    wrapped('Verdict: ', verdictText(verdict), width, colourOf(verdict, paint)),
-    refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
-    complete
-      ? ''
-      : wrapped('', 'Not complete: something that may matter could not be read; see the problems.', width, paint.warn),
-  ].join('')
-}
-
-/** A time without the parts of its seconds. */
-function seconds(time: string): string {
-  return time.replace(/\.\d+/, '')
-}
-
 /** The one that matters, then all that have trouble, then all with a claim. */
 function chainForms(answer: Explanation, sorted: readonly VolumeView[], screen: Screen): string[] {
   const { driver, chain } = answer
@@ -177,7 +161,8 @@ function volumesForms(
   const [only, ...others] = volumes
   if (only === undefined) return ['']
   if (others.length === 0) return ['', volumeRows(only, said, screen), volumeBlock(only, said, screen)]
-  return [`\n${volumesSummary(volumes, screen)}`, `${volumesTable(volumes, screen)}\n`]
+  const summaries = [false, true].map((named) => `\n${volumesSummary(volumes, screen, named)}`)
+  return [...summaries, `${volumesTable(volumes, screen)}\n`]
 }
 
 /** What is folded, as much of it as a line takes. */
@@ -188,68 +173,8 @@ function footText(missing: readonly string[], { paint, width }: Screen): string 
   return wrapped('', fitting ?? '-o wide shows all.', width, paint.dim)
 }
 
-/** The rules that were followed, in the order in which the answer comes to them; `wide` has those of the decisions too. */
-function rulesText(answer: Explanation, { wide, paint, width }: Screen): string {
-  const rules = rulesOf(answer, wide)
-  if (rules.length === 0) return ''
-  return `\n${wrapped('Rules: ', `${rules.join(', ')} (to read one: volctl explain ${rules[0]})`, width, paint.dim)}`
-}
-
-function rulesOf(answer: Explanation, wide: boolean): string[] {
-  const { refused, verdict, pods, volumes, operations, waiting, decisions } = answer
-  const parts = [verdict, ...pods, ...volumes.map((volume) => volume.verdict), ...operations, ...waiting]
-  const all = [...(refused === undefined ? [] : [refused]), ...parts, ...(wide ? decisions : [])]
-  return [...new Set(all.flatMap(({ rule }) => rule ?? []))]
-}
-
-function factsText(facts: readonly Fact[], { paint, width }: Screen): string {
-  if (facts.length === 0) return ''
-  const labels = Math.max(0, ...facts.map(({ label }) => label.length)) + 2
-  const lines = facts.map(({ label, value, from }) => wrapped(`  ${label.padEnd(labels)}`, `${value} (${from})`, width))
-  return `\n${paint.bold('Identity:')}\n${lines.join('')}`
-}
-
-function podsText(pods: readonly PodView[], { paint, width }: Screen): string {
-  if (pods.length === 0) return ''
-  const lines = pods.map(({ pod, class: name, why, phase, deletedAt, signsOfLife }) => {
-    const details = [
-      ...(phase === undefined ? [] : [phase]),
-      ...(deletedAt === undefined ? [] : [`deleted at ${deletedAt}`]),
-      ...(signsOfLife.length === 0 ? [] : [`signs of life: ${signsOfLife.join(', ')}`]),
-    ]
-    const uid = pod.name === undefined ? '' : ` (${pod.uid})`
-    return [
-      wrapped('  ', `${podText(pod)}${uid}`, undefined),
-      wrapped('    ', `${name}: ${why}${details.length === 0 ? '' : `; ${details.join('; ')}`}`, width, paint.dim),
-    ].join('')
-  })
-  return `\n${paint.bold(pods.length === 1 ? 'Pod:' : 'Pods:')}\n${lines.join('')}`
-}
-
-function decisionsText({ decisions }: Explanation, { paint, width }: Screen): string {
-  if (decisions.length === 0) return ''
-  const lines = decisions.map(
-    ({ path, why }) => `${wrapped('  ', path, undefined)}${wrapped('    ', why, width, paint.dim)}`,
-  )
-  return `\n${paint.bold('Decisions:')}\n${lines.join('')}`
-}
-
 /** The first is what helps most; it is shown in any case. */
 function adviceForms(advice: readonly Advice[], screen: Screen): string[] {
   const forms = advice.map((_, index) => adviceText(advice.slice(0, index + 1), screen))
   return forms.length === 0 ? [''] : forms
-}
-
-function adviceText(advice: readonly Advice[], { wide, paint, width }: Screen): string {
-  if (advice.length === 0) return ''
-  const lines = advice.map(({ text, code, meaning }) => {
-    const about =
-      code === undefined
-        ? ''
-        : wide && meaning !== undefined && meaning !== text
-          ? `${code} (${meaning}): `
-          : `${code}: `
-    return wrapped('  - ', `${about}${text}`, width)
-  })
-  return `\n${paint.bold('What to do:')}\n${lines.join('')}`
 }

@@ -24,16 +24,17 @@ export function volumesTable(volumes: readonly VolumeView[], { paint }: Screen):
   return `\n${renderTable(['  VOLUME', 'PLUGIN', 'DESIRED', 'ACTUAL', 'VERDICT'], rows)}`
 }
 
-/** How many are in which state; those with trouble by name, where they are few, the others by kind. */
-export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen): string {
+/** How many are in which state. @param named those with trouble by name, where they are few, the others by kind */
+export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen, named: boolean): string {
   if (volumes.length === 0) return ''
   const troubled = volumes.filter(({ verdict }) => verdict.state !== 'nothing')
   const fine = volumes.filter(({ verdict }) => verdict.state === 'nothing')
   const states = Map.groupBy(troubled, ({ verdict }) => verdictCell(verdict))
-  const parts = [...states].map(([cell, own]) => `${own.length} ${cell}${namesOf(own)}`)
+  const parts = [...states].map(([cell, own]) => `${own.length} ${cell}${named ? namesOf(own) : ''}`)
   const kinds = Map.groupBy(fine, ({ volume }) => kindText(volume.plugin))
   const counted = [...kinds].map(([kind, own]) => `${own.length} ${kind}`).join(', ')
-  const text = [...parts, ...(fine.length === 0 ? [] : [`${fine.length} as they should be (${counted})`])].join('; ')
+  const well = `${fine.length} as they should be${named ? ` (${counted})` : ''}`
+  const text = [...parts, ...(fine.length === 0 ? [] : [well])].join('; ')
   return wrapped(paint.bold(`Volumes: `), text, width)
 }
 

@@ -38,15 +38,18 @@ function textOf(parts: readonly Part[]): string {
 
 const LEFT_OUT = 'Left out for lack of room; -o wide shows all.\n'
 
-/** Without the parts that give way first, until it fits. */
+/** All that stays, then as much of the rest as there is room for, what gives way last first. */
 function fitting(parts: readonly Part[], rows: number): string {
   if (lineCount(textOf(parts)) <= rows) return textOf(parts)
-  let left = parts
-  for (const gone of GIVES_WAY) {
-    left = left.filter(({ what }) => what !== gone)
-    if (lineCount(textOf(left)) < rows) break
+  const kept = new Set(parts.filter(({ what }) => what === 'stays'))
+  let room = rows - lineCount(LEFT_OUT) - lineCount(textOf([...kept]))
+  for (const part of GIVES_WAY.toReversed().flatMap((kind) => parts.filter(({ what }) => what === kind))) {
+    if (lineCount(part.text) > room) continue
+    kept.add(part)
+    room -= lineCount(part.text)
   }
-  return `${textOf(left.slice(0, -1))}${LEFT_OUT}${textOf(left.slice(-1))}`
+  const shown = parts.filter((part) => kept.has(part))
+  return `${textOf(shown.slice(0, -1))}${LEFT_OUT}${textOf(shown.slice(-1))}`
 }
 
 function lineCount(text: string): number {
@@ -76,7 +79,7 @@ function orText(texts: readonly string[]): string {
 }
 
 /** A sentence by its name. */
-export function renderSentence(view: SentenceView, { paint, width }: Screen): string {
+export function renderSentence(view: SentenceView, paint: Palette, width: Width): string {
   return textOf([
     ...sentenceParts(view, paint, width),
     ...lastParts({ sentence: view, also: [], names: [] }, paint, width),

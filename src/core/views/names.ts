@@ -2,8 +2,9 @@
 import type { Explanation, Subject } from '../explain/explanation.ts'
 import type { PastApplies } from '../journal/past-applies.ts'
 import type { LineAnswer } from '../log-lines/line-explanation.ts'
-import type { Operation, Plan, PodRef } from '../plan/plan.ts'
+import type { Operation, Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
+import type { StatusRow } from '../status/status.ts'
 import { terminalSafe } from './terminal-safe.ts'
 
 /** Pods, volumes and attachments of the operations, blocked ones included, in the order of the plan. */
@@ -19,14 +20,23 @@ function noteUid(uids: Map<string, Set<string>>, pod: PodRef): void {
   uids.set(name, (uids.get(name) ?? new Set()).add(pod.uid))
 }
 
+/** Pods, and volumes that are no pod's any more, of these rows, in their order. */
+export function namesOfRows(rows: readonly Pick<StatusRow, 'pod' | 'volume' | 'desired'>[]): string[] {
+  return rows.map(({ pod, volume, desired }) =>
+    pod === undefined ? volumeName(volume) : `pod/${desired === 'notWanted' ? pod.uid : podName(pod)}`,
+  )
+}
+
 function subjectOf({ attachment, pod, volume, paths, basis }: Operation, isShared: (pod: PodRef) => boolean): string {
   if (attachment !== undefined) return `volumeattachment/${attachment.name}`
   // Of a deleted pod another may have the name.
   const isListed = basis?.pod?.listed !== false
   if (pod !== undefined) return `pod/${isListed && !isShared(pod) ? podName(pod) : pod.uid}`
-  if (volume === undefined) return `path/${paths[0] ?? ''}`
-  if (volume.persistentVolume !== undefined) return `persistentvolume/${volume.persistentVolume}`
-  return `volume/${volume.uniqueName ?? volume.name}`
+  return volume === undefined ? `path/${paths[0] ?? ''}` : volumeName(volume)
+}
+
+function volumeName({ persistentVolume, uniqueName, name }: VolumeRef): string {
+  return persistentVolume === undefined ? `volume/${uniqueName ?? name}` : `persistentvolume/${persistentVolume}`
 }
 
 /** The one thing that was asked about. */

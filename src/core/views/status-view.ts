@@ -19,10 +19,15 @@ export interface StatusOptions {
   readonly suffix: string
 }
 
+/** What is good is only counted, unless all is asked for. */
+export function shownRows(rows: readonly StatusRow[], all: boolean): readonly StatusRow[] {
+  return all ? rows : rows.filter(({ verdict }) => verdict.state !== 'good')
+}
+
 export function renderStatus(status: Status, screen: Screen, { all, suffix }: StatusOptions): string {
   const { rows, node, createdAt, kubelet, refused } = status
   const { width, paint } = screen
-  const shown = all || screen.wide ? rows : rows.filter(({ verdict }) => verdict.state !== 'good')
+  const shown = shownRows(rows, all || screen.wide)
   const unit = kubelet.unit === undefined ? '' : ` (${kubelet.unit})`
   const head = `Node ${node}, kubelet ${KUBELET[kubelet.state]}${unit}, as of ${createdAt}`
   return [

@@ -5,11 +5,13 @@ import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { explain } from '../../../src/core/explain/explain.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
+import { nodeStatus } from '../../../src/core/status/node-status.ts'
 import {
   namesOfExplanation,
   namesOfJournal,
   namesOfLines,
   namesOfPlan,
+  namesOfRows,
   renderNames,
 } from '../../../src/core/views/names.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
@@ -69,6 +71,13 @@ describe('a plan', () => {
     const pods = ['u1', 'u2'].map((uid) => ({ namespace: 'shop', name: 'web-0', uid }))
     expect(namesOfPlan({ operations: pods.map((pod) => anOperation({ pod })) })).toEqual(['pod/u1', 'pod/u2'])
   })
+})
+
+it.each(files)('rows of status, of %s: explain takes every name', async (path) => {
+  const state = await readSnapshot(path)
+  const options = planOptions()
+  for (const name of new Set(namesOfRows(nodeStatus(state, options, false).rows)))
+    expect(known(() => namesOfExplanation(explain(state, options, name).explanation)[0])).toMatch(/^[a-z]+\/./)
 })
 
 it('lines of a log: what of their names is on the node', () => {

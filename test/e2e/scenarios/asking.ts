@@ -16,6 +16,8 @@ export interface AskingReport {
   readonly pipedYes: Run
   readonly json: Run
   readonly yesIsFalse: Run
+  /** On a terminal of 80 columns and 24 lines. */
+  readonly sized: Run
   readonly unseen: Run
   /** What a shell loop around volctl has read of its list. */
   readonly loop: Run
@@ -44,6 +46,7 @@ await withScene(
       pipedNo: await onTerminal(scene, say(''), `echo n | ${APPLY}`),
       pipedYes: await onTerminal(scene, say(''), `echo yes | ${APPLY}`),
       json: await onTerminal(scene, say('n\n'), `${APPLY} -o json`),
+      sized: await onTerminal(scene, say('n\n'), `stty rows 24 cols 80; ${APPLY} --no-color`),
       yesIsFalse: await onTerminal(scene, say('n\n'), `${APPLY} --yes=false`),
       unseen: await onTerminal(scene, say(''), `${APPLY} 2>${file}.err; status=$?; cat ${file}.err; exit $status`),
       loop: await shell(

@@ -156,13 +156,13 @@ function remove(
   const deleting = object.metadata.deletionTimestamp ?? new Date().toISOString().replace(/\.\d+/, '')
   const marked = { ...object, metadata: { ...object.metadata, deletionTimestamp: deleting } }
   if (object.metadata.deletionTimestamp === undefined) store.update(marked)
-  // An attacher that is through with it at once has removed its finalizer before anyone looks again.
+  // An attacher that finishes at once has removed its finalizer before anyone reads the object again.
   if (detachDelayMs === 0) gone(store, type, object)
   else if (detachDelayMs > 0) setTimeout(() => gone(store, type, object), detachDelayMs).unref()
   return text(store.get(type, namespace, name) ?? marked)
 }
 
-/** Removes an object; for an attachment does what the controller does then: the Node forgets it. */
+/** Removes an object; for an attachment, also removes it from the Node's status, as the controller does. */
 function gone(store: Store, type: ResourceType, object: StoredObject): void {
   if (store.get(type, object.metadata.namespace, object.metadata.name)?.metadata.uid !== object.metadata.uid) return
   store.remove(type, object.metadata.namespace, object.metadata.name)
@@ -184,7 +184,7 @@ function gone(store: Store, type: ResourceType, object: StoredObject): void {
 /** What a node may write into a claim's status (N33). */
 const NODES_OWN = ['capacity', 'conditions', 'allocatedResources', 'allocatedResourceStatuses']
 
-/** Of the status subresource: the status alone changes, and a resourceVersion in the patch must be the object's. */
+/** Patches the status subresource: only the status changes, and a resourceVersion in the patch must be the object's. */
 function patchStatus(store: Store, user: AuthenticatedUser, object: StoredObject, body: string): string {
   const patch = JSON.parse(body) as { metadata?: { resourceVersion?: string }; status?: Record<string, unknown> }
   const { name, namespace, resourceVersion } = object.metadata

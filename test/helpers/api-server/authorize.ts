@@ -22,7 +22,7 @@ export type Attributes = Pick<RequestInfo, 'verb' | 'group' | 'resource' | 'name
   readonly fieldSelector?: string
 }
 
-/** Modes Node,RBAC: whoever allows first wins (N29). Undefined: allowed; else why not, in Kubernetes' words. */
+/** Modes Node,RBAC: the first that allows wins (N29). Undefined: allowed; otherwise why not, in Kubernetes' words. */
 export function refusal(
   store: Store,
   user: AuthenticatedUser,

@@ -1,4 +1,4 @@
-/** The little of DER (X.690) that a certificate needs. */
+/** The part of DER (X.690) that a certificate needs. */
 
 function tlv(tag: number, ...content: Uint8Array[]): Buffer {
   const body = Buffer.concat(content)

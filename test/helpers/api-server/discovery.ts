@@ -1,6 +1,6 @@
 import { apiVersion, RESOURCE_TYPES } from './resource-types.ts'
 
-/** What kubectl asks before it asks for anything else; undefined for any other path. */
+/** What kubectl requests before anything else; undefined for any other path. */
 export function discovery(path: string): object | undefined {
   if (path === '/version') return { major: '1', minor: '36', gitVersion: 'v1.36.2', platform: 'linux/amd64' }
   if (path === '/api') return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }

@@ -2,19 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StatusError } from './status.ts'
 
-/** What goes wrong, to which requests, how often (for ever without `times`). */
+/** A failure, the requests it affects, and how often (for ever without `times`). */
 export interface Fault {
   readonly method?: string
   /** Part of the path with query. */
   readonly path?: string
-  /** So many of them go well before. */
+  /** How many requests succeed first. */
   skip?: number
   times?: number
   readonly action:
     | { readonly type: 'status'; readonly status: number; readonly reason?: string; readonly retryAfter?: number }
     /** The connection ends without an answer. */
     | { readonly type: 'drop' }
-    /** The same, but what was asked for is done. */
+    /** The same, but the request is carried out. */
     | { readonly type: 'lose' }
     /** Never answered. */
     | { readonly type: 'hang' }
@@ -23,7 +23,7 @@ export interface Fault {
     | { readonly type: 'hold' }
     /** The next page's token has expired. */
     | { readonly type: 'expire' }
-    /** HTTP 200 with something else. */
+    /** HTTP 200 with another body. */
     | { readonly type: 'body'; readonly body: string }
 }
 
@@ -40,7 +40,7 @@ export function takeFault(faults: Fault[], request: IncomingMessage): Fault | un
   return fault
 }
 
-/** True: the request is dealt with, or never will be. */
+/** True: the request has been answered, or never will be. */
 export async function applyFault(
   fault: Fault,
   faults: readonly Fault[],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type StoredObject, typeOfKind } from './resource-types.ts'
 
-/** Arrays of a snapshot's `api` section, and the kind of what is in them. */
+/** Arrays of a snapshot's `api` section, and the kind of their objects. */
 const SECTIONS: Readonly<Record<string, string>> = {
   node: 'Node',
   pods: 'Pod',

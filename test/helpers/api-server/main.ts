@@ -73,7 +73,7 @@ for (const user of users) {
   kubeconfigs[user.name] = writeKubeconfig(flags.dir, url, authority, user, token)
 }
 
-// Whoever started this may be killed; nothing is to be left behind then.
+// The starter may be killed; nothing may be left behind then.
 const directory = flags.dir
 if (flags['exit-with-parent']) {
   process.on('SIGINT', () => undefined)

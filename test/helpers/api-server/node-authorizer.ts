@@ -87,7 +87,7 @@ function claimOfVolume(store: Store, name: string, related: (namespace: string, 
   return claim?.namespace !== undefined && claim.name !== undefined && related(claim.namespace, claim.name)
 }
 
-/** Secrets that a related volume names for the kubelet; the controller's own are not among them. */
+/** Secrets that a related volume names for the kubelet, without the controller's own. */
 function isNodeSecret(store: Store, node: string, namespace: string, name: string): boolean {
   const type = typeOfPlural('', 'persistentvolumes')
   const volumes = type ? store.all(type) : []

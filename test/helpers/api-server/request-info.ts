@@ -1,7 +1,7 @@
 import { apiVersion, REVIEWS, type ResourceType, typeOfPlural } from './resource-types.ts'
 import { StatusError } from './status.ts'
 
-/** What a request asks for, in the words of authorisation. */
+/** A request's attributes, in the words of authorisation. */
 export interface RequestInfo {
   readonly verb: 'get' | 'list' | 'delete' | 'create' | 'patch'
   readonly group: string

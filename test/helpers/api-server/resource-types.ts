@@ -46,7 +46,7 @@ export function apiVersion(type: ResourceType): string {
   return group === '' ? version : `${group}/${version}`
 }
 
-/** An object as JSON has it: only what the server itself looks at is typed. */
+/** An object as in JSON: only the fields that the server itself uses are typed. */
 export interface StoredObject {
   apiVersion?: string
   kind?: string

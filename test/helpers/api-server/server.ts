@@ -37,7 +37,7 @@ export interface ServerParts {
   readonly port: number
 }
 
-/** Answers above this size are compressed for who accepts it, as Kubernetes does (N52). */
+/** Answers above this size are compressed for clients that accept it, as Kubernetes does (N52). */
 const COMPRESS_FROM = 128 * 1024
 
 /** Starts the API server, and beside it a plain HTTP port through which a test changes it and reads its log. */

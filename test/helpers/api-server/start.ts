@@ -17,7 +17,7 @@ export interface ApiServerOptions {
   readonly users?: readonly TestUser[]
   readonly nodeName?: string
   readonly host?: string
-  /** The names in the server's certificate, where they are to be wrong. */
+  /** The names in the server's certificate, if they should be wrong. */
   readonly certificateHosts?: readonly string[]
   /** The server's certificate is signed by an authority that the kubeconfigs do not know. */
   readonly untrusted?: boolean

@@ -8,7 +8,7 @@ export interface Page {
   readonly remaining?: number
 }
 
-/** Objects with resource versions; pages of a list show one state of it, however much is written meanwhile. */
+/** Objects with resource versions; pages of a list show one state, whatever is written meanwhile. */
 export class Store {
   readonly #objects = new Map<string, Map<string, StoredObject>>()
   readonly #lists = new Map<string, { items: readonly StoredObject[]; resourceVersion: string }>()
@@ -44,7 +44,7 @@ export class Store {
     this.#of(type).delete(keyOf(namespace, name))
   }
 
-  /** All objects of a type in key order, as etcd has them. */
+  /** All objects of a type in key order, as in etcd. */
   all(type: ResourceType): StoredObject[] {
     return [...this.#of(type)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object)
   }

@@ -18,7 +18,10 @@ interface TokenVolume {
   readonly persistentVolumeClaim?: { readonly claimName?: string }
 }
 
-/** A token that says what was asked. A node's has to be bound to a pod of its own, for an audience that the pod names (N33). */
+/**
+ * A token with the claims that were requested. A node's token has to be bound to one of its own pods, for an audience that
+ * the pod names (N33).
+ */
 export function issueToken(store: Store, user: AuthenticatedUser, info: RequestInfo, body: string): object {
   const { namespace = '', name = '' } = info
   const request = JSON.parse(body) as TokenRequest
@@ -53,7 +56,7 @@ function admitNode(store: Store, node: string, pod: StoredObject | undefined, au
     throw refused(403, 'Forbidden', `audience "${audiences.join()}" not found in pod spec volume`)
 }
 
-/** What the CSIDriver of a volume asks for. */
+/** The audiences that the CSIDriver of a volume asks for. */
 function audiencesOf(store: Store, namespace: string, { csi, persistentVolumeClaim }: TokenVolume): string[] {
   const claim = find(store, 'persistentvolumeclaims', namespace, persistentVolumeClaim?.claimName ?? '')
   const volume = find(store, 'persistentvolumes', undefined, String(claim?.spec?.volumeName))

@@ -4,13 +4,13 @@ import { load } from 'js-yaml'
 import type { ClusterRole } from './authorize.ts'
 import type { Authority } from './certificates.ts'
 
-/** Somebody who may ask, with the kubeconfig that is made for them. */
+/** A user of the server, with the kubeconfig that is made for them. */
 export interface TestUser {
   /** Name of the kubeconfig. */
   readonly name: string
   readonly user: string
   readonly groups?: readonly string[]
-  /** `file`: certificate and key in one PEM beside the kubeconfig, as a kubelet has it (N42). */
+  /** `file`: certificate and key in one PEM beside the kubeconfig, as a kubelet's (N42). */
   readonly login: 'token' | 'certificate' | 'file'
   /** Instead of a random one. */
   readonly token?: string
@@ -25,7 +25,7 @@ const DEPLOY = new URL('../../../deploy/', import.meta.url).pathname
 const PLAN_ROLE = join(DEPLOY, 'clusterrole-plan.yaml')
 const APPLY_ROLE = join(DEPLOY, 'clusterrole-apply.yaml')
 
-/** An administrator, the node's kubelet, volctl's two roles, and somebody without any right. */
+/** An administrator, the node's kubelet, volctl's two roles, and a user without any right. */
 export function defaultUsers(nodeName: string): TestUser[] {
   return [
     {

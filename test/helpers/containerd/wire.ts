@@ -1,6 +1,6 @@
 /**
- * Protocol buffers by hand, for the few CRI calls that only this test makes (volctl itself starts nothing).
- * Field numbers: k8s.io/cri-api runtime.v1.
+ * Protocol buffers by hand, for the few CRI calls that only this test makes (volctl itself starts no pods). Field numbers:
+ * k8s.io/cri-api runtime.v1.
  */
 
 /** A field with a length: text or an inner message; lists of fields are messages. */

@@ -1,6 +1,6 @@
 /**
- * A container runtime to test with: CRI v1 on a unix socket, answering from a JSON file that is read anew at every
- * call. `pods` has the form of a snapshot's runtime section; `sandboxes` and `containers` are messages of the protocol.
+ * A container runtime to test with: CRI v1 on a unix socket, answering from a JSON file that is read again at every call.
+ * `pods` has the form of a snapshot's runtime section; `sandboxes` and `containers` are messages of the protocol.
  *
  *     node main.ts --socket PATH --data FILE
  *

@@ -8,7 +8,7 @@ import { startProgram } from '../start-program.ts'
 export interface CriData {
   /** In the form of a snapshot's runtime section. */
   readonly pods?: readonly SandboxState[]
-  /** Messages of the protocol as JSON, for what that form cannot say. */
+  /** Messages of the protocol as JSON, for cases that this form cannot express. */
   readonly sandboxes?: readonly JsonValue[]
   readonly containers?: readonly JsonValue[]
   /** A gRPC code, or HANG, by method. */
@@ -25,7 +25,7 @@ export interface CriServer {
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
 }
 
-/** Starts a container runtime that only knows what it is told; its data file lies beside the socket. */
+/** Starts a container runtime that only knows the given data; its data file is beside the socket. */
 export async function startCriServer({
   socketPath,
   ...data

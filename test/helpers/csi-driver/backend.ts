@@ -5,17 +5,17 @@ import { detachLoop } from '../detach-loops.ts'
 import { bindMount, command, mountPointsOf, mountsAt, unmountAll } from './mounts.ts'
 import type { BackendName } from './options.ts'
 
-/** Where a volume's data is kept, and how it comes to a path. */
+/** Where a volume's data is kept, and how it is mounted on a path. */
 export interface Backend {
   /**
-   * Makes the volume where it does not exist yet.
+   * Makes the volume if it does not exist yet.
    *
-   * @param fsType ext4 where it is empty; the other backends have file systems of their own
+   * @param fsType ext4 if empty; the other backends have file systems of their own
    */
   create(id: string, access: 'mount' | 'block', fsType: string): Promise<void>
   /** Mounts the file system at a directory. */
   mount(id: string, directory: string): Promise<void>
-  /** Undoes `mount`, and lets go of the volume's device once nothing uses it. */
+  /** Undoes `mount`, and releases the volume's device once nothing uses it. */
   unmount(id: string, directory: string): Promise<void>
   /** A file or device to bind-mount at a block target. */
   openDevice(id: string): Promise<string>
@@ -85,7 +85,7 @@ class LoopBackend implements Backend {
     }
   }
 
-  /** By sysfs: losetup opens every loop device of the machine, and what another test detaches meanwhile stays for a moment. */
+  /** By sysfs: losetup opens every loop device of the machine, and so delays a detach by another test. */
   #devices(id: string): string[] {
     const image = realpathSync(this.#image(id))
     return readLoops().flatMap(({ device, backingFile }) => (backingFile === image ? [device] : []))
@@ -96,7 +96,7 @@ class LoopBackend implements Backend {
   }
 }
 
-/** A tmpfs of its own per mount, filled from and saved to a directory: what can be had without loop devices. */
+/** A tmpfs of its own per mount, filled from and saved to a directory: works without loop devices. */
 class TmpfsBackend implements Backend {
   readonly #fileOf: (id: string) => string
   readonly #size: number

@@ -9,7 +9,7 @@ import {
 import { StatusError, status } from '../grpc/serve.ts'
 import type { DriverOptions } from './options.ts'
 
-/** A request that a client of the specification would not send. It is answered, and written down. */
+/** A request that a client of the specification would not send. The request is answered, and recorded. */
 export class Violation extends StatusError {}
 
 export function require(fields: Readonly<Record<string, string>>): void {
@@ -32,13 +32,16 @@ export function requireCapability(capability: VolumeCapability | undefined): 'mo
   return access
 }
 
-/** The file system that is asked for; empty for a block volume, and where the client leaves it open. */
+/** The file system that the request asks for; empty for a block volume, or if the client does not say. */
 export function fsTypeOf({ volumeCapability }: Pick<NodeStageVolumeRequest, 'volumeCapability'>): string {
   const access = volumeCapability?.accessType
   return access?.case === 'mount' ? access.value.fsType : ''
 }
 
-/** What a request may say only to a driver that offers it, and what this driver was started to demand (C56, C58, C62). */
+/**
+ * Fields that a request may have only for a driver with the capability, and fields that this driver was started to demand
+ * (C56, C58, C62).
+ */
 export function requireFit(
   options: DriverOptions,
   request: Pick<NodeStageVolumeRequest, 'volumeCapability' | 'secrets'>,

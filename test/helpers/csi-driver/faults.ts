@@ -33,7 +33,7 @@ export interface FaultSpec {
   readonly rpc: string
   /** The code or the milliseconds. */
   readonly argument: string
-  /** How often it strikes; absent: always. */
+  /** How often the fault occurs; absent: always. */
   readonly times?: number
 }
 
@@ -74,7 +74,7 @@ export class Faults {
     this.#write(specs.map((spec) => ({ ...spec, used: 0 })))
   }
 
-  /** Seeds the faults of the command line, unless they are these already: then their counts go on. */
+  /** Sets the faults of the command line, unless they are already set: then their counts go on. */
   seed(specs: readonly FaultSpec[]): void {
     const bare = this.read().map(({ used: _, ...spec }) => spec)
     if (specs.length > 0 && JSON.stringify(bare) !== JSON.stringify(specs)) this.set(specs)
@@ -135,7 +135,7 @@ function injected({ argument }: Fault): StatusError {
   return new StatusError(statusCode(argument) ?? status.UNKNOWN, `injected ${argument}: Gerät nicht verfügbar`)
 }
 
-/** Never answers; what the call holds is let go when its client gives up, which may have been while the work was done. */
+/** Never answers; the call's resources are released when its client gives up, which may have been while the work was done. */
 async function untilGivenUp(call: Cancellable): Promise<never> {
   if (!call.cancelled) await once(call, 'cancelled')
   throw new StatusError(status.CANCELLED, 'given up by the client')

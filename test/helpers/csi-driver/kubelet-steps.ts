@@ -1,6 +1,6 @@
 /**
- * What a kubelet does around a driver's calls, to set up the state that volctl finds: directories, state files, loop
- * devices (C133, C134).
+ * A kubelet's own work around a driver's calls, to set up the state that volctl finds: directories, state files, loop devices
+ * (C133, C134).
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -64,7 +64,7 @@ export function mountInlineVolume(driver: CsiDriver, volume: Omit<KubeletVolume,
   return publish(driver, { ...volume, handle }, 'Ephemeral', { volumeContext })
 }
 
-/** What the request has beside what every volume has. */
+/** Fields of the request beside those that every volume has. */
 type Publication = Pick<
   Parameters<CsiNodeClient['nodePublishVolume']>[0],
   'stagingTargetPath' | 'publishContext' | 'volumeContext'
@@ -131,7 +131,7 @@ function makeDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o750 })
 }
 
-/** What vol_data.json says of a volume of a pod; keys in order (C12). */
+/** The content of vol_data.json for a pod's volume; keys in order (C12). */
 function stateOf({ name }: CsiDriver, { specName, handle, nodeName }: KubeletVolume): Readonly<Record<string, string>> {
   return {
     attachmentID: attachmentName(handle, name, nodeName),

@@ -11,7 +11,7 @@ export async function command(name: string, ...args: string[]): Promise<string> 
   return stdout.trim()
 }
 
-/** How many mounts are stacked on exactly this path, copies that no path leads to left out (O35). */
+/** How many mounts are stacked on exactly this path, without copies that no path reaches (O35). */
 export function mountsAt(path: string): number {
   return parseMountinfo(readFileSync('/proc/self/mountinfo')).reached(kernelPath(path)).length
 }
@@ -19,7 +19,7 @@ export function mountsAt(path: string): number {
 /** Unmounts everything at or below a directory, the youngest first: for a test's own clean-up. */
 export function unmountBelow(directory: string): void {
   const below = mountPoints().filter((path) => path === directory || path.startsWith(`${directory}/`))
-  // One may take copies along.
+  // Unmounting one may unmount copies as well.
   for (const path of below.reverse()) if (mountsAt(path) > 0) execFileSync('umount', ['--', path])
 }
 
@@ -29,7 +29,7 @@ export function mountPointsOf(device: string): string[] {
   return lines.filter((line) => line.includes(` ${device} `)).map((line) => decodeOctal(line.split(' ')[4] ?? ''))
 }
 
-/** In the order of the table: a mount stands after what it is mounted on. */
+/** In the order of the table: a mount comes after the one that it is mounted on. */
 function mountPoints(): string[] {
   const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
   return lines.map((line) => decodeOctal(line.split(' ')[4] ?? ''))
@@ -46,10 +46,10 @@ export async function bindMount(source: string, target: string, readonly: boolea
   if (readonly) await command('mount', '-o', 'remount,bind,ro', '--', target)
 }
 
-/** Unmounts whatever is stacked on the path; the number of mounts that were there. */
+/** Unmounts every mount stacked on the path; @returns the number of mounts that were there. */
 export async function unmountAll(path: string): Promise<number> {
   const count = mountsAt(path)
-  // One may take others along.
+  // Unmounting one may unmount others as well.
   while (mountsAt(path) > 0) await command('umount', '--', path)
   return count
 }

@@ -200,7 +200,7 @@ export class NodeService {
   async #unmount(volumeId: string, path: string): Promise<void> {
     if (mountsAt(path) === 0) return
     const staged = this.#volumes.get(volumeId)?.staged
-    // A bind mount of the staging directory goes alone; else the volume itself is mounted here.
+    // A bind mount of the staging directory is unmounted alone; otherwise the volume itself is mounted here.
     if (staged && staged.path !== path && this.#options.mountAtStage) await unmountAll(path)
     else await this.#backend.unmount(volumeId, path)
   }

@@ -13,13 +13,13 @@ export interface DriverOptions {
   /** Size of a new volume, in bytes. */
   readonly size: number
   readonly socketPath: string
-  /** What GetInfo says; the socket's path unless told. */
+  /** The endpoint in GetInfo; default: the socket's path. */
   readonly endpoint: string
   readonly registrationSocketPath: string | undefined
   readonly versions: readonly string[]
   /** Offers STAGE_UNSTAGE_VOLUME. */
   readonly stage: boolean
-  /** Mounts at the staging path; else staging is only noted, as some drivers do. */
+  /** Mounts at the staging path; otherwise staging is only recorded, as some drivers do. */
   readonly mountAtStage: boolean
   /** Mounts at all. */
   readonly mount: boolean

@@ -14,11 +14,11 @@ export interface CsiDriverOptions {
   readonly rootDir: string
   /** What outlives a restart of the driver: images, records, logs. */
   readonly stateDir: string
-  /** What this machine allows, unless told: loop devices, else tmpfs. */
+  /** Default: what this machine allows, loop devices or tmpfs. */
   readonly backend?: BackendName
   /** Further switches of main.ts, e.g. `['--no-stage-mount']`. */
   readonly flags?: readonly string[]
-  /** What goes wrong, e.g. `'fail NodeUnpublishVolume=INTERNAL:once'` (faults.ts). */
+  /** Faults, e.g. `'fail NodeUnpublishVolume=INTERNAL:once'` (faults.ts). */
   readonly faults?: readonly string[]
 }
 
@@ -37,17 +37,20 @@ export interface CsiDriver {
   setFaults(...faults: string[]): void
   /** All calls to Identity and Node so far, restarts included: one entry when each begins, one when it ends. */
   log(): readonly LogEntry[]
-  /** `NodeUnpublishVolume`, … in the order in which they ended well. */
+  /** `NodeUnpublishVolume`, … in the order in which they succeeded. */
   succeeded(): readonly string[]
   /** Every breach of the CSI specification by the client. */
   violations(): readonly Violation[]
-  /** Ends it as its deployment would: the sockets go. Mounts and loop devices stay. */
+  /** Ends the driver as its deployment would: the sockets are removed. Mounts and loop devices stay. */
   stop(): Promise<void>
   /** SIGKILL: the sockets stay behind, with nobody listening. */
   kill(): Promise<void>
   /** Starts it again with the same options, after stop, kill or a fault that killed it. */
   restart(): Promise<void>
-  /** Ends it and detaches every loop device that it, or a block volume of its, made; one that is mounted goes with its mount. */
+  /**
+   * Ends the driver and detaches every loop device that it, or one of its block volumes, made; a mounted one is detached with
+   * its mount.
+   */
   dispose(): Promise<void>
 }
 
@@ -55,7 +58,7 @@ export interface CsiDriver {
 export function loopDevicesWork(): boolean {
   if (!existsSync('/dev/loop-control') || isInUserNamespace()) return false
   try {
-    // It finds one for whoever asks, but not everybody may open it.
+    // losetup finds a device for any user, but not everyone may open it.
     const device = execFileSync('losetup', ['--find'], { stdio: ['ignore', 'pipe', 'ignore'], encoding: 'utf8' }).trim()
     accessSync(device, constants.R_OK | constants.W_OK)
     return true

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the driver remembers of one publication. */
+/** The driver's record of one publication. */
 export interface Publication {
   /** The request's lasting part (no tokens, no secrets), for comparison with a second one. */
   readonly parameters: string

@@ -3,12 +3,12 @@
  *
  *     well  answers every request
  *     eio   mounts well, and then answers every request with EIO
- *     unowned  answers every request but one for another owner or mode, and stops at that, holding it: whoever asked
+ *     unowned  answers every request but one for another owner or mode, and stops at that, holding it: the caller
  *           survives SIGKILL until the connection is aborted
- *     silent  takes every request and answers none: whoever asked survives SIGKILL until the connection is aborted
+ *     silent  takes every request and answers none: the caller survives SIGKILL until the connection is aborted
  *
- * It prints "ready" and ends when the last mount of it is gone or its connection is aborted. To make it hang, stop it
- * (SIGSTOP): every call that needs an answer then waits for ever.
+ * It prints "ready" and ends when its last mount is gone or its connection is aborted. To make it hang, stop it (SIGSTOP):
+ * every call that needs an answer then waits for ever.
  */
 import { spawnSync } from 'node:child_process'
 import { openSync, readSync, writeSync } from 'node:fs'
@@ -52,7 +52,7 @@ for (;;) {
   reply(request.readBigUInt64LE(8), answer(opcode))
 }
 
-/** False: nobody is there any more. */
+/** False: the connection is closed. */
 function receive(): boolean {
   try {
     readSync(device, request)
@@ -85,7 +85,7 @@ function initialized(): Buffer {
   return body
 }
 
-/** struct fuse_setattr_in, of which the root keeps group and mode. */
+/** struct fuse_setattr_in: the root keeps group and mode. */
 function changed(): Buffer {
   const valid = request.readUInt32LE(HEADER_IN)
   if (valid & FATTR_MODE) root.mode = request.readUInt32LE(HEADER_IN + 68)
@@ -112,6 +112,6 @@ function reply(unique: bigint, result: Buffer | number): void {
   try {
     writeSync(device, Buffer.concat([header, body]))
   } catch {
-    // Whoever asked was interrupted, and waits no more.
+    // The caller was interrupted, and no longer waits.
   }
 }

@@ -1,4 +1,4 @@
-/** FUSE file systems of the tests' own, whose daemon can be told to fail, to stop and to end. For workers. */
+/** FUSE file systems of the tests' own, whose daemon can be made to fail, to stop and to end. For workers. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -9,9 +9,9 @@ const DAEMON = new URL('./daemon.ts', import.meta.url)
 
 export interface Fuse {
   readonly pid: number
-  /** It answers nothing any more, and every call on it hangs. */
+  /** The daemon answers nothing any more, and every call on its mount hangs. */
   stop(): void
-  /** It answers again. */
+  /** The daemon answers again. */
   resume(): void
   /** Its process is killed, and its mounts are dead (ENOTCONN). */
   kill(): Promise<void>
@@ -38,8 +38,8 @@ export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' |
 }
 
 /**
- * Aborts every FUSE connection that was made since `before`: whoever hangs in a call on it comes back. In a mount
- * namespace of the test's own, which is where fusectl is mounted.
+ * Aborts every FUSE connection that was made since `before`: calls that hang on it return. In a mount namespace of the test's
+ * own, which is where fusectl is mounted.
  */
 export function abortConnections(fusectl: string, before: readonly string[]): void {
   for (const name of connections(fusectl)) {

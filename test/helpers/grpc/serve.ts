@@ -1,6 +1,6 @@
 /**
- * Serves a generated service with grpc-js: another implementation of gRPC than volctl's own client, so that the two
- * check each other.
+ * Serves a generated service with grpc-js: a gRPC implementation other than volctl's own client, so that the two check each
+ * other.
  */
 import { mkdirSync, rmSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
@@ -72,7 +72,7 @@ function unary(
   }
 }
 
-/** Listens on a unix socket, whatever the length of its path; a stale socket file is replaced. */
+/** Listens on a unix socket, of any path length; a stale socket file is replaced. */
 export async function listen(server: Server, socketPath: string): Promise<void> {
   mkdirSync(dirname(socketPath), { recursive: true, mode: 0o750 })
   rmSync(socketPath, { force: true })
@@ -90,7 +90,7 @@ export async function listen(server: Server, socketPath: string): Promise<void> 
   }
 }
 
-/** Adds one method by its path, whatever its messages are; it is answered with an empty one. */
+/** Adds one method by its path, with any messages; it is answered with an empty one. */
 export function addRawMethod(server: Server, path: string, handle: () => void): void {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const identity = (bytes: Buffer): Buffer => bytes

@@ -1,8 +1,7 @@
 /**
  * An HTTPS server that never answers as an API server does. Usage: main.ts DIRECTORY TRICK HOST
  *
- * DIRECTORY receives a kubeconfig. GET /seen tells how many other connections it has, and how many
- * requests it had.
+ * DIRECTORY receives a kubeconfig. GET /seen returns how many other connections are open, and how many requests have come.
  */
 import { writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

@@ -8,9 +8,9 @@ import type { TrickName } from './tricks.ts'
 
 export interface HostileServer extends AsyncDisposable {
   readonly kubeconfig: string
-  /** That it has just now. */
+  /** Connections open at the moment. */
   connections(): Promise<number>
-  /** That it had. */
+  /** Requests received so far. */
   requests(): Promise<number>
 }
 

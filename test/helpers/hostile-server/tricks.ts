@@ -1,8 +1,8 @@
-/** What a server that is none, or somebody in between, may send: everything that has no end, or too late a one. */
+/** What a false server, or anyone on the network path, may send: everything that does not end, or ends too late. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 
-/** One request's way to the connection. @returns once the connection has taken it; rejects when that is gone */
+/** Writes to one request's connection. @returns once the connection has taken it; rejects when that is gone */
 export type Write = (bytes: string | Buffer) => Promise<void>
 
 export type Trick = (write: Write, path: string, number: number) => Promise<void>
@@ -17,7 +17,7 @@ const chunk = (body: string | Buffer): Buffer =>
 
 const GZIP_HEAD = Buffer.from('1f8b0800000000000003', 'hex')
 
-/** Of a stream that goes on (RFC 1951, 3.2.4). */
+/** A block of a stream that continues (RFC 1951, 3.2.4). */
 function storedBlock(text: string): Buffer {
   const head = Buffer.alloc(5)
   head.writeUInt16LE(text.length, 1)

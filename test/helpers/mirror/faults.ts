@@ -1,4 +1,4 @@
-/** What the mirror is told to fail: a file that it reads before each request. What it has failed goes to a log. */
+/** Faults of the mirror: a file that it reads before each request. It logs the requests that it has failed. */
 import { appendFileSync, openSync, readSync } from 'node:fs'
 import type { Op } from './protocol.ts'
 
@@ -6,28 +6,28 @@ export const ERRNO = { EIO: 5, EEXIST: 17, ENOSPC: 28, EROFS: 30, ENOSYS: 38, ES
 
 export interface MirrorFault {
   readonly errno: 'EIO' | 'ENOSPC' | 'EROFS' | 'ESTALE'
-  /** Absent: every one but what is only told. */
+  /** Absent: every one that expects an answer. */
   readonly ops?: readonly Op[]
-  /** A regular expression for the path, relative to the root; of a rename either will do. */
+  /** A regular expression for the path, relative to the root; for a rename, either path may match. */
   readonly path?: string
-  /** So many of them go well before. */
+  /** How many requests succeed first. */
   readonly skip?: number
-  /** So many fail; absent: all from then on. */
+  /** How many fail; absent: all from then on. */
   readonly times?: number
 }
 
 export interface MirrorOrders {
-  /** Other orders than the last, though they say the same. */
+  /** Distinguishes orders from the last ones, even if they are equal. */
   readonly id: number
   readonly faults: readonly MirrorFault[]
 }
 
-/** The orders' file has this size, and is written in one go. */
+/** The orders' file has this size, and is written in one call. */
 export const ORDERS_SIZE = 4096
 export const ORDERS = 'orders.json'
 export const LOG = 'failed.log'
 
-/** Ends of what has begun, which nobody hears of. */
+/** Notifications, which get no answer. */
 const TOLD: readonly Op[] = ['FORGET', 'BATCH_FORGET', 'INIT', 'INTERRUPT', 'RELEASE', 'RELEASEDIR']
 
 export class Faults {
@@ -43,7 +43,7 @@ export class Faults {
     this.#file = openSync(`${directory}/${ORDERS}`, 'r')
   }
 
-  /** The errno that this request is to be answered with; undefined: it is to be carried out. */
+  /** The errno to answer this request with; undefined: carry it out. */
   strike(op: Op, ...paths: readonly string[]): number | undefined {
     this.#read()
     const fault = this.#orders.faults.find((each) => concerns(each, op, paths) && this.#isDue(each))

@@ -1,10 +1,10 @@
 /**
- * A FUSE file system that shows a directory, and fails what it is told to, as a program of its own:
+ * A FUSE file system that shows a directory, and fails chosen requests, as a program of its own:
  *
  *     main.ts MOUNTPOINT DIRECTORY ORDERS
  *
- * ORDERS is a directory with what is to fail (see faults.ts). It prints "ready", and ends when the last mount of it is
- * gone or its connection is aborted.
+ * ORDERS is a directory with the faults (see faults.ts). It prints "ready", and ends when its last mount is gone or its
+ * connection is aborted.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -57,7 +57,7 @@ for (let length = receive(); length !== undefined; length = receive()) {
   if (result !== undefined) send(answerTo(request, result))
 }
 
-/** Undefined: nobody is there any more. */
+/** Undefined: the connection is closed. */
 function receive(): number | undefined {
   try {
     return readSync(device, buffer)
@@ -71,7 +71,7 @@ function send(message: Buffer): void {
   try {
     writeSync(device, message)
   } catch {
-    // Whoever asked was interrupted, and waits no more.
+    // The caller was interrupted, and no longer waits.
   }
 }
 
@@ -92,7 +92,7 @@ function answer(request: Request): Buffer | number | undefined {
   }
 }
 
-/** What a request is about: most name an entry of a directory, a rename two. */
+/** The paths of a request: most name one entry of a directory, a rename two. */
 function pathsOf(op: Op, request: Request, path: string): readonly string[] {
   const below = (offset: number): string => posix.join(path, request.names(offset)[0] ?? '')
   switch (op) {
@@ -207,7 +207,7 @@ function setAttributes(request: Request, real: string): void {
   if (valid & FATTR.TIMES) lutimesSync(real, Number(request.u64(32)), Number(request.u64(40)))
 }
 
-/** An empty file, or a socket's name, whose owner the kernel knows by it. */
+/** An empty file, or a socket's name, by which the kernel finds the socket. */
 function makeNode(real: string, mode: number): void {
   const listen =
     "require('node:net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))"

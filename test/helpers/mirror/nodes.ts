@@ -1,4 +1,4 @@
-/** What the kernel calls the mirror's files by: numbers, each of one path at a time. */
+/** The kernel's names for the mirror's files: numbers, each for one path at a time. */
 import { posix } from 'node:path'
 
 const ROOT = 1n
@@ -8,12 +8,12 @@ export class Nodes {
   readonly #numbers = new Map<string, bigint>([['', ROOT]])
   #last = ROOT
 
-  /** Relative to the root, "" for the root itself; of what is gone, and may still be open, the last one. */
+  /** Relative to the root, "" for the root itself; for a removed file that may still be open, its last path. */
   pathOf(node: bigint): string {
     return this.#paths.get(node) ?? ''
   }
 
-  /** A path keeps its number as long as it is there: the kernel takes another one for another file. */
+  /** A path keeps its number as long as it exists: to the kernel, another number is another file. */
   numberOf(path: string): bigint {
     const known = this.#numbers.get(path)
     if (known !== undefined) return known

@@ -1,7 +1,7 @@
 /** The FUSE messages of the mirror, protocol 7.31: numbers, and the structures that are sent and received. */
 import type { BigIntStats, Dirent } from 'node:fs'
 
-/** Requests that the mirror knows; what else comes is answered with ENOSYS. */
+/** Requests that the mirror knows; others are answered with ENOSYS. */
 export const OPCODES = {
   LOOKUP: 1,
   FORGET: 2,
@@ -36,7 +36,7 @@ export type Op = keyof typeof OPCODES
 
 const NAMES = new Map<number, Op>(Object.entries(OPCODES).map(([name, code]) => [code, name as Op]))
 
-/** Of struct fuse_in_header, and of struct fuse_out_header. */
+/** Size of struct fuse_in_header, and of struct fuse_out_header. */
 const HEADER_IN = 40
 const HEADER_OUT = 16
 
@@ -66,7 +66,7 @@ export class Request {
     return this.#body.subarray(offset, offset + length)
   }
 
-  /** Names that end in NUL, one after another from there on. */
+  /** Names that end in NUL, one after another from this offset on. */
   names(offset: number): string[] {
     const text = this.#body.subarray(offset).toString('latin1')
     return text
@@ -95,7 +95,7 @@ export function initOut(maxWrite: number): Buffer {
   return body
 }
 
-/** Names are kept by the kernel: of a name that fails its next look-up it would take the mounts away. */
+/** The kernel caches names: if a name's next look-up failed, it would detach the mounts on it. */
 const ENTRY_SECONDS = 3600n
 
 /** struct fuse_entry_out */

@@ -1,4 +1,4 @@
-/** A FUSE file system that shows a directory and fails what a test tells it to. For workers. */
+/** A FUSE file system that shows a directory and fails the requests that a test chooses. For workers. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Program, startProgram } from '../start-program.ts'
@@ -7,19 +7,19 @@ import { LOG, type MirrorFault, type MirrorOrders, ORDERS, ORDERS_SIZE } from '.
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 
 export interface Mirror {
-  /** What it shows, past it. */
+  /** The directory that it shows, reached directly. */
   readonly behind: string
-  /** Replaces all faults: the next request meets them, and they count from there. */
+  /** Replaces all faults: they apply from the next request on, and count from there. */
   fail(...faults: readonly MirrorFault[]): void
-  /** What failed since it was last asked: `OP path`. */
+  /** Requests that failed since the last call: `OP path`. */
   failed(): readonly string[]
-  /** It ends, and its mounts are dead. */
+  /** Ends it; its mounts are dead. */
   end(): Promise<void>
 }
 
 /**
  * @param path where it is mounted; made if it is missing
- * @param behind a directory for what it holds, and for its orders
+ * @param behind a directory for its content and its orders
  */
 export async function startMirror(path: string, behind: string): Promise<Mirror> {
   const [shown, orders] = [`${behind}/shown`, `${behind}/orders`]

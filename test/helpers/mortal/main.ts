@@ -1,6 +1,7 @@
 /**
- * For a process that is to die: loaded before all else (`--import`), it ends the process with SIGKILL right before its
- * n-th change: whatever calls `change` (see start.ts), and, where a directory is given, files below it and programs.
+ * For a process that should die: loaded before everything else (`--import`), it ends the process with SIGKILL right before
+ * its n-th change. Calls of `change` (see start.ts) count and, if a directory is given, changes of files below it and
+ * programs.
  *
  *     MORTAL_DIRECTORY=DIR MORTAL_CHANGES=N node --import main.ts …
  */
@@ -12,7 +13,7 @@ type Call = (...args: unknown[]) => unknown
 
 const { MORTAL_DIRECTORY: directory = '', MORTAL_CHANGES: changes = '' } = process.env
 
-/** Which argument is the name that is changed. */
+/** Which argument is the changed path. */
 const CHANGES: Readonly<Record<string, number>> = {
   mkdirSync: 0,
   rmdirSync: 0,

@@ -1,4 +1,6 @@
-/** Processes that end themselves with SIGKILL before their n-th change, and what those changes are beside files and programs. */
+/**
+ * Processes that end themselves with SIGKILL before their n-th change, and what counts as a change beside files and programs.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +12,7 @@ const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
  * Runs this program again with other arguments.
  *
  * @param directory changes of files below it are counted, and programs; undefined: only what calls `change`
- * @returns whether it was killed; else it came to its end
+ * @returns whether it was killed; otherwise it ran to its end
  */
 export async function killBefore(
   changes: number,

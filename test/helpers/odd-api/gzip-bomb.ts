@@ -11,7 +11,7 @@ export function gzipBomb(text: string, mebibytes: number): Buffer {
   const header = Buffer.from('1f8b08000000000000ff', 'hex')
   const blanks = block(Buffer.alloc(MIB, ' '))
   const end = Buffer.from('0300', 'hex')
-  // What it claims of checksum and size is read only by whoever has unpacked it all.
+  // Its checksum and size are read only after everything was unpacked.
   const trailer = Buffer.alloc(8)
   return Buffer.concat([
     header,

@@ -1,5 +1,5 @@
 /**
- * An API server that answers some requests as no API server does, and hands all others on to one that is sound.
+ * An API server that answers some requests as no API server does, and passes all others on to a sound one.
  *
  *     node main.ts --upstream URL --upstream-ca FILE --dir DIR [--mode MODE --path PART] [--plain]
  *
@@ -64,12 +64,12 @@ const ODD: Readonly<Record<OddMode, (response: ServerResponse) => void>> = {
   },
 }
 
-/** 4 MB that become 4 GB of blanks behind the beginning of a list. */
+/** 4 MB that become 4 GB of blanks after the beginning of a list. */
 function bomb(): Buffer {
   return gzipBomb(HEAD, 4096)
 }
 
-/** As fast as it is taken. */
+/** As fast as the client reads. */
 function pour(response: ServerResponse, chunk: Buffer): void {
   while (!response.destroyed) {
     if (!response.write(chunk)) {

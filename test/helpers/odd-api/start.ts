@@ -21,13 +21,13 @@ export interface OddApi {
 
 export interface OddOptions {
   readonly mode?: OddMode
-  /** Of the requests that are answered so: a part of the path. */
+  /** Part of the path of the requests that are answered this way. */
   readonly path?: string
   /** Without TLS. */
   readonly plain?: boolean
 }
 
-/** In front of another one, whose tokens it knows. */
+/** Started in front of another server, whose tokens it accepts. */
 export async function startOddApi(upstream: TestApiServer, options: OddOptions): Promise<OddApi> {
   const directory = mkdtempSync(join(tmpdir(), 'volctl-odd-'))
   const args = ['--upstream', upstream.url, '--upstream-ca', join(upstream.directory, 'ca.crt'), '--dir', directory]

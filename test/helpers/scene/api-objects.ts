@@ -1,4 +1,4 @@
-/** Objects of a small cluster with one node, as an API server stores them. Made anew they are the same. */
+/** Objects of a small cluster with one node, as an API server stores them. Made again, they are the same. */
 import { randomBytes } from 'node:crypto'
 import { attachmentName, csiUniqueName, sha256Hex } from '../../../src/core/names/volume-names.ts'
 
@@ -96,7 +96,7 @@ export function clusterObjects(): object[] {
 export const SETTINGS = { 'app.conf': 'greeting = hello\n' }
 export const PASSWORD = { password: 'open sesame' }
 
-/** Claim and bound volume; of a volume with a driver the attachment as well. `source` is where a local one lies. */
+/** Claim and bound volume; for a volume with a driver, the attachment as well. `source` is the directory of a local one. */
 export function volumeObjects(volume: SceneVolume, source: string): object[] {
   const claim = { name: volume.name, namespace: NAMESPACE, uid: uuidOf(`claim ${volume.name}`) }
   const capacity = { storage: '16Mi' }
@@ -156,7 +156,7 @@ export interface ScenePod {
   readonly others: readonly OtherVolume[]
 }
 
-/** Volumes that no PersistentVolume stands behind; `memory` and `scratch` are emptyDirs, `logs` is a hostPath. */
+/** Volumes without a PersistentVolume; `memory` and `scratch` are emptyDirs, `logs` is a hostPath. */
 export type OtherVolume = 'settings' | 'password' | 'scratch' | 'memory' | 'logs'
 
 export function pod({ name, uid, volumes, others }: ScenePod, hostPath: string): object {

@@ -9,8 +9,8 @@ import { handleOf, type SceneVolume } from './api-objects.ts'
 import { mountPoints } from './mount-points.ts'
 
 /**
- * What a CSI volume holds: a file system that is staged as it is mounted, another as its backing image or directory
- * has it. Its image itself is no measure, since mounting writes into a file system's own records; a block volume's is.
+ * The content of a CSI volume: a staged file system as mounted, another one as in its backing image or directory. The image
+ * of a file system itself is no measure, since mounting writes to the file system's own records; a block volume's image is.
  */
 export function hashOfCsiVolume(driver: CsiDriver, volume: SceneVolume): string {
   const handle = handleOf(volume)
@@ -23,7 +23,10 @@ export function hashOfCsiVolume(driver: CsiDriver, volume: SceneVolume): string 
   return existsSync(kept) ? hashOfTree(kept) : 'not made yet'
 }
 
-/** A volume in memory as a disk would have it after a reboot: what is staged is saved where it is filled from. */
+/**
+ * Keeps a volume in memory over a reboot, like a disk: the staged content is saved in the directory that the volume is filled
+ * from.
+ */
 export function saveStaged(driver: CsiDriver, volume: SceneVolume): void {
   const staged = stagedAt(driver, handleOf(volume))
   if (mountPoints().includes(kernelPath(staged)))

@@ -1,9 +1,9 @@
-/** How the mounts around a kubelet's root directory hang together: what nodes have, and what tests must hold on (S18, O35). */
+/** Layouts of the mounts around a kubelet's root directory, as found on nodes; tests must pass on all of them (S18, O35). */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** By name, what it is. */
+/** Descriptions by name. */
 export const LAYOUTS = {
   private: 'nothing goes on to anything else',
   shared: 'a shared tree, as systemd makes it',
@@ -21,9 +21,9 @@ export type Layout = keyof typeof LAYOUTS
 export const layouts = Object.keys(LAYOUTS) as Layout[]
 
 /**
- * Before anything is mounted.
+ * To be called before anything is mounted.
  *
- * @param tree a directory in which the root directory lies
+ * @param tree a directory that contains the root directory
  */
 export function layOut(layout: Layout, tree: string, rootDir: string): void {
   if (layout === 'private') return
@@ -40,12 +40,12 @@ export function layOut(layout: Layout, tree: string, rootDir: string): void {
   if (layout === 'nested') bind(rootDir)
 }
 
-/** When volumes are mounted. */
+/** To be called when volumes are mounted. */
 export function layOutLater(layout: Layout, rootDir: string): void {
   if (layout === 'bound-later') mount('--rbind', rootDir, rootDir)
 }
 
-/** How often every mount that is made below the root directory stands in the table. */
+/** How many times each mount below the root directory appears in the table. */
 export function timesInTable(layout: Layout): number {
   if (layout === 'nested') return 4
   return layout === 'shared-self-bind' || layout === 'bound-later' ? 2 : 1
@@ -53,7 +53,7 @@ export function timesInTable(layout: Layout): number {
 
 const BOUND: ReadonlySet<Layout> = new Set(['self-bind', 'shared-self-bind', 'nested', 'linked-shared'])
 
-/** One of the links leads there by way of another, one by a relative path. */
+/** One of the links leads there through another, one by a relative path. */
 function linkToDisk(tree: string, rootDir: string): void {
   const disk = join(tree, 'disk')
   mkdirSync(disk)

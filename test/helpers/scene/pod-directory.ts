@@ -21,7 +21,7 @@ export function makeEmptyDir(podDirectory: string, name: string, medium: 'disk' 
   return directory
 }
 
-/** A directory of the pod's, filled as the kubelet's atomic writer does it. */
+/** A directory of the pod's, filled as by the kubelet's atomic writer. */
 export function makeConfigMap(podDirectory: string, name: string, data: Readonly<Record<string, string>>): void {
   const directory = join(podDirectory, 'volumes', 'kubernetes.io~configmap', name)
   mkdirSync(directory, { recursive: true })

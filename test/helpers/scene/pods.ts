@@ -4,22 +4,22 @@ import type { OtherVolume, ScenePod, SceneVolume } from './api-objects.ts'
 const fileSystem = (name: string): SceneVolume => ({ name, kind: 'filesystem' })
 
 const OTHERS: readonly OtherVolume[] = ['settings', 'password', 'scratch', 'memory', 'logs']
-/** One volume, two pods: one lives on, one is deleted. */
+/** One volume, two pods: one keeps running, one is deleted. */
 const COMMON = fileSystem('common')
 const ARCHIVE: SceneVolume = { name: 'archive', kind: 'local' }
 /** Raw block volumes need loop devices. */
 const RAW: SceneVolume = { name: 'raw', kind: 'block' }
-/** Staged, though no pod directory leads to it. */
+/** Staged, although no pod directory refers to it. */
 export const FORGOTTEN = fileSystem('old')
-/** Merely attached. */
+/** Only attached. */
 export const IDLE = fileSystem('idle')
 
 export interface Cast {
-  /** Lives through everything. */
+  /** Keeps running throughout. */
   readonly web: ScenePod
   /** Deleted while the kubelet is down. */
   readonly db: ScenePod
-  /** Deleted as well; of its volume only a subPath mount is left. */
+  /** Deleted as well; only a subPath mount of its volume is left. */
   readonly batch: ScenePod
 }
 
@@ -36,7 +36,7 @@ export function cast(withBlockVolumes: boolean): Cast {
   }
 }
 
-/** The same with the least that still has every kind of operation, for what is done many times. */
+/** The smallest cast that still has every kind of operation, for tests that repeat it many times. */
 export function smallCast(): Cast {
   const { web, db, batch } = cast(false)
   return {

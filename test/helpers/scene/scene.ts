@@ -1,8 +1,8 @@
 /**
- * A node's real state, small and complete, for the demo and the end-to-end tests: mounts, pod directories, a CSI driver
- * on a unix socket, a container runtime, and an API server over HTTPS. It must be built in a mount namespace of its own
- * (namespace.ts). First everything is as it should be; `breakIt` breaks it as nodes break; what was repaired then,
- * `setUp` puts back into order.
+ * A node's real state, small and complete, for the demo and the end-to-end tests: mounts, pod directories, a CSI driver on a
+ * unix socket, a container runtime, and an API server over HTTPS. It must be built in a mount namespace of its own
+ * (namespace.ts). First everything is healthy; `breakIt` breaks it as nodes break; after a repair, `setUp` makes it healthy
+ * again.
  */
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -38,13 +38,13 @@ import { type HostSources, makeHostSources, setUpPod } from './set-up-pod.ts'
 export interface Scene extends Parts {
   /** What volctl needs in its environment. */
   readonly env: Readonly<Record<string, string>>
-  /** Makes every pod that is not there, and tells the API and the runtime of all. */
+  /** Sets up every missing pod, and adds all of them to the API and the runtime. */
   setUp(): Promise<void>
-  /** Breaks the node as nodes break, one step after another; `tell` hears what. */
+  /** Breaks the node as nodes break, one step after another; `tell` gets each step. */
   breakIt(tell?: (step: string) => void): Promise<void>
-  /** The machine starts anew: no mount and no loop device, every file left, nothing runs, the kubelet still down (O25). */
+  /** The machine reboots: no mount and no loop device, every file kept, nothing runs, the kubelet still down (O25). */
   reboot(): Promise<void>
-  /** Of every file of every volume, by volume; emptyDirs of pods that are deleted left out. */
+  /** Hashes of every file of every volume, by volume, without emptyDirs of deleted pods. */
   contentHashes(): Readonly<Record<string, string>>
   /** Mount points below the root directory. */
   mountPoints(): readonly string[]
@@ -60,16 +60,16 @@ interface Parts {
   readonly driver: CsiDriver
   readonly api: TestApiServer
   readonly cri: CriServer
-  /** The test host's file, and what it always says. */
+  /** The test host's file, and its constant part. */
   readonly hostFile: string
   readonly host: object
 }
 
 export interface SceneOptions {
-  /** Removed with everything in it; else a new one below the temporary directory. */
+  /** Removed with everything in it; default: a new one below the temporary directory. */
   readonly directory?: string
   readonly small?: boolean
-  /** How the mounts around the root directory hang together; private where nothing is said. */
+  /** The layout of the mounts around the root directory; default: private. */
   readonly layout?: Layout
 }
 
@@ -78,7 +78,7 @@ export async function makeScene(options: SceneOptions = {}): Promise<Scene> {
   const toEnd: (() => Promise<unknown>)[] = []
   const dispose = async (): Promise<void> => {
     unmountAllBelow(directory)
-    // Loop devices are told by their files' paths, which have none any more once the tree itself is gone.
+    // Loop devices are identified by their files' paths, which no longer exist once the tree itself is gone.
     for (const end of toEnd.splice(0).reverse()) await end().catch(() => undefined)
     unmountAllOn(directory)
     if (mountPointsBelow(directory).length === 0) rmSync(directory, { recursive: true, force: true })
@@ -146,7 +146,7 @@ async function startParts(
   }
 }
 
-/** The fake host: a machine of its own, with a kubelet that is down and stays so. */
+/** The fake host: a machine of its own, with a kubelet that is stopped. */
 function testHost(directory: string, rootDir: string, runtime: string, kubeconfig: string): object {
   return {
     ...MACHINE,
@@ -216,7 +216,7 @@ async function rebootScene(parts: Parts): Promise<void> {
   if (driver.backend === 'tmpfs') for (const volume of csiVolumes(parts)) saveStaged(driver, volume)
   unmountAllBelow(rootDir)
   if (driver.backend === 'loop') detachLoops(rootDir, driver.stateDir)
-  // What is staged and published a driver knows from the mounts of this boot.
+  // A driver knows what is staged and published from the mounts of this boot.
   rmSync(join(driver.stateDir, 'volumes.json'), { force: true })
   await driver.restart()
   setAlive(parts, [])

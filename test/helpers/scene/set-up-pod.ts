@@ -21,7 +21,7 @@ import {
   makeSubPath,
 } from './pod-directory.ts'
 
-/** Where what the node itself provides lies: a local volume, and the hostPath of every pod. */
+/** Directories that the node itself provides: a local volume, and the hostPath of every pod. */
 export interface HostSources {
   readonly local: string
   readonly hostPath: string

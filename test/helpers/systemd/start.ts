@@ -1,6 +1,6 @@
 /**
- * A real systemd as process 1 of a PID namespace of its own, with a mount namespace, a cgroup and a /proc of its own: for what
- * systemctl(1) says of units. It runs nothing but the units that it is given, and ends with its starter.
+ * A real systemd as process 1 of a PID namespace of its own, with a mount namespace, a cgroup and a /proc of its own: for
+ * what systemctl(1) shows about units. It runs only the units that a test writes, and ends with its starter.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,11 +14,11 @@ const SYSTEMD = '/usr/lib/systemd/systemd'
 /** Why no systemd can be started here; undefined: it can. */
 export const noSystemd = noRoot ?? (existsSync(SYSTEMD) ? undefined : 'there is no systemd')
 
-/** Where packages have their units: an administrator's are before them, as when one is masked. */
+/** Where packages install their units: an administrator's take precedence, for example to mask one. */
 export const UNITS = '/usr/local/lib/systemd/system'
 
 export interface TestSystemd extends AsyncDisposable {
-  /** What runs a command in its namespaces, to be put before it. */
+  /** The words before a command that run it in systemd's namespaces. */
   readonly inside: readonly string[]
   systemctl(...args: readonly string[]): string
   /** Writes a unit into UNITS, and has systemd read it. */
@@ -28,10 +28,10 @@ export interface TestSystemd extends AsyncDisposable {
 }
 
 /**
- * Everything below /run and /etc/systemd must be the caller's own already: systemd and the caller have it together.
+ * Everything below /run and /etc/systemd must already be the caller's own: systemd and the caller share it.
  *
  * @param directory of the caller's own, for the cgroup's mount
- * @throws Error with what systemd said, where it does not come up
+ * @throws Error with systemd's output, if systemd does not start
  */
 export async function startSystemd(directory: string): Promise<TestSystemd> {
   const cgroup = makeCgroup(`${directory}/cgroup`)
@@ -88,7 +88,7 @@ export async function startSystemd(directory: string): Promise<TestSystemd> {
   }
 }
 
-/** What systemd would bring up of the machine's own is covered: generators, and every unit that is not asked for. */
+/** Hides the machine's own units from systemd: generators, and every unit that a test did not ask for. */
 const BOOT = `
 set -e
 echo $$ > "$1/cgroup.procs"
@@ -109,11 +109,11 @@ exec unshare --pid --fork --kill-child --mount --cgroup --mount-proc sh -c '
 
 interface Cgroup {
   readonly path: string
-  /** Of the mount; "cgroup2" where the machine has but that. */
+  /** Of the mount; "cgroup2" if the machine has only that. */
   readonly options: string
 }
 
-/** A cgroup of its own, where systemd's are made: in the hierarchy that is named after it, or in the only one. */
+/** A cgroup of its own, in systemd's hierarchy, or in the only one. */
 function makeCgroup(mountPoint: string): Cgroup {
   mkdirSync(mountPoint)
   const named = 'none,name=systemd'
@@ -155,7 +155,7 @@ function parentOf(name: string): number {
   return Number(/^PPid:\s+(\d+)$/m.exec(statusOf(name))?.[1])
 }
 
-/** By its first process, which unshare(1) reaps: all others are gone before. */
+/** Ends its first process, which unshare(1) reaps: all others are gone by then. */
 async function end(child: ChildProcess, first: number | undefined): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'close')

@@ -38,7 +38,7 @@ describe.skipIf(noFuse !== undefined)(
       })
       const { why, seconds } = found.failing
       expect(why.toSorted()).toEqual([
-        expect.stringMatching(/^hostPath \S+\/host\/data: the path could not be looked at .*Stale file handle\)$/),
+        expect.stringMatching(/^hostPath \S+\/host\/data: the path could not be examined .*Stale file handle\)$/),
         expect.stringMatching(/^stat of \S+\/local\/data failed: .*Input\/output error$/),
       ])
       expect(seconds).toBeLessThan(SECONDS)

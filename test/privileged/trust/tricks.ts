@@ -1,4 +1,5 @@
 /** What volctl looks at, what somebody else may have done to it, and which commands look: as a list of trials. */
+import { randomFrom } from '../../helpers/random-from.ts'
 
 export type Command = 'plan' | 'apply' | 'snapshot' | 'explain' | 'journal'
 
@@ -69,7 +70,7 @@ export function allTrials(): readonly Trial[] {
 
 /** So many of them, each subject and each trick among them; the same for the same seed. */
 export function chosenTrials(count: number, seed: number): readonly Trial[] {
-  const random = generator(seed)
+  const random = randomFrom(seed)
   const shuffled = allTrials()
     .map((trial) => ({ trial, at: random() }))
     .sort((a, b) => a.at - b.at)
@@ -78,17 +79,6 @@ export function chosenTrials(count: number, seed: number): readonly Trial[] {
     shuffled.find(({ subject, trick }) => subject === name || trick === name),
   )
   return [...new Set([...first.filter((trial) => trial !== undefined), ...shuffled])].slice(0, count)
-}
-
-/** mulberry32 */
-function generator(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 /** Subjects down, tricks across: the slowest run of each, and what was wrong. */

@@ -2,6 +2,7 @@
  * What may be taken away of a node's volumes, and every way in which somebody may be using it meanwhile: as tables, and
  * the combinations of both as a list. Those without meaning say why, and so do those that nothing can hurt.
  */
+import { randomFrom } from '../../helpers/random-from.ts'
 
 /** By kind of volume: the operations that take it away, in their order. A trial begins with each of them as the first. */
 export const KINDS = {
@@ -185,7 +186,7 @@ export function allCombinations(): readonly Combination[] {
  * need a node to themselves, at most so many.
  */
 export function chosenCombinations(count: number, atMostHidden: number, seed: number): readonly Combination[] {
-  const random = generator(seed)
+  const random = randomFrom(seed)
   const shuffled = meaningful()
     .map((each) => ({ each, at: random() }))
     .toSorted((a, b) => a.at - b.at)
@@ -200,17 +201,6 @@ export function chosenCombinations(count: number, atMostHidden: number, seed: nu
   )
   const first = new Set([...control, ...hidden, ...ofEachUse, ...ofEachState])
   return [...new Set([...first, ...seen])].slice(0, Math.max(count, first.size))
-}
-
-/** mulberry32 */
-function generator(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
-  }
 }
 
 /** On one node at once. A file system that is mounted nowhere may be any volume's: it has a node to itself. */

@@ -4,8 +4,8 @@ import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/fi
 import type { Fields } from './normalize-kube-config.ts'
 
 /**
- * Reads such a file as it is now, since they rotate (N42, N44). Only trusted files: whoever can write a certificate authority
- * decides which server volctl trusts, and whoever can write a token decides as whom volctl acts (S33).
+ * Reads such a file as it is now, since they rotate (N42, N44). Only trusted files: who can write a certificate authority
+ * decides which server volctl trusts, and who can write a token decides whose rights volctl uses (S33).
  *
  * @param source the kubeconfig, for messages
  * @throws VolctlError CredentialUnsafe, CredentialUnreadable
@@ -28,7 +28,7 @@ export function readCredentialFile(path: string, source: string): Buffer {
   }
 }
 
-/** The inline `NAME-data`, else the file NAME; inline data wins, as with kubectl. */
+/** The inline `NAME-data`, otherwise the file NAME; inline data wins, as with kubectl. */
 export function dataOrFile(fields: Fields, name: string, source: string): Buffer | undefined {
   const { [`${name}-data`]: data, [name]: path } = fields
   if (typeof data === 'string' && data !== '') return Buffer.from(data, 'base64')

@@ -1,9 +1,9 @@
 /**
  * Credentials from a program (client-go's exec plugins, N43).
  *
- * The program runs as root. So the kubeconfig must have been given explicitly, and nobody but root may have been able to write
- * the program. It gets a fixed environment with what the kubeconfig adds, and is killed with everything that it has started
- * when its time is over. Its output is a secret: bounded in size, and never shown.
+ * The program runs as root. So the kubeconfig must have been given explicitly, and nobody but root may have been able to
+ * write the program. The program gets a fixed environment and what the kubeconfig adds, and is killed at its deadline with
+ * everything that it has started. Its output is a secret: bounded in size, and never shown.
  */
 import { userInfo } from 'node:os'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'

@@ -13,7 +13,7 @@ interface Named {
   [field: string]: unknown
 }
 
-/** A kubeconfig as the file has it; relative paths made absolute. */
+/** A kubeconfig as in the file; relative paths made absolute. */
 export interface RawKubeConfig {
   clusters: Named[]
   users: Named[]
@@ -27,8 +27,8 @@ function unusable(code: ErrorCode, message: string, hint: string, cause?: unknow
 }
 
 /**
- * Reads one kubeconfig. The content decides whether it is one: OpenShift's /etc/kubernetes/kubelet.conf is the kubelet's
- * configuration (N23). The parser's message is not repeated, since it quotes the file, which has secrets.
+ * Reads one kubeconfig. The content decides whether a file is a kubeconfig: OpenShift's /etc/kubernetes/kubelet.conf is the
+ * kubelet's configuration (N23). The parser's message is not repeated, since it quotes the file, which has secrets.
  */
 export function readKubeConfigFile(path: string): RawKubeConfig {
   const document = parse(path, readText(path))

@@ -1,9 +1,9 @@
 /**
- * Which credential volctl uses (contract, Flags; N39, N40). The first usable place wins. super-admin.conf, which
- * bypasses authorisation, is never taken by itself.
+ * Which credential volctl uses (contract, Flags; N39, N40). The first usable place wins. super-admin.conf, which bypasses
+ * authorisation, is never taken by itself.
  *
- * A kubeconfig that is given (--kubeconfig, KUBECONFIG) is used, or is an error. One that is only found is skipped, and that is
- * reported, if another user could have written it, or if it would start a program (S33).
+ * A kubeconfig that is given (--kubeconfig, KUBECONFIG) is used, or is an error. A kubeconfig that is only found is skipped
+ * and reported if another user could have written it, or if it would start a program (S33).
  */
 
 import { userInfo } from 'node:os'
@@ -39,7 +39,7 @@ export const KUBELET_FILES = [
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** A place that was looked at, for --verbose. Without `problem`, it is the one that is used. */
+/** A place that was tried, for --verbose. Without `problem`, its credential is used. */
 export interface KubeConfigAttempt {
   readonly source: string
   readonly problem?: string
@@ -53,11 +53,11 @@ export interface DiscoverOptions {
   /** The kubelet's own --kubeconfig, where one was found. */
   readonly kubeletKubeconfig?: string | undefined
   readonly env?: Environment
-  /** Prefix of the well-known files; "/" unless the host's root lies elsewhere. */
+  /** Prefix of the well-known files; "/" unless the host's root is elsewhere. */
   readonly hostRoot?: string
   /** Deadline of a credential plugin. */
   readonly pluginDeadlineMs?: number
-  /** Nobody waits for it: no program is started, and no token is renewed. */
+  /** Nobody waits for the answer: no program is started, and no token is renewed. */
   readonly unattended?: boolean | undefined
   readonly onAttempt?: (attempt: KubeConfigAttempt) => void
 }
@@ -75,7 +75,7 @@ export function discoverKubeConfig(options: DiscoverOptions = {}): KubeCredentia
   const search = new Search(options.onAttempt)
   const found = fromHome(env, options, search) ?? fromNode(options, search) ?? fromCluster(env, options, search)
   if (found === undefined) throw nothing(search, env)
-  // Another kubeconfig is used than the user may expect. If none is used, the error names them.
+  // The kubeconfig that is used may not be the one that the user expects. If none is used, the error names the skipped ones.
   for (const each of search.passedOver) addDoubt(doubtOf(each))
   return found
 }
@@ -109,7 +109,7 @@ interface PassedOver {
 /** The places that a search has tried. */
 class Search {
   readonly attempts: KubeConfigAttempt[] = []
-  /** Files that exist, and are not used because of who could have written them, or of the program that they would start. */
+  /** Files that exist, and are not used because others could have written them, or because they would start a program. */
   readonly passedOver: PassedOver[] = []
   readonly #onAttempt: DiscoverOptions['onAttempt']
 
@@ -281,7 +281,7 @@ function nothing({ attempts, passedOver }: Search, env: Environment): VolctlErro
     {
       hint:
         first?.error.hint ??
-        'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that volctl looked at.',
+        'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that volctl searched.',
     },
   )
 }

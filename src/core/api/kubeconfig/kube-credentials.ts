@@ -14,10 +14,10 @@ export interface CredentialOptions {
   readonly source: string
   readonly kind: CredentialKind
   readonly context: string | undefined
-  /** Given by --kubeconfig or KUBECONFIG; else only found in one of the usual places. */
+  /** Given by --kubeconfig or KUBECONFIG, not just found in one of the usual places. */
   readonly given: boolean
   readonly pluginDeadlineMs?: number | undefined
-  /** Nobody waits for it: no program is started, and no token is renewed. */
+  /** Nobody waits for the answer: no program is started, and no token is renewed. */
   readonly unattended?: boolean | undefined
 }
 
@@ -50,7 +50,7 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
   }
 }
 
-/** Else whoever can put a kubeconfig where volctl looks for one could have root run a program. */
+/** Otherwise anyone who can put a kubeconfig where volctl looks for one could make root run a program. */
 function refuseProgram({ plugin }: SelectedConfig, source: string): void {
   if (plugin === undefined) return
   throw new VolctlError(
@@ -60,7 +60,7 @@ function refuseProgram({ plugin }: SelectedConfig, source: string): void {
   )
 }
 
-/** A renewed token is lost where nothing is written, and the old one may not be taken again. */
+/** A renewed token is lost, since nothing is written, and the old one may not be accepted again. */
 function refuseRenewal({ user }: SelectedConfig, source: string): void {
   if (providerOf(user)?.name !== 'oidc') return
   throw new VolctlError('TokenExpired', `${source} is not used: its token may have to be renewed`, {
@@ -145,7 +145,7 @@ async function connectionOptions(
   }
 }
 
-/** In the form of ExecCredential's `spec.cluster`, which is not a kubeconfig's. */
+/** In the form of ExecCredential's `spec.cluster`, which differs from a kubeconfig's. */
 function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
   const fields = ['server', 'tls-server-name', 'insecure-skip-tls-verify', 'proxy-url', 'disable-compression']
   const same = fields.flatMap((name) => (cluster[name] === undefined ? [] : [[name, cluster[name]]]))

@@ -6,10 +6,10 @@ import { readKubeConfigFile } from './kube-config-file.ts'
 import { type Fields, selectContext } from './normalize-kube-config.ts'
 
 /**
- * The node name with which a kubelet's kubeconfig logs in (N29): from its client certificate, else from its user name. No
- * server is asked and no program is started.
+ * The node name with which a kubelet's kubeconfig logs in (N29): from its client certificate, otherwise from its user name.
+ * No server is asked and no program is started.
  *
- * @returns undefined where neither shows it, or the file may not be read
+ * @returns undefined if neither shows it, or the file may not be read
  */
 export function nodeNameInKubeconfig(path: string): string | undefined {
   try {

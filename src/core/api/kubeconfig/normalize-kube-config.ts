@@ -13,7 +13,7 @@ export interface SelectedConfig {
   readonly user: Fields
   /** The credential plugin (N43). */
   readonly plugin?: ExecPlugin
-  /** Why somebody in between could answer in place of the server (S34); absent: nobody could. */
+  /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
   readonly insecure?: Insecure
 }
 

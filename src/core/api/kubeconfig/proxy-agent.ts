@@ -38,7 +38,7 @@ export async function proxyAgent(cluster: Fields, connection: ConnectionOptions)
   const options: { agent?: Agent } = {}
   await kubeConfig.applyToHTTPSOptions(options)
   if (options.agent === undefined) throw new Error('no agent')
-  // Set explicitly, or NODE_TLS_REJECT_UNAUTHORIZED would decide.
+  // Set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
   options.agent.options.rejectUnauthorized = rejectUnauthorized ?? true
   return endProxied(options.agent)
 }

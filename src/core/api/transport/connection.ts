@@ -1,4 +1,4 @@
-/** How an API server is reached, and as whom. */
+/** How an API server is reached, and with which identity. */
 import type { Agent as HttpAgent } from 'node:https'
 import type { Insecure } from '../../model/snapshot.ts'
 
@@ -27,10 +27,10 @@ export interface KubeCredentials {
   readonly kind: CredentialKind
   readonly context: string
   readonly server: string
-  /** Why somebody in between could answer in place of the server (S34); absent: nobody could. */
+  /** Why anyone on the network path could answer in the server's place (S34); absent: nobody could. */
   readonly insecure?: Insecure
   /** Reads files and runs plugins again, since certificates rotate and tokens expire (N42, N43, N44). */
   load(signal?: AbortSignal): Promise<ConnectionOptions>
-  /** Checks that the files that it names can be read. @throws VolctlError CredentialUnsafe, CredentialUnreadable */
+  /** Checks that the files named by the credential can be read. @throws VolctlError CredentialUnsafe, CredentialUnreadable */
   checkFiles(): void
 }

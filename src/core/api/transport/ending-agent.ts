@@ -1,7 +1,7 @@
 /**
  * Agents whose connections end with the request that they were made for. A request of Node.js only owns its socket once it is
- * connected. While it is being connected through a proxy, a request that is given up would leave the connection open to a
- * proxy that never answers.
+ * connected. While it is being connected through a proxy, an abandoned request would leave the connection open to a proxy
+ * that never answers.
  */
 import { Agent as PlainAgent } from 'node:http'
 import { Agent, type RequestOptions } from 'node:https'
@@ -41,7 +41,7 @@ export class EndingPlainAgent extends PlainAgent {
 
 /**
  * The same for hpagent's agents, which send the proxy a request of their own with these options. For SOCKS that is not
- * possible, but its library gives up a connection after 30 s.
+ * possible, but its library abandons a connection after 30 s.
  */
 export function endProxied(agent: Agent): Agent {
   const proxied = agent as Agent & { proxyRequestOptions?: object }

@@ -91,7 +91,7 @@ function headOf(outgoing: ClientRequest, signal: AbortSignal): Promise<IncomingM
   return new Promise((resolve, reject) => {
     // The listeners are not removed: later errors of the request also end the answer that is being read.
     outgoing.on('response', resolve).on('error', reject)
-    // A change of protocol closes it without an error, and so does the signal before there is a socket.
+    // A change of protocol closes the request without an error, and so does the signal before there is a socket.
     outgoing.on('close', () => reject(new Error('the connection was closed without an answer')))
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
@@ -116,7 +116,7 @@ function keepAliveAgent(secure: boolean, loopback: boolean, connection: Connecti
   const pool = { keepAlive: true, maxSockets: MAX_SOCKETS, ...proxy }
   if (!secure) return new EndingPlainAgent(pool)
   const { ca, cert, key, servername, rejectUnauthorized = true } = connection
-  // One for all connections; else each would parse the certificates again, which takes milliseconds each.
+  // One for all connections; otherwise each would parse the certificates again, which takes milliseconds each.
   const secureContext = createSecureContext({
     ca: ca ?? [...rootCertificates, ...getCACertificates('system')],
     ...defined({ cert, key }),
@@ -125,7 +125,7 @@ function keepAliveAgent(secure: boolean, loopback: boolean, connection: Connecti
     ...pool,
     secureContext,
     ...defined({ servername }),
-    // Set explicitly, or NODE_TLS_REJECT_UNAUTHORIZED would decide.
+    // Set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
     rejectUnauthorized,
   })
 }

@@ -4,10 +4,10 @@ import { type Difference, differencesOf, differencesText } from '../../plan/diff
 import type { Blocked, Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
 
 export interface FoundAgain {
-  /** The fresh plan's operation: this is what is carried out. */
+  /** The fresh plan's operation: this one is carried out. */
   readonly operation: Operation
   readonly refused?: Blocked
-  /** What has changed in it. */
+  /** How the operation has changed. */
   readonly differences?: readonly Difference[]
 }
 
@@ -38,7 +38,7 @@ function otherNode(message: string): VolctlError {
  * An operation counts as the same when it would do the same, step by step, to the same things. Only the choice of
  * operations and their order are taken from the reviewed plan.
  *
- * @param isDone whether the node is as the operation would make it
+ * @param isDone true if the node is already as the operation would make it
  */
 export function findAgain(
   plan: Pick<ReviewedPlan, 'operations'>,
@@ -55,7 +55,7 @@ export function findAgain(
     if (found.blocked !== undefined) return { operation: planned, refused: blockedNow(found.blocked) }
     const differences = differencesOf(planned, found, (id) => byId.has(id))
     if (differences.length > 0) return { operation: planned, refused: changed(differences), differences }
-    // The reviewed order holds even for predecessors that are refused by now: what depends on them is skipped (S26).
+    // The reviewed order holds even for predecessors that are now refused: operations that depend on them are skipped (S26).
     return { operation: { ...found, after: planned.after } }
   })
 }

@@ -4,8 +4,9 @@ import type { NodeSnapshot } from '../../model/snapshot.ts'
 import type { Operation, Step } from '../../plan/plan.ts'
 
 /**
- * Is the node as this operation would make it? Asked of an operation that a fresh plan does not have any more, so that a
- * person who carries out a plan file twice is told so. What a look does not show is not done.
+ * True if the node is already as this operation would make it. Used for an operation that a fresh plan no longer has,
+ * so that a person who carries out a plan file twice learns that. An effect that the look does not show counts as not
+ * done.
  */
 export function isDone({ kind, steps }: Operation, state: NodeState): boolean {
   if (steps.length === 0) return false
@@ -13,19 +14,19 @@ export function isDone({ kind, steps }: Operation, state: NodeState): boolean {
   return steps.every((step) => holds(step, state))
 }
 
-/** Nothing is mounted there, and it does not exist. */
+/** Nothing is mounted on the path, and the path does not exist. */
 function isGone({ op, target }: Step, { snapshot, mounts }: NodeState): boolean {
   if (op === 'deleteVolumeAttachment') {
     const attachments = snapshot.api?.volumeAttachments
     return attachments?.every(({ metadata }) => `volumeattachments/${metadata.name}` !== target) === true
   }
   if (snapshot.tree === undefined) return false
-  // A loop device outlives its volume, and has another backing file then.
+  // A loop device outlives its volume, and then has another backing file.
   if (!target.startsWith(`${snapshot.rootDir}/`)) return op === 'losetup -d'
   return mounts.at(target).length === 0 && !pathsOf(snapshot).has(relativeTo(snapshot, target))
 }
 
-/** What it mounts is mounted. Which content that shows nobody asks here: a wanted volume that lacks it has an operation. */
+/** The operation's mounts exist. Their content is not compared: a wanted volume with other content has an operation. */
 function isMade({ op, target }: Step, { snapshot, mounts }: NodeState): boolean {
   if (MOUNTS.has(op)) return mounts.at(target).length > 0
   return op !== 'mkdir' || mounts.at(target).length > 0 || pathsOf(snapshot).has(relativeTo(snapshot, target))

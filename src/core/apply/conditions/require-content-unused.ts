@@ -1,6 +1,6 @@
 /**
- * Refuses to take away what is in use under another name (S12, S13). Asked before an operation begins, and again before
- * content is deleted.
+ * Refuses to remove content or directories that are in use under another name (S12, S13). Checked before an operation begins,
+ * and again before content is deleted.
  */
 import { posix } from 'node:path'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
@@ -18,7 +18,7 @@ import { expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
- * Asked before the first step, so that nothing is left half done: does anybody use the content that the operation deletes,
+ * Checked before the first step, so that nothing is left half done: nobody may use the content that the operation deletes,
  * the tmpfs content that is lost with its mounts, or the directory that it removes.
  *
  * @throws OperationRefused HeldBy, UsersUnknown
@@ -78,7 +78,9 @@ async function refusalOf(path: string, run: StepContext): Promise<Refusal | unde
 
 interface Removed {
   readonly place: Location
-  /** Do mounts on something in it count as well; if not, each name in it is checked when it is removed (R036). */
+  /**
+   * True if mounts on something in the directory count as well; if not, each name in it is checked when it is removed (R036).
+   */
   readonly deep: boolean
 }
 
@@ -110,7 +112,7 @@ function removedBy({ operation, around }: StepContext): Removed[] {
   const isPodDirectory = operation.kind === 'RemoveOrphanPodDir'
   const last = operation.steps.at(-1)
   if (last?.op !== 'rmdir' || !(isPodDirectory || isEmptyDir(operation))) return []
-  // By its parent directory: what is mounted on it is unmounted before.
+  // Located by the parent directory: mounts on the directory itself are unmounted first.
   const parent = locate(around.table, posix.dirname(last.target))
   if (parent === undefined) return []
   return [
@@ -118,7 +120,7 @@ function removedBy({ operation, around }: StepContext): Removed[] {
   ]
 }
 
-/** Users of the place by mounts and overlays, as text; empty where there are none. */
+/** Users of the place by mounts and overlays, as text; empty if there are none. */
 function mountUsers(place: Location, path: string, deep: boolean, { around, operation, context }: StepContext): string {
   const { table, others } = around
   const stays = staying(table, new Set(expectedIds(operation).keys()))

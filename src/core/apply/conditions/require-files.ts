@@ -7,7 +7,7 @@ import { fileText } from '../../plan/differences.ts'
 import type { FileIdentity, Operation } from '../../plan/plan.ts'
 
 /**
- * A file that is gone already is fine: removing is idempotent. Another file under its name is refused. Call this once the
+ * A file that is gone already is fine: removing is idempotent. Another file under its name is refused. To be called once the
  * mounts are known to be the expected ones, so that no path below a foreign mount is touched.
  *
  * @throws OperationRefused Changed

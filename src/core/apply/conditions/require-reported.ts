@@ -1,4 +1,4 @@
-/** What the Node must report right before an attached volume is brought up (S22). */
+/** What the Node must report right before an attached volume is set up (S22). */
 import type { OutcomeCode } from '../../codes/codes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errorMessage } from '../../errors/errors.ts'

@@ -1,4 +1,4 @@
-/** What is checked right before a volume is brought up (S22, S26). */
+/** Checks right before a volume is set up (S22, S26). */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'

@@ -1,4 +1,4 @@
-/** Deletes a volume's content, after checking where it lies and who uses it (S12, S13). */
+/** Deletes a volume's content, after checking its place and its users (S12, S13). */
 
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
@@ -20,7 +20,7 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
     throw new StepFailed(
       'ForeignMount',
       inTheWay === undefined
-        ? `the mount table does not show where ${step.target} lies`
+        ? `the mount table does not show where ${step.target} is`
         : `${describeMount(inTheWay)} is in the way`,
       {
         hint: 'volctl never deletes the content of a mount: find out who mounted it (findmnt), and unmount it yourself.',

@@ -1,4 +1,4 @@
-/** Fills a configMap, secret, downwardAPI or projected volume, or brings it up to date (P46-P56; S23). */
+/** Fills a configMap, secret, downwardAPI or projected volume, or updates its content (P46-P56; S23). */
 import { posix } from 'node:path'
 import { contentBytes } from '../../desired/content-bytes.ts'
 import { nestedMountPoints } from '../../desired/nested-mount-points.ts'
@@ -45,7 +45,7 @@ function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['w
   }
 }
 
-/** Secrets are written only to a tmpfs (P22). Content on disk is written only where nothing is mounted. */
+/** Secrets are written only to a tmpfs (P22). Content on disk is written only if nothing is mounted there. */
 function mountOf(directory: string, inMemory: boolean, { around }: StepContext): MountInfo {
   const top = around.table.top(directory)
   const mount = containingMount(around.table, directory)

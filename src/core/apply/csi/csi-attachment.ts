@@ -11,7 +11,7 @@ import type { StepContext } from '../operation/step-context.ts'
 import { type WantedCsi, wantedCsi } from './csi-wanted.ts'
 
 /**
- * The volume must be attached here, the node must report it in use, and it must not be attached elsewhere against its
+ * The volume must be attached here, the node must report it in use, and it must not be attached to another node against its
  * access mode.
  *
  * @returns the publish context (C39); empty for a volume that is not attachable

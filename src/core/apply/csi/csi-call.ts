@@ -1,4 +1,4 @@
-/** Calls that bring a CSI volume up: finds the driver and its capabilities, and judges failures (C2, C3, C7, C119, C120). */
+/** Calls that set up a CSI volume: finds the driver and its capabilities, and judges failures (C2, C3, C7, C119, C120). */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { GrpcError } from '../../grpc/grpc-error.ts'
@@ -12,9 +12,9 @@ import { wantedCsi } from './csi-wanted.ts'
 import { grpcStatusOf, outcomeCodeOf } from './driver-errors.ts'
 
 /**
- * The driver and its capabilities, which are asked for once in an operation (C7).
+ * The driver and its capabilities, which are read once per operation (C7).
  *
- * @throws StepFailed DriverNotRegistered, or the driver's own failure; nothing was changed
+ * @throws StepFailed DriverNotRegistered, or the driver's own failure; then nothing was changed
  */
 export async function openDriver(run: StepContext): Promise<NonNullable<StepContext['bringUp']['csi']>> {
   if (run.bringUp.csi !== undefined) return run.bringUp.csi
@@ -42,7 +42,7 @@ export async function openDriver(run: StepContext): Promise<NonNullable<StepCont
  * What the requests are built from.
  *
  * @param label SELinux label that the volume is mounted with
- * @throws StepFailed where the CSIDriver is not known
+ * @throws StepFailed if the CSIDriver is not known
  */
 export function factsOf(
   run: StepContext,
@@ -61,7 +61,7 @@ export function factsOf(
 /**
  * Calls the driver for the wanted volume.
  *
- * @throws StepFailed with `stuck` where the call may still be running, or is half done (C3): then nothing may be cleaned up
+ * @throws StepFailed with `stuck` if the call may still be running, or is half done (C3): then nothing may be cleaned up
  *   after it, and only the same call again, or the opposite one, settles it (C120)
  */
 export async function callNode(
@@ -79,7 +79,7 @@ export async function callNode(
 }
 
 function callFailure(what: string, error: unknown): VolctlError {
-  // volctl's own failure: nothing was sent, or the wait was given up.
+  // volctl's own failure: nothing was sent, or the wait was abandoned.
   if (error instanceof VolctlError) return error
   const status = grpcStatusOf(error)
   const isFinal = error instanceof GrpcError && error.isFinal

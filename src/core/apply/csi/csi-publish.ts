@@ -45,7 +45,9 @@ function requireNothingBelow(target: string, { host }: StepContext): void {
   })
 }
 
-/** A driver that answers OK and does nothing is not believed. Some publish a link or a device instead of a mount (C17, C20). */
+/**
+ * A driver's OK is not trusted if nothing is mounted. Some drivers publish a link or a device instead of a mount (C17, C20).
+ */
 function requireSomethingThere(step: Step, run: StepContext): void {
   const type = run.host.lstat(step.target)?.type
   if (run.around.table.top(step.target) !== undefined || type === 'link' || type === 'other') return
@@ -61,7 +63,7 @@ function requireSomethingThere(step: Step, run: StepContext): void {
 }
 
 /**
- * C120: only the opposite call takes it back.
+ * C120: only the opposite call undoes the publication.
  *
  * @param before ids of mounts on the target before the call, which were hidden by others
  */

@@ -17,7 +17,7 @@ export interface CsiFacts {
   readonly capabilities: readonly string[]
   /** Undefined: there is no CSIDriver (C105). */
   readonly driver: CsiDriver | undefined
-  /** VolumeAttachment.status.attachmentMetadata; empty where nothing is attached (C39). */
+  /** VolumeAttachment.status.attachmentMetadata; empty if nothing is attached (C39). */
   readonly publishContext: Texts
   /** SELinux label that the volume is mounted with; empty: none (C68). */
   readonly label: string
@@ -88,7 +88,7 @@ function publishesStaged({ volume, capabilities }: CsiFacts): boolean {
   return !isEphemeral(volume) && capabilities.includes('STAGE_UNSTAGE_VOLUME')
 }
 
-/** C62: whatever the CSIDriver's policy says. */
+/** C62: regardless of the CSIDriver's policy. */
 function mountGroup({ volume, capabilities }: CsiFacts): string {
   const { fsGroup } = volume.pod.spec.securityContext ?? {}
   return fsGroup === undefined || !capabilities.includes('VOLUME_MOUNT_GROUP') ? '' : String(fsGroup)

@@ -11,7 +11,7 @@ import type { StepContext } from '../operation/step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'
 import { wantedCsi } from './csi-wanted.ts'
 
-/** @throws StepFailed SecretMissing, SecretUnreadable; nothing was changed */
+/** @throws StepFailed SecretMissing, SecretUnreadable; then nothing was changed */
 export async function readSecret(run: StepContext, use: SecretUse): Promise<Readonly<Record<string, string>>> {
   const reference = secretOf(wantedCsi(run).volume, use)
   if (reference === undefined) return {}
@@ -41,7 +41,7 @@ function textOf(base64: string, what: string): string {
 /**
  * The tokens that the CSIDriver asks for, one for each audience, as one JSON text (C60).
  *
- * @returns undefined where it asks for none
+ * @returns undefined if it asks for none
  * @throws StepFailed SecretUnreadable
  */
 export async function requestTokens(run: StepContext, { driver, volume }: CsiFacts): Promise<string | undefined> {

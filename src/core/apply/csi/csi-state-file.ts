@@ -46,7 +46,7 @@ function labelKey(label: string): Readonly<Record<string, string>> {
  * Writes the file for the call that follows. An existing file is kept if its content is the same, and replaced if it is
  * incomplete. If it names another volume, the step fails.
  *
- * @returns how to remove a new file again, which is done only when nothing is mounted any more (C16)
+ * @returns how to remove a new file again; that is done only once nothing is mounted any more (C16)
  */
 export async function writeVolumeData({ target, label }: Step, run: StepContext): Promise<readonly Undo[]> {
   const { volume } = wantedCsi(run)
@@ -99,7 +99,9 @@ function requireSameVolume(path: string, content: string, state: Readonly<Record
   })
 }
 
-/** C16: while something is mounted, everything is kept; else the driver's directories are removed first, then the file. */
+/**
+ * C16: while something is mounted, everything is kept; otherwise the driver's directories are removed first, then the file.
+ */
 function removeAgain(file: string, paths: readonly string[], { host, around }: StepContext): void {
   around.changed()
   const mount = paths.flatMap((path) => around.table.at(path)).at(-1)

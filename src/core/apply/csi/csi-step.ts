@@ -1,4 +1,4 @@
-/** Calls the driver to unpublish or unstage, and checks what it left (S16, R441, R832, O23, C119, C125). */
+/** Calls the driver to unpublish or unstage, and checks what the driver left (S16, R441, R832, O23, C119, C125). */
 import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -24,11 +24,14 @@ export async function callDriver(step: Step, run: StepContext): Promise<void> {
   }
   run.around.changed()
   await undoWhatTheDriverLeft(step, run, before)
-  // The driver should have removed its target (C123); where it did not, a plain rmdir takes what is empty.
+  // The driver should have removed its target (C123); if it did not, a plain rmdir removes an empty directory.
   removeDirectory(step.target, run)
 }
 
-/** ABORTED: another call for the volume is running, maybe an earlier one of volctl. It is waited for; nothing is cleaned up after it. */
+/**
+ * ABORTED: another call for the volume is running, maybe an earlier one of volctl. volctl waits for that call, and cleans up
+ * nothing after it.
+ */
 export async function untilNotPending<T>(
   run: StepContext,
   what: string,
@@ -61,7 +64,7 @@ async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promi
 
 /**
  * If the driver has removed some of several stacked mounts, the others are unmounted one by one, as long as each is this
- * volume's. If it answered OK and removed none, its answer is not believed.
+ * volume's. If the driver answered OK and removed none, its answer is not trusted.
  */
 export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before: number): Promise<void> {
   const remaining = layersAt(step.target, run)
@@ -78,14 +81,14 @@ export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before
   for (let count = remaining.length; count > 0; count--) await umountLayer({ op: 'umount', target: step.target }, run)
 }
 
-/** The mounts on a path. A mount that another one hides counts only if the plan has it: it may be a copy to be unmounted (O35). */
+/** The mounts on a path. A hidden mount counts only if the plan lists it: it may be a copy to be unmounted (O35). */
 export function layersAt(path: string, { around, operation }: StepContext): MountInfo[] {
   const expected = expectedIds(operation)
   const reached = around.table.reached(path)
   return around.table.at(path).filter((layer) => reached.includes(layer) || isExpected(layer, expected))
 }
 
-/** The driver of a flexVolume is its plugin. */
+/** For a flexVolume, the plugin's name is the driver's name. */
 function driverOf({ volume }: Operation): string {
   return volume?.driver ?? volume?.plugin ?? 'unknown'
 }

@@ -9,7 +9,7 @@ export interface WantedCsi {
   readonly handle: string
 }
 
-/** @throws StepFailed NoLongerWanted where the pod's volume is not a CSI volume, or of another driver than planned */
+/** @throws StepFailed NoLongerWanted if the pod's volume is not a CSI volume, or of another driver than planned */
 export function wantedCsi({ bringUp: { wanted }, operation }: StepContext): WantedCsi {
   const { driver, handle } = wanted ?? {}
   if (wanted === undefined || !driver || !handle || driver !== operation.volume?.driver) {

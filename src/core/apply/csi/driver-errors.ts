@@ -7,7 +7,7 @@ export function grpcStatusOf(error: unknown): GrpcCode | undefined {
   return error instanceof GrpcError ? error.code : undefined
 }
 
-/** Outcome codes by status, the same for calls that bring a volume up and that take it down. */
+/** Outcome codes by status, the same for set-up and tear-down. */
 const CODES: Partial<Record<GrpcCode, OutcomeCode>> = {
   NOT_FOUND: 'VolumeNotFound',
   ABORTED: 'OperationPending',
@@ -39,7 +39,7 @@ const TAKING_DOWN: Partial<Record<GrpcCode, string>> = {
   UNIMPLEMENTED: 'The driver does not offer this call.',
 }
 
-/** What to do about a call that should have taken a volume down. */
+/** What to do about a failed tear-down call. */
 export function hintFor(status: GrpcCode | undefined): string {
   const known = status === undefined ? undefined : TAKING_DOWN[status]
   return known ?? "See the driver's log. Nothing was cleaned up after the call."

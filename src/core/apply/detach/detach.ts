@@ -19,7 +19,7 @@ import type { StepContext } from '../operation/step-context.ts'
 
 const POLL_MS = 500
 
-/** @returns what is still to be waited for, if anything */
+/** @returns what the detach still waits for, if anything */
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
   const { operation, waiting } = run
   const bound = operation.attachment
@@ -119,7 +119,7 @@ async function deleteAttachment(
   }
 }
 
-/** An attachment that still exists is no failure: the controller or the attacher acts next (N59). */
+/** An attachment that still exists is not a failure: the controller or the attacher acts next (N59). */
 async function waitUntilGone(
   run: StepContext,
   { name, uid }: { name: string; uid: string },

@@ -24,7 +24,7 @@ import { devicesOf, isSame } from './volume-devices.ts'
  * has just answered OK to NodeUnstageVolume.
  *
  * @param ofOthers the result of loopsOfOthers
- * @returns openers that may be gone in a moment; empty: nobody uses it
+ * @returns openers that may be gone in a moment; empty: nobody uses the device
  * @throws OperationRefused
  */
 export async function requireDevicesUnused(
@@ -55,7 +55,7 @@ export async function requireDevicesUnused(
 
 /**
  * Loop devices of volumes of the same name below another root directory (several kubelets on one machine, as with kind):
- * those that are shown to be on another device than the volume's. Finding that out may take a moment.
+ * those that are shown to be on a device other than the volume's. Finding that out may take a moment.
  */
 export async function loopsOfOthers(run: StepContext): Promise<ReadonlySet<string>> {
   const { around, host, operation, plan, record } = run

@@ -67,7 +67,7 @@ export function noteOverlays({ operation, around, record }: StepContext): void {
   for (const { dev, root } of layers) {
     const place = { dev, path: undeletedRoot(root) }
     for (const table of [around.table, ...around.others.map((other) => other.table)]) {
-      // The path may no longer lead there in a namespace where somebody has unmounted the volume.
+      // In a namespace where somebody has unmounted the volume, the path may lead elsewhere.
       for (const index of [layersByText(table), layersAsIn(around.table)(table)]) {
         for (const { mount } of index.within(place)) record.overlays.add(mount.dev)
       }

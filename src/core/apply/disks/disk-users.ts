@@ -32,21 +32,23 @@ export interface DiskQuestion {
   readonly nodes: readonly OnDisk[]
   /** LUNs without a disk: tapes and the like. */
   readonly luns?: readonly IscsiLun[]
-  /** Is the existence of a device that is built on one of these no use of it. */
+  /** True if the existence of this holder alone is no use of the device below it. */
   readonly isNoUse: (holder: BlockNode) => boolean
   /** Mounts that do not count; default: none. @param pid a process of the mount's namespace; absent: it is in ours */
   readonly isOwnMount?: (mount: MountInfo, pid?: number) => boolean
   /** Openers that do not count; default: none. */
   readonly isOwnOpener?: (opener: Opener, node: OnDisk | undefined) => boolean
-  /** Must an exclusive open of the device succeed, which fails while anything has it (S21); default: yes. */
+  /**
+   * Whether an exclusive open of the device must succeed, which fails while anything has the device open (S21); default: yes.
+   */
   readonly isToBeFree?: (node: OnDisk) => boolean
   readonly loops?: LoopQuestion
-  /** Are the memory maps of processes read as well, which takes a child; default: no. */
+  /** Whether the memory maps of processes are read as well, which takes a child; default: no. */
   readonly withMaps?: boolean
 }
 
 /**
- * Users of the disks; empty: none. If only openers are found, it looks again for a short time.
+ * Users of the disks; empty: none. If only openers are found, the search is repeated for a short time.
  *
  * @param luns LUNs without a disk: tapes and the like
  * @throws StepFailed UsersUnknown
@@ -60,7 +62,7 @@ export async function usersOfDisks(
   return usersOf(() => ({ nodes: withWhatIsOnThem(disks, run), luns, isNoUse }), run)
 }
 
-/** As usersOfDisks, for any devices. @param question built again for each look @throws StepFailed UsersUnknown */
+/** As usersOfDisks, for any devices. @param question called for each look @throws StepFailed UsersUnknown */
 export async function usersOf(question: () => DiskQuestion, run: StepContext): Promise<readonly DiskUser[]> {
   const patience = new Patience()
   for (;;) {
@@ -71,7 +73,10 @@ export async function usersOf(question: () => DiskQuestion, run: StepContext): P
   }
 }
 
-/** How long openers are waited for: a short time if it is always the same one, longer if they change (programs that list devices). */
+/**
+ * How long to wait for openers: a short time if it is always the same one, longer if they change (programs that list
+ * devices).
+ */
 export class Patience {
   #looks = 0
   #same = 0
@@ -90,7 +95,7 @@ export class Patience {
 export async function lookAtDisks(question: DiskQuestion, run: StepContext): Promise<DiskUsers> {
   const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true } = question
   const { around, host } = run
-  // First, since it may have to wait for losetup; the rest is synchronous.
+  // First, since this may have to wait for losetup; the rest is synchronous.
   const loops = await loopsOn(nodes, run, question.loops)
   const mounts = (table: MountTable, pid?: number): [MountInfo, OnDisk][] =>
     mountsOf(table, nodes, host.blockTree).filter(([mount]) => !isOwnMount(mount, pid))
@@ -112,7 +117,7 @@ export async function lookAtDisks(question: DiskQuestion, run: StepContext): Pro
   return { lasting: await mappers(question, run), passing }
 }
 
-/** For devices of these drivers, openers show the use. What other drivers do is unknown, and counts as use. */
+/** For devices of these drivers, openers show the use. Use by other drivers is unknown, and counts as use. */
 function unknownDriver({ address, driver }: IscsiLun): DiskUser[] {
   if (driver === undefined || ['st', 'ch', 'ses'].includes(driver)) return []
   return [{ disk: address, who: `driver ${driver}, which shows no disk for SCSI address ${address}` }]
@@ -162,7 +167,7 @@ async function mappers({ nodes, isOwnOpener = () => false }: DiskQuestion, run: 
     }))
 }
 
-/** Those of the disks that exist, their partitions, and the multipath maps that they are paths of. */
+/** The disks that exist, their partitions, and the multipath maps over them. */
 export function withWhatIsOnThem(disks: readonly string[], { host: { blockTree } }: StepContext): OnDisk[] {
   const found = new Map<string, OnDisk>()
   const add = (name: string, on: string): void => {
@@ -189,7 +194,7 @@ function holdersOf({ name, holders, on }: OnDisk, isNoUse: DiskQuestion['isNoUse
 
 /**
  * Users that only the kernel shows: a superblock, or an exclusive opener. A device with holders is skipped, since the holders
- * are asked themselves. While the kernel recovers a SCSI host an open would hang: then nothing is opened, and the recovery
+ * are checked themselves. While the kernel recovers a SCSI host an open would hang: then nothing is opened, and the recovery
  * counts as use.
  */
 function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }: StepContext): DiskUser[] {
@@ -202,7 +207,7 @@ function kernelUsers(free: readonly OnDisk[], nodes: readonly OnDisk[], { host }
     .toSorted((a, b) => Number(isNobodyNamed(a)) - Number(isNobodyNamed(b)))
 }
 
-/** Named last: a disk is also busy by what is on its partitions, which says more. */
+/** Named last: a disk is also busy because of its partitions' users, which say more. */
 const isNobodyNamed = ({ who }: DiskUser): boolean => who.startsWith(SOMEBODY)
 
 /** Mounts of file systems on the devices, and bind mounts of their device files (the kubelet's block maps, P98). */

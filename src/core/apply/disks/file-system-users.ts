@@ -1,6 +1,6 @@
 /**
- * Is a file system without a block device (of a server, of a FUSE program, in memory) still in use. After a lazy unmount no
- * mount table has it, but it lives on as long as somebody has a file of it open (S20, S21).
+ * Whether a file system without a block device (of a server, of a FUSE program, in memory) is still in use. After a lazy
+ * unmount no mount table shows it, but it stays alive as long as somebody has a file of it open (S20, S21).
  */
 import { describeProcess } from '../../holders/describe-holders.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
@@ -37,7 +37,7 @@ function mountOf(layer: SeenLayer, run: StepContext): string | undefined {
   return firstMount(run, (table) => table.ofDevice(layer.dev).find((mount) => isOf(layer, mount)))
 }
 
-/** Is it a mount of the volume, or of a directory of it. */
+/** True for a mount of the volume, or of a directory in it. */
 function isOf({ fsType, source = '' }: SeenLayer, mount: MountInfo): boolean {
   if (!OF_SERVERS.has(fsType) || mount.source === source) return true
   return mount.source.startsWith(source.endsWith('/') ? source : `${source}/`)
@@ -49,7 +49,7 @@ function isShown(dev: string, run: StepContext): boolean {
   return tablesOf(run).some((table) => table.ofDevice(dev).length > 0)
 }
 
-/** Does the kernel's list of FUSE connections show that it is gone; false where it has no such list. */
+/** True if the kernel's list of FUSE connections shows that the file system is gone; false if there is no such list. */
 function isGone({ dev, fsType }: SeenLayer, { host }: StepContext): boolean {
   return fsType.startsWith('fuse') && host.superblockGone(dev, fsType)
 }

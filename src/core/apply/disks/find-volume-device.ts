@@ -18,8 +18,8 @@ export function isDeviceUnknown({ record, operation }: StepContext): boolean {
 }
 
 /**
- * Notes the device that --device names, whatever else is known. Without --device, and if none is known, it notes the devices
- * whose names match the attachment's metadata or the volume handle.
+ * Records the device that --device names, regardless of other evidence. Without --device, and if none is known, it records
+ * the devices whose names match the attachment's metadata or the volume handle.
  *
  * @throws OperationRefused DeviceUnknown
  */
@@ -35,7 +35,7 @@ export async function findDetachDevice(run: StepContext, bound: { readonly name:
 
 /**
  * As findDetachDevice, before a driver unstages a volume that is no longer mounted or mapped here. --device of the detach in
- * the same plan holds here too. The node's own devices are never a volume's (O36).
+ * the same plan applies here, too. The node's own devices are never a volume's (O36).
  *
  * @throws OperationRefused DeviceUnknown
  */
@@ -56,7 +56,7 @@ export async function findStagedDevice(run: StepContext): Promise<void> {
     if (!own.has(host.blockTree.nameOf(dev) ?? '')) record.noteFound(dev)
 }
 
-/** A credential that may not read attachments cannot detach either, and the driver may not use attachments at all. */
+/** A credential that may not read attachments cannot detach, either, and the driver may not use attachments at all. */
 function unlessForbidden(error: unknown): undefined {
   const { status, code } = error as { status?: unknown; code?: unknown }
   if (status !== 403 && code !== 'Forbidden') throw error
@@ -101,11 +101,11 @@ function devicesNamed(names: readonly string[], { host: { blockTree } }: StepCon
   return [...new Set(found)].flatMap((name) => blockTree.node(name)?.dev ?? [])
 }
 
-/** Storage systems and udev write dashes and capitals differently (vol-0a1b, vol0a1b). */
+/** Storage systems and udev differ in dashes and capitals (vol-0a1b, vol0a1b). */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 
 /**
- * If the device stays unknown, no block device may be in use on this node that belongs to nothing known.
+ * If the device stays unknown, no block device that belongs to nothing known may be in use on this node.
  *
  * @throws OperationRefused DeviceUnknown, naming it
  */

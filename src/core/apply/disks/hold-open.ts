@@ -20,7 +20,7 @@ export async function holdOpen({ target }: Step, run: StepContext): Promise<read
   return [{ what: `${made} on ${target}`, back: () => release(made, target, run) }]
 }
 
-/** The loop device of this very file: of a deleted one the kernel shows the name with " (deleted)" behind it. */
+/** The loop device of this very file: for a deleted one the kernel shows the name with " (deleted)" behind it. */
 function loopOn(file: string, { around, host }: StepContext): string | undefined {
   const place = placeOf(around.table, file)
   return host.loops().find(({ backingFile }) => backingFile === place)?.device

@@ -1,4 +1,4 @@
-/** Is a device free to be mounted: nothing but this volume may use it (S22, S30). */
+/** Whether a device is free to be mounted: nothing but this volume may use it (S22, S30). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
@@ -10,7 +10,7 @@ import { backingOf } from './loops-on-disks.ts'
 import type { FoundDevice } from './source-device.ts'
 
 /**
- * Pods of this node may still have the volume mounted while its global mount is gone (O31). Then mounting the file system
+ * Pods of this node may still have the volume mounted although its global mount is gone (O31). Then mounting the file system
  * once more is safe.
  *
  * @returns whether the volume is mounted in a pod's directory
@@ -39,7 +39,7 @@ export function requireIdle(device: FoundDevice, run: StepContext): boolean {
   return false
 }
 
-/** Is the path one of this volume in any pod, sub-paths included. */
+/** True for a path of this volume in any pod, sub-paths included. */
 function isOwnPath(path: string, { volume }: Operation, rootDir: string): boolean {
   const prefix = `${rootDir}/pods/`
   if (volume === undefined || !path.startsWith(prefix)) return false

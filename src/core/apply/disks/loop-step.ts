@@ -34,7 +34,7 @@ const PAUSE_MS = 100
  * While somebody has the loop device open, the kernel only marks it for release, and answers OK. Programs that list loop
  * devices (`losetup -j`, udev) open each for a moment, so this waits a little.
  *
- * @param file its backing file before; a released loop device may have another one by now
+ * @param file its backing file before the release; a released loop device may have another one by now
  */
 export async function isReleased(
   device: string,

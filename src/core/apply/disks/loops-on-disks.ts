@@ -1,4 +1,4 @@
-/** Finds loop devices on a disk, under whatever name their backing file has here (S21, S25). */
+/** Finds loop devices on a disk, whatever name their backing file has here (S21, S25). */
 import { posix } from 'node:path'
 import { deviceNumberFrom } from '../../block/device-use.ts'
 import type { OnDisk } from '../../block/whole-disk.ts'
@@ -14,11 +14,11 @@ import type { DiskUser } from './disk-user.ts'
 const ANSWER_MS = 5000
 
 export interface LoopQuestion {
-  /** Loop devices that do not count; those that the operation itself releases never do. */
+  /** Loop devices that do not count; loop devices that the operation itself releases never count. */
   readonly isOwn?: (device: string) => boolean
   /**
-   * Does a backing file that cannot be found count as an ordinary file if it lies on a disk's file system: an image that was
-   * deleted, or that is in another mount namespace. Device files lie on file systems in memory.
+   * True if a backing file that cannot be found counts as an ordinary file if it is on a disk's file system: an image that
+   * was deleted, or that is in another mount namespace. Device files are on file systems in memory.
    */
   readonly filesAside?: boolean
 }
@@ -42,7 +42,7 @@ export async function loopsOn(
     if (operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device) || isOwn(device)) continue
     const file = undeletedPath(backingFile)
     const named = byFile.get(file)
-    // A deleted backing file may have another file in its place by now.
+    // Another file may be in a deleted backing file's place by now.
     const backing =
       named?.dev ??
       (file !== backingFile
@@ -62,7 +62,10 @@ export async function loopsOn(
   return users
 }
 
-/** The number of a device file, or `file` for a regular file; undefined where the path is neither, or the look could hang. */
+/**
+ * The number of a device file, or `file` for a regular file; undefined if the path is neither, or if looking at it could
+ * hang.
+ */
 export function backingOf(path: string, table: MountTable, host: Host): string | undefined {
   const mount = containingMount(table, path)
   if (mount === undefined || !cannotHang(mount.fsType)) return undefined
@@ -74,21 +77,21 @@ export function backingOf(path: string, table: MountTable, host: Host): string |
 }
 
 /**
- * If the mount of a backing file is gone, its name is "/" or that of a device node. Only then is losetup asked: for other
- * files the answer is of no use, and their server may hang.
+ * If the mount of a backing file is gone, its name is "/" or that of a device node. Only then is losetup run: for other files
+ * the answer is of no use, and their server may hang.
  */
 async function hiddenNode(loop: string, backingFile: string, run: StepContext): Promise<string | undefined> {
   const isNodeName = backingFile === '/' || namesOfNodes(run).includes(posix.basename(backingFile))
   return isNodeName ? nodeBehind(loop, run) : undefined
 }
 
-/** Is the backing file on a block device's file system: its number then has a major part above 0. */
+/** True if the backing file is on a block device's file system: the major part of its device number is then above 0. */
 async function isOnDisk(loop: string, run: StepContext): Promise<boolean> {
   const [, fileSystem] = (await askLoop(loop, run)) ?? []
   return fileSystem !== undefined && /^[1-9]\d*:/.test(fileSystem)
 }
 
-/** Inode and file system of the backing file, as the kernel knows them. */
+/** Inode and file system of the backing file, as the kernel reports them. */
 async function askLoop(loop: string, { host, waiting }: StepContext): Promise<string[] | undefined> {
   try {
     const ask = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN', loop]

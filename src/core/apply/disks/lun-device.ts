@@ -9,9 +9,9 @@ const MULTIPATH_MS = 10_000
  * The multipath map over the disks, or the first disk.
  *
  * @param disks kernel names, at least one
- * @param severalPaths a multipath map is expected, and is waited for
+ * @param severalPaths wait for a multipath map
  * @returns the absolute path of a device node with the number that the kernel has for this device
- * @throws StepFailed ForeignDevice where the node has another number
+ * @throws StepFailed ForeignDevice if the node has another number
  */
 export async function deviceOf(disks: readonly string[], severalPaths: boolean, run: StepContext): Promise<string> {
   const map = severalPaths ? await waitUntil(() => mapOver(disks, run), run, MULTIPATH_MS) : mapOver(disks, run)

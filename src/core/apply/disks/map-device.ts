@@ -16,7 +16,7 @@ import { deviceOfSource, type FoundDevice, sourceOf } from './source-device.ts'
 /** Mode of the file that the device is mounted on. */
 const MODE = 0o750
 
-/** A device that is mapped already is kept. Unlike the kubelet, volctl checks that it is the right one. */
+/** A device that is already mapped is kept. Unlike the kubelet, volctl checks that it is the right one. */
 export async function mapDevice(step: StepOf<'mapDevice'>, run: StepContext): Promise<readonly Undo[]> {
   const device = await deviceOfSource(sourceOf(step, run), run)
   run.bringUp.device = device.path
@@ -38,7 +38,7 @@ async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: Ste
   }
 }
 
-/** @throws StepFailed ForeignMount where anything else is mounted there */
+/** @throws StepFailed ForeignMount if anything else is mounted there */
 function isMapped(target: string, { number, path }: FoundDevice, { around, host }: StepContext): boolean {
   const top = around.table.top(target)
   if (top === undefined) return false

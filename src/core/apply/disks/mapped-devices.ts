@@ -6,10 +6,10 @@ import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { mapReaderOf } from '../operation/map-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
-/** Limit for reading the memory maps of processes; it is reached only if a process hangs, and the rest is left out then. */
+/** Limit for reading the memory maps of processes; reached only if a process hangs; then the rest is left out. */
 const DEADLINE_MS = 3000
 
-/** Types of file systems that have device files. */
+/** Types of file systems that contain device files. */
 const WITH_DEVICES = new Set(['devtmpfs', 'tmpfs'])
 
 export async function mappersOf(nodes: readonly BlockNode[], run: StepContext): Promise<readonly Mapper[]> {

@@ -19,7 +19,7 @@ import { type FoundDevice, lookAtSource, sourceOf } from './source-device.ts'
 const DEFAULT_TYPE = 'ext4'
 
 /**
- * Mounts the step's device, or the one that an earlier step has found, on `target`; if it is mounted there already, that
+ * Mounts the step's device, or the one that an earlier step has found, on `target`; if it is already mounted there, that
  * mount is used. A directory as source needs no mount. `bringUp.source` is then the source of the pod's bind mount.
  */
 export async function mountDevice(step: StepOf<'mountDevice'>, run: StepContext): Promise<readonly Undo[]> {
@@ -48,7 +48,7 @@ async function mountFound(step: StepOf<'mountDevice'>, found: FoundDevice, run: 
   }
 }
 
-/** @throws StepFailed ForeignMount where anything else is mounted there */
+/** @throws StepFailed ForeignMount if anything else is mounted there */
 function isThere(target: string, device: FoundDevice, { around, host }: StepContext): boolean {
   const layers = around.table.reached(target)
   const stranger = layers.find((layer) => !isOfDevice(layer, device, host))
@@ -58,7 +58,7 @@ function isThere(target: string, device: FoundDevice, { around, host }: StepCont
   })
 }
 
-/** Is it a mount of this device. Btrfs and the like have a device number of their own, and a device as source. */
+/** True for a mount of this device. Btrfs and the like have their own device number, and a device as source. */
 export function isOfDevice({ dev, root, source }: MountInfo, { number }: FoundDevice, host: Host): boolean {
   if (root !== '/') return false
   return dev === number || (dev.startsWith('0:') && source.startsWith('/dev/') && host.deviceNumber(source) === number)

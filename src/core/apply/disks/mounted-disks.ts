@@ -9,8 +9,8 @@ import { expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
- * Notes the devices of what is about to be unmounted. Only those that are still mounted count: another device number in the
- * plan may belong to another disk by now (S26).
+ * Records the devices of mounts that are about to be unmounted. Only those that are still mounted count: another device
+ * number in the plan may belong to another disk by now (S26).
  */
 export function noteMounted({ operation, around, host, record }: StepContext): void {
   if (pluginNamed(operation.volume?.plugin ?? '').device?.release === undefined) return
@@ -23,14 +23,14 @@ export function noteMounted({ operation, around, host, record }: StepContext): v
   }
 }
 
-/** For a bind mount of a device file, that device; for btrfs, which has a number of its own, the device that its source names. */
+/** For a bind mount of a device file, that device; for btrfs, which has its own number, the device that its source names. */
 function deviceOf({ dev, fsType, root, source }: MountInfo, { blockTree, deviceNumber }: Host): string | undefined {
   if (fsType === 'devtmpfs') return deviceNumber(`/dev${root}`)
   const name = dev.startsWith('0:') ? blockTree.nameOfFile(source) : undefined
   return (name === undefined ? undefined : blockTree.node(name)?.dev) ?? dev
 }
 
-/** Names of the disks; empty: nothing was mounted, or its device is gone already. @throws StepFailed ForeignDevice */
+/** Names of the disks; empty: nothing was mounted, or its device is already gone. @throws StepFailed ForeignDevice */
 export function mountedDisks({ record, host }: StepContext): Set<string> {
   const { blockTree } = host
   const names = [...record.mounted].flatMap(([dev, sequence]) => {
@@ -40,7 +40,7 @@ export function mountedDisks({ record, host }: StepContext): Set<string> {
     if (host.diskSequence(dev) === sequence) return name
     throw new StepFailed(
       'ForeignDevice',
-      `${name} now has the device number ${dev} of what was mounted, but is another disk`,
+      `${name} now has device number ${dev}, which was mounted, but is another disk`,
       {
         hint: 'Plan again: the directory is kept.',
       },

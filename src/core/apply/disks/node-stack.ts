@@ -12,7 +12,7 @@ import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
 import { namesBehind } from './disk-users.ts'
 
 export interface NodesOwn {
-  /** "major:minor" of file systems. A directory of one may be a volume, the whole file system is not. */
+  /** "major:minor" of file systems. A directory of one may be a volume, the whole file system never is. */
   readonly fileSystems: ReadonlySet<string>
   /** Kernel names of the devices below system directories, and of everything that those are built on, down to the disks. */
   readonly devices: ReadonlySet<string>
@@ -33,7 +33,7 @@ const SYSTEM = [
 ]
 const FSTAB = '/etc/fstab'
 
-/** @param rootDir the kubelet's; the file system that it is on is the node's own as well */
+/** @param rootDir the kubelet's root directory; its file system is the node's own as well */
 export function nodesOwn(
   { table, others }: { readonly table: MountTable; readonly others: readonly OtherNamespace[] },
   rootDir: string,
@@ -81,8 +81,8 @@ export function fstabSources(text: string): string[] {
 }
 
 /**
- * If this mount shows a directory of a file system that somebody else has mounted: that earlier mount of the whole file
- * system, outside the kubelet's root directory. A driver then uses the directory as the volume.
+ * The earlier mount of the whole file system, outside the kubelet's root directory, if this mount shows only a directory of
+ * it. A driver then uses the directory as the volume.
  */
 export function keeperOf(mount: MountInfo, table: MountTable, rootDir: string): MountInfo | undefined {
   return table
@@ -93,7 +93,7 @@ export function keeperOf(mount: MountInfo, table: MountTable, rootDir: string): 
     )
 }
 
-/** Does the path look like one of a kubelet's volume, below whatever root directory (S8). */
+/** True if the path looks like that of a kubelet's volume, below any root directory (S8). */
 export function isKubelets(path: string): boolean {
   return /\/(?:plugins\/kubernetes\.io|pods\/[^/]+\/volumes?(?:Devices|-subpaths)?)\//.test(`${path}/`)
 }

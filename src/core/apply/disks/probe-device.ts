@@ -4,7 +4,7 @@ import { StepFailed } from '../../errors/operation-error.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
-/** Exit status of blkid(8): it finds nothing that it knows, or the device could not be read. */
+/** Exit status of blkid(8): it recognised nothing, or the device could not be read. */
 const NOTHING_FOUND = 2
 /** Exit status of fsck(8): errors are left. */
 const UNCORRECTED = 4
@@ -13,7 +13,7 @@ const UNCORRECTED = 4
  * The type of the file system on a device.
  *
  * @param wanted the type that the volume is to have
- * @throws StepFailed NoFileSystem, PartitionTable; MountFailed where the device could not be read
+ * @throws StepFailed NoFileSystem, PartitionTable; MountFailed if the device could not be read
  */
 export async function fileSystemOn(device: string, wanted: string, run: StepContext): Promise<string> {
   const result = await command(run, 'blkid', ['-p', '-s', 'TYPE', '-s', 'PTTYPE', '-o', 'export', device])
@@ -34,7 +34,7 @@ export async function fileSystemOn(device: string, wanted: string, run: StepCont
   )
 }
 
-/** Undefined where a line is not in blkid's format. */
+/** Undefined if a line is not in blkid's format. */
 function parseExport(text: string): { type?: string; partitionTable?: string } | undefined {
   const found: { type?: string; partitionTable?: string } = {}
   for (const line of text.split('\n').filter((each) => each !== '')) {
@@ -46,7 +46,10 @@ function parseExport(text: string): { type?: string; partitionTable?: string } |
   return found
 }
 
-/** blkid answers the same for a device that it cannot read, so dd tries: nobody must be told to format such a device. */
+/**
+ * blkid answers the same for a device that it cannot read, so dd tries to read it: volctl must not suggest formatting such a
+ * device.
+ */
 async function nothingOn(device: string, wanted: string, run: StepContext): Promise<StepFailed> {
   const read = await command(run, 'dd', [`if=${device}`, 'of=/dev/null', 'bs=65536', 'count=1'])
   if (read.status !== 0) return unreadable(device, firstLineOf(read))
@@ -62,8 +65,8 @@ function unreadable(device: string, why: string): StepFailed {
 }
 
 /**
- * Has fsck correct small errors. As with the kubelet, only errors that are left stop the mount, and not a checker that is
- * missing or cannot check.
+ * Has fsck correct small errors. As with the kubelet, only remaining errors stop the mount, not a checker that is missing or
+ * cannot check.
  *
  * @returns what was corrected, or why nothing was checked, as text; undefined: nothing to report
  * @throws StepFailed HasFilesystemErrors

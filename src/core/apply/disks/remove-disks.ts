@@ -10,10 +10,11 @@ import { usersOfDisks } from './disk-users.ts'
 const HINT = 'Stop that use, then plan again: the directory is kept, so that the next plan finds what is left to do.'
 
 /**
- * Removes disks that sysfs shows to be exactly this volume's. Right before each flush and removal it is checked again that
- * each is still that disk and that nobody uses it. Whether a removal worked is read from sysfs, not from an exit status (S26).
+ * Removes disks that sysfs shows to be exactly this volume's. Right before each flush and removal, volctl checks again that
+ * each is still that disk and that nobody uses it. Whether a removal worked is read from sysfs, not from an exit status
+ * (S26).
  *
- * @throws StepFailed HeldBy, ForeignDevice, TimedOut, CommandFailed; disks that are not removed are untouched
+ * @throws StepFailed HeldBy, ForeignDevice, TimedOut, CommandFailed; disks that are not removed stay untouched
  */
 export async function removeDisks(disks: readonly SeenDisk[], run: StepContext): Promise<void> {
   const here = await requireStillUnused(disks, run)
@@ -41,17 +42,17 @@ async function removeDisk(disk: SeenDisk, run: StepContext): Promise<void> {
   }
   const file = blockTree.deletePath(name)
   run.say(`writing 1 to ${file}`)
-  // By a child: on a dead path the write hangs.
+  // In a child: on a dead path the write hangs.
   const result = await command(run, 'tee', ['--', file], '1')
   if (blockTree.node(name) !== undefined) throw failed(`${name} is still there after 1 was written to ${file}`, result)
 }
 
-/** Checked before each change, since the one before may have taken minutes. @returns the disks that are still there */
+/** Checked before each change, since the previous one may have taken minutes. @returns the disks that are still there */
 async function requireStillUnused(disks: readonly SeenDisk[], run: StepContext): Promise<readonly SeenDisk[]> {
   run.around.changed()
   const before = disks.filter((disk) => isStillThere(disk, run))
   await requireDisksUnused(before, run)
-  // Again, since that may have waited for openers.
+  // Again, since the check may have waited for openers.
   return before.filter((disk) => isStillThere(disk, run))
 }
 
@@ -63,7 +64,7 @@ export async function requireDisksUnused(disks: readonly SeenDisk[], run: StepCo
   throw new StepFailed('HeldBy', `${names.join(', ')} is still in use: ${user.who}`, { hint: HINT })
 }
 
-/** Multipath maps over these disks. @throws StepFailed ForeignDevice where a map has a disk that is not this volume's */
+/** Multipath maps over these disks. @throws StepFailed ForeignDevice if a map has a disk that is not this volume's */
 function mapsOver(seen: readonly SeenDisk[], { host: { blockTree } }: StepContext): string[] {
   const disks = seen.map(({ name }) => name)
   const maps = new Set(disks.flatMap((disk) => blockTree.node(disk)?.holders ?? []))

@@ -1,6 +1,6 @@
 /**
  * Before an unmap or an unstage takes a device away, nobody else may use it: no process that has its device file open, no
- * mount of another of its partitions, nothing that is built on it (S21, S24).
+ * mount of another of its partitions, no device that is built on it (S21, S24).
  */
 
 import type { BlockNode } from '../../block/block-tree.ts'
@@ -28,8 +28,8 @@ export async function requireDeviceUnused(run: StepContext, witness: Witness): P
 }
 
 /**
- * May the operation take a device away: an unmap, and a driver's unstage, may; a plain umount does not. iSCSI and FC check by
- * themselves (S25).
+ * True if the operation may take a device away: an unmap or a driver's unstage may, a plain umount does not. iSCSI and FC
+ * check by themselves (S25).
  */
 export function takesDevice({ kind, steps, volume }: Operation): boolean {
   if (kind === 'UnmapVolume') return true
@@ -70,11 +70,11 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
     const volumes = new Set([...record.devices.keys(), ...record.layers.map(({ dev }) => dev)])
     return {
       ...common,
-      // Other mounts of the staged volume are readers.ts' business.
-      // For a device that was only found by name, every mount is somebody else's.
+      // readers.ts checks other mounts of the staged volume. For a device that was only found by name, every mount is
+      // somebody else's.
       isOwnMount: ({ id, dev }, pid) =>
         (pid === undefined && expected.has(id)) || (volumes.has(dev) && !record.found.has(dev)),
-      // The devices below are kept by the file system itself, or by the mapping that the driver closes when it unstages.
+      // The devices below are held open by the file system itself, or by the mapping that the driver closes when it unstages.
       isToBeFree: ({ isBelow }) => isFound || !isBelow,
       withMaps: isFound,
       isOwnOpener: ({ pid }, node) => node?.servedBy === pid,
@@ -98,7 +98,7 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
   }
 }
 
-/** A mapping that drivers close when they unstage. Its own users are looked for; its existence alone is no use. */
+/** A mapping that drivers close when they unstage. Its own users are searched; its existence alone is no use. */
 const isOpenedByDriver = ({ dmUuid }: BlockNode): boolean => dmUuid?.startsWith('CRYPT-') === true
 
 /** UIDs of pods of this node that want the same raw block volume: their use of it is allowed. */

@@ -1,6 +1,6 @@
 /**
- * Hidden file systems: still alive, but in no mount table, since somebody unmounted them lazily while a file was open (S20,
- * S21). Nothing shows any more which volume they are, so each may be any volume whose device is unknown.
+ * Hidden file systems: still alive, but in no mount table, because somebody unmounted them lazily while a file was open (S20,
+ * S21). Nothing shows any more which volume they belong to, so each may be any volume whose device is unknown.
  */
 
 import type { HiddenFileSystem } from '../../block/hidden-file-systems.ts'

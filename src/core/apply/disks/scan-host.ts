@@ -11,6 +11,6 @@ import type { StepContext } from '../operation/step-context.ts'
 export async function scanHost(host: string, what: string, run: StepContext): Promise<void> {
   const file = run.host.blockTree.scanPath(host)
   run.say(`writing ${what} to ${file}`)
-  // By a child: the write ends when the host has looked.
+  // In a child: the write ends when the host has finished the scan.
   await command(run, 'tee', ['--', file], what)
 }

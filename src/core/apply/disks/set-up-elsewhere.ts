@@ -1,6 +1,6 @@
 /**
- * Is the volume set up under another root directory (S8, S21, S24): a mount in any namespace whose path has the form of this
- * volume's. The volume's device need not be known for this.
+ * Whether the volume is set up under another root directory (S8, S21, S24): by a mount in any namespace whose path has the
+ * form of this volume's path. The volume's device need not be known for this.
  */
 
 import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
@@ -64,22 +64,25 @@ function found(table: MountTable, matches: Matches, run: StepContext): { mount: 
   })
 }
 
-/** Is it a propagated copy of one of the operation's mounts, which goes away with it (R032, P18). */
+/** True for a propagated copy of one of the operation's mounts, which goes away with it (R032, P18). */
 function isOwnCopy(mount: MountInfo, table: MountTable, { around, operation }: StepContext): boolean {
   const own = [...expectedIds(operation).keys()].flatMap((id) => around.table.byId(id) ?? [])
   return own.some((each) => goesWith(around.table, each, mount, table))
 }
 
-/** Does our own table have the same mount: then it is judged there, since another volume of a living pod may have this name (S17). */
+/**
+ * True if our own table has the same mount: then it is judged there, since another volume of a running pod may have this name
+ * (S17).
+ */
 function isCopyOf({ mountPoint, dev, root }: MountInfo, { around, plan }: StepContext): boolean {
   if (!isWithin(mountPoint, plan.rootDir)) return false
   return around.table.at(mountPoint).some((mount) => mount.dev === dev && mount.root === root)
 }
 
 /**
- * Is it another kubelet's volume of the same name, or of the same handle in another cluster's storage: both devices are known
- * and have no disk in common. Anonymous numbers (0:N) prove nothing, since each mount of a network file system has its own;
- * nor does the number of a disk that is gone.
+ * True for another kubelet's volume of the same name, or of the same handle in another cluster's storage: both devices are
+ * known and have no disk in common. Anonymous numbers (0:N) prove nothing, since each mount of a network file system has its
+ * own; nor does the number of a disk that is gone.
  */
 function isOfAnother({ dev, root, fsType }: MountInfo, run: StepContext): boolean {
   const { host } = run
@@ -103,7 +106,7 @@ function ownDevices({ record, operation, host }: StepContext): readonly string[]
   return devices.length > 0 && devices.every(isKnown) ? devices : undefined
 }
 
-/** Names of a device and of all that it is built on; undefined: the kernel has no such block device. */
+/** Names of a device and of every device that it is built on; undefined: the kernel has no such block device. */
 function disksOf(dev: string, { blockTree }: Host): Set<string> | undefined {
   const name = dev.startsWith('0:') ? undefined : blockTree.nameOf(dev)
   const node = name === undefined ? undefined : blockTree.node(name)

@@ -12,12 +12,12 @@ export interface FoundDevice {
   readonly number: string
 }
 
-/** The source that the step names, else the device that an earlier step has found; empty: there is neither. */
+/** The source that the step names, otherwise the device that an earlier step has found; empty: there is neither. */
 export function sourceOf({ source }: Step, { bringUp }: StepContext): string {
   return source ?? bringUp.device ?? ''
 }
 
-/** @throws StepFailed PathUnusable where it is neither a device nor a directory, TimedOut */
+/** @throws StepFailed PathUnusable if it is neither a device nor a directory, TimedOut */
 export async function lookAtSource(source: string, run: StepContext): Promise<FoundDevice | 'directory'> {
   if (!source.startsWith('/')) throw unusable(source, 'is not an absolute path')
   const found = await lookAtPath(source, run)
@@ -27,7 +27,7 @@ export async function lookAtSource(source: string, run: StepContext): Promise<Fo
   return { path: await resolvePath(source, run), number: found.device }
 }
 
-/** @throws StepFailed PathUnusable where it is not a device, TimedOut */
+/** @throws StepFailed PathUnusable if it is not a device, TimedOut */
 export async function deviceOfSource(source: string, run: StepContext): Promise<FoundDevice> {
   const found = await lookAtSource(source, run)
   if (found === 'directory') throw unusable(source, 'is a directory, but the volume needs a block device')

@@ -23,10 +23,10 @@ export interface UnexplainedDevice {
   readonly use: string
 }
 
-/** In memory, on a file, or on a device that is looked at itself: no attached disk has such a name. */
+/** In memory, on a file, or on a device that is checked itself: no attached disk has such a name. */
 const NO_DISKS = /^(?:zram|ram|loop)\d+$/
 
-/** The first that is found. @throws OperationRefused UsersUnknown where the openers cannot be seen */
+/** The first one found. @throws OperationRefused UsersUnknown if the openers cannot be seen */
 export function unexplainedDevice(run: StepContext): UnexplainedDevice | undefined {
   const { host } = run
   const tree = host.blockTree
@@ -106,7 +106,7 @@ function opened(nodes: readonly BlockNode[], { around, host, context }: StepCont
   }
 }
 
-/** Devices with holders are skipped: the holders are looked at themselves, and a map that nobody uses is no use. */
+/** Devices with holders are skipped: the holders are checked themselves, and the existence of an unused map is no use. */
 function keptByKernel(nodes: readonly BlockNode[], { host }: StepContext): UnexplainedDevice | undefined {
   for (const { name, dev, holders, isRecovering } of nodes) {
     const [use] = holders.length > 0 || isRecovering ? [] : host.deviceUse(dev).users

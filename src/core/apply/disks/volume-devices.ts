@@ -1,4 +1,7 @@
-/** What must be unused before a volume is taken away: whole disks, file systems without a disk, directories (S21, O36). */
+/**
+ * What must be unused before a volume is detached or removed: whole disks, file systems without a disk, directories (S21,
+ * O36).
+ */
 import type { Host } from '../../host/host.ts'
 import type { SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
 import type { NodesOwn } from './node-stack.ts'
@@ -6,7 +9,7 @@ import type { NodesOwn } from './node-stack.ts'
 export interface VolumeDevices {
   /** "major:minor" of block devices. */
   readonly disks: readonly string[]
-  /** The devices that these were built on when they were first seen. */
+  /** The devices that these were built on when first seen. */
   readonly below: readonly string[]
   /** File systems without a block device: of a server, in memory. */
   readonly fileSystems: readonly SeenLayer[]
@@ -42,8 +45,8 @@ export function devicesOf(record: VolumeRecord, own: NodesOwn, host: Host): Volu
 }
 
 /**
- * Does the device number still belong to the same disk, by its sequence number. Without a sequence number nothing is proved,
- * and it counts as the same: the disk may be gone while its file system is still mounted.
+ * True if the device number still belongs to the same disk, by its sequence number. Without a sequence number nothing is
+ * proved, and the disk counts as the same: the disk may be gone while its file system is still mounted.
  */
 export function isSame(dev: string, before: string | undefined, host: Host): boolean {
   const now = host.diskSequence(dev)

@@ -1,4 +1,4 @@
-/** What one apply learns about each volume, for the detach that comes later (S21). */
+/** What one apply finds out about each volume, for a later detach (S21). */
 
 import { EVERYTHING, nodeOf, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import type { Host } from '../../host/host.ts'
@@ -44,14 +44,17 @@ export class VolumeRecords {
       this.#note(operation, record, table)
       return record
     }
-    // The operations before a detach are about the same device, even under another name (a leaked sub-path).
+    // The operations before a detach concern the same device, even under another name (a leaked sub-path).
     const before = new Set(operation.after)
     for (const each of this.#plan.operations) if (before.has(each.id)) this.#note(each, record, table)
     this.#note(operation, record, table)
     return record
   }
 
-  /** Notes the devices of all mounts that the operation was planned for; a bind mount of a device node counts as that device. */
+  /**
+   * Records the devices of all mounts that the operation was planned for; a bind mount of a device node counts as that
+   * device.
+   */
   #note(operation: Operation, record: VolumeRecord, table: () => MountTable): void {
     const layers = (operation.expects ?? []).flatMap((each) => each.layers)
     const seen = this.#layers.get(operation.id) ?? layers.map((layer) => this.#see(layer, operation, table))

@@ -22,7 +22,7 @@ export interface FinalFailure {
 
 export const NOTHING_ASKED = 'the claim no longer asks this node to expand the volume'
 
-/** @returns undefined where the claim no longer asks this node for anything @throws StepFailed NoLongerWanted */
+/** @returns undefined if the claim no longer asks this node for anything @throws StepFailed NoLongerWanted */
 export async function claimGrowth(run: StepContext): Promise<ClaimGrowth | undefined> {
   const { wanted } = run.bringUp
   const { namespace = '', name = '', uid } = wanted?.persistentVolume?.spec.claimRef ?? {}
@@ -37,9 +37,9 @@ export async function claimGrowth(run: StepContext): Promise<ClaimGrowth | undef
 /**
  * Expands the volume, and writes to the claim's status before and after.
  *
- * @param grow returns what was left as it is, and why
- * @param finalFailure undefined for a call that was given up: its result is unknown, so nothing is written (C101)
- * @returns what was left as it is, and why
+ * @param grow returns what was left unchanged, and why
+ * @param finalFailure undefined for an abandoned call: its result is unknown, so nothing is written (C101)
+ * @returns what was left unchanged, and why
  */
 export async function growAndReport(
   { claim, growth }: ClaimGrowth,
@@ -62,10 +62,10 @@ export async function growAndReport(
 }
 
 /**
- * Writes the new size into the claim's status. If the credential may not, nothing is lost: the file system has its new size,
- * and the kubelet updates the claim.
+ * Writes the new size into the claim's status. If the credential may not write it, nothing is lost: the file system has its
+ * new size, and the kubelet updates the claim.
  *
- * @returns what was left as it is, and why
+ * @returns what was left unchanged, and why
  */
 export async function reportGrown({ claim, growth }: ClaimGrowth, run: StepContext): Promise<string | undefined> {
   if (growth.procedure === 'updated') return undefined
@@ -77,7 +77,7 @@ function notReported({ claim: { metadata }, growth: { to } }: ClaimGrowth): stri
   return `claim ${metadata.namespace}/${metadata.name} still shows its old size: this credential may not write ${to} to its status; the kubelet will do so`
 }
 
-/** @returns the patched claim; undefined where the credential may not patch it */
+/** @returns the patched claim; undefined if the credential may not patch it */
 async function patch(
   run: StepContext,
   { metadata: { namespace = '', name } }: PersistentVolumeClaim,

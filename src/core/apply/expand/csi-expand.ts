@@ -26,7 +26,7 @@ const INFEASIBLE = new Set(['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'NOT_FOUND'])
 /**
  * Has the driver expand the volume on this node, if the claim still asks for that.
  *
- * @returns what was left as it is, and why
+ * @returns what was left unchanged, and why
  */
 export async function expandCsiVolume(step: Step, run: StepContext): Promise<string | undefined> {
   const { volume } = wantedCsi(run)
@@ -46,7 +46,10 @@ export async function expandCsiVolume(step: Step, run: StepContext): Promise<str
   return growAndReport(wanted, run, grow, failureOf)
 }
 
-/** The driver has no NodeExpandVolume: fine where an old resize controller asks, or the claim has its new size already (C98, C99). */
+/**
+ * The driver has no NodeExpandVolume: fine if an old resize controller asks, or if the claim already has its new size (C98,
+ * C99).
+ */
 async function withoutDriver(wanted: ClaimGrowth, run: StepContext): Promise<string | undefined> {
   const driver = run.operation.volume?.driver
   const { procedure } = wanted.growth

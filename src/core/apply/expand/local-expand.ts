@@ -21,7 +21,7 @@ const GROWERS: Readonly<Record<string, (device: string, path: string) => readonl
 /**
  * Everything that can fail is checked before the claim's status says that the expansion is in progress.
  *
- * @returns what was left as it is, and why
+ * @returns what was left unchanged, and why
  * @throws StepFailed ForeignMount, ExpandFailed, PathUnusable; VolctlError CommandMissing
  */
 export async function growFileSystem({ target }: Step, run: StepContext): Promise<string | undefined> {
@@ -46,7 +46,9 @@ async function grower(target: string, source: string, run: StepContext): Promise
   }
 }
 
-/** @returns the file system type that the kernel shows @throws StepFailed ForeignMount where the pod's mount is not of the device */
+/**
+ * @returns the file system type that the kernel shows @throws StepFailed ForeignMount if the pod's mount is not of the device
+ */
 function requireMounted(target: string, device: FoundDevice, { around, host }: StepContext): string {
   const top = around.table.top(target)
   if (top !== undefined && isOfDevice(top, device, host)) return top.fsType
@@ -62,7 +64,7 @@ async function isReadOnly({ path }: FoundDevice, run: StepContext): Promise<bool
   throw failed(`blockdev --getro ${path}: ${firstLineOf(result)}`)
 }
 
-/** The device is mounted, so it has a file system: the hint to make one would be wrong. */
+/** The device is mounted, so it has a file system: the hint to create one would be wrong. */
 async function fileSystemIn({ path }: FoundDevice, mounted: string, run: StepContext): Promise<string> {
   try {
     return await fileSystemOn(path, mounted, run)

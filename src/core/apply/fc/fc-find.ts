@@ -37,7 +37,7 @@ function wantedDisk({ bringUp: { wanted } }: StepContext): FcDisk {
   })
 }
 
-/** @throws StepFailed IdentityUnconfirmed where a link leads to a disk that sysfs does not show to be this LUN */
+/** @throws StepFailed IdentityUnconfirmed if a link leads to a disk that sysfs does not show to be this LUN */
 function disksOf(disk: FcDisk, run: StepContext): string[] {
   const linked = [...linkedDisks(disk, run)]
   const doubtful = linked.find((name) => !isOf(disk, name, run))

@@ -39,7 +39,7 @@ export async function removeFcDisks({ target }: Step, run: StepContext): Promise
   await removeDisks(seen, run)
 }
 
-/** Does sysfs show that the disk is the volume's: a link of udev may be stale. */
+/** True if sysfs shows that the disk is the volume's: a link of udev may be stale. */
 export function isOf(disk: FcDisk, name: string, { host: { blockTree } }: StepContext): boolean {
   const address = blockTree.node(name)?.scsiAddress
   const port = address === undefined || disk.wwns === undefined ? undefined : blockTree.fcPort(address)
@@ -53,7 +53,7 @@ function unconfirmed(what: string): StepFailed {
   })
 }
 
-/** Somebody else has unmounted what the plan saw mounted: whether its disks were removed as well is unknown. */
+/** Somebody else has unmounted a mount of the plan: it is unknown whether its disks were removed as well. */
 function requireNothingMountedSince(target: string, { record }: StepContext): void {
   if (record.devices.size === 0 || record.mounted.size > 0) return
   const devices = [...record.devices.keys()].join(', ')

@@ -13,7 +13,7 @@ export interface FlexAnswer {
   readonly capabilities?: unknown
 }
 
-/** Undefined where the output is not a JSON object. */
+/** Undefined if the output is not a JSON object. */
 function answerOf({ stdout }: CommandResult): FlexAnswer | undefined {
   try {
     const value: unknown = JSON.parse(stdout)
@@ -23,7 +23,7 @@ function answerOf({ stdout }: CommandResult): FlexAnswer | undefined {
   }
 }
 
-/** Whatever its exit status. */
+/** With any exit status. */
 export function isNotSupported(result: CommandResult): boolean {
   return answerOf(result)?.status === 'Not supported'
 }

@@ -13,13 +13,13 @@ import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } fro
 import { undoByDriver } from './flex-undo.ts'
 
 /**
- * `waitforattach` gives the device, `mountdevice` mounts it. If the driver does not support a call, volctl does that part,
- * unless the driver has no device. The pod's mount shows later whether anything was mounted.
+ * `waitforattach` gives the device, `mountdevice` mounts it. If the driver does not support a call, volctl does that part
+ * itself, unless the driver has no device. The pod's mount shows later whether anything was mounted.
  */
 export async function mountFlexDevice(step: StepOf<'flexMountDevice'>, run: StepContext): Promise<readonly Undo[]> {
   const capabilities = await flexCapabilities(step, run)
   const volume = run.bringUp.wanted
-  // A driver that does not attach has no device of its own either.
+  // A driver that does not attach has no device of its own, either.
   if (!capabilities.attach || volume === undefined) return []
   requireMountable(capabilities, run)
   const device = await deviceOf(step, volume, run)
@@ -40,7 +40,7 @@ export async function mountFlexDevice(step: StepOf<'flexMountDevice'>, run: Step
   return [undo]
 }
 
-/** The device that the driver names, else the path in the Node's status; empty: there is none. */
+/** The device that the driver names, otherwise the path in the Node's status; empty: there is none. */
 async function deviceOf(step: StepOf<'flexMountDevice'>, volume: VolumeToMount, run: StepContext): Promise<string> {
   const { source = '' } = step
   const result = await callFlex(step, ['waitforattach', source, flexDeviceOptions(volume)], run)

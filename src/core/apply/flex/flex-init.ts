@@ -11,7 +11,7 @@ import { requireSuccess } from './flex-answer.ts'
 export const FLEX_HINT = "See the driver's log; then plan again."
 
 /**
- * Asked once in an operation, before the first call that changes anything, since a plan runs no programs.
+ * Read once per operation, before the first call that changes anything, since a plan runs no programs.
  *
  * @throws StepFailed DriverFailed
  */

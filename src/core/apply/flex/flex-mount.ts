@@ -1,4 +1,4 @@
-/** The step flexMount: mounts a pod's flexVolume by its driver (P87, P88). */
+/** The step flexMount: mounts a pod's flexVolume through its driver (P87, P88). */
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -12,9 +12,9 @@ import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } fro
 import { undoByDriver } from './flex-undo.ts'
 
 /**
- * `mount DIR JSON`, or a bind mount of the global mount where the driver does not support that. The mount table decides: a
- * driver that reports Success and mounts nothing is not believed, since its volume could not be distinguished later from an
- * empty directory, or from one that containers wrote to. After a failure the directory is removed.
+ * `mount DIR JSON`, or a bind mount of the global mount if the driver does not support that. The mount table decides: a
+ * driver's Success is not trusted if nothing is mounted, since the volume could not be distinguished later from an empty
+ * directory, or from one that containers wrote to. After a failure the directory is removed.
  */
 export async function mountFlexVolume(step: StepOf<'flexMount'>, run: StepContext): Promise<readonly Undo[]> {
   try {

@@ -1,4 +1,4 @@
-/** Calls a flexVolume driver to unmount, and checks what it left (P87, P88). */
+/** Calls a flexVolume driver to unmount, and checks what the driver left (P87, P88). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'

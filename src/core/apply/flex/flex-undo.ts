@@ -8,7 +8,7 @@ import type { StepContext } from '../operation/step-context.ts'
 import { callFlexDriver } from './flex-step.ts'
 
 /**
- * To be called right after the driver's call: every mount there is the driver's then, since there was none before.
+ * To be called right after the driver's call: every mount there is then the driver's, since there was none before.
  *
  * @param op the call that is the opposite of the step's
  */

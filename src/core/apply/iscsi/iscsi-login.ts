@@ -21,7 +21,7 @@ const ROUNDS = 2
  * Logs in through every portal (one is enough), has the SCSI hosts scan for this LUN only, and waits for udev's links to its
  * disks. The multipath map over them, or the first disk, becomes `bringUp.device`.
  *
- * @throws StepFailed LoginFailed, DeviceMissing; what was made is taken back
+ * @throws StepFailed LoginFailed, DeviceMissing; then what was made is undone
  */
 export async function logInToIscsi({ target: directory }: Step, run: StepContext): Promise<readonly Undo[]> {
   const target = wantedTarget(directory, run)
@@ -36,7 +36,7 @@ export async function logInToIscsi({ target: directory }: Step, run: StepContext
   }
 }
 
-/** @param undos are added to as sessions come */
+/** @param undos gets an undo for each new session */
 async function findDisks(target: IscsiTarget, directory: string, undos: Undo[], run: StepContext): Promise<string[]> {
   const portals = [...new Set(target.portals)]
   const sessions = new Map<string, string>()

@@ -48,7 +48,7 @@ function sessionThrough(portal: string, target: IscsiTarget, run: StepContext): 
   return sessionsOf(target, run).find(({ portals }) => portals.some((each) => withPort(each) === withPort(portal)))
 }
 
-/** @returns why the discovery failed; undefined: it did not */
+/** @returns why the discovery failed; undefined: it succeeded */
 async function discover(portal: string, { iface }: IscsiTarget, run: StepContext): Promise<string | undefined> {
   const record = ['-m', 'discoverydb', '-t', 'sendtargets', '-p', portal, '-I', iface]
   // The record may exist already; only the result of the discovery counts.
@@ -59,10 +59,10 @@ async function discover(portal: string, { iface }: IscsiTarget, run: StepContext
   return `discovery: ${firstLineOf(found)}`
 }
 
-/** @returns why the log-in failed; undefined: it did not */
+/** @returns why the log-in failed; undefined: it succeeded */
 async function logIn(portal: string, { iqn, iface }: IscsiTarget, run: StepContext): Promise<string | undefined> {
   const node = ['-m', 'node', '-p', portal, '-T', iqn, '-I', iface]
-  // Else every LUN of the target would appear, those of other nodes too. Old versions do not know this setting.
+  // Otherwise every LUN of the target would appear, those of other nodes, too. Old versions do not know this setting.
   await iscsiadm([...node, ...update('node.session.scan', 'manual')], run)
   const result = await iscsiadm([...node, '--login'], run)
   if (result.status === 0) return undefined

@@ -1,4 +1,4 @@
-/** Writes iscsi.json, the record by which a tear-down knows what to log out of (P72, P73, R837). */
+/** Writes iscsi.json, the record from which a tear-down knows what to log out of (P72, P73, R837). */
 import { posix } from 'node:path'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -25,13 +25,13 @@ export function wantedTarget(directory: string, { bringUp: { wanted }, plan }: S
 }
 
 /**
- * Written before the log-in, so that the next tear-down knows of the session even if volctl is killed in between. The file is
- * removed again only if there is no new session: a record that is needed is kept.
+ * Written before the log-in, so that the next tear-down knows about the session even if volctl is killed in between. The file
+ * is removed again only if there is no new session: a record that is still needed is kept.
  */
 export function writeIscsiRecord({ target: path }: Step, run: StepContext): readonly Undo[] {
   const directory = posix.dirname(path)
   const target = wantedTarget(directory, run)
-  // If the LUN is mounted already, this path would lead into its file system.
+  // If the LUN is already mounted, this path would lead into its file system.
   if (run.around.table.top(directory) !== undefined) return []
   const text = iscsiRecordOf(target)
   const found = run.host.lstat(path)

@@ -10,7 +10,7 @@ import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { type IscsiVolume, lookAtIscsi, type RecordedDisk, readIscsiDisk } from './iscsi-volume.ts'
 
-/** Exit statuses of iscsiadm that mean success, "no such session" and "no records found": done already (P76). */
+/** Exit statuses of iscsiadm that mean success, "no such session" and "no records found": already done (P76). */
 const DONE_ALREADY = new Set([0, 2, 21])
 
 /** @returns what is kept, and why; undefined: nothing */
@@ -19,7 +19,7 @@ export async function removeIscsiDisks(step: Step, run: StepContext): Promise<st
   if (disk === undefined) return undefined
   const volume = await lookAtIscsi(disk, step.target, run)
   if (volume.sharedWith !== undefined) {
-    // While this LUN itself is in use its directory is kept; else no later plan would end the session.
+    // While this LUN itself is in use, its directory is kept; otherwise no later plan would end the session.
     await requireDisksUnused(volume.disks, run)
     return leave(volume, volume.sharedWith, step, run)
   }
@@ -43,8 +43,8 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
 /** Ends the volume's sessions, which nobody else may use (`sharedWith`). @throws StepFailed HeldBy, SessionLeft, CommandFailed */
 export async function endSessions(volume: IscsiVolume, directory: string, run: StepContext): Promise<void> {
   requireLogOutPossible(volume, run)
-  // A log-out takes away every LUN of the session. Nobody uses them, but what an earlier tear-down left of them, such as a
-  // multipath map, would hang without its paths. So their disks are removed first.
+  // A log-out removes every LUN of the session. Nobody uses them, but leftovers of an earlier tear-down, such as a multipath
+  // map, would hang without their paths. So their disks are removed first.
   await removeDisks([...volume.disks, ...volume.otherDisks], run)
   for (const portal of volume.disk.portals) {
     await requireNothingLeft(volume.disk, directory, run)
@@ -59,8 +59,8 @@ function requireLogOutPossible({ sessions }: IscsiVolume, { host }: StepContext)
 }
 
 /**
- * The record of a shared session may go only if a later tear-down will end the session: if there is another record of the
- * target, or a pod wants one of its LUNs (S14). The user of the other LUN may be gone in a moment.
+ * The record of a shared session may be removed only if a later tear-down will end the session: if there is another record of
+ * the target, or a pod wants one of its LUNs (S14). The user of the other LUN may be gone in a moment.
  *
  * @throws StepFailed HeldBy
  */
@@ -72,7 +72,7 @@ async function leave(volume: IscsiVolume, reason: string, { target }: Step, run:
   })
 }
 
-/** Is there a directory, mounted or not, of another LUN of the target through the same interface. */
+/** True if there is a directory, mounted or not, of another LUN of the target through the same interface. */
 function hasOtherRecord({ iqn, iface }: RecordedDisk, own: string, { host, plan }: StepContext): boolean {
   const plugin = `${plan.rootDir}/plugins/${ISCSI_PLUGIN}`
   return [plugin, `${plugin}/volumeDevices`]
@@ -121,8 +121,8 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
 }
 
 /**
- * A log-out takes away whatever the session has by then, and flushing may have taken minutes: LUNs that have appeared since
- * belong to somebody else (S25, S26).
+ * A log-out removes every LUN that the session has by then, and flushing may have taken minutes: LUNs that have appeared
+ * since belong to somebody else (S25, S26).
  *
  * @throws StepFailed HeldBy
  */
@@ -173,7 +173,7 @@ function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext
 /**
  * Deletes an interface that was cloned for this volume (P76), once no session uses it any more.
  *
- * @returns why it is kept; undefined: it is gone
+ * @returns why it is kept; undefined: it was deleted
  */
 export async function deleteIface(iface: string, run: StepContext): Promise<string | undefined> {
   const user = run.host.blockTree.iscsiSessions().find((session) => session.iface === iface)

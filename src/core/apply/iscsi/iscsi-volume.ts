@@ -1,4 +1,4 @@
-/** Before anything is released: which LUN a global directory is of, its sessions, and who else needs them (P76, S25). */
+/** Found out before anything is released: the LUN of a global directory, its sessions, and who else needs them (P76, S25). */
 import { posix } from 'node:path'
 import type { IscsiLun, IscsiSession } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
@@ -22,7 +22,7 @@ const MAX_RECORD = 64 * 1024
 /**
  * The LUN by iscsi.json, which the mount has hidden until now; if that is lost or cut off, by the directory's name.
  *
- * @returns undefined where the directory is gone: then everything is done (P76)
+ * @returns undefined if the directory is gone: then everything is done (P76)
  * @throws StepFailed UnexpectedFile, IdentityUnconfirmed: a person must look
  */
 export function readIscsiDisk(directory: string, { around, host }: StepContext): RecordedDisk | undefined {
@@ -63,7 +63,7 @@ export interface IscsiVolume {
   readonly sharedWith: string | undefined
 }
 
-/** @throws StepFailed SessionUnknown where a session of the target may or may not be this volume's */
+/** @throws StepFailed SessionUnknown if a session of the target may or may not be this volume's */
 export async function lookAtIscsi(disk: RecordedDisk, directory: string, run: StepContext): Promise<IscsiVolume> {
   const sessions = sessionsOf(disk, directory, run)
   const luns = sessions.flatMap((session) => session.luns)
@@ -87,7 +87,7 @@ export async function lookAtIscsi(disk: RecordedDisk, directory: string, run: St
   return { disk, sessions, disks, otherDisks, sharedWith }
 }
 
-/** What was mounted must be this very LUN, whatever the record says. @throws StepFailed ForeignDevice */
+/** The device that was mounted must be exactly this LUN, whatever the record says. @throws StepFailed ForeignDevice */
 function requireMountedThere(disks: readonly SeenDisk[], disk: IscsiDisk, directory: string, run: StepContext): void {
   const stranger = [...mountedDisks(run)].find((mounted) => !disks.some(({ name }) => name === mounted))
   if (stranger === undefined) return
@@ -113,12 +113,18 @@ function sessionsOf(disk: RecordedDisk, directory: string, { host }: StepContext
   )
 }
 
-/** Is it a session of this target and interface. One whose interface is unknown may be; other interfaces have directories of their own. */
+/**
+ * True for a session of this target and interface. A session whose interface is unknown may be one; other interfaces have
+ * their own directories.
+ */
 export function isThrough({ iqn, iface }: IscsiSession, disk: Pick<RecordedDisk, 'iqn' | 'iface'>): boolean {
   return iqn === disk.iqn && (iface === undefined || iface === disk.iface)
 }
 
-/** A volume may have several portals, and the directory's name has only one of them. @throws StepFailed IdentityUnconfirmed */
+/**
+ * A volume may have several portals, and the directory's name contains only one of them. @throws StepFailed
+ * IdentityUnconfirmed
+ */
 function requireNoOtherPath(
   ofTarget: readonly IscsiSession[],
   mine: readonly IscsiSession[],
@@ -135,7 +141,10 @@ function requireNoOtherPath(
   )
 }
 
-/** Is the session certainly through another portal: two different addresses are two portals, a name and an address may be one. */
+/**
+ * True if the session is certainly through another portal: two different addresses are two portals, a name and an address may
+ * be one.
+ */
 function isElsewhere({ portals }: IscsiSession, wanted: readonly string[]): boolean {
   return portals.length > 0 && [...portals, ...wanted].every(isAddress)
 }
@@ -144,7 +153,7 @@ function isAddress(portal: string): boolean {
   return portal.startsWith('[') || /^\d+(?:\.\d+){3}:\d+$/.test(portal)
 }
 
-/** IPv6 in one spelling; the kubelet adds the port only where there is no colon at all (P72). */
+/** IPv6 in one spelling; the kubelet adds the port only if there is no colon at all (P72). */
 export function withPort(portal: string): string {
   const bracketed = /^\[([^\]]+)\](?::(\d+))?$/.exec(portal)
   if (bracketed === null) return portal.includes(':') ? portal : `${portal}:3260`

@@ -1,4 +1,4 @@
-/** Checks the type of a hostPath, and makes the directory or file that it asks for (P58). */
+/** Checks the type of a hostPath, and makes the directory or file that the type asks for (P58). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
@@ -20,7 +20,7 @@ export async function checkPath({ target, detail = '' }: Step, run: StepContext)
   }
   if (verdict.state === 'good') return []
   if (verdict.what === 'dir') await make(run, 'mkdir', ['-p', '-m', '0755', '--', target], target)
-  // No chmod after it: a container that has the directory may have put a link in its place.
+  // No chmod afterwards: a container that has the directory may have put a link in its place.
   else await make(run, 'touch', ['--', target], target)
   return []
 }

@@ -9,7 +9,7 @@ import type { StepContext } from '../operation/step-context.ts'
 /** Mounts below the path that are named; no more, to keep the message short. */
 const MOST_MOUNTS = 4
 
-/** Limit for reading the memory maps of processes, whatever time the operation has left. */
+/** Limit for reading the memory maps of processes, regardless of the operation's remaining time. */
 const DEADLINE_MS = 5000
 
 /** All holders, memory maps included. @param path a mount point, or a directory */

@@ -1,4 +1,4 @@
-/** One mount(8), and the check that it is there (P124, P125; S22, S27). */
+/** One mount(8), and the check that the mount is there (P124, P125; S22, S27). */
 
 import { VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
@@ -15,7 +15,7 @@ import type { StepContext } from '../operation/step-context.ts'
 import { takeBack } from '../operation/take-back.ts'
 import { requireCopiesGone } from './umounted-copies.ts'
 
-/** Flags that a bind mount inherits from its source, and loses in a remount that does not name them again. */
+/** Flags that a bind mount inherits from its source, and loses in a remount that does not repeat them. */
 const KEPT_FLAGS = new Set(['ro', 'nodev', 'noexec', 'nosuid', 'noatime', 'nodiratime'])
 
 /** Mounts over an empty directory, or binds over an empty file. A bind mount with options takes a second call (P125). */
@@ -69,9 +69,9 @@ function sourceOf(step: Step, run: StepContext): string {
 }
 
 /**
- * S22: the target must be empty, and nothing may be mounted there yet, except mounts that others hide.
+ * S22: the target must be empty, and nothing may be mounted there yet, except hidden ones.
  *
- * @param records names of the kubelet's own files that may lie there
+ * @param records names of the kubelet's own files that may be there
  * @throws StepFailed
  */
 export function requireFree(target: string, { around, host }: StepContext, records: readonly string[] = []): void {
@@ -93,11 +93,11 @@ export function requireFree(target: string, { around, host }: StepContext, recor
 }
 
 /**
- * One call of mount(8). The mount table decides: a helper that fails may have mounted all the same (P63). The new mount is
- * the one that the path leads to. Below a shared directory that is bind-mounted on itself the table has copies of it, which
- * go away with it (O35).
+ * One call of mount(8). The mount table decides: a helper that fails may still have mounted (P63). The new mount is the one
+ * that the path leads to. Below a shared directory that is bind-mounted on itself the table shows copies of it, which go away
+ * with it (O35).
  *
- * @throws StepFailed MountFailed, with nothing left mounted; CommandMissing where the file system's helper is not installed
+ * @throws StepFailed MountFailed, with nothing left mounted; CommandMissing if the file system's helper is not installed
  */
 export async function mount(step: Step, run: StepContext, args: readonly string[]): Promise<Undo> {
   const result = await command(run, 'mount', args)
@@ -114,7 +114,7 @@ export async function mount(step: Step, run: StepContext, args: readonly string[
   return undoOf(layer, run)
 }
 
-/** A new mount that another one hides cannot be taken back either, so it is named. */
+/** A new mount that another one hides cannot be undone, either, so it is named. */
 function nothingSeen(step: Step, { around }: StepContext): StepFailed {
   const hidden = around.table.at(step.target).at(-1)
   const seen = hidden === undefined ? 'nothing is mounted there' : `another mount hides the ${describeMount(hidden)}`
@@ -124,7 +124,7 @@ function nothingSeen(step: Step, { around }: StepContext): StepFailed {
 /** What mount(8) prints if the same thing is mounted there already, or somebody else uses the device. */
 const ANOTHER_WAS_FIRST = /already mounted|mount point busy/
 
-/** Nothing was mounted there right before, so somebody else has mounted it meanwhile: it is left alone. */
+/** Nothing was mounted there right before, so somebody else has mounted this meanwhile: it is left alone. */
 function notOurs({ target }: Step, layer: MountInfo, what: string): StepFailed {
   return new StepFailed('ForeignMount', `${what}; left as it is: ${describeMount(layer)}`, {
     hint: `Another process mounts there as well: find out which (findmnt ${target}), then plan again.`,

@@ -1,4 +1,4 @@
-/** A last look into a pod directory that is about to be removed: the whole of it or nothing (R601-R615, O13). */
+/** A last look into a pod directory that is about to be removed: all or nothing (R601-R615, O13). */
 
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { Operation } from '../../plan/plan.ts'

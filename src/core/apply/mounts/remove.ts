@@ -59,7 +59,7 @@ function isEmptyFile(path: string, { host }: StepContext): boolean {
   return found?.type === 'file' && found.size === 0
 }
 
-/** Was the file only made as a mount target: then it is empty, and one with content is somebody's data. */
+/** True if the file was only made as a mount target: then it is empty; a file with content is somebody's data. */
 function isPlaceholder(path: string): boolean {
   return path.includes('/volume-subpaths/') || path.includes('/volumeDevices/') || path.endsWith('/mount')
 }
@@ -89,7 +89,7 @@ function requireNoMountPoint(path: string, { around, context }: StepContext): vo
   )
 }
 
-/** What cannot be read is not removed. */
+/** A path that cannot be examined is not removed. */
 function readOrFail<T>(path: string, look: () => T): T {
   try {
     return look()

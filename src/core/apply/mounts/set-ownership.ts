@@ -15,13 +15,13 @@ import { ownCommand } from '../../processes/own-child.ts'
 import { progressReport } from '../operation/progress-report.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
-/** Share of --timeout for the walk; the rest is for taking the mount back. */
+/** Share of --timeout for the walk; the rest is for undoing the mount. */
 const WALK_SHARE = 0.9
-/** Errors that end the step even where errors of the walk are ignored (P34). */
+/** Errors that end the step even if errors of the walk are ignored (P34). */
 const OVER: ReadonlySet<FailureCode> = new Set<OutcomeCode>(['Interrupted', 'TimedOut'])
 
 /**
- * Cannot be taken back: like the kubelet, volctl does not remember the former groups. What is changed is right for the next
+ * Cannot be undone: like the kubelet, volctl does not remember the former groups. Changes already made are right for the next
  * attempt.
  */
 export async function setOwnership({ target, ownership }: Step, run: StepContext): Promise<readonly Undo[]> {
@@ -39,7 +39,7 @@ export async function setOwnership({ target, ownership }: Step, run: StepContext
 async function change(target: string, ownership: Ownership, run: StepContext): Promise<OwnershipChange> {
   const { around, context, host, signal, waiting } = run
   const mount = containingMount(around.table, target)
-  if (mount === undefined) throw new StepFailed('OwnershipFailed', `the mount table does not show where ${target} lies`)
+  if (mount === undefined) throw new StepFailed('OwnershipFailed', `the mount table does not show where ${target} is`)
   const options = {
     mountId: mount.id,
     ownership,

@@ -20,7 +20,7 @@ const AFTER_FORCE_MS = 500
 
 /**
  * Unmounts the newest mount on a path, together with its copies below a shared directory that is bind-mounted on itself
- * (O35). It is fine if nothing is mounted there.
+ * (O35). If nothing is mounted there, the step succeeds.
  */
 export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   const layer = run.around.table.top(step.target)
@@ -51,7 +51,7 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   }
 }
 
-/** A mount that another one hides cannot be unmounted by its path. @throws StepFailed StillMounted */
+/** A hidden mount cannot be unmounted by its path. @throws StepFailed StillMounted */
 function requireNoHiddenMount(path: string, { around, operation }: StepContext): void {
   const expected = expectedIds(operation)
   const hidden = around.table.at(path).find((layer) => isExpected(layer, expected))
@@ -61,7 +61,10 @@ function requireNoHiddenMount(path: string, { around, operation }: StepContext):
   })
 }
 
-/** Calls that wait for the server keep the mount busy during a forced unmount, and fail soon after it: so once more. */
+/**
+ * Calls that wait for the server keep the mount busy during a forced unmount, and fail soon after it, so the umount is
+ * repeated.
+ */
 async function umountAfterForce(
   { mountPoint }: MountInfo,
   { host, around, waiting, signal }: StepContext,
@@ -144,7 +147,7 @@ function requireSoleConnection(layer: MountInfo, { around, operation, context }:
 /** S20: lazily only if the mount is shown to be dead, and nobody holds it. */
 async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise<void> {
   const { host, waiting } = run
-  // For a dead mount this look takes its whole limit, which does not count as waiting of the operation.
+  // For a dead mount this check takes its whole limit, which does not count as waiting of the operation.
   if (!(await host.isDead(layer.mountPoint, Math.min(waiting.limitMs, 5000)))) {
     throw new StepFailed('NotDead', `${layer.mountPoint} answers, so it is not dead`, {
       hint: 'Unmount it without --lazy.',

@@ -8,7 +8,7 @@ import type { StepContext } from '../operation/step-context.ts'
 /**
  * The kernel keeps a copy on which something else is mounted.
  *
- * @param copies as they stood before the umount
+ * @param copies as they were before the umount
  * @throws StepFailed StillMounted
  */
 export function requireCopiesGone(copies: readonly MountInfo[], { around }: StepContext): void {

@@ -3,7 +3,7 @@ import type { BlockCode, FailureCode } from '../../codes/codes.ts'
 import { ExitStatus } from '../../errors/exit-status.ts'
 import type { Outcome } from '../../plan/events.ts'
 
-/** Blocked only because a flag was not given: the person did not ask for it. */
+/** Blocked only because a flag was not given: the person did not ask for the operation. */
 const NOT_ASKED_FOR: ReadonlySet<FailureCode> = new Set<BlockCode>(['NotAsked', 'DeletesData'])
 
 export function exitStatusOf(outcomes: Iterable<Outcome>, interrupted: boolean): ExitStatus {

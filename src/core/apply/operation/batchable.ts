@@ -3,7 +3,10 @@ import type { Operation, StepOp } from '../../plan/plan.ts'
 
 const BATCH_STEPS: ReadonlySet<StepOp> = new Set(['umount', 'unlink', 'rmdir'])
 
-/** May the operation share a batch: it has only steps that cannot hang, removals of single names and umounts of local file systems. */
+/**
+ * True if the operation may share a batch: it has only steps that cannot hang, removals of single names and umounts of local
+ * file systems.
+ */
 export function isBatchable({ pod, steps, expects }: Operation): boolean {
   return (
     pod !== undefined &&

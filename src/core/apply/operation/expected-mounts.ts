@@ -19,7 +19,7 @@ const UNDOING: ReadonlySet<StepOp> = new Set([
 ])
 
 /**
- * Mounts that are gone already are fine: unmounting is idempotent. A mount that was not there when the plan was made, on a
+ * Mounts that are already gone are fine: unmounting is idempotent. A mount that was not there when the plan was made, on a
  * path of the operation or below it, refuses the operation.
  *
  * @throws OperationRefused

@@ -8,7 +8,7 @@ export class Shared<T> {
     this.#ask = ask
   }
 
-  /** The last answer, if it was asked for no longer ago than this; else a new one. */
+  /** The last answer if it is no older than this, otherwise a new one. */
   get(maxAgeMs: number): Promise<T> {
     const now = performance.now()
     if (this.#answer === undefined || now - this.#asked > maxAgeMs) {

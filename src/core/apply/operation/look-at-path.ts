@@ -1,6 +1,6 @@
 /**
- * What is at a path that the kubelet did not make: of a local volume, of a hostPath. Links are followed, as the kubelet does.
- * A child with a deadline looks, since the file system there may hang (P154).
+ * What is at a path that the kubelet did not make: that of a local volume or a hostPath. Links are followed, as the kubelet
+ * does. A child with a deadline looks, since the file system there may hang (P154).
  */
 
 import { StepFailed } from '../../errors/operation-error.ts'

@@ -67,7 +67,7 @@ function make(path: string, mode: number, run: StepContext): boolean {
   }
 }
 
-/** If somebody else has put something into the directory meanwhile, the directory is kept, and the failure names it. */
+/** If somebody else has put a file into the directory meanwhile, the directory is kept, and the failure names it. */
 function removeIfEmpty(path: string, { host }: StepContext): void {
   try {
     host.rmdir(path)

@@ -6,16 +6,16 @@ import type { StepContext } from './step-context.ts'
 const last = new Map<string, Promise<boolean>>()
 
 /**
- * Does the work once no other work of this process is on the device, so that nothing it has checked changes meanwhile.
+ * Does the work once no other work of this process is on the device, so that checked facts do not change meanwhile.
  *
  * @param number "major:minor"
- * @throws StepFailed StillAtWork where a call before was given up; what the work throws
+ * @throws StepFailed StillAtWork if an earlier call was abandoned; errors of the work
  */
 export async function oneAtATime<T>(number: string, run: StepContext, work: () => Promise<T>): Promise<T> {
   const before = last.get(number)
   const mine = (async () => {
     if (await before) {
-      throw new StepFailed('StillAtWork', `a call on device ${number} was given up and may still be running`, {
+      throw new StepFailed('StillAtWork', `a call on device ${number} was abandoned and may still be running`, {
         hint: 'Wait until it has ended; then plan again.',
         stuck: true,
       })

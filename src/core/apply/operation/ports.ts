@@ -1,4 +1,4 @@
-/** What apply needs from outside. Each port is small enough that its fake is a short class. */
+/** What apply needs from outside. Each port is so small that its fake is a short class. */
 import type { ServiceAccountToken, TokenRequest } from '../../api/volume-content.ts'
 import type { NodeExpandVolume, NodePublishVolume, NodeStageVolume } from '../../csi/csi-node-client.ts'
 import type { Lookup } from '../../desired/api-lookup.ts'
@@ -43,8 +43,8 @@ export interface CsiNode {
 }
 
 /**
- * What apply asks of the API server. Undefined only where it showed that there is no such object (S3); every other failure
- * rejects.
+ * What apply asks of the API server. Undefined only if the server showed that there is no such object (S3); every other
+ * failure rejects.
  */
 export interface Cluster {
   /** DELETE with preconditions; a conflict rejects with status 409 or code `Conflict`. */
@@ -53,9 +53,9 @@ export interface Cluster {
   getNode(): Promise<Node | undefined>
   listNodePods(): Promise<readonly Pod[]>
   getClaim(namespace: string, name: string): Promise<PersistentVolumeClaim | undefined>
-  /** Gives back the claim with the patch in it; rejects with code `Forbidden` where the credential lacks the right. */
+  /** Returns the patched claim; rejects with code `Forbidden` if the credential lacks the right. */
   patchClaimStatus(namespace: string, name: string, patch: ClaimStatusPatch): Promise<PersistentVolumeClaim>
-  /** Every node's; rejects where the credential may not list them (S30). */
+  /** Every node's; rejects if the credential may not list them (S30). */
   listVolumeAttachments(): Promise<readonly VolumeAttachment[]>
   /** With all of its annotations. */
   getPod(namespace: string, name: string): Promise<Pod | undefined>
@@ -75,26 +75,26 @@ export interface ApplyContext {
   replan(state: NodeState): Plan
   /** The plan was made just now: the node is not read again before the start. */
   readonly planIsFresh?: boolean
-  /** Where a saved plan is carried out: the plan that was made just now to compare it with. */
+  /** For a saved plan: the plan that was made just now to compare it with. */
   readonly freshPlan?: Plan
-  /** Whether the node was seen to be as the operation would make it: of a plan file that was carried out before. */
+  /** True if the look showed the node as the operation would make it: for a plan file that was carried out before. */
   readonly isDone?: (operation: Operation) => boolean
   readMounts(): MountTable
   kubeletState(): KubeletSnapshot | Promise<KubeletSnapshot>
   /** By the node's lease, why a kubelet of this node's name must have run since the last look; undefined: nothing shows that (S11). */
   renewedLease?(): Promise<string | undefined>
-  /** Rejects where a witness cannot prove that it sees the pods: then nothing is touched (S9). */
+  /** Rejects if a witness cannot prove that it sees the pods: then nothing is touched (S9). */
   witness(): Promise<Witness>
   /** Undefined: the driver is not registered here. */
   csi(driver: string): CsiNode | undefined | Promise<CsiNode | undefined>
   /** The CSIDriver of this name, by the last look. */
   csiDriver(name: string): Lookup<CsiDriver>
   readonly cluster: Cluster
-  /** The attach/detach controller's rule: does any of these pods want the volume on this node (S21). */
+  /** True if any of these pods wants the volume on this node, by the attach/detach controller's rule (S21). */
   wantedByController(uniqueName: string, pods: readonly Pod[]): boolean | Promise<boolean>
   /**
-   * The volumes that these pods want, by the same rule; undefined where one could not be resolved, and may be of this
-   * plugin (S4).
+   * The volumes that these pods want, by the same rule; undefined if one could not be resolved, and may be of this plugin
+   * (S4).
    */
   wantedSources(
     pods: readonly Pod[],
@@ -106,19 +106,19 @@ export interface ApplyContext {
   readonly walker?: readonly string[]
   /** Command line that starts the reader of holders/map-reader.ts; default: this program itself. */
   readonly mapReader?: readonly string[]
-  /** What the pod and container of a process are called, by the last look. */
+  /** Names of the pod and container of a process, by the last look. */
   readonly nameOf?: NameOf
   /** The kernel and the disk; default: this host's. */
   readonly host?: Host
   /** Operations in flight at once (default 8). */
   readonly parallel?: number
-  /** How long one operation may wait for calls that may hang, all together (default two minutes). */
+  /** How long one operation may wait for all calls that may hang together (default two minutes). */
   readonly timeoutMs?: number
   /** How long a detach waits for the attacher (default 30 s). */
   readonly detachWaitMs?: number
   /** How long a device may take to appear after a log-in or a scan (default 30 s, P74). */
   readonly deviceWaitMs?: number
-  /** Flags that override a safety guard, as they were given: they are written to the journal (S31). */
+  /** Safety overrides as they were given: they are written to the journal (S31). */
   readonly guards?: unknown
   /** Default: below /run/volctl, one file for a root directory. */
   readonly lockFile?: string
@@ -130,7 +130,7 @@ export interface ApplyContext {
   readonly noJournal?: boolean
   /** The file that the plan was read from, for the journal. */
   readonly planFile?: string
-  /** Once aborted, nothing new is started, and what runs is waited for. */
+  /** Once aborted, nothing new is started, and apply waits for running operations. */
   readonly signal?: AbortSignal
   /** Once aborted, apply returns at once and names what is unfinished. */
   readonly abandon?: AbortSignal

@@ -1,4 +1,4 @@
-/** What is checked right before an operation (S26): the kubelet, the pod, the volume, the mounts. */
+/** Checks right before an operation (S26): the kubelet, the pod, the volume, the mounts. */
 
 import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { isDeviceOf } from '../../devices/whose-device.ts'
@@ -14,18 +14,18 @@ import type { DeviceSource } from '../../plugins/plugin.ts'
 import { withDeadline } from '../../processes/deadline.ts'
 import type { ApplyContext, Witness } from './ports.ts'
 
-/** Is a kubelet in charge of the node: it runs, or may start again (S11). */
+/** True if a kubelet is in charge of the node: it runs, or may start again (S11). */
 export function ownsNode({ running, mayReturn }: KubeletSnapshot): boolean {
   return running || mayReturn
 }
 
-/** Was the plan made while a kubelet was in charge: then its presence is no reason to stop. */
+/** True if the plan was made while a kubelet was in charge: then a running kubelet is no reason to stop. */
 export function plannedWithKubelet({ inputs }: Plan): boolean {
   return inputs.kubelet.state === 'running' || inputs.kubelet.state === 'mayReturn'
 }
 
 /**
- * The pod must still be gone, or finished (S3, S5, S9). For an operation on a device, no pod may want the volume.
+ * The pod must still be orphaned or finished (S3, S5, S9). For an operation on a device, no pod may want the volume.
  *
  * @throws OperationRefused
  */
@@ -48,7 +48,7 @@ async function wantsDevice({ volume }: Operation, witness: Witness, context: App
   return sources === undefined || sources.some((source) => isDeviceOf(source, volume.plugin, volume.name))
 }
 
-/** The volumes that unfinished pods want; undefined where one could not be resolved and may be of this plugin. */
+/** The volumes that unfinished pods want; undefined if one could not be resolved and may be of this plugin. */
 export async function wantedSources(
   witness: Witness,
   context: ApplyContext,
@@ -57,12 +57,12 @@ export async function wantedSources(
   return context.wantedSources(unfinished(witness), plugin)
 }
 
-/** Pods of the API that may still use what they have. */
+/** Pods in the API that may still use their volumes. */
 export function unfinished(witness: Witness): Pod[] {
   return witness.apiPods.filter((pod) => !isFinished(pod, witness))
 }
 
-/** @param deadlineMs what does not answer by then is given up: nothing has been changed yet */
+/** @param deadlineMs a witness that does not answer by then is abandoned: nothing has been changed yet */
 export async function askWitness(context: ApplyContext, deadlineMs: number): Promise<Witness> {
   try {
     return await withDeadline(context.witness(), deadlineMs, 'the API server or the container runtime')

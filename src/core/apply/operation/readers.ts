@@ -14,7 +14,7 @@ import type { Surroundings } from './surroundings.ts'
 
 /**
  * No other mount of a staged volume may exist in any namespace. A propagated copy goes away with the staged mount and does
- * not count. A bind mount, though in the same peer group, does count.
+ * not count. A bind mount, although in the same peer group, does count.
  *
  * @throws OperationRefused
  */

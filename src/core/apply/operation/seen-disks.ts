@@ -1,4 +1,4 @@
-/** A volume's disks, as they were when they were found: names, numbers and addresses may be reused for other disks (S26). */
+/** A volume's disks, as they were when found: names, numbers and addresses may be reused for other disks (S26). */
 import type { IscsiSession } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { StepContext } from './step-context.ts'
@@ -9,7 +9,7 @@ export interface SeenDisk {
   readonly identity: string
 }
 
-/** Those of the disks that exist. @throws StepFailed ForeignDevice */
+/** The disks that exist. @throws StepFailed ForeignDevice */
 export function seeDisks(
   names: readonly string[],
   run: StepContext,
@@ -21,7 +21,7 @@ export function seeDisks(
   })
 }
 
-/** @returns whether it is still there @throws StepFailed ForeignDevice */
+/** @returns whether the disk is still there @throws StepFailed ForeignDevice */
 export function isStillThere({ name, identity }: SeenDisk, run: StepContext): boolean {
   const now = identityOf(name, run.host.blockTree.iscsiSessions(), run)
   if (now === undefined || now === identity) return now !== undefined

@@ -1,4 +1,7 @@
-/** The look for users of content. Deletions that begin within a short time share one: an apply may have thousands (S12, S26). */
+/**
+ * The look for users of content. Deletions that begin within a short time share a look: an apply may have thousands (S12,
+ * S26).
+ */
 import type { ContentLook } from '../../holders/content-look.ts'
 import type { Host } from '../../host/host.ts'
 import { locate } from '../../mountinfo/location.ts'
@@ -8,7 +11,7 @@ import type { ApplyContext } from './ports.ts'
 
 /** Limit for reading the memory maps of processes; enough on a busy machine as well. */
 const MAPS_MS = 15_000
-/** A look is valid for this long; where it took longer (a node with thousands of processes), for as long as it took. */
+/** A look is valid for this long; if it took longer (a node with thousands of processes), for as long as it took. */
 const AGE_MS = 200
 const MOST_AGE_MS = 1000
 /** If something cannot be seen, every deletion is refused. With a process that hangs, each look takes the whole limit, so it is not repeated soon. */

@@ -4,7 +4,7 @@ import { StepFailed } from '../../errors/operation-error.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from './step-context.ts'
 
-/** @throws StepFailed TimedOut where the program did not end, CommandFailed where it printed too much */
+/** @throws StepFailed TimedOut if the program did not end, CommandFailed if it printed too much */
 export async function command(
   run: StepContext,
   program: string,
@@ -27,7 +27,7 @@ export async function command(
   })
 }
 
-/** The first line that a program printed, errors before output; else its exit status. For messages. */
+/** The first line that a program printed, errors before output; otherwise its exit status. For messages. */
 export function firstLineOf({ stdout, stderr, status }: CommandResult): string {
   const [line = ''] = (stderr.trim() || stdout.trim()).split('\n')
   return line === '' ? `exit status ${status}` : line

@@ -13,7 +13,7 @@ export interface BringUp {
   wanted?: VolumeToMount
   /** Absolute path of the device node that a step has brought to this node. */
   device?: string
-  /** The source of a bind mount whose step names none: a device's global mount, or a directory that needs no mount. */
+  /** The source of a bind mount if its step names none: a device's global mount, or a directory that needs no mount. */
   source?: string
   /** What a flexVolume driver's init reported. */
   flex?: FlexCapabilities
@@ -21,7 +21,7 @@ export interface BringUp {
   csi?: { readonly node: CsiNode; readonly capabilities: readonly string[] }
 }
 
-/** What a step of one operation works with; `run` wherever it is passed (an ApplyRun is `apply`). */
+/** What a step of one operation works with; always passed as `run` (an ApplyRun is `apply`). */
 export interface StepContext {
   readonly operation: Operation
   /** The plan that was made right before the start. */
@@ -38,7 +38,7 @@ export interface StepContext {
   readonly say: (message: string) => void
   /** Devices seen and calls answered so far in this apply, by volume. */
   readonly record: VolumeRecord
-  /** What an operation that brings a volume up has found out so far. */
+  /** What an operation that sets up a volume has found out so far. */
   readonly bringUp: BringUp
 }
 

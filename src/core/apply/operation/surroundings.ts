@@ -1,4 +1,4 @@
-/** The mount tables around an operation or batch, read once. After changed(), the next question reads them again. */
+/** The mount tables around an operation or batch, read once. After changed(), the next use reads them again. */
 import { posix } from 'node:path'
 import type { Host } from '../../host/host.ts'
 import { compareText } from '../../lang/compare-text.ts'

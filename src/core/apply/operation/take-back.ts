@@ -1,17 +1,16 @@
-/** Takes back the steps of one operation, unless somebody else may rely on them by now. */
+/** Undoes the steps of one operation, unless somebody else may rely on them by now. */
 import { isStuck, leaveAll, takeBackAll, type Undo } from '../../errors/undo.ts'
 import { askKubelet, ownsNode, plannedWithKubelet } from './preconditions.ts'
 import type { StepContext } from './step-context.ts'
 
-/** Time for the undo, however much of its time the operation has spent. */
+/** Time for the undo, regardless of the time that the operation has spent. */
 const UNDO_MS = 30_000
 
 /**
- * Takes everything back, the newest first. What could not be taken back is added to the failure's message. Nothing is
- * touched after a call that was given up, since it may still be running, nor once a kubelet runs, which may rely on what
- * was made (S11).
+ * Undoes everything, the newest first. What could not be undone is added to the failure's message. Nothing is touched after
+ * an abandoned call, since it may still be running, nor once a kubelet runs, which may rely on what was made (S11).
  *
- * @returns what to throw
+ * @returns the error to throw
  */
 export async function takeBack(undos: readonly Undo[], failure: unknown, run: StepContext): Promise<unknown> {
   if (undos.length === 0) return failure

@@ -1,27 +1,27 @@
-/** What one apply has learnt about a volume, for the detach that comes later (S21). */
+/** What one apply has found out about a volume, for a later detach (S21). */
 import type { ExpectedMount } from '../../plan/plan.ts'
 
 /** A mount of the volume, as the plan saw it. */
 export interface SeenLayer extends Omit<ExpectedMount['layers'][number], 'id'> {
-  /** "major:minor" of the block devices below the file system, where its own number is not one of theirs (btrfs). */
+  /** "major:minor" of the block devices below the file system, if its own number is not one of theirs (btrfs). */
   readonly behind: readonly string[]
-  /** Set if this is only a directory of a file system: the mount point where somebody else has all of it mounted. */
+  /** Set if this is only a directory of a file system: the mount point where somebody else has mounted all of it. */
   readonly keptAt?: string
 }
 
 export class VolumeRecord {
   /**
-   * Every device on which the volume was seen, "major:minor", with the sequence number of its disk when this apply first
-   * saw it; undefined where the kernel has none. The number may belong to another disk by now (loop devices).
+   * Every device on which the volume was seen, "major:minor", with the sequence number of its disk when this apply first saw
+   * it; undefined if the kernel has none. The number may belong to another disk by now (loop devices).
    */
   readonly devices = new Map<string, string | undefined>()
-  /** Of these, the ones that no mount or map showed, and that were found by name (find-volume-device.ts). */
+  /** The devices among them that no mount or map showed, and that were found by name (find-volume-device.ts). */
   readonly found = new Set<string>()
-  /** What each device was built on at that time: an unstage may close the mapping that leads to the disk. */
+  /** The devices that each device was built on at that time: an unstage may close the mapping that leads to the disk. */
   readonly below = new Map<string, ReadonlyMap<string, string | undefined>>()
-  /** Of these, the ones whose mounts an operation of this apply found and is about to unmount. */
+  /** The devices among them whose mounts an operation of this apply found and is about to unmount. */
   readonly mounted = new Map<string, string | undefined>()
-  /** "major:minor" of overlays with a layer in what was mounted (directory-users.ts). */
+  /** "major:minor" of overlays with a layer in the volume (directory-users.ts). */
   readonly overlays = new Set<string>()
   unstaged = false
   touched = false
@@ -29,7 +29,7 @@ export class VolumeRecord {
   readonly #sequenceOf: (dev: string) => string | undefined
   readonly #madeOf: (dev: string) => readonly string[]
 
-  /** @param madeOf the devices that a device is made of, "major:minor" */
+  /** @param madeOf the devices that a device is built on, "major:minor" */
   constructor(sequenceOf: (dev: string) => string | undefined, madeOf: (dev: string) => readonly string[]) {
     this.#sequenceOf = sequenceOf
     this.#madeOf = madeOf
@@ -40,7 +40,7 @@ export class VolumeRecord {
     return [...this.#layers.values()]
   }
 
-  /** Notes a device that a mount, a map or --device shows. */
+  /** Records a device that a mount, a map or --device shows. */
   note(dev: string): void {
     if (this.devices.has(dev)) return
     this.devices.set(dev, this.#sequenceOf(dev))
@@ -52,7 +52,7 @@ export class VolumeRecord {
     this.note(dev)
   }
 
-  /** Forgets devices that were found by name: --device says which one it is, or that there is none. */
+  /** Forgets devices that were found by name: --device says which device it is, or that there is none. */
   forgetFound(): void {
     for (const dev of this.found) {
       this.devices.delete(dev)

@@ -6,10 +6,10 @@ const BETWEEN_MS = 200
 const DEFAULT_MS = 30_000
 
 /**
- * Asks now, and then five times a second, until there is an answer, the time is over or the apply is interrupted.
+ * Asks now, and then five times a second, until there is an answer, the time is up or the apply is interrupted.
  *
- * @param atMostMs the context's own limit for devices may be shorter
- * @throws StepFailed TimedOut where the operation's time is spent already
+ * @param atMostMs milliseconds; the context's own limit for devices may be shorter
+ * @throws StepFailed TimedOut if the operation's time is already spent
  */
 export async function waitUntil<T>(
   ask: () => T | undefined,

@@ -20,7 +20,7 @@ export class WaitingBudget {
   /**
    * Calls with the milliseconds that are left.
    *
-   * @throws StepFailed TimedOut, without calling, where nothing is left
+   * @throws StepFailed TimedOut, without calling, if no time is left
    */
   async spend<T>(call: (ms: number) => Promise<T>): Promise<T> {
     if (this.isSpent) {
@@ -40,7 +40,7 @@ export class WaitingBudget {
     }
   }
 
-  /** Grants this much more time: for taking back what is half-made, however much time was spent. */
+  /** Grants this much more time: for undoing half-made work, regardless of the time spent. */
   leaveAtLeast(ms: number): void {
     this.#spentMs = Math.min(this.#spentMs, this.limitMs - Math.min(ms, this.limitMs))
   }

@@ -3,7 +3,7 @@ import { diskFailure } from '../../files/disk-failure.ts'
 import type { StepContext } from './step-context.ts'
 
 /**
- * @param before the record that is there, which goes to the journal first: it may name what nothing else does (S14)
+ * @param before the record that is there, which is written to the journal first: it may be the only record of something (S14)
  * @throws StepFailed WriteFailed, or that the disk is full
  */
 export function writeRecord(path: string, text: string, before: string | undefined, run: StepContext): void {

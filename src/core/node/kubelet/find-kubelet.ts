@@ -1,4 +1,4 @@
-/** Finds this node's kubelet: its process, else the unit that would start it (S8, N16). */
+/** Finds this node's kubelet: its process, otherwise the unit that would start it (S8, N16). */
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../../errors/errors.ts'
@@ -50,7 +50,7 @@ export interface KubeletChoice {
 /**
  * @param running kubelets that run; if there are any, only they count
  * @param root prefix of the files that are read, for tests
- * @throws SafetyRefusal SeveralKubelets, until --root-dir or --node names one
+ * @throws SafetyRefusal SeveralKubelets, unless --root-dir or --node names one
  */
 export function findKubelet(
   running: readonly KubeletCandidate[],
@@ -86,7 +86,7 @@ function kubeletsOfOtherUnits(root: string): readonly KubeletCandidate[] {
 
 const RKE2_UNITS = ['rke2-server.service', 'rke2-agent.service']
 
-/** rke2 installs both of its units, but a node uses one: is this the one that is not enabled, while the other is. */
+/** rke2 installs both of its units, but a node uses one: true for the unit that is not enabled while the other is. */
 function isOtherHalf(name: string, root: string): boolean {
   return (
     RKE2_UNITS.includes(name) &&
@@ -102,7 +102,7 @@ function unitSource(unit: ServiceUnit, root: string): CandidateSource | undefine
   if (unit.name.startsWith('rke2')) return rancherKubelet('rke2', origin, own, root)
   if (unit.name.startsWith('k0s')) return k0sKubelet(origin, own)
   if (unit.name.startsWith('snap.microk8s')) return microk8sKubelet(origin, root)
-  // `kubenswrapper /usr/bin/kubelet`, `hyperkube kubelet`: the arguments before belong to another program.
+  // `kubenswrapper /usr/bin/kubelet`, `hyperkube kubelet`: the arguments before it belong to another program.
   const program = unit.args.findIndex((word) => !word.startsWith('-') && basename(word) === 'kubelet')
   return { ...origin, args: unit.args.slice(Math.max(program, 0) + 1), workingDirectory: unit.workingDirectory }
 }

@@ -19,7 +19,9 @@ export interface KubeletCandidate {
   readonly args: readonly string[]
   readonly rootDir: string
   readonly nodeName: string
-  /** Is the name set by a flag or its distribution's file; else it is the host name, or comes from the cloud provider. */
+  /**
+   * True if a flag or the distribution's file sets the name; otherwise it is the host name, or comes from the cloud provider.
+   */
   readonly isNamed: boolean
   /** Absent: a kubelet without an API server (N12), or one whose kubeconfig is in its distribution's usual place. */
   readonly kubeconfig?: string
@@ -60,7 +62,7 @@ export function candidateFrom(source: CandidateSource): KubeletCandidate {
     rootDir: posix.resolve(source.workingDirectory, flags.get('root-dir') || source.rootDir || DEFAULT_ROOT_DIR),
     nodeName: canonicalNodeName(named || hostname()),
     isNamed: Boolean(named),
-    // Relative to the kubelet's working directory, as the kubelet takes it (S33).
+    // Relative to the kubelet's working directory, as for the kubelet itself (S33).
     ...(kubeconfig && { kubeconfig: posix.resolve(source.workingDirectory, kubeconfig) }),
     workingDirectory: source.workingDirectory,
     ...defined({ runtimeEndpoint: source.runtimeEndpoint, staticPodPath: source.staticPodPath }),

@@ -30,7 +30,7 @@ type Document = Readonly<Record<string, unknown>>
  * The effective configuration (N11), lowest to highest: the `--config` file, the `*.conf` drop-ins of `--config-dir` in
  * lexical order of their paths, flags. Relative paths inside a file are relative to that file's directory.
  *
- * @param workingDirectory the kubelet's, for relative paths of flags
+ * @param workingDirectory the kubelet's working directory, for relative paths of flags
  * @throws VolctlError KubeletConfigUnreadable
  */
 export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): KubeletConfig {
@@ -92,7 +92,7 @@ function readConfigFile(path: string): Document {
   }
 }
 
-/** An empty path counts as no path, wherever it is given. */
+/** An empty path always counts as no path. */
 function from(directory: string, path = ''): string {
   return path === '' ? '' : resolve(directory, path)
 }

@@ -7,7 +7,7 @@
  */
 export type KubeletFlags = ReadonlyMap<string, string>
 
-/** Flags whose value may begin with a dash: pflag takes the next word whatever it is. */
+/** Flags whose value may begin with a dash: pflag takes any next word as the value. */
 const TEXT_FLAGS = new Set([
   'root-dir',
   'config',

@@ -1,6 +1,6 @@
 /**
  * Recognises a kubelet whose program has another name (a distribution's own, a copy) by its flags (S11, N14). Flags that
- * other programs of a node have as well are not enough.
+ * other programs of a node also have are not enough.
  */
 import { basename, resolve } from 'node:path'
 import { trustedTextIfAny } from '../../trust/files.ts'
@@ -32,7 +32,7 @@ const STARTERS = new Set(
   docker-init docker podman nerdctl ctr runc crun rkt conmon runsv s6-supervise supervise`),
 )
 
-/** Of a command line as the kernel has it: most processes are no kubelet, and are not looked at further. */
+/** By the command line as the kernel shows it: most processes are no kubelet, and are not examined further. */
 export function mayBeKubelet(cmdline: string): boolean {
   return MAY_BE.test(cmdline)
 }
@@ -41,7 +41,7 @@ const MAY_BE =
   /(?:^|\0)--(?:(?:bootstrap[-_])?kubeconfig|container[-_]runtime[-_]endpoint|pod[-_]manifest[-_]path)[=\0]/
 
 /**
- * Are these a kubelet's arguments: a kubeconfig, and either a flag that only a kubelet has, a node name, or a kubelet's
+ * True for a kubelet's arguments: a kubeconfig, and either a flag that only a kubelet has, a node name, or a kubelet's
  * configuration file; without a kubeconfig, two flags that only a kubelet has.
  *
  * @param args with the program's name
@@ -61,7 +61,7 @@ export function isKubeletByFlags(args: readonly string[], workingDirectory: stri
   return namesItsConfig(flags, workingDirectory, root)
 }
 
-/** Does --config name a KubeletConfiguration: by its content if it can be read, else by its name. */
+/** True if --config names a KubeletConfiguration: by its content if that can be read, otherwise by its name. */
 function namesItsConfig(flags: KubeletFlags, workingDirectory: string, root: string): boolean {
   const path = flags.get('config')
   if (!path) return false

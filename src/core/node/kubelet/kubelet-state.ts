@@ -1,4 +1,7 @@
-/** Does a kubelet run here, or may it start again (S11, N19). Its --lock-file is never opened: that makes some kubelets exit (N20). */
+/**
+ * Whether a kubelet runs here, or may start again (S11, N19). Its --lock-file is never opened: that makes some kubelets exit
+ * (N20).
+ */
 import { get } from 'node:http'
 import { defined } from '../../lang/defined.ts'
 import { addDoubt } from '../../trust/doubts.ts'
@@ -40,8 +43,8 @@ export interface KubeletAnswers {
 }
 
 /**
- * Pure: the kubelet's state from its signs. What systemd does not say counts as "may return"; since when it is stopped is
- * decided from other sources if no unit says it.
+ * Pure: the kubelet's state from its signs. If systemd says nothing, the kubelet "may return"; if no unit says since when it
+ * is stopped, other sources decide.
  */
 export function judgeKubelet(signs: KubeletSigns, answers: KubeletAnswers): LocalKubelet {
   const { chosen, config } = signs
@@ -111,15 +114,18 @@ function answersHealthz(config: KubeletConfig): Promise<boolean> {
   })
 }
 
-/** If the health port is off, the API's port is looked at. A listener of root's is enough, since a request would need a certificate. */
+/**
+ * If the health port is off, the API's port is checked. A listener of root's is enough, since a request would need a
+ * certificate.
+ */
 function listensOnItsPort(config: KubeletConfig): number | undefined {
   const port = config.port ?? API_PORT
   return port !== 0 && !isOthers(port) && listeners(port).length > 0 ? port : undefined
 }
 
 /**
- * While the kubelet is down any user may listen there, and would keep root from repairing the node (S32): another user, or a
- * pod in the host's network, whose uid may be 0.
+ * While the kubelet is down any user may listen there, and so keep root from repairing the node (S32): another user, or a pod
+ * in the host's network, whose uid may be 0.
  */
 function isOthers(port: number): boolean {
   const found = listeners(port)
@@ -133,14 +139,14 @@ function isOthers(port: number): boolean {
   return true
 }
 
-/** Why the listening processes are not the host's; undefined: one of them is, or none is found. */
+/** Why the listening processes are not the host's; undefined: one of them is, or none was found. */
 function whyHoldersAreOthers(found: readonly Listener[]): string | undefined {
   const whys = (found.length === 0 ? [] : holdersOf(found)).map((pid) => {
     using process = pin(pid)
     try {
       return process && whyNotHosts(process)
     } catch {
-      // It has ended, so it is unknown whose it was.
+      // The process has ended, so its owner is unknown.
       return undefined
     }
   })

@@ -5,7 +5,10 @@ import type { KubeletCandidate } from './kubelet-candidate.ts'
 
 export interface OwnNodeName {
   readonly name: string
-  /** `flag`: a flag or its distribution's file; `credential`: the API accepts it under no other name; `hostname`: neither is there. */
+  /**
+   * `flag`: a flag or its distribution's file; `credential`: the API accepts it under no other name; `hostname`: neither
+   * exists.
+   */
   readonly from: NodeNameFrom
 }
 
@@ -22,7 +25,7 @@ export async function ownNodeName(kubelet: KubeletCandidate | undefined): Promis
   return { name: kubelet.nodeName, from: 'hostname' }
 }
 
-/** Imported when needed, which is seldom: most kubelets have a flag. */
+/** Imported only when needed, which is seldom: most kubelets have a flag. */
 async function nameInKubeconfig(path: string): Promise<string | undefined> {
   const { nodeNameInKubeconfig } = await import('../../api/kubeconfig/node-credential.ts')
   return nodeNameInKubeconfig(path)

@@ -25,7 +25,7 @@ export interface HostProcess {
   /** The command line, split at NUL. */
   readonly args: readonly string[]
   readonly workingDirectory: string
-  /** It was recognised by its flags only. */
+  /** The kubelet was recognised by its flags only. */
   readonly byFlags?: boolean
   readonly parent?: number
   /** The systemd service whose cgroup it is in. */
@@ -69,7 +69,7 @@ export function scanProcesses(proc = '/proc'): ProcessScan {
   return { ...unitedPods(cgroups, [...bases]), ...found }
 }
 
-/** A pod that is this node's by one process and nested by another counts as this node's. */
+/** A pod that one process shows as this node's and another as nested counts as this node's. */
 function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<ProcessScan, 'podUids' | 'nestedUids'> {
   const podUids = new Set<string>()
   const nestedUids = new Set<string>()
@@ -102,7 +102,7 @@ export function scanKubelets(proc = '/proc'): readonly HostProcess[] {
   })
 }
 
-/** By its name, else by its flags. */
+/** By its name, otherwise by its flags. */
 function kubeletProcess(pid: number, comm: string, proc: string): readonly HostProcess[] {
   if (KUBELET_COMM.test(comm)) return hostProcess(pid, proc, 'kubelet')
   if (RUNTIME_COMM.test(comm) || !mayBeKubelet(readIfAlive(`${proc}/${pid}/cmdline`))) return []
@@ -126,7 +126,7 @@ function parentOf(status: string): number | undefined {
   return parent === undefined ? undefined : Number(parent)
 }
 
-/** Kubelets that may be trusted about themselves: their mount namespace, too, was made by this host's root (S32). */
+/** Kubelets whose own data may be trusted: their mount namespace, too, was made by this host's root (S32). */
 export async function hostsKubelets(processes: readonly HostProcess[]): Promise<readonly HostProcess[]> {
   const whys = await Promise.all(processes.map(({ process }) => process && whyNotHostsMounts(process)))
   return processes.filter((each, index) => {
@@ -147,8 +147,8 @@ function commOf(pid: number, proc: string): string {
 /**
  * The process, pinned, if it is root's. Empty for a zombie, which has no arguments and holds nothing.
  *
- * @param as of a kubelet by its name it is said where one of somebody else's is not believed: for a runtime that is the rule,
- * wherever a pod runs containers, and any process may have such flags
+ * @param as `kubelet`, by its name: only then is an ignored process reported. Processes named like a runtime that are not
+ * root's are normal where a pod runs containers, and any process may have a kubelet's flags
  */
 function hostProcess(pid: number, proc: string, as: 'kubelet' | 'runtime' | 'by flags'): readonly HostProcess[] {
   const process = pin(pid, proc)
@@ -175,7 +175,7 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
     if (why === undefined) return host
     if (say) notBelieved(host, why)
   } catch {
-    // It has ended.
+    // The process has ended.
   }
   return undefined
 }

@@ -1,17 +1,17 @@
 /**
- * When a kubelet of this node's name was last seen to live by what it says to the API: its lease, which it renews every
- * few seconds, and the heartbeat of its Ready condition (S11). Both have times of the clock of whoever wrote them.
+ * When a kubelet of this node's name last reported to the API: by its lease, which it renews every few seconds, and by the
+ * heartbeat of its Ready condition (S11). Both times are by the clock of the machine that wrote them.
  */
 import type { Lease } from '../../model/objects.ts'
 import type { ApiSnapshot, KubeletSnapshot, StopShownBy } from '../../model/snapshot.ts'
 
 /** The kubelet's state as this host alone shows it. */
 export interface LocalKubelet extends KubeletSnapshot {
-  /** No process runs, and this host does not show since when. */
+  /** No process runs, and nothing on this host shows since when. */
   readonly stopUnknown?: true
 }
 
-/** Milliseconds since the epoch by this host's clock, and how far the API server's is ahead of it. */
+/** Milliseconds since the epoch by this host's clock, and how far the API server's clock is ahead of it. */
 export interface Clocks {
   readonly now: number
   readonly skewMs?: number | undefined
@@ -29,11 +29,11 @@ const AHEAD_MS = 60_000
 const ROUNDING_MS = 2000
 
 /**
- * The kubelet's state by all evidence, the latest of which counts. Where nothing on this host says since when it is stopped, the
- * API does; where that does not either, it has just stopped. A lease younger than its duration that no known stop
- * explains says that a kubelet of this name lives, here or on another machine.
+ * The kubelet's state by all evidence; the latest counts. If nothing on this host says since when it is stopped, the API
+ * decides; if the API does not say, either, it counts as just stopped. A lease younger than its duration that no known stop
+ * explains shows that a kubelet of this name is alive, here or on another machine.
  *
- * @param api undefined where it was not read
+ * @param api undefined if it was not read
  */
 export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefined, now: number): KubeletSnapshot {
   const { stopUnknown = false, ...kubelet } = local
@@ -48,13 +48,13 @@ export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefine
         note: `${said(kubelet.note)}the node's lease was renewed ${ago(now - lease.at)} ago: a kubelet of this name is running`,
       }
     : {}
-  // Never started here, and no sign of uncertainty: stopped long enough ago.
+  // Never started here, and nothing uncertain: stopped long enough ago.
   const stop =
     unit === undefined && !stopUnknown ? {} : latestStop({ unit, lease, heartbeat: heartbeat(api, clocks), now })
   return { ...kubelet, ...stop, ...(lives && { mayReturn: true }), ...note }
 }
 
-/** Is the lease younger than its duration, and renewed since a moment. Both in milliseconds since the epoch. */
+/** True if the lease is younger than its duration, and was renewed since a moment. Both in milliseconds since the epoch. */
 export function leaseIsAlive(
   api: ApiSnapshot | undefined,
   { now, since }: { readonly now: number; readonly since: number },
@@ -64,11 +64,11 @@ export function leaseIsAlive(
 }
 
 /**
- * Has a kubelet of this name run since the look, whatever its clock shows: its lease has been renewed.
+ * Whether a kubelet of this name has run since the look, whatever its clock shows: then its lease has been renewed.
  *
- * @param before of the look; undefined: there was none, or it was not readable
- * @param now undefined: it cannot be read any more, which proves nothing
- * @returns why it must have lived, in words
+ * @param before the lease of that look; undefined: there was none, or it was not readable
+ * @param now undefined: it can no longer be read, which proves nothing
+ * @returns why the kubelet must have run, in words
  */
 export function renewedSince(before: Lease | undefined, now: Lease | undefined): string | undefined {
   const renewTime = now?.spec?.renewTime
@@ -118,9 +118,9 @@ function latestStop({ unit, lease, heartbeat, now }: Evidence): Pick<KubeletSnap
 }
 
 /**
- * A time that somebody else wrote, in this host's clock. It is unknown whether the time is of this host's clock or of the
- * server's: the later of the two counts, but for one that would lie ahead. One that is ahead by both, zero, or no time at
- * all is just now (S28).
+ * A time that another machine may have written, by this host's clock. It is unknown whether this host's clock or the server's
+ * was used: the later reading counts, unless it is in the future. A time that is in the future by both, zero, or no time at
+ * all counts as just now (S28).
  */
 function momentOf(time: string, { now, skewMs = 0 }: Clocks): number {
   const at = Date.parse(time)

@@ -7,7 +7,7 @@ export interface UnitState {
   readonly activeState: string
   readonly subState: string
   readonly unitFileState: string
-  /** RFC 3339: when it last became inactive; absent: it never was active, or systemd has forgotten it (O38). */
+  /** RFC 3339: when the unit last became inactive; absent: it never was active, or systemd has forgotten it (O38). */
   readonly inactiveSince?: string
   /** What may start the inactive unit at any moment: a queued job, or active units that trigger or uphold it. */
   readonly startedBy?: readonly string[]
@@ -20,9 +20,7 @@ const PROPERTIES = [
   ...['Job', 'TriggeredBy', 'UpheldBy'],
 ]
 
-/**
- * Asks systemd, with a deadline. Undefined where systemd does not run here, does not answer, or knows no such unit.
- */
+/** Asks systemd, with a deadline. Undefined if systemd does not run here, does not answer, or knows no such unit. */
 export async function unitState(unit: string): Promise<UnitState | 'no systemd' | 'no answer' | undefined> {
   if (!existsSync('/run/systemd/system')) return 'no systemd'
   const output = await show(PROPERTIES, [unit])
@@ -38,7 +36,7 @@ export async function unitState(unit: string): Promise<UnitState | 'no systemd' 
 
 const QUEUED = 'a queued job'
 
-/** Those of the units that systemd shows to be active, or does not show at all. */
+/** The units that systemd shows as active, or does not show at all. */
 export function activeOf(output: string, units: readonly string[]): readonly string[] {
   const states = new Map(
     output.split(/\n\n+/).map((block) => {
@@ -89,7 +87,7 @@ export function parseUnitState(output: string, now: Moment = thisMoment()): Unit
   }
 }
 
-/** A time by the monotonic clock, in microseconds: how long ago that was is right even if the wall clock was set since (S28). */
+/** A time by the monotonic clock, in microseconds: its age is right even if the wall clock has been set since (S28). */
 function sinceMonotonic(text: string, { wall, monotonic }: Moment): string | undefined {
   const since = Number(text) / 1000
   if (!(since > 0) || since > monotonic) return undefined

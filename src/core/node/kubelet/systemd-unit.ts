@@ -19,7 +19,7 @@ export interface ServiceUnit {
   readonly workingDirectory: string
 }
 
-/** The unit file in the first of these directories wins; drop-ins of all are united. */
+/** The unit file in the first of these directories wins; drop-ins of all are merged. */
 const UNIT_DIRECTORIES = [
   '/etc/systemd/system',
   '/run/systemd/system',
@@ -30,7 +30,7 @@ const UNIT_DIRECTORIES = [
 
 /**
  * @param root prefix of every path, for tests
- * @returns undefined where there is no such unit, or it is masked
+ * @returns undefined if there is no such unit, or it is masked
  */
 export function readServiceUnit(name: string, root = ''): ServiceUnit | undefined {
   const directory = UNIT_DIRECTORIES.find((candidate) => exists(join(root, candidate, name)))
@@ -74,7 +74,7 @@ export function serviceUnitsNaming(what: RegExp, root = ''): readonly string[] {
   return [...new Set(names)].sort()
 }
 
-/** Is the unit enabled, by the links that `systemctl enable` makes. */
+/** True if the unit is enabled, by the links that `systemctl enable` makes. */
 export function isEnabled(name: string, root = ''): boolean {
   const directory = join(root, '/etc/systemd/system')
   return listIfAny(directory).some((entry) => entry.endsWith('.wants') && exists(join(directory, entry, name)))

@@ -49,8 +49,8 @@ export class MountPoints {
   }
 
   /**
-   * The type of what is mounted there, without a stat. readdir shows the file below the mount, so a device file that is bound
-   * onto a plain file looks like a plain file; the mount's root in devtmpfs shows which device it is.
+   * The type of the file that a mount shows, without a stat. readdir shows the file below the mount, so a device file that is
+   * bound onto a plain file looks like a plain file; the mount's root in devtmpfs shows which device it is.
    */
   typeOf(mount: MountInfo, dirent: Dirent): FileType {
     const type = typeOfDirent(dirent)

@@ -1,4 +1,4 @@
-/** One pod's directory (N4): what is read first, and what is read only if the pod is not alive. */
+/** One pod's directory (N4): the part that is read first, and the part that is read only if the pod is not alive. */
 import { baseName } from '../../actual/tree.ts'
 import type { ExpectedFile } from '../../desired/payload-entries.ts'
 import { ownValue } from '../../lang/own-value.ts'
@@ -24,17 +24,20 @@ export interface PodScan {
 export interface Marked {
   readonly plugin: string
   readonly meta: string
-  /** Something is mounted on it: if the pod does not want the volume, the mount alone shows that it is there. */
+  /**
+   * Something is mounted on the volume's directory: if the pod does not want the volume, the mount alone shows that it is set
+   * up.
+   */
   readonly mounted: boolean
 }
 
-/** What the API says of a living pod's volumes, by their names. */
+/** What the API says about the volumes of a pod that has not ended, by their names. */
 export interface LivingPod {
   /** The volume's expected files, by path below `..data`. A file without an expected digest is not read. */
   expectedFiles(volume: string): ReadonlyMap<string, ExpectedFile> | undefined
-  /** Does the pod want a volume of this name. */
+  /** True if the pod wants a volume of this name. */
   wants(volume: string): boolean
-  /** Is an emptyDir of this name mounted on its directory: then files in the unmounted directory prevent that (S22). */
+  /** True if an emptyDir of this name gets a mount on its directory: files in the unmounted directory prevent that (S22). */
   isMountedOver(volume: string): boolean
 }
 
@@ -50,7 +53,7 @@ export function scanPodDirectory(walk: TreeWalk, directory: Draft): PodScan {
   }
 }
 
-/** How many levels below each directory the kubelet itself makes; what is deeper is not the kubelet's. */
+/** How many levels below each directory the kubelet itself makes; deeper entries are not the kubelet's. */
 const LEVELS: Readonly<Record<string, number>> = { plugins: 3, containers: 2 }
 /** Read by readPodVolumes. */
 const VOLUMES = new Set(['volumes', 'volumeDevices', 'volume-subpaths'])
@@ -64,7 +67,7 @@ export function completeLivingPod(walk: TreeWalk, pod: PodScan, api: LivingPod):
     const name = baseName(volume.path)
     const files = api.expectedFiles(name)
     if (!walk.isMountPoint(volume)) readAtomicVolume(walk, volume, { expected: files })
-    // Of a volume that was filled, the marker is not needed.
+    // If the volume was filled, the marker is not needed.
     else if (!readShownGeneration(walk, volume, files))
       readMarker(walk, `pods/${pod.uid}/plugins/kubernetes.io~empty-dir/wrapped_${name}`)
   }

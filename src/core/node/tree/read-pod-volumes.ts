@@ -1,4 +1,4 @@
-/** Reads a pod's volumes, raw block volumes and sub-paths, to the depth that is needed for every pod. */
+/** Reads a pod's volumes, raw block volumes and sub-paths, as deep as every pod needs. */
 import { baseName } from '../../actual/tree.ts'
 import { ownValue } from '../../lang/own-value.ts'
 import { wrappedName } from '../../plugins/paths.ts'

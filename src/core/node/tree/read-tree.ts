@@ -8,8 +8,8 @@
  * Reading has two parts. First, the pod list must name every directory that the first part found (R804: a directory that
  * appears after the list must not look orphaned). Second, with the list most of the work can be skipped: no decision needs
  * the attributes of a living pod's directories, or the content of its emptyDirs. `scanTree` reads names, types and state
- * files. `complete` reads attributes and contents of all pods that are not alive, and of living pods what can be compared
- * with the API.
+ * files. `complete` reads attributes and contents of all pods that are not alive, and of living pods the files that can be
+ * compared with the API.
  */
 import { type Dirent, readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -34,9 +34,9 @@ export interface ReadTreeOptions {
   readonly mounts: MountTable
   /** `all` for a snapshot; `plan` skips what no decision needs. */
   readonly attributes: 'all' | 'plan'
-  /** Links in the kubelet's directories; default: they are looked for. */
+  /** Links in the kubelet's directories; default: they are searched for. */
   readonly links?: StructureLinks
-  /** For tests: names of block devices; else from /sys/class/block. */
+  /** For tests: names of block devices; default: from /sys/class/block. */
   readonly blockDevices?: ReadonlySet<string>
 }
 
@@ -55,7 +55,7 @@ const PODS_AT_ONCE = 16
 const PLUGIN_LEVELS = 5
 
 /**
- * Reads what must be read of every pod. Yields now and then, so that the API's answer can be received meanwhile.
+ * Reads the part that is needed for every pod. Yields now and then, so that the API's answer can be received meanwhile.
  *
  * @throws VolctlError RootDirMissing, RootDirUnreadable
  */

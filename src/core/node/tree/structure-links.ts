@@ -1,9 +1,10 @@
 /**
- * Links in place of the kubelet's directories (S8): an administrator may have moved `pods`, or a driver's staging directories,
- * to another disk. The kubelet follows such a link without noticing; volctl resolves it once, and knows about it.
+ * Links in place of the kubelet's directories (S8): an administrator may have moved `pods`, or a driver's staging
+ * directories, to another disk. The kubelet follows such a link without noticing; volctl resolves the link once, and
+ * remembers it.
  *
- * A link is only followed if nobody but root could have made it or any part of the way (S33), and nothing on the way may
- * hang. What is behind any other link is unknown, and counts as in use.
+ * A link is only followed if nobody but root could have made it or any part of the way (S33), and nothing on the way can
+ * hang. The content behind any other link is unknown, and counts as in use.
  */
 import { closeSync, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
@@ -25,7 +26,7 @@ export interface StructureLinks {
   readonly unknown: ReadonlyMap<string, string>
 }
 
-/** Looked for again with each reading of a mount table, since a link may change at any time. @param rootDir without links */
+/** Searched again with each reading of a mount table, since a link may change at any time. @param rootDir without links */
 export function structureLinks(rootDir: string, table: MountTable): StructureLinks {
   const search = new Search(rootDir, table)
   for (const path of STRUCTURE) search.look(path)
@@ -71,7 +72,7 @@ class Search implements StructureLinks {
         entry.isSymbolicLink() ? [entry.name] : [],
       )
     } catch {
-      // The tree walk reports that.
+      // The tree walk reports the error.
       return []
     }
   }
@@ -163,7 +164,7 @@ class Search implements StructureLinks {
   }
 }
 
-/** Undefined: nothing is there, or it cannot be read, which the tree walk reports. */
+/** Undefined: the path is missing, or cannot be read, which the tree walk reports. */
 function lookedAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
@@ -172,7 +173,7 @@ function lookedAt(path: string): Stats | undefined {
   }
 }
 
-/** Undefined: it is not a link. @throws ENOENT where nothing is there */
+/** Undefined: not a link. @throws ENOENT if the path is missing */
 function targetOf(path: string): string | undefined {
   return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined
 }

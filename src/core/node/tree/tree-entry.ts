@@ -25,7 +25,7 @@ function typeOfStat(stat: Stats): FileType {
   return stat.isBlockDevice() ? 'block' : 'char'
 }
 
-/** Adds what lstat shows of an entry, in the snapshot's form. */
+/** Adds an entry's attributes from lstat, in the snapshot's form. */
 export function addAttributes(entry: Draft, stat: Stats): void {
   entry.type = typeOfStat(stat)
   entry.mode = (stat.mode & 0o7777).toString(8)
@@ -40,7 +40,7 @@ export function addAttributes(entry: Draft, stat: Stats): void {
 /**
  * Attributes, and the target of a link. Never for a mount point.
  *
- * @returns false where the entry is gone
+ * @returns false if the entry is gone
  */
 export function lstatEntry(entry: Draft, path: string): boolean {
   try {

@@ -70,7 +70,7 @@ export class TreeWalk {
     })
   }
 
-  /** Is it a directory, or a followed link to one. */
+  /** True for a directory, or a followed link to one. */
   isDirectory({ type, realPath }: Draft): boolean {
     return type === 'dir' || realPath !== undefined
   }

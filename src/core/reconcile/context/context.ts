@@ -13,7 +13,7 @@ import type { VolumeUsers } from '../pods/volume-users.ts'
 import type { Witnesses } from '../pods/witnesses.ts'
 import { howToStop } from './kubelet-unit.ts'
 
-/** A state file's directory, relative to the root directory, and the volume that it names. */
+/** A state file's directory, relative to the root directory, and the volume that the file names. */
 export interface DiskRecord {
   readonly path: string
   readonly volume: { readonly driver: string; readonly handle: string; readonly from: string }
@@ -41,22 +41,22 @@ export interface PlanContext {
   /** Milliseconds since the epoch: when the snapshot was taken. */
   readonly now: number
   /**
-   * The same by this host's clock or the API server's, whichever is behind (S28): where this host's was set forward,
-   * what changed a moment before would look old by it.
+   * The same by this host's clock or the API server's, whichever is behind (S28): if this host's clock was set forward, a
+   * change of a moment before would look old.
    */
   readonly cautiousNow: number
   readonly bootTime: number | undefined
 }
 
-/** How a pod is named: by its own name where the API or the runtime has it. */
+/** A pod's name, if the API or the runtime has it; otherwise its UID. */
 export function podRefOf({ classes }: PlanContext, uid: string): PodRef {
   return classes.of(uid)?.ref ?? { uid }
 }
 
 /**
- * S11: a kubelet that runs or may come back owns devices, maps, attachments and mounts; one that has just stopped may
- * have driver calls in flight.
- * @returns what to wait for, or undefined where volctl may act
+ * S11: a kubelet that runs or may come back owns devices, maps, attachments and mounts; one that has just stopped may have
+ * driver calls in flight.
+ * @returns what to wait for, or undefined if volctl may act
  */
 export function waitForKubelet(context: PlanContext): Wait | undefined {
   const { kubelet, inputs, options, now } = context
@@ -90,7 +90,7 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
 }
 
 /**
- * S11 for what belongs to a pod that is gone: while a kubelet runs, only what has not changed for the settle time.
+ * S11 for leftovers of an orphaned pod: while a kubelet runs, volctl acts only on what has not changed for the settle time.
  * Unknown, zero and future times count as just now (S28).
  */
 export function waitToSettle(

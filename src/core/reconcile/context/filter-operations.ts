@@ -1,4 +1,7 @@
-/** --only, --skip, --pod, --namespace, --volume, --max: what depends on something left out is left out too, and counted (contract). */
+/**
+ * --only, --skip, --pod, --namespace, --volume, --max: an operation that depends on one left out is left out, too, and
+ * counted (contract).
+ */
 
 import type { Draft } from '../../plan/draft.ts'
 import type { PlanOptions, VolumeRef } from '../../plan/plan.ts'
@@ -22,10 +25,10 @@ export function filterOperations(drafts: readonly Draft[], options: PlanOptions)
 type Scope = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>
 
 /**
- * Operations that a scope names. One on a device or an attachment has no pod: it belongs to the pod whose last volume it
- * comes after, and only where every pod that it comes after is named (contract).
+ * Operations that a scope names. An operation on a device or an attachment has no pod: it belongs to the pods whose
+ * operations it comes after, and is named only if all of these pods are (contract).
  *
- * @param operations each behind all that it comes after
+ * @param operations each after all that it depends on
  */
 export function namedAmong<T extends Pick<Draft, 'pod' | 'volume'>>(
   operations: readonly T[],
@@ -44,7 +47,7 @@ export function namedAmong<T extends Pick<Draft, 'pod' | 'volume'>>(
   return named
 }
 
-/** Does what is left by --pod, --namespace and --volume include this operation of a pod. */
+/** True if --pod, --namespace and --volume select this operation of a pod. */
 export function isNamed(operation: Pick<Draft, 'pod' | 'volume'>, scope: Scope): boolean {
   return (!narrowsPods(scope) || isOfNamedPod(operation, scope)) && isOfNamedVolume(operation, scope)
 }
@@ -66,7 +69,7 @@ function isOfNamedVolume({ volume }: Pick<Draft, 'volume'>, { volumes = [] }: Sc
   return volumes.some((each) => names.includes(each))
 }
 
-/** What `--volume` takes. */
+/** The names of a volume that `--volume` takes. */
 export function namesOf(volume: VolumeRef): (string | undefined)[] {
   const { name, podVolumeName, uniqueName, handle, persistentVolume, claim } = volume
   return [name, podVolumeName, uniqueName, handle, persistentVolume, claim]

@@ -2,18 +2,18 @@
 import type { PlanContext } from './context.ts'
 import { howToStart } from './kubelet-unit.ts'
 
-/** Of a file that volctl never deletes. */
+/** For a file that volctl never deletes. */
 export const CLEAR_AWAY = 'Look at the file; move or delete it yourself, then plan again.'
 
 /** S13. */
 export const DELETE_DATA = 'Give --orphans to delete the data as well.'
 
-/** Of what volctl cannot do, and a kubelet can. @param why follows the command */
+/** For work that volctl cannot do, and a kubelet can. @param why follows the command */
 export function startKubelet({ inputs }: PlanContext, why = 'it mounts the volume'): string {
   return `S${howToStart(inputs.snapshot.kubelet).slice(1)}: ${why}.`
 }
 
-/** Of a mount that is not the volume's, or not known to be. */
+/** For a mount that is not the volume's, or not known to be. */
 export function whoMounted(path: string): string {
   return `Find out who mounted ${path} (findmnt ${path}); unmount it if nothing needs it, then plan again.`
 }

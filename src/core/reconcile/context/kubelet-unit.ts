@@ -1,8 +1,11 @@
-/** How a person stops and starts the kubelet of this node: the unit that really runs it, which k3s, RKE2, k0s and MicroK8s name after themselves. */
+/**
+ * How a person stops and starts the kubelet of this node: the unit that really runs the kubelet, which k3s, RKE2, k0s and
+ * MicroK8s name after themselves.
+ */
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import { runsApiServer } from '../../plan/kubelet-units.ts'
 
-/** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with what has to be known before. */
+/** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */
 export function howToStop(kubelet: KubeletSnapshot | undefined): string {
   const { unit, mayReturn = false, running = false } = { ...kubelet }
   const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''

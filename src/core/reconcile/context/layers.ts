@@ -15,8 +15,8 @@ export interface Stack {
 }
 
 /**
- * One umount a layer, newest first: copies below a root directory that is bound over itself go with theirs (O35). A flag
- * may ask for a forced or lazy one of what this very path shows.
+ * One umount per layer, newest first: below a root directory that is bind-mounted on itself, copies go away with their mounts
+ * (O35). A flag may ask for a forced or lazy umount of the mount that this path shows.
  */
 export function umountSteps(context: PlanContext, path: string, layers: readonly MountInfo[]): Step[] {
   const detail = umountDetail(context, path)
@@ -26,7 +26,7 @@ export function umountSteps(context: PlanContext, path: string, layers: readonly
     .map((layer) => ({
       op: 'umount',
       target: path,
-      // A layer of another file system is neither dead nor named by the flag.
+      // A layer of another file system is neither dead nor meant by the flag.
       ...defined({ detail: top !== undefined && isSame(layer, top) ? detail : undefined }),
     }))
 }
@@ -44,9 +44,9 @@ function umountDetail({ options, inputs }: PlanContext, path: string): string | 
 }
 
 /**
- * S18: each layer of a stack must show the same device and root; one mount alone at a volume's own path is the volume.
- * A mount shown to be dead is never foreign here (O20), what lies below it may be.
- * @param allowed file system types that may be mounted there at all; undefined: any
+ * S18: each layer of a stack must show the same device and root; a single mount at a volume's own path is the volume. A mount
+ * that is shown to be dead is never foreign here (O20), a layer below it may be.
+ * @param allowed file system types that may be mounted there; undefined: any
  */
 export function layerObstacle(
   context: PlanContext,
@@ -66,7 +66,7 @@ export function layerObstacle(
   const judged = dead ? layersBelowDead(layers) : layers
   const [first] = judged
   if (first === undefined) return undefined
-  // Either of the two may be the volume, unless the kubelet alone mounts this type there.
+  // Either of the two layers may be the volume, unless the kubelet alone mounts this type there.
   if (dead && allowed === undefined) return foreign(path, first, 'is below a dead mount of another file system')
   const other = judged.find((layer) => !isSame(layer, first))
   if (other !== undefined) return foreign(path, other, 'is stacked on another file system')
@@ -75,7 +75,7 @@ export function layerObstacle(
   return undefined
 }
 
-/** Only the newest mount was probed: one of another file system, or of another part of it, may answer. */
+/** Only the newest mount was probed: a layer of another file system, or of another part of it, may answer. */
 export function layersBelowDead(layers: readonly MountInfo[]): MountInfo[] {
   const top = layers.at(-1)
   return layers.filter((layer) => top !== undefined && !isSame(layer, top))

@@ -1,4 +1,4 @@
-/** Facts about one pod that several phases state. */
+/** Facts about one pod that several phases use. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import type { Reason } from '../../codes/codes.ts'
@@ -9,15 +9,15 @@ import type { PodClass } from '../pods/pod-classes.ts'
 import type { PlanContext } from './context.ts'
 import { leftUnread, unreadWithin } from './unread.ts'
 
-/** When anything of this pod last changed, in seconds of this host's clock: on disk, and where it has ended, in the API. */
+/** When anything of this pod last changed, in seconds of this host's clock: on disk and, if the pod has ended, in the API. */
 export function podTimes(context: PlanContext, pod: PodClass): (number | undefined)[] {
   const onDisk = timesOnDisk(context.inputs, pod)
   return pod.pod === undefined ? onDisk : [...onDisk, ...endTimes(context.inputs, pod.pod)]
 }
 
 /**
- * When the API says that the pod, and each container of it, ended. The kubelet tears the volumes down right after, and
- * touches no directory before (S11); a pod counts as ended just now if nothing says when it ended (S28).
+ * When the pod and each of its containers ended, by the API. The kubelet tears the volumes down right after that, and touches
+ * no directory before (S11); a pod counts as ended just now if nothing says when it ended (S28).
  */
 function endTimes({ snapshot }: ActualInputs, { metadata, status }: Pod): (number | undefined)[] {
   const {
@@ -37,7 +37,7 @@ function endTimes({ snapshot }: ActualInputs, { metadata, status }: Pod): (numbe
   return times.length === 0 ? [undefined] : times
 }
 
-/** Times of what the kubelet made for this pod; content of volumes aside. */
+/** Times of the files that the kubelet made for this pod, without the content of volumes. */
 function timesOnDisk(inputs: ActualInputs, pod: PodClass): (number | undefined)[] {
   const base = `pods/${pod.uid}`
   const own = [
@@ -62,7 +62,7 @@ function isMountPoint(inputs: ActualInputs, path: string): boolean {
   return inputs.at(path).length > 0
 }
 
-/** Why the volumes of this pod come down. */
+/** Why the volumes of this pod are torn down. */
 export function reasonOf(pod: PodClass): Reason {
   return pod.class === 'Finished' ? 'PodFinished' : 'PodGone'
 }
@@ -78,7 +78,7 @@ export function stateOf(pod: PodClass): string {
     : 'was deleted from the API; no sandbox, container or process is left'
 }
 
-/** R405: a volume of a pod that is gone or finished, where nothing is left to undo. */
+/** R405: a volume of an orphaned or finished pod with nothing left to tear down. */
 export function leaveEmpty({ inputs }: PlanContext, findings: Findings, { podUid, dir }: PodVolume): void {
   findings.leave(() => {
     const about = { path: inputs.absolute(dir), pod: podUid }

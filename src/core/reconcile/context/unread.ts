@@ -1,4 +1,4 @@
-/** What could not be read is unknown: it may have content or not (S3). */
+/** A directory or file that could not be read is unknown: it may have content or not (S3). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { parentOf, type Tree } from '../../actual/tree.ts'
 import { mayBeGlobal } from '../../devices/global-mounts.ts'
@@ -13,12 +13,15 @@ import type { PlanContext } from './context.ts'
 
 const ERRNO = /^E[A-Z0-9]+$/
 
-/** Did the system refuse to read it. A limit of volctl's own, as for what containers write, shows that something is there. */
+/**
+ * True if the system refused to read the entry. A limit of volctl's own, as for content written by containers, shows that
+ * something is there.
+ */
 function isUnread(entry: TreeEntry): boolean {
   return (entry.error !== undefined && ERRNO.test(entry.error)) || isUnknownLink(entry)
 }
 
-/** S8: a link where the kubelet has a directory. It is not followed: what is behind it is unknown. */
+/** S8: a link where the kubelet has a directory. The link is not followed: what is behind it is unknown. */
 function isUnknownLink({ path, type, realPath }: TreeEntry): boolean {
   return (
     type === 'link' && !(realPath !== undefined && mayBeLink(path)) && (isExpectedDirectory(path) || mayBeGlobal(path))
@@ -33,12 +36,12 @@ export const unknownLinks = onceFor(
       .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) })),
 )
 
-/** Nearly always empty: then no volume has to look for any. */
+/** Nearly always empty: then no volume has to be searched for them. */
 const unreadEntries = onceFor(
   ({ snapshot }: ActualInputs): readonly TreeEntry[] => snapshot.tree?.filter(isUnread) ?? [],
 )
 
-/** What could not be read of these paths, each with all above it. */
+/** What could not be read at these paths and above them. */
 export function unreadObstacle(inputs: ActualInputs, paths: readonly string[]): Obstacle | undefined {
   if (unreadEntries(inputs).length === 0) return undefined
   const unread = paths.map((path) => unreadOnTheWay(inputs.tree, path)).find((entry) => entry !== undefined)
@@ -51,12 +54,12 @@ function unreadOnTheWay(tree: Tree, path: string): TreeEntry | undefined {
   return path === '.' ? undefined : unreadOnTheWay(tree, parentOf(path))
 }
 
-/** All of the root directory that could not be read, each with what it keeps from being decided. */
+/** Every part of the root directory that could not be read, each with what cannot be decided because of it. */
 export function unreadParts(inputs: ActualInputs): { readonly path: string; readonly obstacle: Obstacle }[] {
   return unreadEntries(inputs).map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) }))
 }
 
-/** What could not be read of a directory: itself, or anything above it or in it. */
+/** What could not be read of a directory: the directory, or anything above it or in it. */
 export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | undefined {
   if (unreadEntries(inputs).length === 0) return undefined
   const inside = inputs.tree.descendants(path).find(isUnread)
@@ -64,7 +67,7 @@ export function unreadWithin(inputs: ActualInputs, path: string): Obstacle | und
 }
 
 /**
- * S21: if a place where set-up volumes leave traces could not be read, any volume may be set up. For pods that live see
+ * S21: if a place where set-up volumes leave traces could not be read, any volume may be set up. For running pods see
  * `unidentifiedVolumes`.
  */
 export function unreadTraces({ inputs, classes }: PlanContext): Obstacle | undefined {
@@ -86,7 +89,7 @@ export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obs
   return { rule: 'S3', why: obstacle.message, obstacle }
 }
 
-/** No operation has a path behind such a link, whatever it was decided on. */
+/** No operation may have a path behind such a link, whatever it was decided on. */
 export function behindLinkObstacle(inputs: ActualInputs, draft: Draft): Obstacle | undefined {
   const links = unknownLinks(inputs)
   if (links.length === 0) return undefined

@@ -1,4 +1,4 @@
-/** Whether a CSI driver can be called, and what may be done if not (S14, S16, O10). */
+/** Whether a CSI driver can be called, and what may be done otherwise (S14, S16, O10). */
 
 import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { StateFile } from '../../actual/state-file.ts'
@@ -11,7 +11,7 @@ import type { FlexCall } from './flex-driver.ts'
 import { whyNoDriver } from './why-no-driver.ts'
 
 export type DriverCall =
-  /** The driver answers: it is called first. */
+  /** The driver answers: and is called first. */
   | { readonly kind: 'call' }
   /** --driver-gone: the kernel unmounts, and the driver is not called. */
   | { readonly kind: 'gone' }
@@ -20,7 +20,7 @@ export type DriverCall =
   | { readonly kind: 'blocked'; readonly blocked: Obstacle }
 
 /**
- * @param stateFile the file that would be removed in the end
+ * @param stateFile the file that would be removed at the end
  * @param mounted whether anything of the volume is mounted
  */
 export function driverCall(
@@ -44,12 +44,12 @@ export function driverCall(
   }
 }
 
-/** Is the volume torn down without a call of its driver? */
+/** True if the volume is torn down without calling its driver. */
 export function isWithoutDriver(call: DriverCall | undefined): boolean {
   return call?.kind === 'gone' || call?.kind === 'absentSinceBoot'
 }
 
-/** The obstacle of a driver, CSI or flexVolume, that has to be called and cannot be. */
+/** The obstacle if a driver, CSI or flexVolume, has to be called but cannot be. */
 export function callObstacle(call: DriverCall | FlexCall | undefined): Obstacle | undefined {
   return call?.kind === 'blocked' ? call.blocked : undefined
 }

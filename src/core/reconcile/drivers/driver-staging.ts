@@ -1,7 +1,7 @@
 /**
- * What a driver keeps below the staging path, which belongs to the driver (C20): ceph-csi mounts RBD images at STAGING/HANDLE and
- * writes a file beside the mount with what it needs to unmap the image. Such a driver is called to unstage like any other (R442,
- * R452). Whatever the driver is not known to have made is foreign, and blocks (S18, O12).
+ * What a driver keeps below the staging path, which belongs to the driver (C20): ceph-csi mounts RBD images at STAGING/HANDLE
+ * and writes a file beside the mount with what it needs to unmap the image. Such a driver is called to unstage like any other
+ * (R442, R452). Anything that the driver is not known to have made is foreign, and blocks (S18, O12).
  */
 
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
@@ -29,7 +29,7 @@ interface StagingFacts {
   readonly call: DriverCall | undefined
   readonly mounts: readonly MountInfo[]
   readonly files: readonly TreeEntry[]
-  /** Operations on this volume that come before. */
+  /** Operations on this volume that come first. */
   readonly predecessors: readonly Draft[]
 }
 
@@ -68,7 +68,7 @@ function handleToUnstage(context: PlanContext, { identity, call }: StagingFacts)
   return stages(registeredDriver(context.inputs, identity.driver)) ? identity.handle : undefined
 }
 
-/** Does the mount show the device and root of a pod's mount that this plan removes? */
+/** True if the mount shows the device and root of a pod's mount that this plan removes. */
 function showsWhatGoes({ inputs }: PlanContext, mount: MountInfo, predecessors: readonly Draft[]): boolean {
   return inputs.devices
     .showing(mount)

@@ -13,7 +13,7 @@ export type FlexCall =
 
 /**
  * Is this plugin a flexVolume driver? Every plugin that is not in-tree is one, installed or not. A name that begins with
- * kubernetes.io/ and is no in-tree plugin of this version is one only if a driver of that name is installed.
+ * kubernetes.io/ but is no in-tree plugin of this version is a flexVolume driver only if a driver of that name is installed.
  */
 export function isFlexPlugin({ inputs }: PlanContext, plugin: string): boolean {
   if (isInTree(plugin)) return false
@@ -22,7 +22,10 @@ export function isFlexPlugin({ inputs }: PlanContext, plugin: string): boolean {
   )
 }
 
-/** Without the driver the kubelet does not find the plugin, and does nothing. So neither does volctl, unless told to. */
+/**
+ * Without the driver the kubelet does not find the plugin, and does nothing. So volctl does nothing, either, without
+ * --driver-gone.
+ */
 export function flexCall({ inputs, options }: PlanContext, plugin: string): FlexCall {
   const program = flexProgram(inputs.snapshot, plugin)
   if ('executable' in program) return { kind: 'call', executable: program.executable }

@@ -9,8 +9,7 @@ import type { PlanContext } from '../context/context.ts'
  */
 export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
   const sockets = inputs.snapshot.csiSockets
-  if (sockets === undefined)
-    return `CSI driver ${driver} cannot be called: the sockets of CSI drivers were not looked at`
+  if (sockets === undefined) return `CSI driver ${driver} cannot be called: the sockets of CSI drivers were not read`
   const said = sockets.filter((socket) => socket.driver === driver)
   if (said.length > 0) {
     const each = said.map(({ endpoint, path, error }) => `${endpoint ?? path}${error ? `: ${error}` : ''}`)
@@ -21,7 +20,7 @@ export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
   return `CSI driver ${driver} is not registered on this node${maybe}`
 }
 
-/** May a CSI driver be behind this socket? Whoever answers UNIMPLEMENTED is another plugin, such as one of DRA. */
+/** True if a CSI driver may be behind this socket. A plugin that answers UNIMPLEMENTED is of another kind, such as DRA. */
 export function isSilent({ driver, error = '' }: CsiSocket): boolean {
   return driver === undefined && !error.includes('UNIMPLEMENTED')
 }

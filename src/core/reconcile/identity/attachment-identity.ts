@@ -1,4 +1,7 @@
-/** Driver and handle of a VolumeAttachment: its name is a hash of both and of the node, and so confirms other sources (R007). */
+/**
+ * Driver and handle of a VolumeAttachment: its name is a hash of driver, handle and node, and so confirms other sources
+ * (R007).
+ */
 import { csiSourceOf } from '../../desired/csi-translation/csi-source.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'

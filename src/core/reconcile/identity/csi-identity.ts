@@ -39,7 +39,7 @@ export function identifyPodVolume(context: PlanContext, volume: PodVolume): Iden
   return shown === undefined ? byConfirmedName(context, volume, lost) : byDevice(context, volume, shown, lost)
 }
 
-/** Where the target is no longer mounted, a sub-path still shows the volume's device. */
+/** If the target is no longer mounted, a sub-path may still show the volume's device. */
 function mountOf({ layers, subPaths }: PodVolume): MountInfo | undefined {
   return layers.at(-1) ?? subPaths?.leaves.find((leaf) => leaf.layers.length > 0)?.layers.at(-1)
 }
@@ -59,9 +59,9 @@ function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo, los
 }
 
 /**
- * Nothing is mounted, so there is no device to compare: the PersistentVolume of that name, confirmed by its staging directory (O6).
- * Not where another pod uses or used what is staged: the PersistentVolume may then have been deleted and created again after this
- * directory was made (S17).
+ * Nothing is mounted, so there is no device to compare: the PersistentVolume of that name, confirmed by its staging directory
+ * (O6). Not if another pod uses or used the staged volume: then the PersistentVolume may have been deleted and created again
+ * after this directory was made (S17).
  */
 function byConfirmedName(context: PlanContext, volume: PodVolume, lost: string): Identified {
   const named = identityOfPersistentVolume(context, unescapeQualifiedName(volume.name))

@@ -13,7 +13,7 @@ import { sha256Hex, unescapeQualifiedName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { Identified } from './identified.ts'
 
-/** @param shown a mount of the volume, where there is one */
+/** @param shown a mount of the volume, if there is one */
 export function givenForFileSystem(
   context: PlanContext,
   name: string,
@@ -59,7 +59,7 @@ function handleGiven({ options: { handles } }: PlanContext, name: string): strin
   return ownValue(handles, name) ?? ownValue(handles, unescapeQualifiedName(name))
 }
 
-/** By the hash in the directory's name; in the older layout, whose names have no hash, by vol_data.json (C11). */
+/** By the hash in the directory's name; in the older layout, whose names contain no hash, by vol_data.json (C11). */
 function stagedUnder({ staged }: PlanContext, handle: string): StagedVolume[] {
   const key = sha256Hex(handle)
   return staged.filter((each) =>
@@ -71,7 +71,7 @@ function driverOf({ driverDir, stateFile }: StagedVolume): string | undefined {
   return driverDir === 'pv' ? stateFile?.data?.driverName : driverDir
 }
 
-/** A handle does not name its driver: the PersistentVolume of that name does, or the handle's VolumeAttachment (R007). */
+/** A handle does not say its driver: the PersistentVolume of that name does, or the handle's VolumeAttachment (R007). */
 function driverByName({ objects, inputs }: PlanContext, name: string, handle: string): string | undefined {
   const csi = objects.csiSourceOf(unescapeQualifiedName(name))
   if (csi !== undefined) return csi.driver

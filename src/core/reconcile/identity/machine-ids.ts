@@ -11,7 +11,7 @@ export type IdComparison = 'agrees' | 'contradicts' | 'nothing'
 
 /**
  * What a pair of ids proves. Firmware and kubelet differ in case and dashes; and SMBIOS before 2.6 stored the first three
- * groups of its UUID in the other byte order, so that a machine may report either.
+ * groups of its UUID in the other byte order, so a machine may report either.
  */
 export function compareIds(field: keyof MachineIds, one: MachineIds, other: MachineIds): IdComparison {
   const [a, b] = [plain(one[field]), plain(other[field])]
@@ -19,14 +19,14 @@ export function compareIds(field: keyof MachineIds, one: MachineIds, other: Mach
   return a === b || (field === 'systemUUID' && swapped(a) === b) ? 'agrees' : 'contradicts'
 }
 
-/** Boot ids come from the kernel: no placeholders are to be expected. */
+/** Boot ids come from the kernel: placeholders are not expected. */
 export function compareBootIds(one: string | undefined, other: string | undefined): IdComparison {
   const [a, b] = [plain(one), plain(other)]
   if (a === '' || b === '') return 'nothing'
   return a === b ? 'agrees' : 'contradicts'
 }
 
-/** Is a value given with --accept-identity the Node's? */
+/** True if a value given with --accept-identity is the Node's. */
 export function isSameText(given: string, shown: string): boolean {
   return plain(given) === plain(shown)
 }
@@ -90,7 +90,7 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set(
   ].map((id) => id.replaceAll('-', '')),
 )
 
-/** As `plain` leaves them. */
+/** In the form that `plain` gives. */
 const WORDS: ReadonlySet<string> = new Set([
   ...[
     'uninitialized',

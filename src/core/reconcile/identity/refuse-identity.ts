@@ -1,4 +1,4 @@
-/** S1: the Node object must be this host's, and its name the one of this host's kubelet. Else the whole plan is refused. */
+/** S1: the Node object must be this host's, and its name that of this host's kubelet. Otherwise the whole plan is refused. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { defined } from '../../lang/defined.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
@@ -53,7 +53,7 @@ function pairsOf(snapshot: NodeSnapshot): {
   }
 }
 
-/** Does a kubelet run, or has one of this name renewed the lease since this boot, and nothing shows that it stopped? */
+/** True if a kubelet runs, or if one of this name has renewed the lease since this boot and nothing shows that it stopped. */
 function kubeletOfThisBoot({ kubelet, api, bootTime, capturedAt }: NodeSnapshot): boolean {
   if (kubelet === undefined) return false
   if (kubelet.running) return true
@@ -108,7 +108,7 @@ function quoted(value: string): string {
   return /^[\w.:-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`
 }
 
-/** Refuses a --node other than the name of this host's kubelet, where that name is known. */
+/** Refuses a --node other than the name of this host's kubelet, if that name is known. */
 function refuseOtherName({ snapshot }: ActualInputs): Refusal | undefined {
   const { nodeName, kubelet, api } = snapshot
   const flag = parseKubeletFlags(kubelet?.args ?? []).get('hostname-override')

@@ -62,7 +62,7 @@ export function describePersistentVolume(
   }
 }
 
-/** Are the attachments of other nodes known, since the whole list was read and not single objects (S30)? */
+/** True if the attachments of other nodes are known, because the whole list was read and not single objects (S30). */
 export function knowsOtherNodes({ inputs }: PlanContext): boolean {
   return isListedWhole(inputs.snapshot.api, 'volumeattachments')
 }

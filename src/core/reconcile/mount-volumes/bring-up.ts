@@ -1,4 +1,4 @@
-/** The operation that brings a wanted volume up, or what it waits for (R418, R430, R829; O31). */
+/** The operation that sets up a wanted volume, or what it waits for (R418, R430, R829; O31). */
 
 import { isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
@@ -16,11 +16,11 @@ import { mountObstacle, mountWait, reportMultiAttach } from './mount-conditions.
 import { labelObstacle, setUpContext } from './selinux.ts'
 import { describeWanted } from './wanted.ts'
 
-/** A volume that is wanted and not there, or whose record is lost. */
+/** A volume that is wanted and not set up, or whose record is lost. */
 export interface Missing {
   readonly volume: VolumeToMount
   readonly evidence: MountEvidence
-  /** Why it gives no block device. */
+  /** Why the volume cannot be a block device. */
   readonly device: Obstacle | undefined
 }
 
@@ -111,7 +111,7 @@ function whyMounted(
 
 const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])
 
-/** R418, R829: on a volume that two pods may not share; where driver and handle are lost, by its directory's name. */
+/** R418, R829: operations on a volume that two pods may not share; if driver and handle are lost, by its directory's name. */
 function operationsOn(findings: Findings, { plugin, uniqueName, specName }: VolumeToMount): readonly Draft[] {
   const unnamed = findings.operations.filter(
     ({ volume }) => volume?.uniqueName === undefined && volume?.plugin === plugin && volume.name === specName,
@@ -120,12 +120,12 @@ function operationsOn(findings: Findings, { plugin, uniqueName, specName }: Volu
 }
 
 /**
- * Which operation is the first on a volume. What holds it from outside its phase does not count: once that is over, it
- * comes first all the same.
+ * Which operation is the first on a volume. Obstacles from outside its phase do not count: once they are resolved, it still
+ * comes first.
  */
 export interface Turns {
   readonly mounts: Set<Draft>
-  /** By unique name: the one that stages the volume; the other pods' operations leave that to it. */
+  /** By unique name: the operation that stages the volume, which the other pods' operations leave to it. */
   readonly stages: Map<string, Draft>
 }
 
@@ -156,8 +156,8 @@ function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {
 const MOUNTING: ReadonlySet<StepOp> = new Set(['mount', 'mapDevice', 'NodePublishVolume'])
 
 /**
- * Where nothing may come to be mounted meanwhile (S26). A device's global mount is another pod's as well: the step itself
- * compares it with the device.
+ * Paths on which nothing may get mounted meanwhile (S26). A device's global mount may be another pod's as well: the step
+ * itself compares it with the device.
  */
 function mountPointsOf(steps: readonly Step[]): string[] {
   return steps.flatMap(({ op, target }) => (MOUNTING.has(op) ? [target] : []))

@@ -1,4 +1,4 @@
-/** Is a CSI volume shown to be staged, so that one more pod needs a publication and nothing else (C20, C120). */
+/** Whether a CSI volume is shown to be staged, so that one more pod only needs NodePublishVolume (C20, C120). */
 import { readStateFile } from '../../actual/state-file.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { csiGlobalDir } from '../../names/volume-names.ts'
@@ -6,8 +6,8 @@ import { VOLUME_DATA } from '../../plugins/csi-paths.ts'
 import type { PlanContext } from '../context/context.ts'
 
 /**
- * A mount and a state file alone do not prove it: a call that was interrupted may have mounted, and done no more. What a
- * pod has mounted was published from a volume that was fully staged. In doubt it is staged again, which changes nothing.
+ * A mount and a state file alone prove nothing: an interrupted call may have mounted, and done no more. A pod's mount was
+ * published from a volume that was fully staged. In doubt the volume is staged again, which changes nothing.
  */
 export function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount): boolean {
   const { driver, handle, mode, plugin, specName } = volume

@@ -19,7 +19,7 @@ import { describeNodes, type ElsewhereNode, freeHint, nodesWith, type SharedVolu
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 
 export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
-  // First whether another node has it: then neither this kubelet nor this pass can mount it (Multi-Attach).
+  // First whether another node has the volume: then neither this kubelet nor this pass can mount it (Multi-Attach).
   return (
     elsewhereWait(context, volume) ??
     waitForKubelet(context) ??
@@ -30,7 +30,7 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
   )
 }
 
-/** S22: a Node that is ready, or merely without its kubelet, and not out of service. */
+/** S22: the Node must be ready, or only lack its kubelet, and not be out of service. */
 function nodeWait({ inputs }: PlanContext): Wait | undefined {
   const taint = inputs.snapshot.api?.node?.spec?.taints?.find(
     (each) => each.key === 'node.kubernetes.io/out-of-service',
@@ -49,7 +49,7 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   const unmanaged = whyNotManaged(context.inputs.snapshot)
   if (unmanaged !== undefined && volume.attachability === 'attachable') return notManaged(context, volume, unmanaged)
   if (volume.attachability === 'unknown') {
-    // The driver alone can say, and programs are run by apply only: it asks before the mount.
+    // Only the driver knows, and only apply runs programs: it asks the driver before the mount.
     if (pluginNamed(volume.plugin) === flexVolume) return undefined
     return {
       code: 'AttachabilityUnknown',
@@ -91,7 +91,7 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
 }
 
 function notAttached(context: PlanContext, volume: VolumeToMount, message: string): Wait {
-  // Whether another node has the volume attached is unknown, which is not the same as that none has (S3).
+  // It is unknown whether another node has the volume attached, which does not mean that none has (S3).
   const unknown = elsewhereUnknown(context, volume)
   return {
     code: 'NotAttached',
@@ -100,7 +100,7 @@ function notAttached(context: PlanContext, volume: VolumeToMount, message: strin
   }
 }
 
-/** N9, C41: only the kubelet attaches here, and it does not attach CSI volumes. */
+/** N9, C41: here only the kubelet attaches, and it does not attach CSI volumes. */
 function notManaged(context: PlanContext, { specName, driver }: VolumeToMount, why: string): Wait {
   return {
     code: 'NotManaged',
@@ -129,7 +129,7 @@ function accessWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   return elsewhereUnknown(context, volume)
 }
 
-/** S30: whether another node has the volume is unknown; then nothing is mounted. */
+/** S30: nothing is mounted while it is unknown whether another node has the volume. */
 function elsewhereUnknown(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   const { persistentVolume, attachability, identity } = sharedOf(volume)
   if (attachability === 'notAttachable' || persistentVolume === undefined || allowsSeveralNodes(persistentVolume))
@@ -144,7 +144,7 @@ function elsewhereUnknown(context: PlanContext, volume: VolumeToMount): Wait | u
   }
 }
 
-/** S30: another node has the volume, whose access mode allows one node. */
+/** S30: another node has the volume, and its access mode allows one node. */
 export function elsewhereWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   const nodes = nodesInTheWay(context, volume)
   if (nodes.length === 0) return undefined
@@ -158,7 +158,7 @@ export function elsewhereWait(context: PlanContext, volume: VolumeToMount): Wait
 
 function nodesInTheWay(context: PlanContext, volume: VolumeToMount): readonly ElsewhereNode[] {
   const { persistentVolume } = volume
-  // Without a PersistentVolume it has no access mode (R740).
+  // Without a PersistentVolume there is no access mode (R740).
   if (persistentVolume === undefined || allowsSeveralNodes(persistentVolume)) return []
   return nodesWith(context, sharedOf(volume))
 }
@@ -166,13 +166,13 @@ function nodesInTheWay(context: PlanContext, volume: VolumeToMount): readonly El
 function sharedOf(volume: VolumeToMount): SharedVolume & Pick<VolumeToMount, 'attachability'> {
   const { driver, handle, persistentVolume, attachability, plugin, specName } = volume
   const identity = driver === undefined || handle === undefined ? undefined : { driver, handle }
-  // A flexVolume that is not attached here goes by its shared name elsewhere (P7).
+  // A flexVolume that is not attached here has its shared name on other nodes (P7).
   const isShared = identity !== undefined || attachability !== 'unknown'
   const uniqueName = isShared ? volume.uniqueName : uniqueVolumeName(plugin, specName)
   return { uniqueName, identity, persistentVolume, attachability }
 }
 
-/** What the controller says in an event of the pod as "Multi-Attach error" (R743), with what a person needs to end it. */
+/** The controller's "Multi-Attach error" event of the pod (R743), with what a person needs to resolve it. */
 export function reportMultiAttach(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const nodes = nodesInTheWay(context, volume)
   if (nodes.length === 0) return
@@ -186,7 +186,7 @@ export function reportMultiAttach(context: PlanContext, findings: Findings, volu
   )
 }
 
-/** UID of another pod, Desired or Frozen, that has the volume: on disk, or because what it wants is mounted. */
+/** UID of another pod, Desired or Frozen, that has the volume: on disk, or because its wanted volume is mounted. */
 function otherPodWith(context: PlanContext, { uniqueName, podUid }: VolumeToMount): string | undefined {
   const onDisk = context.users.of(uniqueName).find((user) => user.pod.uid !== podUid && user.how === 'has it on disk')
   if (onDisk !== undefined) return onDisk.pod.uid

@@ -1,4 +1,4 @@
-/** Phase 2 of the pass: volumes that living pods want and do not have (R410, S22; O3, O21, O26, O31). */
+/** Phase 2 of the pass: volumes that desired pods lack (R410, S22; O3, O21, O26, O31). */
 
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
@@ -67,7 +67,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   bringUp(context, findings, { volume, evidence, device }, turns)
 }
 
-/** The kubelet finds no mapper for it, and tries for ever (R010). */
+/** The kubelet finds no block mapper for the volume, and tries for ever (R010). */
 function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
   return {
     code: 'BlockUnsupported',

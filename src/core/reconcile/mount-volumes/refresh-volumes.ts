@@ -1,4 +1,4 @@
-/** Mounted volumes whose content or size is older than what the API says (R807 and O28 as overruled by the contract; S23). */
+/** Mounted volumes whose content or size is older than in the API (R807 and O28 as overruled by the contract; S23). */
 
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { nodeExpansionWanted } from '../../desired/expansion.ts'
@@ -18,7 +18,7 @@ import { elsewhereWait, mountWait } from './mount-conditions.ts'
 import { setUpContext } from './selinux.ts'
 import { describeWanted, leaveSatisfied } from './wanted.ts'
 
-/** Adds a RemountVolume or ExpandVolume for a volume that is mounted, where a difference is shown. */
+/** Adds a RemountVolume or ExpandVolume for a mounted volume that is shown to differ. */
 export function refreshVolume(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   if (pluginNamed(volume.plugin).refreshes) remount(context, findings, volume)
   else if (wantsRepublish(context, volume)) republish(context, findings, volume)
@@ -102,16 +102,16 @@ interface Refresh {
   readonly asked: boolean
   readonly flag: string
   readonly expects?: readonly ExpectedMount[]
-  /** Why it is unknown whether it differs. */
+  /** Why it is unknown whether the volume differs. */
   readonly unread?: Obstacle | undefined
-  /** What no flag lifts; undefined: nothing. */
+  /** An obstacle that no flag lifts; undefined: none. */
   readonly obstacle?: Obstacle | undefined
 }
 
 function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount, what: Refresh): void {
   const pod = podRefOf(context, volume.podUid)
   const ref = describeWanted(context, volume)
-  // A driver is called only for what may be mounted here and now (S22, S30).
+  // A driver is called only for a volume that may be mounted here now (S22, S30).
   const wait =
     volume.plugin === CSI_PLUGIN
       ? mountWait(context, volume)
@@ -120,7 +120,7 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     findings.wait(what.kind, wait, what.rule, { pod, volume: ref })
     return
   }
-  // The missing flag comes first: without it, no other obstacle concerns an apply.
+  // The missing flag comes first: without it, no other obstacle matters to an apply.
   const blocked = what.unread ?? (what.asked ? what.obstacle : notAsked(what.flag))
   findings.add({
     kind: what.kind,

@@ -18,7 +18,7 @@ function labelOf(context: PlanContext, volume: VolumeToMount): string {
   return 'label' in wanted ? wanted.label : ''
 }
 
-/** What a plugin decides by how it brings this volume up. */
+/** The facts by which a plugin decides how to set up this volume. */
 export function setUpContext(context: PlanContext, volume: VolumeToMount): SetUpContext {
   const { inputs, options, staged } = context
   return { inputs, options, staged, label: labelOf(context, volume) }
@@ -54,10 +54,10 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
 const bySharedName = onceFor(({ volumes }: DesiredState) => Map.groupBy(volumes, ({ uniqueName }) => uniqueName))
 
 /**
- * R312: of several pods of one volume the first one's label counts, which a kubelet knows from memory. Here that is a pod
- * that has the volume, else the first of the list; a kubelet ignores a pod whose label is unclear.
+ * R312: if several pods share a volume, the first one's label counts, which a kubelet knows from memory. Here that is a pod
+ * that has the volume, otherwise the first of the list; a kubelet ignores a pod whose label is unclear.
  *
- * @returns undefined where this pod is the first
+ * @returns undefined if this pod is the first
  */
 function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string; label: string } | undefined {
   const { inputs, desired } = context
@@ -98,7 +98,7 @@ function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
   })
 }
 
-/** Undefined: no state file or mount shows that it is staged. */
+/** Undefined: no state file or mount shows that the volume is staged. */
 function stagedLabel(context: PlanContext, volume: VolumeToMount): string | undefined {
   if (volume.mode === 'Block') return undefined
   if (volume.plugin !== CSI_PLUGIN)
@@ -122,7 +122,7 @@ function recordOf({ inputs }: PlanContext, volume: VolumeToMount): FoundLabel | 
   return data === undefined ? undefined : { path, label: labelIn(data) }
 }
 
-/** Of a plugin without records: the option of the mount (R808, P135). One of the PersistentVolume's own says nothing. */
+/** For a plugin without records: the mount's option (R808, P135). An option of the PersistentVolume's own proves nothing. */
 function mountOf({ inputs }: PlanContext, volume: VolumeToMount, path: string | undefined): FoundLabel | undefined {
   if (path === undefined || pluginNamed(volume.plugin).takesLabel === undefined) return undefined
   if (mountOptions(volume, []).some((option) => option.startsWith(CONTEXT))) return undefined

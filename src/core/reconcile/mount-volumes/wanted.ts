@@ -1,4 +1,4 @@
-/** A volume that a pod of this node wants: how it is named, and why it is left as it is. */
+/** A volume that a pod of this node wants: its names, and why it is left unchanged. */
 
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { defined } from '../../lang/defined.ts'
@@ -8,12 +8,12 @@ import { pluginNamed } from '../../plugins/registry.ts'
 import type { PlanContext } from '../context/context.ts'
 import { describeCsiVolume, describePersistentVolume } from '../identity/volume-facts.ts'
 
-/** A volume that a pod wants and that is as it should be. @param state to follow "the volume is wanted, and" */
+/** A volume that a pod wants and that is as it should be. @param state follows "the volume is wanted, and" */
 export function leaveSatisfied(context: PlanContext, findings: Findings, volume: VolumeToMount, state: string): void {
   findings.leave(() => ({ ...wantedAt(context, volume), why: `the volume is wanted, and ${state}`, satisfied: state }))
 }
 
-/** A volume that a pod wants, and for which nothing is to be done. */
+/** A volume that a pod wants and that needs no operation. */
 export function leaveWanted(context: PlanContext, findings: Findings, volume: VolumeToMount, why: string): void {
   findings.leave(() => ({ ...wantedAt(context, volume), why }))
 }

@@ -1,4 +1,4 @@
-/** S12: who else uses content that is to be deleted, by the mount table and the loop devices of this mount namespace. */
+/** S12: who else uses content that would be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
 import { type ContentPlace, describeUse, layersByText, mountsOf, placeIn, withTop } from '../../holders/mount-uses.ts'
 import { PlaceIndex } from '../../holders/place-index.ts'
@@ -10,13 +10,13 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 
-/** Content that is to be deleted, on disk or in memory. */
+/** Content that would be deleted, on disk or in memory. */
 export interface ContentToDelete {
   /** Absolute. */
   readonly dir: string
   /** The mounts on the directory, whose content in memory ends with them. */
   readonly layers: readonly MountInfo[]
-  /** Ids of mounts that are removed before. */
+  /** Ids of mounts that are removed first. */
   readonly removes: ReadonlySet<number>
   readonly podUid: string
 }
@@ -24,7 +24,7 @@ export interface ContentToDelete {
 /** How many uses are named; the others are counted. */
 const MOST = 4
 
-/** Other mount namespaces, processes, swap files and exports are looked at by apply, right before it deletes (S26). */
+/** Apply checks other mount namespaces, processes, swap files and exports right before it deletes (S26). */
 export function contentObstacle(context: PlanContext, content: ContentToDelete): Obstacle | undefined {
   const users = [...usersOnDisk(context, content), ...usersOfMemory(context, content)]
   if (users.length === 0) return undefined
@@ -36,7 +36,7 @@ export function contentObstacle(context: PlanContext, content: ContentToDelete):
 }
 
 function usersOnDisk(context: PlanContext, { dir, removes, podUid }: ContentToDelete): string[] {
-  // Found by the parent directory: the content meant is the one below any mount on the directory.
+  // Located by the parent directory: the content below any mount on the directory is meant.
   const parent = locate(context.inputs.mounts, posix.dirname(dir))
   if (parent === undefined) return []
   const place = { dev: parent.dev, path: posix.join(parent.path, posix.basename(dir)) }

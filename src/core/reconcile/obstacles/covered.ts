@@ -1,4 +1,4 @@
-/** S18: nothing is done to a mount that another one hides; its path leads to that other one. */
+/** S18: nothing is done to a mount that another one hides; its path leads to the other one. */
 import { onceFor } from '../../lang/once-for.ts'
 import { Covers } from '../../mountinfo/covers.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
@@ -24,8 +24,8 @@ export function coveredObstacle({ inputs: { mounts } }: PlanContext, { expects =
 }
 
 /**
- * Below a shared directory that is bound over itself, every mount has a hidden copy that goes with it: such a copy is no
- * obstacle, any other hidden mount is.
+ * Below a shared directory that is bind-mounted on itself, every mount has a hidden copy that goes away with it: such a copy
+ * is no obstacle, any other hidden mount is.
  */
 function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['layers']): MountInfo | undefined {
   const covers = coversOf(mounts)

@@ -14,11 +14,11 @@ import { missingPodsDirectory } from '../pods/pods-directory.ts'
 import { nodesWith } from './other-nodes.ts'
 
 /**
- * S4: a volume of an existing pod that could not be resolved or identified may be this one. S30: a volume that is attached
- * to another node, which its access mode does not allow, is left as it is.
+ * S4: a volume of an existing pod that could not be resolved or identified may be this one. S30: a volume that is attached to
+ * another node, which its access mode does not allow, is left as it is.
  *
  * @param plugin of the volume whose device it is
- * @param identity of a CSI volume, where it is known
+ * @param identity of a CSI volume, if known
  * @param directory name of the global directory of another plugin's volume
  */
 export function deviceObstacle(
@@ -59,7 +59,7 @@ function namesElsewhere(context: PlanContext, plugin: string, directory: string 
 }
 
 /**
- * S9, S21: a pod that must not be disturbed has a volume that could not be identified, or may run without being seen.
+ * S9, S21: a pod that must not be disturbed has a volume that could not be identified, or may run unseen.
  * @param driver of a CSI volume; undefined for other plugins
  */
 function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | undefined): Obstacle | undefined {
@@ -90,7 +90,7 @@ function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | u
   }
 }
 
-/** S21: without the directory of pods, any pod may use any volume. */
+/** S21: if the directory of pods is missing, any pod may use any volume. */
 function unseenPods({ inputs }: PlanContext): Obstacle | undefined {
   const missing = missingPodsDirectory(inputs)
   return missing && { code: 'MayBeInUse', message: missing.message, hint: missing.hint }
@@ -98,7 +98,7 @@ function unseenPods({ inputs }: PlanContext): Obstacle | undefined {
 
 /**
  * @param unresolved by the kubelet's rule, or by the controller's, which counts unused volumes too (R708)
- * @param device whose unstaging, unmapping or detaching is asked about
+ * @param device that would be unstaged, unmapped or detached
  */
 export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], device: DeviceKind): Obstacle | undefined {
   const unknown = unresolved.find((each) => mayBeOne(each.mayBe, device))

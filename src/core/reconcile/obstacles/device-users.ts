@@ -1,4 +1,7 @@
-/** Does a living pod need the device behind a global directory of iSCSI, FC or a flexVolume driver (S5, R815, R817)? */
+/**
+ * Whether a pod that must not be disturbed needs the device behind a global directory of iSCSI, FC or a flexVolume driver
+ * (S5, R815, R817).
+ */
 import { baseName } from '../../actual/tree.ts'
 import type { VolumeSpec } from '../../desired/volume-spec.ts'
 import { isDeviceOf } from '../../devices/whose-device.ts'
@@ -8,8 +11,8 @@ import type { PlanContext } from '../context/context.ts'
 import { isLiving } from '../pods/volume-users.ts'
 
 /**
- * By name: a pod wants exactly this target and LUN, WWN and LUN, WWID or flexVolume; or in doubt: a living pod has a
- * volume of the plugin that could not be identified. Mounts are judged by device, in `referencesTo`.
+ * By name: a pod wants exactly this target and LUN, WWN and LUN, WWID or flexVolume; or in doubt: a pod that must not be
+ * disturbed has a volume of the plugin that could not be identified. Mounts are judged by device, in `referencesTo`.
  *
  * @param name of the global directory
  * @param mounted whether anything is mounted on it, so that its pods' mounts can be recognised
@@ -23,7 +26,7 @@ export function isDeviceWanted(context: PlanContext, plugin: string, name: strin
 }
 
 interface Wanted {
-  /** With those that cannot be used as their pods ask (S4). */
+  /** Including volumes that cannot be used as their pods ask (S4). */
   readonly volumes: readonly VolumeSpec[]
   /** "pod UID/spec name" of each. */
   readonly keys: ReadonlySet<string>

@@ -7,8 +7,8 @@ import type { OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
 
 /**
- * Blocks those of these operations that are on a path that was detached lazily, or on the same volume: its device and its
- * attachment have other paths.
+ * Blocks operations on a path that was detached lazily, or on the same volume: its device and its attachment have other
+ * paths.
  */
 export function lazilyDetachedRule({ inputs: { snapshot } }: PlanContext, drafts: readonly Draft[]): Rule {
   const all = (snapshot.lazilyDetached ?? []).map((detached) => {
@@ -29,7 +29,7 @@ export function lazilyDetachedRule({ inputs: { snapshot } }: PlanContext, drafts
   }
 }
 
-/** Reports once that the memory of lazy unmounts cannot be used; every operation that it holds back is blocked as well. */
+/** Reports once that the record of lazy unmounts cannot be used; every operation that depends on it is blocked as well. */
 export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings: Findings): void {
   const { lazyMemory } = snapshot
   if (lazyMemory === undefined) return
@@ -38,8 +38,8 @@ export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings
 }
 
 /**
- * What was detached lazily is unknown, and unknown is not "nothing": it may be any volume. Devices stay where they are,
- * and no driver is asked to undo a volume that is no longer mounted. A mount that is still there may go.
+ * It is unknown what was detached lazily, and unknown is not "nothing": it may be any volume. Devices stay, and no driver is
+ * called to tear down a volume that is no longer mounted. A mount that is still there may be unmounted.
  */
 export function lazyMemoryObstacle({ inputs: { snapshot } }: PlanContext, draft: Draft): Obstacle | undefined {
   const { lazyMemory } = snapshot
@@ -67,7 +67,7 @@ function releases({ kind, steps, removes }: Draft): boolean {
   return OF_DEVICES.includes(kind) || (removes.size === 0 && steps.some(forgets))
 }
 
-/** Does the driver release the volume, or is its record removed? */
+/** True if the step has the driver release the volume, or removes its record. */
 function forgets({ op, target }: Step): boolean {
   return (
     op === 'NodeUnpublishVolume' || op === 'flexUnmount' || (op === 'unlink' && baseName(target) === 'vol_data.json')

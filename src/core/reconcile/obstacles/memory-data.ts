@@ -13,8 +13,9 @@ import { DELETE_DATA } from '../context/hints.ts'
 export const UNCOUNTED = { files: 0, bytes: 0, counted: false } as const
 
 /**
- * Mounts of these sub-paths that may be the last ones of an emptyDir in memory: no mount outside the pod's own directories shows
- * its file system, unlike that of a hostPath in /run. A volume that the kubelet wraps (secret, projected) is no emptyDir (P22).
+ * Mounts of these sub-paths that may be the last mounts of an emptyDir in memory: no mount outside the pod's own directories
+ * shows its file system, unlike that of a hostPath in /run. A volume that the kubelet wraps (secret, projected) is no
+ * emptyDir (P22).
  */
 export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: SubPaths | undefined): MountInfo[] {
   if (subPaths === undefined) return []
@@ -30,7 +31,7 @@ export function memoryBehind({ inputs }: PlanContext, podUid: string, subPaths: 
   return layers.filter(({ dev }) => ending.has(dev))
 }
 
-/** What the kubelet's atomic writer wrote belongs to no emptyDir, even if the volume's directory is gone (P28). */
+/** Content written by the kubelet's atomic writer belongs to no emptyDir, even if the volume's directory is gone (P28). */
 function isOfGeneration(root: string): boolean {
   return isGeneration(root.split('/')[1] ?? '')
 }

@@ -1,4 +1,4 @@
-/** In-tree volumes that this kubelet mounts by itself, since it is too old to migrate their plugin to CSI (R150). */
+/** In-tree volumes that this kubelet mounts by itself, because it is too old to migrate their plugin to CSI (R150). */
 
 import type { ApiObjects } from '../../desired/api-objects.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
@@ -23,7 +23,7 @@ export const MIGRATED_SOURCES: readonly string[] = Object.keys(PLUGINS)
 const ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins'
 
 /**
- * The in-tree plugin of a wanted volume that volctl takes for a CSI volume and this node's kubelet does not; undefined if the
+ * The in-tree plugin of a wanted volume that volctl treats as a CSI volume and this node's kubelet does not; undefined if the
  * kubelet does, too. Kubelets of the tested versions migrate all plugins, whatever CSINode lists.
  */
 export function notMigrated(
@@ -37,7 +37,7 @@ export function notMigrated(
   return plugin === undefined || migrates(snapshot, plugin) ? undefined : plugin
 }
 
-/** Does this kubelet migrate every in-tree plugin? */
+/** True if this kubelet migrates every in-tree plugin. */
 export function migratesAll(snapshot: NodeSnapshot): boolean {
   return Object.values(PLUGINS).every((plugin) => migrates(snapshot, plugin))
 }
@@ -45,7 +45,7 @@ export function migratesAll(snapshot: NodeSnapshot): boolean {
 function migrates({ api }: NodeSnapshot, plugin: string): boolean {
   const listed = api?.csiNode?.metadata.annotations?.[ANNOTATION]
   if (listed !== undefined) return listed.split(',').some((each) => each.trim() === plugin)
-  // Without a CSINode, or its annotation, only the version shows it.
+  // Without a CSINode, or its annotation, only the version shows that.
   const version = kubeletVersion(api?.node)
   return version === undefined || version.major > 1 || version.minor >= TESTED_MINORS.first
 }

@@ -6,14 +6,14 @@ import type { PodClass } from '../pods/pod-classes.ts'
 import { isLiving } from '../pods/volume-users.ts'
 
 export type References =
-  /** A mount of a pod that must not be disturbed is one: the volume is in use. */
+  /** A pod that must not be disturbed has one of the mounts: the volume is in use. */
   | { readonly kind: 'inUse'; readonly by: PodClass }
   /** Free once these operations are done. */
   | { readonly kind: 'free'; readonly after: readonly Draft[] }
   | { readonly kind: 'held'; readonly obstacle: Obstacle }
 
 /**
- * @param staged the mounts that are to be removed
+ * @param staged the mounts that would be removed
  * @param target absolute path of the staged mount
  */
 export function referencesTo(

@@ -4,7 +4,7 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 
-/** No volume is mounted so often below one pod: each of its containers has a few sub-paths at most. */
+/** No volume is mounted this often below one pod: each of its containers has a few sub-paths at most. */
 const MANY = 1000
 
 /** Names the directory with the copies of one mount. Nothing is unmounted there: the copies are foreign (S18). */

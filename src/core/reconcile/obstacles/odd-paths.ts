@@ -1,4 +1,4 @@
-/** Paths with names, from the API or from below the root directory, that would lead elsewhere. */
+/** Paths that contain names, from the API or from below the root directory, that would lead elsewhere. */
 import { isPlainPath } from '../../files/path-name.ts'
 import type { Draft, Obstacle } from '../../plan/draft.ts'
 

@@ -21,17 +21,17 @@ export interface ElsewhereNode {
   readonly name: string
   /** RFC 3339: when its VolumeAttachment was created. */
   readonly since?: string
-  /** That VolumeAttachment, where there is one. */
+  /** That VolumeAttachment, if there is one. */
   readonly attachment?: VolumeAttachment
   /** Undefined: not known. */
   readonly pods: readonly PodElsewhere[] | undefined
-  /** Why its pods are not known. */
+  /** Why its pods are unknown. */
   readonly problem?: string
 }
 
 type Source = Pick<PlanContext, 'objects' | 'inputs'>
 
-/** Sorted by name; empty where no other node has the volume, or where that is not known (`knowsOtherNodes`). */
+/** Sorted by name; empty if no other node has the volume, or if that is unknown (`knowsOtherNodes`). */
 export function nodesWith({ objects, inputs }: Source, volume: SharedVolume): readonly ElsewhereNode[] {
   const asked = inputs.snapshot.api?.elsewhere
   return nodeNames(objects, asked, volume).map((name) => {

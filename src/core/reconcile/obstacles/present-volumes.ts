@@ -18,7 +18,7 @@ import type { PlanContext } from '../context/context.ts'
 
 export interface PresentVolume {
   readonly uniqueName: string
-  /** The spec name; of a volume that is only staged, its PersistentVolume's, or the volume handle. */
+  /** The spec name; for a volume that is only staged, its PersistentVolume's name, or the volume handle. */
   readonly name: string
   /** Absolute: where the volume is mounted or mapped. */
   readonly path: string
@@ -56,7 +56,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
   return [...found.values()]
 }
 
-/** The name under which the node's status lists a wanted volume; undefined: the volume is never attached, or that is not known. */
+/** The name by which the node's status lists a wanted volume; undefined: the volume is never attached, or that is unknown. */
 export function attachableName({ inputs }: PlanContext, volume: VolumeToMount): string | undefined {
   const { attachability, uniqueName, plugin, specName } = volume
   if (attachability === 'attachable') return uniqueName
@@ -74,7 +74,7 @@ function recorded(context: PlanContext): PresentVolume[] {
   return context.onDisk.all.flatMap(({ path, volume }) => {
     const [top, uid, volumes, , name] = path.split('/')
     if (top !== 'pods' || uid === undefined || volumes !== 'volumes' || name === undefined) return []
-    // An inline volume is never attached, whatever its driver does with others (C35).
+    // An inline volume is never attached, whatever its driver does with other volumes (C35).
     if (context.inputs.at(`${path}/mount`).length === 0 || volume.handle === inlineCsiHandle(uid, name)) return []
     return csiVolume(context, volume, unescapeQualifiedName(name), `${path}/mount`, [uid])
   })
@@ -100,7 +100,7 @@ function mapped(context: PlanContext): PresentVolume[] {
   })
 }
 
-/** Global mounts of other plugins, where a PersistentVolume gives the name under which the Node lists the volume. */
+/** Global mounts of other plugins, if a PersistentVolume gives the name by which the Node lists the volume. */
 function global({ inputs }: PlanContext): PresentVolume[] {
   const { api } = inputs.snapshot
   if (api === undefined || statusVolumes(api).length === 0) return []

@@ -1,7 +1,8 @@
 /**
- * What this node has of an attached CSI volume, besides what living pods have: by its state files, by the staging directory of
- * its handle, and by the name of its PersistentVolume, under which a volume whose records are lost is still mounted (S21, O5, O7,
- * O22). The name may belong to another volume by now (S17): then a trace too many is found, which is safe.
+ * Traces of an attached CSI volume on this node, apart from those of pods that must not be disturbed: by its state files, by
+ * the staging directory of its handle, and by the name of its PersistentVolume, which still names the directory of a volume
+ * whose records are lost (S21, O5, O7, O22). The name may belong to another volume by now (S17): then one trace too many is
+ * found, which is safe.
  */
 
 import type { BlockVolume } from '../../actual/block-volume.ts'
@@ -12,7 +13,7 @@ import type { PlanContext } from '../context/context.ts'
 import type { CsiIdentity } from '../identity/identified.ts'
 import { isLiving } from '../pods/volume-users.ts'
 
-/** One thing on disk or in the mount table, relative to the root directory. */
+/** One trace on disk or in the mount table, relative to the root directory. */
 export interface VolumeTrace {
   readonly path: string
   /** An operation that removes the trace has one of these paths. */
@@ -89,7 +90,7 @@ function traceAt(path: string): VolumeTrace {
   return { path, within: [path] }
 }
 
-/** A driver without staging leaves an empty directory: that alone is no trace (R025). */
+/** A driver without staging leaves an empty directory: an empty directory alone is no trace (R025). */
 function isStaged({ layers, foreign, stateFile }: PlanContext['staged'][number]): boolean {
   return layers.length > 0 || foreign.length > 0 || stateFile !== undefined
 }

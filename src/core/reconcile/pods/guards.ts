@@ -1,4 +1,4 @@
-/** Guards that refuse a plan as a whole (S29), or its apply (S34). The guard of S1 is in refuse-identity.ts. */
+/** Safety rules that refuse a plan as a whole (S29), or its apply (S34). The rule S1 is in refuse-identity.ts. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
@@ -6,7 +6,10 @@ import type { Witnesses } from './witnesses.ts'
 
 const CLOCK_MARGIN_SECONDS = 600
 
-/** S29: does the API server seem to have lost or rolled back pods? Lifted by --accept-outage with the number of gone pods. */
+/**
+ * S29: whether the API server seems to have lost or rolled back pods. Lifted by --accept-outage with the number of orphaned
+ * pods.
+ */
 export function refuseOutage(
   inputs: ActualInputs,
   classes: PodClasses,
@@ -87,6 +90,6 @@ function newestApiTime({ snapshot }: ActualInputs): number | undefined {
   ]
     .map((time) => Date.parse(time ?? ''))
     .filter((time) => !Number.isNaN(time))
-  // Directories have times of this host's clock (S28).
+  // Times of directories are by this host's clock (S28).
   return times.length === 0 ? undefined : Math.max(...times) - (api?.clockSkewMs ?? 0)
 }

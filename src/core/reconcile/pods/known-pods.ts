@@ -1,8 +1,9 @@
 /**
- * Which pods this node knows, and whose the processes are (S9).
+ * Which pods this node knows, and which of them the processes belong to (S9).
  *
- * A pod belongs to this node if the API, the disk or the container runtime says so. A process in a pod inside a pod or container
- * belongs to a kubelet that runs in there. If nothing on this node knows the pod, only a person can say whose it is (--foreign-pod).
+ * A pod belongs to this node if the API, the disk or the container runtime says so. A process in a pod inside a pod or
+ * container belongs to a kubelet that runs in there. If nothing on this node knows the pod, only a person can say whose it is
+ * (--foreign-pod).
  */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { baseName } from '../../actual/tree.ts'
@@ -11,7 +12,7 @@ import { onceFor } from '../../lang/once-for.ts'
 
 const MAPS = /\/volumeDevices\//
 
-/** Every UID that the API, the disk, the mount table, the static manifests or the runtime of this node names. */
+/** Every UID that the API, the disk, the mount table, the static manifests or the runtime of this node knows. */
 export const knownPods = onceFor((inputs: ActualInputs): ReadonlySet<string> => {
   const { snapshot, tree } = inputs
   return new Set([
@@ -27,7 +28,7 @@ export const knownPods = onceFor((inputs: ActualInputs): ReadonlySet<string> => 
 })
 
 /**
- * Pods of this node that have a process: those that /proc shows, without the foreign ones, and nested ones that this node knows.
+ * Pods of this node that have a process: those that /proc shows, without foreign ones, and nested ones that this node knows.
  *
  * @param foreign UIDs of --foreign-pod; without effect for a pod that this node knows
  */

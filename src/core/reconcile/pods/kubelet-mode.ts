@@ -1,15 +1,15 @@
 /** How this node's kubelet is configured to treat attachments and the volumes of pods that have ended (N8-N10, R702, R710). */
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 
-/** The controller manages a node if the key is there, whatever its value (R702). */
+/** The controller manages a node if the key exists, whatever its value (R702). */
 export const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
 const KEEP_TERMINATED = 'volumes.kubernetes.io/keep-terminated-pod-volumes'
 
 type Facts = Pick<NodeSnapshot, 'api' | 'kubelet'>
 
 /**
- * Why the attach/detach controller does not attach and detach for this node, in words; undefined where it does, and where
- * the Node could not be read. A kubelet configured to attach volumes itself removes the annotation when it starts (N8).
+ * Why the attach/detach controller does not attach and detach for this node, in words; undefined if it does, or if the Node
+ * could not be read. A kubelet configured to attach volumes itself removes the annotation when it starts (N8).
  */
 export function whyNotManaged({ api, kubelet }: Facts): string | undefined {
   const node = api?.node
@@ -22,8 +22,8 @@ export function whyNotManaged({ api, kubelet }: Facts): string | undefined {
 }
 
 /**
- * The setting that keeps the volumes of pods that have ended while the API lists the pods, in words; undefined: none is made.
- * Kubernetes 1.36 ignores the setting; volctl still respects it (N10).
+ * The setting that keeps the volumes of pods that have ended while the API lists the pods, in words; undefined: there is
+ * none. Kubernetes 1.36 ignores the setting; volctl still respects it (N10).
  */
 export function whyTerminatedKept({ api, kubelet }: Facts): string | undefined {
   const kept = api?.node?.metadata.annotations?.[KEEP_TERMINATED]
@@ -33,7 +33,9 @@ export function whyTerminatedKept({ api, kubelet }: Facts): string | undefined {
     : undefined
 }
 
-/** From the configuration, which includes the flags, else from the command line itself, where the last flag counts (N15). */
+/**
+ * From the configuration, which includes the flags, otherwise from the command line itself, where the last flag counts (N15).
+ */
 function setting(kubelet: NodeSnapshot['kubelet'], field: string, flag: string): boolean | undefined {
   const own = kubelet?.config?.[field]
   if (typeof own === 'boolean') return own

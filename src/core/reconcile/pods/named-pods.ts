@@ -4,7 +4,7 @@ import type { PlanOptions } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 
-/** The beginning of a UID. Anything shorter is taken for a pod's name. */
+/** The beginning of a UID. Anything shorter counts as a pod's name. */
 const BEGINNING = /^[0-9a-f][0-9a-f-]{3,}$/
 
 export interface NamedPods {
@@ -13,7 +13,7 @@ export interface NamedPods {
   readonly ambiguous: readonly { readonly given: string; readonly pods: readonly PodClass[] }[]
 }
 
-/** A name means all pods of that namespace and name: an orphaned one, and the one that replaced it. */
+/** A name means all pods of that namespace and name: an orphaned pod, and the pod that replaced it. */
 export function namedPods({ pods = [], namespaces = [] }: PlanOptions, classes: PodClasses): NamedPods {
   const found = pods.map((given) => ({ given, pods: podsNamed(given, namespaces, classes.all) }))
   const ambiguous = found.filter(({ given, pods: candidates }) => isAmbiguous(given, candidates))

@@ -1,6 +1,6 @@
 /**
- * Which pods are alive, and which are gone: the class of every pod UID that the API, the disk, the mount table, the runtime or the
- * process table knows. Everything destructive rests on this file (S3, S9, S10).
+ * Which pods are alive, and which are orphaned: the class of every pod UID that the API, the disk, the mount table, the
+ * runtime or the process table knows. Everything destructive depends on this file (S3, S9, S10).
  */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { ProblemCode } from '../../codes/codes.ts'
@@ -51,8 +51,8 @@ export function classifyPods(
   const { snapshot, tree } = inputs
   const listed = new Map<string, Pod>()
   const shielded = new Set<string>()
-  // The last one counts. S10: the UID in a mirror pod's annotation never replaces an ordinary pod's own UID; if two objects have
-  // one UID, the one that is meant to run is believed.
+  // The last object counts. S10: the UID in a mirror pod's annotation never replaces an ordinary pod's own UID; if two
+  // objects have the same UID, the one that is meant to run counts.
   for (const pod of (snapshot.api?.pods ?? []).toSorted((a, b) => weightOf(a) - weightOf(b))) {
     listed.set(onDiskUid(pod), pod)
     for (const uid of protectedUids(pod)) shielded.add(uid)
@@ -117,7 +117,7 @@ function listedVerdict({ witnesses, statics, unseen, keepers }: Known, uid: stri
   if (isMirrorPod(pod) && !statics.mayRun(pod)) {
     if (alive)
       return frozen('PodStillRunning', 'its manifest was removed, but a sandbox, container or process of it still runs')
-    // S10: protected as long as the mirror pod is there, which only the kubelet deletes (O27).
+    // S10: protected as long as the mirror pod exists, which only the kubelet deletes (O27).
     return frozen('MirrorPodUid', 'its manifest was removed, but its mirror pod is still in the API')
   }
   // The kubelet creates a deleted mirror pod again: only its phase says whether the static pod has ended (R220).
@@ -156,14 +156,14 @@ function weightOf(pod: Pod): number {
   return (isMirrorPod(pod) ? 0 : 2) + (isTerminalPhase(pod) || isTerminating(pod) ? 0 : 1)
 }
 
-/** Without the mount table or the disk nothing is known to be unused; without the loop devices no map can be undone. */
+/** Without the mount table or the disk nothing is known to be unused; without the loop devices no map can be torn down. */
 export function sectionUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
   if (mounts.size === 0) return 'the mount table was not read'
   if (snapshot.tree === undefined) return "the kubelet's directories were not read"
   return snapshot.blockDevices === undefined ? 'the loop devices were not read' : undefined
 }
 
-/** S3: a list that failed or is missing makes no pod absent. */
+/** S3: a failed or missing list proves no pod absent. */
 export function podListIsComplete({ snapshot }: ActualInputs): boolean {
   return isListedWhole(snapshot.api, 'pods')
 }

@@ -5,11 +5,11 @@ import type { Pod } from '../../model/objects.ts'
 import type { Problem } from '../../plan/plan.ts'
 
 export interface StaticSources {
-  /** Why this UID, which the API does not list, may be a static pod's; undefined: it is not. */
+  /** Why this UID, which the API does not list, may be a static pod's; undefined: it is not a static pod's. */
   mayOwn(uid: string): string | undefined
-  /** Was the manifest of this mirror pod read? Only then are volumes mounted for the pod (S10). */
+  /** True if the manifest of this mirror pod was read. Only then are volumes mounted for the pod (S10). */
   isRead(mirror: Pod): boolean
-  /** Is the manifest of this mirror pod still there, or possibly there? */
+  /** True if the manifest of this mirror pod is, or may be, still there. */
   mayRun(mirror: Pod): boolean
   readonly problems: readonly Problem[]
 }
@@ -43,7 +43,8 @@ export function judgeStaticSources(inputs: ActualInputs): StaticSources {
     mayOwn: (uid) => {
       if (named.has(uid)) return 'a static pod manifest names this UID'
       if (unmatched !== undefined && !RFC4122.test(uid)) return unmatched
-      // A mirror pod shows the manifest's hash of its time: after an edit the static pod has another hash (R227, R230).
+      // A mirror pod shows the hash of the manifest that it was made from: after an edit the static pod has another hash
+      // (R227, R230).
       if (hashed === undefined || !MANIFEST_HASH.test(uid)) return undefined
       return `its UID may be the hash of ${hashed.file}, if that file was edited after the mirror pod was created`
     },

@@ -1,4 +1,4 @@
-/** Volumes that a running pod may still have though its directory no longer shows which (S9, O2, R827). */
+/** Volumes that a running pod may still have although its directory no longer shows which (S9, O2, R827). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { baseName } from '../../actual/tree.ts'
 import { unescapeQualifiedName } from '../../names/volume-names.ts'
@@ -8,16 +8,16 @@ import type { PodClass } from './pod-classes.ts'
 /** A volume of a pod that must not be disturbed, which could not be identified: it may be any volume. */
 export interface UnidentifiedVolume {
   readonly pod: PodClass
-  /** What is known about it, in words. */
+  /** What is known about the volume, in words. */
   readonly what: string
-  /** Of any plugin, of any CSI driver, or of the driver that the PersistentVolume of its name has. */
+  /** Of any plugin, of any CSI driver, or of the driver of the PersistentVolume with this name. */
   readonly of: 'any' | 'csi' | { readonly driver: string }
 }
 
 /**
- * A pod whose directory could not be read may have any volume. Of a running pod that the API does not list, only the directory
- * shows the volumes. The kubelet creates `volumes` for every pod; it removes a volume's directory before the containers end, and
- * leaves the plugin's directory (O2).
+ * A pod whose directory could not be read may have any volume. If a running pod is not listed by the API, only its directory
+ * shows the volumes. The kubelet creates `volumes` for every pod; it removes a volume's directory before the containers end,
+ * and leaves the plugin's directory (O2).
  * @param hasCsiTraces whether a sub-path or a block map is left that names a CSI volume
  */
 export function unidentifiedVolumes(
@@ -42,7 +42,7 @@ export function unidentifiedVolumes(
   })
 }
 
-/** May containers of a pod that the API does not list still use volumes whose directories are empty already (O2)? */
+/** True if containers of a pod that the API does not list may still use volumes whose directories are already empty (O2). */
 export function mayRunUnlisted(pod: PodClass): boolean {
   return pod.pod === undefined && (pod.alive || pod.why?.code === 'AlivenessUnknown')
 }

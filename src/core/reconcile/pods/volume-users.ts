@@ -19,8 +19,8 @@ export interface VolumeUsers {
   /** Pods that are Desired or Frozen and use this unique name. */
   of(uniqueName: string): readonly VolumeUser[]
   /**
-   * Pods that are Desired or Frozen and have on disk, under this PV's name, a CSI volume whose vol_data.json is lost; or whose claim
-   * is bound to this PV, which cannot be used.
+   * Pods that are Desired or Frozen and have on disk, under this PV's name, a CSI volume whose vol_data.json is lost; or
+   * whose claim is bound to this PV, although it cannot be used.
    */
   ofPersistentVolume(name: string): readonly VolumeUser[]
   /** Pods that are Desired or Frozen and have any volume of this plugin, wanted or on disk. */
@@ -29,7 +29,7 @@ export interface VolumeUsers {
   readonly unidentified: readonly UnidentifiedVolume[]
 }
 
-/** @see R815, R817: a volume is matched by what the pod wants and by what its directories and maps say. */
+/** @see R815, R817: a volume is matched by the pod's spec, and by the pod's directories and maps. */
 export function findVolumeUsers(
   inputs: ActualInputs,
   objects: ApiObjects,
@@ -49,7 +49,7 @@ export function findVolumeUsers(
   for (const { podUid, mayBe, persistentVolumeName } of desired.unresolved) {
     const pod = classes.of(podUid)
     if (pod === undefined || !isLiving(pod) || mayBe.of !== 'itself') continue
-    // S4: this volume holds back only itself, under every name that it has.
+    // S4: this volume holds back only itself, under each of its names.
     const user: VolumeUser = { pod, how: 'wants it' }
     found.noteName(mayBe.volume.uniqueName, user)
     found.notePlugin(mayBe.volume.plugin, user)
@@ -149,7 +149,9 @@ class FoundUsers implements VolumeUsers {
     })
   }
 
-  /** A name is no proof (S17): it is enough to take the volume for used, not to take any other volume for free. */
+  /**
+   * A name proves nothing (S17): it is reason enough to count the volume as used, but not to count any other volume as free.
+   */
   #noteByPersistentVolume(pod: PodClass, dirName: string): { driver: string } | undefined {
     const user: VolumeUser = { pod, how: 'has it on disk' }
     const name = unescapeQualifiedName(dirName)

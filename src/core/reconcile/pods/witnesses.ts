@@ -1,4 +1,4 @@
-/** The two witnesses of life: the container runtime and the process table (S9). */
+/** The two sources that show whether a pod is alive: the container runtime and the process table (S9). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { ProblemCode } from '../../codes/codes.ts'
 import { onDiskUid } from '../../desired/pods.ts'
@@ -6,9 +6,9 @@ import type { Problem } from '../../plan/plan.ts'
 import { podsWithProcesses } from './known-pods.ts'
 
 export interface Witnesses {
-  /** Has the pod a sandbox that may be ready, a container that may run, or a process? */
+  /** True if the pod has a sandbox that may be ready, a container that may run, or a process. */
   isAlive(uid: string): boolean
-  /** Why a pod without signs of life may run all the same; undefined where no sign is proof that it does not. */
+  /** Why a pod without signs of life may still run; undefined if the lack of signs proves that it does not. */
   blindFor(uid: string): string | undefined
   /** Sandboxes, containers and processes of the pod that count as running, in words. */
   signsOfLife(uid: string): string[]
@@ -108,7 +108,7 @@ function apiRunning(api: ActualInputs['snapshot']['api']): string[] {
     .map(onDiskUid)
 }
 
-/** Is everything that the kubelet made for this pod older than this boot? Then no process of the pod can be left. */
+/** True if everything that the kubelet made for this pod is older than this boot: then no process of the pod can be left. */
 function olderThanBoot(inputs: ActualInputs, uid: string): boolean {
   const boot = Date.parse(inputs.snapshot.bootTime ?? '') / 1000
   if (Number.isNaN(boot)) return false

@@ -1,6 +1,7 @@
 /**
- * Volumes that are mounted here while the control plane takes them for detached, or is about to detach them: another node may
- * attach them, or has done so, or the disk may disappear under the mount (O7, S30). The mount table alone shows nothing wrong.
+ * Volumes that are mounted here while the control plane considers them detached, or is about to detach them: another node may
+ * attach them, or has done so, or the disk may disappear under the mount (O7, S30). The mount table alone shows nothing
+ * wrong.
  */
 
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
@@ -89,7 +90,10 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
   )
 }
 
-/** What shows that the control plane takes the volume for detached from this node. What was not read shows nothing (S3). */
+/**
+ * What shows that the control plane considers the volume detached from this node. Objects that were not read show nothing
+ * (S3).
+ */
 function whyNotAttached({ objects, inputs }: PlanContext, { uniqueName, identity }: PresentVolume): string | undefined {
   const { api, nodeName } = inputs.snapshot
   if (!objects.isAttached(uniqueName)) return 'node.status.volumesAttached does not list it'

@@ -1,4 +1,4 @@
-/** What is wrong with the sockets of CSI drivers, a diagnosis each (C24-C29). */
+/** What is wrong with the sockets of CSI drivers, one diagnosis each (C24-C29). */
 import type { CsiSocket } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'

@@ -1,4 +1,4 @@
-/** The version and configuration of this node's kubelet, where it acts otherwise than the rules describe. */
+/** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
 import { volumesInStatus } from '../../desired/node-status.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -28,7 +28,7 @@ function reportVersion({ inputs }: PlanContext, findings: Findings): void {
   )
 }
 
-/** R150: volctl takes such a volume for a CSI volume; this kubelet mounts it by itself, in another directory. */
+/** R150: volctl treats such a volume as a CSI volume; this kubelet mounts it by itself, in another directory. */
 function reportNotMigrated(context: PlanContext, findings: Findings): void {
   const said = new Set<string>()
   for (const volume of context.desired.volumes) {
@@ -45,7 +45,7 @@ function reportNotMigrated(context: PlanContext, findings: Findings): void {
   }
 }
 
-/** N8, R702. A warning only where there is something to attach. */
+/** N8, R702. A warning only if there is something to attach. */
 function reportNotManaged({ inputs, desired, staged }: PlanContext, findings: Findings): void {
   const { api, nodeName } = inputs.snapshot
   const why = whyNotManaged(inputs.snapshot)

@@ -1,4 +1,4 @@
-/** What is wrong on the node and is repaired by no operation: a problem each, with what to do (contract, problems). */
+/** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
 import { readStateFile } from '../../actual/state-file.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import type { DeviceKind } from '../../desired/may-be.ts'
@@ -38,7 +38,7 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportForeignPods(context, findings)
 }
 
-/** S8: nothing can be decided about what lies behind such a link. */
+/** S8: nothing can be decided about anything behind such a link. */
 function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
   for (const { path, obstacle } of unknownLinks(inputs)) {
     findings.complete = false
@@ -46,7 +46,7 @@ function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
   }
 }
 
-/** S9, S31: each use of the flag stands in the plan. The flag has no effect for a pod that this node knows. */
+/** S9, S31: the plan reports each use of the flag. The flag has no effect for a pod that this node knows. */
 function reportForeignPods({ inputs, options }: PlanContext, findings: Findings): void {
   const { foreignPods = [] } = options
   const { processes = [] } = inputs.snapshot
@@ -60,13 +60,15 @@ function reportForeignPods({ inputs, options }: PlanContext, findings: Findings)
         'Leave out the flag.',
       )
     } else if (processes.includes(uid)) {
-      const message = `pod ${uid} is taken for a pod of another kubelet (--foreign-pod): its processes hold back nothing in this plan; apply still refuses to remove what it sees them use`
+      const message = `pod ${uid} counts as a pod of another kubelet (--foreign-pod): its processes hold back nothing in this plan; apply still refuses to remove what they are seen to use`
       findings.problem('info', 'ForeignPod', message, { pod: uid })
     }
   }
 }
 
-/** What is not trusted is passed over (S32). The plan says so, since a person may expect that it counts. */
+/**
+ * Processes and files that are not trusted are ignored (S32). The plan says so, since a person may expect that they count.
+ */
 function reportNotBelieved({ inputs }: PlanContext, findings: Findings): void {
   for (const { what, why, hint, unknown } of inputs.snapshot.notBelieved ?? []) {
     if (unknown) findings.complete = false
@@ -149,7 +151,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
 function reportUnresolved(context: PlanContext, findings: Findings): void {
   for (const each of context.desired.unresolved) {
     const unknown = each.cause === 'Unknown'
-    // S4: enough is known of the others that they hold back only their own volume.
+    // S4: enough is known about the others: they hold back only their own volume.
     if (unknown) findings.complete = false
     findings.problem(
       unknown ? 'error' : 'warning',
@@ -189,14 +191,14 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
       failure.forbidden ? 'info' : 'warning',
       'ReadFailed',
       failure.resource === undefined
-        ? `a read of the API failed, and the error does not say of what, so anything may be missing: ${failure.text}`
+        ? `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
         : `${subjectOf(failure)} could not be read: ${failure.text}`,
       {},
     )
   }
 }
 
-/** Dead mounts that no wanted volume and no operation names. */
+/** Dead mounts that belong to no wanted volume and no operation. */
 function reportUnknownDeadMounts({ inputs }: PlanContext, findings: Findings): void {
   for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
     const absolute = path.startsWith('/') ? path : inputs.absolute(path)

@@ -1,6 +1,6 @@
 /**
- * File systems that the kernel made read-only after an error, under pods that write. Everything else of the volume is as it was:
- * mounted, attached, its directories in place; only the superblock's options show it.
+ * File systems that the kernel made read-only after an error, under pods that write. Everything else about the volume is
+ * unchanged: mounted, attached, its directories in place; only the superblock's options show the error.
  */
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { allContainers } from '../../desired/pods.ts'
@@ -15,7 +15,7 @@ import { type PlanContext, podRefOf } from '../context/context.ts'
 /** File systems that are always read-only. */
 const READ_ONLY_TYPES: ReadonlySet<string> = new Set(['iso9660', 'squashfs', 'erofs', 'cramfs', 'romfs'])
 
-/** In a PersistentVolume's mount options; some FUSE drivers spell it out. */
+/** In a PersistentVolume's mount options; some FUSE drivers write it in full. */
 const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'readonly'])
 
 export function reportReadOnly(context: PlanContext, findings: Findings): void {
@@ -41,7 +41,7 @@ function whyReadOnly({ fsType, superOptions }: MountInfo): string | undefined {
   return ['ro', 'emergency_ro', 'shutdown'].find((option) => superOptions.includes(option))
 }
 
-/** Does a container mount the volume to write, and does nothing in the volume's source say read-only? */
+/** True if a container mounts the volume for writing, and nothing in the volume's source says read-only. */
 function asksToWrite(volume: VolumeToMount): boolean {
   const { readOnly, persistentVolume, source, pod, podVolumeNames } = volume
   if (readOnly || mountOptions(volume, []).some((option) => READ_ONLY_OPTIONS.has(option))) return false
@@ -54,7 +54,7 @@ function asksToWrite(volume: VolumeToMount): boolean {
   )
 }
 
-/** The flag of the source itself, which some drivers heed where the kubelet does not. */
+/** The flag of the source itself, which some drivers respect and the kubelet does not. */
 function isReadOnlySource(volume: VolumeToMount): boolean {
   const spec = volume.persistentVolume?.spec ?? {}
   return [...Object.values(spec), ...Object.values(volume.source ?? {})].some(
@@ -84,7 +84,7 @@ function report(
     )
     return
   }
-  // A server or daemon may mean its file system to be read-only.
+  // A server or daemon may make its file system read-only on purpose.
   findings.problem(
     'warning',
     'ReadOnlyFileSystem',

@@ -1,6 +1,6 @@
 /**
- * Volumes that node.status lists though this node has no pod, directory, mount or attachment of them. The controller keeps such a
- * volume attached here, or takes it for mounted, and no operation on the node can change that (R330, R725, R731).
+ * Volumes that node.status lists although this node has no pod, directory, mount or attachment of them. The controller keeps
+ * such a volume attached here, or considers it mounted, and no operation on the node can change that (R330, R725, R731).
  */
 
 import { apiLookup } from '../../desired/api-lookup.ts'
@@ -21,7 +21,7 @@ import { podListIsComplete } from '../pods/pod-classes.ts'
 export function reportStatusNames(context: PlanContext, findings: Findings): void {
   const { api, nodeName, tree } = context.inputs.snapshot
   const names = new Set(volumesInStatus(api?.node))
-  // S3: what was not seen may explain them.
+  // S3: something that was not seen may explain them.
   if (api === undefined || tree === undefined || names.size === 0 || !podListIsComplete(context.inputs)) return
   const wanted = controllerWantedVolumes(api.pods, api, nodeName)
   const unresolved = [...wanted.unresolved, ...context.desired.unresolved]
@@ -40,7 +40,7 @@ export function reportStatusNames(context: PlanContext, findings: Findings): voi
   }
 }
 
-/** Is there anything of this CSI volume on disk, in the mount table or among the attachments? */
+/** True if there is anything of this CSI volume on disk, in the mount table or among the attachments. */
 function isExplained(
   context: PlanContext,
   name: string,
@@ -55,7 +55,7 @@ function isExplained(
   return names.some((volume) => traces.of({ driver, handle, from: "the node's status" }, volume).length > 0)
 }
 
-/** Plugins with something on this node that no wanted volume explains: that may be the volume listed. */
+/** Plugins with something on this node that no wanted volume explains: that may be the listed volume. */
 function unidentifiedPlugins({ desired, inputs, blocks, classes }: PlanContext): readonly string[] {
   const known = new Set(desired.volumes.map((volume) => pluginNamed(volume.plugin).globalPath(volume)))
   const globals = globalMounts(inputs).filter(({ path }) => !known.has(path))

@@ -26,7 +26,9 @@ export function reportVolumeObjects(context: PlanContext, findings: Findings): v
   reportMissingDrivers(context, findings, mounted)
 }
 
-/** Finalizers keep both objects while a pod uses the volume; the reclaim policy decides what then happens to the data. */
+/**
+ * Finalizers keep both objects while a pod uses the volume; the reclaim policy decides what happens to the data after that.
+ */
 function reportEnding(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const { claim, persistentVolume, podUid, specName } = volume
   const pod = podName(podRefOf(context, podUid))
@@ -54,7 +56,7 @@ function reportEnding(context: PlanContext, findings: Findings, volume: VolumeTo
   )
 }
 
-/** A driver that is missing can neither publish again nor unpublish, whatever is mounted now (C26, O10). */
+/** A driver that is missing can neither publish again nor unpublish, whatever is mounted at the moment (C26, O10). */
 function reportMissingDrivers(context: PlanContext, findings: Findings, mounted: readonly VolumeToMount[]): void {
   const { csiSockets, api } = context.inputs.snapshot
   const csi = mounted.filter(({ plugin, driver }) => plugin === CSI_PLUGIN && driver !== undefined)
@@ -65,7 +67,7 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
       .slice(0, 5)
       .map(({ specName }) => specName)
       .join(', ')}${volumes.length > 5 ? ', …' : ''}`
-    // The socket of a driver that is there and does not answer is reported in report-drivers.ts.
+    // A driver's socket that exists but does not answer is reported in report-drivers.ts.
     if (csiSockets?.every((socket) => socket.driver !== driver)) {
       findings.problem(
         'warning',

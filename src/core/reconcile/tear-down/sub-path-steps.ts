@@ -1,4 +1,4 @@
-/** Undoing the sub-path mounts of one volume name (R446, P140; O16, O17, O18). */
+/** Tears down the sub-path mounts of one volume name (R446, P140; O16, O17, O18). */
 
 import type { SubPathLeaf, SubPaths } from '../../actual/pod-volume.ts'
 import { parentOf } from '../../actual/tree.ts'
@@ -59,7 +59,7 @@ export function subPathWork(context: PlanContext, subPaths: SubPaths | undefined
   }
 }
 
-/** What the kubelet makes to mount a sub-path over: an empty directory or an empty file (P136). */
+/** The mount point that the kubelet makes for a sub-path: an empty directory or an empty file (P136). */
 function isEmptyLeaf({ inputs }: PlanContext, { path, entry }: SubPathLeaf): boolean {
   if (entry === undefined) return false
   if (entry.type === 'dir') return inputs.tree.children(path).length === 0 && entry.error === undefined

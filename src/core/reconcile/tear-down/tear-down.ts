@@ -1,4 +1,4 @@
-/** The one way in which volumes of pods, maps and devices come down; each kind gives its parts. */
+/** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
 import { defined } from '../../lang/defined.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -13,7 +13,7 @@ import type { SubPathWork } from './sub-path-steps.ts'
 
 export interface TearDown {
   readonly kind: OperationKind
-  /** Whose it is; undefined: a device's. */
+  /** The pod whose volume it is; undefined: a device's. */
   readonly pod?: PodClass
   readonly volume: VolumeRef
   readonly wait: Wait | undefined
@@ -21,18 +21,18 @@ export interface TearDown {
 
 /** What one kind of volume gives. */
 export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'> {
-  /** Before what is the volume's own. */
+  /** Torn down before the volume's own mounts. */
   readonly subPaths?: SubPathWork
   readonly steps: readonly Step[]
-  /** Absolute; without it those of the steps. The first one names the operation. */
+  /** Absolute; default: the paths of the steps. The first path names the operation. */
   readonly paths?: readonly string[]
-  /** What goes; undefined: nothing here is ever mounted. */
+  /** Mounts to be removed; undefined: nothing is ever mounted here. */
   readonly mounts?: readonly Stack[] | undefined
-  /** File systems that may be mounted there at all; undefined: any. */
+  /** File systems that may be mounted there; undefined: any. */
   readonly allowed?: readonly string[] | undefined
   /** Mounts in its directories that are not its own. */
   readonly foreign?: readonly MountInfo[]
-  /** What else stands in the way of this kind. @param removes ids of the mounts that go */
+  /** Other obstacles of this kind. @param removes ids of the mounts to be removed */
   readonly obstacle?: (removes: ReadonlySet<number>) => Obstacle | undefined
   /** Operations that come first. */
   readonly after?: readonly Draft[]
@@ -40,7 +40,7 @@ export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'> {
   readonly kubeletWould?: string | undefined
 }
 
-/** Adds the operation, or what it waits for. @param partsOf asked only where nothing has to be waited for */
+/** Adds the operation, or what it waits for. @param partsOf called only if there is nothing to wait for */
 export function tearDown(
   context: PlanContext,
   findings: Findings,
@@ -84,12 +84,12 @@ function deadAmong({ inputs }: PlanContext, stacks: readonly Stack[]): Operation
   return dead.length === 0 ? undefined : dead
 }
 
-/** A loop device is no path of the volume. */
+/** A loop device is not a path of the volume. */
 export function targetsOf(steps: readonly Step[]): string[] {
   return steps.filter(({ op }) => op !== 'losetup -d').map(({ target }) => target)
 }
 
-/** First whether these mounts are what they are taken for, last what has to come before. */
+/** First whether these mounts are the volume's, last the operations that have to come first. */
 function obstacleTo(
   context: PlanContext,
   { subPaths, foreign = [], mounts = [], allowed, obstacle, after = [] }: Parts,

@@ -1,4 +1,4 @@
-/** Raw block volumes: how one is named and identified, for the pod's part as for the device's. */
+/** Raw block volumes: names and identity, for both the pod's part and the device's. */
 import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
 import { globalUniqueName } from '../../devices/global-mounts.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
@@ -24,7 +24,7 @@ export function knownBlock(context: PlanContext, block: BlockVolume): KnownBlock
   return { block, isCsi, identified, identity, uniqueName: uniqueNameOf(identity) }
 }
 
-/** @param mapping of the pod whose part it is */
+/** @param mapping the part of one pod */
 export function describeBlock(
   context: PlanContext,
   { block, isCsi, identity, uniqueName }: KnownBlock,

@@ -52,7 +52,7 @@ export function detachVolumes(context: PlanContext, findings: Findings): void {
   }
 }
 
-/** An attachment and what is known of its volume. */
+/** An attachment and what is known about its volume. */
 interface KnownAttachment {
   readonly attachment: VolumeAttachment
   readonly identity: CsiIdentity | undefined
@@ -86,7 +86,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   findings.add({
     kind: 'DetachVolume',
     reason: 'NotWanted',
-    // The same text for every volume, so that a screen has it once.
+    // The same text for every volume, so that a screen shows it once.
     message: `${after.length === 0 ? 'no pod on this node uses the volume' : 'its last pod on this node is gone'}; ${whatTheControllerWaitsFor(context, uniqueName)}`,
     volume,
     steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${name}` }],
@@ -100,7 +100,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   })
 }
 
-/** A pod that wants the volume by the controller's rule, or that lives here. */
+/** A pod that wants the volume by the controller's rule, or that uses it here. */
 function whoWants(
   { wanted }: NodeFacts,
   uniqueName: string | undefined,
@@ -151,7 +151,7 @@ function leaveAttached(
   }))
 }
 
-/** Of a block volume name and mode as on disk: an apply looks for loop devices on its maps by them (C19). */
+/** For a block volume, name and mode as on disk: an apply needs them to find loop devices on its maps (C19). */
 function nameOf(
   { objects }: PlanContext,
   { attachment, identity, persistentVolume }: KnownAttachment,
@@ -166,8 +166,8 @@ function nameOf(
 }
 
 /**
- * Operations on the volume under its unique name, and on everything with the name of its PersistentVolume, identified or
- * not: what is blocked because it could not be identified blocks the detach as well.
+ * Operations on the volume by its unique name, and on everything with the name of its PersistentVolume, identified or not: an
+ * operation that is blocked because its volume could not be identified blocks the detach as well.
  */
 function predecessorsOf(
   { inputs }: PlanContext,
@@ -224,7 +224,7 @@ function waitFor(
   return undefined
 }
 
-/** A mount, map or record of the volume that this plan does not undo. */
+/** A mount, map or record of the volume that this plan does not remove. */
 function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readonly VolumeTrace[]): Wait | undefined {
   const left = traces.find(({ within }) => !within.some((path) => findings.touches(inputs.absolute(path))))
   if (left === undefined) return undefined
@@ -237,8 +237,8 @@ function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readon
 }
 
 /**
- * S21: the device of the volume is unknown, and a mount or map here could not be identified. Where the device is known,
- * an apply compares it with every mount instead.
+ * S21: the device of the volume is unknown, and a mount or map here could not be identified. If the device is known, an apply
+ * compares it with every mount instead.
  */
 function unidentifiedObstacle(unidentified: readonly Draft[], after: readonly Draft[]): Obstacle | undefined {
   const [first] = unidentified
@@ -250,11 +250,11 @@ function unidentifiedObstacle(unidentified: readonly Draft[], after: readonly Dr
   }
 }
 
-/** Leaked sub-paths aside: only their directory's name is known, and it is looked for by itself. */
+/** Without leaked sub-paths: only their directory's name is known, and it is searched for separately. */
 function isUnidentified({ volume, reason, kind, removes, blocked }: Draft): boolean {
   if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined || reason === 'LeakedSubPath') return false
-  // A staging directory's name is the hash of its handle, so that it is known not to be another volume's.
-  // A map device that nothing blocks is empty directories alone.
+  // A staging directory's name is the hash of its handle, so it cannot be another volume's. An UnmapDevice that nothing
+  // blocks removes only empty directories.
   return (kind === 'UnmapDevice' && blocked !== undefined) || (kind !== 'UnmountDevice' && removes.size > 0)
 }
 

@@ -54,7 +54,7 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
 
 type Found = ReturnType<typeof stagedParts>
 
-/** What is staged for the map, who shows it, and which operations on it come first. */
+/** The mounts staged for the map, other mounts that show them, and operations that come first. */
 function stagedParts(context: PlanContext, findings: Findings, { block, identity }: KnownBlock) {
   const predecessors = findings.operations.filter(
     ({ kind, volume }) => kind === 'UnmapVolume' && volume?.name === block.name && volume.plugin === block.plugin,
@@ -90,7 +90,7 @@ function partsOf(context: PlanContext, known: KnownBlock, { predecessors, call, 
   }
 }
 
-/** Without an identity, only what was read is known to be empty (S3). */
+/** Without an identity, only directories that were read are known to be empty (S3). */
 function emptyParts(context: PlanContext, block: BlockVolume): Parts {
   const { inputs } = context
   const unread = unreadWithin(inputs, block.dir)
@@ -145,7 +145,7 @@ function csiSteps(
   const remove = (op: 'rmdir' | 'unlink', path: string): void => {
     if (inputs.tree.has(path)) steps.push({ op, target: inputs.absolute(path) })
   }
-  // S16: also where nothing is staged on disk, which the kubelet leaves out (C85).
+  // S16: also if nothing is staged on disk, unlike the kubelet (C85).
   const onRecord = block.stagingPath !== undefined || block.stateFile !== undefined
   if (block.staging !== undefined && onRecord && !isWithoutDriver(call) && stages(socket)) {
     steps.push({ op: 'NodeUnstageVolume', target: inputs.absolute(block.staging.path) })
@@ -159,7 +159,9 @@ function csiSteps(
   return steps
 }
 
-/** Why a pod that must not be disturbed needs it: by the desired state, a mapping, or the same spec name (R815, R817). */
+/**
+ * Why a pod that must not be disturbed needs the map: by the desired state, a mapping, or the same spec name (R815, R817).
+ */
 function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | undefined): string | undefined {
   const [user] = [
     ...(uniqueName === undefined ? [] : context.users.of(uniqueName)),

@@ -1,4 +1,4 @@
-/** Phase 1 for block volumes: maps of pods that are gone (R451, C84-C86; O8, O22). */
+/** Phase 1 for block volumes: maps of orphaned and finished pods (R451, C84-C86; O8, O22). */
 import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
 import type { Reason } from '../../codes/codes.ts'
 import type { Findings } from '../../plan/draft.ts'

@@ -1,6 +1,6 @@
 /**
- * Phase 3 of the pass: staged file systems that no pod on this node needs any more (R415, R442, C80; O8, O9).
- * The kubelet forgets them once no pod directory refers to them (R517); volctl finds them by their own directories.
+ * Phase 3 of the pass: staged file systems that no pod on this node needs any more (R415, R442, C80; O8, O9). The kubelet
+ * forgets them once no pod directory refers to them (R517); volctl finds them by the staging directories.
  */
 
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
@@ -30,7 +30,7 @@ export function unmountDevices(context: PlanContext, findings: Findings): void {
 }
 
 function unmountDevice(context: PlanContext, findings: Findings, staged: StagedVolume): void {
-  // An empty globalmount without a state file is what a driver without staging leaves (R025, C50).
+  // A driver without staging leaves an empty globalmount without a state file (R025, C50).
   if (staged.stateFile === undefined && staged.layers.length === 0 && staged.foreign.length === 0) {
     if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)
       removeEmptyDirectory(context, findings, staged)
@@ -72,7 +72,7 @@ function whyKept(
 ): { readonly rule: string; readonly why: string } | undefined {
   const [user] = uniqueName === undefined ? [] : context.users.of(uniqueName)
   if (user !== undefined) return { rule: 'R817', why: `pod ${user.pod.uid} ${user.how}` }
-  // It could not be identified: any pod with a volume of this driver may use it.
+  // The volume could not be identified: any pod with a volume of this driver may use it.
   if ('unconfirmed' in identified && mayBeUsed(context, staged)) {
     return { rule: 'R025', why: `${identified.unconfirmed}, and pods on this node want volumes of this driver` }
   }
@@ -85,11 +85,11 @@ interface KnownStaged extends Found {
   readonly staged: StagedVolume
   readonly identified: Identified
   readonly identity: CsiIdentity | undefined
-  /** What comes first: the volume's own operations, and those on who else shows it. */
+  /** Operations that come first: the volume's own, and those on other mounts that show it. */
   readonly after: readonly Draft[]
 }
 
-/** What is staged, who shows it, and which operations on the volume come first. */
+/** The staged mounts, other mounts that show them, and operations on the volume that come first. */
 function stagedParts(
   context: PlanContext,
   findings: Findings,
@@ -160,7 +160,7 @@ function soughtAt(context: PlanContext, staged: StagedVolume, identity: CsiIdent
   return staged.driverDir === 'pv' ? { ...identity, names: [...names, staged.key] } : { ...identity, names }
 }
 
-/** S16, R444: no call of such a driver removes the mount, so the kernel must not either. */
+/** S16, R444: no call of such a driver removes the mount, so the kernel must not, either. */
 function noStagingObstacle(
   context: PlanContext,
   staged: StagedVolume,
@@ -175,12 +175,17 @@ function noStagingObstacle(
   }
 }
 
-/** S12: drivers keep directories of their own there; the kubelet's are named by a hash, or are in the old layout (C10, C11). */
+/**
+ * S12: drivers keep directories of their own there; those of the kubelet are named by a hash, or are in the old layout (C10,
+ * C11).
+ */
 function isMadeByKubelet({ driverDir, key }: StagedVolume): boolean {
   return driverDir === 'pv' || /^[0-9a-f]{64}$/.test(key)
 }
 
-/** What is left by an unstage that was killed before its last step (R837): an empty directory without a volume's name. */
+/**
+ * The leftover of an unstage that was killed before its last step (R837): an empty directory that does not show its volume.
+ */
 function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: StagedVolume): void {
   const why = wantedDirectories(context).has(staged.dir)
     ? 'the directory is empty, and a pod wants its volume'
@@ -217,7 +222,7 @@ function leaveStaged(
   }))
 }
 
-/** Staging directories of all that pods want; each is a hash, and empty directories may be many. */
+/** Staging directories of all wanted volumes; cached, since each is a hash, and there may be many empty directories. */
 const wantedDirectories = onceFor(
   ({ desired }: PlanContext): ReadonlySet<string> =>
     new Set(

@@ -56,7 +56,7 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
     ...describeDevice(layers.at(-1)),
   }
   tearDown(context, findings, { kind: 'UnmountDevice', volume, wait: waitForKubelet(context) }, () => {
-    // Where nothing is mounted, any pod's mount may have been of it: all of this plugin's come first.
+    // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
     const free = references.kind === 'free' ? references.after : []
     return partsOf(context, findings, global, layers.length === 0 ? unmountsOf(findings, plugin) : free, references)
   })
@@ -98,12 +98,12 @@ function whyUnmounted(target: string, mounted: boolean, after: readonly Draft[])
 }
 
 /**
- * In the kubelet's order: unmount, devices, log-out, and only then the record of how to log out (R837). The mount
- * hides iscsi.json (P72), so apply reads whose devices and sessions these are once the mount is gone.
+ * In the kubelet's order: unmount, devices, log-out, and only then the record that log-out needs (R837). The mount hides
+ * iscsi.json (P72), so apply reads after the unmount whose devices and sessions these are.
  */
 function stepsOf(context: PlanContext, global: GlobalMount, target: string, call: FlexCall | undefined): Step[] {
   const umounts = umountSteps(context, target, global.layers)
-  // With --force-unmount or --lazy, the driver is not asked.
+  // With --force-unmount or --lazy, the driver is not called.
   const asked = umounts.some(({ detail }) => detail === 'force' || detail === 'lazy')
   const first: Step[] =
     call?.kind === 'call' && umounts.length > 0 && !asked
@@ -112,12 +112,15 @@ function stepsOf(context: PlanContext, global: GlobalMount, target: string, call
   return [...first, ...releaseSteps(global.plugin, target), { op: 'rmdir', target }]
 }
 
-/** What has to be released on the node once nothing is mounted or mapped any more, and the record of it (P76, P81, P84). */
+/**
+ * Steps that release the device on the node once nothing is mounted or mapped any more, and remove its record (P76, P81,
+ * P84).
+ */
 export function releaseSteps(plugin: string, target: string): readonly Step[] {
   return pluginNamed(plugin).device?.release?.(target) ?? []
 }
 
-/** Those that will be carried out. Whether the device is still in use is asked at apply, in any order. */
+/** Unmounts that will be carried out. Apply checks whether the device is still in use, in any order. */
 function unmountsOf(findings: Findings, plugin: string): Draft[] {
   return findings.operations.filter(
     ({ kind, volume, blocked }) =>

@@ -5,7 +5,7 @@ import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { CLEAR_AWAY } from '../context/hints.ts'
 
-/** @param what follows the path: where the file is, or whose it is not */
+/** @param the text after the path: where the file is, or whose it is not */
 export function reportKept(
   { inputs }: PlanContext,
   findings: Findings,

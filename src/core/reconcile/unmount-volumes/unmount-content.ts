@@ -26,11 +26,11 @@ export function notReadWhole(
 
 interface Content {
   readonly onRecord: boolean
-  /** Is the content on the disk itself deleted, by descriptors. */
+  /** Whether the content on the disk itself is deleted, by descriptors. */
   readonly emptied: boolean
   readonly deletes: Operation['deletes'] | undefined
   readonly guard: Obstacle | undefined
-  /** A dead mount hides what is there: it stays, and so do directory and marker. */
+  /** A dead mount hides the content: it stays, and so do directory and marker. */
   readonly keepsDirectory?: boolean
 }
 
@@ -73,7 +73,7 @@ function partsOf(
   const { deletes, guard, keepsDirectory = false } = content
   const dir = context.inputs.absolute(volume.dir)
   const allowed = allowedFsTypes(family)
-  // A tmpfs that shows a secret is no data of its own (S13), and a mount that is dead shows nothing.
+  // A tmpfs that shows a secret is not data of the pod (S13), and a dead mount shows nothing.
   const inMemory = family === 'emptyDir' ? (allowed ?? []) : []
   const layers = volume.layers.filter(({ fsType }) => inMemory.includes(fsType))
   const steps = [...work.steps, ...stepsOf(context, volume, content)]

@@ -1,4 +1,7 @@
-/** A CSI file system volume of a pod that is gone: first the driver, then what it left behind (R441, C76, S14, S16, O5, O6). */
+/**
+ * A CSI file system volume of an orphaned or finished pod: first the driver, then what the driver left behind (R441, C76,
+ * S14, S16, O5, O6).
+ */
 
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
@@ -61,7 +64,7 @@ function partsOf(
   call: DriverCall | undefined,
 ): Parts {
   const target = context.inputs.absolute(volume.target)
-  // A link, device or file that was published on the target itself is the driver's to take away (C17, C123).
+  // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
   const strays = strayFiles(volume, isWithoutDriver(call))
   if (call?.kind === 'gone') {
     const about = { pod: pod.uid, volume: volume.name, path: target }
@@ -82,7 +85,7 @@ function partsOf(
   }
 }
 
-/** What a kubelet that has just started does not find (S17). */
+/** Why a kubelet that has just started does not find the volume (S17). */
 function notReconstructable({ reason, kubeletWould }: Parts): Pick<Parts, 'reason' | 'rule' | 'kubeletWould'> {
   return {
     reason: reason === 'DriverAbsentSinceBoot' ? reason : 'NotReconstructable',
@@ -112,7 +115,7 @@ function podVolumeNameOf({ stateFile, podUid, name }: PodVolume): string | undef
     : undefined
 }
 
-/** Files on or below a target that nothing is mounted on: a driver might delete them, so it is not even asked (O12). */
+/** Files on or below a target that is not mounted: a driver might delete them, so it is not called (O12). */
 function dataObstacle(context: PlanContext, volume: PodVolume): Obstacle | undefined {
   if (volume.layers.length > 0) return undefined
   const data = volume.content.filter(
@@ -129,7 +132,7 @@ function dataObstacle(context: PlanContext, volume: PodVolume): Obstacle | undef
   }
 }
 
-/** @param onTarget also the target itself, if it is no directory */
+/** @param onTarget also the target itself, if it is not a directory */
 function strayFiles({ content, target }: PodVolume, onTarget: boolean): TreeEntry[] {
   return content.filter(
     ({ type, path }) => type !== 'dir' && !path.startsWith(`${target}/`) && (onTarget || path !== target),

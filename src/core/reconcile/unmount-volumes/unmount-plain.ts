@@ -56,8 +56,8 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
 }
 
 /**
- * A driver is also asked where nothing is mounted: it may have set up something else (P88). It is not asked where the
- * directory has files: they may be somebody's data, and nobody knows what the driver does to them (S13).
+ * A driver is called even if nothing is mounted: it may have set up something else (P88). It is not called if the directory
+ * has files: they may be somebody's data, and it is unknown what the driver does to them (S13).
  */
 function driverToAsk({ inputs }: PlanContext, { layers, content, dir }: PodVolume, call: FlexCall | undefined) {
   const isEmpty = content.every((entry) => entry.type === 'dir')

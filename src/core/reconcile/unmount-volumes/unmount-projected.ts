@@ -11,7 +11,7 @@ import type { PodClass } from '../pods/pod-classes.ts'
 import { reportKept } from './kept-files.ts'
 import { countOf, notReadWhole, unmountContent } from './unmount-content.ts'
 
-/** The kubelet's own files are deleted; a file of anybody else blocks that. */
+/** The kubelet's own files are deleted; any other file blocks that. */
 export function unmountProjected(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const inside = context.inputs.tree.descendants(volume.dir)
   const strangers = inside.filter((entry) => !madeByAtomicWriter(entry, entry.path.slice(volume.dir.length + 1)))
@@ -45,7 +45,7 @@ function strangerObstacle(
   }
 }
 
-/** Nobody knows whose the unseen files are, and --orphans is for those of an emptyDir alone (S13). */
+/** It is unknown whose the unseen files are, and --orphans is only for files of an emptyDir (S13). */
 function unreadObstacle(context: PlanContext, volume: PodVolume, inside: readonly TreeEntry[]): Obstacle | undefined {
   const directories = inside.filter((entry) => entry.type === 'dir')
   const unread = notReadWhole(context, volume, directories)

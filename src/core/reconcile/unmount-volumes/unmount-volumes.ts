@@ -1,7 +1,7 @@
 /**
- * Phase 1 of the pass: volumes of pods that are gone or finished, still mounted or set up (R405, R440; contract, kinds).
+ * Phase 1 of the pass: volumes of orphaned or finished pods that are still mounted or set up (R405, R440; contract, kinds).
  *
- * One operation per volume and pod, sub-paths first. Whatever is in doubt blocks the operation, and is reported.
+ * One operation per volume and pod, sub-paths first. Any doubt blocks the operation, and is reported.
  */
 
 import type { PodVolume, SubPaths } from '../../actual/pod-volume.ts'

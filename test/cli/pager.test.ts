@@ -1,0 +1,42 @@
+/** What is longer than the terminal goes through a pager, and nothing else does. */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { CAPTURES } from './run-volctl.ts'
+
+const VOLCTL = join(import.meta.dirname, '..', '..', 'bin', 'volctl')
+const STUCK = join(CAPTURES, 'stuck', 'before.json')
+const HEALTHY = join(CAPTURES, 'healthy', 'node.json')
+
+/** On a terminal of 80 columns and 24 lines, by script(1). @param keys typed ahead */
+function onTerminal(args: string, keys: string): { readonly screen: string; readonly status: number | null } {
+  const { stdout, status } = spawnSync('script', ['-qec', `stty rows 24 cols 80; ${VOLCTL} ${args}`, '/dev/null'], {
+    encoding: 'utf8',
+    input: keys,
+    timeout: 30_000,
+    env: { ...process.env, TERM: 'xterm', PAGER: 'false', LESS: '--no-such-option', SHELL: '/bin/sh' },
+  })
+  return { screen: stdout.replaceAll('\r', ''), status }
+}
+
+const noLess = spawnSync('less', ['--version']).status === 0 ? undefined : 'less is not installed here'
+
+describe.skipIf(noLess !== undefined)(`a plan on a terminal${noLess === undefined ? '' : `: ${noLess}`}`, () => {
+  it('is paged where it is longer, and begins with how it ends; to quit early is no failure', () => {
+    const { screen, status } = onTerminal(`plan --snapshot ${STUCK}`, 'q')
+    expect(screen).toContain('15 operations: 13 ready, 2 blocked')
+    expect(screen).not.toContain('Of the node as a whole')
+    expect(status).toBe(0)
+  })
+
+  it.each([
+    { name: '--no-pager', args: `plan --no-pager --snapshot ${STUCK}`, last: /Next: volctl apply .*\n$/ },
+    { name: 'a short one', args: `plan --snapshot ${HEALTHY}`, last: /as it should be\.\n$/ },
+    { name: '-o json', args: `plan -o json --snapshot ${STUCK}`, last: /\n\}\n$/ },
+  ])('is printed: $name', ({ args, last }) => {
+    // A pager would wait for ever for a key that nobody types.
+    const { screen, status } = onTerminal(args, '')
+    expect(screen).toMatch(last)
+    expect(status).toBe(0)
+  })
+})
