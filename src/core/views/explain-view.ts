@@ -64,7 +64,7 @@ function partsOf(answer: Explanation, screen: Screen): Part[] {
     { forms: [headText(answer, screen)], rank: 0 },
     { forms: growing([factsText(answer.identity, screen)]), rank: 9, name: 'identity' },
     { forms: placesForms(places, volumes.length, screen), rank: 7, name: 'paths' },
-    { forms: chainForms(answer, sorted, screen), rank: 1, name: 'chains' },
+    { forms: chainForms(answer, sorted, screen), rank: 1, ahead: 1, name: 'chains' },
     { forms: driverForms(driver, screen), rank: 3, name: 'sockets' },
     { forms: podsForms(answer, screen), rank: 6, name: 'pods' },
     {
@@ -118,6 +118,7 @@ function chainForms(answer: Explanation, sorted: readonly VolumeView[], screen: 
   const claimed = others.filter((each) => each.verdict.state !== 'nothing' || each.chain.length > 1)
   return [
     chainBlock(titleOf(first), chainLines(chain, screen, 'ofPod'), screen),
+    chainBlock(titleOf(first), chainText(chain, screen, 'ofPod'), screen),
     tree(first),
     ...[troubled, claimed].map((views) => [first, ...views].map(tree).join('')),
   ]

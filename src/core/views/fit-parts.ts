@@ -8,6 +8,8 @@ export interface Part {
   readonly forms: readonly string[]
   /** Parts with a smaller number grow first. */
   readonly rank: number
+  /** Forms by which it is ahead of the others; absent: none. */
+  readonly ahead?: number
   /** What is missing where it is not in its longest form. */
   readonly name?: string
 }
@@ -33,11 +35,13 @@ export function fitParts(parts: readonly Part[], rows: number, width: Width): Fi
   const levels = Math.max(0, ...parts.map(({ forms }) => forms.length))
   for (let level = 1; level < levels; level++) {
     for (const index of order) {
-      if (parts[index]?.forms[level] === undefined) continue
-      const size = used - sizeAt(index, chosen[index] ?? 0) + sizeAt(index, level)
-      if (size > rows) continue
-      used = size
-      chosen[index] = level
+      for (let form = level; form <= level + (parts[index]?.ahead ?? 0); form++) {
+        if (parts[index]?.forms[form] === undefined || form <= (chosen[index] ?? 0)) continue
+        const size = used - sizeAt(index, chosen[index] ?? 0) + sizeAt(index, form)
+        if (size > rows) continue
+        used = size
+        chosen[index] = form
+      }
     }
   }
   return {
