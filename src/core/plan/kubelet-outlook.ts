@@ -11,16 +11,16 @@ import { podName } from './pod-name.ts'
 export function kubeletOutlook(plan: Plan): KubeletOutlook | undefined {
   const { state } = plan.inputs.kubelet
   if (state === 'stopped') return undefined
-  const waits = plan.waiting.filter(isForKubelet)
+  const waits = plan.waiting.filter(({ code }) => code === 'KubeletRunning')
   const [forgotten, remembered] = partition(waits, isForgotten)
   const does = [...sharesOf(remembered, DOES), ...settling(plan)]
   const never = [...sharesOf(forgotten, NEVER), ...leftovers(plan.operations)]
   return does.length === 0 && never.length === 0 ? undefined : { does, never }
 }
 
-/** A wait whose only reason is that the kubelet owns the volume. */
-export function isForKubelet({ code }: Waiting): boolean {
-  return code === 'KubeletRunning'
+/** A wait whose only reason is that the kubelet owns the volume, or is at work on it: the outlook has all of it. */
+export function isForKubelet({ code, pod }: Waiting): boolean {
+  return code === 'KubeletRunning' || (code === 'Settling' && pod !== undefined)
 }
 
 /**

@@ -130,6 +130,38 @@ describe('a kubelet that runs', () => {
   })
 })
 
+describe('a dead mount is told in the words that people search for', () => {
+  const csiMount = (uid: string | undefined): RegExp =>
+    new RegExp(`/pods/${uid ?? '[^/]+'}/volumes/kubernetes.io~csi/[^/]+/mount$`)
+  const shownWith = async (uid: string | undefined, error: string): Promise<string> => {
+    const state = await node('forcedel-killed/before')
+    const orphans = planNode(state, planOptions()).operations.flatMap(({ pod }) => pod?.uid ?? [])
+    const mount = state.mounts
+      .under(state.snapshot.rootDir)
+      .find(({ mountPoint }) =>
+        uid === undefined
+          ? csiMount(undefined).test(mountPoint) && !orphans.some((orphan) => mountPoint.includes(orphan))
+          : csiMount(orphans[0]).test(mountPoint),
+      )
+    const path = mount?.mountPoint ?? ''
+    expect(path).not.toBe('')
+    return renderPlan(
+      planned({ ...state, snapshot: { ...state.snapshot, deadMounts: [{ path, error }] } }),
+      PLAIN_SCREEN,
+    )
+  }
+
+  it('of an orphaned pod: at the operation that takes it off', async () =>
+    expect(await shownWith('orphan', 'ENOTCONN')).toMatch(
+      /UnmountVolume +pv-as\n +dead: transport endpoint is not connected \(ENOTCONN\): \/var\/lib\/kubelet\/pods\/\S+\/mount\n/,
+    ))
+
+  it('of a pod that wants the volume: as a problem of the pod', async () =>
+    expect(await shownWith(undefined, 'ESTALE')).toMatch(
+      /\nPod \S+\n {2}x error DeadMount: \S+ does not answer: stale file handle \(ESTALE\)/,
+    ))
+})
+
 const parameters = { numRuns: 200, seed: 1515 }
 
 /** Every row that a screen names, in its columns or in words. */

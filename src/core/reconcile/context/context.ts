@@ -85,7 +85,7 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
     code: 'KubeletJustStopped',
     message: `the kubelet stopped less than ${options.settleMs / 1000} s ago; calls of drivers may still be in flight`,
     hint: 'Wait, or give a shorter --settle.',
-    until: new Date(Date.parse(stoppedAt) + options.settleMs).toISOString(),
+    until: timestamp(Date.parse(stoppedAt) + options.settleMs),
   }
 }
 
@@ -116,5 +116,10 @@ function whenSettled({ now, options }: PlanContext, mtimes: readonly (number | u
   const known = mtimes.flatMap((mtime) => (mtime !== undefined && mtime > 0 ? [mtime * 1000] : []))
   const newest = Math.max(...known)
   if (known.length === 0 || known.length < mtimes.length || newest > now) return undefined
-  return new Date(newest + options.settleMs).toISOString()
+  return timestamp(newest + options.settleMs)
+}
+
+/** RFC 3339 in whole seconds, as Kubernetes writes times. @param ms since the epoch */
+function timestamp(ms: number): string {
+  return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z')
 }
