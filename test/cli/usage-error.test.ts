@@ -1,5 +1,8 @@
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { volctl } from './run-volctl.ts'
+import { CAPTURES, volctl } from './run-volctl.ts'
+
+const snapshot = ['--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')]
 
 it.each([
   { args: ['paln'], says: 'command paln not found', meant: 'Did you mean plan? See volctl --help' },
@@ -41,6 +44,26 @@ it.each([
     args: ['plan', '--only', 'unmout'],
     says: '--only: "unmout" is neither a kind of operation nor a group of them.',
     meant: expect.stringMatching(/^Did you mean unmount\? Groups are /),
+  },
+  {
+    args: ['plan', '--pod', 'pg/p-cgf', ...snapshot],
+    says: '--pod pg/p-cgf matches no pod on this node',
+    meant: expect.stringMatching(/^Did you mean pg\/p-cfg\? Give /),
+  },
+  {
+    args: ['plan', '--volume', 'pv-aa', ...snapshot],
+    says: '--volume pv-aa matches no volume on this node',
+    meant: expect.stringMatching(/^Did you mean pv-a\? Give /),
+  },
+  {
+    args: ['status', 'p-cgf', ...snapshot],
+    says: 'p-cgf matches no pod on this node',
+    meant: expect.stringMatching(/^Did you mean p-cfg\? Give /),
+  },
+  {
+    args: ['explain', 'drivernotregisterd', ...snapshot],
+    says: '"drivernotregisterd" was not found on node pg-node',
+    meant: 'Did you mean DriverNotRegistered?',
   },
 ])('$args', async ({ args, says, meant }) => {
   const { status, stdout, stderr } = await volctl(args)

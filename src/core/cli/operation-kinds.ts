@@ -1,5 +1,5 @@
 import { VolctlError } from '../errors/errors.ts'
-import { nearNames } from '../explain/near-names.ts'
+import { didYouMean } from '../lang/near-names.ts'
 import { OPERATION_GROUPS, OPERATION_KINDS, type OperationKind } from '../plan/plan.ts'
 
 const GROUPS: Readonly<Record<string, readonly OperationKind[]>> = OPERATION_GROUPS
@@ -23,8 +23,7 @@ function kindsOf(word: string, flag: string): readonly OperationKind[] {
 }
 
 function badKind(message: string, word = ''): VolctlError {
-  const [near] = nearNames(word, [...Object.keys(GROUPS), ...OPERATION_KINDS], 1)
-  const meant = near === undefined ? '' : `Did you mean ${near}? `
+  const meant = didYouMean(word, [...Object.keys(GROUPS), ...OPERATION_KINDS])
   const groups = Object.keys(GROUPS).join(', ')
   return new VolctlError('BadOperationKind', message, {
     hint: `${meant}Groups are ${groups}; kinds are ${OPERATION_KINDS.join(', ')}.`,

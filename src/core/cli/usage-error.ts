@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { errorMessage, VolctlError } from '../errors/errors.ts'
-import { nearNames } from '../explain/near-names.ts'
+import { nearNames } from '../lang/near-names.ts'
 
 /** What could have been typed. */
 export interface Known {

@@ -1,8 +1,8 @@
 /** What somebody may have meant who named nothing: of another namespace, of another kind, or written a little otherwise. */
 import { compareText } from '../lang/compare-text.ts'
+import { distanceOf } from '../lang/near-names.ts'
 import { type Candidate, volumeOf } from './candidates.ts'
 import { splitPrefix } from './kinds.ts'
-import { distanceOf } from './near-names.ts'
 
 /** What a wrong namespace and a wrong kind count, in letters. */
 const OTHER_NAMESPACE = 0.3

@@ -2,12 +2,12 @@
 
 import { VolctlError } from '../errors/errors.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
+import { nearNames } from '../lang/near-names.ts'
 import { containingMount, type Location, locationIn } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { deviceTarget, isDevice } from './device-target.ts'
 import type { Fact, Subject } from './explanation.ts'
-import { nearNames } from './near-names.ts'
 import type { NodeVolume } from './node-volume.ts'
 import type { NodeVolumes } from './node-volumes.ts'
 import type { PlaceTarget } from './places.ts'

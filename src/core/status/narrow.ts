@@ -1,6 +1,7 @@
 /** --pod, --namespace and --volume of a status: rows are left out, and the verdicts of the others stay what they are. */
 import { VolctlError } from '../errors/errors.ts'
-import { podNameAndUid } from '../plan/pod-name.ts'
+import { didYouMean } from '../lang/near-names.ts'
+import { namespacedName, podNameAndUid } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { namesOf } from '../reconcile/context/filter-operations.ts'
 import { namedPods } from '../reconcile/pods/named-pods.ts'
@@ -59,7 +60,7 @@ export function requireNames(context: PlanContext, all: readonly StatusRow[], na
     if (!ignoreNotFound && found.every((uid) => classes.of(uid) === undefined))
       throw nothing(
         `${given} matches no pod on this node`,
-        'Give the name, NAMESPACE/NAME, or the UID or its beginning.',
+        `${didYouMean(given, podNames(context))}Give the name, NAMESPACE/NAME, or the UID or its beginning.`,
       )
   }
   if (ignoreNotFound) return
@@ -68,15 +69,19 @@ export function requireNames(context: PlanContext, all: readonly StatusRow[], na
   if (missing !== undefined)
     throw nothing(
       `--namespace ${missing} matches no pod on this node`,
-      'The namespace of a deleted pod may not be known any more.',
+      `${didYouMean(missing, known)}The namespace of a deleted pod may not be known any more.`,
     )
   const called = new Set(all.flatMap(namesOfRow))
   const unknown = volumes.find((each) => !called.has(each))
   if (unknown !== undefined)
     throw nothing(
       `--volume ${unknown} matches no volume on this node`,
-      'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM.',
+      `${didYouMean(unknown, called)}Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM.`,
     )
+}
+
+function podNames({ classes }: PlanContext): string[] {
+  return classes.all.flatMap(({ ref }) => (ref.name === undefined ? [] : [namespacedName(ref), ref.name]))
 }
 
 function nothing(message: string, hint: string): VolctlError {

@@ -1,6 +1,7 @@
 /** Names given with --pod, --volume and the like that match nothing: after a typo a broken node would look healthy. */
 import { baseName } from '../../actual/tree.ts'
 import { namedUids } from '../../desired/pods.ts'
+import { didYouMean } from '../../lang/near-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { namespacedName, podNameAndUid } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -22,7 +23,7 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
     const names = known()
     for (const each of given.filter((name) => !names.has(name))) {
       const message = `--${flag} ${each} matches no ${noun} on this node`
-      findings.problem('warning', 'NothingNamed', message, {}, hint)
+      findings.problem('warning', 'NothingNamed', message, {}, `${didYouMean(each, names)}${hint}`)
     }
   }
   for (const { given, pods: called } of ambiguous) {

@@ -1,5 +1,5 @@
 /** Names that somebody may have meant. */
-import { compareText } from '../lang/compare-text.ts'
+import { compareText } from './compare-text.ts'
 
 /** The nearest first, none that is nothing like it; those that contain the text count as near. */
 export function nearNames(text: string, names: Iterable<string>, most: number): string[] {
@@ -43,4 +43,10 @@ function edits(a: string, b: string): number {
 /** Infinite where there is none. */
 function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY
+}
+
+/** Before another hint: the name that was probably meant, as a question. Nothing, where none is near. */
+export function didYouMean(text: string, names: Iterable<string>): string {
+  const [near] = nearNames(text, names, 1)
+  return near === undefined ? '' : `Did you mean ${near}? `
 }
