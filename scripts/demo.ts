@@ -106,7 +106,7 @@ async function inside(own: string): Promise<number> {
 
 async function story(scene: Scene, signal: AbortSignal): Promise<number> {
   const run = async (shown: string[], ...more: string[]): Promise<number> => {
-    say(`\n$ volctl ${shown.join(' ')}`)
+    say(`\n$ volctl ${shown.map((word) => (word.includes(' ') ? `'${word}'` : word)).join(' ')}`)
     return runVolctl(scene, signal, [...shown, ...more])
   }
   title('Break the node')
@@ -116,7 +116,11 @@ async function story(scene: Scene, signal: AbortSignal): Promise<number> {
   })
   const before = JSON.stringify(scene.contentHashes())
 
+  title('What does this line of the kubelet mean?')
+  const { uid } = scene.pods.db
+  await run(['explain', `orphaned pod "${uid}" found, but volume paths are still present on disk`])
   title('What is wrong?')
+  await run(['status'])
   await run(['plan'])
   title('Repair it, with the leftovers of deleted pods')
   const applied = await run(['apply', '--orphans'])
@@ -130,12 +134,13 @@ async function story(scene: Scene, signal: AbortSignal): Promise<number> {
   await scene.reboot()
   await run(['plan'])
   const mounted = await run(['apply'])
+  const waited = await run(['wait', '--for=mounted', 'shop/web-0'])
   const missing = await run(['plan'], '--detailed-exitcode')
 
   const { 'pod that lives': __, ...after } = scene.contentHashes()
   const unchanged = kept && JSON.stringify(after) === JSON.stringify(volumes)
   say(unchanged ? '\nThe content of every volume is unchanged.' : '\nTHE CONTENT OF A VOLUME HAS CHANGED.')
-  return [applied, left, mounted, missing].every((status) => status === 0) && unchanged ? 0 : 1
+  return [applied, left, mounted, waited, missing].every((status) => status === 0) && unchanged ? 0 : 1
 }
 
 /** Without a terminal to ask on, `apply` does not ask. */

@@ -2,11 +2,12 @@ import { localChoice, watched, whereTheNodeIs } from '../core/cli/live-node.ts'
 import { withChoice } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planOptions } from '../core/cli/plan-flags.ts'
-import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { type OutputFormat, outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { diagnose } from '../core/doctor/diagnose.ts'
 import type { DoctorFacts } from '../core/doctor/facts.ts'
 import { factsOfSnapshot, gatherFacts } from '../core/doctor/gather/gather-facts.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
+import { isPlainWord } from '../core/lang/plain-word.ts'
 import { readSnapshot } from '../core/snapshot/read-snapshot.ts'
 import { renderDoctor } from '../core/views/doctor-view.ts'
 
@@ -30,6 +31,7 @@ export default class Doctor extends VolctlCommand {
   static override flags = {
     output: outputFlag(),
     snapshot: snapshotFlag('Check'),
+    ...pagerFlag,
     ...apiFlags,
     ...nodeFlags,
   }
@@ -40,8 +42,10 @@ export default class Doctor extends VolctlCommand {
     const facts = flags.snapshot === undefined ? await this.#live(choice) : await this.#offline(choice, flags.snapshot)
     const createdAt = facts.state?.snapshot.capturedAt ?? new Date().toISOString()
     const doctor = diagnose(facts, planOptions({}, this.config.version), createdAt)
-    const plan = flags.snapshot === undefined ? 'volctl plan' : `volctl plan --snapshot ${flags.snapshot}`
-    await this.answer(doctor, flags.output as OutputFormat, (screen) => renderDoctor(doctor, screen, plan))
+    const plan = planOf(flags.snapshot)
+    await this.answer(doctor, flags.output as OutputFormat, (screen) => renderDoctor(doctor, screen, plan), {
+      paged: !flags['no-pager'],
+    })
     this.finish(doctor.works.plan ? ExitStatus.Ok : ExitStatus.Failed)
   }
 
@@ -58,4 +62,10 @@ export default class Doctor extends VolctlCommand {
   async #offline(choice: ReturnType<typeof nodeChoice>, file: string): Promise<DoctorFacts> {
     return factsOfSnapshot(withChoice(await readSnapshot(file), choice))
   }
+}
+
+/** The plan of the same node, as it is to be typed. */
+function planOf(snapshot: string | undefined): string {
+  if (snapshot === undefined) return 'volctl plan'
+  return `volctl plan --snapshot ${isPlainWord(snapshot) ? snapshot : 'FILE'}`
 }

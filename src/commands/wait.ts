@@ -1,4 +1,5 @@
 import { Args, Flags } from '@oclif/core'
+import { lateError } from '../core/api/api-error.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
@@ -118,36 +119,37 @@ export default class Wait extends VolctlCommand {
     const timeoutMs = flags.timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(flags.timeout, '--timeout')
     const format = flags.output as OutputFormat
     using stop = new StopSignal()
-    const look = (before?: CollectedNode): Promise<CollectedNode> =>
+    const look: Look = (signal, before) =>
       lookAtNode(nodeChoice(flags), {
         attributes: 'plan',
         log: (line) => this.detail(line),
-        signal: stop.signal,
+        signal,
         ...(before !== undefined && { before }),
       })
-    const first = await look().catch((error: unknown) => {
+    const began = performance.now()
+    const first = await look(stop.signal).catch((error: unknown) => {
       throw stop.signal.aborted ? interrupted() : error
     })
+    const firstMs = performance.now() - began
     try {
-      const result = await this.#wait(ask, timeoutMs, { first, look, stop: stop.signal, format })
+      const result = await this.#wait(ask, timeoutMs, { first, firstMs, look, stop: stop.signal, format })
       await this.#end(result, format)
     } finally {
       leaveNode(first)
     }
   }
 
-  async #wait(
-    ask: WaitAsk,
-    timeoutMs: number,
-    { first, look, stop, format }: { first: CollectedNode; look: Look; stop: AbortSignal; format: OutputFormat },
-  ): Promise<WaitResult> {
+  async #wait(ask: WaitAsk, timeoutMs: number, { first, firstMs, look, stop, format }: Means): Promise<WaitResult> {
     const { condition } = ask
     const options = optionsOf(ask, this.config.version)
     const targets = targetsIn(first, ask, options)
     const onLook = this.#printer(condition, timeoutMs, format, await this.screenOf(process.stdout, format))
     const judge = (state: Parameters<typeof waitState>[0]): readonly WaitedTarget[] =>
       waitState(state, options, targets, condition)
-    const waited: Waited = await waitFor({ condition, timeoutMs, first, judge, onLook }, portsOf(first, look, stop))
+    const waited: Waited = await waitFor(
+      { condition, timeoutMs, first, firstMs, judge, onLook },
+      portsOf(first, look, stop),
+    )
     const { outcome, waitedMs, looks, problem } = waited
     return {
       apiVersion: 'volctl.io/v1',
@@ -212,7 +214,15 @@ function interrupted(): VolctlError {
   })
 }
 
-type Look = (before?: CollectedNode) => Promise<CollectedNode>
+type Look = (signal: AbortSignal, before?: CollectedNode) => Promise<CollectedNode>
+
+interface Means {
+  readonly first: CollectedNode
+  readonly firstMs: number
+  readonly look: Look
+  readonly stop: AbortSignal
+  readonly format: OutputFormat
+}
 
 /** As with kubectl, what is waited for has to be named. */
 function requireSomething({ condition, names, volumes, namespaces, all }: WaitAsk): void {
@@ -241,8 +251,11 @@ function portsOf(first: CollectedNode, look: Look, stop: AbortSignal): WaitPorts
     now: () => performance.now(),
     pause: (ms) => pause(ms, stop),
     interrupted: () => stop.aborted,
-    lookAtAll: async () => {
-      whole = await look(whole)
+    lookAtAll: async (limitMs) => {
+      const late = AbortSignal.timeout(limitMs)
+      whole = await look(AbortSignal.any([stop, late]), whole).catch((error: unknown) => {
+        throw late.aborted && !stop.aborted ? lateError(first.client.server, limitMs) : error
+      })
       return whole
     },
     lookAtDisk: () => lookAtDisk(whole),

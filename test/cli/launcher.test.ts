@@ -216,6 +216,21 @@ describe.each(SHELLS)('bin/volctl $name', ({ shell: [program, ...flags] }) => {
   )
 
   const asRoot = noRoot ?? reason
+  it.skipIf(reason !== undefined)(
+    `check that cannot start is an answer to a monitor: unknown, not wrong${unless(reason)}`,
+    async () => {
+      const { bin, launch } = install(makePlace())
+      rmSync(launch)
+      const why = 'volctl: not built yet: run npm run build.'
+      expect(await run([...started(bin), 'check', '-v'])).toEqual({
+        exitCode: 2,
+        stdout: 'unknown: volctl cannot start',
+        stderr: why,
+      })
+      expect(await run([...started(bin), 'plan'])).toEqual({ exitCode: 1, stdout: '', stderr: why })
+    },
+  )
+
   it.skipIf(asRoot !== undefined)(`S33: root runs nothing that others may change${unless(asRoot)}`, async () => {
     const { bin, node, root } = install(join(makePlace(), 'volctl'))
     said(await run(started(bin)))

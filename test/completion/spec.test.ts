@@ -23,6 +23,12 @@ it.each([
   expect(specs.find(({ name }) => name === 'plan')?.flags.find(({ name }) => name === flag)?.values).toEqual(values),
 )
 
+it('wait takes as many names as there are', () => {
+  const wait = specs.find(({ name }) => name === 'wait')
+  expect(wait?.args).toEqual([{ name: 'names', values: { kind: 'live', of: 'thing' }, repeatable: true }])
+  expect(wait?.flags.find(({ name }) => name === 'for')?.values).toMatchObject({ kind: 'words' })
+})
+
 it.each([
   {
     about: 'words of the placeholder',

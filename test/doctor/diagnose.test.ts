@@ -190,6 +190,16 @@ const CASES: readonly Case[] = [
     works: NEITHER,
   },
   {
+    name: 'S1: the kubelet here has another name',
+    given: {
+      state: healthy(() => ({ kubelet: { running: true, mayReturn: true, nodeName: 'other', nodeNameFrom: 'flag' } })),
+    },
+    is: ['Machine failed'],
+    says: 'the kubelet of this host is node other, not node-1',
+    next: 'give --node other',
+    works: NEITHER,
+  },
+  {
     name: 'S29: the API server has lost its pods',
     given: { state: withApi(() => ({ pods: [] })) },
     is: ['PlanRefused failed'],

@@ -84,11 +84,16 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
       const { status, text } = await demo({ by, ...(layout !== undefined && { layout }) })
       expect(status, text).toBe(0)
       expect(commands(text)).toEqual([
+        expect.stringMatching(
+          /^\$ volctl explain 'orphaned pod "\S+" found, but volume paths are still present on disk'$/,
+        ),
+        '$ volctl status',
         '$ volctl plan',
         '$ volctl apply --orphans',
         '$ volctl plan',
         '$ volctl plan',
         '$ volctl apply',
+        '$ volctl wait --for=mounted shop/web-0',
         '$ volctl plan',
       ])
       for (const reason of ['PodGone', 'LeakedSubPath', 'StagedWithoutPod', 'NotWanted']) expect(text).toContain(reason)

@@ -173,45 +173,47 @@ describe('drawn', () => {
   )
 
   it('in UTF-8 and in ASCII, each link with a sign and a word', () => {
-    expect(chainText(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 }, true)).toMatchInlineSnapshot(`
+    expect(chainText(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 }, 'folded')).toMatchInlineSnapshot(`
       "  ✓ good    claim default/claim-pv-1: bound to pv-1
         ✓ good    └─ PV pv-1: disk.test, handle pv-1
         ✓ good      └─ attachment csi-9e2fb3c5: attached
         ✓ good        └─ staged mount: ext4 of /dev/loop1
         ✓ good          └─ pod mount of pod default/web-0: ext4 of /dev/loop1
-        ✗ bad           └─ pod mount of pod 00000000-0000-4000-8000-000000000009: left
-                           over from a deleted pod; ext4 of /dev/loop1
+        ✗ bad           └─ pod mount of pod 00000000: left over from a deleted pod;
+                           ext4 of /dev/loop1
       "
     `)
-    expect(chainText(chain, { ...PLAIN_SCREEN, width: 80 }, true)).toMatchInlineSnapshot(`
+    expect(chainText(chain, { ...PLAIN_SCREEN, width: 80 }, 'folded')).toMatchInlineSnapshot(`
       "  + good    claim default/claim-pv-1: bound to pv-1
         + good    \`- PV pv-1: disk.test, handle pv-1
         + good      \`- attachment csi-9e2fb3c5: attached
         + good        \`- staged mount: ext4 of /dev/loop1
         + good          \`- pod mount of pod default/web-0: ext4 of /dev/loop1
-        x bad           \`- pod mount of pod 00000000-0000-4000-8000-000000000009: left
-                           over from a deleted pod; ext4 of /dev/loop1
+        x bad           \`- pod mount of pod 00000000: left over from a deleted pod;
+                           ext4 of /dev/loop1
       "
     `)
   })
 
   it('in as few lines as can be', () =>
-    expect(chainLines(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 })).toMatchInlineSnapshot(`
+    expect(
+      chainLines(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 }, 'folded'),
+    ).toMatchInlineSnapshot(`
       "  ✓ good    claim default/claim-pv-1 → PV pv-1 → attachment csi-9e2fb3c5 →
                   staged mount → pod mount of pod default/web-0
-        ✗ bad     pod mount of pod 00000000-0000-4000-8000-000000000009 (left over
-                  from a deleted pod; ext4 of /dev/loop1)
+        ✗ bad     pod mount of pod 00000000 (left over from a deleted pod; ext4 of
+                  /dev/loop1)
       "
     `))
 
   it('in full: with every path', () =>
-    expect(chainText(chain, PLAIN_SCREEN, false)).toContain(
+    expect(chainText(chain, PLAIN_SCREEN, 'full')).toContain(
       `${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`,
     ))
 
   it('alike links are counted', () => {
     const leaf = (n: number): Link => ({ kind: 'SubPath', name: `/s/${n}`, state: 'good', says: 'ext4 of /dev/vdb' })
-    const text = chainText([leaf(0), leaf(1), leaf(2)], PLAIN_SCREEN, true)
+    const text = chainText([leaf(0), leaf(1), leaf(2)], PLAIN_SCREEN, 'folded')
     expect(text).toBe('  + good    sub-path: ext4 of /dev/vdb, and 2 more like it\n')
   })
 })

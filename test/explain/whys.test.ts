@@ -217,7 +217,9 @@ describe('“transport endpoint is not connected”', () => {
       code: 'DeadMount',
     })
     expect(answer.operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'dead' })
-    expect(screen).toContain('x bad     pod mount: dead: transport endpoint is not connected (ENOTCONN)')
+    expect(screen.replaceAll(/\s+/g, ' ')).toContain(
+      'x bad pod mount of pod 00000000: dead: transport endpoint is not connected (ENOTCONN)',
+    )
     expect(next).toEqual([expect.stringMatching(/volctl apply --pod .* carries it out\.$/)])
   })
 

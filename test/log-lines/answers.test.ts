@@ -13,6 +13,7 @@ import { LogTailReader } from '../../src/core/log-lines/log-tail.ts'
 import { askedNode } from '../../src/core/log-lines/name-answers.ts'
 import { readLog } from '../../src/core/log-lines/read-log.ts'
 import type { SentenceName } from '../../src/core/log-lines/sentences/sentences.ts'
+import { screenLines } from '../../src/core/views/fit-parts.ts'
 import { renderLine, renderSentence } from '../../src/core/views/line-view.ts'
 import { renderLog } from '../../src/core/views/log-view.ts'
 import { PLAIN } from '../../src/core/views/palette.ts'
@@ -44,7 +45,7 @@ describe.each(cases)('%s', (name, { node }) => {
       expect(answerDefects(value)).toEqual([])
       const screen = renderLine(value, TERMINAL)
       // The prompt takes a line.
-      expect(screen.split('\n').length - 1, screen).toBeLessThanOrEqual(23)
+      expect(screenLines(screen, 80), screen).toBeLessThanOrEqual(23)
       for (const row of screen.split('\n').filter((each) => each.length > 80)) expect(row).toMatch(/\S{60,}/)
       expect(screen).toContain(name)
       if (value.main?.ask !== undefined) expect(screen).toMatch(/\nMore: volctl explain \S+\n$/)
@@ -242,10 +243,12 @@ describe('a log', () => {
       1x OrphanedPodFile, 11-22 20:01:02
           The pod was deleted from the API, and a plain file is left below volumes in
           the pod's directory.
-          pod 00000000-0000-4000-8000-000000000077: no such pod in the API or on this
-          node's disk: the directory was removed meanwhile
+          pod 00000000-0000-4000-8000-000000000077: no such pod of this node in the
+          API or on its disk: the directory was removed meanwhile, or it is another
+          node's
       "
     `)
+    expect(screenLines(renderLog(log, TERMINAL), 80)).toBeLessThanOrEqual(23)
     expect(renderLog(log, TERMINAL)).toMatch(/\n\d more troubles?: -o wide shows all\.\n$/)
     expect(renderLog(log, { ...TERMINAL, wide: true })).toContain('RemountRequested')
   })

@@ -44,7 +44,7 @@ describe('what a line names, and is not there', () => {
     const answer = ask(orphanLine, node())
     expect(answer.main).toBeUndefined()
     expect(saying(answer, 'podUid')).toEqual([
-      `${GONE}: no such pod in the API or on this node's disk: the directory was removed meanwhile`,
+      `${GONE}: no such pod of this node in the API or on its disk: the directory was removed meanwhile, or it is another node's`,
     ])
   })
 
@@ -60,6 +60,13 @@ describe('what a line names, and is not there', () => {
       name: 'node-7',
       says: 'the line is about node node-7, and this one is node-1: run volctl explain there',
     })
+  })
+
+  it('a line of another host, where nothing of it is found', () => {
+    const elsewhere = orphanLine.replace(' node-1 ', ' worker-9.example.com ')
+    expect(ask(elsewhere, node()).otherNode).toMatchObject({ name: 'worker-9.example.com' })
+    expect(ask(elsewhere, nodes.orphan()).otherNode).toBeUndefined()
+    expect(ask(orphanLine.replace(' node-1 ', ' node-1.example.com '), node()).otherNode).toBeUndefined()
   })
 
   it('both nodes of a Multi-Attach error', () => {

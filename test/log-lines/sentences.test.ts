@@ -54,6 +54,21 @@ describe('the catalogue', () => {
     for (const part of says.flat()) expect(part).toBe(part.toLowerCase())
   })
 
+  it('names only codes and kinds that there are', () => {
+    const kinds = [
+      'VolumeAttachment',
+      'PersistentVolume',
+      'UnmountVolume',
+      'MountVolume',
+      'DetachVolume',
+      'RemountVolume',
+      'CleanOrphanVolume',
+      'RemountVolume',
+    ]
+    const said = entries.flatMap(([, { volctl }]) => volctl.match(/\b(?:[A-Z][a-z]+){2,}\b/g) ?? [])
+    expect(said.filter((word) => !kinds.includes(word) && !Object.hasOwn(CODES, word))).toEqual([])
+  })
+
   it('has names that no code has, and cites what there is', () => {
     for (const [name, { codes, rules }] of entries) {
       expect(Object.keys(CODES)).not.toContain(name)

@@ -104,6 +104,26 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     expect(runs.advice[0]?.text).toMatch(/^Stop the pod first: crictl pods /)
   })
 
+  it('a driver by its sockets: it answers, it was killed, it was stopped', async () => {
+    type Look = Pick<Explanation, 'driver'> & { state: string; code?: string; links: string[] }
+    const found = await run<Record<'runs' | 'killed' | 'stopped', Look> & { screen: string }>('driver')
+    const { runs, killed, stopped, screen } = found
+    const objects = ['CSINode good', 'CSIDriver good']
+    expect(runs).toMatchObject({
+      state: 'operation',
+      links: ['NodePluginPod unknown', 'Socket good', 'Registration good', ...objects],
+      driver: { sockets: [{ answers: true, versions: [expect.stringMatching(/^1\./)] }] },
+    })
+    expect(runs.driver?.dependents.published.length).toBeGreaterThan(0)
+    // The sockets stay, and nobody listens.
+    expect(killed).toMatchObject({ state: 'problem', code: 'DriverSocketSilent' })
+    expect(killed.links).toContain('Socket bad')
+    expect(stopped).toMatchObject({ state: 'problem', code: 'DriverMissing', driver: { sockets: [] } })
+    expect(stopped.links).toEqual(['NodePluginPod bad', 'Socket bad', ...objects])
+    expect(screen).toContain('; volumes that depend on the driver: ')
+    expect(screen.split('\n').length).toBeLessThanOrEqual(24)
+  })
+
   it('the same offline but for the holders; nothing is written', async () => {
     expect(await run('offline')).toEqual({ taken: 0, differing: [], writes: [] })
   })

@@ -16,6 +16,7 @@ class Clock {
   /** When the API server was asked, and the node read, in milliseconds. */
   readonly asked: number[] = []
   readonly read: number[] = []
+  readonly limits: number[] = []
   interruptAt = Number.POSITIVE_INFINITY
   lookMs = 0
   fails: (whole: boolean) => void = () => undefined
@@ -26,7 +27,10 @@ class Clock {
       this.ms = Math.min(this.ms + ms, Math.max(this.ms, this.interruptAt))
     },
     interrupted: () => this.ms >= this.interruptAt,
-    lookAtAll: async () => this.#look(this.asked, true),
+    lookAtAll: async (limitMs: number) => {
+      this.limits.push(limitMs)
+      return this.#look(this.asked, true)
+    },
     lookAtDisk: async () => this.#look(this.read, false),
   }
 
@@ -138,6 +142,13 @@ describe('a look that fails', () => {
     const waited = await clock.wait((ms) => (ms > 5000 ? 'reached' : 'pending'))
     expect(waited).toMatchObject({ outcome: 'reached' })
     expect(waited.problem).toBeUndefined()
+  })
+
+  it('has a limit, so that the end is not late by much', async () => {
+    const clock = new Clock()
+    await clock.wait(() => 'pending', { timeoutMs: 15_000 })
+    // After 2, 6 and 14 seconds.
+    expect(clock.limits).toEqual([10_000, 15_000 - (clock.asked[1] ?? 0), 1000])
   })
 
   it('is said where it was the last', async () => {

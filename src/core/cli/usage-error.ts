@@ -39,6 +39,10 @@ function usageError(error: Error, message: string, known: Known): VolctlError {
     const hint = `Give the command first, as in volctl ${known.commands.includes('plan') ? 'plan' : 'COMMAND'} ${id}. See volctl --help`
     return new VolctlError('Usage', `${id} stands where the command belongs`, { hint })
   }
+  if (command === 'explain' && message.startsWith('Unexpected argument'))
+    return new VolctlError('Usage', message, {
+      hint: "Put a line of a log in quotes: volctl explain 'LINE'. See volctl explain --help",
+    })
   const meant = id === undefined ? meantByFlag(error, message, known) : nearNames(id, known.commands, 1)[0]
   const help = command === undefined ? 'volctl --help' : `volctl ${command} --help`
   return new VolctlError('Usage', message, {

@@ -49,15 +49,14 @@ function nodeObject({ failures, state }: DoctorFacts): Finding {
 function machine({ state }: DoctorFacts, plan: Plan | undefined): Finding {
   if (state === undefined || plan === undefined) return NO_NODE
   if (state.snapshot.api === undefined) return unknown('the API server did not give the Node object')
-  if (plan.inputs.machine.matches) return ok('the Node object describes this machine')
-  const { refused } = plan
-  const isOther = refused !== undefined && refused.rule === 'S1'
-  const { message, hint } = isOther ? refused : { message: undefined, hint: undefined }
-  return failed(
-    message ?? 'nothing proves that the Node object describes this machine',
-    hint ?? 'Check --context and --node: this may be the API of another cluster.',
-    'plan',
-  )
+  const { refused, inputs } = plan
+  if (refused?.rule === 'S1') {
+    const next = refused.hint ?? 'Check --context and --node: this may be the API of another cluster.'
+    return failed(refused.message, next, 'plan')
+  }
+  const accepted = (inputs.machine.contradictions ?? []).map(({ field }) => field)
+  const but = accepted.length === 0 ? '' : `, though not in ${accepted.join(', ')}`
+  return ok(`the Node object describes this machine${but}`)
 }
 
 /** The other safety rules that refuse a whole plan: pods that seem lost (S29). */

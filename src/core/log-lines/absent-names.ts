@@ -42,8 +42,9 @@ const ABSENT: Readonly<Record<string, string>> = {
   persistentVolume: 'no such PersistentVolume in the API, and nothing of it on this node',
   claim: 'no such claim in the API',
   driver: 'no CSI driver of this name in the API or on this node',
-  podUid: "no such pod in the API or on this node's disk: the directory was removed meanwhile",
-  pod: "no such pod in the API or on this node's disk",
+  podUid:
+    "no such pod of this node in the API or on its disk: the directory was removed meanwhile, or it is another node's",
+  pod: 'no such pod of this node in the API or on its disk',
 }
 
 /** What could not be read may be there (S3). */

@@ -23,7 +23,7 @@ export function answerLine(line: LogLine, node: AskedNode | undefined): Answered
   if (node === undefined) return { answer: { ...defined({ sentence }), also, names: [] } }
   const resolved = resolveNames(node, namesIn(line))
   const main = mainOf(resolved, name)
-  const otherNode = otherNodeOf(resolved, node.state)
+  const otherNode = otherNodeOf(resolved, node.state) ?? otherHost(line, main, node.state)
   return {
     answer: { ...defined({ sentence, otherNode, main: main?.view }), also, names: resolved.map(({ view }) => view) },
     ...defined({ main }),
@@ -80,4 +80,21 @@ function otherNodeOf(resolved: readonly Resolved[], { snapshot }: NodeState): Li
     ? `the line also names node ${other.name}; this one is ${snapshot.nodeName}: run volctl explain on both`
     : `the line is about node ${other.name}, and this one is ${snapshot.nodeName}: run volctl explain there`
   return { name: other.name, says }
+}
+
+/** Where nothing of the line is found, and it was written elsewhere: hosts may have other names than their nodes. */
+function otherHost(
+  { host }: LogLine,
+  main: Resolved | undefined,
+  { snapshot: { nodeName } }: NodeState,
+): LineAnswer['otherNode'] {
+  if (host === undefined || main !== undefined || firstLabel(host) === firstLabel(nodeName)) return undefined
+  return {
+    name: host,
+    says: `the line was written on host ${host}, and this node is ${nodeName}: if they are not the same, run volctl explain there`,
+  }
+}
+
+function firstLabel(name: string): string | undefined {
+  return name.split('.')[0]?.toLowerCase()
 }

@@ -25,11 +25,17 @@ const KINDS: Readonly<Record<Link['kind'], string>> = {
 
 const WIDEST = Math.max('unknown'.length, 'absent'.length)
 
-/** @param folded alike links counted, paths left out and long names cut; whose a link is, only where that may be several */
-export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen, folded: boolean): string {
+/**
+ * full: every link with its path. folded: alike links counted, paths left out, long names cut. ofPod: the same in an answer about one
+ * pod, which has no need to say whose mounts these are.
+ */
+export type ChainForm = 'full' | 'folded' | 'ofPod'
+
+export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen, form: ChainForm): string {
   const marks = marksOf(paint, symbols)
+  const folded = form !== 'full'
   const links = folded ? foldedLinks(chain) : chain.map((link) => ({ link, more: 0 }))
-  const podName = podNames(chain, folded)
+  const podName = podNames(chain, form)
   const depths = depthsOf(links.map(({ link }) => link))
   const lines = links.map(({ link, more }, index) => {
     const depth = depths[index] ?? 0
@@ -40,9 +46,9 @@ export function chainText(chain: readonly Link[], { paint, symbols, width }: Scr
 }
 
 /** In as few lines as can be: links of one state beside each other, of which the first says what is wrong. */
-export function chainLines(chain: readonly Link[], { paint, symbols, width }: Screen): string {
+export function chainLines(chain: readonly Link[], { paint, symbols, width }: Screen, form: ChainForm): string {
   const marks = marksOf(paint, symbols)
-  const podName = podNames(chain, true)
+  const podName = podNames(chain, form)
   const runs: Folded[][] = []
   for (const each of foldedLinks(chain)) {
     const last = runs.at(-1)
@@ -76,18 +82,29 @@ function linkText(link: Link, how: How): string {
 function linkWords({ kind, name, says, pod }: Link, { more, folded, podName }: How): Record<'title' | 'says', string> {
   const others = more === 0 ? '' : `, and ${more} more like it`
   const named = !folded ? ` ${name}` : name.startsWith('/') ? '' : ` ${shortName(name)}`
-  const of = pod === undefined || kind === 'NodePluginPod' ? '' : podName(pod)
+  // A sub-path stands below the mount that says whose it is.
+  const isSaid = kind === 'NodePluginPod' || (folded && kind === 'SubPath')
+  const of = pod === undefined || isSaid ? '' : podName(pod)
   const whose = of === '' ? '' : ` of pod ${of}`
   return { title: `${KINDS[kind]}${named}${whose}`, says: `${says}${others}` }
 }
 
-/** How pods are told apart: not at all where it is one, by the UID too where two have one name. */
-function podNames(chain: readonly Link[], folded: boolean): (pod: PodRef) => string {
+/** How pods are told apart: not at all where the answer is about the one, by the UID too where two have one name. */
+function podNames(chain: readonly Link[], form: ChainForm): (pod: PodRef) => string {
   const pods = chain.flatMap(({ pod }) => pod ?? [])
   const uids = new Set(pods.map(({ uid }) => uid)).size
-  if (folded && uids < 2) return () => ''
-  return new Set(pods.map(podText)).size < uids ? podNameAndUid : podText
+  if (form === 'ofPod' && uids < 2) return () => ''
+  const isShared = new Set(pods.map(podText)).size < uids
+  if (form === 'full') return isShared ? podNameAndUid : podText
+  return (pod) => {
+    const short = pod.uid.slice(0, SHORT_UID)
+    if (pod.name === undefined) return short
+    return isShared ? `${podText(pod)} (${short})` : podText(pod)
+  }
 }
+
+/** The first part of a UUID, which `explain` takes for the whole. */
+const SHORT_UID = 8
 
 /** Sign and word of each state. */
 function marksOf(paint: Palette, symbols: Symbols): Record<Link['state'], string> {

@@ -41,7 +41,7 @@ function wideText(answer: Explanation, screen: Screen): string {
     podsText(answer.pods, screen),
     ...(driver === undefined
       ? []
-      : [chainBlock(`driver ${driver.name}`, chainText(answer.chain, screen, false), screen)]),
+      : [chainBlock(`driver ${driver.name}`, chainText(answer.chain, screen, 'full'), screen)]),
     ...(driver === undefined ? [] : [driverDetails(driver, screen), dependentsText(driver, screen)]),
     ...volumes.map((volume) => volumeBlock(volume, said, screen)),
     operationsText(answer.operations, screen),
@@ -106,17 +106,18 @@ function chainForms(answer: Explanation, sorted: readonly VolumeView[], screen: 
   if (driver !== undefined) {
     const title = `driver ${driver.name}`
     return [
-      chainBlock(title, chainLines(chain, screen), screen),
-      chainBlock(title, chainText(chain, screen, true), screen),
+      chainBlock(title, chainLines(chain, screen, 'folded'), screen),
+      chainBlock(title, chainText(chain, screen, 'folded'), screen),
     ]
   }
   if (first === undefined) return ['']
-  const tree = (view: VolumeView): string => chainBlock(titleOf(view), chainText(view.chain, screen, true), screen)
+  const form = answer.subject.kind === 'Pod' ? 'ofPod' : 'folded'
+  const tree = (view: VolumeView): string => chainBlock(titleOf(view), chainText(view.chain, screen, form), screen)
   const others = sorted.slice(1)
   const troubled = others.filter(({ verdict }) => verdict.state !== 'nothing')
   const claimed = others.filter((each) => each.verdict.state !== 'nothing' || each.chain.length > 1)
   return [
-    chainBlock(titleOf(first), chainLines(chain, screen), screen),
+    chainBlock(titleOf(first), chainLines(chain, screen, 'ofPod'), screen),
     tree(first),
     ...[troubled, claimed].map((views) => [first, ...views].map(tree).join('')),
   ]

@@ -83,7 +83,7 @@ export interface AlreadySaid {
 
 /** With its chain and all its paths. */
 export function volumeBlock(view: VolumeView, said: AlreadySaid, screen: Screen): string {
-  return `${volumeRows(view, said, screen)}${chainText(view.chain, screen, false)}${placesText(view.places, screen)}`
+  return `${volumeRows(view, said, screen)}${chainText(view.chain, screen, 'full')}${placesText(view.places, screen)}`
 }
 
 /** What is known of it, without paths. */

@@ -10,6 +10,7 @@ import type { LineAnswer, LineExplanation, NameView, SentenceView } from '../log
 import type { NameKind } from '../log-lines/line-name.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import { renderExplanation } from './explain-view.ts'
+import { screenLines } from './fit-parts.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import { terminalSafe } from './terminal-safe.ts'
@@ -24,10 +25,10 @@ interface Part {
 }
 
 export function renderLine(answer: LineExplanation, screen: Screen): string {
-  const { rows, wide } = screen
+  const { width, rows, wide } = screen
   const { explanation } = answer
   const parts = partsOf(answer, screen)
-  const text = wide || rows === undefined ? textOf(parts) : fitting(parts, rows - 1)
+  const text = wide || rows === undefined ? textOf(parts) : fitting(parts, rows - 1, width)
   if (!wide || explanation === undefined) return text
   return `${text}\n${renderExplanation(explanation, screen)}`
 }
@@ -39,7 +40,8 @@ function textOf(parts: readonly Part[]): string {
 const LEFT_OUT = 'Left out for lack of room; -o wide shows all.\n'
 
 /** All that stays, then as much of the rest as there is room for, what gives way last first. */
-function fitting(parts: readonly Part[], rows: number): string {
+function fitting(parts: readonly Part[], rows: number, width: Width): string {
+  const lineCount = (text: string): number => screenLines(text, width)
   if (lineCount(textOf(parts)) <= rows) return textOf(parts)
   const kept = new Set(parts.filter(({ what }) => what === 'stays'))
   let room = rows - lineCount(LEFT_OUT) - lineCount(textOf([...kept]))
@@ -50,10 +52,6 @@ function fitting(parts: readonly Part[], rows: number): string {
   }
   const shown = parts.filter((part) => kept.has(part))
   return `${textOf(shown.slice(0, -1))}${LEFT_OUT}${textOf(shown.slice(-1))}`
-}
-
-function lineCount(text: string): number {
-  return text.split('\n').length - 1
 }
 
 function partsOf(answer: LineExplanation, { paint, width, wide }: Screen): Part[] {

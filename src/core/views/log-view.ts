@@ -1,5 +1,6 @@
 /** The distinct troubles of a log on a screen, most frequent first: each with its meaning, what it is on this node, and what to type. */
 import type { LogExplanation, LogTrouble } from '../log-lines/log-explanation.ts'
+import { screenLines } from './fit-parts.ts'
 import { colourOf, labelOf } from './line-view.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
@@ -7,32 +8,31 @@ import { count } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 const MOST_TROUBLES = 10
-const LEAST_TROUBLES = 3
+/** A blank line, how many more there are, and the prompt. */
+const ROOM_BELOW = 3
 
 export function renderLog(answer: LogExplanation, screen: Screen): string {
   const { paint, width, rows, wide } = screen
   const texts = answer.troubles.map((trouble) => troubleText(trouble, wide, paint, width))
   const head = headText(answer, paint, width)
-  const shown = wide ? texts : fewOf(texts, rows === undefined ? undefined : rows - lineCount(head) - 2)
+  const shown = wide
+    ? texts
+    : fewOf(texts, rows === undefined ? undefined : rows - screenLines(head, width) - ROOM_BELOW, width)
   const hidden = texts.length - shown.length
   const rest =
     hidden === 0 ? '' : `\n${wrapped('', `${count(hidden, 'more trouble')}: -o wide shows all.`, width, paint.dim)}`
   return [head, ...shown, rest].join('')
 }
 
-/** As many as fit, but some in any case. */
-function fewOf(texts: readonly string[], room: number | undefined): readonly string[] {
+/** As many as fit, but one in any case. */
+function fewOf(texts: readonly string[], room: number | undefined, width: Width): readonly string[] {
   if (room === undefined) return texts.slice(0, MOST_TROUBLES)
   let used = 0
   const fitting = texts.findIndex((text) => {
-    used += lineCount(text)
+    used += screenLines(text, width)
     return used > room
   })
-  return fitting === -1 ? texts : texts.slice(0, Math.max(LEAST_TROUBLES, fitting))
-}
-
-function lineCount(text: string): number {
-  return text.split('\n').length - 1
+  return fitting === -1 ? texts : texts.slice(0, Math.max(1, fitting))
 }
 
 function headText(

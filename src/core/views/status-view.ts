@@ -1,7 +1,7 @@
 /**
- * `volctl status` on a screen: a row for each volume, the worst first; what is good is only counted, unless all is asked for. Where
- * the terminal is too narrow for every column, the pod becomes the head of its rows; then columns give way (status-columns.ts).
- * The last line counts, and says what to type next.
+ * `volctl status` on a screen: a row for each volume, the worst first; what is good is only counted, and config maps and
+ * their like of one pod are one row, unless all is asked for. Where the terminal is too narrow for every column, the pod
+ * becomes the head of its rows; then columns give way (status-columns.ts). The last line counts, and says what to type next.
  */
 import { podName } from '../plan/pod-name.ts'
 import { podTexts } from '../plan/pod-texts.ts'
@@ -9,6 +9,7 @@ import type { Status, StatusRow } from '../status/status.ts'
 import { type Cell, renderTable, tableWidth } from './render-table.ts'
 import type { Screen } from './screen.ts'
 import { COLUMNS, type Column, colourOf, VERDICTS } from './status-columns.ts'
+import { foldContent } from './status-folds.ts'
 import { count } from './words.ts'
 import { wrapped } from './wrap.ts'
 
@@ -27,13 +28,16 @@ export function shownRows(rows: readonly StatusRow[], all: boolean): readonly St
 export function renderStatus(status: Status, screen: Screen, { all, suffix }: StatusOptions): string {
   const { rows, node, createdAt, kubelet, refused } = status
   const { width, paint } = screen
-  const shown = shownRows(rows, all || screen.wide)
+  const unfolded = all || screen.wide
+  const shown = shownRows(rows, unfolded)
   const unit = kubelet.unit === undefined ? '' : ` (${kubelet.unit})`
   const head = `Node ${node}, kubelet ${KUBELET[kubelet.state]}${unit}, as of ${createdAt}`
   return [
     wrapped('', head, width, paint.bold),
     refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
-    shown.length === 0 ? '' : `\n${tableText(status, shown, screen)}${foldedText(rows.length - shown.length)}`,
+    shown.length === 0
+      ? ''
+      : `\n${tableText(status, unfolded ? shown : foldContent(shown), screen)}${foldedText(rows.length - shown.length)}`,
     screen.wide ? '' : whyText(shown, screen),
     problemsText(status, screen),
     '\n',
@@ -130,10 +134,11 @@ function whyText(rows: readonly StatusRow[], screen: Screen): string {
   const coded = rows.filter(({ verdict }) => verdict.state !== 'good' && verdict.code !== undefined)
   const groups = [...Map.groupBy(coded, ({ verdict }) => verdict.code)]
   if (groups.length === 0) return ''
-  const lines = groups.slice(0, MOST_CODES).map(([code, [first, ...others]]) => {
+  const lines = groups.slice(0, MOST_CODES).map(([code, alike]) => {
+    const [first] = alike
     if (first === undefined) return ''
-    const alike = others.filter(({ verdict }) => verdict.message !== first.verdict.message).length
-    const more = alike === 0 ? '' : ` (and ${alike} more like it)`
+    const messages = new Set(alike.map(({ verdict }) => verdict.message))
+    const more = messages.size === 1 ? '' : ` (and ${messages.size - 1} more like it)`
     return wrapped(
       '  ',
       `${code}: ${first.verdict.message}${more}`,

@@ -12,6 +12,9 @@ export const POLL_MS = 300
 const API_PAUSES_MS = [2000, 4000, 8000, 10_000] as const
 /** Of a node so large that a look takes long, volctl takes at most a fifth of one core. */
 const REST_PER_LOOK = 4
+/** For a look that asks the API server: while that hangs, the node is not looked at. More where the first one took long. */
+const LOOK_LIMIT_MS = 10_000
+const LEAST_LIMIT_MS = 1000
 
 export interface WaitPorts {
   /** Milliseconds of a clock that nobody sets. */
@@ -19,8 +22,8 @@ export interface WaitPorts {
   /** Ends early when `interrupted` becomes true. */
   pause(ms: number): Promise<void>
   interrupted(): boolean
-  /** Asks the API server, too. */
-  lookAtAll(): Promise<NodeState>
+  /** Asks the API server, too. @param limitMs for all of it; then a VolctlError is thrown */
+  lookAtAll(limitMs: number): Promise<NodeState>
   /** Reads the mount table and the kubelet's directories again; the API's answers are those of the last whole look. */
   lookAtDisk(): Promise<NodeState>
 }
@@ -29,6 +32,8 @@ export interface WaitPlan {
   readonly condition: WaitCondition
   readonly timeoutMs: number
   readonly first: NodeState
+  /** How long the first look took. */
+  readonly firstMs?: number
   judge(state: NodeState): readonly WaitedTarget[]
   /** Called after each look. */
   onLook?(targets: readonly WaitedTarget[]): void
@@ -105,6 +110,12 @@ class Wait {
     return Math.max(1, Math.min(Math.max(next, this.#tookMs * REST_PER_LOOK), this.#left()))
   }
 
+  /** Beyond the time of the whole wait no look goes on. */
+  #limitMs(): number {
+    const enough = Math.max(LOOK_LIMIT_MS, 2 * (this.#plan.firstMs ?? 0))
+    return Math.max(LEAST_LIMIT_MS, Math.min(enough, this.#left()))
+  }
+
   async #lookAgain(): Promise<void> {
     const before = this.#ports.now()
     const whole = before >= this.#nextApi
@@ -112,7 +123,7 @@ class Wait {
     try {
       this.#nodeLooks++
       if (whole) this.#apiLooks++
-      const state = whole ? await this.#ports.lookAtAll() : await this.#ports.lookAtDisk()
+      const state = whole ? await this.#ports.lookAtAll(this.#limitMs()) : await this.#ports.lookAtDisk()
       this.#problem = undefined
       this.#judge(state, whole)
     } catch (error) {

@@ -29,13 +29,13 @@ it('a volume of a pod that is gone, on 80 columns', () =>
       + good    claim default/claim-pv-1: bound to pv-1
       + good    \`- PV pv-1: disk.test, handle pv-1
       x bad       \`- attachment csi-9e2fb3c5: attached; no pod here wants it
-      x bad         \`- pod mount: left over from a deleted pod; ext4 of /dev/loop1
+      x bad         \`- pod mount of pod 00000000: left over from a deleted pod; ext4
+                       of /dev/loop1
 
-    Problems:
-      OrphanDirKept
-        warning: /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009 is kept:
-        UnmountVolume of pv-1 is blocked (CSI driver disk.test is not registered on
-        this node)
+    volctl would:
+      1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1:
+         blocked, DriverNotRegistered
+      2  DetachVolume volume pv-1: blocked, PredecessorBlocked
 
     Also: problem: OrphanDirKept
     Held by: not part of a snapshot: run volctl explain on the node
@@ -43,7 +43,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     What to do:
       - DriverNotRegistered: Bring the driver's node pod back; if the driver is gone
         for good, give --driver-gone disk.test.
-    -o wide shows all: identity, pods, steps, volumes, rules, decisions.
+    -o wide shows all: identity, pods, steps, problems, volumes, rules, decisions.
     "
   `))
 

@@ -181,7 +181,7 @@ async function setUpScene(parts: Parts): Promise<void> {
 }
 
 /** Only these have containers and processes. */
-function setAlive({ cri, hostFile, host }: Parts, pods: readonly ScenePod[]): void {
+export function setAlive({ cri, hostFile, host }: Parts, pods: readonly ScenePod[]): void {
   cri.set({ pods: pods.map(sandbox) })
   writeFileSync(hostFile, JSON.stringify({ ...host, processes: pods.map(({ uid }) => uid) }))
 }

@@ -235,6 +235,28 @@ await runScenario({
       }
     }),
 
+  /** A driver that runs, one that was killed, and one that was stopped: its sockets, and what depends on it. */
+  driver: (directory) =>
+    onBroken(directory, async (scene) => {
+      const look = async (): Promise<object> => {
+        const { verdict, chain, driver } = await answer(scene, `driver/${DRIVER}`)
+        return {
+          state: verdict.state,
+          code: verdict.code,
+          links: chain.map(({ kind, state }) => `${kind} ${state}`),
+          driver,
+        }
+      }
+      const runs = await look()
+      await scene.driver.kill()
+      const killed = await look()
+      await scene.driver.restart()
+      await scene.driver.stop()
+      const stopped = await look()
+      const screen = (await ask(scene, ['driver', DRIVER])).stdout
+      return { runs, killed, stopped, screen }
+    }),
+
   /** The same from a snapshot but for the holders; and nothing is written, asked of the cluster or left behind. */
   offline: (directory) =>
     onBroken(directory, async (scene) => {
@@ -248,6 +270,7 @@ await runScenario({
         'pvc/shop/common',
         'pv-idle',
         scene.rootDir,
+        `driver/${DRIVER}`,
       ]
       const differing: string[] = []
       for (const what of subjects) {

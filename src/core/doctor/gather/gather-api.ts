@@ -1,7 +1,7 @@
 /** What the API server says, part by part: each refusal is a fact. */
 import { askWhoIAm, mayI } from '../../api/access-reviews.ts'
 import { createKubeClient, type KubeClient } from '../../api/kube-client.ts'
-import { discoverKubeConfig, discoverKubeletConfig } from '../../api/kubeconfig/kube-config.ts'
+import { type DiscoverOptions, discoverKubeConfig, discoverKubeletConfig } from '../../api/kubeconfig/kube-config.ts'
 import { getNode, listNodePods } from '../../api/node-objects.ts'
 import { readApi } from '../../api/read-api.ts'
 import { defined } from '../../lang/defined.ts'
@@ -34,11 +34,7 @@ export async function gatherApi(
   choice: ApiChoice,
   node: Pick<LocatedNode, 'nodeName' | 'kubelet' | 'testHost'> | undefined,
 ): Promise<GatheredApi> {
-  const places = {
-    kubeletKubeconfig: node?.kubelet?.kubeconfig,
-    onAttempt: ({ source, problem }: { source: string; problem?: string }) =>
-      choice.log?.(`credential ${source}: ${problem ?? 'used'}`),
-  }
+  const places = placesOf(choice, node)
   const kubeconfig = choice.kubeconfig ?? node?.testHost?.kubeconfig
   const found = await attempt(() => discoverKubeConfig({ ...places, kubeconfig, context: choice.context }))
   if (found.failure !== undefined) return { facts: { rights: [] }, failures: { credential: found.failure } }
@@ -50,14 +46,22 @@ export async function gatherApi(
   try {
     const asked = await ask({ client, kubeletClient, kubeletUnused: second.unused, nodeName: node?.nodeName })
     const { source, server, insecure } = client
-    const kubelet = second.unused ?? (kubeletClient === undefined ? undefined : { source: kubeletClient.source })
-    return {
-      ...asked,
-      facts: { ...asked.facts, credential: { source, server, ...defined({ insecure }) }, ...defined({ kubelet }) },
-    }
+    const kubelet = second.unused ?? (kubeletClient && { source: kubeletClient.source })
+    const credential = { source, server, ...defined({ insecure }) }
+    return { ...asked, facts: { ...asked.facts, credential, ...defined({ kubelet }) } }
   } finally {
     client.close()
     kubeletClient?.close()
+  }
+}
+
+type Places = Pick<DiscoverOptions, 'kubeletKubeconfig' | 'onAttempt'>
+
+/** Where credentials are looked for besides the usual places. */
+function placesOf({ log }: ApiChoice, node: Pick<LocatedNode, 'kubelet'> | undefined): Places {
+  return {
+    kubeletKubeconfig: node?.kubelet?.kubeconfig,
+    onAttempt: ({ source, problem }) => log?.(`credential ${source}: ${problem ?? 'used'}`),
   }
 }
 

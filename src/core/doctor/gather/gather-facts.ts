@@ -76,40 +76,39 @@ async function readDisk(node: LocatedNode, raw: MountTable | undefined): Promise
     links === undefined ? undefined : await scanTree({ rootDir, mounts, links, attributes: 'plan' }),
   )
   const isMountPoint = resultOf(scan)?.isMountPoint ?? (() => false)
+  const unknownLink = (path: string): string | undefined => links?.unknown.get(path)
   const [runtime, csiSockets, kubelet, dead] = await Promise.all([
     attempt(() => node.runtime()),
-    attempt(() =>
-      links === undefined
-        ? undefined
-        : discoverCsiSockets({ rootDir, isMountPoint, unknownLink: (path) => links.unknown.get(path) }),
-    ),
+    attempt(() => (links === undefined ? undefined : discoverCsiSockets({ rootDir, isMountPoint, unknownLink }))),
     attempt(() => node.kubeletState()),
     attempt(() => deadMounts(mounts, rootDir)),
   ])
-  const processes = node.processes()
+  const asked = { runtime: resultOf(runtime), csiSockets: resultOf(csiSockets), deadMounts: resultOf(dead) }
   return {
     mounts,
     scan: resultOf(scan),
     kubelet: resultOf(kubelet),
-    sections: {
-      ...identityOf(node),
-      ...(isInUserNamespace() && { userNamespace: true }),
-      ...defined({
-        runtime: resultOf(runtime),
-        csiSockets: resultOf(csiSockets),
-        deadMounts: resultOf(dead),
-        processes: processes?.podUids,
-        nestedProcesses: processes?.nestedUids,
-        staticPods: resultOf(await attempt(() => readStaticPods(node.staticPods))),
-        blockDevices: resultOf(await attempt(loopDevices)),
-        flexDrivers: resultOf(await attempt(() => flexDrivers(node))),
-      }),
-    },
+    sections: { ...identityOf(node), ...defined(asked), ...(await ownSections(node)) },
     failures: defined({
       tree: scan.failure,
       runtime: runtime.failure,
       csiSockets: csiSockets.failure,
       kubelet: kubelet.failure,
+    }),
+  }
+}
+
+/** What is read without asking anybody. */
+async function ownSections(node: LocatedNode): Promise<Partial<Disk['sections']>> {
+  const processes = node.processes()
+  return {
+    ...(isInUserNamespace() && { userNamespace: true }),
+    ...defined({
+      processes: processes?.podUids,
+      nestedProcesses: processes?.nestedUids,
+      staticPods: resultOf(await attempt(() => readStaticPods(node.staticPods))),
+      blockDevices: resultOf(await attempt(loopDevices)),
+      flexDrivers: resultOf(await attempt(() => flexDrivers(node))),
     }),
   }
 }

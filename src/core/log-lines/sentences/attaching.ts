@@ -66,7 +66,7 @@ export const ATTACHING = {
     means: 'The PersistentVolume may only be used on other nodes than this one (its nodeAffinity).',
     why: 'It is a local volume of another node, or a disk in another zone, or the labels of the node were changed.',
     next: "Compare kubectl get pv NAME -o yaml (nodeAffinity) with kubectl get node {node} --show-labels; a node of the volume's zone needs room for the pod.",
-    volctl: 'Waits with NodeAffinity and mounts nothing; unmounting and cleaning up do not depend on it.',
+    volctl: 'Blocks the mount (NodeAffinity); unmounting and cleaning up do not depend on it.',
     codes: ['NodeAffinity'],
     rules: ['R430', 'P14'],
   },

@@ -17,7 +17,7 @@ export const CONTENT = {
     why: 'It was never made, is in another namespace, has another name, or its key was renamed after the pod was written.',
     next: 'kubectl get configmap,secret in the namespace of the pod. Once the object and key exist, the kubelet mounts by itself within two minutes.',
     volctl:
-      "Waits with ContentMissing, or SecretMissing for the secret of a driver; the pod's other volumes are mounted.",
+      "Blocks this one operation (ContentMissing; SecretMissing for a driver's secret); the pod's other volumes are mounted.",
     codes: ['ContentMissing', 'ContentInvalid', 'SecretMissing'],
     rules: ['P51', 'P52'],
     about: 'pod',
@@ -59,7 +59,7 @@ export const CONTENT = {
     why: "The driver's node pod does not run here (not scheduled, crashed, image missing), its registrar failed, or the kubelet was started a minute ago.",
     next: "See the driver's node pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}. About a minute after it runs, the kubelet goes on by itself.",
     volctl:
-      'Shows sockets and CSINode; blocks with DriverNotRegistered. For a driver that was removed for good: --driver-gone NAME.',
+      'Its operations wait or are blocked (DriverNotRegistered). For a driver that was removed for good: --driver-gone NAME.',
     codes: ['DriverNotRegistered', 'DriverMissing', 'DriverNotInCsiNode'],
     rules: ['C29', 'O10', 'O26', 'S16'],
     about: 'driver',

@@ -1,0 +1,30 @@
+/** The pages of docs/ say what is so: their commands run, their links lead somewhere. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { docSections } from './helpers/doc-commands.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+const tour = docSections('tour.md').flatMap(({ commands }) => commands)
+
+it('the tour has commands', () => expect(tour.length).toBeGreaterThan(10))
+
+// Through a shell, as they are quoted for one; `check` says with 1 that something is wrong.
+it.each(tour)('tour: %s', (command) => {
+  const run = `PATH=${ROOT}/bin:$PATH; ${command}; [ $? -eq ${command.startsWith('volctl check') ? 1 : 0} ]`
+  const cwd = join(ROOT, 'test', 'fixtures', 'captures')
+  expect(execFileSync('sh', ['-c', run], { cwd, encoding: 'utf8' })).not.toBe('')
+})
+
+it.each([...globSync('docs/*.md', { cwd: ROOT }), 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
+  '%s: its links lead to files',
+  (page) => {
+    const text = readFileSync(join(ROOT, page), 'utf8')
+    const links = [...text.matchAll(/\]\(([^)#]+)\)/g)]
+      .map(([, link = '']) => link)
+      .filter((link) => !link.includes('://'))
+    expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([])
+  },
+)

@@ -1,0 +1,54 @@
+/** Every command of docs/runbooks.md, as it stands there, on a node in the state that its runbook is for. */
+import { docSections } from '../../helpers/doc-commands.ts'
+import { NAMESPACE, pod, pvOf } from '../../helpers/scene/api-objects.ts'
+import { IDLE } from '../../helpers/scene/pods.ts'
+import { type Scene, setAlive } from '../../helpers/scene/scene.ts'
+import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
+import { withScene, writeReport } from './scenario.ts'
+
+export interface RunbookRun extends Run {
+  readonly runbook: string
+  readonly command: string
+}
+
+/** How the node comes into the state that a runbook is for, one after another. */
+const STATES: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+  'The kubelet is stuck': (scene) => scene.breakIt(),
+  'A drain hangs': terminating,
+  'After a reboot': async (scene) => {
+    await scene.setUp()
+    await scene.reboot()
+  },
+  'A StatefulSet cannot move': async (scene) => {
+    await scene.api.remove('Pod', scene.pods.web.name, NAMESPACE)
+    setAlive(scene, [])
+  },
+  'An attachment stays': async (scene) => {
+    await scene.setUp()
+    await scene.breakIt()
+  },
+}
+
+/** The pod was deleted, its containers have ended, and the kubelet that would unmount its volumes is down. */
+async function terminating(scene: Scene): Promise<void> {
+  const { api, pods, sources } = scene
+  const running = pod(pods.web, sources.hostPath) as { metadata: object; status: object }
+  const now = new Date(Date.now() - 300_000).toISOString()
+  const metadata = { ...running.metadata, deletionTimestamp: now, deletionGracePeriodSeconds: 30 }
+  const containerStatuses = [{ name: 'main', state: { terminated: { exitCode: 0, finishedAt: now } } }]
+  await api.put({ ...running, metadata, status: { ...running.status, containerStatuses } })
+  setAlive(scene, [])
+}
+
+await withScene(async (scene) => {
+  const runs: RunbookRun[] = []
+  for (const { title, commands } of docSections('runbooks.md')) {
+    await STATES[title]?.(scene)
+    for (const command of commands) {
+      const volume = title === 'An attachment stays' ? pvOf(IDLE) : 'pv-web'
+      const typed = command.replace('/root', scene.directory).replace('pv-web', volume)
+      runs.push({ runbook: title, command, ...(await runVolctl(scene, typed.split(' ').slice(1))) })
+    }
+  }
+  writeReport({ runs, states: Object.keys(STATES) })
+})
