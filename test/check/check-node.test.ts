@@ -1,4 +1,5 @@
 /** When a node is not ok for a monitor, and when it is only busy. */
+import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/check.schema.json' with { type: 'json' }
@@ -7,6 +8,8 @@ import { judge, type Limits, unknownBecause } from '../../src/core/check/judge.t
 import type { Trouble } from '../../src/core/check/troubles.ts'
 import { checkLimits } from '../../src/core/cli/check-flags.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
 import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
@@ -144,6 +147,22 @@ it('a pod that still runs long after its grace period', () => {
   built.pods[1] = { ...pod, metadata: { ...pod?.metadata, deletionTimestamp: '2026-11-21T11:30:00Z' } } as never
   expect(checkOn(built).line).toBe('not ok: 1 volume or pod waits too long: default/web (terminating)')
   expect(checkOn(built, checkLimits({ 'max-waiting-for': '31m' })).status).toBe('ok')
+})
+
+describe('real nodes at rest', () => {
+  it.each([
+    ...['empty-dirs', 'forcedel-killed', 'forcedel-running', 'reboot', 'recreate'].map((each) => `${each}/after.json`),
+    'healthy/node.json',
+    'shared-root/node.json',
+  ])('%s: ok', async (path) =>
+    expect(checkOf(lookAt(await readSnapshot(join(CAPTURES, path))), LIMITS).check.line).toMatch(/^ok: \d+ volumes$/),
+  )
+
+  it.each(['stuck', 'subpath-leak'])('%s: what the kubelet leaves is not ok', async (folder) =>
+    expect(checkOf(lookAt(await readSnapshot(join(CAPTURES, folder, 'after.json'))), LIMITS).check.line).toMatch(
+      /^not ok: \d errors, .*2 leaked devices: MountedButNotAttached, \.\.\.$/,
+    ),
+  )
 })
 
 it('limits bear what they allow, and the line says so', () => {
