@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core'
 import { lateError } from '../core/api/api-error.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
-import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { planOptions } from '../core/cli/plan-flags.ts'
 import { requireNamed } from '../core/cli/require-named.ts'
 import { StopSignal } from '../core/cli/stop-signal.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
@@ -100,7 +100,9 @@ export default class Wait extends VolctlCommand {
       helpValue: 'NAME',
       summary: 'This volume. Repeatable.',
     }),
-    'ignore-not-found': planFlags['ignore-not-found'],
+    'ignore-not-found': Flags.boolean({
+      summary: 'Do not fail if nothing on this node has a name that was given: what is not there counts as reached.',
+    }),
     ...apiFlags,
     ...nodeFlags,
   }

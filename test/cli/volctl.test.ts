@@ -137,7 +137,7 @@ describe('explain', () => {
     const piped = (await volctl(args)).stdout
     expect(Math.max(...piped.split('\n').map((line) => line.length))).toBeGreaterThan(120)
     const command = [VOLCTL, ...args].join(' ')
-    const { stdout } = await execa('script', ['-qec', `stty cols 80; ${command}`, '/dev/null'], {
+    const { stdout } = await execa('script', ['-qec', `stty cols 80 rows 24; ${command}`, '/dev/null'], {
       env: { TERM: 'xterm' },
     })
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours' own.

@@ -243,7 +243,12 @@ describe('names', () => {
     const all = ['pod/default/witness reached', 'pod/default/web-0 reached']
     expect(summary(waited(state, 'mounted', [], { all: true }))).toEqual(all)
     expect(summary(waited(state, 'mounted', [], { namespaces: ['default'] }))).toEqual(all)
-    expect(summary(waited(state, 'mounted', [], { namespaces: ['other'] }))).toEqual([])
+  })
+
+  it('a namespace of no pod is an error: nothing to wait for must not look like a success', () => {
+    const given = { namespaces: ['default', 'other'] }
+    expect(() => waited(mounted().build(), 'unmounted', [], given)).toThrow('--namespace other matches no pod')
+    expect(waited(node().build(), 'unmounted', [], { ...given, ignoreNotFound: true })).toHaveLength(1)
   })
 
   it('--volume takes any name of the volume, and the same volume is one', () =>

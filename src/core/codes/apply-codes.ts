@@ -50,7 +50,7 @@ export const APPLY_CODES = {
     rules: ['C119'],
   },
   TimedOut: {
-    in: ['outcome'],
+    in: ['outcome', 'error'],
     means: 'a call took longer than --timeout and was abandoned',
     next: 'Bring the storage or the driver back; then plan again, with a longer --timeout if it is only slow.',
     rules: ['S34'],

@@ -12,7 +12,7 @@ export class DeviceMounts {
     this.#table = table
   }
 
-  /** Every mount that shows the same directory or a part of it, the mount itself included (R031). */
+  /** Every mount that shows the same directory or a part of it, the mount itself included (R031, P132). */
   showing(mount: MountInfo): readonly MountInfo[] {
     const root = undeletedRoot(mount.root)
     const { all, byRoot } = this.#index(mount.dev)

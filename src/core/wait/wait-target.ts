@@ -67,7 +67,7 @@ export function waitTargets(context: PlanContext, ask: WaitAsk): readonly WaitTa
   const named = names.flatMap((name) => oneNamed(finder, name, ask))
   const byFlag = volumes.flatMap((name) => volumesCalled(finder, name, ask))
   const isWide = all || (names.length + volumes.length === 0 && namespaces.length > 0)
-  const wide = isWide ? podsOf(context, namespaces).map((pod) => podTarget(finder, pod)) : []
+  const wide = isWide ? podsOf(context, ask).map((pod) => podTarget(finder, pod)) : []
   const found = [...wide, ...named, ...byFlag]
   return [...Map.groupBy(found, keyOf).values()].flatMap(([first]) => first ?? [])
 }
@@ -83,10 +83,16 @@ function keyOf(target: WaitTarget): string {
   return target.kind === 'volume' ? (target.uniqueName ?? target.name) : target.name
 }
 
-function podsOf({ classes }: PlanContext, namespaces: readonly string[]): readonly PodClass[] {
-  return classes.all.filter(
-    ({ ref }) => namespaces.length === 0 || (ref.name !== undefined && namespaces.includes(ref.namespace ?? 'default')),
-  )
+/** All pods, or those of the namespaces: one that no pod here has may be a typing error. */
+function podsOf({ classes }: PlanContext, { namespaces, ignoreNotFound }: WaitAsk): readonly PodClass[] {
+  if (namespaces.length === 0) return classes.all
+  const of = (namespace: string): PodClass[] =>
+    classes.all.filter(({ ref }) => ref.name !== undefined && (ref.namespace ?? 'default') === namespace)
+  const unknown = namespaces.find((namespace) => of(namespace).length === 0)
+  if (unknown === undefined || ignoreNotFound) return namespaces.flatMap(of)
+  throw new VolctlError('NothingNamed', `--namespace ${unknown} matches no pod on this node`, {
+    hint: 'With --ignore-not-found, what is not there counts as reached.',
+  })
 }
 
 function oneNamed(finder: Finder, given: string, ask: WaitAsk): WaitTarget[] {
