@@ -81,11 +81,12 @@ export default class Plan extends VolctlCommand {
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
+    const paged = !flags['no-pager']
     await this.answer(
       plan,
       flags.output as OutputFormat,
-      (screen) => renderPlan(plan, screen, { unfolded: this.verbose }),
-      { paged: !flags['no-pager'], names: flags.output === 'name' ? namesOfPlan(plan) : [] },
+      (screen) => renderPlan(plan, screen, { unfolded: this.verbose, paged }),
+      { paged, names: flags.output === 'name' ? namesOfPlan(plan) : [] },
     )
     if (flags.out !== undefined) this.#save(plan, options, flags.out)
     this.finish(planExitStatus(plan, flags['detailed-exitcode']))

@@ -99,7 +99,7 @@ export abstract class VolctlCommand extends Command {
     const symbols = isUtf8Locale({ ...environment() }) ? UNICODE_SYMBOLS : ASCII_SYMBOLS
     const wide = format === 'wide'
     if (stream.isTTY !== true) return { paint, symbols, width: undefined, wide }
-    return { paint, symbols, width: stream.columns || undefined, rows: stream.rows, wide }
+    return { paint, symbols, width: stream.columns || undefined, ...(stream.rows > 0 && { rows: stream.rows }), wide }
   }
 
   protected get verbose(): boolean {

@@ -68,6 +68,7 @@ const problemEntry = about(
     hint: optional(text),
     about: object<Problem['about']>({
       pod: optional(text),
+      podRef: optional(about('The pod with its name, if that is known.', pod)),
       volume: optional(text),
       path: optional(text),
       driver: optional(about('A CSI driver: it concerns all of its volumes.', text)),

@@ -90,8 +90,8 @@ class Groups {
   }
 
   /** Undefined: the problem is about the node, or about something without an operation in this plan. */
-  concerned({ about: { pod, volume, path } }: Problem): Growing | undefined {
-    if (pod !== undefined) return this.#byKey.get(`pod ${pod}`) ?? this.#ofPod({ uid: pod })
+  concerned({ about: { pod, podRef, volume, path } }: Problem): Growing | undefined {
+    if (pod !== undefined) return this.#byKey.get(`pod ${pod}`) ?? this.#ofPod(podRef ?? { uid: pod })
     const named = volume === undefined ? undefined : this.#byVolume.get(volume)
     if (named !== undefined) return named
     if (path === undefined) return volume === undefined ? undefined : this.#group(`volume ${volume}`, { volume })

@@ -13,7 +13,8 @@ export class PlanNames {
     this.#numbers = new Map(operations.map(({ id }, index) => [id, index + 1]))
     for (const { pod } of [...operations, ...waiting]) if (pod !== undefined) this.#pods.set(pod.uid, pod)
     for (const { about } of problems)
-      if (about.pod !== undefined && !this.#pods.has(about.pod)) this.#pods.set(about.pod, { uid: about.pod })
+      if (about.pod !== undefined && !this.#pods.has(about.pod))
+        this.#pods.set(about.pod, about.podRef ?? { uid: about.pod })
     this.#podText = podTexts([...this.#pods.values()])
   }
 
@@ -33,11 +34,6 @@ export class PlanNames {
 
   numbers(ids: readonly string[]): number[] {
     return ids.flatMap((id) => this.#numbers.get(id) ?? []).toSorted((a, b) => a - b)
-  }
-
-  /** The pod with its name, if any operation or wait has it. */
-  pod(uid: string): PodRef {
-    return this.#pods.get(uid) ?? { uid }
   }
 
   /** `shop/web-0`; with the beginning of the UID if another pod has the same name; only that if the name is unknown. */

@@ -286,8 +286,14 @@ export interface Problem {
   readonly code: ProblemCode
   readonly message: string
   readonly hint?: string
-  /** `driver`: the entry concerns all volumes of that CSI driver. */
-  readonly about: { readonly pod?: string; readonly volume?: string; readonly path?: string; readonly driver?: string }
+  /** `driver`: the entry concerns all volumes of that CSI driver. `podRef`: the pod with its name, if that is known. */
+  readonly about: {
+    readonly pod?: string
+    readonly podRef?: PodRef
+    readonly volume?: string
+    readonly path?: string
+    readonly driver?: string
+  }
 }
 
 export type IdentityField = 'machineID' | 'systemUUID' | 'bootID'

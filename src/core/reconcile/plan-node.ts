@@ -6,7 +6,7 @@
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import { Findings, finishOperations, type Left } from '../plan/draft.ts'
-import type { Operation, Plan, PlanOptions, Refusal } from '../plan/plan.ts'
+import type { Operation, Plan, PlanOptions, Problem, Refusal } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
 import { withBasis } from './basis.ts'
 import type { PlanContext } from './context/context.ts'
@@ -18,7 +18,7 @@ import { runPass } from './pass.ts'
 import { makeContext } from './plan-context.ts'
 import { describeApi, describeInputs } from './plan-inputs.ts'
 import { refuseInsecureApi, refuseOutage } from './pods/guards.ts'
-import { podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
+import { type PodClasses, podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
 import { reportProblems } from './report/report-problems.ts'
 import { ruleOfEach } from './what-blocks.ts'
 
@@ -73,6 +73,7 @@ function planOf(context: PlanContext, findings: Findings): Plan {
   const operations = finishOperations(kept, (draft) => findings.blockOf(draft))
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
+  const problems = findings.problems.map((problem) => withPodRef(problem, classes))
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -85,11 +86,17 @@ function planOf(context: PlanContext, findings: Findings): Plan {
     inputs: describeInputs(context, machine),
     operations,
     waiting: findings.waiting,
-    problems: findings.problems,
-    summary: summaryOf({ operations, waiting: findings.waiting, problems: findings.problems }, filtered),
+    problems,
+    summary: summaryOf({ operations, waiting: findings.waiting, problems }, filtered),
     complete: findings.complete,
     ...defined({ refused }),
   }
+}
+
+/** A person knows a pod by its name. */
+function withPodRef(problem: Problem, classes: PodClasses): Problem {
+  const ref = problem.about.pod === undefined ? undefined : classes.of(problem.about.pod)?.ref
+  return ref?.name === undefined ? problem : { ...problem, about: { ...problem.about, podRef: ref } }
 }
 
 /** A plan reports this; an apply is refused. */

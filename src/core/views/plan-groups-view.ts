@@ -72,7 +72,7 @@ class GroupView {
     const subject = 'pod' in about ? this.#folding.names.podText(about.pod) : about.volume
     const reasons = [...new Set(operations.filter(isSaidByTitle).map(({ reason }) => reason))]
     const states = [...new Set(operations.flatMap(({ podState }) => podState ?? []))]
-    const why = `${reasons.length === 0 ? '' : ` (${reasons.join(', ')})`}${states.length === 0 ? '' : ` ${states.join('; ')}`}`
+    const why = `${states.length === 0 ? '' : ` ${states.join('; ')}`}${reasons.length === 0 ? '' : ` (${reasons.join(', ')})`}`
     return `\n${this.#title(`Pod ${subject}`, why)}${this.#problems(problems)}${this.#entries(entries)}`
   }
 

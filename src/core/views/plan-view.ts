@@ -22,9 +22,12 @@ export interface PlanDetail {
   readonly confirm?: boolean
   /** -v: nothing is folded. */
   readonly unfolded?: boolean
+  /** What is longer than the screen is shown from its beginning, which then says how it ends. */
+  readonly paged?: boolean
 }
 
-export function renderPlan(plan: Plan, screen: Screen, { confirm = false, unfolded = false }: PlanDetail = {}): string {
+export function renderPlan(plan: Plan, screen: Screen, detail: PlanDetail = {}): string {
+  const { confirm = false, unfolded = false, paged = false } = detail
   const names = new PlanNames(plan)
   const { paint, wide } = screen
   const whole = wide || confirm
@@ -43,10 +46,9 @@ export function renderPlan(plan: Plan, screen: Screen, { confirm = false, unfold
       : `\n${paint.bold('Of the node as a whole:')}\n${problemsText(rest, screen, folding.unfolded)}`,
   ].join('')
   const end = endText(plan, screen, confirm)
-  return `${confirm || !isLong(body, screen) ? '' : `${end}\n`}${body}\n${end}`
+  return `${paged && isLong(body, screen) ? `${end}\n` : ''}${body}\n${end}`
 }
 
-/** What a pager shows first says how it ends. */
 function isLong(body: string, { rows }: Screen): boolean {
   return rows !== undefined && body.split('\n').length > rows
 }

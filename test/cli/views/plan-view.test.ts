@@ -65,8 +65,8 @@ it('the plan on a screen', () =>
 
       #  OPERATION      VOLUME  STATE                 DELETES
 
-    Pod shop/web-0 (PodGone) was deleted from the API; no sandbox, container or
-    process is left
+    Pod shop/web-0 was deleted from the API; no sandbox, container or process is
+    left (PodGone)
       2  UnmountVolume  cache   blocked: DeletesData  3 files, 12 KiB
          it deletes 3 files
          -> Give --orphans.
@@ -105,7 +105,7 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
 
       #  OPERATION      VOLUME  STATE                 DELETES          REASON       RULE  ID
 
-    Pod shop/web-0 (PodGone) was deleted from the API; no sandbox, container or process is left
+    Pod shop/web-0 was deleted from the API; no sandbox, container or process is left (PodGone)
       2  UnmountVolume  cache   blocked: DeletesData  3 files, 12 KiB  PodGone      R404  op-2
          it deletes 3 files
          -> Give --orphans.

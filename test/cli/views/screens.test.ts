@@ -79,7 +79,7 @@ describe('every recorded node', () => {
     ] as const) {
       const plan = planned(state, orphans)
       for (const [size, screen] of Object.entries(SIZES)) {
-        const text = renderPlan(plan, screen)
+        const text = renderPlan(plan, screen, { paged: true })
         expectReadable(plan, text, screen)
         const title = `${command}, ${size}`
         const same = seen.get(text)
@@ -122,7 +122,7 @@ describe('a kubelet that runs', () => {
     const state = withKubelet(await node(capture), { running: true, mayReturn: true, unit })
     const plan = planned(state)
     const screen = { ...SIZES['80x24'] } as Screen
-    const text = renderPlan(plan, screen)
+    const text = renderPlan(plan, screen, { paged: true })
     expectReadable(plan, text, screen)
     expect(text).toContain('The kubelet is running')
     expect(text).not.toContain('the kubelet is running and manages this volume')
@@ -185,7 +185,7 @@ describe('of any node', () => {
       fc.property(randomNode, fc.boolean(), fc.constantFrom(72, 80, 132), (random, orphans, width) => {
         const plan = planned(buildNode(random), orphans)
         const screen: Screen = { ...PLAIN_SCREEN, width, rows: 24 }
-        const text = renderPlan(plan, screen)
+        const text = renderPlan(plan, screen, { paged: true })
         expectReadable(plan, text, { ...screen, rows: 24 })
         const all = plan.operations.map((_, index) => index + 1)
         expect(rowsNamed(text)).toEqual(all)
