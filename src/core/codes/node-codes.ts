@@ -168,6 +168,11 @@ export const NODE_CODES = {
     means: 'a line of the mount table is not what the kernel writes',
     next: 'If it comes from a snapshot, take the snapshot again; else report the line as a defect of volctl.',
   },
+  NoContainingMount: {
+    in: ['error'],
+    means: 'the mount table has no mount that contains the path',
+    next: 'If the table comes from a snapshot, take the snapshot again; else report it as a defect of volctl.',
+  },
   ProcUnreadable: {
     in: ['error'],
     means: 'the process table cannot be read',
