@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { noSideBySide } from './test/helpers/namespace.ts'
 
-const withMounts = ['test/e2e/**/*.test.ts', 'test/privileged/**/*.test.ts', 'test/csi/**/*.test.ts']
+const withMounts = ['e2e', 'privileged', 'csi', 'package'].map((room) => `test/${room}/**/*.test.ts`)
 
 /**
  * Files with real mounts of which several may run at once. Each case has directories, servers and a mount namespace of

@@ -3,25 +3,51 @@
  * the launcher's code cache. Two builds of the same source give the same volctl.cjs, byte for byte.
  */
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
+import { type BuildOptions, build } from 'esbuild'
 import { noMounts, unshareArguments } from '../test/helpers/namespace.ts'
 import { clientNodePlugin } from './esbuild-client-node.ts'
 import { oclifPlugin } from './esbuild-oclif.ts'
 import { commandManifest } from './manifest.ts'
 import { ruleEntries } from './rule-books.ts'
+import { sourceCommit } from './source-commit.ts'
 import { startWarmNode } from './warm-up.ts'
 
 const root = join(import.meta.dirname, '..')
 const LAUNCHER = ['launch.cjs', 'kept-environment.cjs', 'load-bundle.cjs']
 
+/** V8 compiles the same then, and writes it in the same order (make-code-cache.cjs). */
+export const SAME_BYTES = [
+  '--hash-seed=1',
+  '--random-seed=1',
+  '--predictable',
+  '--single-threaded',
+  '--no-flush-bytecode',
+  '--no-opt',
+  '--no-maglev',
+  '--no-sparkplug',
+]
+
 /** Builds into a folder; returns the bundle's path. */
 export async function buildBundle(dist: string): Promise<string> {
   const outfile = join(dist, 'volctl.cjs')
+  await build({ ...(await bundleOptions()), outfile })
+  return outfile
+}
+
+/** The files of which something is in the bundle, by their real paths. What a plug-in has made up is not among them. */
+export async function bundledFiles(): Promise<readonly string[]> {
+  const { metafile } = await build({ ...(await bundleOptions()), write: false, metafile: true, outfile: 'volctl.cjs' })
+  const inputs = Object.values(metafile?.outputs ?? {}).flatMap((output) => Object.entries(output.inputs))
+  const names = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([name]) => join(root, name))
+  return names.filter((name) => existsSync(name)).map((name) => realpathSync(name))
+}
+
+async function bundleOptions(): Promise<BuildOptions> {
   const manifest = await commandManifest()
-  await build({
+  return {
     stdin: {
       contents:
         `import { main } from './src/main.ts'\n` +
@@ -30,7 +56,6 @@ export async function buildBundle(dist: string): Promise<string> {
       sourcefile: 'volctl-entry.ts',
       loader: 'ts',
     },
-    outfile,
     bundle: true,
     platform: 'node',
     target: 'node22',
@@ -42,8 +67,8 @@ export async function buildBundle(dist: string): Promise<string> {
     absWorkingDir: root,
     logLevel: 'warning',
     plugins: [clientNodePlugin(), oclifPlugin()],
-  })
-  return outfile
+    define: { VOLCTL_COMMIT: JSON.stringify(sourceCommit(root)) },
+  }
 }
 
 /**
@@ -55,7 +80,8 @@ async function makeCodeCache(dist: string): Promise<void> {
   const maker = join(root, 'scripts', 'make-code-cache.cjs')
   await using node = await startWarmNode(join(root, 'test', 'fixtures', 'captures', 'forcedel-killed', 'before.json'))
   const env = { ...process.env, ...node.env }
-  const plan = [process.execPath, maker, dist, 'plan', '--orphans']
+  await promisify(execFile)(process.execPath, [maker, dist])
+  const plan = [process.execPath, ...SAME_BYTES, maker, dist, 'plan', '--orphans']
   const [command = '', ...args] = noMounts === undefined ? ['unshare', ...unshareArguments, ...plan] : plan
   try {
     // Not the synchronous call: the node's API server ends when the pipe that is read here is closed.

@@ -2,8 +2,11 @@
 // the same function: after a whole plan has run, so that it contains the code that a plan needs and not only what is compiled
 // at load.
 const Module = require('node:module')
+const { homedir } = require('node:os')
 const { join } = require('node:path')
 const vm = require('node:vm')
+
+const NAME = 'volctl.cjs'
 
 /**
  * @param {string} source of the bundle
@@ -14,17 +17,32 @@ exports.loadBundle = (source, cachedData) => {
   // A root tool does not read a user's theme. The launcher has checked the version of Node.js.
   process.env.VOLCTL_DISABLE_THEME = '1'
   process.env.OCLIF_DISABLE_ENGINE_WARNING = '1'
-  const filename = join(__dirname, 'volctl.cjs')
-  const script = new vm.Script(Module.wrap(source), {
-    filename,
-    cachedData,
-    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  })
+  // oclif would ask the machine's user database, which a small root directory has not.
+  process.env.SHELL = '/bin/sh'
+  if (!hasHome()) process.env.HOME = '/nonexistent'
+  const filename = join(__dirname, NAME)
+  const script = exports.compileBundle(source, cachedData)
   const bundle = new Module(filename, module)
   bundle.filename = filename
   script.runInThisContext().call(bundle.exports, bundle.exports, requireBuiltin, bundle, filename, __dirname)
   return script
 }
+
+function hasHome() {
+  try {
+    return homedir() !== ''
+  } catch (_) {
+    return false
+  }
+}
+
+/** As above, without running it. The cache holds the name, so that it is none of the machine that built it. */
+exports.compileBundle = (source, cachedData) =>
+  new vm.Script(Module.wrap(source), {
+    filename: NAME,
+    cachedData,
+    importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  })
 
 /**
  * Everything else is in the bundle. Node.js would look for a package in node_modules of every directory above, of /tmp for a

@@ -29,6 +29,7 @@ import type { PlanOptions } from '../core/plan/plan.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { typedPath } from '../core/trust/caller.ts'
+import { embeddedText } from '../core/trust/own-program.ts'
 import { readPlain } from '../core/trust/plain-files.ts'
 import { renderCode } from '../core/views/code-view.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
@@ -62,8 +63,8 @@ function offlineAnswer(word: string, root: string): OfflineAnswer | undefined {
   const sentence = explainSentence(word)
   if (sentence !== undefined) return { value: sentence, draw: (paint, width) => renderSentence(sentence, paint, width) }
   if (!looksLikeRule(word)) return undefined
-  const books = readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES)
-  const rule = explainRule(word, books.toString('utf8'))
+  const books = embeddedText('rules.md') ?? readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES).toString('utf8')
+  const rule = explainRule(word, books)
   // Where there is no such rule, the word may be the name of something.
   return rule && { value: rule, draw: (paint, width) => renderRule(rule, paint, width) }
 }

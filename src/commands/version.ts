@@ -2,6 +2,9 @@ import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl
 import { TESTED_MINORS } from '../core/reconcile/obstacles/kubelet-version.ts'
 import { renderVersion, type VersionView } from '../core/views/version-view.ts'
 
+/** Put in by the build (scripts/build.ts). */
+declare const VOLCTL_COMMIT: string
+
 export default class Version extends VolctlCommand {
   static override summary = 'Print the version of volctl, and of the Node.js that runs volctl.'
   static override description =
@@ -21,6 +24,7 @@ export default class Version extends VolctlCommand {
       apiVersion: 'volctl.io/v1',
       kind: 'Version',
       volctl: this.config.version,
+      commit: VOLCTL_COMMIT,
       node: process.versions.node,
       platform: process.platform,
       arch: process.arch,

@@ -31,7 +31,7 @@ const kept: { readonly KEPT: readonly string[]; readonly PATH: string } = create
 const NOBODY = 65_534
 const PLATFORM = `node-linux-${process.arch}`
 /** What load-bundle.cjs tells oclif. */
-const OWN_VARIABLES = ['VOLCTL_DISABLE_THEME', 'OCLIF_DISABLE_ENGINE_WARNING']
+const OWN_VARIABLES = ['VOLCTL_DISABLE_THEME', 'OCLIF_DISABLE_ENGINE_WARNING', 'SHELL']
 
 const SAYS_ALL = 'console.log(JSON.stringify({ env: process.env, args: process.argv.slice(2) }))'
 

@@ -1,6 +1,7 @@
 import { execa, type Options } from 'execa'
 
-export const VOLCTL = new URL('../../bin/volctl', import.meta.url).pathname
+/** Or another program that must do the same: the executable (test/package). */
+export const VOLCTL = process.env.VOLCTL_PROGRAM ?? new URL('../../bin/volctl', import.meta.url).pathname
 export const CAPTURES = new URL('../fixtures/captures/', import.meta.url).pathname
 
 export interface Result {

@@ -8,7 +8,7 @@ it('names volctl, Node.js, the platform, and the kubelets that it was tested wit
   const { status, stdout, stderr } = await volctl(['version'])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toMatch(
-    /^volctl: {4}\d+\.\d+\.\d+\nNode\.js: {3}\d+\.\d+\.\d+\nPlatform: {2}linux-\S+\nKubelets: {2}tested with 1\.\d+ to 1\.\d+\n$/,
+    /^volctl: {4}\d+\.\d+\.\d+ \(commit (?:[0-9a-f]{40}(?:-dirty)?|unknown)\)\nNode\.js: {3}\d+\.\d+\.\d+\nPlatform: {2}linux-\S+\nKubelets: {2}tested with 1\.\d+ to 1\.\d+\n$/,
   )
 })
 

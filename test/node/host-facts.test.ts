@@ -274,8 +274,9 @@ describe('S6: checkMountNamespace', () => {
 
 describe('reentry', () => {
   const program = {
-    execArgv: ['--no-warnings'],
-    argv: ['/opt/volctl/bin/volctl', 'plan', '-o', 'json'],
+    script: '/opt/volctl/bin/volctl',
+    options: ['--no-warnings'],
+    args: ['plan', '-o', 'json'],
   }
   it('reaches the program through /proc', () => {
     expect(reentryCommand(4711, program, '--internal-reentered=1:4711')).toEqual([
@@ -289,6 +290,9 @@ describe('reentry', () => {
       '-o',
       'json',
     ])
+    const executable = { ...program, script: undefined }
+    const word = '--internal-reentered=1:4711'
+    expect(reentryCommand(4711, executable, word)).toEqual(['/proc/4711/exe', word, 'plan', '-o', 'json'])
     expect(namespaceReentry(3).pid).toBe(process.pid)
   })
 

@@ -7,6 +7,7 @@ import { basename, resolve } from 'node:path'
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { caller, callerWord, mayReenter } from '../trust/caller.ts'
 import { enterNamespace, openNamespace } from '../trust/enter-namespace.ts'
+import { ownLibraryPath, ownOptions, ownScript } from '../trust/own-program.ts'
 import { PinnedProcess } from '../trust/processes.ts'
 
 export interface Reentry {
@@ -64,24 +65,19 @@ export function namespaceReentry(mountNamespace: number): Reentry {
 }
 
 export interface Program {
-  readonly execArgv: readonly string[]
-  /** The script, and the user's arguments. */
-  readonly argv: readonly string[]
+  /** Undefined: the program is one executable, with its script and options inside. */
+  readonly script: string | undefined
+  readonly options: readonly string[]
+  readonly args: readonly string[]
 }
 
 /** Pure: the command to run there. Links in the script's path are not resolved: their targets are paths of our namespace. */
 export function reentryCommand(pid: number, program: Program, word: string): readonly string[] {
-  const [script, ...args] = program.argv
+  const { script, options, args } = program
   const own = `/proc/${pid}`
-  return [
-    `${own}/exe`,
-    '--preserve-symlinks',
-    '--preserve-symlinks-main',
-    ...program.execArgv,
-    ...(script === undefined ? [] : [`${own}/root${resolve(script)}`]),
-    word,
-    ...args,
-  ]
+  if (script === undefined) return [`${own}/exe`, word, ...args]
+  const ofNode = ['--preserve-symlinks', '--preserve-symlinks-main', ...options]
+  return [`${own}/exe`, ...ofNode, `${own}/root${resolve(script)}`, word, ...args]
 }
 
 /**
@@ -95,10 +91,9 @@ export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
       hint: 'Run volctl on the node itself, as root, outside of any container.',
     })
   }
-  const [, script = '', ...args] = process.argv
-  const typed = acceptedArguments(args)
-  const program = { execArgv: process.execArgv, argv: [script, ...typed] }
-  return enterNamespace(mountNamespace, reentryCommand(pid, program, callerWord()))
+  const args = acceptedArguments(process.argv.slice(2))
+  const program = { script: ownScript(), options: ownOptions(), args }
+  return enterNamespace(mountNamespace, reentryCommand(pid, program, callerWord()), ownLibraryPath(pid))
 }
 
 /** The arguments without the one that an earlier run has added. */

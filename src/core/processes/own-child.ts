@@ -2,14 +2,16 @@
  * Child processes of volctl's own program, for work that may hang: volctl can kill such a child, or abandon it. The argument
  * that starts one is not a command, and nothing that a user would type.
  */
+import { ownOptions, ownScript, SELF } from '../trust/own-program.ts'
+
 const CHILDREN = ['ownership-walker', 'map-reader'] as const
 
 export type OwnChild = (typeof CHILDREN)[number]
 
 /** The command line, by the link in /proc: after a re-entry the program's path may not exist in this mount namespace (S6). */
 export function ownCommand(child: OwnChild): readonly string[] {
-  const [, script = ''] = process.argv
-  return ['/proc/self/exe', ...process.execArgv, script, argumentOf(child)]
+  const script = ownScript()
+  return [SELF, ...ownOptions(), ...(script === undefined ? [] : [script]), argumentOf(child)]
 }
 
 /**

@@ -43,9 +43,14 @@ const CHILD_DESCRIPTOR = 3
  *
  * @param namespace of openNamespace
  * @param command absolute path of the program, and its arguments
+ * @param env added to this process's
  * @throws VolctlError where nsenter(1) is missing or may not be run
  */
-export function enterNamespace(namespace: number, command: readonly string[]): Promise<number> {
+export function enterNamespace(
+  namespace: number,
+  command: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
   const args = [`--mount=/proc/self/fd/${CHILD_DESCRIPTOR}`, '--', ...command]
-  return runInForeground(NAMESPACE_PROGRAM, args, { descriptors: [namespace] })
+  return runInForeground(NAMESPACE_PROGRAM, args, { descriptors: [namespace], env })
 }

@@ -9,6 +9,7 @@ import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'n
 import { errnoOf, isMissing, VolctlError } from '../errors/errors.ts'
 import { ownEnvironment, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
+import { keptLibraryPath, SELF } from './own-program.ts'
 
 export interface CommandResult {
   /** Undefined: killed, or abandoned. */
@@ -22,8 +23,6 @@ export interface CommandResult {
   readonly flooded?: true
 }
 
-/** volctl itself, whatever is at its path in this mount namespace (own-child.ts). */
-const OWN_PROGRAM = '/proc/self/exe'
 /** Packages of programs that are not in util-linux. */
 const PACKAGES: Readonly<Record<string, string>> = {
   btrfs: 'btrfs-progs',
@@ -45,7 +44,7 @@ const found = new Map<string, string>()
  * @throws VolctlError CommandMissing, or ProgramNotTrusted where somebody else could have written the program
  */
 export function commandPath(name: string): string {
-  if (name === OWN_PROGRAM) return name
+  if (name === SELF) return name
   if (name.startsWith('/')) return trustedProgram(name) ?? name
   const known = found.get(name)
   if (known !== undefined) return known
@@ -209,7 +208,7 @@ function start(
     return spawn(path, args, {
       cwd: '/',
       detached: true,
-      env: { ...PROGRAM_ENVIRONMENT, ...env },
+      env: { ...PROGRAM_ENVIRONMENT, ...(path === SELF && keptLibraryPath()), ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     })
   } finally {
@@ -235,6 +234,8 @@ function killGroup({ pid }: ChildProcess): void {
 export interface Foreground {
   /** Further descriptors of the child: 3, 4, … */
   readonly descriptors?: readonly number[]
+  /** Added to this process's. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /**
@@ -246,11 +247,11 @@ export interface Foreground {
 export async function runInForeground(
   name: string,
   args: readonly string[],
-  { descriptors = [] }: Foreground = {},
+  { descriptors = [], env = {} }: Foreground = {},
 ): Promise<number> {
   const child = spawn(commandPath(name), args, {
     stdio: ['inherit', 'inherit', 'inherit', ...descriptors],
-    env: ownEnvironment(),
+    env: { ...ownEnvironment(), ...env },
   })
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal)
   // A terminal sends Ctrl-C to both processes, and the child acts on it. Other signals only reach this process.

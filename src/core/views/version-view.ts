@@ -3,6 +3,8 @@ export interface VersionView {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'Version'
   readonly volctl: string
+  /** The commit of the build; `unknown` where the source names none, with `-dirty` where files differ from it. */
+  readonly commit: string
   /** Of the Node.js that runs volctl. */
   readonly node: string
   readonly platform: string
@@ -11,9 +13,16 @@ export interface VersionView {
   readonly kubernetes: { readonly first: string; readonly last: string }
 }
 
-export function renderVersion({ volctl, node, platform, arch, kubernetes: { first, last } }: VersionView): string {
+export function renderVersion({
+  volctl,
+  commit,
+  node,
+  platform,
+  arch,
+  kubernetes: { first, last },
+}: VersionView): string {
   return [
-    ['volctl', volctl],
+    ['volctl', `${volctl} (commit ${commit})`],
     ['Node.js', node],
     ['Platform', `${platform}-${arch}`],
     ['Kubelets', `tested with ${first} to ${last}`],

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Scene } from './scene.ts'
 
-export const VOLCTL = join(import.meta.dirname, '..', '..', '..', 'bin', 'volctl')
+/** The built volctl, or another program that must do the same: the executable (test/package). */
+export const VOLCTL = process.env.VOLCTL_PROGRAM ?? join(import.meta.dirname, '..', '..', '..', 'bin', 'volctl')
 
 export interface Run {
   /** Undefined: ended by a signal. */

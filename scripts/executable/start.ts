@@ -1,0 +1,80 @@
+/**
+ * What the executable runs first: what bin/volctl and launch.cjs do for the npm package. There a shell keeps everything from
+ * Node.js that is not volctl's; here Node.js has started already.
+ */
+import { readlinkSync, statSync } from 'node:fs'
+import { getRawAsset } from 'node:sea'
+import { errnoOf } from '../../src/core/errors/errors.ts'
+import { checkTrusted, NotTrusted } from '../../src/core/trust/files.ts'
+import { LIBRARY_FILES, ownLibraries, SELF } from '../../src/core/trust/own-program.ts'
+import { whoElseWrites } from '../../src/core/trust/owners.ts'
+import { KEPT, PATH } from '../kept-environment.cjs'
+import { loadBundle } from '../load-bundle.cjs'
+
+/**
+ * What Node.js, its parts and the libraries below have read by now. The end of the list is what glibc itself keeps from
+ * programs that have more rights than their caller.
+ */
+const READ_EARLY =
+  /^(NODE_|OPENSSL|SSL_|UV_|ICU_|LD_|MALLOC_|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|NIS_PATH|NLSPATH|RESOLV_HOST_CONF|RES_OPTIONS|TMPDIR|TZDIR)/
+const LIBRARIES = 'LD_LIBRARY_PATH'
+
+/** A child, or a re-entry, of a volctl that has looked at all this already. */
+const isOwn = process.argv[2]?.startsWith('--internal-') === true
+
+if (!isOwn) startCleanly()
+keepEnvironment()
+if (!isOwn && process.geteuid?.() === 0) requireOurs()
+loadBundle(asset('volctl.cjs').toString('utf8'), asset('code-cache'))
+
+function asset(name: string): Buffer {
+  return Buffer.from(getRawAsset(name))
+}
+
+/** What Node.js has read too early is undone by starting again without it (S34). Its options it takes from nowhere. */
+function startCleanly(): void {
+  const early = Object.keys(process.env).find((name) => READ_EARLY.test(name))
+  if (early === undefined) return
+  const kept = Object.entries(process.env).filter(([name]) => KEPT.includes(name))
+  try {
+    process.execve?.(SELF, [process.argv0, ...process.argv.slice(2)], Object.fromEntries(kept))
+  } catch (error) {
+    end(
+      `cannot start again without ${early}: ${errnoOf(error)}. Take it out of the environment: env -u ${early} volctl …`,
+    )
+  }
+}
+
+function keepEnvironment(): void {
+  // A volctl that has entered another mount namespace is told where its own libraries are.
+  const kept = isOwn ? [...KEPT, LIBRARIES] : KEPT
+  for (const name of Object.keys(process.env)) if (!kept.includes(name)) delete process.env[name]
+  process.env.PATH = PATH
+}
+
+/** Root must not run what somebody else can change (S33): the file, its libraries, every directory above and link on the way. */
+function requireOurs(): void {
+  const who = whoElseWrites(statSync(SELF))
+  if (who !== undefined) refuse(`this executable ${who}`)
+  for (const path of [readlinkSync(SELF), ...LIBRARY_FILES.map((file) => `${ownLibraries()}/${file}`)]) {
+    try {
+      checkTrusted(path)
+    } catch (error) {
+      if (error instanceof NotTrusted) refuse(error.why)
+      // The system's libraries are used where there are none beside it; and the file has no name while it is replaced.
+      if (errnoOf(error) !== 'ENOENT') throw error
+    }
+  }
+}
+
+function refuse(why: string): never {
+  end(`not run as root: ${why}. Install volctl where only root may write, such as /opt.`)
+}
+
+function end(why: string): never {
+  process.stderr.write(`volctl: ${why}\n`)
+  if (process.argv[2] !== 'check') process.exit(1)
+  // Monitors read it: 1 would say that something is wrong with the node.
+  process.stdout.write('unknown: volctl cannot start\n')
+  process.exit(2)
+}

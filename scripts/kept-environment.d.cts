@@ -1,0 +1,2 @@
+export const KEPT: readonly string[]
+export const PATH: string

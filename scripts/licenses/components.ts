@@ -1,0 +1,114 @@
+/** What is shipped beside volctl's own code: packages of the bundle, Node.js, and libraries of a tarball. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join, sep } from 'node:path'
+import lock from '../../package-lock.json' with { type: 'json' }
+import { bundledFiles } from '../build.ts'
+import { LIBRARIES } from '../package/debian-libraries.ts'
+
+/** Something that others made, with what its licence demands to be passed on. */
+export interface Component {
+  readonly name: string
+  readonly version: string
+  /** An SPDX expression. */
+  readonly license: string
+  /** What it is in volctl, for a reader. */
+  readonly use: string
+  /** A package URL. */
+  readonly purl: string
+  /** Full texts and notices; none: it must not be shipped. */
+  readonly texts: readonly string[]
+  /** SHA-512 of the package as npm has it, in base 64. */
+  readonly sha512?: string
+}
+
+interface PackageJson {
+  readonly name?: string
+  readonly version?: string
+  readonly license?: string
+}
+
+const TEXTS = join(import.meta.dirname, 'texts')
+const LICENSE_FILE = /^(licen[cs]e|copying|notice|thirdpartynotice)/i
+const NODE_MODULES = `${sep}node_modules${sep}`
+
+/**
+ * Texts for packages that carry no file with their licence, by name: each from the licence that package.json names and the
+ * notices in the package's own files.
+ */
+const KEPT_HERE: Readonly<Record<string, readonly string[]>> = {
+  '@bufbuild/protobuf': ['bufbuild-protobuf.txt', 'Apache-2.0.txt'],
+}
+
+/** All that is shipped, in the order of their names. */
+export async function shippedComponents(): Promise<readonly Component[]> {
+  const roots = new Set((await bundledFiles()).map(packageRoot).filter((root) => root !== undefined))
+  return [...[...roots].map(fromNpm), nodeRuntime(), ...debianLibraries()].toSorted((a, b) =>
+    a.purl < b.purl ? -1 : 1,
+  )
+}
+
+/** The package whose file that is; undefined: the file is volctl's own. */
+function packageRoot(file: string): string | undefined {
+  const at = file.lastIndexOf(NODE_MODULES)
+  if (at === -1) return undefined
+  const [scope = '', name = ''] = file.slice(at + NODE_MODULES.length).split(sep)
+  return file.slice(0, at + NODE_MODULES.length) + (scope.startsWith('@') ? join(scope, name) : scope)
+}
+
+function fromNpm(root: string): Component {
+  const { name = basename(root), version = '', license = '' } = packageJson(root)
+  const sha512 = integrity(name, version)
+  return {
+    name,
+    version,
+    license,
+    use: 'bundled',
+    purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+    texts: licenseTexts(root, name),
+    ...(sha512 && { sha512 }),
+  }
+}
+
+function packageJson(root: string): PackageJson {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as PackageJson
+}
+
+function licenseTexts(root: string, name: string): readonly string[] {
+  const files = readdirSync(root).filter((file) => LICENSE_FILE.test(file) && !/\.[cm]?[jt]s$/.test(file))
+  const paths = files.toSorted().map((file) => join(root, file))
+  const kept = (KEPT_HERE[name] ?? []).map((file) => join(TEXTS, file))
+  return (paths.length > 0 ? paths : kept).map((path) => readFileSync(path, 'utf8'))
+}
+
+function integrity(name: string, version: string): string | undefined {
+  const packages = Object.entries(lock.packages) as [string, { version?: string; integrity?: string }][]
+  const found = packages.find(([path, entry]) => path.endsWith(`node_modules/${name}`) && entry.version === version)
+  return found?.[1].integrity?.replace(/^sha512-/, '')
+}
+
+/** In the executable, and beside the npm package. */
+function nodeRuntime(): Component {
+  const root = join(import.meta.dirname, '..', '..', 'node_modules', `node-linux-${process.arch}`)
+  const { version = process.versions.node } = packageJson(root)
+  return {
+    name: 'node',
+    version,
+    license: 'MIT',
+    use: 'runtime, in the executable; its file names the parts that it consists of',
+    purl: `pkg:generic/node@${version}`,
+    texts: [readFileSync(join(root, 'LICENSE'), 'utf8')],
+  }
+}
+
+/** Beside the executable in a tarball or image; .deb and .rpm take the system's. */
+function debianLibraries(): readonly Component[] {
+  const texts = ['gcc-runtime.txt', 'GPL-3.0.txt'].map((file) => readFileSync(join(TEXTS, file), 'utf8'))
+  return LIBRARIES.map(({ name, version, source, file }) => ({
+    name,
+    version,
+    license: 'GPL-3.0-or-later WITH GCC-exception-3.1',
+    use: `${file}, beside the executable in the tarball; its source is Debian's ${source} ${version}`,
+    purl: `pkg:deb/debian/${name}@${version}`,
+    texts,
+  }))
+}

@@ -1,0 +1,99 @@
+/**
+ * Makes all that a release consists of, in out/: executables, tarballs with install.sh, .deb, .rpm, npm's package, and
+ * SHA256SUMS. From the same source with the same tools the same bytes. `npm run package [-- x64]` for one machine only.
+ */
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { writeDeb } from './package/deb.ts'
+import type { Arch } from './package/debian-libraries.ts'
+import { CAPTURE, EMULATOR, makeExecutable } from './package/executable.ts'
+import { about, type Effort } from './package/facts.ts'
+import { leastRoot } from './package/fetched.ts'
+import { writeRpm } from './package/rpm.ts'
+import { isInstalled, run } from './package/run.ts'
+import { writeTarball } from './package/tarball.ts'
+import { settle, writeTree } from './package/tree.ts'
+import { sourceDate } from './source-commit.ts'
+
+const root = join(import.meta.dirname, '..')
+const EXECUTABLE = /linux-[a-z0-9]+$|\.sh$/
+const ARCHES: readonly Arch[] = ['x64', 'arm64']
+
+/** What a package needs that is not the executable itself. */
+export interface Packing {
+  readonly arch: Arch
+  readonly executable: string
+  readonly effort: Effort
+}
+
+/** Writes tarball, .deb and .rpm beside each other; returns their common name, without an ending. */
+export async function makePackages(out: string, { arch, executable, effort }: Packing): Promise<string> {
+  const date = sourceDate(root)
+  const name = releaseName(arch)
+  const work = mkdtempSync(join(tmpdir(), 'volctl-package-'))
+  try {
+    const plain = join(work, 'usr')
+    await writeTree(plain, { arch, executable, libraries: false, date })
+    writeDeb(plain, arch, date, join(out, `${name}.deb`), effort)
+    writeRpm(plain, arch, date, join(out, `${name}.rpm`), effort)
+    await writeTree(join(work, name), { arch, executable, libraries: true, date })
+    writeTarball(work, name, date, join(out, `${name}.tar.gz`), effort)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+  return join(out, name)
+}
+
+function releaseName(arch: Arch): string {
+  return `volctl-${about.version}-linux-${arch}`
+}
+
+/** Runs what was made, with the oldest glibc that it is for; another machine's under an emulator. */
+async function tryOut(arch: Arch, executable: string): Promise<void> {
+  const before = arch === process.arch ? [] : [EMULATOR, '-L', await leastRoot(arch)]
+  if (before[0] !== undefined && !isInstalled(before[0])) return console.error(`note: ${executable} was not tried out`)
+  for (const args of [['--version'], ['plan', '--snapshot', CAPTURE]])
+    run('env', ['-i', ...before, executable, ...args])
+}
+
+function writeSums(out: string): void {
+  const names = readdirSync(out).filter((name) => name.startsWith('volctl-') || name === 'install.sh')
+  const lines = names.toSorted().map((name) => {
+    const bytes = readFileSync(join(out, name))
+    console.log(`${name.padEnd(44)} ${(statSync(join(out, name)).size / 1e6).toFixed(1).padStart(7)} MB`)
+    return `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`
+  })
+  writeFileSync(join(out, 'SHA256SUMS'), lines.join(''))
+}
+
+if (import.meta.main) {
+  const [wanted] = process.argv.slice(2)
+  const out = join(root, 'out')
+  rmSync(out, { recursive: true, force: true })
+  mkdirSync(out)
+  const lacks: string[] = []
+  for (const arch of ARCHES.filter((each) => wanted === undefined || each === wanted)) {
+    const executable = join(out, releaseName(arch))
+    lacks.push(...(await makeExecutable(arch, join(root, 'dist'), executable)).lacks)
+    await tryOut(arch, executable)
+    await makePackages(out, { arch, executable, effort: 'small' })
+  }
+  copyFileSync(join(root, 'scripts', 'install.sh'), join(out, 'install.sh'))
+  run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], { cwd: root })
+  settle(out, sourceDate(root))
+  for (const name of readdirSync(out).filter((each) => EXECUTABLE.test(each))) chmodSync(join(out, name), 0o755)
+  writeSums(out)
+  for (const each of lacks) console.error(`note: ${each}`)
+}

@@ -1,0 +1,96 @@
+/** What comes from npm's and Debian's registries, kept in a folder from one run to the next, and checked. */
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import lock from '../../package-lock.json' with { type: 'json' }
+import { type Arch, DEBIAN_ARCH, type DebianPackage, GLIBC, LIBRARIES } from './debian-libraries.ts'
+import { run } from './run.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+/** Beside the build, and as little a part of the source. */
+const CACHE = join(root, 'dist-cache')
+const POOL = 'http://deb.debian.org/debian/pool/main'
+const LIBRARY_FOLDERS: Readonly<Record<Arch, readonly string[]>> = {
+  x64: ['usr/lib/x86_64-linux-gnu', 'lib/x86_64-linux-gnu'],
+  arm64: ['usr/lib/aarch64-linux-gnu', 'lib/aarch64-linux-gnu'],
+}
+
+/** The folder of Node.js's npm package for a machine: npm has installed the one for this machine. */
+export function nodeFolder(arch: Arch): string {
+  const name = `node-linux-${arch}`
+  const installed = join(root, 'node_modules', name)
+  if (existsSync(join(installed, 'bin', 'node'))) return installed
+  const { version, integrity } = lock.packages[`node_modules/node-linux-${arch}`]
+  return unpacked(`${name}-${version}`, (fresh) => {
+    run('npm', ['pack', '--silent', '--pack-destination', fresh, `${name}@${version}`])
+    const archive = join(fresh, `${name}-${version}.tgz`)
+    requireDigest(archive, 'sha512', 'base64', integrity.replace('sha512-', ''))
+    run('tar', ['-xzf', archive, '-C', fresh, '--strip-components=1', '--no-same-owner'])
+    rmSync(archive)
+  })
+}
+
+export interface Library {
+  /** The name by which Node.js asks for it. */
+  readonly file: string
+  readonly path: string
+}
+
+/** The three libraries that Node.js needs beyond glibc. */
+export async function nodeLibraries(arch: Arch): Promise<readonly Library[]> {
+  return await Promise.all(
+    LIBRARIES.map(async (library) => {
+      const folder = await debianFolder(library, arch)
+      const path = LIBRARY_FOLDERS[arch]
+        .map((each) => join(folder, each, library.file))
+        .find((each) => existsSync(each))
+      if (path === undefined) throw new Error(`${folder} has no ${library.file}`)
+      return { file: library.file, path }
+    }),
+  )
+}
+
+/** A root directory with glibc and these libraries alone: what the executable demands of a node. */
+export async function leastRoot(arch: Arch): Promise<string> {
+  const folders = await Promise.all([GLIBC, ...LIBRARIES].map((each) => debianFolder(each, arch)))
+  return unpacked(`least-root-${arch}`, (fresh) => {
+    for (const folder of folders) cpSync(folder, fresh, { recursive: true, verbatimSymlinks: true })
+  })
+}
+
+async function debianFolder(wanted: DebianPackage, arch: Arch): Promise<string> {
+  const { name, source, version, sha256 } = wanted
+  const file = `${name}_${version}_${DEBIAN_ARCH[arch]}.deb`
+  if (existsSync(join(CACHE, file))) return join(CACHE, file)
+  const answer = await fetch(`${POOL}/${source.slice(0, 1)}/${source}/${file}`)
+  if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${answer.statusText}`)
+  const bytes = await answer.bytes()
+  return unpacked(file, (fresh) => {
+    const archive = join(fresh, file)
+    writeFileSync(archive, bytes)
+    requireDigest(archive, 'sha256', 'hex', sha256[arch])
+    run('dpkg-deb', ['-x', archive, fresh])
+    rmSync(archive)
+  })
+}
+
+/** A folder of the cache, which exists only whole. */
+function unpacked(name: string, unpack: (fresh: string) => void): string {
+  const folder = join(CACHE, name)
+  if (existsSync(folder)) return folder
+  const fresh = `${folder}.new-${process.pid}`
+  try {
+    mkdirSync(fresh, { recursive: true })
+    unpack(fresh)
+    renameSync(fresh, folder)
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+  return folder
+}
+
+function requireDigest(path: string, algorithm: string, encoding: 'hex' | 'base64', wanted: string): void {
+  const digest = createHash(algorithm).update(readFileSync(path)).digest(encoding)
+  if (digest !== wanted)
+    throw new Error(`${path} is not what was expected: its ${algorithm} is ${digest}, not ${wanted}`)
+}

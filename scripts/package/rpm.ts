@@ -1,0 +1,68 @@
+/** An RPM package: the tree below /usr, and what it needs from the system. */
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Arch } from './debian-libraries.ts'
+import { about, type Effort } from './facts.ts'
+import { run } from './run.ts'
+
+const RPM_ARCH: Readonly<Record<Arch, string>> = { x64: 'x86_64', arm64: 'aarch64' }
+
+/** @param prefix the tree, without libraries */
+export function writeRpm(prefix: string, arch: Arch, date: number, path: string, effort: Effort): void {
+  const work = mkdtempSync(join(tmpdir(), 'volctl-rpm-'))
+  try {
+    writeFileSync(join(work, 'volctl.spec'), spec(prefix))
+    const defines = {
+      _topdir: work,
+      // Debian's rpm would write where Debian's own tools look.
+      _rpmdir: join(work, 'rpms'),
+      _rpmfilename: 'volctl.rpm',
+      _buildhost: 'localhost',
+      use_source_date_epoch_as_buildtime: '1',
+      clamp_mtime_to_source_date_epoch: '1',
+      // Nothing is stripped, compressed or looked into: the executable has its end where Node.js finds it.
+      __os_install_post: '%{nil}',
+      debug_package: '%{nil}',
+      _build_id_links: 'none',
+      _binary_payload: effort === 'small' ? 'w6.xzdio' : 'w1.gzdio',
+    }
+    const args = Object.entries(defines).flatMap(([name, value]) => ['--define', `${name} ${value}`])
+    run('rpmbuild', ['-bb', '--target', `${RPM_ARCH[arch]}-linux`, ...args, join(work, 'volctl.spec')], {
+      env: { SOURCE_DATE_EPOCH: String(date), HOME: work },
+    })
+    run('cp', [join(work, 'rpms', 'volctl.rpm'), `${path}.new`])
+    renameSync(`${path}.new`, path)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+function spec(prefix: string): string {
+  return `Name: volctl
+Version: ${about.version}
+Release: 1
+Summary: ${about.summary.replace(/^./, (first) => first.toUpperCase())}
+License: ${about.license}
+AutoReqProv: no
+Requires: glibc >= 2.28, libstdc++, libgcc, libatomic, util-linux
+Provides: volctl = ${about.version}
+
+%description
+${about.description.join('\n')}
+
+%install
+mkdir -p %{buildroot}
+cp -a ${prefix} %{buildroot}/usr
+
+%files
+%defattr(-,root,root,-)
+/usr/bin/volctl
+%doc /usr/share/doc/volctl
+/usr/share/man/man7/*
+/usr/share/man/man8/*
+/usr/share/bash-completion/completions/volctl
+/usr/share/zsh/site-functions/_volctl
+/usr/share/fish/vendor_completions.d/volctl.fish
+`
+}

@@ -1,0 +1,60 @@
+/** The files of volctl below a prefix, as packages, tarball and image have them. */
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Arch } from './debian-libraries.ts'
+import { nodeLibraries } from './fetched.ts'
+import { run } from './run.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const DOCUMENTS = ['LICENSE', 'THIRD_PARTY_LICENSES', 'sbom.cdx.json', 'CHANGELOG.md']
+/** By the shell that `volctl completion` prints them for. */
+const COMPLETIONS: Readonly<Record<string, string>> = {
+  bash: 'share/bash-completion/completions/volctl',
+  zsh: 'share/zsh/site-functions/_volctl',
+  fish: 'share/fish/vendor_completions.d/volctl.fish',
+}
+
+export interface Contents {
+  readonly arch: Arch
+  readonly executable: string
+  /** With the three libraries beside it. */
+  readonly libraries: boolean
+  /** What every file is dated, in seconds. */
+  readonly date: number
+}
+
+/** Writes them. Modes are right; whoever packs says that root owns them. */
+export async function writeTree(prefix: string, { arch, executable, libraries, date }: Contents): Promise<void> {
+  put(prefix, 'bin/volctl', executable, 0o755)
+  if (libraries) for (const { file, path } of await nodeLibraries(arch)) put(prefix, `lib/volctl/${file}`, path)
+  for (const page of readdirSync(join(root, 'man')).filter((name) => /\.[78]$/.test(name)))
+    put(prefix, `share/man/man${page.slice(-1)}/${page}`, join(root, 'man', page))
+  for (const [shell, name] of Object.entries(COMPLETIONS)) {
+    const text = run(join(root, 'bin', 'volctl'), ['completion', shell])
+    mkdirSync(dirname(join(prefix, name)), { recursive: true })
+    writeFileSync(join(prefix, name), text)
+  }
+  for (const name of DOCUMENTS) put(prefix, `share/doc/volctl/${name}`, join(root, name))
+  for (const folder of ['deploy', 'schema'])
+    cpSync(join(root, folder), join(prefix, 'share', 'doc', 'volctl', folder), { recursive: true })
+  settle(prefix, date)
+}
+
+function put(prefix: string, name: string, from: string, mode = 0o644): void {
+  const to = join(prefix, name)
+  mkdirSync(dirname(to), { recursive: true })
+  copyFileSync(from, to)
+  chmodSync(to, mode)
+}
+
+/** What the umask and the clock of this machine have left in it. */
+export function settle(path: string, date: number): void {
+  for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
+    const each = join(entry.parentPath, entry.name)
+    if (entry.isDirectory()) chmodSync(each, 0o755)
+    else if (!each.endsWith('/bin/volctl') && !each.endsWith('.sh')) chmodSync(each, 0o644)
+    utimesSync(each, date, date)
+  }
+  chmodSync(path, 0o755)
+  utimesSync(path, date, date)
+}

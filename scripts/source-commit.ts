@@ -1,0 +1,36 @@
+/** Which commit this source is of, for `volctl version`. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Written into a source archive, which has no .git. */
+const COMMIT_FILE = 'SOURCE_COMMIT'
+
+/** The hash, with `-dirty` where files that git knows have changed since; `unknown` where nothing tells. */
+export function sourceCommit(root: string): string {
+  const file = join(root, COMMIT_FILE)
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  // Not a repository above: npm's copy of this package may lie in somebody's.
+  if (!existsSync(join(root, '.git'))) return 'unknown'
+  try {
+    const changed = git(root, 'status', '--porcelain', '--untracked-files=no')
+    return git(root, 'rev-parse', 'HEAD') + (changed === '' ? '' : '-dirty')
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** Seconds since 1970 of the newest commit, or of SOURCE_DATE_EPOCH: what every packaged file is dated. */
+export function sourceDate(root: string): number {
+  const { SOURCE_DATE_EPOCH: given } = process.env
+  if (given !== undefined && /^\d+$/.test(given)) return Number(given)
+  try {
+    return Number(git(root, 'log', '-1', '--format=%ct'))
+  } catch {
+    return 0
+  }
+}
+
+function git(root: string, ...args: readonly string[]): string {
+  return execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+}

@@ -1,0 +1,47 @@
+/**
+ * volctl's own program: a script that Node.js runs, or one executable with Node.js and the script inside.
+ *
+ * The executable needs three libraries beyond glibc. Where a node may lack them they lie beside the executable, which finds
+ * them by its own path (scripts/package).
+ */
+import { existsSync, readlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { getAsset, isSea } from 'node:sea'
+
+/** volctl itself, whatever is at its path in this mount namespace. */
+export const SELF = '/proc/self/exe'
+export const LIBRARY_FILES = ['libatomic.so.1', 'libgcc_s.so.1', 'libstdc++.so.6'] as const
+
+/** The script, where there is one: what stands between the program and its arguments. */
+export function ownScript(): string | undefined {
+  return isSea() ? undefined : process.argv[1]
+}
+
+/** Options of Node.js itself, which the executable has inside. */
+export function ownOptions(): readonly string[] {
+  return isSea() ? [] : process.execArgv
+}
+
+/** A text that is inside the executable; undefined: there is no executable, and the text is a file. */
+export function embeddedText(name: string): string | undefined {
+  return isSea() ? getAsset(name, 'utf8') : undefined
+}
+
+/** The directory of the executable's libraries, which need not exist. */
+export function ownLibraries(): string {
+  return join(dirname(dirname(readlinkSync(SELF))), 'lib', 'volctl')
+}
+
+/** What makes the executable find its libraries from another mount namespace, in which this process is `/proc/PID`. */
+export function ownLibraryPath(pid: number): Readonly<Record<string, string>> {
+  const kept = keptLibraryPath()
+  if (!isSea() || kept !== undefined) return kept ?? {}
+  const libraries = ownLibraries()
+  return existsSync(libraries) ? { LD_LIBRARY_PATH: `/proc/${pid}/root${libraries}` } : {}
+}
+
+/** The same for a child, where this process was started in that way. Before, the variable is dropped from the environment. */
+export function keptLibraryPath(): Readonly<Record<string, string>> | undefined {
+  const { LD_LIBRARY_PATH: kept } = process.env
+  return isSea() && kept !== undefined ? { LD_LIBRARY_PATH: kept } : undefined
+}
