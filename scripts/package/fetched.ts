@@ -9,7 +9,6 @@ import { run } from './run.ts'
 const root = join(import.meta.dirname, '..', '..')
 /** Beside the build, and as little a part of the source. */
 const CACHE = join(root, 'dist-cache')
-const POOL = 'http://deb.debian.org/debian/pool/main'
 const LIBRARY_FOLDERS: Readonly<Record<Arch, readonly string[]>> = {
   x64: ['usr/lib/x86_64-linux-gnu', 'lib/x86_64-linux-gnu'],
   arm64: ['usr/lib/aarch64-linux-gnu', 'lib/aarch64-linux-gnu'],
@@ -62,7 +61,7 @@ async function debianFolder(wanted: DebianPackage, arch: Arch): Promise<string> 
   const { name, source, version, sha256 } = wanted
   const file = `${name}_${version}_${DEBIAN_ARCH[arch]}.deb`
   if (existsSync(join(CACHE, file))) return join(CACHE, file)
-  const answer = await fetch(`${POOL}/${source.slice(0, 1)}/${source}/${file}`)
+  const answer = await fetch(`${archive()}/pool/main/${source.slice(0, 1)}/${source}/${file}`)
   if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${answer.statusText}`)
   const bytes = await answer.bytes()
   return unpacked(file, (fresh) => {
@@ -72,6 +71,16 @@ async function debianFolder(wanted: DebianPackage, arch: Arch): Promise<string> 
     run('dpkg-deb', ['-x', archive, fresh])
     rmSync(archive)
   })
+}
+
+/** Debian's archive, where this machine has it from. */
+function archive(): string {
+  const [site] = run('apt-get', ['indextargets', '--format', '$(SITE)', 'Created-By: Packages', 'Label: Debian']).split(
+    '\n',
+  )
+  if (site === undefined || site === '')
+    throw new Error('apt has no archive of Debian: the libraries cannot be fetched')
+  return site
 }
 
 /** A folder of the cache, which exists only whole. */
