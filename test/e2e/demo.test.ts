@@ -64,7 +64,7 @@ function expectNothingLeft(): void {
 }
 
 /** Of its root directory; the others stand in the tests of repair and set-up. */
-const LAYOUTS: readonly Layout[] = ['shared', 'slave', 'shared-self-bind', 'nested']
+const LAYOUTS: readonly Layout[] = ['shared-self-bind', 'nested']
 
 /** Root of a user namespace, as a plain user's demo is in the one that it makes for itself. */
 const USER_NAMESPACE = ['unshare', '-U', '-r']
