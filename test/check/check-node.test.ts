@@ -209,3 +209,9 @@ it.each([
   { flags: { 'max-errors': '-1' }, message: /--max-errors/ },
   { flags: { 'max-waiting-for': '10' }, message: /--max-waiting-for/ },
 ])('a bad limit: $message', ({ flags, message }) => expect(() => checkLimits(flags)).toThrow(message))
+
+it('of a node that the plan refuses nobody knows what is wrong, whatever it looks like', () => {
+  const built = orphan(busy())
+  built.override = { ...RUNNING, machineID: 'of-another-machine' }
+  expect(checkOn(built)).toMatchObject({ status: 'unknown', line: expect.stringMatching(/^unknown: refused \(/) })
+})

@@ -46,6 +46,12 @@ it.each([
     meant: expect.stringMatching(/^Did you mean unmount\? Groups are /),
   },
   {
+    // Opposite things, equally near.
+    args: ['plan', '--only', 'umount'],
+    says: '--only: "umount" is neither a kind of operation nor a group of them.',
+    meant: expect.stringMatching(/^Did you mean mount or unmount\? Groups are /),
+  },
+  {
     args: ['plan', '--pod', 'pg/p-cgf', ...snapshot],
     says: '--pod pg/p-cgf matches no pod on this node',
     meant: expect.stringMatching(/^Did you mean pg\/p-cfg\? Give /),
@@ -53,7 +59,7 @@ it.each([
   {
     args: ['plan', '--volume', 'pv-aa', ...snapshot],
     says: '--volume pv-aa matches no volume on this node',
-    meant: expect.stringMatching(/^Did you mean pv-a\? Give /),
+    meant: expect.stringMatching(/^Did you mean pv-a or pv-ab or pv-as\? Give /),
   },
   {
     args: ['status', 'p-cgf', ...snapshot],

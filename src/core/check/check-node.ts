@@ -5,7 +5,7 @@ import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { statusOf } from '../status/node-status.ts'
 import type { Status } from '../status/status.ts'
 import { type Gauge, nodeGauges, outcomeGauges } from './gauges.ts'
-import { type CheckStatus, exceedingOf, type Judged, judge, type Limits } from './judge.ts'
+import { type CheckStatus, exceedingOf, type Judged, judge, type Limits, unknownBecause } from './judge.ts'
 import { type Trouble, troublesOf, UNKNOWING } from './troubles.ts'
 
 /** `volctl check -o json`. Fields are stable once released; new ones may come. */
@@ -54,7 +54,12 @@ export function inBoth(first: Look, second: Look): Look {
 
 export function checkOf(look: Look, limits: Limits): Examined {
   const { decided, status, troubles } = look
-  const judged = judge(troubles, limits, status.rows.length, doubtOf(decided.plan))
+  const { refused } = decided.plan
+  // What is refused may be another cluster's word on these pods, or another machine's: nobody knows what is wrong here.
+  const judged =
+    refused === undefined
+      ? judge(troubles, limits, status.rows.length, doubtOf(decided.plan))
+      : unknownBecause(`refused (${refused.code}): ${refused.message}`)
   const { node, createdAt, volctlVersion } = status
   return {
     check: { apiVersion: 'volctl.io/v1', kind: 'Check', ...judged, node, createdAt, volctlVersion, troubles, limits },
@@ -71,8 +76,7 @@ export function failedCheck(judged: Judged, volctlVersion: string, at: number): 
 }
 
 /** Why "nothing is wrong" may not be true. */
-function doubtOf({ problems, complete, refused }: Plan): string | undefined {
-  if (refused !== undefined) return `refused (${refused.code}): ${refused.message}`
+function doubtOf({ problems, complete }: Plan): string | undefined {
   const unknowing = problems.find(({ severity, code }) => severity === 'error' && UNKNOWING.has(code))
   if (unknowing !== undefined) return `${unknowing.code}: ${unknowing.message}`
   return complete ? undefined : 'something that may matter could not be read'

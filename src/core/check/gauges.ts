@@ -47,7 +47,7 @@ export function nodeGauges({ plan, context }: Decided, status: Status, troubles:
     },
     {
       name: 'volctl_volumes',
-      help: 'Volumes of pods, and staged, mapped or attached ones, by the verdict of volctl status.',
+      help: 'Volumes of pods, and staged, mapped or attached ones, as volctl plan --orphans judges them.',
       samples: VERDICT_STATES.map((verdict) => ({
         labels: { verdict },
         value: rows.filter((row) => row.verdict.state === verdict).length,

@@ -3,14 +3,17 @@ import { compareText } from './compare-text.ts'
 
 /** The nearest first, none that is nothing like it; those that contain the text count as near. */
 export function nearNames(text: string, names: Iterable<string>, most: number): string[] {
+  return scoredNames(text, names)
+    .slice(0, most)
+    .map(({ name }) => name)
+}
+
+function scoredNames(text: string, names: Iterable<string>): { readonly name: string; readonly score: number }[] {
   const scored = [...new Set(names)].flatMap((name) => {
     const score = distanceOf(text, name)
     return score === undefined ? [] : [{ name, score }]
   })
-  return scored
-    .toSorted((a, b) => a.score - b.score || compareText(a.name, b.name))
-    .slice(0, most)
-    .map(({ name }) => name)
+  return scored.toSorted((a, b) => a.score - b.score || compareText(a.name, b.name))
 }
 
 /** How far a name is from what was typed, 0 for the same but for capitals; undefined: nothing like it. */
@@ -45,8 +48,14 @@ function at(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY
 }
 
-/** Before another hint: the name that was probably meant, as a question. Nothing, where none is near. */
+const MOST_MEANT = 3
+
+/**
+ * Before another hint: the name that was probably meant, as a question. Nothing, where none is near. Of names that are
+ * equally near none is preferred: "umount" may be mount or unmount, which do opposite things.
+ */
 export function didYouMean(text: string, names: Iterable<string>): string {
-  const [near] = nearNames(text, names, 1)
-  return near === undefined ? '' : `Did you mean ${near}? `
+  const scored = scoredNames(text, names)
+  const nearest = scored.filter(({ score }) => score === scored[0]?.score).slice(0, MOST_MEANT)
+  return nearest.length === 0 ? '' : `Did you mean ${nearest.map(({ name }) => name).join(' or ')}? `
 }
