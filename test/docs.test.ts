@@ -28,3 +28,14 @@ it.each([...globSync('docs/*.md', { cwd: ROOT }), 'README.md', 'ARCHITECTURE.md'
     expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([])
   },
 )
+
+it.each(['README.md', 'docs/runbooks.md'])(
+  '%s: after the kubelet has stopped, the settle time passes (S11)',
+  (page) => {
+    const stops = readFileSync(join(ROOT, page), 'utf8')
+      .split(/^systemctl stop \S+$/m)
+      .slice(1)
+    expect(stops.length).toBeGreaterThan(0)
+    for (const next of stops) expect(next).toMatch(/^\nsleep 120\n/)
+  },
+)
