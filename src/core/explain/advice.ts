@@ -36,7 +36,8 @@ export function adviceOn(
   // First what refuses all, then what the verdict is about.
   const first = refused?.code ?? verdict.code
   const said = distinct(hints).toSorted((a, b) => Number(b.code === first) - Number(a.code === first))
-  return verdict.state === 'operation' ? [...commands, ...said, ...more] : [...said, ...commands, ...more]
+  // What can be done at once comes before what somebody has to see to.
+  return [...commands, ...said, ...more]
 }
 
 const CONSEQUENCES: ReadonlySet<Code> = new Set<BlockCode>(['PredecessorBlocked'])

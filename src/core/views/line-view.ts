@@ -17,7 +17,7 @@ import { terminalSafe } from './terminal-safe.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 /** From what goes first to what goes last; what is not here stays. */
-const GIVES_WAY = ['rules', 'also', 'volctl', 'names', 'why', 'advice'] as const
+const GIVES_WAY = ['rules', 'also', 'volctl', 'names', 'why', 'advice', 'next step'] as const
 
 interface Part {
   readonly what: (typeof GIVES_WAY)[number] | 'stays'
@@ -124,7 +124,12 @@ function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] 
     { what: 'stays', text: main === undefined ? '' : mainText(main, paint, width) },
     { what: 'stays', text: explanation === undefined ? '' : holdersText(explanation.holders, width) },
     ...otherNames(answer, paper),
-    ...advice.map(({ text }): Part => ({ what: 'advice', text: wrapped('  - ', text, width) })),
+    ...advice.map(
+      ({ text }, index): Part => ({
+        what: index === 0 ? 'next step' : 'advice',
+        text: wrapped('  - ', text, width),
+      }),
+    ),
   ]
   return parts.filter(({ text }) => text !== '')
 }

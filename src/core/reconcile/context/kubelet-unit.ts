@@ -9,12 +9,16 @@ import { runsApiServer } from '../../plan/kubelet-units.ts'
 export function howToStop(kubelet: KubeletSnapshot | undefined): string {
   const { unit, mayReturn = false, running = false } = { ...kubelet }
   const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''
-  const command = unit === undefined ? '' : ` (systemctl stop ${unit})`
   const api =
     unit !== undefined && runsApiServer(unit)
       ? ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
       : ''
-  return `Stop the kubelet${command}${starters} and plan again.${api}`
+  return `Stop the kubelet${stopCommand(kubelet)}${starters} and plan again.${api}`
+}
+
+/** " (systemctl stop kubelet.service)"; nothing where the unit is not known. */
+export function stopCommand({ unit }: Partial<KubeletSnapshot> = {}): string {
+  return unit === undefined ? '' : ` (systemctl stop ${unit})`
 }
 
 /** "start the kubelet (systemctl start kubelet.service)", inside a sentence. */

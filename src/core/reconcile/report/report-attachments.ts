@@ -11,7 +11,7 @@ import { isPlainWord } from '../../lang/plain-word.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
-import { howToStart } from '../context/kubelet-unit.ts'
+import { howToStart, stopCommand } from '../context/kubelet-unit.ts'
 import { describeNodes, freeHint, nodesWith } from '../obstacles/other-nodes.ts'
 import { type PresentVolume, presentVolumes } from '../obstacles/present-volumes.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
@@ -67,7 +67,9 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
       'MountedButNotAttached',
       `${uniqueName} is mounted on ${path} but not attached to this node (${gone}): another node may write to it`,
       about,
-      'First stop the pods that use the volume on this node; then let the attach/detach controller attach it again.',
+      isUsed(context, volume)
+        ? 'First stop the pods that use the volume on this node; then let the attach/detach controller attach it again.'
+        : howToUnstage(context, volume),
     )
   } else if (!objects.isInUse(uniqueName)) {
     findings.problem(
@@ -88,6 +90,21 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
     about,
     'Stop the pods that use the volume on this node, so that it is unmounted before the disk is detached; the deletion cannot be undone. The attach/detach controller attaches the volume again for a pod that wants it.',
   )
+}
+
+/** By a pod that is meant to run, or that runs or may. */
+function isUsed({ users }: PlanContext, { uniqueName, persistentVolume }: PresentVolume): boolean {
+  const named = persistentVolume === undefined ? [] : users.ofPersistentVolume(persistentVolume.metadata.name)
+  return users.of(uniqueName).length + named.length > 0
+}
+
+/** Of a volume that nobody here wants there is nothing to attach: what is left of it has to go. */
+function howToUnstage({ inputs, kubelet }: PlanContext, { name }: PresentVolume): string {
+  const only = isPlainWord(name) ? ` --volume ${name}` : ''
+  const why = 'No pod here wants the volume.'
+  return kubelet.state === 'stopped'
+    ? `${why} volctl plan${only} shows how to unstage it, volctl apply${only} carries it out.`
+    : `${why} The kubelet is to unstage it, or volctl apply${only} once the kubelet is stopped${stopCommand(inputs.snapshot.kubelet)}.`
 }
 
 /**
