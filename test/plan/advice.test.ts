@@ -107,6 +107,15 @@ describe('what to type next on this node', () => {
       plan: { inputs: { ...inputs, kubelet: { state: 'stopped', unit: 'k3s-agent.service' } } },
       next: ['systemctl start k3s-agent.service'],
     },
+    {
+      name: 'when to go on, of a kubelet that stopped a moment ago',
+      plan: {
+        createdAt: '2026-11-22T08:50:19.354Z',
+        waiting: [wait({ code: 'KubeletJustStopped', until: '2026-11-22T08:52:00Z' })],
+      },
+      words: ['--orphans'],
+      next: ['sleep 101; volctl apply --orphans'],
+    },
     { name: 'nothing on a healthy node', plan: running, next: [] },
     {
       name: 'nothing to stop where the kubelet does it all',

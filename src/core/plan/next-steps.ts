@@ -27,7 +27,8 @@ function nextSteps(plan: Plan, given: Given): readonly NextStep[] {
   if (refused !== undefined)
     return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
   const steps = [...applySteps(plan, given), ...kubeletSteps(plan, given)]
-  return steps.length > 0 ? steps : [...lookSteps(plan, given), ...startSteps(plan)].slice(0, 1)
+  if (steps.length > 0) return steps
+  return [...settleSteps(plan, given), ...lookSteps(plan, given), ...startSteps(plan)].slice(0, 1)
 }
 
 function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
@@ -60,6 +61,18 @@ function kubeletSteps(plan: Plan, { words, settleMs }: Given): NextStep[] {
     },
     { command: `systemctl start ${shellWord(unit)}`, why: 'afterwards' },
   ]
+}
+
+/** Of a kubelet that stopped a moment ago: when to go on (S11). An error is looked at first. */
+function settleSteps({ createdAt, waiting, problems }: Plan, { words }: Given): NextStep[] {
+  if (problems.some(({ severity }) => severity === 'error')) return []
+  const ends = waiting.flatMap(({ code, until }) =>
+    code === 'KubeletJustStopped' && until !== undefined ? [Date.parse(until)] : [],
+  )
+  const seconds = Math.ceil((Math.max(...ends) - Date.parse(createdAt)) / 1000)
+  if (!Number.isFinite(seconds) || seconds <= 0) return []
+  const command = `sleep ${seconds}; ${volctl('apply', ...words)}`
+  return [{ command, why: 'by then the kubelet has been stopped for the settle time' }]
 }
 
 /** What is known about the worst thing that volctl does nothing about. */
