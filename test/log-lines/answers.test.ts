@@ -48,7 +48,8 @@ describe.each(cases)('%s', (name, { node }) => {
       expect(screenLines(screen, 80), screen).toBeLessThanOrEqual(23)
       for (const row of screen.split('\n').filter((each) => each.length > 80)) expect(row).toMatch(/\S{60,}/)
       expect(screen).toContain(name)
-      if (value.main?.ask !== undefined) expect(screen).toMatch(/\nMore: volctl explain \S+\n$/)
+      // Of another node's line nothing more is asked here.
+      if (value.explanation !== undefined) expect(screen).toMatch(/\nMore: volctl explain \S+\n$/)
       const piped = renderLine(value, PLAIN_SCREEN)
       const { means, why, next, volctl } = value.sentence ?? { means: '', why: '', next: '', volctl: '' }
       for (const text of [means, why, next, volctl]) expect(piped).toContain(text)
@@ -106,18 +107,16 @@ describe('a line as it looks', () => {
   it('unknown, of another node', async () => {
     const line = `E1122 20:01:02.123456       1 x.go:1] "Something new" node="node-7" volumeName="kubernetes.io/csi/${DRIVER}^pv-1"`
     expect(renderLine(await answer(line, nodes.unwanted()), PLAIN_SCREEN)).toMatchInlineSnapshot(`
-      "volctl does not know this sentence. What it names:
+      "The line is about node node-7, and this one is node-1: run volctl explain there.
+
+      volctl does not know this sentence. What it names:
         Something new
 
       On node node-1, as of 2026-11-21T12:00:00Z:
-        ! The line is about node node-7, and this one is node-1: run volctl explain there.
         volume kubernetes.io/csi/disk.test^pv-1
           NotWanted: DetachVolume planned: no pod on this node uses the volume; the attach/detach controller will not detach it while node.status.volumesInUse lists it, and the kubelet, which updates that, is down
-        driver disk.test: answers and is registered
+        driver disk.test: it is on node-7, and was not looked for here
         node node-7: another node; this one is node-1
-        - volctl plan --volume pv-1 shows just this, volctl apply --volume pv-1 carries it out.
-
-      More: volctl explain volume/kubernetes.io/csi/disk.test^pv-1
       "
     `)
   })

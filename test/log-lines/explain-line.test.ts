@@ -62,11 +62,40 @@ describe('what a line names, and is not there', () => {
     })
   })
 
-  it('a line of another host, where nothing of it is found', () => {
-    const elsewhere = orphanLine.replace(' node-1 ', ' worker-9.example.com ')
-    expect(ask(elsewhere, node()).otherNode).toMatchObject({ name: 'worker-9.example.com' })
-    expect(ask(elsewhere, nodes.orphan()).otherNode).toBeUndefined()
-    expect(ask(orphanLine.replace(' node-1 ', ' node-1.example.com '), node()).otherNode).toBeUndefined()
+  it.each([
+    { host: 'worker-9.example.com', other: 'worker-9.example.com' },
+    { host: 'node-2', other: 'node-2' },
+    { host: 'node-10', other: 'node-10' },
+    { host: 'NODE-1', other: undefined },
+    { host: 'node-1.example.com', other: undefined },
+  ])('a line written on $host: another node is $other', ({ host, other }) => {
+    const { answer, main } = answered(orphanLine.replace(' node-1 ', ` ${host} `), nodes.orphan())
+    expect(answer.otherNode?.name).toBe(other)
+    expect(answer.main?.ask).toBe(`pod/${GONE}`)
+    expect(main === undefined).toBe(other !== undefined)
+  })
+
+  it('a line of another node: what the API knows is found, what is local to a node is not looked for', () => {
+    const line = `Nov 22 20:01:02 node-2 kubelet[812]: E1122 20:01:02.1 812 x.go:1] MountVolume.MountDevice failed for volume "pv-1" : driver name ${DRIVER} not found: ${ROOT}/pods/${uid(5)}/volumes /dev/loop1`
+    const { answer, main } = answered(line, nodes.unmounted())
+    expect(answer.otherNode).toEqual({
+      name: 'node-2',
+      says: 'this line was written on node-2, and this is node-1: run volctl there',
+    })
+    expect(main).toBeUndefined()
+    expect(answer.main?.ask).toBe('pv/pv-1')
+    for (const kind of ['device', 'path', 'driver'])
+      expect(saying(answer, kind)[0]).toMatch(/: it is on node-2, and was not looked for here$/)
+  })
+
+  it('a line of a controller on another host that names this node is about this one', () => {
+    const line = `Nov 22 20:01:02 master-1 kube-controller-manager[1]: ${LINES.DetachStuck[1]}`
+    expect(ask(line, nodes.unwanted()).otherNode).toBeUndefined()
+  })
+
+  it('a line of the kubelet of this node in which a driver calls the node otherwise is about this one', () => {
+    const line = `Nov 22 20:01:02 node-1 kubelet[812]: Could not attach volume "pv-1" to node "i-0abc"`
+    expect(answered(line, nodes.unmounted()).main).toBeDefined()
   })
 
   it('both nodes of a Multi-Attach error', () => {

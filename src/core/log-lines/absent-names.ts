@@ -3,7 +3,8 @@ import { readFailures } from '../desired/read-failures.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import type { NameView } from './line-explanation.ts'
-import type { LineName } from './line-name.ts'
+import type { LineName, NameKind } from './line-name.ts'
+import { isThisNode } from './line-place.ts'
 
 /** Of a node, a config map or a secret; undefined for what explain knows. */
 export function objectAnswer({ snapshot }: NodeState, { kind, name }: LineName): NameView | undefined {
@@ -14,9 +15,9 @@ export function objectAnswer({ snapshot }: NodeState, { kind, name }: LineName):
 
 type State = Pick<NameView, 'found' | 'says'>
 
-function nodeState({ nodeName }: NodeSnapshot, name: string): State {
-  if (name === nodeName) return { found: true, says: 'this node' }
-  return { found: false, says: `another node; this one is ${nodeName}` }
+function nodeState(snapshot: NodeSnapshot, name: string): State {
+  if (isThisNode(snapshot, name)) return { found: true, says: 'this node' }
+  return { found: false, says: `another node; this one is ${snapshot.nodeName}` }
 }
 
 /** Only those that pods of this node use are read. */
@@ -31,6 +32,14 @@ function objectState({ api }: NodeSnapshot, kind: 'configMap' | 'secret', name: 
   if (failure?.status === 404) return { found: false, says: 'does not exist in the API' }
   if (failure !== undefined) return { found: false, says: `could not be read: ${failure.reason}` }
   return { found: false, says: 'no pod of this node refers to it now' }
+}
+
+const LOCAL: readonly NameKind[] = ['path', 'device', 'driver']
+
+/** Of what each node has its own; undefined for what the API knows. */
+export function elsewhereAnswer({ kind, name }: LineName, there: string): NameView | undefined {
+  if (!LOCAL.includes(kind)) return undefined
+  return { kind, name, found: false, says: `it is on ${there}, and was not looked for here` }
 }
 
 const ABSENT: Readonly<Record<string, string>> = {

@@ -71,7 +71,7 @@ function mayMatter(line: LogLine): boolean {
   return namesIn(line).some(({ kind }) => ['volume', 'podVolume', 'attachment', 'persistentVolume'].includes(kind))
 }
 
-/** The same sentence about the same pods and volumes; a line that nobody knows by where it was logged, too. */
+/** The same sentence of one host about the same pods and volumes; a line that nobody knows by where it was logged, too. */
 function keyOf(line: LogLine, sentence: SentenceName | undefined): string {
   const names = namesIn(line)
   const pods = names.filter(({ kind }: LineName) => kind === 'podUid' || kind === 'pod')
@@ -79,15 +79,15 @@ function keyOf(line: LogLine, sentence: SentenceName | undefined): string {
     sentence !== undefined && (SENTENCES[sentence] as Sentence).about === 'pod' && pods.length > 0 ? pods : names
   const own = about.filter(({ kind }) => kind !== 'node' && kind !== 'driver' && kind !== 'path')
   const texts = (own.length > 0 ? own : about).map(({ kind, name }) => `${kind} ${name}`)
-  return [sentence ?? line.source ?? line.message.slice(0, 80), ...texts.toSorted()].join('\n')
+  return [line.host ?? '', sentence ?? line.source ?? line.message.slice(0, 80), ...texts.toSorted()].join('\n')
 }
 
 function troubleOf({ count, first, last }: Group, node: AskedNode | undefined): LogTrouble {
-  const { answer } = answerLine(last, node)
+  const { answer, main } = answerLine(last, node)
   return {
     ...answer,
     count,
-    ...defined({ firstTime: first, lastTime: last.time, command: commandFor(answer) }),
+    ...defined({ firstTime: first, lastTime: last.time, command: main === undefined ? undefined : commandFor(answer) }),
     line: lineView(last),
   }
 }

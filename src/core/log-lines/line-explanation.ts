@@ -51,7 +51,7 @@ export interface LineAnswer {
   /** Other sentences that the line says. */
   readonly also: readonly SentenceName[]
   readonly names: readonly NameView[]
-  /** Another node that the line names, and what that means. */
+  /** Another node that the line names, or on which it was written, and what that means. */
   readonly otherNode?: { readonly name: string; readonly says: string }
   /** The one that the explanation is about. */
   readonly main?: NameView

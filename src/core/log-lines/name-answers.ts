@@ -5,7 +5,7 @@ import type { Explanation } from '../explain/explanation.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { PlanOptions } from '../plan/plan.ts'
-import { notFoundText, objectAnswer } from './absent-names.ts'
+import { elsewhereAnswer, notFoundText, objectAnswer } from './absent-names.ts'
 import type { NameView } from './line-explanation.ts'
 import type { LineName, NameKind } from './line-name.ts'
 
@@ -57,11 +57,14 @@ export const SPECIFIC: readonly NameKind[] = [
   'driver',
 ]
 
-/** The names of a line, the most telling first, each thing once: a volume that the line calls by three names is one. */
-export function resolveNames(node: AskedNode, names: readonly LineName[]): Resolved[] {
+/**
+ * The names of a line, the most telling first, each thing once: a volume that the line calls by three names is one.
+ * @param there the other node that the line is about: what is local to it is not looked for
+ */
+export function resolveNames(node: AskedNode, names: readonly LineName[], there?: string): Resolved[] {
   const seen = new Set<string>()
   const rank = ({ kind }: LineName): number => (SPECIFIC.includes(kind) ? SPECIFIC.indexOf(kind) : SPECIFIC.length)
-  const all = names.toSorted((a, b) => rank(a) - rank(b)).map((name) => resolveName(node, name))
+  const all = names.toSorted((a, b) => rank(a) - rank(b)).map((name) => resolveName(node, name, there))
   const distinct = all.filter(({ explained }) => {
     const identity = explained === undefined ? undefined : identityOf(explained.explanation)
     if (identity === undefined) return true
@@ -87,11 +90,11 @@ function identityOf({ subject, volumes }: Explanation): string {
   return own ?? `${subject.kind} ${subject.name}`
 }
 
-function resolveName(node: AskedNode, name: LineName): Resolved {
-  const object = objectAnswer(node.state, name)
+function resolveName(node: AskedNode, name: LineName, there: string | undefined): Resolved {
+  const object = objectAnswer(node.state, name) ?? (there === undefined ? undefined : elsewhereAnswer(name, there))
   if (object !== undefined) return { view: object }
   let ambiguous: VolctlError | undefined
-  for (const ask of asksFor(name)) {
+  for (const ask of asksFor(name, there === undefined)) {
     try {
       const explained = node.explain(ask)
       const { verdict, subject } = explained.explanation
@@ -106,11 +109,11 @@ function resolveName(node: AskedNode, name: LineName): Resolved {
   return { view: { kind: name.kind, name: name.name, found: ambiguous !== undefined, says } }
 }
 
-/** What a person would ask, the most telling question first. */
-function asksFor({ kind, name, pods = [] }: LineName): string[] {
+/** What a person would ask, the most telling question first. Pods of several nodes call their volumes alike. */
+function asksFor({ kind, name, pods = [] }: LineName, here: boolean): string[] {
   switch (kind) {
     case 'podVolume':
-      return [...pods.map((pod) => `volume/${pod}/${name}`), `pv/${name}`, `volume/${name}`]
+      return [...pods.map((pod) => `volume/${pod}/${name}`), `pv/${name}`, ...(here ? [`volume/${name}`] : [])]
     case 'volume':
       return [`volume/${name}`]
     case 'attachment':

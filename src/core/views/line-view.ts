@@ -58,10 +58,17 @@ function partsOf(answer: LineExplanation, { paint, width, wide }: Screen): Part[
   const { sentence, node } = answer
   const said = sentence === undefined ? unknownParts(answer, paint, width) : sentenceParts(sentence, paint, width)
   return [
+    ...otherNodePart(answer, paint, width),
     ...said,
     ...(node === undefined ? [] : nodeParts(answer, node, { paint, width, wide })),
     ...lastParts(answer, paint, width),
   ]
+}
+
+/** Before everything: what follows is not of this node. */
+function otherNodePart({ otherNode }: LineAnswer, paint: Palette, width: Width): Part[] {
+  if (otherNode === undefined) return []
+  return [{ what: 'stays', text: `${wrapped('', sentence(otherNode.says), width, paint.warn)}\n` }]
 }
 
 function unknownParts({ line }: LineExplanation, paint: Palette, width: Width): Part[] {
@@ -78,10 +85,7 @@ function orText(texts: readonly string[]): string {
 
 /** A sentence by its name. */
 export function renderSentence(view: SentenceView, paint: Palette, width: Width): string {
-  return textOf([
-    ...sentenceParts(view, paint, width),
-    ...lastParts({ sentence: view, also: [], names: [] }, paint, width),
-  ])
+  return textOf([...sentenceParts(view, paint, width), ...lastParts({ sentence: view, also: [] }, paint, width)])
 }
 
 const INDENT = 'What to do:  '.length
@@ -112,15 +116,11 @@ type Paper = Omit<Screen, 'symbols' | 'rows'>
 
 /** What the names are here: the thing that the line is about first, with what holds it open, then the others, then what to do. */
 function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] {
-  const { main, explanation, otherNode, createdAt } = answer
+  const { main, explanation, createdAt } = answer
   const { paint, width } = paper
   const advice = (explanation?.advice ?? []).slice(0, MOST_ADVICE)
   const parts: Part[] = [
     { what: 'stays', text: `\n${wrapped('', `On node ${node}, as of ${createdAt}:`, width, paint.bold)}` },
-    {
-      what: 'stays',
-      text: otherNode === undefined ? '' : wrapped('  ! ', sentence(otherNode.says), width, paint.warn),
-    },
     { what: 'stays', text: main === undefined ? '' : mainText(main, paint, width) },
     { what: 'stays', text: explanation === undefined ? '' : holdersText(explanation.holders, width) },
     ...otherNames(answer, paper),
@@ -170,7 +170,7 @@ function ofContainer({ pod, container }: Pick<ProcessView, 'pod' | 'container'>)
   return pod === undefined ? '' : ` of ${podAndContainer({ pod, container })}`
 }
 
-function sentence(text: string): string {
+export function sentence(text: string): string {
   return `${text.replace(/^./, (first) => first.toUpperCase())}.`
 }
 
@@ -238,7 +238,11 @@ export function colourOf({ state }: Verdict, paint: Palette): (text: string) => 
         : paint.bad
 }
 
-function lastParts({ also, sentence, main }: LineAnswer, paint: Palette, width: Width): Part[] {
+function lastParts(
+  { also, sentence, main, explanation }: Pick<LineExplanation, 'also' | 'sentence' | 'main' | 'explanation'>,
+  paint: Palette,
+  width: Width,
+): Part[] {
   const rules = sentence?.rules ?? []
   const codes = [...(sentence?.codes ?? []), ...rules].join(', ')
   return [
@@ -250,7 +254,7 @@ function lastParts({ also, sentence, main }: LineAnswer, paint: Palette, width: 
       what: 'rules',
       text: codes === '' ? '' : wrapped('', `See also: ${codes} (volctl explain CODE)`, width, paint.dim),
     },
-    { what: 'stays', text: moreText(main) },
+    { what: 'stays', text: explanation === undefined ? '' : moreText(main) },
   ]
 }
 

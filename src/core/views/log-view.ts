@@ -1,7 +1,7 @@
 /** The distinct troubles of a log on a screen, most frequent first: each with its meaning, what it is on this node, and what to type. */
 import type { LogExplanation, LogTrouble } from '../log-lines/log-explanation.ts'
 import { screenLines } from './fit-parts.ts'
-import { colourOf, labelOf } from './line-view.ts'
+import { colourOf, labelOf, sentence as sentenceOf } from './line-view.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import { count } from './words.ts'
@@ -64,8 +64,8 @@ function troubleText(trouble: LogTrouble, wide: boolean, paint: Palette, width: 
   const first = names.find(({ kind }) => kind === 'pod' || kind === 'podUid') ?? names[0]
   return [
     `\n${wrapped('', `${numberText(trouble.count)}x ${sentence?.name ?? 'not known to volctl'}${timesText(trouble)}`, width, colour)}`,
+    otherNode === undefined ? '' : wrapped('    ', sentenceOf(otherNode.says), width, paint.warn),
     wrapped('    ', sentence?.means ?? line.message, width),
-    otherNode === undefined ? '' : wrapped('    ', otherNode.says, width, paint.warn),
     main?.verdict === undefined
       ? ''
       : wrapped('    ', `${labelOf(main)}: ${main.says}`, width, colourOf(main.verdict, paint)),
