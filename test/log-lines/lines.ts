@@ -449,6 +449,7 @@ export const LINES: Readonly<Record<SentenceName, readonly string[]>> = {
   ],
   UnmountSkipped: [
     klog('W', 'mount_helper_common.go:34', `Warning: Unmount skipped because path does not exist: ${TARGET}`),
+    klog('W', 'mount_helper_common.go:34', `Warning: mount cleanup skipped because path does not exist: ${TARGET}`),
     klog('I', 'iscsi_util.go:617', `"iSCSI Unmount skipped because path does not exist" targetPath="${TARGET}"`),
   ],
   NotAMountPoint: [

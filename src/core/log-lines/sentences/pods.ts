@@ -58,7 +58,7 @@ export const PODS = {
     harmless: true,
   },
   UnmountSkipped: {
-    says: [['unmount skipped because path does not exist']],
+    says: [['unmount skipped because path does not exist'], ['mount cleanup skipped because path does not exist']],
     by: ['kubelet', 'driver'],
     means: 'The kubelet or driver wanted to unmount a path that does not exist any more, and takes it as unmounted.',
     why: 'An earlier attempt removed the directory, or somebody did by hand. A mount of it in another mount namespace may be left.',
