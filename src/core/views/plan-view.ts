@@ -5,7 +5,7 @@
  * operation and step as well.
  */
 import { isForKubelet } from '../plan/kubelet-outlook.ts'
-import type { Operation, Plan } from '../plan/plan.ts'
+import type { Operation, Plan, Waiting } from '../plan/plan.ts'
 import { planGroups } from '../plan/plan-groups.ts'
 import { PlanNames } from '../plan/plan-names.ts'
 import { kubeletText } from './kubelet-outlook-view.ts'
@@ -13,6 +13,7 @@ import { dataOf, type Folding } from './plan-folds.ts'
 import { groupsText, problemsText } from './plan-groups-view.ts'
 import { planHeader } from './plan-header.ts'
 import type { Screen } from './screen.ts'
+import { settleText, settlingWaits } from './settle-view.ts'
 import { summaryLine } from './summary-line.ts'
 import { volumesText } from './volumes-table.ts'
 import { wrapped } from './wrap.ts'
@@ -33,11 +34,15 @@ export function renderPlan(plan: Plan, screen: Screen, detail: PlanDetail = {}):
   const whole = wide || confirm
   const folding: Folding = { names, paint, unfolded: unfolded || wide, kubelet: whole, wide }
   const kubelet = plan.summary.kubelet
-  // What only waits for the kubelet is said at the top, all at once.
-  const { alike, rest } = planGroups(plan, (wait) => kubelet === undefined || wide || !isForKubelet(wait))
+  // What only waits for the kubelet, or for the time since its end, is said at the top, all at once.
+  const settling = new Set(folding.unfolded ? [] : settlingWaits(plan))
+  const isSaidAbove = (wait: Waiting): boolean =>
+    settling.has(wait) || (kubelet !== undefined && !wide && isForKubelet(wait))
+  const { alike, rest } = planGroups(plan, (wait) => !isSaidAbove(wait))
   const body = [
     planHeader(plan, screen, whole),
     kubelet === undefined ? '' : kubeletText(plan, kubelet, names, screen),
+    settleText([...settling], screen),
     whole ? volumesText(plan.operations, screen) : '',
     groupsText(alike, folding, screen),
     wide ? stepsText(plan.operations, screen) : '',

@@ -130,6 +130,21 @@ describe('a kubelet that runs', () => {
   })
 })
 
+describe('a kubelet that stopped a moment ago', () => {
+  it('all that waits for that is said once, and when to go on', async () => {
+    const state = await node('stuck/before')
+    const { capturedAt, kubelet } = state.snapshot
+    const stoppedAt = new Date(Date.parse(capturedAt) - 19_000).toISOString()
+    const stopped = { mayReturn: false, ...kubelet, running: false, unit: 'kubelet.service', stoppedAt }
+    const plan = planned(withKubelet(state, stopped), true)
+    const screen = { ...SIZES['80x24'] } as Screen
+    const text = renderPlan(plan, screen, { paged: true })
+    expectReadable(plan, text, screen)
+    expect(text.match(/the kubelet stopped/g)).toHaveLength(1)
+    await expect(text).toMatchFileSnapshot(join(SCREENS, 'stuck-settling.txt'))
+  })
+})
+
 describe('a dead mount is told in the words that people search for', () => {
   const csiMount = (uid: string | undefined): RegExp =>
     new RegExp(`/pods/${uid ?? '[^/]+'}/volumes/kubernetes.io~csi/[^/]+/mount$`)
