@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { kubeletOutlook } from '../../src/core/plan/kubelet-outlook.ts'
 import { withAdvice } from '../../src/core/plan/next-steps.ts'
-import type { Operation, Plan, Waiting } from '../../src/core/plan/plan.ts'
+import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { planGroups } from '../../src/core/plan/plan-groups.ts'
 import { PlanNames } from '../../src/core/plan/plan-names.ts'
 import { summaryLine } from '../../src/core/views/summary-line.ts'
@@ -46,6 +46,33 @@ describe('the counts add up', () => {
       line: '2 operations: 2 blocked (--remount would free 1, --expand would free 1).',
     },
   ])('$name', ({ operations, line }) => expect(summaryLine(aPlan({ operations }))).toBe(line))
+})
+
+describe('the verdict of a plan without operations', () => {
+  const waits: Waiting = { kind: 'MountVolume', code: 'NotAttached', message: 'm', rule: 'S22' }
+  const problem = (severity: Severity): Problem => ({ severity, code: 'TwoWriters', message: 'm', about: {} })
+  const refused = { rule: 'S1', code: 'WrongMachine', message: 'this is not node-1' } as const
+
+  it.each<{ name: string; plan: Partial<Plan>; line: string }>([
+    { name: 'a healthy node', plan: {}, line: 'Nothing to do: every volume on this node is as it should be.' },
+    {
+      name: 'only warnings',
+      plan: { problems: [problem('warning'), problem('info')] },
+      line: 'Nothing to do: no operation is needed; 2 problems (1 warning, 1 note).',
+    },
+    { name: 'only waits', plan: { waiting: [waits, waits] }, line: 'Nothing to do yet: 2 waiting.' },
+    {
+      name: 'errors and waits',
+      plan: { problems: [problem('error'), problem('error')], waiting: [waits, waits] },
+      line: 'volctl can do nothing here: 2 errors; 2 waiting.',
+    },
+    { name: 'refused', plan: { refused }, line: 'Refused (WrongMachine): this is not node-1.' },
+    {
+      name: 'refused, with what stays undone',
+      plan: { refused, operations: [op('a', { blocked: held })], problems: [problem('error')] },
+      line: 'Refused (WrongMachine): this is not node-1. 1 operation: 1 blocked; 1 error.',
+    },
+  ])('$name', ({ plan, line }) => expect(summaryLine(aPlan(plan))).toBe(line))
 })
 
 const { inputs } = aPlan()

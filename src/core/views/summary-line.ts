@@ -3,19 +3,48 @@ import { count } from './words.ts'
 
 /** The plan's last line: operations, of which some are ready and the others blocked; then what waits or is wrong. */
 export function summaryLine(plan: Plan): string {
-  const { summary } = plan
-  const rest = [
-    ...(summary.waiting > 0 ? [`${summary.waiting} waiting`] : []),
-    ...(summary.problems > 0 ? [problemsText(plan)] : []),
-    ...(summary.filtered > 0 ? [`${summary.filtered} left out by flags`] : []),
-  ]
-  const todo = plan.operations.length
-  if (todo > 0) return `${count(todo, 'operation')}: ${[readyText(plan), ...rest].join('; ')}.`
+  const { refused } = plan
+  if (refused === undefined) return verdictOf(plan)
+  const counts = [...operationsText(plan), ...restOf(plan)]
+  const more = counts.length === 0 ? '' : ` ${counts.join('; ')}.`
+  return `Refused (${refused.code}): ${refused.message.replace(/\.?$/, '.')}${more}`
+}
+
+function verdictOf(plan: Plan): string {
+  const { operations, problems, waiting, complete } = plan
+  const rest = restOf(plan)
+  if (operations.length > 0) return `${[...operationsText(plan), ...rest].join('; ')}.`
+  if (problems.some(({ severity }) => severity === 'error')) {
+    const worst = [...problemsOf(plan), ...waitingOf(plan), ...filteredOf(plan)]
+    return `volctl can do nothing here: ${worst.join('; ')}.`
+  }
+  if (waiting.length > 0) return `Nothing to do yet: ${rest.join('; ')}.`
   if (rest.length > 0) return `Nothing to do: no operation is needed; ${rest.join('; ')}.`
   // Of what was not seen nothing is promised (S3).
-  return plan.complete
+  return complete
     ? 'Nothing to do: every volume on this node is as it should be.'
     : 'Nothing to do: no operation is needed, as far as volctl could read the node.'
+}
+
+function operationsText(plan: Plan): string[] {
+  const todo = plan.operations.length
+  return todo > 0 ? [`${count(todo, 'operation')}: ${readyText(plan)}`] : []
+}
+
+function restOf(plan: Plan): string[] {
+  return [...waitingOf(plan), ...problemsOf(plan), ...filteredOf(plan)]
+}
+
+function waitingOf({ summary: { waiting } }: Plan): string[] {
+  return waiting > 0 ? [`${waiting} waiting`] : []
+}
+
+function problemsOf(plan: Plan): string[] {
+  return plan.summary.problems > 0 ? [problemsText(plan)] : []
+}
+
+function filteredOf({ summary: { filtered } }: Plan): string[] {
+  return filtered > 0 ? [`${filtered} left out by flags`] : []
 }
 
 /** `29 ready, 10 blocked (--orphans would free 8)`; blocked is also what comes after a blocked operation. */
