@@ -76,7 +76,8 @@ export default class Plan extends VolctlCommand {
     const { plan: planned, decisions } = this.verbose
       ? planWithDecisions(state, options)
       : { plan: planNode(state, options), decisions: [] }
-    const plan = withAdvice(planned, { words: applyWords(flags), settleMs: options.settleMs })
+    const { settleMs } = options
+    const plan = withAdvice(planned, { words: applyWords(flags), settleMs, snapshot: flags.snapshot })
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)

@@ -30,7 +30,11 @@ describe.skipIf(noLess !== undefined)(`a plan on a terminal${noLess === undefine
   })
 
   it.each([
-    { name: '--no-pager', args: `plan --no-pager --snapshot ${STUCK}`, last: /Next: volctl apply .*\n$/ },
+    {
+      name: '--no-pager',
+      args: `plan --no-pager --snapshot ${STUCK}`,
+      last: /Next: on node pg-node: volctl apply\n +# .*\n$/,
+    },
     { name: 'a short one', args: `plan --snapshot ${HEALTHY}`, last: /as it should be\.\n$/ },
     { name: '-o json', args: `plan -o json --snapshot ${STUCK}`, last: /\n\}\n$/ },
   ])('is printed: $name', ({ args, last }) => {

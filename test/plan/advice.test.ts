@@ -165,6 +165,31 @@ describe('what to type next on this node', () => {
   })
 })
 
+describe('what to type about a snapshot', () => {
+  const steps = (plan: Partial<Plan>, snapshot = 'node.json'): unknown =>
+    withAdvice(aPlan(plan), { words: [], settleMs: 30_000, snapshot }).summary.next?.map(({ command, node }) => [
+      node,
+      command,
+    ])
+
+  it('what acts is typed on the node', () =>
+    expect(steps({ ...running, operations: [op('a')], waiting: [staged] })).toEqual([
+      ['node-1', 'volctl apply'],
+      ['node-1', 'systemctl stop k3s-agent.service'],
+      ['node-1', 'sleep 30; volctl apply'],
+      ['node-1', 'systemctl start k3s-agent.service'],
+    ]))
+
+  it('what reads, reads the snapshot', () => {
+    const waiting = [wait({ code: 'NotAttached' })]
+    expect(steps({ waiting })).toEqual([[undefined, 'volctl explain shop/db-0 --snapshot node.json']])
+    expect(steps({ waiting }, 'my node.json')).toEqual([[undefined, 'volctl explain shop/db-0 --snapshot FILE']])
+    expect(steps({ operations: [op('a', { blocked: deletesData })] })).toEqual([
+      [undefined, 'volctl plan --orphans --snapshot node.json'],
+    ])
+  })
+})
+
 describe('a kubelet that runs', () => {
   const shares = (plan: Partial<Plan>): unknown => {
     const { does, never } = kubeletOutlook(aPlan({ ...running, ...plan })) ?? { does: [], never: [] }

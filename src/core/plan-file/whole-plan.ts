@@ -108,7 +108,16 @@ const summary = object<PlanSummary>({
     ),
   ),
   next: optional(
-    about('What to type on this node, in this order, and why.', list(object<NextStep>({ command: text, why: text }))),
+    about(
+      'What to type on this node, in this order, and why.',
+      list(
+        object<NextStep>({
+          command: text,
+          why: text,
+          node: optional(about('The node to type it on, if the plan was made from a snapshot.', text)),
+        }),
+      ),
+    ),
   ),
 })
 

@@ -1,5 +1,6 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
 import { formatDuration } from '../lang/duration.ts'
+import { isPlainWord } from '../lang/plain-word.ts'
 import { isForKubelet, kubeletOutlook } from './kubelet-outlook.ts'
 import { runsApiServer } from './kubelet-units.ts'
 import type { NextStep, Operation, Plan, PodRef, Problem, VolumeRef } from './plan.ts'
@@ -10,16 +11,26 @@ export interface Given {
   /** Words of the command line that `apply` needs as well: `--orphans`, `--pod`, `shop/web-0`. */
   readonly words: readonly string[]
   readonly settleMs: number
+  /** The file that the plan was made from, maybe on another machine. */
+  readonly snapshot?: string | undefined
 }
 
 /** The plan with the next steps for a person. */
 export function withAdvice<T extends Plan>(plan: T, given: Given): T {
   const kubelet = kubeletOutlook(plan)
-  const next = nextSteps(plan, given)
+  const steps = nextSteps(plan, given)
+  const { snapshot } = given
+  const next = snapshot === undefined ? steps : steps.map((step) => ofSnapshot(step, plan.node, snapshot))
   return {
     ...plan,
     summary: { ...plan.summary, ...(kubelet !== undefined && { kubelet }), ...(next.length > 0 && { next }) },
   }
+}
+
+/** What reads, reads the snapshot; what acts, acts on the node. */
+function ofSnapshot({ command, why }: NextStep, node: string, snapshot: string): NextStep {
+  if (!/^volctl (?:explain|plan) /.test(`${command} `)) return { command, why, node }
+  return { command: `${command} --snapshot ${isPlainWord(snapshot) ? snapshot : 'FILE'}`, why }
 }
 
 function nextSteps(plan: Plan, given: Given): readonly NextStep[] {

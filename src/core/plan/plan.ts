@@ -385,6 +385,8 @@ export interface KubeletOutlook {
 export interface NextStep {
   readonly command: string
   readonly why: string
+  /** The node to type it on; absent: here. */
+  readonly node?: string
 }
 
 export interface Plan {

@@ -1,4 +1,4 @@
-import type { KubeletOutlook, KubeletShare, Plan, PlanInputs } from '../plan/plan.ts'
+import type { KubeletOutlook, KubeletShare, NextStep, Plan, PlanInputs } from '../plan/plan.ts'
 import type { PlanNames } from '../plan/plan-names.ts'
 import type { Screen } from './screen.ts'
 import { count, numberRanges } from './words.ts'
@@ -27,7 +27,9 @@ export function kubeletText(plan: Plan, { does, never }: KubeletOutlook, names: 
     `\n${wrapped('', `${STATES[state]}${unit === undefined ? '' : ` (${unit})`}. volctl leaves to the kubelet what is the kubelet's.`, width, paint.bold)}`,
     shares(state === 'running' ? 'It does by itself:' : 'Where it runs, it does by itself:', does),
     shares('It never does by itself:', never),
-    next.length < 2 ? '' : `  To type on this node:\n${next.map((step) => commandText(step, screen)).join('')}`,
+    next.length < 2
+      ? ''
+      : `  To type${next.some(({ node }) => node !== undefined) ? '' : ' on this node'}:\n${next.map((step) => commandText(step, screen)).join('')}`,
   ].join('')
 }
 
@@ -49,9 +51,14 @@ function untilText(until: string): string {
   return Number.isNaN(Date.parse(until)) ? until : `until ${until}; then volctl plans it`
 }
 
-function commandText({ command, why }: { command: string; why: string }, { width, paint }: Screen): string {
-  const whole = `    ${command}  # ${why}`
-  if (width === undefined || whole.length <= width)
-    return wrapped('    ', `${command}  # ${why}`, undefined, paint.bold)
-  return `${wrapped('    ', command, undefined, paint.bold)}${wrapped('      # ', why, width)}`
+function commandText({ command, why, node }: NextStep, { width, paint }: Screen): string {
+  const first = `    ${placeText(node)}`
+  const whole = `${first}${command}  # ${why}`
+  if (width === undefined || whole.length <= width) return wrapped(first, `${command}  # ${why}`, undefined, paint.bold)
+  return `${wrapped(first, command, undefined, paint.bold)}${wrapped('      # ', why, width)}`
+}
+
+/** Before a command of a plan from a snapshot. */
+export function placeText(node: string | undefined): string {
+  return node === undefined ? '' : `on node ${node}: `
 }

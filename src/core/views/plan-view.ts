@@ -5,10 +5,10 @@
  * operation and step as well.
  */
 import { isForKubelet } from '../plan/kubelet-outlook.ts'
-import type { Operation, Plan, Waiting } from '../plan/plan.ts'
+import type { NextStep, Operation, Plan, Waiting } from '../plan/plan.ts'
 import { planGroups } from '../plan/plan-groups.ts'
 import { PlanNames } from '../plan/plan-names.ts'
-import { kubeletText } from './kubelet-outlook-view.ts'
+import { kubeletText, placeText } from './kubelet-outlook-view.ts'
 import { dataOf, type Folding } from './plan-folds.ts'
 import { groupsText, problemsText } from './plan-groups-view.ts'
 import { planHeader } from './plan-header.ts'
@@ -69,15 +69,16 @@ function endText(plan: Plan, { paint, width }: Screen, confirm: boolean): string
     plan.complete
       ? ''
       : wrapped('', 'Not complete: something that may matter could not be read; see the problems.', width, paint.warn),
-    first === undefined || (confirm && ready > 0) ? '' : nextText(first.command, first.why, width, paint.bold),
+    first === undefined || (confirm && ready > 0) ? '' : nextText(first, width, paint.bold),
   ].join('')
 }
 
 /** A line that can be copied whole: to a shell what follows the command is a comment. */
-function nextText(command: string, why: string, width: Screen['width'], bold: (text: string) => string): string {
-  const line = `Next: ${command}  # ${why}`
-  if (width === undefined || line.length <= width) return wrapped('Next: ', `${command}  # ${why}`, undefined, bold)
-  return `${wrapped('Next: ', command, undefined, bold)}${wrapped('      # ', why, width)}`
+function nextText({ command, why, node }: NextStep, width: Screen['width'], bold: (text: string) => string): string {
+  const first = `Next: ${placeText(node)}`
+  const line = `${first}${command}  # ${why}`
+  if (width === undefined || line.length <= width) return wrapped(first, `${command}  # ${why}`, undefined, bold)
+  return `${wrapped(first, command, undefined, bold)}${wrapped('      # ', why, width)}`
 }
 
 function stepsText(operations: readonly Operation[], { paint, width }: Screen): string {
