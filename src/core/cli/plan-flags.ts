@@ -231,6 +231,6 @@ function checkUid(text: string): string {
 function checkPod(text: string): string {
   if (/^[^/\s]+(\/[^/\s]+)?$/.test(text)) return text
   throw new VolctlError('BadPod', `--pod: "${text}" is neither [NAMESPACE/]NAME nor a UID.`, {
-    hint: "Copy the pod from the plan's POD column.",
+    hint: 'volctl status shows the pods of this node.',
   })
 }

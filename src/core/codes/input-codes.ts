@@ -50,7 +50,7 @@ export const INPUT_CODES = {
   BadPod: {
     in: ['error'],
     means: 'a flag needs a pod as NAMESPACE/NAME, or a UID',
-    next: 'Give it as the POD column of the plan shows it.',
+    next: 'Give it as volctl status shows it.',
   },
   OutputFailed: {
     in: ['error'],

@@ -49,8 +49,8 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
 
 const DEVICE_HINT = 'Give the name in the VOLUME column of the plan, or the PersistentVolume.'
 const ONE_HINT = 'Give NAMESPACE/NAME or the whole UID.'
-const POD_HINT = 'Give the name, NAMESPACE/NAME, or the UID from the POD column of the plan.'
-const NAMESPACE_HINT = 'Look at the POD column of the plan: the namespace of a deleted pod may not be known any more.'
+const POD_HINT = 'Give the name, NAMESPACE/NAME or the UID, as volctl status shows it.'
+const NAMESPACE_HINT = 'Look at volctl status: the namespace of a deleted pod may not be known any more.'
 const VOLUME_HINT =
   'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.'
 
