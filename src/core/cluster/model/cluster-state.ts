@@ -5,9 +5,9 @@
  * The same records stand in a cluster snapshot. Times are RFC 3339, in the API server's clock.
  */
 
+import type { Attachability } from '../../desired/volume-spec.ts'
 import type { PersistentVolume, PodVolumeSource } from '../../model/objects.ts'
 import type { ApiReadError, Insecure } from '../../model/snapshot.ts'
-import type { Attachability } from '../../desired/volume-spec.ts'
 
 /** Everything that was read of one cluster. */
 export interface ClusterState {
@@ -104,7 +104,9 @@ export interface ClusterNode {
   readonly volumesInUse?: readonly string[]
   readonly volumesAttached?: readonly string[]
   /** The CSINode; `absent` only if the list is whole. */
-  readonly csi: { readonly state: 'known'; readonly drivers: readonly NodeDriver[]; readonly migrated: readonly string[] } | { readonly state: 'absent' | 'unknown' }
+  readonly csi:
+    | { readonly state: 'known'; readonly drivers: readonly NodeDriver[]; readonly migrated: readonly string[] }
+    | { readonly state: 'absent' | 'unknown' }
 }
 
 export interface NodeDriver {
