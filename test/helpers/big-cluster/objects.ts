@@ -3,8 +3,8 @@
  * asked for, always the same for the same seed. Most pods have only config maps and a token, some a volume of a StatefulSet or
  * of a Deployment, a few are over; some volumes are on their way to or from a node.
  */
+import { hash } from 'node:crypto'
 import { attachmentName, csiUniqueName } from '../../../src/core/names/volume-names.ts'
-import { randomFrom } from '../random-from.ts'
 
 export interface BigCluster {
   readonly resources: Readonly<Record<string, BigList>>
@@ -40,10 +40,8 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
   const volumes = Math.floor(pods / CLAIM_EVERY)
   const nodeName = (pod: number): string => `node-${String(pod % nodes).padStart(5, '0')}`
   const uid = (kind: number, index: number): string => {
-    const random = randomFrom(seed * 7919 + kind * 1_000_003 + index)
-    const hex = (length: number): string =>
-      Array.from({ length }, () => Math.floor(random() * 16).toString(16)).join('')
-    return `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`
+    const hex = hash('md5', `${seed}/${kind}/${index}`)
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
   }
   const namespace = (pod: number): string => `team-${String(pod % 200).padStart(3, '0')}`
   const podName = (pod: number): string =>

@@ -57,13 +57,11 @@ function sendPage(list: BigList, query: URLSearchParams, response: ServerRespons
   const from = Number(atob(query.get('continue') ?? '') || 0)
   const to = Math.min(from + limit, list.length)
   const more = to < list.length ? { continue: btoa(String(to)), remainingItemCount: list.length - to } : {}
-  response.write(
-    `{"kind":"${list.kind}","apiVersion":"${list.apiVersion}","metadata":${JSON.stringify({ resourceVersion: '5000000', ...more })},"items":[`,
+  const metadata = JSON.stringify({ resourceVersion: '5000000', ...more })
+  const items = Array.from({ length: to - from }, (_, index) => JSON.stringify(list.at(from + index)))
+  response.end(
+    `{"kind":"${list.kind}","apiVersion":"${list.apiVersion}","metadata":${metadata},"items":[${items.join()}]}`,
   )
-  for (let index = from; index < to; index++) {
-    response.write(`${index === from ? '' : ','}${JSON.stringify(list.at(index))}`)
-  }
-  response.end(']}')
 }
 
 function sendObject(path: string, response: ServerResponse): void {
