@@ -164,9 +164,14 @@ describe('a cluster', () => {
       outOfService: true,
       ready: 'Unknown',
       leaseRenewTime: '2026-11-22T00:01:00.000000Z',
-      csi: { drivers: [{ name: DRIVER, nodeID: 'i-1', limit: 25 }], migrated: ['kubernetes.io/aws-ebs', 'kubernetes.io/gce-pd'] },
+      csi: {
+        drivers: [{ name: DRIVER, nodeID: 'i-1', limit: 25 }],
+        migrated: ['kubernetes.io/aws-ebs', 'kubernetes.io/gce-pd'],
+      },
     })
     expect(state.controller.lease?.holder).toBe('cp-1')
+    expect(state.controller.leaseAtEnd).toEqual(state.controller.lease)
+    expect(state.lostNodes).toEqual([])
     expect(state.attachers.map(({ name }) => name)).toEqual(['storage/external-attacher-leader-ebs-csi-aws-com'])
     expect(state.rights).toEqual({ createAttachments: true, deleteAttachments: true, patchAttachments: true })
   })

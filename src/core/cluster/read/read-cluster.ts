@@ -121,7 +121,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     lists: reader.sight,
     errors: reader.sortedErrors(),
     rights,
-    controller: controllerLease,
+    controller: await atEnd(client, controllerLease, signal),
     nodes: joined(nodes.records, csiNodes, leases.nodes),
     pods: pods.records,
     podCount: pods.sight.count,
@@ -130,6 +130,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     attachments: attachments.records,
     drivers: drivers.records.map(driverRecord),
     attachers: leases.attachers,
+    ...lostNodes(nodes, leases.nodes),
   }
 }
 
@@ -176,7 +177,7 @@ class ClusterReader {
   }
 
   /** Leases of nodes and of external attachers: evidence beside other evidence, so that a refusal is no error. */
-  async leases(): Promise<{ nodes: Map<string, string>; attachers: LeaseEvidence[] }> {
+  async leases(): Promise<{ nodes: Map<string, string> | undefined; attachers: LeaseEvidence[] }> {
     const nodes = new Map<string, string>()
     const attachers: LeaseEvidence[] = []
     const take = (lease: Lease): undefined => {
@@ -190,7 +191,7 @@ class ClusterReader {
       nodes.clear()
       attachers.length = 0
     })
-    return sight.state === 'whole' ? { nodes, attachers } : { nodes: new Map(), attachers: [] }
+    return sight.state === 'whole' ? { nodes, attachers } : { nodes: undefined, attachers: [] }
   }
 
   async #walk<Received extends object, Record>(
@@ -278,14 +279,14 @@ function namingContext(drivers: readonly CsiDriver[], { errors }: ClusterReader)
 function joined(
   nodes: readonly ClusterNode[],
   csiNodes: Read<readonly [string, ClusterNode['csi']]>,
-  leases: ReadonlyMap<string, string>,
+  leases: ReadonlyMap<string, string> | undefined,
 ): ClusterNode[] {
   const csi = new Map(csiNodes.records)
   const missing: ClusterNode['csi'] = { state: csiNodes.sight.state === 'whole' ? 'absent' : 'unknown' }
   return nodes.map((node) => ({
     ...node,
     csi: csi.get(node.name) ?? missing,
-    ...defined({ leaseRenewTime: leases.get(node.name) }),
+    ...defined({ leaseRenewTime: leases?.get(node.name) }),
   }))
 }
 
@@ -297,6 +298,28 @@ async function controllerLeaseOf(client: KubeClient, signal: AbortSignal | undef
     if (!(error instanceof ApiError)) throw error
     return error.isAbsent ? {} : { leaseProblem: error.message }
   }
+}
+
+/** The lease once more: a clock that is wrong makes a lease look stale, but does not keep it unchanged. */
+async function atEnd(
+  client: KubeClient,
+  evidence: ControllerEvidence,
+  signal: AbortSignal | undefined,
+): Promise<ControllerEvidence> {
+  if (evidence.lease === undefined) return evidence
+  const { lease } = await controllerLeaseOf(client, signal)
+  return { ...evidence, ...defined({ leaseAtEnd: lease }) }
+}
+
+/** Leases of kubelets whose Node is gone: a kubelet may still renew one. */
+function lostNodes(
+  { records, sight }: Read<ClusterNode>,
+  leases: ReadonlyMap<string, string> | undefined,
+): Pick<ClusterState, 'lostNodes'> {
+  if (sight.state !== 'whole' || leases === undefined) return {}
+  const names = new Set(records.map(({ name }) => name))
+  const lost = [...leases].filter(([name]) => !names.has(name))
+  return { lostNodes: lost.map(([name, leaseRenewTime]) => ({ name, leaseRenewTime })) }
 }
 
 async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterRights> {

@@ -7,6 +7,9 @@ import { pluginOfPersistentVolume } from '../../populator/volume-plugins.ts'
 import type { AttachmentError, ClusterAttachment, ClusterClaim, ClusterVolume } from '../model/cluster-state.ts'
 import type { ReceivedClaim, ReceivedVolume } from './received.ts'
 
+/** On attachments that an apply of volctl has created. */
+export const CREATED_BY = 'volctl.io/created-by'
+
 const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
 
 export function claimRecord({ metadata, spec, status }: ReceivedClaim): ClusterClaim {
@@ -98,6 +101,7 @@ export function attachmentRecord({ metadata, spec, status }: VolumeAttachment): 
     resourceVersion: metadata.resourceVersion ?? '',
     attacher: spec.attacher,
     node: spec.nodeName,
+    ...(metadata.annotations?.[CREATED_BY] !== undefined && { byVolctl: true as const }),
     ...defined({
       createdAt: metadata.creationTimestamp ?? undefined,
       deletedAt: metadata.deletionTimestamp,
