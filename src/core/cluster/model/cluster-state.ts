@@ -5,9 +5,9 @@
  * The same records stand in a cluster snapshot. Times are RFC 3339, in the API server's clock.
  */
 
+import type { Attachability } from '../../desired/volume-spec.ts'
 import type { PersistentVolume, PodVolumeSource } from '../../model/objects.ts'
 import type { ApiReadError, Insecure } from '../../model/snapshot.ts'
-import type { Attachability } from '../../desired/volume-spec.ts'
 
 /** Everything that was read of one cluster. */
 export interface ClusterState {
@@ -37,6 +37,8 @@ export interface ClusterState {
   readonly drivers: readonly ClusterDriver[]
   /** Leases of external attachers, where they were readable. */
   readonly attachers: readonly LeaseEvidence[]
+  /** Leases in kube-node-lease whose Node is not in the list; absent: not readable. */
+  readonly lostNodes?: readonly { readonly name: string; readonly leaseRenewTime?: string }[]
 }
 
 export type ClusterResource =
@@ -68,6 +70,8 @@ export interface ControllerEvidence {
   /** kube-system/kube-controller-manager; absent: there is none, or `leaseProblem` says why it is unknown. */
   readonly lease?: LeaseEvidence
   readonly leaseProblem?: string
+  /** The lease, read again after everything else: a clock that is wrong makes a lease look stale, but does not keep it unchanged. */
+  readonly leaseAtEnd?: LeaseEvidence
 }
 
 export interface LeaseEvidence {
@@ -104,7 +108,9 @@ export interface ClusterNode {
   readonly volumesInUse?: readonly string[]
   readonly volumesAttached?: readonly string[]
   /** The CSINode; `absent` only if the list is whole. */
-  readonly csi: { readonly state: 'known'; readonly drivers: readonly NodeDriver[]; readonly migrated: readonly string[] } | { readonly state: 'absent' | 'unknown' }
+  readonly csi:
+    | { readonly state: 'known'; readonly drivers: readonly NodeDriver[]; readonly migrated: readonly string[] }
+    | { readonly state: 'absent' | 'unknown' }
 }
 
 export interface NodeDriver {
@@ -192,6 +198,8 @@ export interface ClusterAttachment {
   readonly attached?: boolean
   readonly attachError?: AttachmentError
   readonly detachError?: AttachmentError
+  /** It has the annotation volctl.io/created-by: a sign of volctl, and not of a controller. */
+  readonly byVolctl?: true
 }
 
 export interface AttachmentError {
