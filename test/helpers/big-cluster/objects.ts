@@ -73,6 +73,7 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
     return {
       metadata: meta(1, index, name, {
         namespace: namespace(index),
+        ...(ownState === 'arriving' ? { creationTimestamp: time(6) } : {}),
         labels: { app: name.slice(0, 6), 'pod-template-hash': '7d9c5b8f6d' },
         annotations: { 'checksum/config': '5bf118e6b0e543bf0d67c7fae00f1a84f49a6a0c95598b0ffd0bd99d6c1cb1f1' },
         ownerReferences: [
@@ -206,6 +207,7 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
         finalizers: [`external-attacher/${DRIVER.replaceAll('.', '-')}`],
         annotations: { 'csi.alpha.kubernetes.io/node-id': `i-${volume}` },
         ...(state(volume) === 'over' ? { deletionTimestamp: time(3) } : {}),
+        ...(state(volume) === 'arriving' ? { creationTimestamp: time(5) } : {}),
       }),
       spec: { attacher: DRIVER, nodeName: on, source: { persistentVolumeName: `pvc-${uid(7, volume)}` } },
       status:

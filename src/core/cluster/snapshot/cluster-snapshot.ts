@@ -48,12 +48,6 @@ export function writeClusterSnapshot(state: ClusterState, path: string, name = p
   }
 }
 
-/** Is this the beginning of a cluster snapshot? A node snapshot is one JSON document. */
-export function isClusterSnapshot(bytes: Buffer): boolean {
-  const head = bytes.subarray(0, 200).toString('latin1')
-  return /^\{"apiVersion":"volctl\.io\/[^"]*","kind":"ClusterSnapshot"/.test(head)
-}
-
 /** @throws VolctlError one clear line on what is wrong with the file */
 export async function readClusterSnapshot(path: string): Promise<ClusterState> {
   return parseClusterSnapshot(await bytesOf(path), path)
