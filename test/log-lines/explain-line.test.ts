@@ -98,6 +98,16 @@ describe('what a line names, and is not there', () => {
     expect(answered(line, nodes.unmounted()).main).toBeDefined()
   })
 
+  it.each([
+    'rpc error: code = Aborted desc = An operation with the given Volume ID vol-fs1 already exists',
+    'kubernetes.io/csi: detachment for VolumeAttachment for volume [vol-fs1] failed: x',
+    'AttachVolume.Attach failed for volume "vol-fs1" : x',
+    'failed to attach volume vol-fs1: x',
+  ])("a driver's own name of a volume is that volume: %s", (line) => {
+    const { main } = ask(line, node().persistentVolume('pv-9', { handle: 'vol-fs1' }))
+    expect(main).toMatchObject({ ask: 'volume/vol-fs1', subject: { kind: 'Volume' } })
+  })
+
   it('both nodes of a Multi-Attach error', () => {
     expect(ask(LINES.MultiAttachError[1] ?? '', nodes.elsewhere()).otherNode).toMatchObject({ name: 'node-2' })
   })

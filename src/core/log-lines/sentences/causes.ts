@@ -80,6 +80,8 @@ export const CAUSES = {
       ['stale nfs handle'],
       ['software caused connection abort'],
       ['input/output error'],
+      // A container's runtime could not stat the mount, and tried to make a directory in its place.
+      ['error while creating mount source path', 'file exists'],
     ],
     by: ['kubelet', 'driver', 'kernel'],
     means: 'A mount is dead: the server or daemon behind it does not answer any more, or no longer knows it.',
@@ -95,6 +97,8 @@ export const CAUSES = {
       ['operation with the given volume', 'already exists'],
       ['an operation with the given', 'already exists'],
       ['code = aborted', 'already'],
+      ['code = aborted', 'is attaching'],
+      ['code = aborted', 'is detaching'],
     ],
     by: ['driver'],
     means: 'The driver still works on an earlier call for this volume, and refuses a second one.',
