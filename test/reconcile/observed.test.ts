@@ -636,7 +636,7 @@ describe('O37: staged, wanted by nobody, and the kubelet runs', () => {
 
   it('what the kubelet has forgotten it never unstages: hint and outlook say so', () => {
     const { hint, outlook } = staged(false)
-    expect(hint).toBe(`No pod here wants the volume, and the kubelet has forgotten it and never unstages it. S${STOP}`)
+    expect(hint).toBe(`No pod here wants the volume, and the kubelet never unstages it: s${STOP}`)
     expect(outlook).toMatchObject({
       does: [],
       never: [{ message: expect.stringContaining('unstage volumes that it has forgotten') }],

@@ -71,7 +71,7 @@ function explanationOf(
 ): Explanation {
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused } = plan
   const all = new Set([...concern.before, ...concern.operations])
-  const { first, more, ...judged } =
+  const { first, clues, ...judged } =
     asked.driver === undefined
       ? ofThing(context, asked, { concern, volumes, options })
       : ofDriver(context, asked.driver, concern)
@@ -95,7 +95,7 @@ function explanationOf(
     problems: concern.problems,
     decisions: concern.decisions,
     holders: FROM_SNAPSHOT,
-    advice: [...first, ...adviceOn(concern, plan, options, more, judged.verdict)],
+    advice: [...first, ...adviceOn(concern, plan, options, clues, judged.verdict)],
     complete,
     ...defined({ refused }),
   }
@@ -115,12 +115,12 @@ function ofThing(context: PlanContext, asked: Asked, { concern, volumes, options
     places: [...asked.places, ...views.flatMap(({ places }) => places)],
   })
   const clues = cluesOn(context, asked.scope.pods, concern, options)
-  return { chain: mattersMost(views)?.chain ?? [], verdict, first: [], more: clues.map((text) => ({ text })) }
+  return { chain: mattersMost(views)?.chain ?? [], verdict, first: [], clues }
 }
 
 function ofDriver(context: PlanContext, target: DriverTarget, concern: Concern) {
   const driver = withWaiting(target.view, concern.waiting)
   const chain = driverChain(context, { ...target, view: driver })
   const verdict = driverVerdict(context, driver, chain, concern)
-  return { driver, chain, verdict, first: driverAdvice(driver, verdict), more: [] }
+  return { driver, chain, verdict, first: driverAdvice(driver, verdict), clues: { urgent: [], more: [] } }
 }

@@ -3,6 +3,7 @@
  * On a terminal the normal form fits the screen: what gives way first stands in GIVES_WAY. `-o wide` shows all, and the whole
  * explanation of the thing that the line is about.
  */
+import { leadingAdvice } from '../explain/advice.ts'
 import type { HoldersView, ProcessView, Verdict } from '../explain/explanation.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
@@ -119,6 +120,7 @@ function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] 
   const { main, explanation, createdAt } = answer
   const { paint, width } = paper
   const advice = (explanation?.advice ?? []).slice(0, MOST_ADVICE)
+  const leading = explanation === undefined ? 0 : leadingAdvice(explanation)
   const parts: Part[] = [
     { what: 'stays', text: `\n${wrapped('', `On node ${node}, as of ${createdAt}:`, width, paint.bold)}` },
     { what: 'stays', text: main === undefined ? '' : mainText(main, paint, width) },
@@ -126,7 +128,8 @@ function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] 
     ...otherNames(answer, paper),
     ...advice.map(
       ({ text }, index): Part => ({
-        what: index === 0 ? 'next step' : 'advice',
+        // What must be seen to first is never left out.
+        what: index > 0 ? 'advice' : leading > 0 ? 'stays' : 'next step',
         text: wrapped('  - ', text, width),
       }),
     ),

@@ -115,10 +115,11 @@ function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueN
   const why = 'No pod here wants the volume'
   if (kubelet.state === 'stopped')
     return `${why}. volctl plan${only} shows how to unstage it, volctl apply${only} carries it out.`
-  const stop = `the kubelet${stopCommand(inputs.snapshot.kubelet)}, then run volctl apply${only}.${apiServerToo(inputs.snapshot.kubelet)}`
+  const unit = inputs.snapshot.kubelet
+  const stop = `stop the kubelet${stopCommand(unit)}, then run volctl apply${only}.${apiServerToo(unit)}`
   return objects.isInUse(uniqueName)
-    ? `${why}. The kubelet unstages it by itself, and after a failure tries again at least every 2 min 2 s; if that does not help, stop ${stop}`
-    : `${why}, and the kubelet has forgotten it and never unstages it. Stop ${stop}`
+    ? `${why}. The kubelet unstages it by itself, and after a failure tries again at least every 2 min 2 s; if that does not help, ${stop}`
+    : `${why}, and the kubelet never unstages it: ${stop}`
 }
 
 /**
