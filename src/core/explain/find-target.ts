@@ -28,7 +28,7 @@ export function findTarget(context: PlanContext, candidates: readonly Candidate[
   const [first] = found ?? []
   if (found === undefined || first === undefined) throw notFound(context, candidates, what)
   if (found.length === 1) return first.target
-  return samePod(context, found) ?? fail(ambiguous(context, what, found))
+  return samePod(context, found) ?? fail(new AmbiguousThing(context.inputs.snapshot.nodeName, what, found))
 }
 
 function named(candidates: readonly Candidate[], name: string): Candidate[] {
@@ -75,13 +75,16 @@ function fail(error: VolctlError): never {
   throw error
 }
 
-function ambiguous({ inputs }: PlanContext, what: string, found: readonly Candidate[]): VolctlError {
-  const asks = found.map(({ ask, about }) => `${ask} (${about})`)
-  return new VolctlError(
-    'AmbiguousName',
-    `"${what}" is ambiguous on node ${inputs.snapshot.nodeName}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`,
-    { hint: `Name one of them: volctl explain ${found[0]?.ask}` },
-  )
+/** Several things have the name: what to ask for instead, each with a few words about it. */
+export class AmbiguousThing extends VolctlError {
+  readonly asks: readonly string[]
+
+  constructor(node: string, what: string, found: readonly Candidate[]) {
+    const asks = found.map(({ ask, about }) => `${ask} (${about})`)
+    const message = `"${what}" is ambiguous on node ${node}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`
+    super('AmbiguousName', message, { hint: `Name one of them: volctl explain ${found[0]?.ask}` })
+    this.asks = asks
+  }
 }
 
 function notFound({ inputs, classes }: PlanContext, candidates: readonly Candidate[], what: string): VolctlError {

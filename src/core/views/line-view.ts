@@ -182,7 +182,7 @@ function mainText(main: NameView, paint: Palette, width: Width): string {
   const code = verdict?.code === undefined ? '' : `${verdict.code}: `
   return [
     wrapped('  ', labelOf(main), undefined, paint.bold),
-    wrapped('    ', `${code}${says}`, width, verdict === undefined ? undefined : colourOf(verdict, paint)),
+    wrapped('    ', `${code}${says}`, width, colourOfName(main, paint)),
   ].join('')
 }
 
@@ -194,8 +194,9 @@ function nameText(name: NameView, wide: boolean, paint: Palette, width: Width): 
 }
 
 /** Of a driver only whether it works: what becomes of its volumes is said of these. */
-function shortly({ kind, verdict, says }: NameView): string {
+function shortly({ kind, verdict, says, unchecked }: NameView): string {
   if (verdict === undefined) return says
+  if (unchecked) return 'nothing that volctl would do'
   if (kind === 'driver' && verdict.state === 'nothing') return says
   if (kind === 'driver' && verdict.state !== 'problem') return 'answers and is registered'
   return `${STATES[verdict.state]}${verdict.code === undefined ? '' : ` (${verdict.code})`}`
@@ -231,7 +232,13 @@ export function labelOf({ kind, name, subject }: NameView): string {
   return `${KINDS[kind]} ${name}${other}`
 }
 
-export function colourOf({ state }: Verdict, paint: Palette): (text: string) => string {
+/** Nothing that is green stands below an error. */
+export function colourOfName({ verdict, unchecked }: NameView, paint: Palette): ((text: string) => string) | undefined {
+  if (unchecked) return paint.warn
+  return verdict === undefined ? undefined : colourOf(verdict, paint)
+}
+
+function colourOf({ state }: Verdict, paint: Palette): (text: string) => string {
   return state === 'nothing'
     ? paint.good
     : state === 'operation'

@@ -19,6 +19,7 @@ export const CAUSES = {
       'Never repairs or formats a file system; an operation whose mount fails for this ends with HasFilesystemErrors.',
     codes: ['HasFilesystemErrors', 'MountFailed'],
     rules: ['S15'],
+    unchecked: 'volctl does not check file systems',
   },
   WrongFileSystem: {
     says: [
@@ -36,6 +37,7 @@ export const CAUSES = {
     volctl: 'Never formats a device that holds something; a different file system is reported as FilesystemMismatch.',
     codes: ['FilesystemMismatch', 'NoFileSystem', 'MountFailed'],
     rules: ['S15'],
+    unchecked: 'volctl does not check file systems',
   },
   StateFileBroken: {
     says: [
@@ -108,6 +110,7 @@ export const CAUSES = {
       'Counts ABORTED as unknown, not as done: the operation ends with OperationPending, and nothing that depends on it is done.',
     codes: ['OperationPending', 'DriverFailed'],
     rules: ['C119'],
+    unchecked: 'volctl does not see what the driver is doing',
   },
   FileSystemReadOnly: {
     says: [['read-only file system'], ['remounting filesystem read-only'], ['readonly filesystem']],
@@ -136,6 +139,7 @@ export const CAUSES = {
     volctl: 'With --orphans deletes emptyDir data of orphaned pods, counted before; touches no other data.',
     codes: ['DeletesData', 'OrphanPodDir', 'WriteFailed'],
     rules: ['S13'],
+    unchecked: 'volctl does not measure how full a volume is',
   },
   TargetBusy: {
     says: [
