@@ -21,9 +21,10 @@ import { driverAdvice, driverVerdict } from './driver-verdict.ts'
 import type { Explanation } from './explanation.ts'
 import { heldAt } from './held-at.ts'
 import { mattersMost } from './matters-most.ts'
+import { nodeFacts } from './node-target.ts'
 import type { NodeVolume } from './node-volume.ts'
 import { NodeVolumes } from './node-volumes.ts'
-import { FROM_SNAPSHOT } from './not-asked.ts'
+import { FROM_SNAPSHOT, OF_NODE } from './not-asked.ts'
 import { podViews } from './pod-views.ts'
 import { verdictOf } from './verdict.ts'
 import { becauseOf, untouchable } from './why-nothing.ts'
@@ -70,6 +71,7 @@ function explanationOf(
   }: { what: string; asked: Asked; concern: Concern; volumes: readonly DescribedVolume[] },
 ): Explanation {
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused } = plan
+  const isNode = asked.scope.node === true
   const all = new Set([...concern.before, ...concern.operations])
   const { first, clues, ...judged } =
     asked.driver === undefined
@@ -85,8 +87,9 @@ function explanationOf(
     createdAt,
     volctlVersion,
     subject: asked.subject,
-    identity: asked.identity,
-    pods: podViews(context, asked.scope),
+    identity: isNode ? nodeFacts(context, plan) : asked.identity,
+    // Of a node every one: they are counted.
+    pods: isNode ? [] : podViews(context, asked.scope),
     volumes: volumes.map(({ view }) => view),
     ...judged,
     places: asked.places,
@@ -94,7 +97,7 @@ function explanationOf(
     waiting: concern.waiting,
     problems: concern.problems,
     decisions: concern.decisions,
-    holders: FROM_SNAPSHOT,
+    holders: isNode ? OF_NODE : FROM_SNAPSHOT,
     advice: [...first, ...adviceOn(concern, plan, options, clues, judged.verdict)],
     complete,
     ...defined({ refused }),

@@ -1,10 +1,8 @@
 /** What a name means: one thing; of several, or none, an error says what to ask for instead. */
 
-import { ALL_CODES } from '../codes/codes.ts'
 import { type ReadFailure, readFailures } from '../desired/read-failures.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { firstFew } from '../lang/first-few.ts'
-import { nearNames } from '../lang/near-names.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { type Candidate, type Target, volumeOf } from './candidates.ts'
@@ -98,9 +96,7 @@ function notFound({ inputs, classes }: PlanContext, candidates: readonly Candida
     `${candidates.filter(({ target }) => target.kind === 'Driver').length} drivers`,
   ]
   const unread = api === undefined ? '' : unreadText(readFailures(api.errors))
-  const things = nearCandidates(candidates, what, MOST_NEAR)
-  // A word without digits or marks may be a code that was not written as one.
-  const near = things.length > 0 || !/^[a-z]+$/i.test(what) ? things : nearNames(what, ALL_CODES, 1)
+  const near = nearCandidates(candidates, what, MOST_NEAR)
   return new VolctlError(
     'NotFound',
     `"${what}" was not found on node ${nodeName}; searched: ${searched.join(', ')}${unread}`,
