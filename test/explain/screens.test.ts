@@ -37,6 +37,7 @@ function answersOn(state: NodeState): Explanation[] {
   const { rootDir, tree = [] } = state.snapshot
   const shared = tree.filter(({ path, type }) => type === 'dir' && !/^pods\/.*\//.test(path) && path !== '.')
   const names = [
+    `node/${state.snapshot.nodeName}`,
     ...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask),
     ...mounts,
     ...shared.map(({ path }) => `${rootDir}/${path}`),
@@ -56,6 +57,7 @@ const longestWord = (line: string): number => Math.max(...line.trim().split(' ')
 
 function defects(answer: Explanation, screen: Screen): string[] {
   const { verdict, holders, advice, chain } = answer
+  const isNode = answer.subject.kind === 'Node'
   const text = renderExplanation(answer, screen)
   const words = text.replaceAll(/\s+/g, ' ')
   const has = (what: string): string[] => (words.includes(what.replaceAll(/\s+/g, ' ')) ? [] : [`without ${what}`])
@@ -65,8 +67,10 @@ function defects(answer: Explanation, screen: Screen): string[] {
     ...tooWide(text, screen.width ?? Number.POSITIVE_INFINITY).map((line) => `too wide: ${line}`),
     ...has(`Verdict: ${verdict.message}`),
     ...(advice[0] === undefined ? [] : has(advice[0].text)),
-    ...(answer.driver === undefined ? has(`Held by: ${holders.notes[0]}`) : []),
-    ...[...new Set(chain.map(({ state }) => state))].flatMap((state) => has(` ${state} `)),
+    ...(answer.driver === undefined && !isNode ? has(`Held by: ${holders.notes[0]}`) : []),
+    // Of a node the volumes are counted.
+    ...(isNode ? has('Volumes: ') : []),
+    ...[...new Set((isNode ? [] : chain).map(({ state }) => state))].flatMap((state) => has(` ${state} `)),
     ...has('-o wide shows all'),
   ].map((defect) => `${answer.what}: ${defect}`)
 }

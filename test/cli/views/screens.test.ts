@@ -125,7 +125,7 @@ describe('a kubelet that runs', () => {
     const text = renderPlan(plan, screen, { paged: true })
     expectReadable(plan, text, screen)
     expect(text).toContain('The kubelet is running')
-    expect(text).not.toContain('the kubelet is running and manages this volume')
+    expect(text).not.toContain('the kubelet is running, and volctl leaves the volume to the kubelet')
     await expect(text).toMatchFileSnapshot(join(SCREENS, `${name}.txt`))
   })
 })

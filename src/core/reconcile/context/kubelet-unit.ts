@@ -7,13 +7,15 @@ import { runsApiServer } from '../../plan/kubelet-units.ts'
 
 /** "Stop the kubelet (systemctl stop k3s-agent.service) and plan again.", with a warning if one is needed. */
 export function howToStop(kubelet: KubeletSnapshot | undefined): string {
-  const { unit, mayReturn = false, running = false } = { ...kubelet }
+  const { mayReturn = false, running = false } = { ...kubelet }
   const starters = mayReturn && !running ? ', and stop whatever may start it,' : ''
-  const api =
-    unit !== undefined && runsApiServer(unit)
-      ? ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
-      : ''
-  return `Stop the kubelet${stopCommand(kubelet)}${starters} and plan again.${api}`
+  return `Stop the kubelet${stopCommand(kubelet)}${starters} and plan again.${apiServerToo(kubelet)}`
+}
+
+/** " k3s.service also runs this node's API server: …", a sentence by itself; nothing where the unit runs none. */
+export function apiServerToo({ unit }: Partial<KubeletSnapshot> = {}): string {
+  if (unit === undefined || !runsApiServer(unit)) return ''
+  return ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
 }
 
 /** " (systemctl stop kubelet.service)"; nothing where the unit is not known. */
