@@ -2,6 +2,7 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
+import { stopPod } from '../reconcile/context/hints.ts'
 import { howToStart } from '../reconcile/context/kubelet-unit.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { Concern } from './concerns.ts'
@@ -34,7 +35,7 @@ function deletionClues(
   return [
     ...(name === 'Frozen' && !isUp
       ? [
-          `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them with crictl pods --label io.kubernetes.pod.uid=${pod.metadata.uid} -q | xargs -r crictl stopp.`,
+          `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${stopPod(pod.metadata.uid)}`,
         ]
       : []),
     ...(name === 'Finished' && !isUp

@@ -181,3 +181,21 @@ it('colour is decided by the palette alone', async () => {
   expect(shown(busy, { wide: true })).not.toContain('\u001b')
   expect(shown(busy, { wide: true, paint: await palette(true) })).toContain('\u001b[')
 })
+
+it('problems that differ only in their volume are one with a count; -v and -o wide show each', () => {
+  const problems = ['pv-a', 'pv-b', 'pv-c'].map((volume) => ({
+    severity: 'error' as const,
+    code: 'MountedButNotAttached' as const,
+    message: `${volume} is staged but not attached`,
+    hint: `volctl plan --volume ${volume} shows how to unstage it.`,
+    about: { volume },
+  }))
+  const plan = aPlan({ problems })
+  const text = shown(plan)
+  expect(text).toContain(
+    '\n  x 3 x error MountedButNotAttached: pv-a is staged but not attached; likewise pv-b, pv-c (-v or -o wide shows all)\n',
+  )
+  expect(text.match(/->/g)).toHaveLength(1)
+  for (const all of [shown(plan, { wide: true }), shown(plan, {}, { unfolded: true })])
+    expect(all.match(/ error MountedButNotAttached: pv-[abc] is staged but not attached\n/g)).toHaveLength(3)
+})
