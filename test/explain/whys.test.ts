@@ -127,7 +127,7 @@ describe('what is this orphaned pod?', () => {
     expect(answer.verdict.message).toContain('2 blocked (DeletesData)')
     expect(next).toEqual([
       expect.stringMatching(/^volctl plan --pod c2d7ef9e-\S+ shows just this, /),
-      'Give --orphans to delete the data as well.',
+      'To delete the data as well: volctl apply --orphans',
       expect.stringMatching(/^The pod's directory is left: volctl plan --orphans --pod c2d7ef9e-/),
     ])
     expect(screen).toContain('\nHeld by: nobody\n')
