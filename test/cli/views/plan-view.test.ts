@@ -199,3 +199,22 @@ it('problems that differ only in their volume are one with a count; -v and -o wi
   for (const all of [shown(plan, { wide: true }), shown(plan, {}, { unfolded: true })])
     expect(all.match(/ error MountedButNotAttached: pv-[abc] is staged but not attached\n/g)).toHaveLength(3)
 })
+
+it('what comes after something blocked says after what, and counts as blocked', () => {
+  const { pod: _, ...ofVolume } = anOperation({ kind: 'UnmountDevice' })
+  const volume = { name: 'pv-b', plugin: 'kubernetes.io/csi', mode: 'Filesystem' as const }
+  const plan = aPlan({
+    operations: [
+      anOperation({ blocked: { code: 'ForeignMount', message: 'a tmpfs is mounted below' } }),
+      anOperation({ id: 'op-2', volume }),
+      { ...ofVolume, id: 'op-3', after: ['op-1', 'op-2'], blocked: { code: 'PredecessorBlocked', message: 'not yet' } },
+      { ...ofVolume, id: 'op-4', kind: 'DetachVolume', after: ['op-2', 'op-3'] },
+      { ...ofVolume, id: 'op-5', kind: 'DetachVolume', volume, after: ['op-3'] },
+    ],
+  })
+  const text = shown(plan)
+  expect(text).toMatch(/ 3 {2}UnmountDevice .* blocked: PredecessorBlocked, after 1\n/)
+  expect(text).toMatch(/ 4 {2}DetachVolume .* after 2-3 \(blocked: 3\)\n/)
+  expect(text).toMatch(/ 5 {2}DetachVolume .* after 3 \(blocked\)\n/)
+  expect(text).toContain('5 operations: 1 ready, 4 blocked.')
+})
