@@ -77,6 +77,9 @@ describe('the verdict of a plan without operations', () => {
 
 const { inputs } = aPlan()
 const running: Partial<Plan> = { inputs: { ...inputs, kubelet: { state: 'running', unit: 'k3s-agent.service' } } }
+const withKubelet = (kubelet: Partial<Plan['inputs']['kubelet']>): Partial<Plan> => ({
+  inputs: { ...inputs, kubelet: { state: 'running', ...kubelet } },
+})
 const wait = (given: Partial<Waiting> = {}): Waiting => ({
   kind: 'MountVolume',
   code: 'KubeletRunning',
@@ -158,6 +161,21 @@ describe('what to type next on this node', () => {
         'sleep 30; volctl apply',
         'systemctl start k3s-agent.service',
       ],
+    },
+    {
+      name: 'without a known unit the process, once it is clear what started it',
+      plan: { ...withKubelet({ pid: 4711 }), operations: [op('a')], waiting: [staged] },
+      next: ['volctl apply', 'ps -o pid,ppid,lstart,args -p 4711', 'kill 4711', 'sleep 30; volctl apply'],
+    },
+    {
+      name: 'before that what is known, where nothing is ready',
+      plan: { ...withKubelet({}), waiting: [staged] },
+      next: ['volctl explain shop/db-0', "pgrep -af 'kubelet|k3s|k0s'", 'sleep 30; volctl apply'],
+    },
+    {
+      name: 'no process is ended where none runs',
+      plan: { ...withKubelet({ state: 'mayReturn' }), waiting: [staged] },
+      next: ['volctl explain shop/db-0'],
     },
   ])('$name', ({ plan, words = [], next }) => {
     const { summary } = withAdvice(aPlan(plan), { words, settleMs: 30_000 })

@@ -8,7 +8,7 @@ import { dataOf, type Entry, entriesOf, type Folding, isSaidByTitle, type Said, 
 import { Rows } from './plan-rows.ts'
 import { cellText } from './render-table.ts'
 import type { Screen } from './screen.ts'
-import { numberRanges, volumeText } from './words.ts'
+import { count, numberRanges, volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /** Of more alike groups than this the first few are drawn. */
@@ -197,8 +197,8 @@ function problemText({ problem, others }: FoldedProblem, screen: Screen, withHin
   const sign = { error: symbols.bad, warning: symbols.warn, info: symbols.unknown }[severity]
   const colour = { error: paint.bad, warning: paint.warn, info: paint.dim }[severity]
   const first = `  ${severity === 'info' ? '' : `${sign} `}`
-  const times = others.length === 0 ? '' : `${others.length + 1} x `
-  const text = `${times}${NAMES[severity]} ${code}: ${message}${likewiseText(others)}`
+  const what = others.length === 0 ? NAMES[severity] : count(others.length + 1, NAMES[severity])
+  const text = `${what} ${code}: ${message}${likewiseText(others)}`
   const said = wrapped(first, text, width, colour)
   return `${said}${hint === undefined || !withHint ? '' : wrapped(`    ${symbols.arrow} `, hint, width)}`
 }

@@ -193,7 +193,7 @@ it('problems that differ only in their volume are one with a count; -v and -o wi
   const plan = aPlan({ problems })
   const text = shown(plan)
   expect(text).toContain(
-    '\n  x 3 x error MountedButNotAttached: pv-a is staged but not attached; likewise pv-b, pv-c (-v or -o wide shows all)\n',
+    '\n  x 3 errors MountedButNotAttached: pv-a is staged but not attached; likewise pv-b, pv-c (-v or -o wide shows all)\n',
   )
   expect(text.match(/->/g)).toHaveLength(1)
   for (const all of [shown(plan, { wide: true }), shown(plan, {}, { unfolded: true })])
