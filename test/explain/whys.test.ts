@@ -140,7 +140,7 @@ describe('what is this orphaned pod?', () => {
     const { answer, next } = ask(await capture('forcedel-running/before.json'), 'pg/sc-b')
     expect(answer.verdict).toMatchObject({ state: 'problem', code: 'PodGoneButRunning' })
     expect(answer.operations).toEqual([])
-    expect(next[0]).toMatch(/ Stop the pod, then plan again: crictl pods --label io\.kubernetes\.pod\.uid=d675c2c6-/)
+    expect(next[0]).toMatch(/^Stop the pod .*, then plan again: crictl pods --label io\.kubernetes\.pod\.uid=d675c2c6-/)
   })
 
   it('its directory has a file in it that is not the kubelet’s: that it is kept, and which', async () => {

@@ -60,6 +60,11 @@ describe('the verdict of a plan without operations', () => {
       plan: { problems: [problem('warning'), problem('info')] },
       line: 'Nothing to do: no operation is needed; 2 problems (1 warning, 1 note).',
     },
+    {
+      name: 'what flags leave out may be needed',
+      plan: { summary: { ...aPlan().summary, filtered: 3 } },
+      line: 'Nothing to do under these flags: 3 left out by flags.',
+    },
     { name: 'only waits', plan: { waiting: [waits, waits] }, line: 'Nothing to do yet: 2 waiting.' },
     {
       name: 'errors and waits',
@@ -136,6 +141,14 @@ describe('what to type next on this node', () => {
       name: 'the kubelet, where nothing is left to do',
       plan: { inputs: { ...inputs, kubelet: { state: 'stopped', unit: 'k3s-agent.service' } } },
       next: ['systemctl start k3s-agent.service'],
+    },
+    {
+      name: 'not the kubelet, where flags left something out',
+      plan: {
+        inputs: { ...inputs, kubelet: { state: 'stopped', unit: 'k3s-agent.service' } },
+        summary: { ...aPlan().summary, filtered: 1 },
+      },
+      next: [],
     },
     {
       name: 'when to go on, of a kubelet that stopped a moment ago',

@@ -142,10 +142,10 @@ function explain(what: string | undefined, why = 'says what is wrong, and what t
   return what === undefined ? undefined : { command: volctl('explain', what), why }
 }
 
-/** Nothing is left to do, and the kubelet is down. */
-function startSteps({ inputs: { kubelet }, complete }: Plan): NextStep[] {
+/** Nothing is left to do, with any flags, and the kubelet is down. */
+function startSteps({ inputs: { kubelet }, complete, summary }: Plan): NextStep[] {
   const isDown = kubelet.state === 'stopped' || kubelet.state === 'mayReturn'
-  if (!isDown || kubelet.unit === undefined || !complete) return []
+  if (!isDown || kubelet.unit === undefined || !complete || summary.filtered > 0) return []
   return [{ command: `systemctl start ${shellWord(kubelet.unit)}`, why: 'nothing is left to do: start the kubelet' }]
 }
 

@@ -115,7 +115,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       'PodGoneButRunning',
       `pod ${name} was deleted from the API but still runs: ${signs}; its volumes are left alone`,
       about,
-      `If a container was created and never started, type rmp for stopp. Stop the pod, then plan again: ${stopPod(pod.uid)}`,
+      `Stop the pod (type rmp for stopp if a container was created and never started), then plan again: ${stopPod(pod.uid)}`,
     )
   } else if (code === 'UnknownPodProcess') {
     findings.problem(
