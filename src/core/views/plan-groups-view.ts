@@ -3,6 +3,7 @@ import { dropBeginnings } from '../lang/drop-beginnings.ts'
 import { firstFew } from '../lang/first-few.ts'
 import type { Problem, Severity } from '../plan/plan.ts'
 import { bySeverity, type PlanGroup } from '../plan/plan-groups.ts'
+import type { PlanNames } from '../plan/plan-names.ts'
 import { type FoldedProblem, foldProblems } from '../plan/problem-folds.ts'
 import { dataOf, type Entry, entriesOf, type Folding, isSaidByTitle, type Said, SHOWN_OF_ALIKE } from './plan-folds.ts'
 import { Rows } from './plan-rows.ts'
@@ -62,6 +63,7 @@ class GroupView {
     const groups = shown.map(({ group }) => group)
     const isOfPods = groups.some(({ about }) => 'pod' in about)
     const more = hidden.length === 0 ? '' : this.#more(hidden, isOfPods)
+    if (isOfPods && this.#isOneProblem([...groups, ...hidden])) return this.#podsWithOneProblem([...groups, ...hidden])
     if (isOfPods) return `${shown.map(({ group, entries }) => this.#pod(group, entries)).join('')}${more}`
     return [
       `\n${this.#title(volumesTitle(groups), '')}`,
@@ -70,6 +72,17 @@ class GroupView {
       this.#reasons(groups),
       this.#problems([...groups, ...hidden]),
     ].join('')
+  }
+
+  /** Several pods of which nothing is to be said but a problem that is the same for all. */
+  #isOneProblem(groups: readonly PlanGroup[]): boolean {
+    const isBare = groups.every(({ operations, waiting }) => operations.length + waiting.length === 0)
+    return isBare && groups.length > 1 && !this.#folding.unfolded && foldProblems(groups).length === 1
+  }
+
+  #podsWithOneProblem(groups: readonly PlanGroup[]): string {
+    const names = groups.flatMap(({ about }) => ('pod' in about ? this.#folding.names.podText(about.pod) : []))
+    return `\n${this.#title(`Pods ${firstFew(names, NAMES_AT_MOST, 'and ').join(', ')}`, '')}${this.#problems(groups)}`
   }
 
   #pod(group: PlanGroup, entries: readonly Entry[]): string {
@@ -137,7 +150,7 @@ class GroupView {
   }
 
   #problems(groups: readonly Problems[]): string {
-    return problemsText(groups, this.#screen, this.#folding.unfolded)
+    return problemsText(groups, this.#screen, this.#folding)
   }
 
   #more(hidden: readonly PlanGroup[], isOfPods: boolean): string {
@@ -171,7 +184,11 @@ const NAMES: Readonly<Record<Severity, string>> = { error: 'error', warning: 'wa
 const NAMES_AT_MOST = 4
 
 /** Problems, the worst first, each with its hint; those that differ only in names as one; of many with one code the first few. */
-export function problemsText(groups: readonly Problems[], screen: Screen, unfolded: boolean): string {
+export function problemsText(
+  groups: readonly Problems[],
+  screen: Screen,
+  { unfolded, names }: Pick<Folding, 'unfolded' | 'names'>,
+): string {
   const folded = unfolded
     ? groups.flatMap(({ problems }) => problems.map((problem) => ({ problem, others: [] })))
     : foldProblems(groups)
@@ -185,27 +202,29 @@ export function problemsText(groups: readonly Problems[], screen: Screen, unfold
       const more = all ? '' : wrapped('  ', `and ${hidden} more like it: ${UNFOLD}`, screen.width)
       return `${shown
         // A hint that the next one has as well stands below the last.
-        .map((each, index) => problemText(each, screen, each.problem.hint !== shown[index + 1]?.problem.hint))
+        .map((each, index) => problemText(each, names, screen, each.problem.hint !== shown[index + 1]?.problem.hint))
         .join('')}${more}`
     })
     .join('')
 }
 
-function problemText({ problem, others }: FoldedProblem, screen: Screen, withHint: boolean): string {
+function problemText({ problem, others }: FoldedProblem, names: PlanNames, screen: Screen, withHint: boolean): string {
   const { severity, code, message, hint } = problem
   const { width, paint, symbols } = screen
   const sign = { error: symbols.bad, warning: symbols.warn, info: symbols.unknown }[severity]
   const colour = { error: paint.bad, warning: paint.warn, info: paint.dim }[severity]
   const first = `  ${severity === 'info' ? '' : `${sign} `}`
   const what = others.length === 0 ? NAMES[severity] : count(others.length + 1, NAMES[severity])
-  const text = `${what} ${code}: ${message}${likewiseText(others)}`
+  const text = `${what} ${code}: ${message}${likewiseText(others, names)}`
   const said = wrapped(first, text, width, colour)
   return `${said}${hint === undefined || !withHint ? '' : wrapped(`    ${symbols.arrow} `, hint, width)}`
 }
 
-function likewiseText(others: readonly Problem[]): string {
+function likewiseText(others: readonly Problem[], names: PlanNames): string {
   if (others.length === 0) return ''
-  const names = others.flatMap(({ about: { volume, path, pod } }) => volume ?? path ?? pod ?? [])
-  const few = names.length === 0 ? '' : `; likewise ${firstFew(names, NAMES_AT_MOST, 'and ').join(', ')}`
+  const called = others.flatMap(({ about: { volume, path, pod, podRef } }) =>
+    pod === undefined || volume !== undefined ? (volume ?? path ?? []) : names.podText(podRef ?? { uid: pod }),
+  )
+  const few = called.length === 0 ? '' : `; likewise ${firstFew(called, NAMES_AT_MOST, 'and ').join(', ')}`
   return `${few} (${UNFOLD})`
 }

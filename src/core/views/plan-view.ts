@@ -50,7 +50,7 @@ export function renderPlan(plan: Plan, screen: Screen, detail: PlanDetail = {}):
     wide ? stepsText(plan.operations, screen) : '',
     rest.length === 0
       ? ''
-      : `\n${paint.bold('Of the node as a whole:')}\n${problemsText([{ problems: rest, names: new Set() }], screen, folding.unfolded)}`,
+      : `\n${paint.bold('Of the node as a whole:')}\n${problemsText([{ problems: rest, names: new Set() }], screen, folding)}`,
   ].join('')
   const end = endText(plan, screen, confirm)
   return `${paged && isLong(body, screen) ? `${end}\n` : ''}${body}\n${end}`

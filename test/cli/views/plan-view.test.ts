@@ -218,3 +218,18 @@ it('what comes after something blocked says after what, and counts as blocked', 
   expect(text).toMatch(/ 5 {2}DetachVolume .* after 3 \(blocked\)\n/)
   expect(text).toContain('5 operations: 1 ready, 4 blocked.')
 })
+
+it('pods with nothing but the same problem are one group', () => {
+  const problems = ['web-0', 'web-1', 'web-2'].map((name, n) => ({
+    severity: 'error' as const,
+    code: 'AlivenessUnknown' as const,
+    message: `pod shop/${name} (uid-${n}) may still run: nobody knows`,
+    about: { pod: `uid-${n}`, podRef: { namespace: 'shop', name, uid: `uid-${n}` }, path: `/pods/uid-${n}` },
+  }))
+  const plan = aPlan({ problems })
+  expect(shown(plan)).toContain(`
+Pods shop/web-0, shop/web-1, shop/web-2
+  x 3 errors AlivenessUnknown: pod shop/web-0 (uid-0) may still run: nobody knows; likewise shop/web-1, shop/web-2 (-v or -o wide shows all)
+`)
+  expect(shown(plan, {}, { unfolded: true }).match(/\nPod shop\/web-\d\n {2}x error AlivenessUnknown/g)).toHaveLength(3)
+})
