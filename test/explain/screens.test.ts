@@ -9,6 +9,7 @@ import { NodeVolumes } from '../../src/core/explain/node-volumes.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { chunksOf } from '../../src/core/views/command-words.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { screenLines } from '../../src/core/views/fit-parts.ts'
 import { PLAIN_SCREEN, type Screen } from '../../src/core/views/screen.ts'
@@ -47,7 +48,10 @@ function answersOn(state: NodeState): Explanation[] {
 
 /** Lines that are too wide, though they could have been broken: a path, an object's name or a UID stays whole. */
 function tooWide(text: string, width: number): string[] {
-  return text.split('\n').filter((line) => textWidth(line) > width && longestWord(line) < width - INDENT)
+  const isCommand = (line: string): boolean => chunksOf(line.trim()).every((chunk) => chunk.isCommand)
+  return text
+    .split('\n')
+    .filter((line) => textWidth(line) > width && longestWord(line) < width - INDENT && !isCommand(line))
 }
 
 /** Before a word that takes a line of its own. */

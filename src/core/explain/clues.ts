@@ -2,6 +2,7 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
+import { stopPod } from '../reconcile/context/hints.ts'
 import { howToStart } from '../reconcile/context/kubelet-unit.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { AdviceClues } from './advice.ts'
@@ -27,7 +28,7 @@ export function cluesOn(
 function stopClues({ snapshot: { kubelet } }: ActualInputs, { pod, class: name }: PodClass): string[] {
   if (pod?.metadata.deletionTimestamp === undefined || name !== 'Frozen' || kubelet?.running === true) return []
   return [
-    `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them with crictl pods --label io.kubernetes.pod.uid=${pod.metadata.uid} -q | xargs -r crictl stopp.`,
+    `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${stopPod(pod.metadata.uid)}`,
   ]
 }
 

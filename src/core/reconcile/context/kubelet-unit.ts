@@ -1,6 +1,6 @@
 /**
  * How a person stops and starts the kubelet of this node: the unit that really runs the kubelet, which k3s, RKE2, k0s and
- * MicroK8s name after themselves.
+ * MicroK8s name after themselves; where no unit is known, its process.
  */
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import { runsApiServer } from '../../plan/kubelet-units.ts'
@@ -18,9 +18,10 @@ export function apiServerToo({ unit }: Partial<KubeletSnapshot> = {}): string {
   return ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`
 }
 
-/** " (systemctl stop kubelet.service)"; nothing where the unit is not known. */
-export function stopCommand({ unit }: Partial<KubeletSnapshot> = {}): string {
-  return unit === undefined ? '' : ` (systemctl stop ${unit})`
+/** " (systemctl stop kubelet.service)"; without a known unit its process; nothing where neither is known. */
+export function stopCommand({ unit, pid, running }: Partial<KubeletSnapshot> = {}): string {
+  if (unit !== undefined) return ` (systemctl stop ${unit})`
+  return pid === undefined || running !== true ? '' : ` (kill ${pid}; what supervises it may start it again)`
 }
 
 /** "start the kubelet (systemctl start kubelet.service)", inside a sentence. */
