@@ -1,5 +1,4 @@
 /** `volctl status` on a screen: golden ones of every capture, and how columns give way. */
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -9,25 +8,16 @@ import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { nodeStatus } from '../../../src/core/status/node-status.ts'
 import type { Status } from '../../../src/core/status/status.ts'
 import { palette } from '../../../src/core/views/palette.ts'
-import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
+import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { renderStatus } from '../../../src/core/views/status-view.ts'
-import { UNICODE_SYMBOLS } from '../../../src/core/views/symbols.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
+import { captureFiles } from '../../helpers/captures.ts'
 import { node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
+import { SCREENS } from '../../helpers/screens.ts'
 import { CAPTURES } from '../run-volctl.ts'
 
-const files = readdirSync(CAPTURES).flatMap((folder) =>
-  ['node.json', 'before.json', 'after.json']
-    .map((file) => join(folder, file))
-    .filter((path) => existsSync(join(CAPTURES, path))),
-)
-
-const SCREENS: Readonly<Record<string, Screen>> = {
-  '80x24': { ...PLAIN_SCREEN, width: 80, rows: 24 },
-  '120x40': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 120, rows: 40 },
-  pipe: PLAIN_SCREEN,
-}
+const files = captureFiles()
 
 const FEW = { all: false, suffix: '' }
 
@@ -56,7 +46,7 @@ describe.each(files)('%s', (path) => {
 
 it('colour paints, and says nothing that is not written', async () => {
   const status = await statusOf('recreate/before.json')
-  const screen = SCREENS['120x40'] as Screen
+  const screen = SCREENS['120x40']
   const painted = renderStatus(status, { ...screen, paint: await palette(true) }, FEW)
   expect(painted).not.toBe(stripVTControlCharacters(painted))
   expect(stripVTControlCharacters(painted)).toBe(renderStatus(status, screen, FEW))
@@ -103,7 +93,7 @@ it('two pods of one name are told apart by their UIDs', () => {
 
 it('names from the cluster do not reach the terminal as they are', () => {
   const built = node().livingPod(uid(7), 'a\u001b[31mb', [{ name: 'x\u202ey', emptyDir: {} }])
-  const text = renderStatus(nodeStatus(built.build(), planOptions()), SCREENS['80x24'] as Screen, {
+  const text = renderStatus(nodeStatus(built.build(), planOptions()), SCREENS['80x24'], {
     all: true,
     suffix: '',
   })
