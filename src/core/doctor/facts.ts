@@ -1,4 +1,5 @@
 /** What checks are made from. Whatever could not be read is a fact as well: why. */
+import type { ResourceAttributes } from '../api/access-reviews.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Insecure } from '../model/snapshot.ts'
 
@@ -38,16 +39,10 @@ export interface DoctorFacts {
 export type Purpose = 'plan' | 'DetachVolume' | 'MountVolume' | 'ExpandVolume'
 
 /** One thing that a credential may or may not do. */
-export interface Right {
+export interface Right extends ResourceAttributes {
   readonly purpose: Purpose
   /** Without it there is no plan. */
   readonly required?: true
-  readonly verb: string
-  readonly group?: string
-  readonly resource: string
-  readonly subresource?: string
-  readonly namespace?: string
-  readonly name?: string
 }
 
 export interface RightAnswer {

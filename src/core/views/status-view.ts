@@ -10,7 +10,7 @@ import { type Cell, renderTable, tableWidth } from './render-table.ts'
 import type { Screen } from './screen.ts'
 import { COLUMNS, type Column, colourOf, VERDICTS } from './status-columns.ts'
 import { foldContent } from './status-folds.ts'
-import { count } from './words.ts'
+import { count, KUBELET_STATES } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 export interface StatusOptions {
@@ -31,7 +31,7 @@ export function renderStatus(status: Status, screen: Screen, { all, suffix }: St
   const unfolded = all || screen.wide
   const shown = shownRows(rows, unfolded)
   const unit = kubelet.unit === undefined ? '' : ` (${kubelet.unit})`
-  const head = `Node ${node}, kubelet ${KUBELET[kubelet.state]}${unit}, as of ${createdAt}`
+  const head = `Node ${node}, kubelet ${KUBELET_STATES[kubelet.state]}${unit}, as of ${createdAt}`
   return [
     wrapped('', head, width, paint.bold),
     refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
@@ -44,13 +44,6 @@ export function renderStatus(status: Status, screen: Screen, { all, suffix }: St
     ...lastLines(status, suffix).map((line) => wrapped('', line, width, paint.bold)),
   ].join('')
 }
-
-const KUBELET = {
-  running: 'running',
-  mayReturn: 'down, but may come back',
-  stopped: 'stopped',
-  unknown: 'unknown',
-} as const
 
 const POD_HEAD = 'POD'
 const NODE_PART = 'on the node'

@@ -7,6 +7,14 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`
 }
 
+/** What the kubelet is doing. */
+export const KUBELET_STATES = {
+  running: 'running',
+  mayReturn: 'down, but may come back',
+  stopped: 'stopped',
+  unknown: 'unknown',
+} as const
+
 /** A pod in a column or a line of its own. */
 export function podText(pod: PodRef | undefined): string {
   return pod === undefined ? '-' : podName(pod)
