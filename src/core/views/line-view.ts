@@ -14,6 +14,7 @@ import { fitParts, screenLines } from './fit-parts.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import { terminalSafe } from './terminal-safe.ts'
+import { seconds } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 /** From what goes first to what goes last; what is not here stays. */
@@ -116,7 +117,10 @@ function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] 
   const { paint, width } = paper
   const advice = (explanation?.advice ?? []).slice(0, MOST_ADVICE)
   const parts: Part[] = [
-    { what: 'stays', text: `\n${wrapped('', `On node ${node}, as of ${createdAt}:`, width, paint.bold)}` },
+    {
+      what: 'stays',
+      text: `\n${wrapped('', `On node ${node}, as of ${seconds(createdAt ?? '')}:`, width, paint.bold)}`,
+    },
     { what: 'stays', text: main === undefined ? '' : mainText(main, paint, width) },
     { what: 'stays', text: explanation === undefined ? '' : holdersText(explanation.holders, width) },
     ...otherNames(answer, paper),

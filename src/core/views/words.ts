@@ -25,6 +25,11 @@ export function volumeText(volume: VolumeRef | undefined): string {
   return volume === undefined ? '-' : (volume.podVolumeName ?? volume.name)
 }
 
+/** A time of RFC 3339 without the parts of its seconds. */
+export function seconds(time: string): string {
+  return time.replace(/\.\d+/, '')
+}
+
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 /** Bytes for people: `0 B`, `1.5 KiB`, `20 MiB`. */

@@ -9,7 +9,7 @@ import { nodeStatus } from '../../../src/core/status/node-status.ts'
 import type { Status } from '../../../src/core/status/status.ts'
 import { palette } from '../../../src/core/views/palette.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
-import { renderStatus } from '../../../src/core/views/status-view.ts'
+import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
 import { captureFiles } from '../../helpers/captures.ts'
 import { node, uid } from '../../helpers/node-builder.ts'
@@ -64,6 +64,35 @@ it('-o wide shows everything: each row with its pod, what else is wrong, and why
   expect(text).toContain('UnresolvedVolume')
 })
 
+it.each([100, 160])('-o wide on a terminal of %i columns loses nothing', async (width) => {
+  const status = await statusOf('recreate/before.json')
+  const text = renderStatus(status, { ...PLAIN_SCREEN, wide: true, width, rows: 40 }, FEW)
+  expect(tooWide(text, width)).toEqual([])
+  const words = text.replaceAll(/\s+/g, ' ')
+  for (const { volume, verdict } of status.rows) {
+    expect(words).toContain(verdict.message)
+    expect(words).toContain(volume.driver ?? volume.plugin.replace('kubernetes.io/', ''))
+    for (const code of verdict.also) expect(words).toContain(code)
+  }
+})
+
+it('a good volume that is in use and not reported is shown, and why', () => {
+  const rows = (reported: boolean) =>
+    nodeStatus(
+      node()
+        .livingPod(uid(7), 'web-0', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-a' } }])
+        .persistentVolume('pv-a')
+        .build(),
+      planOptions(),
+    ).rows.map((row): typeof row => ({
+      ...row,
+      verdict: { state: 'good', message: 'as it should be', also: [] },
+      inUse: { computed: true, reported },
+    }))
+  expect(shownRows(rows(false), false)).toEqual(rows(false))
+  expect(shownRows(rows(true), false)).toEqual([])
+})
+
 it('columns give way in the order that the manual states', async () => {
   const status = await statusOf('recreate/before.json')
   const heads = (width: number): string[] => {
@@ -71,7 +100,8 @@ it('columns give way in the order that the manual states', async () => {
     const line = text.split('\n').find((each) => each.trim().startsWith('VOLUME')) ?? ''
     return line.trim().split(/ {2,}/)
   }
-  const order = ['SPEC NAME', 'IN USE', 'PLUGIN', 'WANTED', 'ATTACHED', 'STAGED', 'MOUNTED']
+  // In this node's table a volume is in use and not reported.
+  const order = ['SPEC NAME', 'PLUGIN', 'WANTED', 'ATTACHED', 'STAGED', 'MOUNTED', 'IN USE']
   const gone: string[] = []
   for (let width = 120; width > 30; width -= 3) {
     const shown = heads(width)
