@@ -405,6 +405,21 @@ const CASES: readonly Case[] = [
     works: PLAN_ONLY,
   },
   {
+    name: 'a limit of the kernel that is nearly used up',
+    given: { host: { limits: [{ name: 'fs.inotify.max_user_instances', used: 110, most: 128 }] } },
+    is: ['KernelLimits warning'],
+    says: '110 inotify instances of root of at most 128',
+    next: 'Raise fs.inotify.max_user_instances',
+    works: BOTH,
+  },
+  {
+    name: 'limits of the kernel that cannot be read',
+    given: { host: { limits: [] } },
+    is: ['KernelLimits unknown'],
+    says: 'none could be read',
+    works: BOTH,
+  },
+  {
     name: 'S28: clocks that disagree',
     given: { state: withApi(() => ({ clockSkewMs: -3_600_000 })) },
     is: ['Clock warning'],

@@ -51,6 +51,7 @@ export const CHECKS = {
   Programs: { group: 'volctl', title: 'programs' },
   Ignored: { group: 'volctl', title: 'trusted files' },
   MountLimit: { group: 'host', title: 'mounts' },
+  KernelLimits: { group: 'host', title: 'kernel limits' },
   Kernel: { group: 'host', title: 'kernel' },
   Space: { group: 'host', title: 'free space' },
   Clock: { group: 'host', title: 'clock' },

@@ -73,6 +73,23 @@ export interface Room {
   readonly inodes: number
 }
 
+/** As sysctl and systemd name them. */
+export type LimitName =
+  | 'fs.file-max'
+  | 'LimitNOFILE'
+  | 'fs.aio-max-nr'
+  | 'user.max_mnt_namespaces'
+  | 'fs.inotify.max_user_instances'
+  | 'fs.inotify.max_user_watches'
+  | 'kernel.pid_max'
+  | 'kernel.threads-max'
+
+export interface KernelLimit {
+  readonly name: LimitName
+  readonly used: number
+  readonly most: number
+}
+
 export interface HostFacts {
   readonly uid: number
   readonly missingCapabilities: readonly { readonly name: string; readonly use: string }[]
@@ -84,6 +101,8 @@ export interface HostFacts {
   /** fs.mount-max, and how many mounts this namespace has. */
   readonly mountMax?: number
   readonly mounts?: number
+  /** Those that could be read. */
+  readonly limits: readonly KernelLimit[]
   readonly kernel: string
   readonly rooms: readonly Room[]
 }

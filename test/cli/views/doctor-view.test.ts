@@ -71,6 +71,8 @@ describe('a node without an API server', () => {
         ! warning  mounts: 95000 mounts of 100000 (fs.mount-max)
                    → Look for a directory that is mounted into itself (volctl plan:
                      MountStorm), or raise fs.mount-max.
+        ✓ ok       kernel limits: far from used up: fs.file-max,
+                   fs.inotify.max_user_instances
         ✓ ok       kernel: 6.12.0
         ✓ ok       free space /var/lib/kubelet: 47 GiB of 93 GiB (the root directory)
 
@@ -87,7 +89,7 @@ describe('a node without an API server', () => {
       Not applicable here: CSIDriver objects, flexVolume
 
       Verdict: volctl plan cannot work here
-      33 checks: 2 failed, 13 unknown, 1 warning, 15 ok, 2 not applicable
+      34 checks: 2 failed, 13 unknown, 1 warning, 16 ok, 2 not applicable
       Do first: reachable: Check that the API server is up.
       Then: volctl doctor
       "
