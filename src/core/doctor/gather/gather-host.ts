@@ -12,9 +12,17 @@ import { commandPath } from '../../trust/programs.ts'
 import type { Failure, HostFacts, Room } from '../facts.ts'
 import { PROGRAMS } from '../programs.ts'
 import { attempt, resultOf } from './attempt.ts'
+import { kernelLimits } from './kernel-limits.ts'
 
-/** @param mounts how many this mount namespace has; undefined: the table could not be read */
-export async function gatherHost(node: LocatedNode | undefined, mounts: number | undefined): Promise<HostFacts> {
+/**
+ * @param mounts how many this mount namespace has; undefined: the table could not be read
+ * @param kubelet the pid of the kubelet, where it runs
+ */
+export async function gatherHost(
+  node: LocatedNode | undefined,
+  mounts: number | undefined,
+  kubelet: number | undefined,
+): Promise<HostFacts> {
   const mountMax = Number(kernelTextIfAny('/proc/sys/fs/mount-max') ?? Number.NaN)
   const programs = await Promise.all(
     PROGRAMS.map(async ({ name }) => [name, (await attempt(() => commandPath(name))).failure] as const),
@@ -32,6 +40,7 @@ export async function gatherHost(node: LocatedNode | undefined, mounts: number |
     hasSystemd: existsSync('/run/systemd/system'),
     ...(Number.isNaN(mountMax) ? {} : { mountMax }),
     ...defined({ mounts }),
+    limits: resultOf(await attempt(() => kernelLimits(kubelet))) ?? [],
     kernel: release(),
     rooms: rooms.filter((room) => room !== undefined),
   }
