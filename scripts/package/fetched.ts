@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import lock from '../../package-lock.json' with { type: 'json' }
-import { type Arch, DEBIAN_ARCH, type DebianPackage, GLIBC, IMAGE_PACKAGES, type ImagePackage, LIBRARIES } from './debian-libraries.ts'
+import {
+  type Arch,
+  DEBIAN_ARCH,
+  type DebianPackage,
+  GLIBC,
+  IMAGE_PACKAGES,
+  type ImagePackage,
+  LIBRARIES,
+} from './debian-libraries.ts'
 import { run } from './run.ts'
 
 const root = join(import.meta.dirname, '..', '..')

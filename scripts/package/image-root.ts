@@ -10,7 +10,14 @@ import { imageParts, nodeLibraries } from './fetched.ts'
 import { DOCUMENTS, put, root } from './tree.ts'
 
 /** What a container's programs expect, though empty: the runtime mounts over most of them. */
-const DIRECTORIES: Readonly<Record<string, number>> = { dev: 0o755, host: 0o755, proc: 0o555, root: 0o700, sys: 0o555, tmp: 0o1777 }
+const DIRECTORIES: Readonly<Record<string, number>> = {
+  dev: 0o755,
+  host: 0o755,
+  proc: 0o555,
+  root: 0o700,
+  sys: 0o555,
+  tmp: 0o1777,
+}
 const FILES: Readonly<Record<string, string>> = {
   // HOME of a container's process comes from here.
   'etc/passwd': 'root:x:0:0:root:/root:/usr/sbin/nologin\n',
