@@ -230,8 +230,12 @@ describe.skipIf(unless !== undefined)(`packages${unless === undefined ? '' : ` (
       expect(report.left).toBe(0)
     })
 
-    it("plans with the Pod's service account where the node has no credential", () => {
-      const { status, stdout, stderr } = report.byServiceAccount ?? {}
+    it('runs what deploy/node-pod.yaml says', () => {
+      expect(report.pod).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('UnmountVolume') })
+    })
+
+    it("runs what deploy/job.yaml says, with the Pod's service account where the node has no credential", () => {
+      const { status, stdout, stderr } = report.job ?? {}
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
       expect(JSON.parse(stdout ?? '')).toMatchObject({ inputs: { api: { user: 'volctl-plan' } }, complete: true })
     })

@@ -5,6 +5,7 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { load } from 'js-yaml'
 import { NAMESPACE } from '../../helpers/scene/api-objects.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
 import { type Run, runVolctl, VOLCTL } from '../../helpers/scene/volctl.ts'
@@ -30,8 +31,10 @@ export interface HostRootReport {
   readonly held: Run
   /** Operations of a plan after that. */
   readonly thereafter: number
-  /** With the container's service account, where the node has no credential; in an image only. */
-  readonly byServiceAccount?: Run
+  /** In an image only: the command of deploy/node-pod.yaml. */
+  readonly pod?: Run
+  /** That of deploy/job.yaml, with the container's service account, where the node has no credential. */
+  readonly job?: Run
   /** Planned into a file of the container's, and applied from there. */
   readonly repair: Run
   readonly left: number
@@ -110,7 +113,7 @@ function inContainer(scene: Scene, script: string, container: Container = {}): P
 }
 
 /** Of a user who may read what a plan needs, as the kubelet puts a service account into a container. */
-async function planByServiceAccount(scene: Scene, image: string): Promise<Run> {
+async function runJob(scene: Scene, image: string): Promise<Run> {
   const config = JSON.parse(readFileSync(scene.api.kubeconfig('plan'), 'utf8')) as {
     readonly users: readonly [{ readonly user: { readonly token: string } }]
   }
@@ -126,7 +129,19 @@ async function planByServiceAccount(scene: Scene, image: string): Promise<Run> {
   writeFileSync(poor, JSON.stringify(host))
   const { hostname, port } = new URL(scene.api.url)
   const env = { VOLCTL_TEST_HOST: poor, KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port }
-  return await inContainer(scene, '"$0" plan --orphans -o json --host-root "$1"', { env })
+  return await runManifest(scene, 'job.yaml', env)
+}
+
+/** What the manifest's container runs. */
+function runManifest(scene: Scene, file: string, env: Readonly<Record<string, string>> = {}): Promise<Run> {
+  const text = readFileSync(join(import.meta.dirname, '../../../deploy', file), 'utf8')
+  const { spec } = load(text) as { readonly spec: PodSpec & { readonly template?: { readonly spec: PodSpec } } }
+  const [, ...args] = (spec.template?.spec ?? spec).containers[0].command
+  return inContainer(scene, `"$0" ${args.join(' ')}`, { env })
+}
+
+interface PodSpec {
+  readonly containers: readonly [{ readonly command: readonly string[] }]
 }
 
 async function hostRoot(scene: Scene): Promise<HostRootReport> {
@@ -150,7 +165,10 @@ async function hostRoot(scene: Scene): Promise<HostRootReport> {
     incomplete: await inContainer(scene, '"$0" plan --host-root ./files'),
     held: await inContainer(scene, '"$0" apply --orphans --yes --host-root "$1"', { mounts: 'private' }),
     thereafter: await left(),
-    ...(imageRoot !== undefined && { byServiceAccount: await planByServiceAccount(scene, imageRoot) }),
+    ...(imageRoot !== undefined && {
+      pod: await runManifest(scene, 'node-pod.yaml'),
+      job: await runJob(scene, imageRoot),
+    }),
     repair: await inContainer(scene, `${save} && ${apply}`),
     left: await left(),
   }
