@@ -43,7 +43,7 @@ export async function gatherFacts(choice: KubeletChoice & ApiChoice): Promise<Do
   log(`node ${node?.nodeName ?? located.failure?.message}`)
   const { api, facts, failures } = await gatherApi(choice, node)
   log(`API: ${api === undefined ? (failures.api ?? failures.server ?? failures.credential)?.message : api.server}`)
-  const host = await gatherHost(node, resultOf(table)?.size, disk?.kubelet?.pid)
+  const host = await gatherHost(node, resultOf(table), disk?.kubelet?.pid)
   return {
     source: 'node',
     ...(node !== undefined && disk !== undefined && { state: stateOf(node, disk, api) }),
