@@ -66,6 +66,12 @@ export interface KubeClient {
   delete<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
   /** A strategic merge patch. */
   patch<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  /** A POST of a new object to the path of its list. */
+  create<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  /** A PUT of a whole object; its resourceVersion makes sure that nobody else's change is lost. */
+  replace<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  /** A JSON merge patch (RFC 7386): a list in it replaces the list. */
+  mergePatch<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
   close(): void
 }
 
@@ -182,6 +188,19 @@ class HttpKubeClient implements KubeClient {
 
   patch<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
     const contentType = 'application/strategic-merge-patch+json'
+    return this.#object<T>({ ...settings, method: 'PATCH', path, body, contentType, idempotent: false })
+  }
+
+  create<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
+    return this.#object<T>({ ...settings, method: 'POST', path, body, idempotent: false })
+  }
+
+  replace<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
+    return this.#object<T>({ ...settings, method: 'PUT', path, body, idempotent: false })
+  }
+
+  mergePatch<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
+    const contentType = 'application/merge-patch+json'
     return this.#object<T>({ ...settings, method: 'PATCH', path, body, contentType, idempotent: false })
   }
 

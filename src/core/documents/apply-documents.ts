@@ -93,6 +93,7 @@ const event = object<ApplyEvent>({
   kind: optional(kind),
   pod: optional(pod),
   volume: optional(text),
+  node: optional(about('Of an apply of a cluster.', text)),
   step: optional(step as Shape<Step>),
   elapsedMs: optional(elapsedMs),
   differences: optional(differences),

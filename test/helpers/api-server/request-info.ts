@@ -3,7 +3,7 @@ import { StatusError } from './status.ts'
 
 /** A request's attributes, in the words of authorisation. */
 export interface RequestInfo {
-  readonly verb: 'get' | 'list' | 'delete' | 'create' | 'patch'
+  readonly verb: 'get' | 'list' | 'delete' | 'create' | 'patch' | 'update'
   readonly group: string
   readonly resource: string
   readonly type?: ResourceType
@@ -33,15 +33,17 @@ export function requestInfo(method: string, url: URL): RequestInfo {
     const about = { ...(namespace !== undefined && { namespace }), ...(named !== undefined && { name: named }) }
     return { verb: 'patch', group, resource: 'persistentvolumeclaims/status', type, ...about, query: url.searchParams }
   }
+  // An external attacher writes both through one client; here status is a part like any other.
+  const status = type?.plural === 'volumeattachments' && subresource === 'status' && method === 'PATCH'
   const review = (REVIEWS as readonly string[]).includes(resource)
-  if ((!core && parts[0] !== 'apis') || (!type && !review) || subresource !== undefined) {
+  if ((!core && parts[0] !== 'apis') || (!type && !review) || (subresource !== undefined && !status)) {
     throw new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
   }
   const name = named ?? selectedName(url.searchParams)
   return {
     verb: verbOf(method, named),
     group,
-    resource,
+    resource: status ? `${resource}/status` : resource,
     ...(type && { type }),
     ...(namespace !== undefined && { namespace }),
     ...(name !== undefined && { name }),
@@ -53,6 +55,8 @@ function verbOf(method: string, name: string | undefined): RequestInfo['verb'] {
   if (method === 'GET') return name === undefined ? 'list' : 'get'
   if (method === 'DELETE' && name !== undefined) return 'delete'
   if (method === 'POST' && name === undefined) return 'create'
+  if (method === 'PUT' && name !== undefined) return 'update'
+  if (method === 'PATCH' && name !== undefined) return 'patch'
   throw new StatusError(405, 'MethodNotAllowed', `the server does not allow this method on the requested resource`, {})
 }
 
