@@ -18,9 +18,12 @@ export type Elsewhere =
 export function whereElse(context: ClusterContext, findings: ClusterFindings, { volume, node }: Want): Elsewhere {
   if (!volume.exclusive) return { state: 'free', after: [] }
   if (context.desired.ofVolume(volume.uniqueName).some((each) => each.node !== node)) return { state: 'contested' }
+  if (context.actual.unidentifiedOf(volume.driver ?? '').length > MOST_UNIDENTIFIED)
+    return { state: 'waits', wait: TOO_MANY_UNKNOWN }
   const nodes = otherNodes(context, volume, node)
   const detaches = findings.detachesOf(volume.uniqueName)
-  const left = nodes.filter((each) => !isDetached(context, volume, each, detaches))
+  const planned = new Set(detaches.map(({ attachment }) => attachment.name))
+  const left = nodes.filter((each) => !isDetached(context, volume, each, planned))
   if (left.length === 0) return { state: 'free', after: detaches.filter((each) => each.node !== node) }
   const names = firstFew(left, MOST_NODES).join(', ')
   return {
@@ -34,6 +37,14 @@ export function whereElse(context: ClusterContext, findings: ClusterFindings, { 
 }
 
 const MOST_NODES = 5
+
+/** Each may be this volume, and only a hash for each pair of both would show that. */
+const MOST_UNIDENTIFIED = 1000
+const TOO_MANY_UNKNOWN: ClusterWait = {
+  code: 'DetachFirst',
+  message: `more than ${MOST_UNIDENTIFIED} VolumeAttachments of its driver are of unknown volumes, and one of them may be this one`,
+  hint: 'Detach those first: volctl plan --cluster --only detach.',
+}
 
 /**
  * By attachment in whatever state, by the hash in an attachment's name, or by the word of a Node that it uses the volume. What
@@ -64,9 +75,8 @@ function isDetached(
   { actual }: ClusterContext,
   { uniqueName }: KnownVolume,
   node: string,
-  detaches: readonly ClusterDraft[],
+  planned: ReadonlySet<string>,
 ): boolean {
   const attached = actual.on(node, uniqueName)
-  const planned = new Set(detaches.map(({ attachment }) => attachment.name))
   return attached.length > 0 && attached.every(({ object }) => planned.has(object.name))
 }

@@ -43,8 +43,8 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   const volume = volumeRef(first.volume)
   const about = {
     volume,
-    nodes: parties.map(({ node }) => node),
-    pods: parties.flatMap(({ pods }) => pods.map(podRef)),
+    nodes: parties.map(({ node }) => node).slice(0, MOST_NAMED),
+    pods: parties.flatMap(({ pods }) => pods.map(podRef)).slice(0, MOST_NAMED),
   }
   if (waiting.length === 0) return
   const modes = first.volume.accessModes.join(', ')
@@ -70,6 +70,8 @@ function partiesText(parties: readonly Party[]): string {
   return firstFew(texts, MOST_NODES).join(', ')
 }
 
+/** In the JSON; the message has fewer. */
+const MOST_NAMED = 100
 const MOST_PODS = 3
 const MOST_NODES = 4
 

@@ -6,7 +6,6 @@
  */
 
 import type { Reason } from '../../codes/codes.ts'
-import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterBlocked, ClusterStep, DetachException, Evidence } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -27,9 +26,7 @@ export const DETACH_LISTS = ['pods', 'nodes', 'volumeattachments'] as const
 
 export function detachVolumes(context: ClusterContext, findings: ClusterFindings): void {
   if (!DETACH_LISTS.every((list) => context.objects.isWhole(list))) return
-  for (const attached of context.actual.all.toSorted((a, b) => compareText(a.object.name, b.object.name))) {
-    detachVolume(context, findings, attached)
-  }
+  for (const attached of context.actual.all) detachVolume(context, findings, attached)
 }
 
 /** What is decided about one attachment: it waits, or it is an operation. */

@@ -135,13 +135,13 @@ function asClaim({ namespace, name, uid, wasBound, ownerUid, volumeName, phase }
       ...(wasBound && { annotations: { [BOUND_ANNOTATION]: 'yes' } }),
       ...(ownerUid !== undefined && { ownerReferences: [{ kind: '', name: '', uid: ownerUid, controller: true }] }),
     },
-    spec: defined({ volumeName }),
-    status: defined({ phase }),
+    spec: volumeName === undefined ? {} : { volumeName },
+    status: phase === undefined ? {} : { phase },
   }
 }
 
 function asVolume({ name, uid, claim }: ClusterVolume): PersistentVolume {
-  return { metadata: { name, uid }, spec: defined({ claimRef: claim }) }
+  return { metadata: { name, uid }, spec: claim === undefined ? {} : { claimRef: claim } }
 }
 
 function asDriver({ name, attachRequired }: ClusterDriver): CsiDriver {
