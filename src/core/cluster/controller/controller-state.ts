@@ -31,15 +31,16 @@ export function controllerState(state: ClusterState, settleMs: number): Controll
   const may = (note: string): ControllerState => ({ state: 'mayLive', note, evidence })
   if (renewed === undefined) return may(`lease ${lease.name} does not say when it was renewed`)
   if (now === undefined) return may('the clock of the API server is not known')
-  if (renewed > now) return may(`lease ${lease.name} was renewed in the future: a clock is wrong`)
-  const { durationSeconds = DEFAULT_DURATION_SECONDS } = lease
-  const age = now - renewed
-  const text = formatDuration(age)
-  if (age <= durationSeconds * 1000)
-    return { state: 'lives', note: `lease ${lease.name} was renewed ${text} ago`, evidence }
   if (leaseAtEnd !== undefined && changed(lease, leaseAtEnd)) {
     return { state: 'lives', note: `lease ${lease.name} was renewed while volctl read the cluster`, evidence }
   }
+  if (renewed > now + LATELY_MS) return may(`lease ${lease.name} was renewed in the future: a clock is wrong`)
+  const { durationSeconds = DEFAULT_DURATION_SECONDS } = lease
+  // The lease may be read a moment after the clock was.
+  const age = Math.max(0, now - renewed)
+  const text = formatDuration(age)
+  if (age <= durationSeconds * 1000)
+    return { state: 'lives', note: `lease ${lease.name} was renewed ${text} ago`, evidence }
   const needed = Math.max(settleMs, 3 * durationSeconds * 1000)
   if (age <= needed) return may(`lease ${lease.name} was renewed ${text} ago, which is not long enough to be sure`)
   const signs = signsSince(state, renewed + durationSeconds * 1000)
