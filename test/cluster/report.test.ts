@@ -306,7 +306,7 @@ describe('findings', () => {
     const { complete, problems } = plan({ lists })
     expect(complete).toBe(false)
     expect(problems).toMatchObject([
-      { code: 'ListNotWhole', about: { list }, hint: expect.stringContaining('kubectl auth can-i list') },
+      { code: 'ListNotWhole', about: { list }, hint: expect.stringContaining(`kubectl auth can-i list ${list} -A`) },
     ])
   })
 })

@@ -1,5 +1,6 @@
 /** May a volume be attached to one more node (R740, R742)? Unlike the controller, volctl lets an uncertain attachment elsewhere block. */
 
+import { compareText } from '../../lang/compare-text.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
@@ -30,8 +31,8 @@ export function whereElse(context: ClusterContext, findings: ClusterFindings, { 
     state: 'waits',
     wait: {
       code: 'DetachFirst',
-      message: `it may be on one node only, and is, or may be, attached to node ${names}`,
-      hint: `Nothing wants it there any more: see what the plan says of node ${left[0]}.`,
+      message: `the volume may be on one node only, and is, or may be, attached to node ${names}`,
+      hint: `Nothing wants the volume there any more: see what the plan says of node ${left[0]}.`,
     },
   }
 }
@@ -42,7 +43,7 @@ const MOST_NODES = 5
 const MOST_UNIDENTIFIED = 1000
 const TOO_MANY_UNKNOWN: ClusterWait = {
   code: 'DetachFirst',
-  message: `more than ${MOST_UNIDENTIFIED} VolumeAttachments of its driver are of unknown volumes, and one of them may be this one`,
+  message: `more than ${MOST_UNIDENTIFIED} VolumeAttachments of its driver are of unknown volumes, and one of them may be this volume`,
   hint: 'Detach those first: volctl plan --cluster --only detach.',
 }
 
@@ -59,7 +60,7 @@ function otherNodes(context: ClusterContext, volume: KnownVolume, node: string):
     .filter(({ object }) => object.name === attachmentName(handle, driver, object.node))
   const attached = [...actual.ofVolume(uniqueName), ...unknown].map(({ object }) => object.node)
   const using = actual.nodesUsing(uniqueName).filter((each) => mayUse(context, uniqueName, each))
-  return [...new Set([...attached, ...using])].filter((each) => each !== node)
+  return [...new Set([...attached, ...using])].filter((each) => each !== node).toSorted(compareText)
 }
 
 /** Not where the table allows to detach what is in use: its report is as old as the node is silent. */

@@ -50,15 +50,20 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   const modes = first.volume.accessModes.join(', ')
   const text =
     holders.length === 0
-      ? shaped`${volumeLabel(volume)} (${modes}) may be on one node only, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; it is attached to none of them`
-      : shaped`${volumeLabel(volume)} (${modes}) may be on one node only: ${partiesText(holders)}; it is waited for by ${partiesText(waiting)}`
+      ? shaped`${volumeLabel(volume)}, ${modes}, may be on one node only, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; it is attached to none of them`
+      : shaped`${volumeLabel(volume)}, ${modes}, may be on one node only: ${partiesText(holders)}; it is waited for by ${partiesText(waiting)}`
   findings.problem('error', 'MultiAttach', text, about, hintFor(context, holders, waiting))
 }
 
 function partyOf({ actual }: ClusterContext, { node, pods, others, volume }: Want): Party {
   const attached = actual.on(node, volume.uniqueName)
   const has = attached.length > 0 || actual.isInUse(node, volume.uniqueName)
-  return { node, has, pods: [...pods, ...others.map(({ pod }) => pod)], since: attached[0]?.object.createdAt }
+  return {
+    node,
+    has,
+    pods: [...new Set([...pods, ...others.map(({ pod }) => pod)])],
+    since: attached[0]?.object.createdAt,
+  }
 }
 
 function partiesText(parties: readonly Party[]): string {

@@ -1,6 +1,7 @@
 /** The objects of a cluster by name, and whether one that is not there is shown to be absent (S3). */
 
 import type { ApiLookup, Lookup } from '../../desired/api-lookup.ts'
+import { BOUND_ANNOTATION } from '../../desired/resolve-claim.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type { CsiDriver, PersistentVolume, PersistentVolumeClaim } from '../../model/objects.ts'
@@ -122,9 +123,6 @@ class Index<T> {
 function mapped<T, U>(found: Lookup<T>, change: (object: T) => U): Lookup<U> {
   return found.state === 'Found' ? { state: 'Found', object: change(found.object) } : found
 }
-
-/** Set when both sides are bound; never removed. */
-const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
 
 function asClaim({ namespace, name, uid, wasBound, ownerUid, volumeName, phase }: ClusterClaim): PersistentVolumeClaim {
   return {

@@ -10,7 +10,7 @@ import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import { isDriverGone } from '../context/drivers.ts'
 import type { ClusterFindings } from '../context/findings.ts'
-import { describeAttachment, kubectl } from '../context/kubectl.ts'
+import { describeAttachment, kubectl, orName } from '../context/kubectl.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import { hasCaret } from '../detach/whose-work.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
@@ -54,7 +54,7 @@ function aboutOf({ actual }: ClusterContext, attached: Attached): ClusterAbout {
 function unclear(_: ClusterContext, { object: { name, node }, unclear: why }: Attached): Oddity | undefined {
   if (why === undefined) return undefined
   const text = shaped`VolumeAttachment ${name} on node ${node} is left as it is: ${why}`
-  return { code: 'AttachmentUnclear', text, hint: `Look at it: ${describeAttachment(name)}.` }
+  return { code: 'AttachmentUnclear', text, hint: `Look at the attachment: ${describeAttachment(name)}.` }
 }
 
 function withoutVolume(_: ClusterContext, { object, persistentVolume }: Attached): Oddity | undefined {
@@ -71,18 +71,18 @@ function inline({ desired }: ClusterContext, { object, persistentVolume, uniqueN
   const isWanted = uniqueName !== undefined && desired.on(node, uniqueName) !== undefined
   if (persistentVolume !== 'none' || isWanted) return undefined
   const text = shaped`VolumeAttachment ${name} on node ${node} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it`
-  return { code: 'AttachmentInline', text, hint: `Look at it: ${describeAttachment(name)}.` }
+  return { code: 'AttachmentInline', text, hint: `Look at the attachment: ${describeAttachment(name)}.` }
 }
 
 function withoutNode(context: ClusterContext, { object: { name, node } }: Attached): Oddity | undefined {
   if (context.objects.node(node).state !== 'Absent') return undefined
-  const order = `make sure that the machine is off, then give --node-gone ${node}.`
+  const order = `make sure that the machine is off, then give --node-gone ${orName(node)}.`
   return {
     code: 'AttachmentWithoutNode',
     text: shaped`VolumeAttachment ${name} names node ${node}, which does not exist`,
     hint: isControllerAlive(context)
-      ? `The controller detaches it six minutes after the node went. If it stays: ${order}`
-      : `Nobody detaches it: ${order}`,
+      ? `The controller detaches the volume six minutes after the node went. If the attachment stays: ${order}`
+      : `Nobody detaches the volume: ${order}`,
   }
 }
 

@@ -11,7 +11,7 @@ import { timeOf } from '../model/times.ts'
 /** What is missing from the plan without each list. */
 const HIDES: Readonly<Record<ClusterResource, string>> = {
   nodes: 'nothing is attached or detached, and attachments of nodes that are gone are not shown',
-  pods: 'nothing is attached or detached: a pod that is not in the list may want the volume',
+  pods: 'nothing is attached or detached, since a pod that is not in the list may want the volume',
   volumeattachments: 'nothing is attached or detached',
   persistentvolumes:
     'nothing is attached; attachments of PersistentVolumes that are gone, and volumes attached twice, are not shown',
