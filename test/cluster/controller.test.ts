@@ -18,10 +18,14 @@ describe('the attach/detach controller', () => {
       state: { controller: { lease: lease({ renewTime: ago(1) }) } },
       is: 'mayLive',
     },
-    { name: 'a lease that is stale for the settle time', state: { controller: { lease: DEAD } }, is: 'dead' },
+    {
+      name: 'a lease that is stale for the settle time',
+      state: { controller: { lease: DEAD, leaseAtEnd: DEAD } },
+      is: 'dead',
+    },
     {
       name: 'a lease of a long duration, which is stale for less than three times that',
-      state: { controller: { lease: lease({ durationSeconds: 120 }) } },
+      state: { controller: { lease: lease({ durationSeconds: 120 }), leaseAtEnd: lease({ durationSeconds: 120 }) } },
       is: 'mayLive',
     },
     { name: 'a lease in the future', state: { controller: { lease: lease({ renewTime: ago(-20) }) } }, is: 'mayLive' },
@@ -48,12 +52,12 @@ describe('the attach/detach controller', () => {
     },
     {
       name: 'a stale lease, and a Node whose Ready became Unknown since',
-      state: { nodes: [silentNode('a', 2)] },
+      state: { nodes: [silentNode('a', 2), node('b')] },
       is: 'lives',
     },
     {
       name: 'a stale lease, and a Node whose Ready became Unknown before',
-      state: { nodes: [silentNode('a', 9)] },
+      state: { nodes: [silentNode('a', 9), node('b')] },
       is: 'dead',
     },
     {
@@ -71,6 +75,12 @@ describe('the attach/detach controller', () => {
       state: { attachments: [attachment('x', 'a', { createdAt: ago(2), byVolctl: true })] },
       is: 'dead',
     },
+    {
+      name: 'a stale lease, and no kubelet that renews its own',
+      state: { nodes: [silentNode('a', 9)] },
+      is: 'mayLive',
+    },
+    { name: 'a stale lease that could not be read again', state: { controller: { lease: DEAD } }, is: 'mayLive' },
     { name: 'no lease', state: { controller: {} }, is: 'mayLive' },
     { name: 'a lease that may not be read', state: { controller: { leaseProblem: 'Forbidden' } }, is: 'mayLive' },
     {
@@ -96,7 +106,7 @@ describe('the attach/detach controller', () => {
   })
 
   it('names what it is decided on, and since when', () => {
-    const { note, evidence } = controllerState(cluster({ nodes: [silentNode('a', 2)] }), SETTLE_MS)
+    const { note, evidence } = controllerState(cluster({ nodes: [silentNode('a', 2), node('b')] }), SETTLE_MS)
     expect(note).toContain('Ready of node a became Unknown')
     expect(evidence).toMatchObject([{ since: ago(4) }, { since: ago(2) }])
   })

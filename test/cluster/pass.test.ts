@@ -211,7 +211,7 @@ it('T112: one node that is lost keeps nothing from the others', () => {
     ...bound('x', 'y'),
     nodes,
     attachments: [attachment('x', 'a'), attachment('y', 'b')],
-    controller: { lease: DEAD },
+    controller: { lease: DEAD, leaseAtEnd: DEAD },
   })
   expect(shown(made).toSorted()).toEqual(['DetachVolume pv-x a MachineMayWrite', 'DetachVolume pv-y b'])
 })

@@ -234,7 +234,7 @@ describe(`of ${SEEDS} clusters in any state`, () => {
 
 describe('a healthy cluster', () => {
   it.each([
-    { name: 'dead', controller: { lease: DEAD } },
+    { name: 'dead', controller: { lease: DEAD, leaseAtEnd: DEAD } },
     { name: 'alive', controller: { lease: ALIVE } },
     { name: 'not known', controller: {} },
   ])('has an empty plan, its controller $name', ({ controller }) => {

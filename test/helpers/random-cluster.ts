@@ -96,9 +96,9 @@ export function anyCluster(random: Random): ClusterState {
     attachments: chance(random, 0.05) ? twice(random, attachments) : attachments,
     drivers: chance(random, 0.9) ? [{ name: DRIVER }] : [],
     controller: oneOf(random, [
-      { lease: DEAD },
-      { lease: DEAD },
-      { lease: DEAD },
+      { lease: DEAD, leaseAtEnd: DEAD },
+      { lease: DEAD, leaseAtEnd: DEAD },
+      { lease: DEAD, leaseAtEnd: DEAD },
       { lease: ALIVE },
       {},
       { lease: { name: DEAD.name } },
