@@ -24,6 +24,8 @@ export interface NameView {
   readonly ask?: string
   readonly subject?: Subject
   readonly verdict?: Verdict
+  /** volctl finds nothing wrong, and does not look at what the line says. */
+  readonly unchecked?: true
 }
 
 /** The line as it was taken apart, without what only serves to recognise it. */
