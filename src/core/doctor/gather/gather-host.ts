@@ -15,9 +15,17 @@ import { commandPath } from '../../trust/programs.ts'
 import type { Failure, HostFacts, Room } from '../facts.ts'
 import { PROGRAMS } from '../programs.ts'
 import { attempt, resultOf } from './attempt.ts'
+import { kernelLimits } from './kernel-limits.ts'
 
-/** @param table of this mount namespace; undefined: it could not be read */
-export async function gatherHost(node: LocatedNode | undefined, table: MountTable | undefined): Promise<HostFacts> {
+/**
+ * @param table of this mount namespace; undefined: it could not be read
+ * @param kubelet the pid of the kubelet, where it runs
+ */
+export async function gatherHost(
+  node: LocatedNode | undefined,
+  table: MountTable | undefined,
+  kubelet: number | undefined,
+): Promise<HostFacts> {
   const mountMax = Number(kernelTextIfAny('/proc/sys/fs/mount-max') ?? Number.NaN)
   const programs = await Promise.all(
     PROGRAMS.map(async ({ name }) => [name, (await attempt(() => commandPath(name))).failure] as const),
@@ -35,6 +43,7 @@ export async function gatherHost(node: LocatedNode | undefined, table: MountTabl
     hasSystemd: existsSync('/run/systemd/system'),
     ...(Number.isNaN(mountMax) ? {} : { mountMax }),
     ...defined({ mounts: table?.size }),
+    limits: resultOf(await attempt(() => kernelLimits(kubelet))) ?? [],
     kernel: release(),
     rooms: rooms.filter((room) => room !== undefined),
   }
