@@ -43,8 +43,8 @@ export function healthyNode(layout: LayoutBuilder): SceneContent {
   const pods: ApiObject[] = []
   for (let index = 0; index < PODS; index++) {
     const uid = podUid('living', index)
-    const add = [addToken, ...(index % 2 === 0 ? [addConfig, addCache] : []), ...(index % 4 === 0 ? [addPassword] : [])]
-    pods.push(livingPod(index, { full: true, volumes: add.map((volume) => volume(layout, uid, index % CONFIG_MAPS)) }))
+    const volumes = VOLUMES_OF_A_POD.map((add) => add(layout, uid, index % CONFIG_MAPS))
+    pods.push(livingPod(index, { full: true, volumes }))
   }
   return { pods, objects: configuration(), layout }
 }
@@ -81,11 +81,24 @@ const addPassword: AddVolume = (layout, uid, number) => {
   return { name: 'password', secret: { secretName: `password-${number}` } }
 }
 
-const addCache: AddVolume = (layout, uid) => {
-  layout.directory(uid, 'volumes/kubernetes.io~empty-dir/cache')
-  layout.readyMarker(uid, 'cache')
-  return { name: 'cache', emptyDir: {} }
+const addCache: AddVolume = (layout, uid) => addEmptyDir(layout, uid, 'cache')
+
+const addLogs: AddVolume = (layout, uid) => addEmptyDir(layout, uid, 'logs')
+
+function addEmptyDir(layout: LayoutBuilder, uid: string, name: string): object {
+  layout.directory(uid, `volumes/kubernetes.io~empty-dir/${name}`)
+  layout.readyMarker(uid, name)
+  return { name, emptyDir: {} }
 }
+
+const addPodInfo: AddVolume = (layout, uid) => {
+  layout.tmpfs(uid, 'volumes/kubernetes.io~downward-api/podinfo')
+  layout.payload(uid, 'volumes/kubernetes.io~downward-api/podinfo', { namespace: 'default' })
+  const items = [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }]
+  return { name: 'podinfo', downwardAPI: { items } }
+}
+
+const VOLUMES_OF_A_POD: readonly AddVolume[] = [addToken, addConfig, addPassword, addPodInfo, addCache, addLogs]
 
 function configuration(): ApiObject[] {
   const object = (kind: string, name: string, data: object): ApiObject =>
