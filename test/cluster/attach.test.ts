@@ -72,7 +72,7 @@ describe('a volume that a pod wants', () => {
     expect(plan(cluster())).toMatchObject({ operations: [], waiting: [], problems: [] })
   })
 
-  it('T106: several pods of the node share one', () => {
+  it('T106, T111: several pods of the node share one', () => {
     const pods = [pod('p', 'a', ['x']), pod('q', 'a', ['x'])]
     expect(plan(wanted({ pods })).operations).toMatchObject([{ pods: [{ name: 'p' }, { name: 'q' }] }])
   })
@@ -253,7 +253,7 @@ describe('a volume that another node has', () => {
     expect(waits(made)).toContain('DetachFirst a')
   })
 
-  it('what volumesAttached alone lists is detached: a dead controller never corrects it (C44)', () => {
+  it('T110: what volumesAttached alone lists is detached: a dead controller never corrects it (C44)', () => {
     const nodes = [node('a'), node('b', { volumesAttached: [uniqueName('x')] })]
     expect(kinds(plan(wanted({ nodes })))).toEqual(['AttachVolume a'])
   })

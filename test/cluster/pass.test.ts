@@ -215,3 +215,14 @@ it('T112: one node that is lost keeps nothing from the others', () => {
   })
   expect(shown(made).toSorted()).toEqual(['DetachVolume pv-x a MachineMayWrite', 'DetachVolume pv-y b'])
 })
+
+it('T113: a plan counts nodes, pods, attachments, and what is in use with and without a pod', () => {
+  const nodes = [node('a', { volumesInUse: [uniqueName('x'), uniqueName('y')] }), node('b')]
+  const { inputs } = plan({
+    ...bound('x', 'y'),
+    nodes,
+    pods: [pod('p', 'a', ['x'])],
+    attachments: [attachment('x', 'a'), attachment('y', 'b'), attachment('y', 'a', { deletedAt: ago(9) })],
+  })
+  expect(inputs.counts).toEqual({ nodes: 2, pods: 9, attachments: 2, inUse: 2, inUseWithoutPod: 1, detaches: 1 })
+})

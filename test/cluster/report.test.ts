@@ -167,6 +167,27 @@ describe('findings', () => {
       code: 'NotManaged',
       says: 'node a',
     },
+    {
+      name: 'a node that keeps the volumes of pods that have ended',
+      state: {
+        ...WANTED,
+        serverVersion: 'v1.28.1',
+        nodes: [node('a', { ...IN_ORDER, keepsTerminated: true })],
+        pods: [pod('p', 'a', ['x'], { terminated: true })],
+      },
+      code: 'TerminatedKept',
+      says: 'default/p',
+    },
+    {
+      name: 'a kubelet that mounts in-tree volumes itself',
+      state: {
+        ...WANTED,
+        nodes: [node('a', IN_ORDER)],
+        volumes: [volume('x', { migratedFrom: 'kubernetes.io/gce-pd' })],
+      },
+      code: 'NotMigrated',
+      says: 'kubernetes.io/gce-pd',
+    },
     { name: 'no nodes', state: { nodes: [] }, code: 'NoNodes', says: 'no node' },
     {
       name: 'clocks apart',

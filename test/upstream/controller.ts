@@ -114,7 +114,7 @@ export const CONTROLLER: Table = {
   [`${NODE}/attach_detach_controller_test.go`]: {
     StateOfWorldPopulators_Positive: { 'status and pods': byAll(WANTED, NOBODY) },
     Recovery: {
-      'pods that appear: attached': by(ATTACH, 'T106: several pods of the node share one'),
+      'pods that appear: attached': by(ATTACH, 'T106, T111: several pods of the node share one'),
       'volumes of nobody: detached': NOBODY,
     },
     ADC_VolumeAttachmentRecovery: {
@@ -155,7 +155,7 @@ export const CONTROLLER: Table = {
   [`${NODE}/cache/actual_state_of_world_test.go`]: {
     'volumes and nodes': {
       'uncertain, confirmed, in use, to report': byAll(
-        by(ATTACH, 'what volumesAttached alone lists is detached: a dead controller never corrects it (C44)'),
+        by(ATTACH, 'T110: what volumesAttached alone lists is detached: a dead controller never corrects it (C44)'),
         by('cluster/report', 'attached, and not in the status'),
       ),
       'another node has it': by('desired/attached-elsewhere', 'attachment of %s'),
@@ -171,7 +171,10 @@ export const CONTROLLER: Table = {
   [`${NODE}/statusupdater/node_status_updater_test.go`]: { 'patches of nodes': { 'one fails, others go on': STATUS } },
   [`${NODE}/metrics/metrics_test.go`]: {
     counts: {
-      'in use, total': not('metrics are the controller’s; a plan counts what it does in its summary (contract)'),
+      'in use, total': instead(
+        'contract: metrics are the controller’s; a plan has its counts',
+        by('cluster/pass', 'T113: a plan counts nodes, pods, attachments, and what is in use with and without a pod'),
+      ),
     },
   },
 }
