@@ -5,7 +5,7 @@ import type { Evidence } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { blockedBy } from '../context/findings.ts'
-import { taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
+import { kubectl, orName, taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
 import { type DetachRow, MAX_WAIT_FOR_UNMOUNT_MS } from './detach-row.ts'
@@ -17,7 +17,7 @@ export function fromNode(context: ClusterContext, attached: Attached, node: Clus
   if (!isSettled(context, object.createdAt) || !isSettled(context, node.createdAt ?? '')) return settling(attached)
   const isInUse = uniqueName !== undefined && context.actual.isInUse(node.name, uniqueName)
   const { row, evidence, since, ended } = rowOnNode(context, node, uniqueName)
-  return ROWS[row]({ context, node, reason, isInUse, evidence, since }, endings(ended))
+  return ROWS[row]({ context, node, reason, isInUse, driver: object.attacher, evidence, since }, endings(ended))
 }
 
 interface RowFacts {
@@ -25,15 +25,18 @@ interface RowFacts {
   readonly node: ClusterNode
   readonly reason: Reason
   readonly isInUse: boolean
+  /** The attacher. */
+  readonly driver: string
   readonly evidence: readonly Evidence[]
   readonly since: string | undefined
 }
 
 /** What follows from each row. */
 const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidence[]) => Verdict>> = {
-  NotInUse: ({ node, reason }, evidence) => ({
+  NotInUse: ({ context, node, reason, driver }, evidence) => ({
     ...{ reason, rule: 'R731', evidence },
     message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}, which does not report the volume in use`,
+    blocked: reportsInUse(context, driver) ? undefined : NOT_REPORTED,
   }),
   OutOfService: ({ node, reason, isInUse, evidence }) => ({
     reason: reason === 'NotWanted' ? 'OutOfService' : reason,
@@ -80,9 +83,21 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
       'NodeUnknown',
       'R731',
       `whether node ${node.name} is ready is not known`,
-      `Look at the node (kubectl describe node) and start its kubelet; or, once its machine is off: ${taintOutOfService(node.name)}.`,
+      `Look at the node (${kubectl('describe', 'node', node.name)}) and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', node.name)}; then --node-gone ${orName(node.name)}.`,
     ),
 }
 
 export const IN_USE_HINT =
   'If the volume stays in use, run volctl plan on that node: it shows what keeps the volume there.'
+
+/** A kubelet reports only volumes in use that it takes for attachable (N62): its silence about another driver's shows nothing. */
+const NOT_REPORTED = blockedBy(
+  'UseNotReported',
+  'its driver needs no attachment, or its CSIDriver could not be read: no node reports its volumes in use',
+  'See on the node that the volume is not mounted (volctl status there); then delete the VolumeAttachment with kubectl.',
+)
+
+function reportsInUse({ objects }: ClusterContext, driver: string): boolean {
+  const found = objects.driver(driver)
+  return found.state === 'Absent' || (found.state === 'Found' && found.object.attachRequired !== false)
+}
