@@ -178,6 +178,13 @@ describe('a volume that no pod wants, the controller dead', () => {
     expect(operations[0]?.blocked).toBeUndefined()
   })
 
+  it('S17: a PersistentVolume that was created again with another handle shows nothing of what the node has', () => {
+    const volumes = [volume('x', { handle: 'h-new', uniqueName: `kubernetes.io/csi/${DRIVER}^h-new` })]
+    const { operations, problems } = plan(unwanted(IN_USE, { volumes }))
+    expect(operations).toEqual([])
+    expect(problems.find(({ code }) => code === 'AttachmentUnclear')?.message).toContain(uniqueName('x'))
+  })
+
   it('a right that is missing blocks', () => {
     const { operations, problems } = plan(unwanted({}, { rights: { deleteAttachments: false } }))
     expect(operations).toMatchObject([{ blocked: { code: 'Forbidden' } }])

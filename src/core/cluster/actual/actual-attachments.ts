@@ -159,12 +159,17 @@ function identifySource(
 ): Attached {
   if (object.persistentVolume === undefined) return ofInline(object, known, names)
   const found = objects.volume(object.persistentVolume)
-  if (found.state === 'Found') return ofVolume(object, found.object, known)
+  if (found.state === 'Found') return ofVolume(object, found.object, known, names)
   const persistentVolume = found.state === 'Absent' ? 'absent' : 'unknown'
   return byName(object, persistentVolume, known, names)
 }
 
-function ofVolume(object: ClusterAttachment, volume: ClusterVolume, known: ReadonlyMap<string, KnownVolume>): Attached {
+function ofVolume(
+  object: ClusterAttachment,
+  volume: ClusterVolume,
+  known: ReadonlyMap<string, KnownVolume>,
+  names: NamesOnNodes,
+): Attached {
   const { uniqueName, driver, handle, problem } = volume
   const named = uniqueName === undefined ? undefined : known.get(uniqueName)
   const base = { object, persistentVolume: 'found' } as const
@@ -173,11 +178,15 @@ function ofVolume(object: ClusterAttachment, volume: ClusterVolume, known: Reado
   }
   const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
   const identity = { ...base, uniqueName, volume: named, isNamedRight }
-  if (object.attacher === driver) return identity
-  return {
-    ...identity,
-    unclear: `its attacher is ${object.attacher}, and the driver of its PersistentVolume ${driver}`,
+  if (object.attacher !== driver) {
+    const unclear = `its attacher is ${object.attacher}, and the driver of its PersistentVolume ${driver}`
+    return { ...identity, unclear }
   }
+  // The PersistentVolume may have been created again, with another handle (S17).
+  const other = isNamedRight ? undefined : names.find(object)
+  return other === undefined
+    ? identity
+    : { ...identity, unclear: `its name is that of volume ${other}, and its PersistentVolume another` }
 }
 
 function ofInline(object: ClusterAttachment, known: ReadonlyMap<string, KnownVolume>, names: NamesOnNodes): Attached {
