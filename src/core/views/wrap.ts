@@ -1,4 +1,5 @@
 /** Prose on a terminal: broken between words, hanging under its beginning. A path is never broken, so that it can be copied. */
+import { asCalled } from '../trust/called-as.ts'
 import { terminalSafe } from './terminal-safe.ts'
 import { textWidth } from './text-width.ts'
 
@@ -14,7 +15,10 @@ const LEAST = 20
  */
 export function wrapped(first: string, text: string, width: Width, paint: (line: string) => string = same): string {
   const indent = ' '.repeat(textWidth(first))
-  return linesOf(terminalSafe(text), width === undefined ? undefined : Math.max(width - textWidth(first), LEAST))
+  return linesOf(
+    terminalSafe(asCalled(text)),
+    width === undefined ? undefined : Math.max(width - textWidth(first), LEAST),
+  )
     .map((line, index) => `${`${index === 0 ? first : indent}${paint(line)}`.trimEnd()}\n`)
     .join('')
 }
