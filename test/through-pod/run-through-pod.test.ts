@@ -136,7 +136,7 @@ interface Row extends Given {
 }
 
 const rows: readonly Row[] = [
-  { name: 'no such node', node: 'node8', code: 'NoSuchNode', says: /has no node "node8"/, made: [] },
+  { name: 'no such node', node: 'node8', code: 'NotFound', says: /has no node "node8"/, made: [] },
   {
     name: 'a kubelet that does not report',
     node: 'silent',

@@ -5,6 +5,7 @@
  */
 import { API_CODES } from './api-codes.ts'
 import { APPLY_CODES } from './apply-codes.ts'
+import { CLUSTER_CODES } from './cluster-codes.ts'
 import type { Place } from './code-entry.ts'
 import { DEVICE_CODES } from './device-codes.ts'
 import { DRIVER_CODES } from './driver-codes.ts'
@@ -31,6 +32,7 @@ type Subjects = [
   typeof INPUT_CODES,
   typeof WAIT_CODES,
   typeof POD_RUN_CODES,
+  typeof CLUSTER_CODES,
 ]
 
 /** Codes that stand in more than one file: none may. */
@@ -51,6 +53,7 @@ const JOINED = {
   ...INPUT_CODES,
   ...WAIT_CODES,
   ...POD_RUN_CODES,
+  ...CLUSTER_CODES,
 } as const
 
 /** Each code once; a code that two files have is an error of types here. */

@@ -80,14 +80,14 @@ export async function requireRights(client: KubeClient, namespace: string, signa
   )
 }
 
-/** @throws VolctlError NoSuchNode */
+/** @throws VolctlError NotFound */
 export async function readNode(client: KubeClient, name: string, signal?: AbortSignal): Promise<NodeToRunOn> {
   const path = objectPath(NODES, { name })
   try {
     return received(nodeShape, await client.get(path, { signal }), { client, request: `GET ${path}` })
   } catch (error) {
     if (!(error instanceof ApiError) || !error.isAbsent) throw error
-    throw new VolctlError('NoSuchNode', `The API server ${client.server} has no node "${name}".`, {
+    throw new VolctlError('NotFound', `The API server ${client.server} has no node "${name}".`, {
       cause: error,
       hint: 'The nodes of this cluster: kubectl get nodes',
     })
