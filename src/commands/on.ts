@@ -41,7 +41,7 @@ import {
   type Token,
 } from '../core/through-pod/node-command.ts'
 import { type Errand, requireWay, runThroughPod } from '../core/through-pod/run-through-pod.ts'
-import { programName } from '../core/trust/called-as.ts'
+import { calledWhile, programName } from '../core/trust/called-as.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { environment } from '../core/trust/environment.ts'
 import { namesOfPlan } from '../core/views/names.ts'
@@ -308,7 +308,9 @@ export default class On extends VolctlCommand {
     const format = String(typed.flags.output) as OutputFormat
     const draw = { unfolded: typed.flags.verbose === true }
     const names = format === 'name' ? namesOfPlan(plan) : []
-    await this.answer(plan, format, (screen) => renderPlan(plan, screen, draw), { names })
+    await this.answer(plan, format, (screen) => calledWhile(way.called, () => renderPlan(plan, screen, draw)), {
+      names,
+    })
     writePlanFile(plan, options, callerPath(file), file)
     this.say(`wrote ${file}: plan ${planId(plan)}, ${count(plan.operations.length, 'operation')}`)
     return status
@@ -319,7 +321,8 @@ export default class On extends VolctlCommand {
     const { status, plan, options } = await this.#plan(way, typed)
     if (plan === undefined) return status
     const screen = await this.screenOf(process.stderr, String(typed.flags.output) as OutputFormat)
-    messages.write(renderPlan(plan, screen, { confirm: true, unfolded: typed.flags.verbose === true }))
+    const detail = { confirm: true, unfolded: typed.flags.verbose === true }
+    messages.write(calledWhile(way.called, () => renderPlan(plan, screen, detail)))
     if (status === ExitStatus.Refused) return status
     const { ready = 0 } = plan.summary
     const { node } = way.base

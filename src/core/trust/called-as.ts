@@ -18,6 +18,7 @@ let called = PLAIN
 let through = false
 let width: number | undefined
 let pattern: RegExp | undefined
+let known: readonly string[] = []
 
 /** `volctl`, `kubectl volctl`, or `kubectl volctl on NODE`. */
 export function programName(): string {
@@ -62,12 +63,29 @@ export function acceptCalledAs(argv: readonly string[], commands: readonly strin
     rest = rest.slice(1)
   }
   through = / on [^ ]/.test(called)
-  if (called !== PLAIN) {
-    // Not after a pause for the kubelet, which starts no Pod then.
-    const before = '(?<!(?:[\\w/.-]|kubectl\\s{1,80}|; )volctl)'
-    pattern = new RegExp(`volctl${before}(?= (?:${commands.join('|')})\\b)`, 'g')
-  }
+  known = commands
+  pattern = patternFor(called)
   return rest
+}
+
+/** Where a text names a command of volctl; undefined: as everybody calls it. */
+function patternFor(name: string): RegExp | undefined {
+  if (name === PLAIN) return undefined
+  // Not after a pause for the kubelet, which starts no Pod then.
+  const before = '(?<!(?:[\\w/.-]|kubectl\\s{1,80}|; )volctl)'
+  return new RegExp(`volctl${before}(?= (?:${known.join('|')})\\b)`, 'g')
+}
+
+/** Draws something that belongs to another call of volctl: a plan of another node. */
+export function calledWhile<T>(name: string, draw: () => T): T {
+  const before = { called, pattern }
+  called = name
+  pattern = patternFor(name)
+  try {
+    return draw()
+  } finally {
+    ;({ called, pattern } = before)
+  }
 }
 
 /** A text for a person, with volctl's commands as this person types them. */
