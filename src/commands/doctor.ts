@@ -7,7 +7,7 @@ import { diagnose } from '../core/doctor/diagnose.ts'
 import type { DoctorFacts } from '../core/doctor/facts.ts'
 import { factsOfSnapshot, gatherFacts } from '../core/doctor/gather/gather-facts.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
-import { isPlainWord } from '../core/lang/plain-word.ts'
+import { snapshotWords } from '../core/plan/snapshot-words.ts'
 import { readSnapshot } from '../core/snapshot/read-snapshot.ts'
 import { renderDoctor } from '../core/views/doctor-view.ts'
 
@@ -42,7 +42,7 @@ export default class Doctor extends VolctlCommand {
     const facts = flags.snapshot === undefined ? await this.#live(choice) : await this.#offline(choice, flags.snapshot)
     const createdAt = facts.state?.snapshot.capturedAt ?? new Date().toISOString()
     const doctor = diagnose(facts, planOptions({}, this.config.version), createdAt)
-    const plan = planOf(flags.snapshot)
+    const plan = `volctl plan${snapshotWords(flags.snapshot)}`
     await this.answer(doctor, flags.output as OutputFormat, (screen) => renderDoctor(doctor, screen, plan), {
       paged: !flags['no-pager'],
     })
@@ -62,10 +62,4 @@ export default class Doctor extends VolctlCommand {
   async #offline(choice: ReturnType<typeof nodeChoice>, file: string): Promise<DoctorFacts> {
     return factsOfSnapshot(withChoice(await readSnapshot(file), choice))
   }
-}
-
-/** The plan of the same node, as it is to be typed. */
-function planOf(snapshot: string | undefined): string {
-  if (snapshot === undefined) return 'volctl plan'
-  return `volctl plan --snapshot ${isPlainWord(snapshot) ? snapshot : 'FILE'}`
 }

@@ -11,7 +11,7 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
-import { isPlainWord } from '../core/lang/plain-word.ts'
+import { snapshotWords } from '../core/plan/snapshot-words.ts'
 import { nodeStatus } from '../core/status/node-status.ts'
 import { namesOfRows } from '../core/views/names.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
@@ -75,7 +75,7 @@ export default class Status extends VolctlCommand {
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
     const all = this.verbose || pods.length > 0 || flags.volume !== undefined
-    const suffix = suffixFor(flags.snapshot)
+    const suffix = snapshotWords(flags.snapshot)
     await this.answer(status, flags.output as OutputFormat, (screen) => renderStatus(status, screen, { all, suffix }), {
       paged: !flags['no-pager'],
       names: namesOfRows(shownRows(status.rows, all)),
@@ -83,10 +83,4 @@ export default class Status extends VolctlCommand {
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
   }
-}
-
-/** What a next command needs, so that it reads the same. */
-function suffixFor(snapshot: string | undefined): string {
-  if (snapshot === undefined) return ''
-  return ` --snapshot ${isPlainWord(snapshot) ? snapshot : 'FILE'}`
 }

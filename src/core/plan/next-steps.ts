@@ -1,11 +1,12 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
 import { formatDuration } from '../lang/duration.ts'
-import { isPlainWord } from '../lang/plain-word.ts'
+import { shellWord } from '../lang/shell-word.ts'
 import { isForKubelet, kubeletOutlook } from './kubelet-outlook.ts'
 import { runsApiServer } from './kubelet-units.ts'
 import type { NextStep, Operation, Plan, PodRef, Problem, VolumeRef } from './plan.ts'
 import { operationRank } from './plan-groups.ts'
 import { namespacedName } from './pod-name.ts'
+import { snapshotWords } from './snapshot-words.ts'
 
 export interface Given {
   /** Words of the command line that `apply` needs as well: `--orphans`, `--pod`, `shop/web-0`. */
@@ -35,7 +36,7 @@ function ofSnapshot({ command, why }: NextStep, node: string, snapshot: string, 
     const words = through === undefined ? undefined : /^volctl (.*)$/s.exec(command)?.[1]
     return words === undefined ? { command, why, node } : { command: `${through} on ${shellWord(node)} ${words}`, why }
   }
-  return { command: `${command} --snapshot ${isPlainWord(snapshot) ? snapshot : 'FILE'}`, why }
+  return { command: `${command}${snapshotWords(snapshot)}`, why }
 }
 
 function nextSteps(plan: Plan, given: Given): readonly NextStep[] {
@@ -168,9 +169,4 @@ function nameOf({
 
 function volctl(...words: readonly string[]): string {
   return ['volctl', ...words.map(shellWord)].join(' ')
-}
-
-/** A word that a shell takes literally; names come from the cluster and the disk. */
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./^-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
