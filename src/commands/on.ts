@@ -74,10 +74,9 @@ interface Way {
 }
 
 export default class On extends VolctlCommand {
-  static override summary =
-    'Run a command of volctl on a node through a Pod, from any machine that reaches the API server.'
+  static override summary = 'Run a command of volctl on another node, through a Pod that is deleted afterwards.'
   static override description =
-    'Makes a privileged Pod on the node, runs the command there with --host-root, prints the answer here, and deletes the ' +
+    'For any machine that reaches the API server. Makes a privileged Pod on the node, runs the command there with --host-root, prints the answer here, and deletes the ' +
     'Pod. The exit status is that of the command. Flags before COMMAND belong to on, those after it to the command, and ' +
     'paths among these are paths of the node. plan --out, snapshot -o and the PLANFILE of apply are files of this machine. ' +
     'apply shows the plan and asks here, and then carries out exactly the plan that was shown. A Pod starts only where a ' +
@@ -113,8 +112,8 @@ export default class On extends VolctlCommand {
     }),
     'image-pull-policy': Flags.string({
       options: ['Always', 'IfNotPresent', 'Never'],
-      helpValue: 'Always|IfNotPresent|Never',
-      summary: 'When the node pulls the image. Default: IfNotPresent.',
+      helpValue: 'POLICY',
+      summary: 'When the node pulls the image: Always, IfNotPresent (default) or Never.',
     }),
     'image-pull-secret': Flags.string({
       helpValue: 'NAME',
