@@ -1,5 +1,4 @@
 /** What `volctl explain` shows of everything on every captured node fits on the screen: 80x24, 120x40, and a pipe. */
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { allCandidates } from '../../src/core/explain/candidates.ts'
@@ -9,25 +8,17 @@ import { NodeVolumes } from '../../src/core/explain/node-volumes.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { chunksOf } from '../../src/core/views/command-words.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { screenLines } from '../../src/core/views/fit-parts.ts'
-import { PLAIN_SCREEN, type Screen } from '../../src/core/views/screen.ts'
-import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
+import type { Screen } from '../../src/core/views/screen.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import { captureFiles } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { SCREENS } from '../helpers/screens.ts'
 
-const files = readdirSync(CAPTURES).flatMap((folder) =>
-  ['node.json', 'before.json', 'after.json']
-    .map((file) => join(folder, file))
-    .filter((path) => existsSync(join(CAPTURES, path))),
-)
-
-const SCREENS: Readonly<Record<string, Screen>> = {
-  '80x24': { ...PLAIN_SCREEN, width: 80, rows: 24 },
-  '120x40': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 120, rows: 40 },
-  'a pipe': PLAIN_SCREEN,
-}
+const files = captureFiles()
 
 /** Every pod, claim, PersistentVolume, attachment, volume, driver and mount, and directories with several of them. */
 function answersOn(state: NodeState): Explanation[] {
@@ -37,6 +28,7 @@ function answersOn(state: NodeState): Explanation[] {
   const { rootDir, tree = [] } = state.snapshot
   const shared = tree.filter(({ path, type }) => type === 'dir' && !/^pods\/.*\//.test(path) && path !== '.')
   const names = [
+    `node/${state.snapshot.nodeName}`,
     ...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask),
     ...mounts,
     ...shared.map(({ path }) => `${rootDir}/${path}`),
@@ -46,7 +38,10 @@ function answersOn(state: NodeState): Explanation[] {
 
 /** Lines that are too wide, though they could have been broken: a path, an object's name or a UID stays whole. */
 function tooWide(text: string, width: number): string[] {
-  return text.split('\n').filter((line) => textWidth(line) > width && longestWord(line) < width - INDENT)
+  const isCommand = (line: string): boolean => chunksOf(line.trim()).every((chunk) => chunk.isCommand)
+  return text
+    .split('\n')
+    .filter((line) => textWidth(line) > width && longestWord(line) < width - INDENT && !isCommand(line))
 }
 
 /** Before a word that takes a line of its own. */
@@ -56,6 +51,7 @@ const longestWord = (line: string): number => Math.max(...line.trim().split(' ')
 
 function defects(answer: Explanation, screen: Screen): string[] {
   const { verdict, holders, advice, chain } = answer
+  const isNode = answer.subject.kind === 'Node'
   const text = renderExplanation(answer, screen)
   const words = text.replaceAll(/\s+/g, ' ')
   const has = (what: string): string[] => (words.includes(what.replaceAll(/\s+/g, ' ')) ? [] : [`without ${what}`])
@@ -65,8 +61,10 @@ function defects(answer: Explanation, screen: Screen): string[] {
     ...tooWide(text, screen.width ?? Number.POSITIVE_INFINITY).map((line) => `too wide: ${line}`),
     ...has(`Verdict: ${verdict.message}`),
     ...(advice[0] === undefined ? [] : has(advice[0].text)),
-    ...(answer.driver === undefined ? has(`Held by: ${holders.notes[0]}`) : []),
-    ...[...new Set(chain.map(({ state }) => state))].flatMap((state) => has(` ${state} `)),
+    ...(answer.driver === undefined && !isNode ? has(`Held by: ${holders.notes[0]}`) : []),
+    // Of a node the volumes are counted.
+    ...(isNode ? has('Volumes: ') : []),
+    ...[...new Set((isNode ? [] : chain).map(({ state }) => state))].flatMap((state) => has(` ${state} `)),
     ...has('-o wide shows all'),
   ].map((defect) => `${answer.what}: ${defect}`)
 }
@@ -101,7 +99,7 @@ describe.each(files)('%s', (path) => {
     const [worst, ...others] = examples(answers)
     const shown = [
       ...Object.entries(SCREENS).map(([name, screen]) => [name, worst, screen] as const),
-      ...others.map((answer) => ['80x24', answer, { ...PLAIN_SCREEN, width: 80, rows: 24 }] as const),
+      ...others.map((answer) => ['80x24', answer, SCREENS['80x24']] as const),
     ].map(([name, answer, screen]) => `==== ${answer?.what}, ${name}\n${answer && renderExplanation(answer, screen)}`)
     await expect(shown.join('\n')).toMatchFileSnapshot(`./screens/${path.replace('/', '-').replace('.json', '.txt')}`)
   })

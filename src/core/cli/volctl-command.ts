@@ -3,12 +3,13 @@ import { SafetyRefusal } from '../errors/errors.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { environment } from '../trust/environment.ts'
+import { fillsScreen } from '../views/fit-parts.ts'
 import { renderNames } from '../views/names.ts'
 import { type Palette, palette } from '../views/palette.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJson, toYaml } from '../views/structured.ts'
 import { ASCII_SYMBOLS, isUtf8Locale, UNICODE_SYMBOLS } from '../views/symbols.ts'
-import { terminalSafe } from '../views/terminal-safe.ts'
+import { wrapped } from '../views/wrap.ts'
 import { COLOR_WHEN, isColourful } from './colour.ts'
 import { Reentered } from './live-node.ts'
 import { messages } from './messages.ts'
@@ -51,10 +52,6 @@ export const pagerFlag = {
   'no-pager': Flags.boolean({
     summary: 'Do not page: without this flag an answer that is longer than the terminal is shown with less.',
   }),
-}
-
-function isLonger(text: string, { rows }: Screen): boolean {
-  return rows !== undefined && text.split('\n').length > rows
 }
 
 /**
@@ -106,9 +103,9 @@ export abstract class VolctlCommand extends Command {
     return this.argv.includes('-v') || this.argv.includes('--verbose')
   }
 
-  /** A line on standard error. */
+  /** A sentence on standard error: a line, which a terminal's width breaks. */
   protected say(message: string): void {
-    messages.write(`${terminalSafe(message)}\n`)
+    messages.write(wrapped('', message, messages.columns))
   }
 
   /** A line on standard error under `--verbose`, with the time since the start. */
@@ -134,7 +131,7 @@ export abstract class VolctlCommand extends Command {
     else {
       const screen = await this.screenOf(process.stdout, format)
       const text = draw(screen)
-      if (!paged || !isLonger(text, screen) || !(await this.#page(text))) this.output.write(text)
+      if (!paged || !fillsScreen(text, screen) || !(await this.#page(text))) this.output.write(text)
     }
     await this.output.flush()
   }
@@ -158,7 +155,7 @@ export abstract class VolctlCommand extends Command {
     // Else oclif adds a warning of its own to a usage error.
     this.parsed = true
     const error = explainError(thrown, this.#known())
-    messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr)))
+    messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr), messages.columns))
     if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit
@@ -171,13 +168,16 @@ export abstract class VolctlCommand extends Command {
     return { command: this.id, commands: [], flags: Object.keys(flags), formats }
   }
 
-  /** From the raw arguments, as a usage error leaves nothing parsed. */
   #structured(): boolean {
-    const given = this.argv.flatMap((arg, index) =>
+    return this.typedFormats().some((format) => ['json', 'yaml', 'ndjson'].includes(format))
+  }
+
+  /** From the raw arguments, as a usage error leaves nothing parsed. */
+  protected typedFormats(): readonly string[] {
+    return this.argv.flatMap((arg, index) =>
       arg === '-o' || arg === '--output'
         ? (this.argv[index + 1] ?? [])
-        : (/^(?:-o|--output=)(.+)$/.exec(arg)?.[1] ?? []),
+        : (/^(?:-o=?|--output=)(.+)$/.exec(arg)?.[1] ?? []),
     )
-    return given.some((format) => ['json', 'yaml', 'ndjson'].includes(format))
   }
 }

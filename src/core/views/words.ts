@@ -7,14 +7,32 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`
 }
 
+/** What the kubelet is doing. */
+export const KUBELET_STATES = {
+  running: 'running',
+  mayReturn: 'down, but may come back',
+  stopped: 'stopped',
+  unknown: 'unknown',
+} as const
+
 /** A pod in a column or a line of its own. */
 export function podText(pod: PodRef | undefined): string {
   return pod === undefined ? '-' : podName(pod)
 }
 
-/** A volume by the name that its pod gives it, where that is known, else by its name on disk. */
+/**
+ * A volume by the name that its pod gives it, where that is known, else by its name on disk; where the disk has only the
+ * handle, by its PersistentVolume: the same on every screen.
+ */
 export function volumeText(volume: VolumeRef | undefined): string {
-  return volume === undefined ? '-' : (volume.podVolumeName ?? volume.name)
+  if (volume === undefined) return '-'
+  const { podVolumeName, name, handle, persistentVolume } = volume
+  return podVolumeName ?? (name === handle ? persistentVolume : undefined) ?? name
+}
+
+/** A time of RFC 3339 without the parts of its seconds. */
+export function seconds(time: string): string {
+  return time.replace(/\.\d+/, '')
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
