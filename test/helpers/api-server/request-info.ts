@@ -33,17 +33,19 @@ export function requestInfo(method: string, url: URL): RequestInfo {
     const about = { ...(namespace !== undefined && { namespace }), ...(named !== undefined && { name: named }) }
     return { verb: 'patch', group, resource: 'persistentvolumeclaims/status', type, ...about, query: url.searchParams }
   }
-  // An external attacher writes both through one client; here status is a part like any other.
-  const status = type?.plural === 'volumeattachments' && subresource === 'status' && method === 'PATCH'
+  if (type?.plural === 'pods' && subresource === 'log' && method === 'GET') {
+    const about = { ...(namespace !== undefined && { namespace }), ...(named !== undefined && { name: named }) }
+    return { verb: 'get', group, resource: 'pods/log', type, ...about, query: url.searchParams }
+  }
   const review = (REVIEWS as readonly string[]).includes(resource)
-  if ((!core && parts[0] !== 'apis') || (!type && !review) || (subresource !== undefined && !status)) {
+  if ((!core && parts[0] !== 'apis') || (!type && !review) || subresource !== undefined) {
     throw new StatusError(404, 'NotFound', 'the server could not find the requested resource', {})
   }
   const name = named ?? selectedName(url.searchParams)
   return {
     verb: verbOf(method, named),
     group,
-    resource: status ? `${resource}/status` : resource,
+    resource,
     ...(type && { type }),
     ...(namespace !== undefined && { namespace }),
     ...(name !== undefined && { name }),
