@@ -2,7 +2,7 @@
 import type { Shape } from '../json/shape.ts'
 import { wholePlan } from '../plan-file/whole-plan.ts'
 import { snapshotShape } from '../snapshot/snapshot-shape.ts'
-import { applyDocument, applyEvent } from './apply-documents.ts'
+import { applyDocument, applyEvent, clusterApplyDocument } from './apply-documents.ts'
 import { errorDocument } from './error-document.ts'
 import { journalDocument } from './journal-document.ts'
 import { planFile } from './plan-file-document.ts'
@@ -18,6 +18,7 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'plan', title: 'Plan', shape: wholePlan },
   { file: 'plan-file', title: 'Plan file', shape: planFile },
   { file: 'apply-result', title: 'ApplyResult', shape: applyDocument },
+  { file: 'cluster-apply-result', title: 'ApplyResult of a cluster', shape: clusterApplyDocument },
   { file: 'apply-event', title: 'Event of an apply', shape: applyEvent },
   { file: 'journal', title: 'Journal', shape: journalDocument },
   { file: 'node-snapshot', title: 'NodeSnapshot', shape: snapshotShape },

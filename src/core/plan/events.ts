@@ -104,6 +104,16 @@ export interface ApplyDocument
   readonly problems?: Plan['problems']
 }
 
+/** The same of an apply of a cluster. */
+export interface ClusterApplyDocument
+  extends Pick<ClusterPlan, 'apiVersion' | 'scope' | 'cluster' | 'volctlVersion'>,
+    Pick<ClusterApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'outcomes'> {
+  readonly kind: 'ApplyResult'
+  readonly left?: readonly ClusterOperation[]
+  readonly waiting?: ClusterPlan['waiting']
+  readonly problems?: ClusterPlan['problems']
+}
+
 /** The last line of `-o ndjson`. */
 export interface ResultEvent extends Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused'> {
   readonly type: 'result'

@@ -22,6 +22,7 @@ import { clusterPlanId } from '../../../src/core/plan/cluster-plan-id.ts'
 import type { Outcome } from '../../../src/core/plan/events.ts'
 import { failureOf } from '../../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { defaultUsers, loadRole } from '../../helpers/api-server/users.ts'
 import { startAttacher } from '../../helpers/attacher/start.ts'
 import { nodeProgram } from '../../helpers/programs.ts'
 import {
@@ -45,7 +46,8 @@ const GONE = { nodeGone: ['gone'] }
 
 let api: TestApiServer
 beforeAll(async () => {
-  api = await startApiServer({ detachDelayMs: -1 })
+  const user = { name: 'cluster-apply', user: 'cluster-apply', login: 'token', roles: [ROLE] } as const
+  api = await startApiServer({ detachDelayMs: -1, users: [...defaultUsers('here'), user] })
 })
 afterAll(() => api.stop())
 
@@ -82,6 +84,18 @@ async function changes(): Promise<string[]> {
   return (await api.requests())
     .filter(({ method, path, user }) => method !== 'GET' && path.includes('/volumeattachments') && user !== undefined)
     .map(({ method, status }) => `${method} ${status}`)
+}
+
+const ROLE = fileURLToPath(new URL('../../../deploy/clusterrole-cluster-apply.yaml', import.meta.url))
+const OLD = { attacher: 'old.csi.example.com', nodeName: 'busy', source: { persistentVolumeName: 'pv-old' } }
+
+const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', DELETE: 'delete', PATCH: 'patch' }
+
+/** What a request needs, in the words of RBAC. */
+function rightOf(method: string, path: string): string {
+  const parts = (path.split('?')[0] ?? '').replace(/\/namespaces\/[^/]+(?=\/)/, '').split('/')
+  const [resource = '', name] = parts.slice(parts[1] === 'api' ? 3 : 4)
+  return `${VERBS[method] ?? (name === undefined ? 'list' : 'get')} ${resource}`
 }
 
 /** The same client, which calls this right before the first look at a single operation. */
@@ -410,11 +424,7 @@ describe('one apply at a time', () => {
 
 describe('finalizers of a driver that is gone', () => {
   const STRIP = { stripFinalizers: true }
-  const OLD = 'old.csi.example.com'
-  const left = (): object => ({
-    ...attached('data', 'busy', { deletionTimestamp: ago(60) }),
-    spec: { attacher: OLD, nodeName: 'busy', source: { persistentVolumeName: 'pv-data' } },
-  })
+  const left = (): object => ({ ...attached('old', 'busy', { deletionTimestamp: ago(60) }), spec: OLD })
 
   it('only with the digest of the plan, and only while the driver is gone', async () => {
     await given(left())
@@ -425,13 +435,34 @@ describe('finalizers of a driver that is gone', () => {
       code: 'NotConfirmed',
     })
     const confirmed = clusterPlanId(plan)
-    await api.put({ kind: 'CSIDriver', metadata: { name: OLD } })
+    await api.put({ kind: 'CSIDriver', metadata: { name: OLD.attacher } })
     expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual([['refused', 'NoLongerPlanned']])
     expect(await changes()).toEqual([])
-    await api.remove('CSIDriver', OLD)
+    await api.remove('CSIDriver', OLD.attacher)
     expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual([['done', undefined]])
     expect(await changes()).toEqual(['PATCH 200'])
     expect((await planOf(admin(), STRIP)).operations).toEqual([])
+  })
+})
+
+describe('the rights of deploy/clusterrole-cluster-apply.yaml', () => {
+  it('are enough for everything, and each of them is used', async () => {
+    const { rules } = loadRole(ROLE)
+    await given(...moved(), { ...attached('old', 'busy', { deletionTimestamp: ago(60) }), spec: OLD })
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const options = { ...GONE, stripFinalizers: true }
+    const plan = await planOf(clientOf(api, 'cluster-apply'), options)
+    await api.clearRequests()
+    const client = clientOf(api, 'cluster-apply')
+    const applied = await apply(client, plan, { options, confirmed: clusterPlanId(plan) })
+    expect(ends(applied).map(([state]) => state)).toEqual(['done', 'done', 'done'])
+    const mine = (await api.requests()).filter(({ user, path }) => user === 'cluster-apply' && !path.includes('/self'))
+    expect(mine.filter(({ status }) => status === 403)).toEqual([])
+    const used = new Set(mine.map(({ method, path }) => rightOf(method, path)))
+    const granted = rules.flatMap(({ resources = [], verbs }) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+    )
+    expect([...used].toSorted()).toEqual([...new Set(granted)].toSorted())
   })
 })
 

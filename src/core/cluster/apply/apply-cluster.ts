@@ -19,7 +19,7 @@ import type { Refusal } from '../../plan/plan.ts'
 import { invoker } from '../../processes/invoker.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { readCluster } from '../read/read-cluster.ts'
-import { ClusterRun, planAgain } from './cluster-run.ts'
+import { ClusterRun, planAgain, subjectOf } from './cluster-run.ts'
 import { type Judged, judgeAgain } from './judge-again.ts'
 import { type LeaseLock, takeLeaseLock } from './lease-lock.ts'
 import { runOperation } from './run-operation.ts'
@@ -254,9 +254,9 @@ async function lookAfter(
 
 function leftEvent(operation: ClusterOperation): ApplyEvent {
   const { blocked, message } = operation
-  if (blocked === undefined) return operationEvent('left', operation, message)
+  if (blocked === undefined) return operationEvent('left', subjectOf(operation), message)
   const { code, hint } = blocked
-  return operationEvent('left', operation, blocked.message, { code, ...defined({ hint }) })
+  return operationEvent('left', subjectOf(operation), blocked.message, { code, ...defined({ hint }) })
 }
 
 function endJournal(

@@ -84,7 +84,7 @@ export class ClusterRun {
 
   begin(operation: ClusterOperation): void {
     this.#begun.set(operation.id, performance.now())
-    this.parts.emit(operationEvent('start', operation, operation.message))
+    this.parts.emit(operationEvent('start', subjectOf(operation), operation.message))
   }
 
   /** On the disk before anything is changed (S14). */
@@ -101,11 +101,11 @@ export class ClusterRun {
   }
 
   sayStep(operation: ClusterOperation, { op, target }: ClusterOperation['steps'][number]): void {
-    this.parts.emit(operationEvent('step', operation, `${op} ${target}`))
+    this.parts.emit(operationEvent('step', subjectOf(operation), `${op} ${target}`))
   }
 
   say(operation: ClusterOperation, message: string, more: Pick<ApplyEvent, 'code' | 'hint'> = {}): void {
-    this.parts.emit(operationEvent('step', operation, message, more))
+    this.parts.emit(operationEvent('step', subjectOf(operation), message, more))
   }
 
   settle(
@@ -121,7 +121,9 @@ export class ClusterRun {
     this.outcomes.set(id, outcome)
     if (state !== 'blocked') this.#record({ ...outcome, ...defined({ pod: pods[0] }), volume: volume.name })
     const { message, code, hint, differences } = outcome
-    this.parts.emit(operationEvent(state, operation, message, { elapsedMs, ...defined({ code, hint, differences }) }))
+    this.parts.emit(
+      operationEvent(state, subjectOf(operation), message, { elapsedMs, ...defined({ code, hint, differences }) }),
+    )
   }
 
   #record(outcome: object): void {
@@ -155,4 +157,9 @@ export function planAgain(state: ClusterState, options: ClusterOptions, first?: 
   const { detaches } = fresh.inputs.counts
   const isFewer = first !== undefined && detaches <= first.inputs.counts.detaches
   return planCluster(state, { ...rest, acceptOutage: isFewer ? detaches : acceptOutage })
+}
+
+/** What an event says of an operation: of its pods the first. */
+export function subjectOf({ id, kind, node, volume, pods }: ClusterOperation): Parameters<typeof operationEvent>[1] {
+  return { id, kind, node, volume, ...defined({ pod: pods[0] }) }
 }
