@@ -3,7 +3,7 @@ import { Flags } from '@oclif/core'
 import { VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
-import { planFlags, planOptions } from './plan-flags.ts'
+import { planOptions } from './plan-flags.ts'
 
 const GROUP = { helpGroup: 'CLUSTER' } as const
 
@@ -82,14 +82,4 @@ export function clusterOptions(flags: ClusterFlagValues, volctlVersion: string):
     ...defined({ acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes, max }),
     ...defined({ nodeGone: flags['node-gone'], nodes: flags.node === undefined ? undefined : [flags.node] }),
   }
-}
-
-/** The flags of a plan of the cluster, as a person would type them again. */
-export function clusterWords(flags: Readonly<Record<string, unknown>>): string[] {
-  const names = ['cluster', 'kubeconfig', 'context', 'node', 'node-gone', 'strip-finalizers', ...Object.keys(planFlags)]
-  return names.flatMap((name) => {
-    const value = flags[name]
-    if (value === true) return [`--${name}`]
-    return [value].flat().flatMap((each) => (typeof each === 'string' ? [`--${name}`, each] : []))
-  })
 }

@@ -33,6 +33,7 @@ import {
   attachmentOf,
   base,
   beforeChange,
+  changing,
   claimed,
   clientOf,
   controllerLease,
@@ -98,24 +99,26 @@ function rightOf(method: string, path: string): string {
   return `${VERBS[method] ?? (name === undefined ? 'list' : 'get')} ${resource}`
 }
 
-/** The same client, which calls this right before the first look at a single operation. */
-function afterFirstLook(client: KubeClient, hook: () => Promise<void>): KubeClient {
-  let isDone = false
+/** The same client, which calls this right before the n-th look at a single operation. */
+function beforeLook(client: KubeClient, which: number | 'all', hook: () => Promise<void>): KubeClient {
+  let looks = 0
   return new Proxy(client, {
     get: (target, key) => {
       const value = Reflect.get(target, key, target)
       if (typeof value !== 'function') return value
       return async (path: string, ...rest: unknown[]) => {
         // Only such a look reads one Node.
-        if (key === 'get' && path.includes('/nodes/') && !isDone) {
-          isDone = true
-          await hook()
+        if (key === 'get' && path.includes('/nodes/')) {
+          looks++
+          if (which === 'all' || looks === which) await hook()
         }
         return await value.call(target, path, ...rest)
       }
     },
   })
 }
+
+const afterFirstLook = (client: KubeClient, hook: () => Promise<void>): KubeClient => beforeLook(client, 1, hook)
 
 async function killedAfter(changesLeft: number): Promise<boolean> {
   const program = fileURLToPath(new URL('./workers/victim.ts', import.meta.url))
@@ -242,6 +245,25 @@ describe('what came in between', () => {
     expect(await changes()).toEqual([])
   })
 
+  it('a pod that comes while the pass is computed: judged again, and refused', async () => {
+    await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
+    const plan = await planOf(admin())
+    const late = beforeLook(admin(), 2, () => api.put(pod('web-0', 'off', 'data')))
+    expect(ends(await apply(late, plan))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(await changes()).toEqual([])
+  })
+
+  it('a node that changes with every look: refused', async () => {
+    await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
+    const plan = await planOf(admin())
+    let round = 0
+    const late = beforeLook(admin(), 'all', () =>
+      api.put(...node('off', { isOutOfService: true, ready: 'Unknown', inUse: [`other-${round++}`] })),
+    )
+    expect(ends(await apply(late, plan))).toEqual([['refused', 'Changed']])
+    expect(await changes()).toEqual([])
+  })
+
   it('a pod with a claim that is bound since the first look: refused', async () => {
     await given(
       ...node('off', { isOutOfService: true, ready: 'Unknown' }),
@@ -347,6 +369,25 @@ describe('failures of the API', () => {
     const plan = await planOf(admin())
     await api.setFaults({ method: 'POST', path: '/volumeattachments', times: 1, action: { type: 'lose' } })
     expect(ends(await apply(admin(), plan))).toEqual([['done', undefined]])
+  })
+
+  it('a server that goes away after the DELETE: waited for', async () => {
+    await given(...moved())
+    await using _ = await startAttacher(api, { driver: DRIVER, delayMs: 100 })
+    const plan = await planOf(admin(), GONE)
+    let isFirst = true
+    const late = changing(admin(), async (method, _path, send) => {
+      const answer = await send()
+      const isAway = method === 'delete' && isFirst
+      isFirst &&= !isAway
+      const path = `/volumeattachments/${attachmentOf('data', 'gone')}`
+      if (isAway)
+        await api.setFaults({ method: 'GET', path, skip: 1, times: 4, action: { type: 'status', status: 403 } })
+      return answer
+    })
+    const applied = await apply(late, plan, { options: GONE })
+    expect(ends(applied).map(([state]) => state)).toEqual(['done', 'done'])
+    expect(messages(applied)).toContain('the change was made; what became of it could not be read')
   })
 
   it('a look that fails: nothing is done', async () => {

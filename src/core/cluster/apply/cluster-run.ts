@@ -9,9 +9,12 @@ import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/c
 import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from '../../plan/events.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { planCluster } from '../pass/plan-cluster.ts'
-import { lookAgain } from './fresh-look.ts'
+import { groundsOfDetach, lookAgain, lookAtVolume } from './fresh-look.ts'
 import { judgeAgain } from './judge-again.ts'
 import type { LeaseLock } from './lease-lock.ts'
+
+/** Looks at one operation whose grounds change between two of them. */
+const MOST_TRIES = 3
 
 export interface ClusterRunParts {
   readonly client: KubeClient
@@ -54,11 +57,36 @@ export class ClusterRun {
    * @throws OperationRefused if it is not the same any more, or if the controller came back, which stops the apply (S11)
    */
   async requireSame(planned: ClusterOperation): Promise<ClusterOperation> {
-    const { client, options } = this.parts
-    this.state = await lookAgain(client, this.state, planned)
-    const fresh = planAgain(this.state, options, this.#first)
+    const { client } = this.parts
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      this.state = await lookAgain(client, this.state, planned)
+      const operation = this.#judge(planned)
+      if (operation.kind !== 'DetachVolume') return operation
+      // The pass takes its time: is all that it read still so?
+      const grounds = this.#groundsOf(planned)
+      this.state = await lookAtVolume(client, this.state, planned)
+      if (this.#groundsOf(planned) === grounds) return operation
+    }
+    throw new OperationRefused('Changed', `node ${planned.node}, its pods or the attachment change all the time`, {
+      hint: 'Wait until the pods of the node are at rest; then plan again.',
+    })
+  }
+
+  /** A controller that lived from the beginning renews its lease all the time. */
+  #groundsOf(planned: ClusterOperation): string {
+    const { lease, leaseAtEnd = lease } = this.state.controller
+    const renewed = this.#wasDead ? (leaseAtEnd?.renewTime ?? '') : ''
+    return `${groundsOfDetach(this.state, planned)} ${renewed}`
+  }
+
+  get #wasDead(): boolean {
+    return this.#first.inputs.controller.state === 'dead'
+  }
+
+  #judge(planned: ClusterOperation): ClusterOperation {
+    const fresh = planAgain(this.state, this.parts.options, this.#first)
     const { state, note } = fresh.inputs.controller
-    if (this.#first.inputs.controller.state === 'dead' && state !== 'dead') {
+    if (this.#wasDead && state !== 'dead') {
       this.stop = new OperationRefused(
         'ControllerCameBack',
         `the attach/detach controller is back, and the rest is its work: ${note}`,

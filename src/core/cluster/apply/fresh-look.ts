@@ -12,6 +12,8 @@
 import { ApiError } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import { getObject, received } from '../../api/received-objects.ts'
+import { canonicalJson } from '../../json/canonical-json.ts'
+import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import {
   ATTACHMENTS,
@@ -53,7 +55,18 @@ export async function lookAgain(
   operation: ClusterOperation,
   signal?: AbortSignal,
 ): Promise<ClusterState> {
-  if (restsOnDriver(operation)) return await lookAtAll(client, base, signal)
+  return restsOnDriver(operation)
+    ? await lookAtAll(client, base, signal)
+    : await lookAtVolume(client, base, operation, signal)
+}
+
+/** The same without what a driver's absence rests on: some requests. @throws ApiError */
+export async function lookAtVolume(
+  client: KubeClient,
+  base: ClusterState,
+  operation: ClusterOperation,
+  signal?: AbortSignal,
+): Promise<ClusterState> {
   const reader = new FreshReader(client, signal)
   const { node: name, volume, attachment } = operation
   const isAttach = operation.kind === 'AttachVolume'
@@ -282,5 +295,23 @@ function claimsNamedBy({ name: pod, volumes }: ClusterPod): string[] {
   return volumes.flatMap((volume) => {
     if ('source' in volume) return []
     return [volume.ephemeral === true ? `${pod}-${volume.name}` : volume.claim]
+  })
+}
+
+/**
+ * What of a look can change the verdict about a detach, as one text: the same text, the same verdict. The pass over a large cluster
+ * takes a second or two, in which a pod may come; so this is asked again after it.
+ */
+export function groundsOfDetach(state: ClusterState, { node: name, attachment, volume }: ClusterOperation): string {
+  const node = state.nodes.find((each) => each.name === name)
+  // Reported every few seconds, whatever happens.
+  const { resourceVersion: _, heartbeat: _beat, leaseRenewTime: _lease, ...lasting } = node ?? {}
+  return canonicalJson({
+    node: node === undefined ? null : lasting,
+    lost: state.lostNodes?.find((each) => each.name === name) ?? null,
+    attachment: state.attachments.find((each) => each.name === attachment.name) ?? null,
+    volume: state.volumes.find((each) => each.name === volume.persistentVolume) ?? null,
+    pods: state.pods.filter((pod) => pod.node === name).toSorted((a, b) => compareText(a.uid, b.uid)),
+    claims: state.claims.length,
   })
 }

@@ -1,5 +1,6 @@
 /** One operation: look, delete or create, look once more, wait for the external attacher. */
 
+import { ApiError } from '../../api/api-error.ts'
 import { createVolumeAttachment, removeFinalizers } from '../../api/attachment-changes.ts'
 import { type AttachmentVersion, deleteVolumeAttachment, getVolumeAttachment } from '../../api/volume-attachments.ts'
 import type { OutcomeCode } from '../../codes/codes.ts'
@@ -15,7 +16,7 @@ import { describeAttachment } from '../context/kubectl.ts'
 import { attachmentRecord, CREATED_BY } from '../read/volume-records.ts'
 import { waitsToAttach, waitsToDetach, whyNoAttacher } from './attacher-waits.ts'
 import type { ClusterRun } from './cluster-run.ts'
-import { lookAgain } from './fresh-look.ts'
+import { lookAtVolume } from './fresh-look.ts'
 
 export async function runOperation(run: ClusterRun, planned: ClusterOperation): Promise<void> {
   run.begin(planned)
@@ -84,7 +85,7 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
   const { uniqueName } = operation.volume
   if (uniqueName === undefined) return
   // One that cannot be made is no failure of the detach.
-  const state = await lookAgain(run.parts.client, run.state, operation).catch(() => undefined)
+  const state = await lookAtVolume(run.parts.client, run.state, operation).catch(() => undefined)
   if (state === undefined) {
     run.say(
       operation,
@@ -169,7 +170,7 @@ async function waitFor(
   const until = performance.now() + timeoutMs
   let told: string | undefined
   for (;;) {
-    const waits = await ask()
+    const waits = await ask().catch(unlessAway)
     if (waits === undefined) return
     if (told === undefined) sayAttacher(run, operation)
     if (waits !== told) run.say(operation, waits)
@@ -183,6 +184,12 @@ async function waitFor(
     await run.keepLock()
     await pause(pollMs, signal)
   }
+}
+
+/** The change was made; a server that does not answer for a while must not make it look undone. */
+function unlessAway(error: unknown): string {
+  if (!(error instanceof ApiError)) throw error
+  return `the change was made; what became of it could not be read: ${error.message}`
 }
 
 function sayAttacher(run: ClusterRun, operation: ClusterOperation): void {
