@@ -23,6 +23,7 @@ import { runMachine } from '../e2e/run-scenario.ts'
 import type { HostRootReport } from '../e2e/scenarios/host-root.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
+import { BUNDLE } from '../helpers/volctl-program.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const DIST = join(ROOT, 'dist')
@@ -30,7 +31,9 @@ const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
 const NOBODY = 65534
 const VERSION = /^volctl\/\d\S* linux-x64 node-v\S+$/
 const work = temporary('volctl-packages-')
-const executable = join(work, 'bin', 'volctl')
+/** Made before, where test/e2e starts it, too. */
+const { VOLCTL_PROGRAM: madeBefore } = process.env
+const executable = madeBefore ?? join(work, 'bin', 'volctl')
 /** Tarball, .deb and .rpm, without their endings. */
 let packages: string
 
@@ -79,8 +82,10 @@ async function inRoot(root: string, command: readonly string[]) {
 
 describe.skipIf(unless !== undefined)(`packages${unless === undefined ? '' : ` (${unless})`}`, () => {
   beforeAll(async () => {
-    mkdirSync(dirname(executable))
-    await makeExecutable('x64', DIST, executable)
+    if (madeBefore === undefined) {
+      mkdirSync(dirname(executable))
+      await makeExecutable('x64', DIST, executable)
+    }
     packages = await makePackages(work, { arch: 'x64', executable, effort: 'quick' })
   })
 
@@ -148,15 +153,18 @@ describe.skipIf(unless !== undefined)(`packages${unless === undefined ? '' : ` (
       expect(await run([copy, 'check'])).toMatchObject({ status: 2, stdout: 'unknown: volctl cannot start' })
     })
 
-    it("enters the host's mount namespace, and repairs a node from a container", async () => {
-      process.env.VOLCTL_PROGRAM = executable
+    const other = madeBefore === undefined ? executable : BUNDLE
+    it(`${other === BUNDLE ? 'and the bundle' : 'it'} enters the host's mount namespace, and repairs a node from a container`, async () => {
+      // The one that test/e2e does not start.
+      process.env.VOLCTL_PROGRAM = other
       try {
         const report = await runMachine<HostRootReport>('host-root')
         expect(report.inContainer.plan).toMatchObject({ status: 0, stderr: '' })
         expect(report.repair).toMatchObject({ status: 0 })
         expect(report.left).toBe(0)
       } finally {
-        delete process.env.VOLCTL_PROGRAM
+        if (madeBefore === undefined) delete process.env.VOLCTL_PROGRAM
+        else process.env.VOLCTL_PROGRAM = madeBefore
       }
     })
   })

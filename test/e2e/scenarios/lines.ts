@@ -8,7 +8,8 @@ import { csiUniqueName } from '../../../src/core/names/volume-names.ts'
 import { DRIVER, handleOf, NAMESPACE, pvOf } from '../../helpers/scene/api-objects.ts'
 import { FORGOTTEN, IDLE } from '../../helpers/scene/pods.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { runVolctl, VOLCTL } from '../../helpers/scene/volctl.ts'
+import { runVolctl } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { withScene, writeReport } from './scenario.ts'
 
 export interface LinesReport {
