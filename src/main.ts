@@ -91,7 +91,7 @@ async function report(error: unknown, commands: readonly string[]): Promise<void
   }
   const explained = explainError(error, { commands })
   const colour = isColourful(process.argv, environment(), process.stderr.isTTY === true)
-  messages.write(errorText(explained, false, await palette(colour)))
+  messages.write(errorText(explained, false, await palette(colour), messages.columns))
   process.exitCode = explained.exit
 }
 

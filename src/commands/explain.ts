@@ -1,8 +1,8 @@
-import { join } from 'node:path'
 import { Args, Flags, type Interfaces } from '@oclif/core'
 import { isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
+import { ownAnswer, withOwnWords } from '../core/cli/own-words.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import {
@@ -15,32 +15,20 @@ import {
 } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
-import { explainCode } from '../core/explain/explain-code.ts'
-import { explainRule } from '../core/explain/explain-rule.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
-import { looksLikeRule } from '../core/explain/rule-book.ts'
 import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
-import { explainSentence } from '../core/log-lines/explain-sentence.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { typedPath } from '../core/trust/caller.ts'
-import { embeddedText } from '../core/trust/own-program.ts'
-import { readPlain } from '../core/trust/plain-files.ts'
-import { renderCode } from '../core/views/code-view.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
-import { renderSentence } from '../core/views/line-view.ts'
 import { namesOfExplanation } from '../core/views/names.ts'
-import type { Palette } from '../core/views/palette.ts'
-import { renderRule } from '../core/views/rule-view.ts'
-import type { Width } from '../core/views/wrap.ts'
 
 const MAPS_DEADLINE_MS = 5000
-const MOST_OF_RULES = 1 << 20
 
 /** Where /proc is not the node's; the obstacle may also say that this is unknown. */
 function elsewhere(standing: LoadedNode['standing']): string[] {
@@ -50,24 +38,6 @@ function elsewhere(standing: LoadedNode['standing']): string[] {
 
 const WHAT_THERE_IS =
   'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, driver, path, device or code: see volctl explain --help.'
-
-interface OfflineAnswer {
-  readonly value: object
-  readonly draw: (paint: Palette, width: Width) => string
-}
-
-/** Of a word that volctl itself explains, whatever node this is; each kind of word has a file of its own in core/explain. */
-function offlineAnswer(word: string, root: string): OfflineAnswer | undefined {
-  const code = explainCode(word)
-  if (code !== undefined) return { value: code, draw: (paint, width) => renderCode(code, paint, width) }
-  const sentence = explainSentence(word)
-  if (sentence !== undefined) return { value: sentence, draw: (paint, width) => renderSentence(sentence, paint, width) }
-  if (!looksLikeRule(word)) return undefined
-  const books = embeddedText('rules.md') ?? readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES).toString('utf8')
-  const rule = explainRule(word, books)
-  // Where there is no such rule, the word may be the name of something.
-  return rule && { value: rule, draw: (paint, width) => renderRule(rule, paint, width) }
-}
 
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
 const {
@@ -100,14 +70,14 @@ export default class Explain extends VolctlCommand {
       ignoreStdin: true,
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
-        '/dev/NAME or MAJOR:MINOR; a CSI driver. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, device/, path/. ' +
+        '/dev/NAME or MAJOR:MINOR; a CSI driver; the node itself. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, node/, device/, path/. ' +
         'Or a line of a log or an event, in quotes; a code, such as DriverNotRegistered; a rule, such as S11.',
     }),
     name: Args.string({
       name: 'NAME',
       ignoreStdin: true,
       description:
-        'Where WHAT is a kind (pod, pvc, pv, va, driver, volume, device, mount, path): the name of the thing.',
+        'Where WHAT is a kind (pod, pvc, pv, va, driver, volume, node, device, mount, path): the name of the thing.',
     }),
   }
   static override examples = [
@@ -166,17 +136,14 @@ export default class Explain extends VolctlCommand {
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
     const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
-    const offline = words.length === 1 ? offlineAnswer(args.what, this.config.root) : undefined
+    const offline = words.length === 1 ? ownAnswer(args.what, this.config.root) : undefined
     if (offline !== undefined) {
       await this.answer(offline.value, flags.output as OutputFormat, ({ paint, width }) => offline.draw(paint, width), {
         names: [args.what],
       })
       return
     }
-    const what = typedQuestion(words, flags.namespace)
-    const options = this.#options(flags)
-    const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
-    const explained = explain(state, options, typedPath(what))
+    const { state, explained } = await this.#explained(words, flags)
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
     await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen), {
@@ -185,6 +152,17 @@ export default class Explain extends VolctlCommand {
     })
     const refusal = refusalOf(answer)
     if (refusal !== undefined) throw refusal
+  }
+
+  async #explained(words: readonly string[], flags: ExplainFlags) {
+    const what = typedQuestion(words, flags.namespace)
+    try {
+      const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
+      return { state, explained: explain(state, this.#options(flags), typedPath(what)) }
+    } catch (error) {
+      const [word = '', ...more] = words
+      throw more.length > 0 ? error : withOwnWords(error, word, this.config.root)
+    }
   }
 
   /** What narrows a plan would only hide a part of the answer. */
@@ -217,7 +195,7 @@ export default class Explain extends VolctlCommand {
   async #live({ mounts, snapshot, standing }: LoadedNode, explained: Explained): Promise<Explanation> {
     const { explanation, ...held } = explained
     if (held.heldAt.length + held.devices.length + held.content.length === 0)
-      return { ...explanation, holders: NOTHING_TO_HOLD }
+      return explanation.subject.kind === 'Node' ? explanation : { ...explanation, holders: NOTHING_TO_HOLD }
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )

@@ -71,6 +71,21 @@ it.each([
     says: '"drivernotregisterd" was not found on node pg-node',
     meant: 'Did you mean DriverNotRegistered?',
   },
+  {
+    args: ['explain', 'PodGon', '--snapshot', '/nonexistent/node.json'],
+    says: 'no code, sentence or rule is called "PodGon"',
+    meant: expect.stringMatching(/^Did you mean PodGone or /),
+  },
+  {
+    args: ['explain', 'TargetBsy', ...snapshot],
+    says: '"TargetBsy" was not found on node pg-node',
+    meant: 'Did you mean TargetBusy?',
+  },
+  {
+    args: ['explain', 's99', '--snapshot', '/nonexistent/node.json'],
+    says: 'no code, sentence or rule is called "s99"',
+    meant: expect.stringMatching(/^Did you mean S\d+ or S\d+ or S\d+\?$/),
+  },
 ])('$args', async ({ args, says, meant }) => {
   const { status, stdout, stderr } = await volctl(args)
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })

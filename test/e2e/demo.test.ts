@@ -98,7 +98,7 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
       ])
       for (const reason of ['PodGone', 'LeakedSubPath', 'StagedWithoutPod', 'NotWanted']) expect(text).toContain(reason)
       expect(text).toMatch(
-        /Nothing is left to do\..*Nothing to do(?: yet)?: .*The content of every volume is unchanged\./s,
+        /(?:Nothing is left to do|No operation is left: [^.]*)\..*Nothing to do(?: yet)?: .*The content of every volume is unchanged\./s,
       )
       expectNothingLeft()
     },

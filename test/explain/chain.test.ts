@@ -2,10 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { explain } from '../../src/core/explain/explain.ts'
 import type { Link } from '../../src/core/explain/explanation.ts'
+import { csiUniqueName, inlineCsiHandle } from '../../src/core/names/volume-names.ts'
 import { chainLines, chainText } from '../../src/core/views/explain-chain.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
-import { type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const GONE = uid(9)
@@ -97,6 +98,42 @@ describe('links', () => {
     expect(states(chain)).toMatchObject(want)
     const [kind] = Object.keys(want)
     expect(chain.find((link) => link.kind === kind)?.says).toContain(says)
+  })
+
+  describe('staged without an attachment, and no pod wants it', () => {
+    const attachment = (of: (built: NodeBuilder) => unknown): Link | undefined => {
+      const built = node().persistentVolume('pv-1', { attached: false }).staged('pv-1', '7:1')
+      of(built)
+      return chainOf(built).find(({ kind }) => kind === 'VolumeAttachment')
+    }
+    const driver = (attachRequired?: boolean) => (built: NodeBuilder) => {
+      const spec =
+        attachRequired === undefined ? [] : [{ metadata: { name: DRIVER, uid: 'd' }, spec: { attachRequired } }]
+      built.overrideApi = { csiDrivers: spec }
+    }
+
+    it('is bad where the driver attaches', () =>
+      expect(attachment(() => undefined)).toMatchObject({
+        state: 'bad',
+        says: 'not in the API',
+      }))
+
+    it("says what the node's status says", () =>
+      expect(attachment((built) => built.attached.push(csiUniqueName(DRIVER, 'pv-1')))?.says).toContain(
+        'node.status.volumesAttached still lists it',
+      ))
+
+    it('is no link where the driver does not attach, and unknown without its object', () => {
+      expect(attachment(driver(false))).toBeUndefined()
+      expect(attachment(driver())).toMatchObject({ state: 'unknown' })
+    })
+
+    it('is no link of an inline volume', () => {
+      const handle = inlineCsiHandle(GONE, 'scratch')
+      const built = node().published(GONE, 'scratch', '7:1', { handle })
+      const { chain } = explain(built.build(), planOptions(), `volume/${GONE}/scratch`).explanation
+      expect(chain.map(({ kind }) => kind)).toEqual(['PodMount'])
+    })
   })
 
   it('not set up yet: what is missing is bad, and so is its staging', () => {

@@ -138,7 +138,7 @@ describe('as people type it', () => {
   ])('$words in $namespace', ({ words, namespace, want }) => expect(typedQuestion(words, namespace)).toBe(want))
 
   it.each<{ words: readonly string[]; namespace?: string; says: RegExp }>([
-    { words: ['node', 'n1'], says: /^two words were given, and "node" is no kind/ },
+    { words: ['service', 'n1'], says: /^two words were given, and "service" is no kind/ },
     { words: ['pod', 'shop/web-0'], namespace: 'other', says: /names namespace shop, and --namespace is other/ },
   ])('$words in $namespace is refused', ({ words, namespace, says }) =>
     expect(() => typedQuestion(words, namespace)).toThrow(says),

@@ -2,8 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { explain } from '../../src/core/explain/explain.ts'
 import type { Explanation, Place } from '../../src/core/explain/explanation.ts'
+import { withHolders } from '../../src/core/explain/with-holders.ts'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
+import { renderExplanation } from '../../src/core/views/explain-view.ts'
+import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { explanationDefects } from './schema.ts'
@@ -273,4 +276,48 @@ it('where the list of pods is not complete, that is the reason', () => {
   built.overrideApi = { errors: [{ resource: 'pods', status: 500, reason: 'InternalError', message: 'x' }] }
   const answer = ask(built, GONE)
   expect(answer).toMatchObject({ complete: false, verdict: { state: 'problem', code: 'PodListIncomplete' } })
+})
+
+describe('what must be seen to first stands first', () => {
+  /** Deleted from the API with a container that runs, beside another orphan whose volume can come down. */
+  const running = (): NodeBuilder => orphan().running(GONE, 'old')
+
+  it('an error before the command, and before who holds it open', () => {
+    // Sub-paths of a hostPath come down at once; the claim's volume is mounted and not attached.
+    const built = node()
+      .persistentVolume('pv-1', { attached: false, inUse: false })
+      .published(GONE, 'pv-1', '7:1')
+      .staged('pv-1', '7:1')
+    const answer = ask(built, 'pv/pv-1')
+    expect(answer.operations.length).toBeGreaterThan(0)
+    expect(codes(answer).slice(0, 2)).toEqual(['MountedButNotAttached', undefined])
+    const holders = {
+      processes: [{ pid: 7, process: 'sh', what: 'cwd' as const, path: '/x' }],
+      namespaces: [],
+      loops: [],
+      kernel: [],
+      unseen: [],
+    }
+    expect(codes(withHolders(answer, holders, ({ podUid }) => ({ pod: { uid: podUid } }))).slice(0, 3)).toEqual([
+      'MountedButNotAttached',
+      'HeldBy',
+      undefined,
+    ])
+  })
+
+  it('how to stop a pod that is gone and runs is shown on a small screen', () => {
+    const answer = ask(running(), GONE)
+    expect(codes(answer)[0]).toBe('PodGoneButRunning')
+    const screen = renderExplanation(answer, { ...PLAIN_SCREEN, width: 80, rows: 12 })
+    expect(screen.replaceAll(/\s+/g, ' ')).toContain('PodGoneButRunning: Stop the pod first: crictl pods')
+  })
+
+  it('so is how to stop the containers of a pod that terminates without a kubelet', () => {
+    const built = node()
+      .persistentVolume('pv-1')
+      .pod(LIVING, 'web-0', [claim('pv-1')], { deleted: true })
+      .running(LIVING, 'web-0')
+    built.published(LIVING, 'pv-1', '7:1').staged('pv-1', '7:1')
+    expect(ask(built, LIVING).advice[0]?.text).toContain('crictl pods --label')
+  })
 })

@@ -9,6 +9,7 @@ import { NodeVolumes } from '../../src/core/explain/node-volumes.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { chunksOf } from '../../src/core/views/command-words.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { screenLines } from '../../src/core/views/fit-parts.ts'
 import { PLAIN_SCREEN, type Screen } from '../../src/core/views/screen.ts'
@@ -37,6 +38,7 @@ function answersOn(state: NodeState): Explanation[] {
   const { rootDir, tree = [] } = state.snapshot
   const shared = tree.filter(({ path, type }) => type === 'dir' && !/^pods\/.*\//.test(path) && path !== '.')
   const names = [
+    `node/${state.snapshot.nodeName}`,
     ...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask),
     ...mounts,
     ...shared.map(({ path }) => `${rootDir}/${path}`),
@@ -46,7 +48,10 @@ function answersOn(state: NodeState): Explanation[] {
 
 /** Lines that are too wide, though they could have been broken: a path, an object's name or a UID stays whole. */
 function tooWide(text: string, width: number): string[] {
-  return text.split('\n').filter((line) => textWidth(line) > width && longestWord(line) < width - INDENT)
+  const isCommand = (line: string): boolean => chunksOf(line.trim()).every((chunk) => chunk.isCommand)
+  return text
+    .split('\n')
+    .filter((line) => textWidth(line) > width && longestWord(line) < width - INDENT && !isCommand(line))
 }
 
 /** Before a word that takes a line of its own. */
@@ -56,6 +61,7 @@ const longestWord = (line: string): number => Math.max(...line.trim().split(' ')
 
 function defects(answer: Explanation, screen: Screen): string[] {
   const { verdict, holders, advice, chain } = answer
+  const isNode = answer.subject.kind === 'Node'
   const text = renderExplanation(answer, screen)
   const words = text.replaceAll(/\s+/g, ' ')
   const has = (what: string): string[] => (words.includes(what.replaceAll(/\s+/g, ' ')) ? [] : [`without ${what}`])
@@ -65,8 +71,10 @@ function defects(answer: Explanation, screen: Screen): string[] {
     ...tooWide(text, screen.width ?? Number.POSITIVE_INFINITY).map((line) => `too wide: ${line}`),
     ...has(`Verdict: ${verdict.message}`),
     ...(advice[0] === undefined ? [] : has(advice[0].text)),
-    ...(answer.driver === undefined ? has(`Held by: ${holders.notes[0]}`) : []),
-    ...[...new Set(chain.map(({ state }) => state))].flatMap((state) => has(` ${state} `)),
+    ...(answer.driver === undefined && !isNode ? has(`Held by: ${holders.notes[0]}`) : []),
+    // Of a node the volumes are counted.
+    ...(isNode ? has('Volumes: ') : []),
+    ...[...new Set((isNode ? [] : chain).map(({ state }) => state))].flatMap((state) => has(` ${state} `)),
     ...has('-o wide shows all'),
   ].map((defect) => `${answer.what}: ${defect}`)
 }

@@ -1,5 +1,5 @@
 import { ApiError } from '../../src/core/api/api-error.ts'
-import type { KubeClient, ObjectList } from '../../src/core/api/kube-client.ts'
+import type { KubeClient, ListEnd, ListVisitor, ObjectList } from '../../src/core/api/kube-client.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
 
 /** An API server's answers, by path; for a list, its items. */
@@ -69,6 +69,14 @@ export class CapturedClient implements KubeClient {
     // The client itself refuses what is no list of objects.
     if (!Array.isArray(items) || !items.every(isObject)) throw failure('BadAnswer')
     return { items, resourceVersion: '7' }
+  }
+
+  async walk<T>(path: string, visitor: ListVisitor<T>): Promise<ListEnd> {
+    visitor.begin()
+    const { items, ...end } = await this.list<T>(path)
+    for (const item of items) visitor.take(item)
+    visitor.page?.()
+    return end
   }
 
   async review<T>(path: string): Promise<T> {

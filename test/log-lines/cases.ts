@@ -36,6 +36,7 @@ export const CASES: Readonly<Record<SentenceName, Case>> = {
   NoSpaceLeft: { node: nodes.contentMissing, ask: `volume/${LIVING}/config`, verdict: 'blocked ContentMissing' },
   TargetBusy: { node: nodes.orphan, ask: `volume/${GONE}/pv-1`, verdict: 'operation PodGone' },
   MultiAttachError: { node: nodes.elsewhere, ask: 'pv/pv-1', verdict: 'waiting AccessMode' },
+  ForcedDetach: { node: nodes.unwanted, ask: `volume/${UNIQUE}`, verdict: 'operation NotWanted' },
   DetachStuck: { node: nodes.unwanted, ask: 'pv/pv-1', verdict: 'operation NotWanted' },
   TooManyVolumes: { node: nodes.unattached, ask: WEB, verdict: 'waiting NotAttached' },
   NodeAffinityConflict: { node: nodes.otherZone, ask: `volume/${LIVING}/pv-1`, verdict: 'blocked NodeAffinity' },

@@ -98,8 +98,29 @@ describe('what a line names, and is not there', () => {
     expect(answered(line, nodes.unmounted()).main).toBeDefined()
   })
 
+  it.each([
+    'rpc error: code = Aborted desc = An operation with the given Volume ID vol-fs1 already exists',
+    'kubernetes.io/csi: detachment for VolumeAttachment for volume [vol-fs1] failed: x',
+    'AttachVolume.Attach failed for volume "vol-fs1" : x',
+    'failed to attach volume vol-fs1: x',
+  ])("a driver's own name of a volume is that volume: %s", (line) => {
+    const { main } = ask(line, node().persistentVolume('pv-9', { handle: 'vol-fs1' }))
+    expect(main).toMatchObject({ ask: 'volume/vol-fs1', subject: { kind: 'Volume' } })
+  })
+
   it('both nodes of a Multi-Attach error', () => {
-    expect(ask(LINES.MultiAttachError[1] ?? '', nodes.elsewhere()).otherNode).toMatchObject({ name: 'node-2' })
+    expect(ask(LINES.MultiAttachError[1] ?? '', nodes.elsewhere()).otherNode).toEqual({
+      name: 'node-2',
+      says: 'node node-2 has the volume, and this one, node-1, waits for the volume: what keeps the volume is on node-2; run volctl explain there too',
+    })
+    const here = LINES.MultiAttachError[1]
+      ?.replace('from node "node-1"', 'from node "node-3"')
+      .replace('to node node-2', 'to node node-1')
+    expect(ask(here ?? '', nodes.orphan()).otherNode?.says).toBe(
+      'node node-3 waits for the volume, and this one, node-1, has the volume: what keeps the volume is here',
+    )
+    const both = `E1122 20:01:02.1 1 x.go:1] "x" node="node-1" nodes=["node-1","node-4"] volumeName="kubernetes.io/csi/${DRIVER}^pv-1"`
+    expect(ask(both, nodes.orphan()).otherNode?.says).toContain('run volctl explain on both')
   })
 
   it('a driver: answering, or without a socket; and one that nobody has', () => {
@@ -123,6 +144,34 @@ describe('what a line names, and is not there', () => {
     const built = nodes.unattached().livingPod(uid(3), 'other', [{ name: 'data', emptyDir: {} }])
     const [volume] = ask('kubelet: MountVolume.SetUp failed for volume "data" : x', built).names
     expect(volume).toMatchObject({ found: true, says: expect.stringContaining('is ambiguous') })
+  })
+})
+
+it('of many alike three are named, with the command that lists them', () => {
+  const built = Array.from({ length: 9 }, (_, n) => uid(20 + n)).reduce(
+    (all, pod, n) => all.livingPod(pod, `web-${n}`, [{ name: 'data', emptyDir: {} }]),
+    node(),
+  )
+  const [volume] = ask('kubelet: MountVolume.SetUp failed for volume "data" : x', built).names
+  expect(volume?.says).toMatch(
+    /^is ambiguous here: (?:volume\/default\/web-\d\/data \(.*?\), ){3}and 6 more; volctl explain volume\/data lists them$/,
+  )
+})
+
+describe('a trouble that volctl does not look for', () => {
+  it('is not called well where nothing is to be done', () => {
+    const { main, names } = ask(LINES.FileSystemErrors[0] ?? '', nodes.healthy())
+    expect(main).toMatchObject({
+      unchecked: true,
+      verdict: { state: 'nothing' },
+      says: expect.stringContaining('volctl does not check file systems'),
+    })
+    expect(names.map(({ says }) => says).join()).not.toContain('as it should be')
+  })
+
+  it('is left to the verdict where something is to be done, or where volctl looks', () => {
+    expect(ask(LINES.FileSystemErrors[0] ?? '', nodes.unmounted()).main).not.toHaveProperty('unchecked')
+    expect(ask(LINES.TargetBusy[1] ?? '', nodes.healthy()).main).not.toHaveProperty('unchecked')
   })
 })
 

@@ -130,6 +130,10 @@ export const LINES: Readonly<Record<SentenceName, readonly string[]>> = {
     ),
   ],
   OrphanedPodDirectory: [
+    many(`orphaned pod "${GONE}" found, but error directory not empty occurred when trying to remove the volumes dir`),
+    many(
+      `orphaned pod "${GONE}" found, but error occurred during reading volume dir from disk: open ${ROOT}/pods/${GONE}/volumes: permission denied`,
+    ),
     klog(
       'E',
       'kubelet_volumes.go:128',
@@ -168,6 +172,11 @@ export const LINES: Readonly<Record<SentenceName, readonly string[]>> = {
     ),
   ],
   TokenRefused: [
+    // Both in one list of errors: the second follows from the first.
+    pending(
+      `{volumeName:kubernetes.io/projected/${LIVING}-kube-api-access-x7x7x podName:${LIVING} nodeName:}`,
+      `MountVolume.SetUp failed for volume "kube-api-access-x7x7x" (UniqueName: "kubernetes.io/projected/${LIVING}-kube-api-access-x7x7x") pod "web-0" (UID: "${LIVING}") : [failed to fetch token: serviceaccounts "web" is forbidden: User "system:node:node-1" cannot create resource "serviceaccounts/token" in API group "" in the namespace "default": no relationship found between node 'node-1' and this object, failed to sync configmap cache: timed out waiting for the condition]`,
+    ),
     journal(
       pending(
         `{volumeName:kubernetes.io/projected/${LIVING}-kube-api-access-x7x7x podName:${LIVING} nodeName:}`,
@@ -257,6 +266,11 @@ export const LINES: Readonly<Record<SentenceName, readonly string[]>> = {
     'Nov 22 20:01:02 node-1 kernel: nfs: server 10.0.0.9 not responding, still trying',
   ],
   MountIsDead: [
+    event(
+      'Failed',
+      'kubelet',
+      `Error: failed to start container "c": Error response from daemon: error while creating mount source path '${ROOT}/pods/${LIVING}/volumes/kubernetes.io~csi/pv-1/mount': mkdir ${ROOT}/pods/${LIVING}/volumes/kubernetes.io~csi/pv-1/mount: file exists`,
+    ),
     unmounting(`rpc error: code = Internal desc = stat ${TARGET}: transport endpoint is not connected`),
     skipping(
       `failed to prepare subPath for volumeMount "data" of container "c": lstat ${ROOT}/pods/${LIVING}/volumes/kubernetes.io~csi/pv-1/mount: stale NFS file handle`,
@@ -264,6 +278,9 @@ export const LINES: Readonly<Record<SentenceName, readonly string[]>> = {
     `stat ${TARGET}: transport endpoint is not connected`,
   ],
   DriverStillAtWork: [
+    '2026-11-22T20:01:02.123456789Z stderr F E1122 20:01:02.123456   48123 utils.go:109] GRPC error: rpc error: code = Aborted desc = An operation with the given Volume ID pv-1 already exists',
+    `E1122 20:01:02.123456       1 driver.go:108] "GRPC error" err="rpc error: code = Aborted desc = An operation with the given volume=\\"pv-1\\" is already in progress"`,
+    'I1122 20:01:02.123456       1 connection.go:251] "GRPC error" err="rpc error: code = Aborted desc = The volume pv-1 is attaching"',
     mounting(
       'MountDevice',
       'rpc error: code = Aborted desc = An operation with the given Volume ID pv-1 already exists',
@@ -322,10 +339,16 @@ export const LINES: Readonly<Record<SentenceName, readonly string[]>> = {
       'Multi-Attach error for volume "pv-1" Volume is already used by pod(s) old-0',
     ),
   ],
+  ForcedDetach: [
+    `I1122 20:01:02.123456       1 reconciler.go:279] "attacherDetacher.DetachVolume started: this volume is not safe to detach, but maxWaitForUnmountDuration expired, force detaching" logger="persistentvolume-attach-detach-controller" duration="6m0s" node="node-1" volumeName="${UNIQUE}"`,
+    `W1122 20:01:02.123456       1 reconciler.go:236] attacherDetacher.DetachVolume started for volume "pv-1" (UniqueName: "${UNIQUE}") on node "node-1" This volume is not safe to detach, but maxWaitForUnmountDuration 6m0s expired, force detaching`,
+  ],
   DetachStuck: [
     `E1122 20:01:02.123456       1 nestedpendingoperations.go:348] Operation for "{volumeName:${UNIQUE} podName: nodeName:node-1}" failed. No retries permitted until 2026-11-22 20:03:04 +0000 UTC m=+1.1 (durationBeforeRetry 2m2s). Error: DetachVolume.Detach failed for volume "pv-1" (UniqueName: "${UNIQUE}") on node "node-1" : timed out waiting for external-attacher of ${DRIVER} CSI driver to detach volume pv-1`,
     `I1122 20:01:02.123456       1 reconciler.go:227] "Cannot detach volume because it is still mounted" logger="persistentvolume-attach-detach-controller" node="node-1" volumeName="${UNIQUE}"`,
     `DetachVolume failed for volume "pv-1" (UniqueName: "${UNIQUE}") on node "node-1" : volume is still in use by node, according to Node status`,
+    `I1122 20:01:02.123456       1 csi_handler.go:234] Error processing "${ATTACHMENT}": failed to detach: persistentvolume "pv-1" not found`,
+    `E1122 20:01:02.123456       1 csi_attacher.go:716] kubernetes.io/csi: detachment for VolumeAttachment for volume [pv-1] failed: rpc error: code = DeadlineExceeded desc = context deadline exceeded`,
   ],
   TooManyVolumes: [
     event(
@@ -393,6 +416,8 @@ export const LINES: Readonly<Record<SentenceName, readonly string[]>> = {
       `AttachVolume.Attach failed for volume "pv-1" : timed out waiting for external-attacher of ${DRIVER} CSI driver to attach volume pv-1`,
     ),
     `E1122 20:01:02.123456       1 nestedpendingoperations.go:348] Operation for "{volumeName:${UNIQUE} podName: nodeName:node-1}" failed. No retries permitted until 2026-11-22 20:01:04 +0000 UTC m=+1.1 (durationBeforeRetry 2s). Error: AttachVolume.Attach failed for volume "pv-1" (UniqueName: "${UNIQUE}") from node "node-1" : rpc error: code = Internal desc = Could not attach volume "pv-1" to node "i-1": UnauthorizedOperation`,
+    `I1122 20:01:02.123456       1 csi_handler.go:234] "Error processing" VolumeAttachment="${ATTACHMENT}" err="failed to attach: rpc error: code = DeadlineExceeded desc = volume pv-1 failed to attach to node node-1"`,
+    `kubernetes.io/csi: attacher.Attach attempted to wait for attachment to be ready, but failed with: node "node-1" has no NodeID annotation`,
     klog(
       'E',
       'csi_attacher.go:125',
@@ -400,6 +425,7 @@ export const LINES: Readonly<Record<SentenceName, readonly string[]>> = {
     ),
   ],
   PodTerminating: [
+    `I1122 20:01:02.123456     812 kubelet_pods.go:949] Pod "web-0_default(${LIVING})" is terminated, but some volumes have not been cleaned up`,
     klog(
       'E',
       'pod_workers.go:1324',

@@ -124,6 +124,25 @@ describe('what a line names', () => {
     { line: 'object "ns"/"kube-root-ca.crt" not registered', want: ['configMap ns/kube-root-ca.crt'] },
     { line: 'GRPC call: /csi.v1.Node/NodePublishVolume https://kubernetes.io/docs/a', want: [] },
     { line: 'Could not attach volume "vol-1" to node "i-0abc"', want: ['podVolume vol-1'] },
+    { line: 'An operation with the given Volume ID vol-fs1 already exists', want: ['volume vol-fs1'] },
+    { line: 'An operation with the given volume="vol-0a1b" is already in progress', want: ['volume vol-0a1b'] },
+    {
+      line: 'An operation with the given Volume ID /subscriptions/s/disks/d already exists',
+      want: ['volume /subscriptions/s/disks/d'],
+    },
+    { line: 'detachment for VolumeAttachment for volume [vol-n3] failed: x', want: ['volume vol-n3'] },
+    { line: 'attacher.WaitForDetach timeout after 2m0s [volume=vol-n3; attachment.ID=csi-1]', want: ['volume vol-n3'] },
+    { line: 'failed to attach volume vol-n3: x', want: ['volume vol-n3'] },
+    { line: 'attachment timeout for volume vol-0ddf', want: ['volume vol-0ddf'] },
+    { line: 'failed to attach volume to node', want: [] },
+    { line: `for volume "pv-1" : to attach volume pv-1`, want: ['podVolume pv-1'] },
+    {
+      line: 'AttachVolume.Attach failed for volume "projects/p/zones/z/disks/d" : x',
+      want: ['volume projects/p/zones/z/disks/d'],
+    },
+    { line: 'volume "kubernetes.io/csi/a.b^h" x', want: ['volume kubernetes.io/csi/a.b^h', 'driver a.b'] },
+    { line: 'GRPC request: {"volume_id":"vol-fs1","x":1}', want: ['volume vol-fs1'] },
+    { line: 'E1122 20:01:02.1 1 a.go:1] "called" volumeID="vol-fs1"', want: ['volume vol-fs1'] },
   ])('$line', ({ line, want }) => expect(names(line).toSorted()).toEqual(want.toSorted()))
 })
 

@@ -34,8 +34,11 @@ const timeless = (text: string): string => text.replace(/"createdAt": "[^"]*"/, 
 const answers = new Map<readonly string[], object>()
 
 /** Asked once for all of them. */
-async function ownAnswer(args: readonly string[]): Promise<object | undefined> {
-  const answer = answers.get(args) ?? (await volctl(args).then((own) => ({ ...own, stdout: timeless(own.stdout) })))
+async function ownAnswer(args: readonly string[]): Promise<object> {
+  const before = answers.get(args)
+  if (before !== undefined) return before
+  const { status, stdout, stderr } = await volctl(args)
+  const answer = { status, stderr, stdout: timeless(stdout) }
   answers.set(args, answer)
   return answer
 }

@@ -60,6 +60,11 @@ describe('the verdict of a plan without operations', () => {
       plan: { problems: [problem('warning'), problem('info')] },
       line: 'Nothing to do: no operation is needed; 2 problems (1 warning, 1 note).',
     },
+    {
+      name: 'what flags leave out may be needed',
+      plan: { summary: { ...aPlan().summary, filtered: 3 } },
+      line: 'Nothing to do under these flags: 3 left out by flags.',
+    },
     { name: 'only waits', plan: { waiting: [waits, waits] }, line: 'Nothing to do yet: 2 waiting.' },
     {
       name: 'errors and waits',
@@ -77,6 +82,9 @@ describe('the verdict of a plan without operations', () => {
 
 const { inputs } = aPlan()
 const running: Partial<Plan> = { inputs: { ...inputs, kubelet: { state: 'running', unit: 'k3s-agent.service' } } }
+const withKubelet = (kubelet: Partial<Plan['inputs']['kubelet']>): Partial<Plan> => ({
+  inputs: { ...inputs, kubelet: { state: 'running', ...kubelet } },
+})
 const wait = (given: Partial<Waiting> = {}): Waiting => ({
   kind: 'MountVolume',
   code: 'KubeletRunning',
@@ -135,6 +143,14 @@ describe('what to type next on this node', () => {
       next: ['systemctl start k3s-agent.service'],
     },
     {
+      name: 'not the kubelet, where flags left something out',
+      plan: {
+        inputs: { ...inputs, kubelet: { state: 'stopped', unit: 'k3s-agent.service' } },
+        summary: { ...aPlan().summary, filtered: 1 },
+      },
+      next: [],
+    },
+    {
       name: 'when to go on, of a kubelet that stopped a moment ago',
       plan: {
         createdAt: '2026-11-22T08:50:19.354Z',
@@ -158,6 +174,21 @@ describe('what to type next on this node', () => {
         'sleep 30; volctl apply',
         'systemctl start k3s-agent.service',
       ],
+    },
+    {
+      name: 'without a known unit the process, once it is clear what started it',
+      plan: { ...withKubelet({ pid: 4711 }), operations: [op('a')], waiting: [staged] },
+      next: ['volctl apply', 'ps -o pid,ppid,lstart,args -p 4711', 'kill 4711', 'sleep 30; volctl apply'],
+    },
+    {
+      name: 'before that what is known, where nothing is ready',
+      plan: { ...withKubelet({}), waiting: [staged] },
+      next: ['volctl explain shop/db-0', "pgrep -af 'kubelet|k3s|k0s'", 'sleep 30; volctl apply'],
+    },
+    {
+      name: 'no process is ended where none runs',
+      plan: { ...withKubelet({ state: 'mayReturn' }), waiting: [staged] },
+      next: ['volctl explain shop/db-0'],
     },
   ])('$name', ({ plan, words = [], next }) => {
     const { summary } = withAdvice(aPlan(plan), { words, settleMs: 30_000 })

@@ -101,7 +101,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     expect(runs.holders.processes).toContainEqual(
       expect.objectContaining({ pid: held, container: 'b'.repeat(13), pod: { uid: runs.pods[0]?.pod.uid } }),
     )
-    expect(runs.advice[0]?.text).toMatch(/^Stop the pod first: crictl pods /)
+    expect(runs.advice[0]?.text).toMatch(/^Stop the pod .*, then plan again: crictl pods /)
   })
 
   it('a driver by its sockets: it answers, it was killed, it was stopped', async () => {

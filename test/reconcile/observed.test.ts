@@ -1,6 +1,7 @@
 /** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
+import { kubeletOutlook } from '../../src/core/plan/kubelet-outlook.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocks, GONE, kinds, plan } from './planned.ts'
@@ -622,3 +623,37 @@ function block(built: NodeBuilder, podUid: string, { symlink = true, stateFile =
   built.loops.push({ name: '/dev/loop6', backingFile: `${ROOT}/${base}/pv-b/dev/${podUid}` })
   return built
 }
+
+describe('O37: staged, wanted by nobody, and the kubelet runs', () => {
+  const staged = (inUse: boolean, unit = 'kubelet.service') => {
+    const built = node().persistentVolume('pv-1', { attached: false, inUse }).staged('pv-1', '7:1')
+    built.override = { kubelet: { running: true, mayReturn: true, unit } }
+    const made = plan(built)
+    const hint = made.problems.find(({ code }) => code === 'MountedButNotAttached')?.hint ?? ''
+    return { hint, outlook: kubeletOutlook(made) }
+  }
+  const STOP = 'top the kubelet (systemctl stop kubelet.service), then run volctl apply --volume pv-1.'
+
+  it('what the kubelet has forgotten it never unstages: hint and outlook say so', () => {
+    const { hint, outlook } = staged(false)
+    expect(hint).toBe(`No pod here wants the volume, and the kubelet never unstages it: s${STOP}`)
+    expect(outlook).toMatchObject({
+      does: [],
+      never: [{ message: expect.stringContaining('unstage volumes that it has forgotten') }],
+    })
+  })
+
+  it('what the kubelet lists in use it unstages by itself: both say so', () => {
+    const { hint, outlook } = staged(true)
+    expect(hint).toContain('The kubelet unstages it by itself')
+    expect(hint).toContain(`s${STOP}`)
+    expect(outlook).toMatchObject({ does: [{ message: expect.stringContaining('unstage volumes') }], never: [] })
+  })
+
+  it('a unit that also runs the API server is named as such', () => {
+    expect(staged(false, 'k3s.service').hint).toContain(
+      "k3s.service also runs this node's API server: plan with the --kubeconfig of another one.",
+    )
+    expect(staged(false, 'k3s-agent.service').hint).not.toContain('API server')
+  })
+})

@@ -20,10 +20,24 @@ export interface RequestSettings {
   readonly kept?: Budget | undefined
 }
 
-export interface ObjectList<T> {
+export interface ObjectList<T> extends ListEnd {
   readonly items: T[]
+}
+
+/** What the last page of a list shows. */
+export interface ListEnd {
   /** The one state that all pages show. */
   readonly resourceVersion?: string
+}
+
+/** Takes the objects of a list one by one, so that no page has to be kept. */
+export interface ListVisitor<T> {
+  /** Called before the first object, and again whenever an expired list is started again: what was taken before is void. */
+  begin(): void
+  /** An object as the server sent it, with type and metadata, without managedFields. */
+  take(object: T): void
+  /** Called after each page. */
+  page?(): void
 }
 
 /** A client of one API server, for JSON objects. */
@@ -38,6 +52,13 @@ export interface KubeClient {
   get<T>(path: string, settings?: RequestSettings): Promise<T>
   /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
   list<T>(path: string, settings?: RequestSettings): Promise<ObjectList<T>>
+  /**
+   * The same for lists that are too large to be kept. The next page is asked for while one is taken apart, so that at most two
+   * are in memory.
+   *
+   * @param limits other than those of a node's lists
+   */
+  walk<T>(path: string, visitor: ListVisitor<T>, settings?: RequestSettings, limits?: WalkLimits): Promise<ListEnd>
   /** A POST that stores nothing (self reviews), so that it may be repeated. */
   review<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
   delete<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
@@ -63,6 +84,9 @@ export interface ClientLimits {
   readonly listPages: number
   readonly listMs: number
 }
+
+/** Limits of all pages of one list that is walked. */
+export type WalkLimits = Pick<ClientLimits, 'listBytes' | 'listPages' | 'listMs'>
 
 /** Memory for one look at the API (weightOf): enough for some 35,000 volumes with their claims and attachments. */
 export function keptBudget(): Budget {
@@ -94,6 +118,13 @@ interface ListBody<T> {
     readonly remainingItemCount?: number
   }
   readonly items?: T[] | null
+}
+
+/** A page that was asked for early. */
+interface ComingPage {
+  readonly token: string
+  readonly answer: Promise<Answer>
+  drop(): void
 }
 
 interface Exchange extends RequestSettings {
@@ -153,12 +184,37 @@ class HttpKubeClient implements KubeClient {
   }
 
   async list<T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> {
-    const { listMs } = this.#limits
+    const { kept = keptBudget() } = settings
+    let items: T[] = []
+    const end = await this.walk<T>(
+      path,
+      {
+        begin: () => {
+          items = []
+        },
+        take: (item) => {
+          items.push(item)
+          this.#keep(item, { kept }, `GET ${path}`)
+        },
+      },
+      settings,
+    )
+    return { items, ...end }
+  }
+
+  async walk<T>(
+    path: string,
+    visitor: ListVisitor<T>,
+    settings: RequestSettings = {},
+    limits: WalkLimits = this.#limits,
+  ): Promise<ListEnd> {
+    const { listMs } = limits
     const late = AbortSignal.timeout(listMs)
     const signal = settings.signal ? AbortSignal.any([settings.signal, late]) : late
     for (let restarts = 0; ; restarts++) {
+      visitor.begin()
       try {
-        return await this.#pages<T>(path, { ...settings, signal, kept: settings.kept ?? keptBudget() })
+        return await this.#pages<T>(path, visitor, { ...settings, signal }, limits)
       } catch (error) {
         settings.signal?.throwIfAborted()
         if (late.aborted) throw lateError(this.server, listMs, `all pages of GET ${path}`)
@@ -173,39 +229,67 @@ class HttpKubeClient implements KubeClient {
     this.#transport = undefined
   }
 
-  async #pages<T>(path: string, settings: RequestSettings): Promise<ObjectList<T>> {
-    const { listBytes, listPages } = this.#limits
+  async #pages<T>(
+    path: string,
+    visitor: ListVisitor<T>,
+    settings: RequestSettings,
+    { listBytes, listPages }: WalkLimits,
+  ): Promise<ListEnd> {
     const request = `GET ${path}`
-    const items: T[] = []
     let token = ''
     let bytes = 0
-    for (let pages = 1; ; pages++) {
-      const query = { ...settings.query, limit: String(this.#pageSize), ...(token !== '' && { continue: token }) }
-      const answer = await this.#answer({ ...settings, query, method: 'GET', path, idempotent: true })
-      bytes += answer.body.length
-      if (bytes > listBytes)
-        throw answerTooLarge(this.server, request, `has more than ${listBytes} bytes in ${pages} pages`)
-      const page = this.#parsed<ListBody<T>>(answer, request)
-      // An empty list of another kind, or one without items, would make all objects look deleted (S3).
-      if (!isListOf(path, page.kind) || !(page.items === null || Array.isArray(page.items))) {
-        throw this.#badAnswer(request, 'not a list')
+    let coming: ComingPage | undefined
+    try {
+      for (let pages = 1; ; pages++) {
+        const answer = await (coming?.token === token ? coming.answer : this.#page(path, token, settings))
+        bytes += answer.body.length
+        if (bytes > listBytes)
+          throw answerTooLarge(this.server, request, `has more than ${listBytes} bytes in ${pages} pages`)
+        coming = pages < listPages ? this.#nextPage(path, answer, settings) : undefined
+        const page = this.#parsed<ListBody<T>>(answer, request)
+        this.#takePage(path, page, visitor)
+        const next = page.metadata?.continue ?? ''
+        if (next === '') {
+          if ((page.metadata?.remainingItemCount ?? 0) > 0) throw this.#badAnswer(request, 'a list that is cut off')
+          return defined({ resourceVersion: page.metadata?.resourceVersion })
+        }
+        if (next === token) throw this.#badAnswer(request, 'the same page again')
+        if (pages === listPages) throw answerTooLarge(this.server, request, `has more than ${listPages} pages`)
+        token = next
       }
-      // One by one: a page can be too long for an argument list.
-      for (const item of page.items ?? []) {
-        if (!hasMetadata(item)) throw this.#badAnswer(request, 'a list of something other than objects')
-        items.push(withType(reduced(item), page) as T)
-        this.#keep(item, settings, request)
-      }
-      const next = page.metadata?.continue ?? ''
-      if (next === '') {
-        if ((page.metadata?.remainingItemCount ?? 0) > 0) throw this.#badAnswer(request, 'a list that is cut off')
-        const resourceVersion = page.metadata?.resourceVersion
-        return { items, ...defined({ resourceVersion }) }
-      }
-      if (next === token) throw this.#badAnswer(request, 'the same page again')
-      if (pages === listPages) throw answerTooLarge(this.server, request, `has more than ${listPages} pages`)
-      token = next
+    } finally {
+      coming?.drop()
     }
+  }
+
+  #takePage<T>(path: string, page: ListBody<T>, visitor: ListVisitor<T>): void {
+    // An empty list of another kind, or one without items, would make all objects look deleted (S3).
+    if (!isListOf(path, page.kind) || !(page.items === null || Array.isArray(page.items))) {
+      throw this.#badAnswer(`GET ${path}`, 'not a list')
+    }
+    // One by one: a page can be too long for an argument list.
+    for (const item of page.items ?? []) {
+      if (!hasMetadata(item)) throw this.#badAnswer(`GET ${path}`, 'a list of something other than objects')
+      visitor.take(withType(reduced(item), page) as T)
+    }
+    visitor.page?.()
+  }
+
+  #page(path: string, token: string, settings: RequestSettings): Promise<Answer> {
+    const query = { ...settings.query, limit: String(this.#pageSize), ...(token !== '' && { continue: token }) }
+    return this.#answer({ ...settings, query, method: 'GET', path, idempotent: true })
+  }
+
+  /** Asks for the next page before this one is taken apart, if its token can be seen (which only saves time). */
+  #nextPage(path: string, { body }: Answer, settings: RequestSettings): ComingPage | undefined {
+    const token = tokenSeen(body)
+    if (token === undefined) return undefined
+    const dropped = new AbortController()
+    const signal = settings.signal ? AbortSignal.any([settings.signal, dropped.signal]) : dropped.signal
+    const answer = this.#page(path, token, { ...settings, signal })
+    // A page that nobody waits for any more may fail unseen.
+    answer.catch(() => {})
+    return { token, answer, drop: () => dropped.abort() }
   }
 
   async #object<T>(exchange: Exchange): Promise<T> {
@@ -340,4 +424,13 @@ function withType(item: ApiObject, list: ListBody<unknown>): ApiObject {
   typed.kind ??= list.kind?.slice(0, -'List'.length) ?? ''
   typed.apiVersion ??= list.apiVersion ?? ''
   return item
+}
+
+/** An API server writes a list's metadata before its items. */
+const HEAD_BYTES = 4096
+
+/** The token of the next page, if it stands in the first bytes of a page; a text of an object may look like one. */
+function tokenSeen(body: Buffer): string | undefined {
+  const head = body.subarray(0, HEAD_BYTES).toString('latin1')
+  return /^\{[^[]*?"metadata":\s*\{[^{}[]*?"continue":\s*"([\w+/=-]+)"/.exec(head)?.[1]
 }

@@ -17,8 +17,9 @@ export const messages = {
   async flush(): Promise<void> {
     if (process.stderr.writableLength > 0) await written(process.stderr)
   },
+  /** Of a terminal; undefined: a pipe or a file, or a terminal that does not say. */
   get columns(): number | undefined {
-    return process.stderr.columns
+    return process.stderr.columns || undefined
   },
   get rows(): number | undefined {
     return process.stderr.rows

@@ -8,7 +8,7 @@ import { type Palette, palette } from '../views/palette.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJson, toYaml } from '../views/structured.ts'
 import { ASCII_SYMBOLS, isUtf8Locale, UNICODE_SYMBOLS } from '../views/symbols.ts'
-import { terminalSafe } from '../views/terminal-safe.ts'
+import { wrapped } from '../views/wrap.ts'
 import { COLOR_WHEN, isColourful } from './colour.ts'
 import { Reentered } from './live-node.ts'
 import { messages } from './messages.ts'
@@ -106,9 +106,9 @@ export abstract class VolctlCommand extends Command {
     return this.argv.includes('-v') || this.argv.includes('--verbose')
   }
 
-  /** A line on standard error. */
+  /** A sentence on standard error: a line, which a terminal's width breaks. */
   protected say(message: string): void {
-    messages.write(`${terminalSafe(message)}\n`)
+    messages.write(wrapped('', message, messages.columns))
   }
 
   /** A line on standard error under `--verbose`, with the time since the start. */
@@ -158,7 +158,7 @@ export abstract class VolctlCommand extends Command {
     // Else oclif adds a warning of its own to a usage error.
     this.parsed = true
     const error = explainError(thrown, this.#known())
-    messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr)))
+    messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr), messages.columns))
     if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit

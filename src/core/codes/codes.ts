@@ -5,6 +5,7 @@
  */
 import { API_CODES } from './api-codes.ts'
 import { APPLY_CODES } from './apply-codes.ts'
+import { CLUSTER_CODES } from './cluster-codes.ts'
 import type { Place } from './code-entry.ts'
 import { DEVICE_CODES } from './device-codes.ts'
 import { DRIVER_CODES } from './driver-codes.ts'
@@ -29,6 +30,7 @@ type Subjects = [
   typeof APPLY_CODES,
   typeof INPUT_CODES,
   typeof WAIT_CODES,
+  typeof CLUSTER_CODES,
 ]
 
 /** Codes that stand in more than one file: none may. */
@@ -48,6 +50,7 @@ const JOINED = {
   ...APPLY_CODES,
   ...INPUT_CODES,
   ...WAIT_CODES,
+  ...CLUSTER_CODES,
 } as const
 
 /** Each code once; a code that two files have is an error of types here. */

@@ -56,7 +56,7 @@ export const REASON_CODES = {
   OrphanPodDir: {
     in: ['reason', 'problem'],
     means: 'a pod that is gone left only empty directories and files that the kubelet made',
-    next: 'Give --orphans to remove such directories.',
+    next: 'To remove such directories: volctl apply --orphans',
     rules: ['S13'],
   },
   NotMounted: {
@@ -73,7 +73,7 @@ export const REASON_CODES = {
   ContentDiffers: {
     in: ['reason'],
     means: 'the content of the volume is not what the API says',
-    next: 'Give --remount to write it; containers that use subPath keep the old content until they restart.',
+    next: 'To write it: volctl apply --remount. Containers that use subPath keep the old content until they restart.',
     rules: ['S23'],
   },
   RepublishAsked: {
@@ -86,7 +86,7 @@ export const REASON_CODES = {
   CapacityGrew: {
     in: ['reason'],
     means: 'the PersistentVolume is larger than what the node has of it',
-    next: 'Give --expand to grow it here.',
+    next: 'To grow it here: volctl apply --expand',
     rules: ['R455', 'S23'],
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

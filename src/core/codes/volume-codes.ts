@@ -5,7 +5,7 @@ export const VOLUME_CODES = {
   NotAsked: {
     in: ['blocked'],
     means: 'the operation is done only when it is asked for',
-    next: 'Give --remount or --expand.',
+    next: 'To ask for it: volctl apply --remount, or volctl apply --expand.',
     rules: ['S23'],
   },
   UnresolvedVolume: {

@@ -1,24 +1,62 @@
 /** What the person should do: the hints of what applies, else of its codes, and the command that does the rest. */
 import { type BlockCode, CODES, type Code } from '../codes/codes.ts'
+import { defined } from '../lang/defined.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import type { Concern } from './concerns.ts'
-import type { Advice, Verdict } from './explanation.ts'
+import type { Advice, Explanation, Verdict } from './explanation.ts'
 
-/** @param more what follows from the objects themselves, whatever is planned */
+/**
+ * What must be seen to first stands first: what refuses all, and errors, that of the verdict before the others. What can be done at
+ * once comes before what somebody has to see to.
+ *
+ * @param clues what follows from the objects themselves, whatever is planned
+ */
 export function adviceOn(
-  { operations, before, waiting, problems, decisions }: Concern,
+  concern: Concern,
   plan: Plan,
   options: PlanOptions,
-  more: readonly Advice[],
+  { urgent, more }: AdviceClues,
   verdict: Verdict,
 ): Advice[] {
+  const first = plan.refused?.code ?? verdict.code
+  const said = hintsOf(concern, plan).toSorted((a, b) => Number(b.code === first) - Number(a.code === first))
+  const errors = errorCodes(concern, plan)
+  const [before, after] = [true, false].map((isError) => said.filter(({ code }) => errors.has(code) === isError))
+  return [...(before ?? []), ...urgent, ...commandsOf(concern, plan, options), ...(after ?? []), ...more]
+}
+
+export interface AdviceClues {
+  /** Nothing else is of use before. */
+  readonly urgent: readonly Advice[]
+  readonly more: readonly Advice[]
+}
+
+/** How many of the advices come before everything else that volctl or a person could do. */
+export function leadingAdvice({
+  advice,
+  problems,
+  refused,
+}: Pick<Explanation, 'advice' | 'problems' | 'refused'>): number {
+  const errors = errorCodes({ problems }, defined({ refused }))
+  const end = advice.findIndex(({ code }) => !errors.has(code))
+  return end === -1 ? advice.length : end
+}
+
+function errorCodes(
+  { problems }: Pick<Concern, 'problems'>,
+  { refused }: Pick<Plan, 'refused'>,
+): ReadonlySet<Code | undefined> {
+  const errors = problems.filter(({ severity }) => severity === 'error').map(({ code }): Code => code)
+  return new Set(refused === undefined ? errors : [refused.code, ...errors])
+}
+
+function hintsOf({ operations, before, waiting, problems, decisions }: Concern, plan: Plan): Advice[] {
   const { refused } = plan
   const all = [...before, ...operations]
+  const errors = problems.filter(({ severity }) => severity === 'error')
   const obstacles = [
-    ...(refused === undefined ? [] : [refused]),
-    ...problems.filter(({ severity }) => severity === 'error'),
     ...all.flatMap(({ blocked }) => blocked ?? []),
     ...waiting,
     ...decisions.flatMap(({ obstacle }) => obstacle ?? []),
@@ -26,18 +64,19 @@ export function adviceOn(
   ]
   // What only follows from something else, or says nothing of what to do, is left out where something does.
   const causes = obstacles.filter(({ code, hint }) => hint !== undefined && !CONSEQUENCES.has(code))
-  const hints = (causes.length > 0 ? causes : obstacles).map(({ code, hint }) => ({
+  const worst = [...(refused === undefined ? [] : [refused]), ...errors]
+  const hints = [...worst, ...(causes.length > 0 || worst.length > 0 ? causes : obstacles)].map(({ code, hint }) => ({
     text: hint ?? CODES[code].next,
     code,
     meaning: CODES[code].means,
   }))
-  const runnable = all.filter(({ blocked }) => blocked === undefined)
-  const commands = runnable.length === 0 || refused !== undefined ? [] : [{ text: commandFor(runnable, plan, options) }]
-  // First what refuses all, then what the verdict is about.
-  const first = refused?.code ?? verdict.code
-  const said = distinct(hints).toSorted((a, b) => Number(b.code === first) - Number(a.code === first))
-  // What can be done at once comes before what somebody has to see to.
-  return [...commands, ...said, ...more]
+  return distinct(hints)
+}
+
+function commandsOf({ operations, before }: Concern, plan: Plan, options: PlanOptions): Advice[] {
+  const runnable = [...before, ...operations].filter(({ blocked }) => blocked === undefined)
+  if (runnable.length === 0 || plan.refused !== undefined) return []
+  return [{ text: commandFor(runnable, plan, options) }]
 }
 
 const CONSEQUENCES: ReadonlySet<Code> = new Set<BlockCode>(['PredecessorBlocked'])

@@ -9,6 +9,7 @@ import type { Fact, Place, Subject } from './explanation.ts'
 import { findTarget } from './find-target.ts'
 import { identityOf } from './identity.ts'
 import { splitPrefix } from './kinds.ts'
+import { isThisNodeAsked, volumesHere } from './node-target.ts'
 import type { NodeVolumes } from './node-volumes.ts'
 import { placeTarget } from './path-target.ts'
 import type { PlaceTarget } from './places.ts'
@@ -35,6 +36,7 @@ export function asker(context: PlanContext, volumes: NodeVolumes): (what: string
   return (what) => {
     if (isPlace(what)) return ofPlace(placeTarget(context, volumes, placeName(what)))
     const pod = UID.test(what) ? context.classes.of(what) : undefined
+    if (pod === undefined && isThisNodeAsked(context, candidates(context), what)) return ofNode(context, volumes)
     const target = pod === undefined ? findTarget(context, candidates(context), what) : podTarget(pod.uid)
     return ofTarget(context, volumes, target)
   }
@@ -63,6 +65,12 @@ function placeName(what: string): string {
 
 function ofPlace({ facts: identity, volumes, pods, paths, ...rest }: PlaceTarget): Asked {
   return { ...rest, identity, scope: { pods, only: pods, volumes, paths, attachments: [] } }
+}
+
+/** Its facts take the plan: explain.ts has them. */
+function ofNode({ inputs }: PlanContext, volumes: NodeVolumes): Asked {
+  const subject = { kind: 'Node', name: inputs.snapshot.nodeName } as const
+  return { subject, identity: [], places: [], scope: { ...NO_SCOPE, volumes: volumesHere(volumes), node: true } }
 }
 
 function ofTarget(context: PlanContext, volumes: NodeVolumes, target: Target): Asked {

@@ -15,14 +15,15 @@ import type { NodeVolume } from './node-volume.ts'
 export function deviceLinks(context: PlanContext, volume: NodeVolume, needs: Needs): Link[] {
   const { inputs } = context
   const mounted = [...volume.staged.map(({ target }) => target), ...volume.globals.map(({ path }) => path)]
-  const links = mounted.map((path) => mountLink(context, path, needs))
+  const isHad = hasAll(context, needs)
+  const links = mounted.map((path) => mountLink(context, path, needs, isHad))
   const maps = volume.maps.map(({ block }): Link => mapLink(inputs.absolute(block.mapDir), needs))
   const found = [...links, ...maps]
-  return found.length > 0 ? found : missingLink(context, volume)
+  return found.length > 0 ? found : missingLink(context, volume, isHad)
 }
 
 /** A mount point, relative to the root directory. */
-function mountLink({ inputs }: PlanContext, path: string, needs: Needs): Link {
+function mountLink({ inputs }: PlanContext, path: string, needs: Needs, isHad: boolean): Link {
   const link = { kind: 'StagedMount', name: inputs.absolute(path) } as const
   const dead = inputs.deadError(path)
   const layers = layersAt(inputs, path)
@@ -32,12 +33,22 @@ function mountLink({ inputs }: PlanContext, path: string, needs: Needs): Link {
     const left = needs.isNeeded ? '' : 'left over; '
     return { ...link, state: needs.isNeeded ? 'good' : 'bad', says: `${left}${mountSays(top, layers)}` }
   }
+  // A driver need not mount anything where a volume is staged.
+  if (isHad) return { ...link, state: 'absent', says: 'nothing is mounted there; its pods have the volume' }
   const needed = needs.wanted.length > 0
   return {
     ...link,
     state: needed ? 'bad' : 'absent',
     says: needed ? 'its directory is there, nothing is mounted' : 'an unmounted directory',
   }
+}
+
+/** By the plugins' own evidence. */
+function hasAll({ inputs }: PlanContext, { wanted }: Needs): boolean {
+  return (
+    wanted.length > 0 &&
+    wanted.every((volume) => pluginNamed(volume.plugin).evidence(inputs, volume).state === 'mounted')
+  )
 }
 
 /** Oldest first; a copy that a bind mount over itself has made is no layer of its own (O35). */
@@ -58,13 +69,17 @@ function mapLink(name: string, { isNeeded }: Needs): Link {
 }
 
 /** Nothing of it is there, and a pod wants it: bad, unless the volume is not staged at all. */
-function missingLink({ inputs }: PlanContext, { wanted }: NodeVolume): Link[] {
+function missingLink({ inputs }: PlanContext, { wanted }: NodeVolume, isHad: boolean): Link[] {
   const volume = wanted.find(({ deviceMountable, mode }) => deviceMountable && mode === 'Filesystem')
   if (volume === undefined) return []
   const path = pluginNamed(volume.plugin).globalPath?.(volume)
   if (path === undefined) return []
   const link = { kind: 'StagedMount', name: inputs.absolute(path) } as const
-  if (volume.plugin !== CSI_PLUGIN) return [{ ...link, state: 'bad', says: 'not mounted' }]
+  // A local volume may be a directory, which is mounted for its pods alone.
+  if (volume.plugin !== CSI_PLUGIN)
+    return isHad
+      ? [{ ...link, state: 'absent', says: 'not needed: its pods have the volume' }]
+      : [{ ...link, state: 'bad', says: 'not mounted' }]
   const socket = registeredDriver(inputs, volume.driver ?? '')
   if (socket === undefined) return [{ ...link, state: 'bad', says: 'not staged, and its driver does not answer' }]
   return [

@@ -2,10 +2,12 @@
 
 import { apiLookup, type Lookup } from '../desired/api-lookup.ts'
 import { podNamespace } from '../desired/pods.ts'
+import type { Attachability } from '../desired/volume-spec.ts'
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, VolumeAttachment } from '../model/objects.ts'
-import { attachmentName } from '../names/volume-names.ts'
+import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../names/volume-names.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
+import type { CsiIdentity } from '../reconcile/identity/identified.ts'
 import type { Needs } from './chain-needs.ts'
 import type { Link } from './explanation.ts'
 import type { NodeVolume } from './node-volume.ts'
@@ -78,17 +80,44 @@ function attachmentLink(context: PlanContext, volume: NodeVolume, needs: Needs):
   if (attachment !== undefined) {
     return [{ kind: 'VolumeAttachment', name: attachment.metadata.name, ...judgeAttachment(attachment, needs) }]
   }
-  if (identity === undefined || !wanted.some(({ attachability }) => attachability !== 'notAttachable')) return []
+  if (identity === undefined) return []
+  const attachability = attachabilityOf(context, volume, identity)
+  if (attachability === 'notAttachable') return []
   const { api, nodeName } = context.inputs.snapshot
   const name = attachmentName(identity.handle, identity.driver, nodeName)
   const found = api === undefined ? NOT_ASKED : apiLookup(api).volumeAttachment(name)
   // A driver whose CSIDriver could not be read may attach nothing.
-  if (wanted.every(({ attachability }) => attachability === 'unknown') && found.state === 'Absent')
+  if (attachability === 'unknown' && found.state === 'Absent')
     return [{ kind: 'VolumeAttachment', name, state: 'unknown', says: 'it is not known whether the driver attaches' }]
   const elsewhere = context.objects.attachedElsewhere(identity)
-  const judged = judge(found, needs, (object) => judgeAttachment(object, needs))
-  const other = elsewhere.length === 0 ? '' : `; the volume is attached to ${elsewhere.join(', ')}`
-  return [{ kind: 'VolumeAttachment', name, ...judged, says: `${judged.says}${other}` }]
+  // What is mounted here needs its device, whoever wants it (O7).
+  const judged = judge(found, { wanted, isNeeded: true }, (object) => judgeAttachment(object, needs))
+  const status = context.objects.isAttached(csiUniqueName(identity.driver, identity.handle))
+  const more = [
+    ...(found.state === 'Absent' && status ? ['node.status.volumesAttached still lists it'] : []),
+    ...(elsewhere.length === 0 ? [] : [`the volume is attached to ${elsewhere.join(', ')}`]),
+  ]
+  return [{ kind: 'VolumeAttachment', name, ...judged, says: [judged.says, ...more].join('; ') }]
+}
+
+/** By what pods want; of what only is mounted here, by its driver: without a CSIDriver object nobody knows (S3). */
+function attachabilityOf(
+  { inputs }: PlanContext,
+  { wanted, onDisk, mounts }: NodeVolume,
+  { driver, handle }: CsiIdentity,
+): Attachability {
+  if (wanted.length > 0)
+    return (
+      (['attachable', 'unknown'] as const).find((each) => wanted.some(({ attachability }) => attachability === each)) ??
+      'notAttachable'
+    )
+  // An inline volume is never attached, whatever its driver does with other volumes (C35).
+  const isInline = onDisk.some(({ podUid, name }) => handle === inlineCsiHandle(podUid, unescapeQualifiedName(name)))
+  if (mounts.length === 0 || isInline) return 'notAttachable'
+  const { api } = inputs.snapshot
+  const object = api?.csiDrivers.find(({ metadata }) => metadata.name === driver)
+  if (object === undefined) return 'unknown'
+  return object.spec.attachRequired === false ? 'notAttachable' : 'attachable'
 }
 
 function judgeAttachment({ metadata, status }: VolumeAttachment, { isNeeded }: Needs): Judged {

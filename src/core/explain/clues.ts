@@ -2,8 +2,10 @@
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
+import { stopPod } from '../reconcile/context/hints.ts'
 import { howToStart } from '../reconcile/context/kubelet-unit.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
+import type { AdviceClues } from './advice.ts'
 import type { Concern } from './concerns.ts'
 
 /** @param uids of pods that are explained as a whole */
@@ -12,12 +14,22 @@ export function cluesOn(
   uids: readonly string[],
   concern: Concern,
   options: PlanOptions,
-): string[] {
-  return uids.flatMap((uid) => {
-    const found = classes.of(uid)
-    if (found === undefined) return []
-    return [...deletionClues(inputs, found, concern), ...directoryClues(inputs, found, concern, options)]
-  })
+): AdviceClues {
+  const found = uids.flatMap((uid) => classes.of(uid) ?? [])
+  const more = found.flatMap((pod) => [
+    ...deletionClues(inputs, pod, concern),
+    ...directoryClues(inputs, pod, concern, options),
+  ])
+  const urgent = found.flatMap((pod) => stopClues(inputs, pod))
+  return { urgent: urgent.map((text) => ({ text })), more: more.map((text) => ({ text })) }
+}
+
+/** Nothing of a pod comes down before its containers have stopped. */
+function stopClues({ snapshot: { kubelet } }: ActualInputs, { pod, class: name }: PodClass): string[] {
+  if (pod?.metadata.deletionTimestamp === undefined || name !== 'Frozen' || kubelet?.running === true) return []
+  return [
+    `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them: ${stopPod(pod.metadata.uid)}`,
+  ]
 }
 
 /** A terminating pod is deleted from the API once its kubelet reports that it has ended, and no finalizer is left. */
@@ -32,11 +44,6 @@ function deletionClues(
   const isUp = kubelet?.running === true
   const log = kubelet?.unit === undefined ? '' : ` (journalctl -u ${kubelet.unit})`
   return [
-    ...(name === 'Frozen' && !isUp
-      ? [
-          `Without a kubelet nothing stops the pod's containers: ${howToStart(kubelet)}, or stop them with crictl pods --label io.kubernetes.pod.uid=${pod.metadata.uid} -q | xargs -r crictl stopp.`,
-        ]
-      : []),
     ...(name === 'Finished' && !isUp
       ? [
           `${operations.length > 0 ? 'Then' : 'Next,'} ${howToStart(kubelet)}: only the kubelet reports to the API server that the pod has ended and may be deleted.`,

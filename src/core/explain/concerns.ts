@@ -15,6 +15,8 @@ export interface Scope {
   readonly paths: readonly string[]
   /** Names of VolumeAttachments that no volume of this node is known for. */
   readonly attachments: readonly string[]
+  /** The node as a whole: all of the plan. */
+  readonly node?: true
   /** A CSI driver: all that is planned, waited for or wrong with its volumes. */
   readonly driver?: { readonly name: string; readonly sockets: readonly string[] }
 }
@@ -30,6 +32,8 @@ export interface Concern {
 }
 
 export function concernOf(inputs: ActualInputs, plan: Plan, decisions: readonly Decision[], scope: Scope): Concern {
+  const { operations: planned, waiting, problems } = plan
+  if (scope.node) return { operations: planned, before: [], waiting, problems, decisions: [] }
   const tests = scope.volumes.map((volume) => new VolumeTest(inputs, volume))
   const isPod = (uid: string | undefined): boolean => uid !== undefined && scope.pods.includes(uid)
   const mayBe = (uid: string | undefined): boolean =>

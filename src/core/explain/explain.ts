@@ -21,9 +21,10 @@ import { driverAdvice, driverVerdict } from './driver-verdict.ts'
 import type { Explanation } from './explanation.ts'
 import { heldAt } from './held-at.ts'
 import { mattersMost } from './matters-most.ts'
+import { nodeFacts } from './node-target.ts'
 import type { NodeVolume } from './node-volume.ts'
 import { NodeVolumes } from './node-volumes.ts'
-import { FROM_SNAPSHOT } from './not-asked.ts'
+import { FROM_SNAPSHOT, OF_NODE } from './not-asked.ts'
 import { podViews } from './pod-views.ts'
 import { verdictOf } from './verdict.ts'
 import { becauseOf, untouchable } from './why-nothing.ts'
@@ -70,8 +71,9 @@ function explanationOf(
   }: { what: string; asked: Asked; concern: Concern; volumes: readonly DescribedVolume[] },
 ): Explanation {
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused } = plan
+  const isNode = asked.scope.node === true
   const all = new Set([...concern.before, ...concern.operations])
-  const { first, more, ...judged } =
+  const { first, clues, ...judged } =
     asked.driver === undefined
       ? ofThing(context, asked, { concern, volumes, options })
       : ofDriver(context, asked.driver, concern)
@@ -85,8 +87,9 @@ function explanationOf(
     createdAt,
     volctlVersion,
     subject: asked.subject,
-    identity: asked.identity,
-    pods: podViews(context, asked.scope),
+    identity: isNode ? nodeFacts(context, plan) : asked.identity,
+    // Of a node every one: they are counted.
+    pods: isNode ? [] : podViews(context, asked.scope),
     volumes: volumes.map(({ view }) => view),
     ...judged,
     places: asked.places,
@@ -94,8 +97,8 @@ function explanationOf(
     waiting: concern.waiting,
     problems: concern.problems,
     decisions: concern.decisions,
-    holders: FROM_SNAPSHOT,
-    advice: [...first, ...adviceOn(concern, plan, options, more, judged.verdict)],
+    holders: isNode ? OF_NODE : FROM_SNAPSHOT,
+    advice: [...first, ...adviceOn(concern, plan, options, clues, judged.verdict)],
     complete,
     ...defined({ refused }),
   }
@@ -115,12 +118,12 @@ function ofThing(context: PlanContext, asked: Asked, { concern, volumes, options
     places: [...asked.places, ...views.flatMap(({ places }) => places)],
   })
   const clues = cluesOn(context, asked.scope.pods, concern, options)
-  return { chain: mattersMost(views)?.chain ?? [], verdict, first: [], more: clues.map((text) => ({ text })) }
+  return { chain: mattersMost(views)?.chain ?? [], verdict, first: [], clues }
 }
 
 function ofDriver(context: PlanContext, target: DriverTarget, concern: Concern) {
   const driver = withWaiting(target.view, concern.waiting)
   const chain = driverChain(context, { ...target, view: driver })
   const verdict = driverVerdict(context, driver, chain, concern)
-  return { driver, chain, verdict, first: driverAdvice(driver, verdict), more: [] }
+  return { driver, chain, verdict, first: driverAdvice(driver, verdict), clues: { urgent: [], more: [] } }
 }

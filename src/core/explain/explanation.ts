@@ -14,6 +14,7 @@ export const SUBJECT_KINDS = [
   'VolumeAttachment',
   'Volume',
   'Driver',
+  'Node',
   'Device',
   'Mount',
   'Path',

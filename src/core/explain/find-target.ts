@@ -1,10 +1,8 @@
 /** What a name means: one thing; of several, or none, an error says what to ask for instead. */
 
-import { ALL_CODES } from '../codes/codes.ts'
 import { type ReadFailure, readFailures } from '../desired/read-failures.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { firstFew } from '../lang/first-few.ts'
-import { nearNames } from '../lang/near-names.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { type Candidate, type Target, volumeOf } from './candidates.ts'
@@ -28,7 +26,7 @@ export function findTarget(context: PlanContext, candidates: readonly Candidate[
   const [first] = found ?? []
   if (found === undefined || first === undefined) throw notFound(context, candidates, what)
   if (found.length === 1) return first.target
-  return samePod(context, found) ?? fail(ambiguous(context, what, found))
+  return samePod(context, found) ?? fail(new AmbiguousThing(context.inputs.snapshot.nodeName, what, found))
 }
 
 function named(candidates: readonly Candidate[], name: string): Candidate[] {
@@ -75,13 +73,16 @@ function fail(error: VolctlError): never {
   throw error
 }
 
-function ambiguous({ inputs }: PlanContext, what: string, found: readonly Candidate[]): VolctlError {
-  const asks = found.map(({ ask, about }) => `${ask} (${about})`)
-  return new VolctlError(
-    'AmbiguousName',
-    `"${what}" is ambiguous on node ${inputs.snapshot.nodeName}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`,
-    { hint: `Name one of them: volctl explain ${found[0]?.ask}` },
-  )
+/** Several things have the name: what to ask for instead, each with a few words about it. */
+export class AmbiguousThing extends VolctlError {
+  readonly asks: readonly string[]
+
+  constructor(node: string, what: string, found: readonly Candidate[]) {
+    const asks = found.map(({ ask, about }) => `${ask} (${about})`)
+    const message = `"${what}" is ambiguous on node ${node}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`
+    super('AmbiguousName', message, { hint: `Name one of them: volctl explain ${found[0]?.ask}` })
+    this.asks = asks
+  }
 }
 
 function notFound({ inputs, classes }: PlanContext, candidates: readonly Candidate[], what: string): VolctlError {
@@ -95,9 +96,7 @@ function notFound({ inputs, classes }: PlanContext, candidates: readonly Candida
     `${candidates.filter(({ target }) => target.kind === 'Driver').length} drivers`,
   ]
   const unread = api === undefined ? '' : unreadText(readFailures(api.errors))
-  const things = nearCandidates(candidates, what, MOST_NEAR)
-  // A word without digits or marks may be a code that was not written as one.
-  const near = things.length > 0 || !/^[a-z]+$/i.test(what) ? things : nearNames(what, ALL_CODES, 1)
+  const near = nearCandidates(candidates, what, MOST_NEAR)
   return new VolctlError(
     'NotFound',
     `"${what}" was not found on node ${nodeName}; searched: ${searched.join(', ')}${unread}`,

@@ -11,6 +11,7 @@ export function heldAt(
   { scope, places, devices = [] }: Asked,
   operations: readonly Operation[],
 ): Held {
+  if (scope.node) return { heldAt: [], content: [], rootDir: inputs.rootDir, devices: [] }
   const mounted = scope.volumes.flatMap(({ mounts }) => mounts.map(({ mountPoint }) => inputs.plain(mountPoint)))
   const onDisk = scope.volumes.flatMap(({ onDisk }) => onDisk.map(({ dir }) => inputs.absolute(dir)))
   const asked = places.filter(({ mounts }) => mounts.length > 0).map(({ path }) => path)

@@ -37,6 +37,7 @@ export function becauseOf(
   { decisions }: Concern,
 ): Because {
   const { inputs, classes } = context
+  if (scope.node) return { why: 'every volume of this node is as it should be' }
   const pods = scope.pods.flatMap((uid) => classes.of(uid) ?? [])
   const [pod, ...others] = pods
   if (pod !== undefined && others.length > 0) return { why: severalBecause(pods) }

@@ -7,6 +7,7 @@ import { firstFew } from '../lang/first-few.ts'
 import type { OperationKind, StepOp } from '../plan/plan.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import type { PodProcess } from '../processes/pod-cgroups.ts'
+import { leadingAdvice } from './advice.ts'
 import type { Advice, Explanation, HoldersView, NamespaceView, ProcessView } from './explanation.ts'
 
 /** Steps that fail on what somebody holds. */
@@ -47,11 +48,10 @@ export function withHolders(explanation: Explanation, found: Holders, nameOf: Na
     kernel,
     notes: unseen,
   }
-  return {
-    ...explanation,
-    holders,
-    advice: [...adviceOnHolders(explanation, holders), ...explanation.advice],
-  }
+  // What has to be seen to before anything is done comes before what apply would fail on.
+  const leading = leadingAdvice(explanation)
+  const advice = explanation.advice.toSpliced(leading, 0, ...adviceOnHolders(explanation, holders))
+  return { ...explanation, holders, advice }
 }
 
 /** What the operations that would run fail on: not on those who have a mount of their own because they want it. */

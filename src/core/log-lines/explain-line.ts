@@ -28,7 +28,7 @@ export function answerLine(line: LogLine, node: AskedNode | undefined): Answered
   const { otherNode, elsewhere } = placeOf(line, names, node.state.snapshot)
   const there = elsewhere ? otherNode?.name : undefined
   const sentence = name === undefined ? undefined : sentenceView(name, node.state, there)
-  const resolved = resolveNames(node, names, there)
+  const resolved = resolveNames(node, names, there).map((each) => withUnchecked(each, name))
   const main = mainOf(resolved, name)
   return {
     answer: { ...defined({ sentence, otherNode, main: main?.view }), also, names: resolved.map(({ view }) => view) },
@@ -61,6 +61,15 @@ export function sentenceView(name: SentenceName, state: NodeState | undefined, t
     rules,
     harmless: harmless === true,
   }
+}
+
+/** "as it should be" would be read as if the trouble of the line were over. */
+function withUnchecked(resolved: Resolved, name: SentenceName | undefined): Resolved {
+  const { unchecked }: Partial<Sentence> = name === undefined ? {} : SENTENCES[name]
+  const { view } = resolved
+  if (unchecked === undefined || view.verdict?.state !== 'nothing' || view.kind === 'driver') return resolved
+  const says = `nothing is wrong with mounts and attachments, but ${unchecked}: the trouble of the line stands until somebody has seen to it`
+  return { ...resolved, view: { ...view, says, unchecked: true } }
 }
 
 const FIRST: Readonly<Record<'pod' | 'driver' | 'volume', readonly NameKind[]>> = {

@@ -30,6 +30,8 @@ export interface NameView {
   readonly ask?: string
   readonly subject?: Subject
   readonly verdict?: Verdict
+  /** volctl finds nothing wrong, and does not look at what the line says. */
+  readonly unchecked?: true
 }
 
 export interface LineView {

@@ -11,22 +11,35 @@ export interface LinePlace {
   readonly elsewhere: boolean
 }
 
-export function placeOf({ host, program }: LogLine, names: readonly LineName[], snapshot: NodeSnapshot): LinePlace {
+export function placeOf(line: LogLine, names: readonly LineName[], snapshot: NodeSnapshot): LinePlace {
+  const { host, program = '' } = line
   const { nodeName } = snapshot
   const named = names.filter(({ kind }) => kind === 'node').map(({ name }) => name)
   const other = named.find((name) => !isThisNode(snapshot, name))
   const own = named.some((name) => isThisNode(snapshot, name))
-  const isKubelets = program === 'kubelet'
+  // kubelet, kubelet.service, snap's kubelite, a wrapper of a distribution.
+  const isKubelets = /kubel(?:et|ite)/.test(program)
   // A controller writes on its own host about all nodes.
   if (host !== undefined && !isThisNode(snapshot, host) && (isKubelets || !own))
     return elsewhere(host, `this line was written on ${host}, and this is ${nodeName}: run volctl there`)
   if (other === undefined) return { elsewhere: false }
   // A kubelet writes about its own node; drivers call that by the cloud's name for it.
   if (own || (isKubelets && host !== undefined)) {
-    const says = `the line also names node ${other}; this one is ${nodeName}: run volctl explain on both`
-    return { otherNode: { name: other, says }, elsewhere: false }
+    return { otherNode: { name: other, says: bothText(line, other, snapshot) }, elsewhere: false }
   }
   return elsewhere(other, `the line is about node ${other}, and this one is ${nodeName}: run volctl explain there`)
+}
+
+/** Who has the volume, and who waits for it, where the line says so (R742): what keeps a volume is where the volume is. */
+function bothText({ said, values }: LogLine, other: string, snapshot: NodeSnapshot): string {
+  const { nodeName } = snapshot
+  const [, listed = ''] = /\battached to node ["']?([a-z0-9][a-z0-9.-]{0,252})/.exec(said) ?? []
+  const holder = (listed || (values.get('attachedTo') ?? '').replaceAll(/[[\]"]/g, '')).replace(/\.$/, '')
+  if (holder === other)
+    return `node ${other} has the volume, and this one, ${nodeName}, waits for the volume: what keeps the volume is on ${other}; run volctl explain there too`
+  if (holder !== '' && isThisNode(snapshot, holder))
+    return `node ${other} waits for the volume, and this one, ${nodeName}, has the volume: what keeps the volume is here`
+  return `the line also names node ${other}; this one is ${nodeName}: run volctl explain on both`
 }
 
 function elsewhere(name: string, says: string): LinePlace {

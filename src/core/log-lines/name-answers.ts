@@ -2,7 +2,10 @@
 import { VolctlError } from '../errors/errors.ts'
 import { type Explained, explainer } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
+import { AmbiguousThing } from '../explain/find-target.ts'
+import { firstFew } from '../lang/first-few.ts'
 import { onceFor } from '../lang/once-for.ts'
+import { isPlainWord } from '../lang/plain-word.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { elsewhereAnswer, notFoundText, objectAnswer } from './absent-names.ts'
@@ -93,7 +96,7 @@ function identityOf({ subject, volumes }: Explanation): string {
 function resolveName(node: AskedNode, name: LineName, there: string | undefined): Resolved {
   const object = objectAnswer(node.state, name) ?? (there === undefined ? undefined : elsewhereAnswer(name, there))
   if (object !== undefined) return { view: object }
-  let ambiguous: VolctlError | undefined
+  let ambiguous: string | undefined
   for (const ask of asksFor(name, there === undefined)) {
     try {
       const explained = node.explain(ask)
@@ -102,11 +105,20 @@ function resolveName(node: AskedNode, name: LineName, there: string | undefined)
       return { view: found, explained }
     } catch (error) {
       if (!(error instanceof VolctlError)) throw error
-      if (error.code === 'AmbiguousName') ambiguous = error
+      if (error instanceof AmbiguousThing) ambiguous = ambiguousText(ask, error)
     }
   }
-  const says = ambiguous === undefined ? notFoundText(node.state, name) : ambiguous.message
+  const says = ambiguous ?? notFoundText(node.state, name)
   return { view: { kind: name.kind, name: name.name, found: ambiguous !== undefined, says } }
+}
+
+const MOST_ALIKE = 3
+
+/** A few of them; the command that lists them fails with all. */
+function ambiguousText(ask: string, { asks }: AmbiguousThing): string {
+  const few = firstFew(asks, MOST_ALIKE, 'and ').join(', ')
+  const list = asks.length > MOST_ALIKE && isPlainWord(ask) ? `; volctl explain ${ask} lists them` : ''
+  return `is ambiguous here: ${few}${list}`
 }
 
 /** What a person would ask, the most telling question first. Pods of several nodes call their volumes alike. */

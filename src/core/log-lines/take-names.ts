@@ -17,6 +17,7 @@ export function namesIn(line: LogLine): LineName[] {
   takeUids(text, names)
   takeObjects(line, names)
   takeVolumes(text, names)
+  takeHandles(line, names)
   return names.all.slice(0, MOST_NAMES)
 }
 
@@ -32,6 +33,10 @@ class Names {
     const key = `podVolume ${name}`
     const before = this.#found.get(key)?.pods ?? []
     this.#found.set(key, { kind: 'podVolume', name, pods: [...new Set([...before, ...pods])] })
+  }
+
+  drop(kind: NameKind, name: string): void {
+    this.#found.delete(`${kind} ${name}`)
   }
 
   of(kind: NameKind): string[] {
@@ -73,7 +78,7 @@ function inPath(path: string, names: Names): void {
   if (name !== undefined && name !== '') names.addPodVolume(name, [uid])
 }
 
-const UNIQUE = /(?<![\w/.~-])(?:kubernetes\.io\/[a-z0-9-]+|flexvolume-[\w.-]+)\/[^\s"]+/g
+const UNIQUE = /(?<![\w/.~-])(?:kubernetes\.io\/[a-z0-9-]+|flexvolume-[\w.-]+)\/[^\s"“”]+/g
 const PER_POD = new RegExp(`^(?:kubernetes\\.io|flexvolume-[^/]+)/[^/]+/(${UID})-(.+)$`)
 
 function takeUniqueNames(text: string, names: Names): void {
@@ -198,3 +203,30 @@ function addVolume(name: string, pods: readonly string[], names: Names): void {
   if (pods.length > 0) names.addPodVolume(name, pods)
   else if (!names.of('podVolume').includes(name)) names.addPodVolume(name, [])
 }
+
+/** What a driver calls its volume stands bare, after few words. */
+const HANDLES = [
+  /\b[Oo]peration with the given [Vv]olume(?: ID)?(?:=| )"?([^\s"]{1,253})/g,
+  /(?:\b[Vv]olume \[|\[volume=)([^\s\];]{1,253})/g,
+  /\b(?:at|de)tach(?:ing|ment timeout for)? volume ([^\s"[]{1,253})/g,
+  /"volume_id":"([^"]{1,253})"/g,
+  // A unique name stands there too: takeUniqueNames has that.
+  /\bvolume "(?!kubernetes\.io\/|flexvolume-)([^"\s]{0,253}[/^][^"\s]{1,253})"/g,
+]
+const HANDLE_KEYS = ['volumeID', 'volumeId', 'VolumeID', 'volume_id', 'volumeHandle']
+
+function takeHandles({ said, values }: LogLine, names: Names): void {
+  const bare = HANDLES.flatMap((pattern) => [...said.matchAll(pattern)].map(([, name = '']) => name))
+  const handles = [...bare, ...HANDLE_KEYS.flatMap((key) => values.get(key) ?? [])].map((each) =>
+    each.replace(/[.:,;)]{1,4}$/, ''),
+  )
+  for (const handle of handles) {
+    // "failed to attach volume to node": a word is no handle.
+    if (!/[\d_^./:-]/.test(handle)) continue
+    // Some are written like paths.
+    names.drop('path', handle)
+    if (!VOLUME_KINDS.some((kind) => names.of(kind).includes(handle))) names.add('volume', handle)
+  }
+}
+
+const VOLUME_KINDS: readonly NameKind[] = ['podVolume', 'persistentVolume', 'volume']

@@ -54,7 +54,8 @@ const texts = keptList(text)
 const textByName = keptRecord(text)
 const time = nullable(text)
 
-const metadata: KeptFields<ObjectMeta> = {
+/** Of every object. */
+export const metadataFields: KeptFields<ObjectMeta> = {
   name: needed(text),
   namespace: text,
   uid: unneeded(text),
@@ -73,7 +74,7 @@ const metadata: KeptFields<ObjectMeta> = {
 const typed: KeptFields<ApiObject> = {
   apiVersion: text,
   kind: text,
-  metadata: needed(named('metadata', kept(metadata))),
+  metadata: needed(named('metadata', kept(metadataFields))),
 }
 
 const localReference = kept<LocalObjectReference>({ name: text })
@@ -152,7 +153,7 @@ const sharedSources: KeptFields<SharedSources> = {
   }),
 }
 
-const podVolume = kept<PodVolumeSource>({
+export const podVolumeShape = kept<PodVolumeSource>({
   ...sharedSources,
   name: needed(text),
   emptyDir: kept({ medium: text, sizeLimit: text }),
@@ -215,11 +216,11 @@ const containerStatuses = named(
 
 export const podShape = kept<Pod>({
   ...typed,
-  metadata: needed(kept({ ...metadata, uid: needed(text) })),
+  metadata: needed(kept({ ...metadataFields, uid: needed(text) })),
   spec: needed(
     kept({
       nodeName: text,
-      volumes: keptList(podVolume),
+      volumes: keptList(podVolumeShape),
       initContainers: containers,
       containers,
       ephemeralContainers: containers,

@@ -31,6 +31,7 @@ const inputs = object<PlanInputs>({
     state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
     note: optional(text),
     unit: optional(about('The systemd unit that runs the kubelet, or would start it.', text)),
+    pid: optional(about('The process of the kubelet that runs.', count)),
   }),
   actual: object<PlanInputs['actual']>({ mounts: count, podDirs: count }),
   runtime: object<PlanInputs['runtime']>({ source: text, pods: count }),

@@ -49,7 +49,7 @@ export function notAsked(flag: string): Obstacle {
   return {
     code: 'NotAsked',
     message: 'done only on request: the kubelet may have been stopped to prevent this',
-    hint: `Give ${flag}.`,
+    hint: `To ask for it: volctl apply ${flag}`,
   }
 }
 

@@ -37,7 +37,11 @@ function nextSteps(plan: Plan, given: Given): readonly NextStep[] {
   const { refused } = plan
   if (refused !== undefined)
     return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
-  const steps = [...applySteps(plan, given), ...kubeletSteps(plan, given)]
+  const apply = applySteps(plan, given)
+  const kubelet = kubeletSteps(plan, given)
+  // What is known is looked at before a process is ended of which nobody knows what started it.
+  const isUnsure = kubelet.length > 0 && apply.length === 0 && plan.inputs.kubelet.unit === undefined
+  const steps = [...apply, ...(isUnsure ? lookSteps(plan, given).slice(0, 1) : []), ...kubelet]
   if (steps.length > 0) return steps
   return [...settleSteps(plan, given), ...lookSteps(plan, given), ...startSteps(plan)].slice(0, 1)
 }
@@ -57,20 +61,46 @@ function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
 function kubeletSteps(plan: Plan, { words, settleMs }: Given): NextStep[] {
   const { unit } = plan.inputs.kubelet
+  const stops = stopSteps(plan.inputs.kubelet)
   const never = kubeletOutlook(plan)?.never ?? []
   // Operations without waits need no stopped kubelet.
-  if (unit === undefined || !never.some(({ about }) => about !== undefined)) return []
+  if (stops.length === 0 || !never.some(({ about }) => about !== undefined)) return []
   const seconds = Math.ceil(settleMs / 1000)
-  const api = runsApiServer(unit)
-    ? `; ${unit} also runs this node's API server: give the --kubeconfig of another one`
-    : ''
+  const api =
+    unit !== undefined && runsApiServer(unit)
+      ? `; ${unit} also runs this node's API server: give the --kubeconfig of another one`
+      : ''
   return [
-    { command: `systemctl stop ${shellWord(unit)}`, why: 'for what the kubelet never does; pods run on without it' },
+    ...stops,
     {
       command: `sleep ${seconds}; ${volctl('apply', ...words)}`,
       why: `after the settle time of ${formatDuration(settleMs)}${api}`,
     },
-    { command: `systemctl start ${shellWord(unit)}`, why: 'afterwards' },
+    ...(unit === undefined ? [] : [{ command: `systemctl start ${shellWord(unit)}`, why: 'afterwards' }]),
+  ]
+}
+
+/** Without a unit: how to find what started the kubelet, and to end its process. */
+function stopSteps({ unit, pid, state }: Plan['inputs']['kubelet']): NextStep[] {
+  const pods = 'for what the kubelet never does; pods run on without it'
+  if (unit !== undefined) return [{ command: `systemctl stop ${shellWord(unit)}`, why: pods }]
+  if (state === 'mayReturn') return []
+  if (pid === undefined)
+    return [
+      {
+        command: "pgrep -af 'kubelet|k3s|k0s'",
+        why: 'no unit of the kubelet is known: find its process, and stop what runs it',
+      },
+    ]
+  return [
+    {
+      command: `ps -o pid,ppid,lstart,args -p ${pid}`,
+      why: 'no unit of the kubelet is known: see that this is the kubelet, and what started it (PPID)',
+    },
+    {
+      command: `kill ${pid}`,
+      why: `${pods}; what supervises the kubelet may start it again`,
+    },
   ]
 }
 
@@ -112,10 +142,10 @@ function explain(what: string | undefined, why = 'says what is wrong, and what t
   return what === undefined ? undefined : { command: volctl('explain', what), why }
 }
 
-/** Nothing is left to do, and the kubelet is down. */
-function startSteps({ inputs: { kubelet }, complete }: Plan): NextStep[] {
+/** Nothing is left to do, with any flags, and the kubelet is down. */
+function startSteps({ inputs: { kubelet }, complete, summary }: Plan): NextStep[] {
   const isDown = kubelet.state === 'stopped' || kubelet.state === 'mayReturn'
-  if (!isDown || kubelet.unit === undefined || !complete) return []
+  if (!isDown || kubelet.unit === undefined || !complete || summary.filtered > 0) return []
   return [{ command: `systemctl start ${shellWord(kubelet.unit)}`, why: 'nothing is left to do: start the kubelet' }]
 }
 

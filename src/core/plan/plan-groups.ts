@@ -12,6 +12,8 @@ export interface PlanGroup {
   readonly operations: readonly Operation[]
   readonly waiting: readonly Waiting[]
   readonly problems: readonly Problem[]
+  /** All names of its volumes, those of waits that are not shown too. */
+  readonly names: ReadonlySet<string>
 }
 
 export interface PlanGroups {
@@ -26,6 +28,7 @@ interface Growing {
   readonly operations: Operation[]
   readonly waiting: Waiting[]
   readonly problems: Problem[]
+  readonly names: Set<string>
 }
 
 /** @param isShown true for a wait that is shown by itself; of the others only the names are used */
@@ -44,7 +47,7 @@ export function planGroups(plan: Plan, isShown: (wait: Waiting) => boolean = () 
   // Sorting is stable: of equally bad groups the one with the first operation comes first.
   const shown = groups.all().filter((each) => each.operations.length + each.waiting.length + each.problems.length > 0)
   const sorted = shown.toSorted((a, b) => rankOf(a) - rankOf(b))
-  return { alike: [...Map.groupBy(sorted, likeness).values()], rest: bySeverity(rest) }
+  return { alike: [...Map.groupBy(sorted, likeness).values()], rest: rest.toSorted(bySeverity) }
 }
 
 class Groups {
@@ -64,6 +67,7 @@ class Groups {
 
   of({ pod, volume, ...more }: { pod?: PodRef; volume?: VolumeRef; paths?: readonly string[] }): Growing {
     const group = pod === undefined ? this.#ofVolume(volume) : this.#ofPod(pod)
+    for (const name of volume === undefined ? [] : namesOf(volume)) group.names.add(name)
     for (const path of more.paths ?? []) this.#byPath.set(path, group)
     return group
   }
@@ -84,7 +88,7 @@ class Groups {
   #group(key: string, about: PlanGroup['about']): Growing {
     const known = this.#byKey.get(key)
     if (known !== undefined) return known
-    const group: Growing = { about, operations: [], waiting: [], problems: [] }
+    const group: Growing = { about, operations: [], waiting: [], problems: [], names: new Set() }
     this.#byKey.set(key, group)
     return group
   }
@@ -131,8 +135,9 @@ export function operationRank(operation: Operation): number {
   return liftingFlag(operation) === undefined ? 1 : 2
 }
 
-export function bySeverity(problems: readonly Problem[]): readonly Problem[] {
-  return problems.toSorted((a, b) => SEVERITY_RANK[a.severity] - SEVERITY_RANK[b.severity])
+/** For sorting: the worst first. */
+export function bySeverity(a: Problem, b: Problem): number {
+  return SEVERITY_RANK[a.severity] - SEVERITY_RANK[b.severity]
 }
 
 /** Volumes that the kubelet fills from the API: nobody's data. */

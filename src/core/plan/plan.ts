@@ -322,6 +322,8 @@ export interface PlanInputs {
     readonly note?: string
     /** The systemd unit that runs the kubelet, or would start it. */
     readonly unit?: string
+    /** Of the kubelet that runs. */
+    readonly pid?: number
   }
   readonly actual: { readonly mounts: number; readonly podDirs: number }
   readonly runtime: { readonly source: string; readonly pods: number }

@@ -8,7 +8,7 @@ import type { TreeEntry } from '../model/snapshot.ts'
 import { type Draft, type Findings, messageOnPod } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
-import { CLEAR_AWAY, whoMounted } from './context/hints.ts'
+import { CLEAR_AWAY, REMOVE_DIRECTORIES, whoMounted } from './context/hints.ts'
 import { gone, podTimes, stateOf } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
 import { contentObstacle } from './obstacles/content-users.ts'
@@ -26,7 +26,7 @@ export function removeOrphanPodDirs(context: PlanContext, findings: Findings): v
       'OrphanPodDir',
       `${removable} orphaned pod director${removable === 1 ? 'y' : 'ies'} can be removed`,
       {},
-      'Give --orphans to remove what is left of deleted pods.',
+      REMOVE_DIRECTORIES,
     )
   }
 }

@@ -7,7 +7,7 @@ import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { groupedNotes } from './grouped-notes.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
-import { groupCounts } from './summary-line.ts'
+import { groupCounts, openText } from './summary-line.ts'
 import { terminalSafe } from './terminal-safe.ts'
 import { bytesText, count, podText } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
@@ -115,13 +115,15 @@ function leftText(
 ): string {
   if (left === undefined)
     return wrapped('', 'The node was not read again: volctl plan shows what is left to do.', width)
-  const waiting = after === undefined || after.waiting.length === 0 ? '' : ` ${after.waiting.length} waiting.`
-  if (left.length === 0) return `Nothing is left to do.${waiting}\n`
+  const open = after === undefined ? [] : openText(after)
+  const next = wrapped('Next: ', 'volctl plan', undefined, paint.bold)
+  if (left.length === 0 && open.length === 0) return 'Nothing is left to do.\n'
+  if (left.length === 0) return `${wrapped('', `No operation is left: ${open.join('; ')}.`, width)}${next}`
   const kinds: Partial<Record<Operation['kind'], number>> = {}
   for (const { kind } of left) kinds[kind] = (kinds[kind] ?? 0) + 1
   const notes = left.map(({ kind, blocked, message }) =>
     blocked === undefined ? { code: kind, message } : { ...blocked, code: `${kind}, ${blocked.code}` },
   )
-  const head = wrapped('', `Left: ${groupCounts(kinds).join(', ')}.${waiting}`, width)
-  return `${head}${groupedNotes('Left', notes, paint.warn, width)}${wrapped('Next: ', 'volctl plan', undefined, paint.bold)}`
+  const head = wrapped('', `Left: ${[groupCounts(kinds).join(', '), ...open].join('; ')}.`, width)
+  return `${head}${groupedNotes('Left', notes, paint.warn, width)}${next}`
 }

@@ -62,9 +62,12 @@ function partsOf(answer: Explanation, screen: Screen): Part[] {
   const also = notesLine(beside, screen)
   return [
     { forms: [headText(answer, screen)], rank: 0 },
-    { forms: growing([factsText(answer.identity, screen)]), rank: 9, name: 'identity' },
+    { forms: identityForms(answer, screen), rank: 9, name: 'identity' },
     { forms: placesForms(places, volumes.length, screen), rank: 7, name: 'paths' },
-    { forms: chainForms(answer, sorted, screen), rank: 1, ahead: 1, name: 'chains' },
+    // No one volume is what a question about a node is about.
+    subject.kind === 'Node'
+      ? { forms: growing(chainForms(answer, sorted, screen)), rank: 8, name: 'chains' }
+      : { forms: chainForms(answer, sorted, screen), rank: 1, ahead: 1, name: 'chains' },
     { forms: driverForms(driver, screen), rank: 3, name: 'sockets' },
     { forms: podsForms(answer, screen), rank: 6, name: 'pods' },
     {
@@ -75,11 +78,21 @@ function partsOf(answer: Explanation, screen: Screen): Part[] {
     { forms: growing([notesText(beside, screen)]), rank: 4, name: 'problems' },
     { forms: volumesForms(sorted, said, screen), rank: 5, name: 'volumes' },
     { forms: [volumes.length > 1 || (also === '' && driver !== undefined) ? also : `\n${also}`], rank: 0 },
-    ...(driver === undefined ? [{ forms: holdersForms(holders, screen), rank: 3, name: 'holders' }] : []),
+    ...(driver === undefined && subject.kind !== 'Node'
+      ? [{ forms: holdersForms(holders, screen), rank: 3, name: 'holders' }]
+      : []),
     { forms: adviceForms(answer.advice, screen), rank: 2, name: 'what to do' },
     { forms: growing([rulesText(answer, screen)]), rank: 8, name: 'rules' },
     { forms: ['', '\n'], rank: 10 },
   ]
+}
+
+const FEW_FACTS = 4
+
+/** Of a node the facts are what was asked for. */
+function identityForms({ identity, subject }: Explanation, screen: Screen): string[] {
+  const text = factsText(identity, screen)
+  return subject.kind === 'Node' ? [factsText(identity.slice(0, FEW_FACTS), screen), text] : growing([text])
 }
 
 function holdersForms(holders: Explanation['holders'], screen: Screen): string[] {

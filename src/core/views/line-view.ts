@@ -3,6 +3,7 @@
  * On a terminal the normal form fits the screen: what gives way first stands in GIVES_WAY. `-o wide` shows all, and the whole
  * explanation of the thing that the line is about.
  */
+import { leadingAdvice } from '../explain/advice.ts'
 import type { HoldersView, ProcessView, Verdict } from '../explain/explanation.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
@@ -119,6 +120,7 @@ function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] 
   const { main, explanation, createdAt } = answer
   const { paint, width } = paper
   const advice = (explanation?.advice ?? []).slice(0, MOST_ADVICE)
+  const leading = explanation === undefined ? 0 : leadingAdvice(explanation)
   const parts: Part[] = [
     { what: 'stays', text: `\n${wrapped('', `On node ${node}, as of ${createdAt}:`, width, paint.bold)}` },
     { what: 'stays', text: main === undefined ? '' : mainText(main, paint, width) },
@@ -126,7 +128,8 @@ function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] 
     ...otherNames(answer, paper),
     ...advice.map(
       ({ text }, index): Part => ({
-        what: index === 0 ? 'next step' : 'advice',
+        // What must be seen to first is never left out.
+        what: index > 0 ? 'advice' : leading > 0 ? 'stays' : 'next step',
         text: wrapped('  - ', text, width),
       }),
     ),
@@ -179,7 +182,7 @@ function mainText(main: NameView, paint: Palette, width: Width): string {
   const code = verdict?.code === undefined ? '' : `${verdict.code}: `
   return [
     wrapped('  ', labelOf(main), undefined, paint.bold),
-    wrapped('    ', `${code}${says}`, width, verdict === undefined ? undefined : colourOf(verdict, paint)),
+    wrapped('    ', `${code}${says}`, width, colourOfName(main, paint)),
   ].join('')
 }
 
@@ -191,8 +194,9 @@ function nameText(name: NameView, wide: boolean, paint: Palette, width: Width): 
 }
 
 /** Of a driver only whether it works: what becomes of its volumes is said of these. */
-function shortly({ kind, verdict, says }: NameView): string {
+function shortly({ kind, verdict, says, unchecked }: NameView): string {
   if (verdict === undefined) return says
+  if (unchecked) return 'nothing that volctl would do'
   if (kind === 'driver' && verdict.state === 'nothing') return says
   if (kind === 'driver' && verdict.state !== 'problem') return 'answers and is registered'
   return `${STATES[verdict.state]}${verdict.code === undefined ? '' : ` (${verdict.code})`}`
@@ -228,7 +232,13 @@ export function labelOf({ kind, name, subject }: NameView): string {
   return `${KINDS[kind]} ${name}${other}`
 }
 
-export function colourOf({ state }: Verdict, paint: Palette): (text: string) => string {
+/** Nothing that is green stands below an error. */
+export function colourOfName({ verdict, unchecked }: NameView, paint: Palette): ((text: string) => string) | undefined {
+  if (unchecked) return paint.warn
+  return verdict === undefined ? undefined : colourOf(verdict, paint)
+}
+
+function colourOf({ state }: Verdict, paint: Palette): (text: string) => string {
   return state === 'nothing'
     ? paint.good
     : state === 'operation'

@@ -1,7 +1,7 @@
 /** The distinct troubles of a log on a screen, most frequent first: each with its meaning, what it is on this node, and what to type. */
 import type { LogExplanation, LogTrouble } from '../log-lines/log-explanation.ts'
 import { screenLines } from './fit-parts.ts'
-import { colourOf, labelOf, sentence as sentenceOf } from './line-view.ts'
+import { colourOfName, labelOf, sentence as sentenceOf } from './line-view.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import { count } from './words.ts'
@@ -68,7 +68,7 @@ function troubleText(trouble: LogTrouble, wide: boolean, paint: Palette, width: 
     wrapped('    ', sentence?.means ?? line.message, width),
     main?.verdict === undefined
       ? ''
-      : wrapped('    ', `${labelOf(main)}: ${main.says}`, width, colourOf(main.verdict, paint)),
+      : wrapped('    ', `${labelOf(main)}: ${main.says}`, width, colourOfName(main, paint)),
     main === undefined && first !== undefined
       ? wrapped('    ', `${labelOf(first)}: ${first.says}`, width, paint.dim)
       : '',

@@ -30,6 +30,8 @@ export interface Said {
 export interface Folding {
   readonly names: PlanNames
   readonly paint: Palette
+  /** Ids of the operations that apply would begin. */
+  readonly ready: ReadonlySet<string>
   /** -o wide, -v: a row each. */
   readonly unfolded: boolean
   /** What the kubelet would do instead is said too. */
@@ -73,7 +75,7 @@ function entryOf(operations: readonly Operation[], folding: Folding): Entry {
   const [first] = operations
   if (first === undefined) return { row: {}, said: [] }
   const { kind, blocked, reason, rule, id } = first
-  const { names, paint, wide } = folding
+  const { names, wide } = folding
   const isOne = operations.length === 1
   const volume = isOne ? shownVolume(first) : `${operations.length} config maps, secrets and tokens`
   return {
@@ -82,21 +84,33 @@ function entryOf(operations: readonly Operation[], folding: Folding): Entry {
       OPERATION: kind,
       ...(first.volume !== undefined && { VOLUME: volume }),
       DELETES: dataText(first),
-      STATE: blocked === undefined ? (isOne ? afterText(first, names) : '') : blockedText(blocked, paint),
+      STATE:
+        blocked === undefined
+          ? isOne
+            ? afterText(first, folding)
+            : ''
+          : blockedText(blocked, folding, isOne ? first : undefined),
       ...(wide && { REASON: reason, RULE: rule, ID: isOne ? id : '' }),
     },
     said: saidOf(first, folding),
   }
 }
 
-function blockedText({ code }: Blocked, paint: Palette): Cell {
-  return { text: `blocked: ${code}`, paint: paint.warn }
+/** @param operation if the row is of one alone: what it comes after is said, as far as that is blocked too */
+function blockedText({ code }: Blocked, { names, paint, ready }: Folding, operation?: Operation): Cell {
+  const stuck = numberRanges(names.numbers((operation?.after ?? []).filter((id) => !ready.has(id))))
+  return { text: `blocked: ${code}${stuck === '' ? '' : `, after ${stuck}`}`, paint: paint.warn }
 }
 
 /** Its turn comes once these have succeeded. */
-function afterText({ after }: Operation, names: PlanNames): string {
+function afterText({ after }: Operation, { names, paint, ready }: Folding): Cell {
   const numbers = numberRanges(names.numbers(after))
-  return numbers === '' ? '' : `after ${numbers}`
+  const stuck = names.numbers(after.filter((id) => !ready.has(id)))
+  if (stuck.length === 0) return numbers === '' ? '' : `after ${numbers}`
+  return {
+    text: `after ${numbers} (blocked${stuck.length < after.length ? `: ${numberRanges(stuck)}` : ''})`,
+    paint: paint.warn,
+  }
 }
 
 /** What the operation deletes of people's data; config maps, secrets and tokens can be had again (S13). */
@@ -139,14 +153,15 @@ function ownReason(operation: Operation, wide: boolean): boolean {
   return operation.pod !== undefined && (wide || !isSaidByTitle(operation))
 }
 
-function moreEntry(hidden: readonly Operation[], { names, paint }: Folding): Entry {
+function moreEntry(hidden: readonly Operation[], folding: Folding): Entry {
+  const { names } = folding
   const [first] = hidden
   const row = {
     '#': numberRanges(names.numbers(hidden.map(({ id }) => id))),
     OPERATION: first?.kind ?? '',
     VOLUME: `and ${hidden.length} more like it`,
     DELETES: dataOf(hidden),
-    STATE: first?.blocked === undefined ? '' : blockedText(first.blocked, paint),
+    STATE: first?.blocked === undefined ? '' : blockedText(first.blocked, folding),
   }
   return { row, said: [] }
 }

@@ -1,12 +1,15 @@
 /** The groups of a plan on a screen: a title that says why, rows, and beside each what is to be said of it. */
 import { dropBeginnings } from '../lang/drop-beginnings.ts'
+import { firstFew } from '../lang/first-few.ts'
 import type { Problem, Severity } from '../plan/plan.ts'
 import { bySeverity, type PlanGroup } from '../plan/plan-groups.ts'
+import type { PlanNames } from '../plan/plan-names.ts'
+import { type FoldedProblem, foldProblems } from '../plan/problem-folds.ts'
 import { dataOf, type Entry, entriesOf, type Folding, isSaidByTitle, type Said, SHOWN_OF_ALIKE } from './plan-folds.ts'
 import { Rows } from './plan-rows.ts'
 import { cellText } from './render-table.ts'
 import type { Screen } from './screen.ts'
-import { numberRanges, volumeText } from './words.ts'
+import { count, numberRanges, volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /** Of more alike groups than this the first few are drawn. */
@@ -14,6 +17,9 @@ const GROUPS_AT_MOST = 4
 /** A longer list of numbers says no more than how many they are. */
 const LONGEST_NUMBERS = 60
 export const UNFOLD = '-v or -o wide shows all'
+
+/** Problems, and the names of the volumes that they are about. */
+type Problems = Pick<PlanGroup, 'problems' | 'names'>
 
 /** Groups that are drawn, and how many more are like them. */
 interface Cluster {
@@ -57,23 +63,35 @@ class GroupView {
     const groups = shown.map(({ group }) => group)
     const isOfPods = groups.some(({ about }) => 'pod' in about)
     const more = hidden.length === 0 ? '' : this.#more(hidden, isOfPods)
+    if (isOfPods && this.#isOneProblem([...groups, ...hidden])) return this.#podsWithOneProblem([...groups, ...hidden])
     if (isOfPods) return `${shown.map(({ group, entries }) => this.#pod(group, entries)).join('')}${more}`
     return [
       `\n${this.#title(volumesTitle(groups), '')}`,
       ...shown.map(({ entries }) => this.#entries(entries)),
       more,
       this.#reasons(groups),
-      ...groups.map(({ problems }) => this.#problems(problems)),
+      this.#problems([...groups, ...hidden]),
     ].join('')
   }
 
+  /** Several pods of which nothing is to be said but a problem that is the same for all. */
+  #isOneProblem(groups: readonly PlanGroup[]): boolean {
+    const isBare = groups.every(({ operations, waiting }) => operations.length + waiting.length === 0)
+    return isBare && groups.length > 1 && !this.#folding.unfolded && foldProblems(groups).length === 1
+  }
+
+  #podsWithOneProblem(groups: readonly PlanGroup[]): string {
+    const names = groups.flatMap(({ about }) => ('pod' in about ? this.#folding.names.podText(about.pod) : []))
+    return `\n${this.#title(`Pods ${firstFew(names, NAMES_AT_MOST, 'and ').join(', ')}`, '')}${this.#problems(groups)}`
+  }
+
   #pod(group: PlanGroup, entries: readonly Entry[]): string {
-    const { about, operations, problems } = group
+    const { about, operations } = group
     const subject = 'pod' in about ? this.#folding.names.podText(about.pod) : about.volume
     const reasons = [...new Set(operations.filter(isSaidByTitle).map(({ reason }) => reason))]
     const states = [...new Set(operations.flatMap(({ podState }) => podState ?? []))]
     const why = `${states.length === 0 ? '' : ` ${states.join('; ')}`}${reasons.length === 0 ? '' : ` (${reasons.join(', ')})`}`
-    return `\n${this.#title(`Pod ${subject}`, why)}${this.#problems(problems)}${this.#entries(entries)}`
+    return `\n${this.#title(`Pod ${subject}`, why)}${this.#problems([group])}${this.#entries(entries)}`
   }
 
   #title(subject: string, why: string): string {
@@ -131,8 +149,8 @@ class GroupView {
       .join('')
   }
 
-  #problems(problems: readonly Problem[]): string {
-    return problemsText(problems, this.#screen, this.#folding.unfolded)
+  #problems(groups: readonly Problems[]): string {
+    return problemsText(groups, this.#screen, this.#folding)
   }
 
   #more(hidden: readonly PlanGroup[], isOfPods: boolean): string {
@@ -162,27 +180,51 @@ function keyOf({ kind, text, hint, alike }: Said): string {
 
 const NAMES: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' }
 
-/** Problems, the worst first, each with its hint; of many with one code the first few. */
-export function problemsText(problems: readonly Problem[], screen: Screen, unfolded: boolean): string {
-  const alike = [...Map.groupBy(bySeverity(problems), ({ severity, code }) => `${severity} ${code}`).values()]
+/** Of more names than this the first few are shown. */
+const NAMES_AT_MOST = 4
+
+/** Problems, the worst first, each with its hint; those that differ only in names as one; of many with one code the first few. */
+export function problemsText(
+  groups: readonly Problems[],
+  screen: Screen,
+  { unfolded, names }: Pick<Folding, 'unfolded' | 'names'>,
+): string {
+  const folded = unfolded
+    ? groups.flatMap(({ problems }) => problems.map((problem) => ({ problem, others: [] })))
+    : foldProblems(groups)
+  const sorted = folded.toSorted((a, b) => bySeverity(a.problem, b.problem))
+  const alike = [...Map.groupBy(sorted, ({ problem: { severity, code } }) => `${severity} ${code}`).values()]
   return alike
     .map((same) => {
       const all = unfolded || same.length <= GROUPS_AT_MOST
       const shown = all ? same : same.slice(0, SHOWN_OF_ALIKE)
-      const more = all ? '' : wrapped('  ', `and ${same.length - SHOWN_OF_ALIKE} more like it: ${UNFOLD}`, screen.width)
+      const hidden = same.slice(shown.length).reduce((sum, { others }) => sum + 1 + others.length, 0)
+      const more = all ? '' : wrapped('  ', `and ${hidden} more like it: ${UNFOLD}`, screen.width)
       return `${shown
         // A hint that the next one has as well stands below the last.
-        .map((each, index) => problemText(each, screen, each.hint !== shown[index + 1]?.hint))
+        .map((each, index) => problemText(each, names, screen, each.problem.hint !== shown[index + 1]?.problem.hint))
         .join('')}${more}`
     })
     .join('')
 }
 
-function problemText({ severity, code, message, hint }: Problem, screen: Screen, withHint: boolean): string {
+function problemText({ problem, others }: FoldedProblem, names: PlanNames, screen: Screen, withHint: boolean): string {
+  const { severity, code, message, hint } = problem
   const { width, paint, symbols } = screen
   const sign = { error: symbols.bad, warning: symbols.warn, info: symbols.unknown }[severity]
   const colour = { error: paint.bad, warning: paint.warn, info: paint.dim }[severity]
   const first = `  ${severity === 'info' ? '' : `${sign} `}`
-  const text = wrapped(first, `${NAMES[severity]} ${code}: ${message}`, width, colour)
-  return `${text}${hint === undefined || !withHint ? '' : wrapped(`    ${symbols.arrow} `, hint, width)}`
+  const what = others.length === 0 ? NAMES[severity] : count(others.length + 1, NAMES[severity])
+  const text = `${what} ${code}: ${message}${likewiseText(others, names)}`
+  const said = wrapped(first, text, width, colour)
+  return `${said}${hint === undefined || !withHint ? '' : wrapped(`    ${symbols.arrow} `, hint, width)}`
+}
+
+function likewiseText(others: readonly Problem[], names: PlanNames): string {
+  if (others.length === 0) return ''
+  const called = others.flatMap(({ about: { volume, path, pod, podRef } }) =>
+    pod === undefined || volume !== undefined ? (volume ?? path ?? []) : names.podText(podRef ?? { uid: pod }),
+  )
+  const few = called.length === 0 ? '' : `; likewise ${firstFew(called, NAMES_AT_MOST, 'and ').join(', ')}`
+  return `${few} (${UNFOLD})`
 }

@@ -8,6 +8,7 @@ import { isForKubelet } from '../plan/kubelet-outlook.ts'
 import type { NextStep, Operation, Plan, Waiting } from '../plan/plan.ts'
 import { planGroups } from '../plan/plan-groups.ts'
 import { PlanNames } from '../plan/plan-names.ts'
+import { readyAmong } from '../plan/plan-summary.ts'
 import { kubeletText, placeText } from './kubelet-outlook-view.ts'
 import { dataOf, type Folding } from './plan-folds.ts'
 import { groupsText, problemsText } from './plan-groups-view.ts'
@@ -32,7 +33,8 @@ export function renderPlan(plan: Plan, screen: Screen, detail: PlanDetail = {}):
   const names = new PlanNames(plan)
   const { paint, wide } = screen
   const whole = wide || confirm
-  const folding: Folding = { names, paint, unfolded: unfolded || wide, kubelet: whole, wide }
+  const ready = readyAmong(plan.operations)
+  const folding: Folding = { names, paint, ready, unfolded: unfolded || wide, kubelet: whole, wide }
   const kubelet = plan.summary.kubelet
   // What only waits for the kubelet, or for the time since its end, is said at the top, all at once.
   const settling = new Set(folding.unfolded ? [] : settlingWaits(plan))
@@ -48,7 +50,7 @@ export function renderPlan(plan: Plan, screen: Screen, detail: PlanDetail = {}):
     wide ? stepsText(plan.operations, screen) : '',
     rest.length === 0
       ? ''
-      : `\n${paint.bold('Of the node as a whole:')}\n${problemsText(rest, screen, folding.unfolded)}`,
+      : `\n${paint.bold('Of the node as a whole:')}\n${problemsText([{ problems: rest, names: new Set() }], screen, folding)}`,
   ].join('')
   const end = endText(plan, screen, confirm)
   return `${paged && isLong(body, screen) ? `${end}\n` : ''}${body}\n${end}`

@@ -19,11 +19,20 @@ function verdictOf(plan: Plan): string {
     return `volctl can do nothing here: ${worst.join('; ')}.`
   }
   if (waiting.length > 0) return `Nothing to do yet: ${rest.join('; ')}.`
+  if (plan.summary.filtered > 0) return `Nothing to do under these flags: ${rest.join('; ')}.`
   if (rest.length > 0) return `Nothing to do: no operation is needed; ${rest.join('; ')}.`
   // Of what was not seen nothing is promised (S3).
   return complete
     ? 'Nothing to do: every volume on this node is as it should be.'
     : 'Nothing to do: no operation is needed, as far as volctl could read the node.'
+}
+
+/** Errors and waits that are there though no operation is left. */
+export function openText(plan: Plan): string[] {
+  const { refused, summary } = plan
+  const problems = plan.problems.filter(({ severity }) => severity === 'error')
+  const left = { ...plan, problems, summary: { ...summary, problems: problems.length } }
+  return [...(refused === undefined ? [] : [`refused (${refused.code})`]), ...problemsOf(left), ...waitingOf(plan)]
 }
 
 function operationsText(plan: Plan): string[] {

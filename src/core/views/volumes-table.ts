@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Operation, VolumeRef } from '../plan/plan.ts'
+import { shownVolume } from '../plan/plan-names.ts'
 import { type Cell, cellText, renderTable } from './render-table.ts'
 import type { Screen } from './screen.ts'
 import { textWidth } from './text-width.ts'
@@ -17,7 +18,7 @@ export function volumesText(operations: readonly Operation[], { paint, width }: 
   const head = ['VOLUME', 'PLUGIN', 'CLAIM', 'PV', 'DRIVER', 'HANDLE', 'HANDLE FROM']
   const more = ['ACCESS', 'ATTACHED', 'IN USE', 'ALSO ATTACHED TO', 'DEVICE']
   const rows = [...volumes.values()].map((volume): Cell[] => [
-    volume.name,
+    shownVolume({ volume }),
     volume.plugin,
     volume.claim ?? '',
     volume.persistentVolume ?? '',

@@ -12,9 +12,14 @@ export function podText(pod: PodRef | undefined): string {
   return pod === undefined ? '-' : podName(pod)
 }
 
-/** A volume by the name that its pod gives it, where that is known, else by its name on disk. */
+/**
+ * A volume by the name that its pod gives it, where that is known, else by its name on disk; where the disk has only the
+ * handle, by its PersistentVolume: the same on every screen.
+ */
 export function volumeText(volume: VolumeRef | undefined): string {
-  return volume === undefined ? '-' : (volume.podVolumeName ?? volume.name)
+  if (volume === undefined) return '-'
+  const { podVolumeName, name, handle, persistentVolume } = volume
+  return podVolumeName ?? (name === handle ? persistentVolume : undefined) ?? name
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']

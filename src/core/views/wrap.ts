@@ -1,4 +1,8 @@
-/** Prose on a terminal: broken between words, hanging under its beginning. A path is never broken, so that it can be copied. */
+/**
+ * Prose on a terminal: broken between words, hanging under its beginning. A path or a command is never broken, so that it
+ * can be copied; a command that is longer than a line has one of its own.
+ */
+import { chunksOf } from './command-words.ts'
 import { terminalSafe } from './terminal-safe.ts'
 import { textWidth } from './text-width.ts'
 
@@ -25,11 +29,17 @@ function linesOf(text: string, width: Width): string[] {
   if (width === undefined || textWidth(text) <= width) return [text]
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && textWidth(line) + 1 + textWidth(word) > width) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
+  const end = (): void => {
+    if (line !== '') lines.push(line)
+    line = ''
   }
-  return [...lines, line]
+  for (const { text: words, isCommand } of chunksOf(text)) {
+    if (line !== '' && textWidth(line) + 1 + textWidth(words) > width) end()
+    if (isCommand && textWidth(words) > width) {
+      // The mark behind it would be copied too; a semicolon does no harm.
+      lines.push(words.replace(/[.,:]$/, ''))
+    } else line = line === '' ? words : `${line} ${words}`
+  }
+  end()
+  return lines
 }

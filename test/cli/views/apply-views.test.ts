@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
+import type { Plan } from '../../../src/core/plan/plan.ts'
 import { PlanNames } from '../../../src/core/plan/plan-names.ts'
 import { closing, eventLine } from '../../../src/core/views/apply-lines.ts'
 import { Progress, type Terminal } from '../../../src/core/views/progress.ts'
@@ -78,6 +79,19 @@ describe('the end says what was done, what was not, and what is left', () => {
       "
     `))
 
+  it('an error, a wait or a refusal is never called nothing', () => {
+    const wait = { kind: 'MountVolume', code: 'NotAttached', message: 'x', rule: 'S22' } as const
+    const error = { severity: 'error', code: 'TwoWriters', message: 'x', about: {} } as const
+    const note = { severity: 'info', code: 'OrphanPodDir', message: 'x', about: {} } as const
+    const refused = { rule: 'S1', code: 'WrongMachine', message: 'x' } as const
+    const end = (plan: Partial<Plan>): string => closing(result({ after: aPlan(plan) }), PLAIN_SCREEN)
+    expect(end({ problems: [note] })).toContain('\nNothing is left to do.\n')
+    expect(end({ problems: [error, note], waiting: [wait] })).toContain(
+      '\nNo operation is left: 1 error; 1 waiting.\nNext: volctl plan\n',
+    )
+    expect(end({ refused })).toContain('\nNo operation is left: refused (WrongMachine).\n')
+  })
+
   it('part of it', () =>
     expect(
       closing(
@@ -100,7 +114,7 @@ describe('the end says what was done, what was not, and what is left', () => {
     ).toMatchInlineSnapshot(`
       "
       Apply: 1 done, 1 failed, 1 skipped.
-      Left: 1 unmount, 1 device. 1 waiting.
+      Left: 1 unmount, 1 device; 1 waiting.
 
       Left:
         UnmountVolume: pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted

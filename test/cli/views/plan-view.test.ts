@@ -181,3 +181,55 @@ it('colour is decided by the palette alone', async () => {
   expect(shown(busy, { wide: true })).not.toContain('\u001b')
   expect(shown(busy, { wide: true, paint: await palette(true) })).toContain('\u001b[')
 })
+
+it('problems that differ only in their volume are one with a count; -v and -o wide show each', () => {
+  const problems = ['pv-a', 'pv-b', 'pv-c'].map((volume) => ({
+    severity: 'error' as const,
+    code: 'MountedButNotAttached' as const,
+    message: `${volume} is staged but not attached`,
+    hint: `volctl plan --volume ${volume} shows how to unstage it.`,
+    about: { volume },
+  }))
+  const plan = aPlan({ problems })
+  const text = shown(plan)
+  expect(text).toContain(
+    '\n  x 3 errors MountedButNotAttached: pv-a is staged but not attached; likewise pv-b, pv-c (-v or -o wide shows all)\n',
+  )
+  expect(text.match(/->/g)).toHaveLength(1)
+  for (const all of [shown(plan, { wide: true }), shown(plan, {}, { unfolded: true })])
+    expect(all.match(/ error MountedButNotAttached: pv-[abc] is staged but not attached\n/g)).toHaveLength(3)
+})
+
+it('what comes after something blocked says after what, and counts as blocked', () => {
+  const { pod: _, ...ofVolume } = anOperation({ kind: 'UnmountDevice' })
+  const volume = { name: 'pv-b', plugin: 'kubernetes.io/csi', mode: 'Filesystem' as const }
+  const plan = aPlan({
+    operations: [
+      anOperation({ blocked: { code: 'ForeignMount', message: 'a tmpfs is mounted below' } }),
+      anOperation({ id: 'op-2', volume }),
+      { ...ofVolume, id: 'op-3', after: ['op-1', 'op-2'], blocked: { code: 'PredecessorBlocked', message: 'not yet' } },
+      { ...ofVolume, id: 'op-4', kind: 'DetachVolume', after: ['op-2', 'op-3'] },
+      { ...ofVolume, id: 'op-5', kind: 'DetachVolume', volume, after: ['op-3'] },
+    ],
+  })
+  const text = shown(plan)
+  expect(text).toMatch(/ 3 {2}UnmountDevice .* blocked: PredecessorBlocked, after 1\n/)
+  expect(text).toMatch(/ 4 {2}DetachVolume .* after 2-3 \(blocked: 3\)\n/)
+  expect(text).toMatch(/ 5 {2}DetachVolume .* after 3 \(blocked\)\n/)
+  expect(text).toContain('5 operations: 1 ready, 4 blocked.')
+})
+
+it('pods with nothing but the same problem are one group', () => {
+  const problems = ['web-0', 'web-1', 'web-2'].map((name, n) => ({
+    severity: 'error' as const,
+    code: 'AlivenessUnknown' as const,
+    message: `pod shop/${name} (uid-${n}) may still run: nobody knows`,
+    about: { pod: `uid-${n}`, podRef: { namespace: 'shop', name, uid: `uid-${n}` }, path: `/pods/uid-${n}` },
+  }))
+  const plan = aPlan({ problems })
+  expect(shown(plan)).toContain(`
+Pods shop/web-0, shop/web-1, shop/web-2
+  x 3 errors AlivenessUnknown: pod shop/web-0 (uid-0) may still run: nobody knows; likewise shop/web-1, shop/web-2 (-v or -o wide shows all)
+`)
+  expect(shown(plan, {}, { unfolded: true }).match(/\nPod shop\/web-\d\n {2}x error AlivenessUnknown/g)).toHaveLength(3)
+})

@@ -5,9 +5,18 @@ import { text } from 'node:stream/consumers'
 import type { LineExplanation } from '../../../src/core/log-lines/line-explanation.ts'
 import type { LogExplanation } from '../../../src/core/log-lines/log-explanation.ts'
 import { csiUniqueName } from '../../../src/core/names/volume-names.ts'
-import { DRIVER, handleOf, NAMESPACE, pvOf } from '../../helpers/scene/api-objects.ts'
+import {
+  clusterObjects,
+  DRIVER,
+  handleOf,
+  NAMESPACE,
+  pod,
+  pvOf,
+  type ScenePod,
+} from '../../helpers/scene/api-objects.ts'
 import { FORGOTTEN, IDLE } from '../../helpers/scene/pods.ts'
-import type { Scene } from '../../helpers/scene/scene.ts'
+import { type Scene, setAlive } from '../../helpers/scene/scene.ts'
+import { setUpPod } from '../../helpers/scene/set-up-pod.ts'
 import { runVolctl } from '../../helpers/scene/volctl.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { withScene, writeReport } from './scenario.ts'
@@ -50,7 +59,7 @@ function linesOf({ pods, rootDir }: Scene): { readonly all: string[]; readonly b
     ),
     klog(
       'I',
-      `"Pod still has one or more containers in the non-exited state and will not be removed from desired state" pod="${NAMESPACE}/${web.name}"`,
+      `"Pod still has one or more containers in the non-exited state and will not be removed from desired state" pod="${NAMESPACE}/${ENDS.name}"`,
     ),
     klog(
       'I',
@@ -58,7 +67,7 @@ function linesOf({ pods, rootDir }: Scene): { readonly all: string[]; readonly b
     ),
     klog(
       'E',
-      `"Unable to attach or mount volumes for pod; skipping pod" err="unmounted volumes=[common], unattached volumes=[], failed to process volumes=[]: context deadline exceeded" pod="${NAMESPACE}/${web.name}"`,
+      `"Unable to attach or mount volumes for pod; skipping pod" err="unmounted volumes=[late], unattached volumes=[], failed to process volumes=[late]: context deadline exceeded" pod="${NAMESPACE}/${WAITS.name}"`,
     ),
     `I1122 20:01:02.123456       1 a.go:1] "Multi-Attach error: volume is already exclusively attached and can't be attached to another node" attachedTo=["worker-2"] volume="${common}"`,
     `I1122 20:01:02.123456       1 a.go:1] "Removing pod from dsw because it does not exist in pod informer" podName="${NAMESPACE}/${db.name}" podUID="${db.uid}"`,
@@ -66,6 +75,8 @@ function linesOf({ pods, rootDir }: Scene): { readonly all: string[]; readonly b
       'E',
       `MountVolume.MountDevice failed for volume "pv-common" : kubernetes.io/csi: attacher.MountDevice failed to create newCsiDriverClient: driver name ${DRIVER} not found in the list of registered CSI drivers`,
     ),
+    // A driver knows its volume by its own name alone.
+    `E1122 20:01:02.123456   48123 utils.go:109] GRPC error: rpc error: code = Aborted desc = An operation with the given Volume ID ${handleOf(FORGOTTEN)} already exists`,
     many(
       'orphaned pod "99999999-2222-4333-8444-000000000001" found, but error occurred when trying to remove the volumes dir: not a directory',
     ),
@@ -83,8 +94,42 @@ async function logThroughPipe(scene: Scene, lines: readonly string[]): Promise<L
   return JSON.parse(stdout) as LogExplanation
 }
 
+/** Is being deleted, and runs. */
+const ENDS: ScenePod = { name: 'ends-0', uid: '11111111-2222-4333-8444-000000000011', volumes: [], others: ['memory'] }
+/** Waits for a claim that has no volume. */
+const WAITS: ScenePod = {
+  name: 'waits-0',
+  uid: '11111111-2222-4333-8444-000000000012',
+  volumes: [{ name: 'late', kind: 'filesystem' }],
+  others: [],
+}
+
+/** Three more states, each with a line of its own: a pod that ends, a pod that waits, a secret that was changed. */
+async function breakMore(scene: Scene): Promise<void> {
+  const { api, driver, sources, pods } = scene
+  await setUpPod(driver, ENDS, sources)
+  const [ends, waits] = [ENDS, WAITS].map((each) => pod(each, sources.hostPath) as { metadata: object; status: object })
+  const metadata = { ...ends?.metadata, deletionTimestamp: new Date().toISOString(), deletionGracePeriodSeconds: 30 }
+  const claim = { name: 'late', namespace: NAMESPACE, uid: '11111111-2222-4333-8444-000000000013' }
+  const secret = clusterObjects().find((each) => (each as { kind: string }).kind === 'Secret')
+  await api.put(
+    { ...ends, metadata },
+    { ...waits, status: { phase: 'Pending' } },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: claim,
+      spec: { accessModes: ['ReadWriteOnce'] },
+      status: { phase: 'Pending' },
+    },
+    { ...secret, data: { password: Buffer.from('changed').toString('base64') } },
+  )
+  setAlive(scene, [pods.web, ENDS])
+}
+
 async function run(scene: Scene): Promise<LinesReport> {
   await scene.breakIt()
+  await breakMore(scene)
   const { web, db, batch } = scene.pods
   const { all, busy } = linesOf(scene)
   const log = await logThroughPipe(scene, all)

@@ -27,6 +27,11 @@ describe('a hint on the kubelet names the unit that runs it here', () => {
       'Stop the kubelet (systemctl stop kubelet.service), and stop whatever may start it, and plan again.',
     ],
     ['no unit', running, 'Stop the kubelet and plan again.'],
+    [
+      'no unit, its process',
+      { ...running, pid: 4711 },
+      'Stop the kubelet (kill 4711; what supervises it may start it again) and plan again.',
+    ],
     ['not known', undefined, 'Stop the kubelet and plan again.'],
   ])('to stop: %s', (_, kubelet, want) => expect(howToStop(kubelet)).toBe(want))
 

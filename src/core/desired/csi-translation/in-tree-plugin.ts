@@ -8,6 +8,17 @@ import type {
   PodVolumeSource,
 } from '../../model/objects.ts'
 
+/** The plugin of each source, as CSINode lists the plugins that the kubelet migrates. */
+export const IN_TREE_PLUGINS: Readonly<Record<keyof InTreeSources, string>> = {
+  awsElasticBlockStore: 'kubernetes.io/aws-ebs',
+  gcePersistentDisk: 'kubernetes.io/gce-pd',
+  azureDisk: 'kubernetes.io/azure-disk',
+  azureFile: 'kubernetes.io/azure-file',
+  cinder: 'kubernetes.io/cinder',
+  vsphereVolume: 'kubernetes.io/vsphere-volume',
+  portworxVolume: 'kubernetes.io/portworx-volume',
+}
+
 /** A volume that the kubelet cannot translate, and so cannot mount. The message completes "cannot be translated to CSI: …". */
 export interface Untranslatable {
   readonly error: string

@@ -18,6 +18,17 @@ export const ATTACHING = {
     codes: ['MultiAttach', 'TwoWriters', 'AccessMode'],
     rules: ['R742', 'R743', 'S30'],
   },
+  ForcedDetach: {
+    says: [['detach', 'force detaching']],
+    by: ['controller'],
+    means: 'The controller detaches the volume from a node that has not reported it unmounted.',
+    why: 'The node was not ready for more than 6 minutes, or has the out-of-service taint. If it still lives, the volume may still be mounted there, and lose what is written.',
+    next: "On the node that the line names, before it gets pods again: volctl explain on the volume. What is still mounted there no longer has the disk; read the kernel's log (dmesg).",
+    volctl:
+      'Reports a volume that is mounted and not attached as an error (MountedButNotAttached), and unmounts what no pod wants.',
+    codes: ['MountedButNotAttached', 'MountedButNotInUse', 'NotAttached'],
+    rules: ['R725', 'O7'],
+  },
   DetachStuck: {
     says: [
       ['volume is still in use by node'],
@@ -26,6 +37,7 @@ export const ATTACHING = {
       ['external-attacher of', 'to detach volume'],
       ['error detaching volume'],
       ['failed to detach'],
+      ['detachment for volumeattachment'],
       ['volume is currently in use'],
     ],
     by: ['controller', 'driver'],
@@ -112,6 +124,8 @@ export const ATTACHING = {
       ['volume attachment is being deleted'],
       ['attachment timeout for volume'],
       ['waitforattach failed'],
+      ['failed to attach'],
+      ['has no nodeid annotation'],
     ],
     by: ['controller', 'kubelet', 'driver'],
     means: 'The volume could not be attached to the node.',

@@ -19,6 +19,7 @@ export const CAUSES = {
       'Never repairs or formats a file system; an operation whose mount fails for this ends with HasFilesystemErrors.',
     codes: ['HasFilesystemErrors', 'MountFailed'],
     rules: ['S15'],
+    unchecked: 'volctl does not check file systems',
   },
   WrongFileSystem: {
     says: [
@@ -36,6 +37,7 @@ export const CAUSES = {
     volctl: 'Never formats a device that holds something; a different file system is reported as FilesystemMismatch.',
     codes: ['FilesystemMismatch', 'NoFileSystem', 'MountFailed'],
     rules: ['S15'],
+    unchecked: 'volctl does not check file systems',
   },
   StateFileBroken: {
     says: [
@@ -80,6 +82,8 @@ export const CAUSES = {
       ['stale nfs handle'],
       ['software caused connection abort'],
       ['input/output error'],
+      // A container's runtime could not stat the mount, and tried to make a directory in its place.
+      ['error while creating mount source path', 'file exists'],
     ],
     by: ['kubelet', 'driver', 'kernel'],
     means: 'A mount is dead: the server or daemon behind it does not answer any more, or no longer knows it.',
@@ -95,6 +99,8 @@ export const CAUSES = {
       ['operation with the given volume', 'already exists'],
       ['an operation with the given', 'already exists'],
       ['code = aborted', 'already'],
+      ['code = aborted', 'is attaching'],
+      ['code = aborted', 'is detaching'],
     ],
     by: ['driver'],
     means: 'The driver still works on an earlier call for this volume, and refuses a second one.',
@@ -104,6 +110,7 @@ export const CAUSES = {
       'Counts ABORTED as unknown, not as done: the operation ends with OperationPending, and nothing that depends on it is done.',
     codes: ['OperationPending', 'DriverFailed'],
     rules: ['C119'],
+    unchecked: 'volctl does not see what the driver is doing',
   },
   FileSystemReadOnly: {
     says: [['read-only file system'], ['remounting filesystem read-only'], ['readonly filesystem']],
@@ -132,6 +139,7 @@ export const CAUSES = {
     volctl: 'With --orphans deletes emptyDir data of orphaned pods, counted before; touches no other data.',
     codes: ['DeletesData', 'OrphanPodDir', 'WriteFailed'],
     rules: ['S13'],
+    unchecked: 'volctl does not measure how full a volume is',
   },
   TargetBusy: {
     says: [

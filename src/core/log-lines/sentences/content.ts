@@ -22,18 +22,7 @@ export const CONTENT = {
     rules: ['P51', 'P52'],
     about: 'pod',
   },
-  ContentNotSynced: {
-    says: [['failed to sync configmap cache'], ['failed to sync secret cache'], ['object "', 'not registered']],
-    by: ['kubelet'],
-    means:
-      'The kubelet does not have the config map or secret yet: its own copy was not filled in time, or it no longer watches it.',
-    why: 'Right after a start of the kubelet or of the pod this is normal. If it stays: the API server answers slowly or not at all. After the end of a pod it means nothing.',
-    next: 'If it repeats for minutes, check that this node reaches the API server: journalctl -u {unit} shows errors of watch and list.',
-    volctl: 'Reads config maps itself and compares content; what it could not read is unknown, never missing.',
-    codes: ['ContentUnknown', 'ReadFailed'],
-    rules: ['S3'],
-    about: 'pod',
-  },
+  // Both stand in one list of errors, and this one is the cause.
   TokenRefused: {
     says: [
       ['failed to fetch token'],
@@ -49,6 +38,18 @@ export const CONTENT = {
     volctl: 'Asks for a token of its own where a set-up needs one; a refusal is named (Forbidden) and changes nothing.',
     codes: ['Forbidden', 'Unauthorized', 'ContentUnknown'],
     rules: ['N31', 'N32', 'N33', 'P53'],
+    about: 'pod',
+  },
+  ContentNotSynced: {
+    says: [['failed to sync configmap cache'], ['failed to sync secret cache'], ['object "', 'not registered']],
+    by: ['kubelet'],
+    means:
+      'The kubelet does not have the config map or secret yet: its own copy was not filled in time, or it no longer watches it.',
+    why: 'Right after a start of the kubelet or of the pod this is normal. If it stays: the API server answers slowly or not at all. After the end of a pod it means nothing.',
+    next: 'If it repeats for minutes, check that this node reaches the API server: journalctl -u {unit} shows errors of watch and list.',
+    volctl: 'Reads config maps itself and compares content; what it could not read is unknown, never missing.',
+    codes: ['ContentUnknown', 'ReadFailed'],
+    rules: ['S3'],
     about: 'pod',
   },
   DriverNotInList: {

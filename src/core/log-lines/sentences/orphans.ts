@@ -52,11 +52,11 @@ export const ORPHANS = {
   },
   OrphanedPodDirectory: {
     says: [
-      ['orphaned pod', 'error occurred when trying to remove'],
+      ['orphaned pod', 'found, but error', 'when trying to remove'],
       ['orphaned pod', 'failed to rmdir()'],
       ['orphaned pod', 'failed to remove'],
       ['failed to remove orphaned pod'],
-      ['orphaned pod', 'error occurred during reading'],
+      ['orphaned pod', 'found, but error', 'during reading'],
     ],
     by: ['kubelet'],
     means: "The pod was deleted from the API, and the kubelet cannot remove the pod's directory.",
@@ -72,6 +72,7 @@ export const ORPHANS = {
     says: [
       ['orphaned pod', 'volume paths are still present'],
       ['orphaned pod', 'volumes are not cleaned up'],
+      ['orphaned pod', 'volumes not yet removed'],
       ['pod', 'found, but volumes are still mounted on disk'],
     ],
     by: ['kubelet'],

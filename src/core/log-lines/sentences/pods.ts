@@ -4,8 +4,8 @@ import type { Sentence } from './sentence.ts'
 export const PODS = {
   PodTerminating: {
     says: [
-      ['pod is terminated, but some volumes have not been cleaned up'],
-      ['pod is terminated, but some containers are still running'],
+      ['is terminated, but some volumes have not been cleaned up'],
+      ['is terminated, but some containers are still running'],
       ['failed to kill pod'],
       ['failed to "killpodsandbox"'],
       ['failed to "killcontainer"'],

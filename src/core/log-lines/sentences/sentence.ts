@@ -28,6 +28,8 @@ export interface Sentence {
   readonly rules: readonly string[]
   /** What the answer is about where the line names several things; absent: the volume. */
   readonly about?: 'pod' | 'driver'
+  /** What volctl does not look at, though the trouble is there: that it finds nothing wrong means nothing. A sentence without its dot. */
+  readonly unchecked?: string
   /** No trouble: the kubelet says what it does. */
   readonly harmless?: true
 }

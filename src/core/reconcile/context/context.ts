@@ -62,7 +62,11 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
   const { kubelet, inputs, options, now } = context
   const stop = howToStop(inputs.snapshot.kubelet)
   if (kubelet.state === 'running')
-    return { code: 'KubeletRunning', message: 'the kubelet is running and manages this volume', hint: stop }
+    return {
+      code: 'KubeletRunning',
+      message: 'the kubelet is running, and volctl leaves the volume to the kubelet',
+      hint: stop,
+    }
   if (kubelet.state === 'mayReturn') {
     return { code: 'KubeletRunning', message: 'the kubelet may start at any moment', hint: stop }
   }

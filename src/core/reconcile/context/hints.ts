@@ -6,7 +6,10 @@ import { howToStart } from './kubelet-unit.ts'
 export const CLEAR_AWAY = 'Look at the file; move or delete it yourself, then plan again.'
 
 /** S13. */
-export const DELETE_DATA = 'Give --orphans to delete the data as well.'
+export const DELETE_DATA = 'To delete the data as well: volctl apply --orphans'
+
+/** The same of directories without data. */
+export const REMOVE_DIRECTORIES = 'To remove what is left of deleted pods: volctl apply --orphans'
 
 /** For work that volctl cannot do, and a kubelet can. @param why follows the command */
 export function startKubelet({ inputs }: PlanContext, why = 'it mounts the volume'): string {
@@ -21,4 +24,9 @@ export function whoMounted(path: string): string {
 /** @param what "list persistentvolumes" */
 export function useCredential(what: string): string {
   return `Use a credential that may ${what} (--kubeconfig).`
+}
+
+/** The command that stops a pod's sandbox and with it the containers, without a kubelet. */
+export function stopPod(uid: string): string {
+  return `crictl pods --label io.kubernetes.pod.uid=${uid} -q | xargs -r crictl stopp`
 }

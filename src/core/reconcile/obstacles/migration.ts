@@ -1,24 +1,14 @@
 /** In-tree volumes that this kubelet mounts by itself, because it is too old to migrate their plugin to CSI (R150). */
 
 import type { ApiObjects } from '../../desired/api-objects.ts'
+import { IN_TREE_PLUGINS } from '../../desired/csi-translation/in-tree-plugin.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { InTreeSources } from '../../model/objects.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { kubeletVersion, TESTED_MINORS } from './kubelet-version.ts'
 
-/** The plugin of each source, as CSINode lists the plugins that the kubelet migrates. */
-const PLUGINS: Readonly<Record<keyof InTreeSources, string>> = {
-  awsElasticBlockStore: 'kubernetes.io/aws-ebs',
-  gcePersistentDisk: 'kubernetes.io/gce-pd',
-  azureDisk: 'kubernetes.io/azure-disk',
-  azureFile: 'kubernetes.io/azure-file',
-  cinder: 'kubernetes.io/cinder',
-  vsphereVolume: 'kubernetes.io/vsphere-volume',
-  portworxVolume: 'kubernetes.io/portworx-volume',
-}
-
 /** The fields of volume sources that the kubelet leaves to a CSI driver. */
-export const MIGRATED_SOURCES: readonly string[] = Object.keys(PLUGINS)
+export const MIGRATED_SOURCES: readonly string[] = Object.keys(IN_TREE_PLUGINS)
 
 const ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins'
 
@@ -39,7 +29,7 @@ export function notMigrated(
 
 /** True if this kubelet migrates every in-tree plugin. */
 export function migratesAll(snapshot: NodeSnapshot): boolean {
-  return Object.values(PLUGINS).every((plugin) => migrates(snapshot, plugin))
+  return Object.values(IN_TREE_PLUGINS).every((plugin) => migrates(snapshot, plugin))
 }
 
 function migrates({ api }: NodeSnapshot, plugin: string): boolean {
@@ -59,6 +49,6 @@ function inTreePluginOf(
     : claim === undefined
       ? undefined
       : objects.persistentVolume(specName)?.spec
-  const found = Object.entries(PLUGINS).find(([key]) => sources?.[key as keyof InTreeSources] != null)
+  const found = Object.entries(IN_TREE_PLUGINS).find(([key]) => sources?.[key as keyof InTreeSources] != null)
   return found?.[1]
 }

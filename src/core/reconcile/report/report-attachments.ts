@@ -11,7 +11,7 @@ import { isPlainWord } from '../../lang/plain-word.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
-import { howToStart, stopCommand } from '../context/kubelet-unit.ts'
+import { apiServerToo, howToStart, stopCommand } from '../context/kubelet-unit.ts'
 import { describeNodes, freeHint, nodesWith } from '../obstacles/other-nodes.ts'
 import { type PresentVolume, presentVolumes } from '../obstacles/present-volumes.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
@@ -54,7 +54,7 @@ function reportOtherWriters(context: PlanContext, findings: Findings, volume: Pr
 }
 
 function reportOwnAttachment(context: PlanContext, findings: Findings, volume: PresentVolume): void {
-  const { objects, inputs, kubelet } = context
+  const { objects, inputs } = context
   const { uniqueName, path, identity } = volume
   // The controller does not record volumes that the kubelet attaches by itself.
   if (inputs.snapshot.api?.node?.status === undefined || whyNotManaged(inputs.snapshot) !== undefined) return
@@ -77,9 +77,7 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
       'MountedButNotInUse',
       `${uniqueName} is mounted on ${path}, but node.status.volumesInUse does not list it: the attach/detach controller may detach it while it is mounted`,
       about,
-      kubelet.state === 'running'
-        ? "Look in the kubelet's log for why it does not report the volume in use, or delete the pods that use the volume."
-        : `Unmount the volume, or ${howToStart(inputs.snapshot.kubelet)}, which reports the volume in use.`,
+      howToReport(context, volume),
     )
   }
   if (attachment?.metadata.deletionTimestamp === undefined) return
@@ -98,13 +96,30 @@ function isUsed({ users }: PlanContext, { uniqueName, persistentVolume }: Presen
   return users.of(uniqueName).length + named.length > 0
 }
 
-/** Of a volume that nobody here wants there is nothing to attach: what is left of it has to go. */
-function howToUnstage({ inputs, kubelet }: PlanContext, { name }: PresentVolume): string {
+/** A running kubelet reports what it knows; what it has forgotten it never reports. */
+function howToReport(context: PlanContext, volume: PresentVolume): string {
+  const { inputs, kubelet } = context
+  if (kubelet.state !== 'running')
+    return `Unmount the volume, or ${howToStart(inputs.snapshot.kubelet)}, which reports the volume in use.`
+  return isUsed(context, volume)
+    ? "Look in the kubelet's log for why it does not report the volume in use, or delete the pods that use the volume."
+    : howToUnstage(context, volume)
+}
+
+/**
+ * Of a volume that nobody here wants there is nothing to attach: what is left of it has to go. A kubelet that does not list the
+ * volume in use has forgotten the volume (O37), which is what the plan's outlook goes by.
+ */
+function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueName }: PresentVolume): string {
   const only = isPlainWord(name) ? ` --volume ${name}` : ''
-  const why = 'No pod here wants the volume.'
-  return kubelet.state === 'stopped'
-    ? `${why} volctl plan${only} shows how to unstage it, volctl apply${only} carries it out.`
-    : `${why} The kubelet is to unstage it, or volctl apply${only} once the kubelet is stopped${stopCommand(inputs.snapshot.kubelet)}.`
+  const why = 'No pod here wants the volume'
+  if (kubelet.state === 'stopped')
+    return `${why}. volctl plan${only} shows how to unstage it, volctl apply${only} carries it out.`
+  const unit = inputs.snapshot.kubelet
+  const stop = `stop the kubelet${stopCommand(unit)}, then run volctl apply${only}.${apiServerToo(unit)}`
+  return objects.isInUse(uniqueName)
+    ? `${why}. The kubelet unstages it by itself, and after a failure tries again at least every 2 min 2 s; if that does not help, ${stop}`
+    : `${why}, and the kubelet never unstages it: ${stop}`
 }
 
 /**

@@ -9,6 +9,7 @@ import { csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
+import { stopPod } from '../context/hints.ts'
 import { unknownLinks } from '../context/unread.ts'
 import { reportMountStorms } from '../obstacles/mount-storm.ts'
 import { foreignHint, knownPods } from '../pods/known-pods.ts'
@@ -114,7 +115,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       'PodGoneButRunning',
       `pod ${name} was deleted from the API but still runs: ${signs}; its volumes are left alone`,
       about,
-      `Stop the pod first: crictl pods --label io.kubernetes.pod.uid=${pod.uid} -q | xargs -r crictl stopp (crictl rmp if a container was created and never started); then plan again.`,
+      `Stop the pod (type rmp for stopp if a container was created and never started), then plan again: ${stopPod(pod.uid)}`,
     )
   } else if (code === 'UnknownPodProcess') {
     findings.problem(

@@ -15,6 +15,7 @@ import type { VolumeMode } from '../../names/volume-names.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Draft, Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
+import { podNameAndUid } from '../../plan/pod-name.ts'
 import { type ControllerWanted, controllerWantedVolumes } from '../../populator/controller-wanted.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { useCredential } from '../context/hints.ts'
@@ -206,7 +207,7 @@ function waitFor(
   if (user !== undefined) {
     return {
       code: 'PodStillRunning',
-      message: `pod ${user.uid} still uses the volume, or may use it`,
+      message: `pod ${podNameAndUid(user.ref)} still uses the volume, or may use it`,
       hint: 'Stop the containers of that pod; then plan again.',
     }
   }

@@ -40,8 +40,8 @@ function dataObstacle(
   if (unread !== undefined) {
     return {
       code: 'DeletesData',
-      message: `${context.inputs.absolute(unread.path)} could not be read completely: ${unread.error}`,
-      hint: 'Give --orphans to delete the data as well, whatever it is.',
+      message: `${context.inputs.absolute(unread.path)} could not be read completely: ${unread.error}; what it contains is not known`,
+      hint: DELETE_DATA,
     }
   }
   if (memory.length > 0) return memoryObstacle(volume.name, memory)

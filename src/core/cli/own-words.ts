@@ -1,0 +1,81 @@
+/** Words that volctl itself explains, whatever node this is: codes, sentences of logs, rules; and which of them somebody may have meant. */
+import { join } from 'node:path'
+import { ALL_CODES } from '../codes/codes.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { explainCode } from '../explain/explain-code.ts'
+import { explainRule } from '../explain/explain-rule.ts'
+import { looksLikeRule, parseRules } from '../explain/rule-book.ts'
+import { nearNames } from '../lang/near-names.ts'
+import { explainSentence } from '../log-lines/explain-sentence.ts'
+import { SENTENCES } from '../log-lines/sentences/sentences.ts'
+import { embeddedText } from '../trust/own-program.ts'
+import { readPlain } from '../trust/plain-files.ts'
+import { renderCode } from '../views/code-view.ts'
+import { renderSentence } from '../views/line-view.ts'
+import type { Palette } from '../views/palette.ts'
+import { renderRule } from '../views/rule-view.ts'
+import type { Width } from '../views/wrap.ts'
+
+const MOST_OF_RULES = 1 << 20
+
+export interface OwnAnswer {
+  readonly value: object
+  readonly draw: (paint: Palette, width: Width) => string
+}
+
+/** @param root where the program is installed @returns undefined where the word is none of volctl's own */
+export function ownAnswer(word: string, root: string): OwnAnswer | undefined {
+  const code = explainCode(word)
+  if (code !== undefined) return { value: code, draw: (paint, width) => renderCode(code, paint, width) }
+  const sentence = explainSentence(word)
+  if (sentence !== undefined) return { value: sentence, draw: (paint, width) => renderSentence(sentence, paint, width) }
+  if (!looksLikeRule(word)) return undefined
+  const rule = explainRule(word, ruleBooks(root))
+  // Where there is no such rule, the word may be the name of something.
+  return rule && { value: rule, draw: (paint, width) => renderRule(rule, paint, width) }
+}
+
+function ruleBooks(root: string): string {
+  return embeddedText('rules.md') ?? readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES).toString('utf8')
+}
+
+const MOST_MEANT = 3
+
+/**
+ * The error of a look for a word, with the words of volctl's own that were probably meant. A word in CamelCase, or one written like a
+ * rule, can be no name of Kubernetes: then also where no node can be looked at.
+ */
+export function withOwnWords(error: unknown, word: string, root: string): unknown {
+  if (!(error instanceof VolctlError)) return error
+  const near = nearWords(word, root)
+  const isOwn = /^[A-Z][a-z]+(?:[A-Z][a-z]*)*$/.test(word) || looksLikeRule(word)
+  if (near.length === 0) return error
+  const hint = `Did you mean ${near.join(' or ')}?`
+  if (error.code !== 'NotFound')
+    return isOwn
+      ? new VolctlError('NotFound', `no code, sentence or rule is called "${word}"`, { hint, cause: error })
+      : error
+  // A thing of the node that is near comes first where the word may name one.
+  if (!isOwn && error.hint?.startsWith('Did you mean') === true) return error
+  return new VolctlError('NotFound', error.message, { hint, cause: error })
+}
+
+function nearWords(word: string, root: string): string[] {
+  if (looksLikeRule(word))
+    return nearRules(
+      word.toUpperCase(),
+      parseRules(ruleBooks(root)).map(({ id }) => id),
+    )
+  // A word without digits or marks.
+  return /^[a-z]{3,}$/i.test(word) ? nearNames(word, [...ALL_CODES, ...Object.keys(SENTENCES)], MOST_MEANT) : []
+}
+
+/** Of the same letter, the nearest numbers: a number is read wrong more easily than a letter. */
+function nearRules(word: string, ids: readonly string[]): string[] {
+  const wanted = Number(word.slice(1))
+  const far = (id: string): number => Math.abs(Number(id.slice(1)) - wanted)
+  return ids
+    .filter((id) => id[0] === word[0])
+    .toSorted((a, b) => far(a) - far(b))
+    .slice(0, MOST_MEANT)
+}

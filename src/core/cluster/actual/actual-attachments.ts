@@ -1,0 +1,228 @@
+/** Volume to nodes: what is attached, may be, or is in use, by VolumeAttachments and the status of Nodes (R714-R719). */
+
+import { append } from '../../lang/append.ts'
+import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../names/volume-names.ts'
+import type { DesiredAttachments } from '../desired/desired-attachments.ts'
+import type { ClusterObjects } from '../model/cluster-objects.ts'
+import type { ClusterAttachment, ClusterNode, ClusterState, ClusterVolume } from '../model/cluster-state.ts'
+import type { KnownVolume } from '../model/known-volume.ts'
+
+/** A VolumeAttachment, and what is known of its volume. */
+export interface Attached {
+  readonly object: ClusterAttachment
+  /** Absent: nothing shows which volume it is of. */
+  readonly uniqueName?: string
+  /** Absent: no PersistentVolume and no pod has it. */
+  readonly volume?: KnownVolume
+  /** `none`: it is of a volume in the spec of a pod (R718). */
+  readonly persistentVolume: 'found' | 'absent' | 'unknown' | 'none'
+  /** C33: its name follows from its volume, driver and node. Absent: the handle is not known. */
+  readonly isNamedRight?: boolean
+  /** Why nobody can say for certain which volume it is of. */
+  readonly unclear?: string
+}
+
+export class ActualAttachments {
+  readonly all: readonly Attached[]
+  readonly #byNode = new Map<string, Attached[]>()
+  readonly #byVolume = new Map<string, Attached[]>()
+  /** Of an unknown volume, by driver. */
+  readonly #unidentified = new Map<string, Attached[]>()
+  readonly #confirmed = new Map<string, string[]>()
+  readonly #inUse = new Map<string, string[]>()
+  readonly #inUseOn = new Map<string, ReadonlySet<string>>()
+  readonly #confirmedOn = new Map<string, ReadonlySet<string>>()
+
+  constructor(nodes: readonly ClusterNode[], attached: readonly Attached[]) {
+    this.all = attached
+    for (const node of nodes) this.#addNode(node)
+    for (const each of attached) {
+      append(this.#byNode, each.object.node, each)
+      if (each.uniqueName === undefined) append(this.#unidentified, each.object.attacher, each)
+      else append(this.#byVolume, each.uniqueName, each)
+    }
+  }
+
+  #addNode({ name, volumesAttached = [], volumesInUse = [] }: ClusterNode): void {
+    const [confirmed, inUse] = [new Set(volumesAttached), new Set(volumesInUse)]
+    this.#confirmedOn.set(name, union(this.#confirmedOn.get(name), confirmed))
+    this.#inUseOn.set(name, union(this.#inUseOn.get(name), inUse))
+    for (const volume of confirmed) append(this.#confirmed, volume, name)
+    for (const volume of inUse) append(this.#inUse, volume, name)
+  }
+
+  onNode(node: string): readonly Attached[] {
+    return this.#byNode.get(node) ?? []
+  }
+
+  ofVolume(uniqueName: string): readonly Attached[] {
+    return this.#byVolume.get(uniqueName) ?? []
+  }
+
+  on(node: string, uniqueName: string): readonly Attached[] {
+    return this.ofVolume(uniqueName).filter(({ object }) => object.node === node)
+  }
+
+  /** Attachments by this driver of volumes that nobody knows. */
+  unidentifiedOf(driver: string): readonly Attached[] {
+    return this.#unidentified.get(driver) ?? []
+  }
+
+  /** R714: volumesAttached of the Node lists it. */
+  isConfirmed(node: string, uniqueName: string): boolean {
+    return this.#confirmedOn.get(node)?.has(uniqueName) ?? false
+  }
+
+  /** R716: volumesInUse of the Node lists it. */
+  isInUse(node: string, uniqueName: string): boolean {
+    return this.#inUseOn.get(node)?.has(uniqueName) ?? false
+  }
+
+  inUseOn(node: string): ReadonlySet<string> {
+    return this.#inUseOn.get(node) ?? NOTHING
+  }
+
+  confirmedOn(node: string): ReadonlySet<string> {
+    return this.#confirmedOn.get(node) ?? NOTHING
+  }
+
+  /** Nodes whose volumesInUse lists the volume. */
+  nodesUsing(uniqueName: string): readonly string[] {
+    return this.#inUse.get(uniqueName) ?? []
+  }
+
+  /** Every node that has the volume or may: attached in whatever state, confirmed, or in use. Sorted by first sight. */
+  nodesWith(uniqueName: string): readonly string[] {
+    return [
+      ...new Set([
+        ...this.ofVolume(uniqueName).map(({ object }) => object.node),
+        ...(this.#confirmed.get(uniqueName) ?? []),
+        ...(this.#inUse.get(uniqueName) ?? []),
+      ]),
+    ]
+  }
+}
+
+const NOTHING: ReadonlySet<string> = new Set()
+
+/** Two Nodes of one name: what either reports counts. */
+function union(before: ReadonlySet<string> | undefined, now: ReadonlySet<string>): ReadonlySet<string> {
+  return before === undefined ? now : before.union(now)
+}
+
+export function actualAttachments(
+  state: ClusterState,
+  objects: ClusterObjects,
+  known: ReadonlyMap<string, KnownVolume>,
+  desired: DesiredAttachments,
+): ActualAttachments {
+  const names = new NamesOnNodes(objects, desired)
+  const attached = state.attachments.map((object) => identify(object, objects, known, names))
+  return new ActualAttachments(state.nodes, attached)
+}
+
+function identify(
+  object: ClusterAttachment,
+  objects: ClusterObjects,
+  known: ReadonlyMap<string, KnownVolume>,
+  names: NamesOnNodes,
+): Attached {
+  const isTwice = objects.attachment(object.name).state === 'Unknown'
+  const found = identifySource(object, objects, known, names)
+  if (isTwice) return { ...found, unclear: 'the list has two objects of this name' }
+  const hasBoth = object.persistentVolume !== undefined && object.inline !== undefined
+  return hasBoth ? { ...found, unclear: 'it names a PersistentVolume and has a source of its own' } : found
+}
+
+function identifySource(
+  object: ClusterAttachment,
+  objects: ClusterObjects,
+  known: ReadonlyMap<string, KnownVolume>,
+  names: NamesOnNodes,
+): Attached {
+  if (object.persistentVolume === undefined) return ofInline(object, known, names)
+  const found = objects.volume(object.persistentVolume)
+  if (found.state === 'Found') return ofVolume(object, found.object, known)
+  const persistentVolume = found.state === 'Absent' ? 'absent' : 'unknown'
+  return byName(object, persistentVolume, known, names)
+}
+
+function ofVolume(object: ClusterAttachment, volume: ClusterVolume, known: ReadonlyMap<string, KnownVolume>): Attached {
+  const { uniqueName, driver, handle, problem } = volume
+  const named = uniqueName === undefined ? undefined : known.get(uniqueName)
+  const base = { object, persistentVolume: 'found' } as const
+  if (uniqueName === undefined || named === undefined || handle === undefined) {
+    return { ...base, unclear: `PersistentVolume ${volume.name}: ${problem ?? 'it is no volume of a CSI driver'}` }
+  }
+  const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
+  const identity = { ...base, uniqueName, volume: named, isNamedRight }
+  if (object.attacher === driver) return identity
+  return {
+    ...identity,
+    unclear: `its attacher is ${object.attacher}, and the driver of its PersistentVolume ${driver}`,
+  }
+}
+
+function ofInline(object: ClusterAttachment, known: ReadonlyMap<string, KnownVolume>, names: NamesOnNodes): Attached {
+  const { handle, driver = object.attacher } = object.inline ?? {}
+  if (handle === undefined || handle === '') return byName(object, 'none', known, names)
+  const uniqueName = csiUniqueName(driver, handle)
+  const volume = known.get(uniqueName) ?? names.wanted(object.node, uniqueName)
+  const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
+  const unclear =
+    driver === object.attacher
+      ? {}
+      : { unclear: `its attacher is ${object.attacher}, and the driver of its source ${driver}` }
+  return { object, persistentVolume: 'none', uniqueName, isNamedRight, ...(volume && { volume }), ...unclear }
+}
+
+/** Only the hash in its name identifies the volume: compared with everything that the node or its pods name (R007). */
+function byName(
+  object: ClusterAttachment,
+  persistentVolume: Attached['persistentVolume'],
+  known: ReadonlyMap<string, KnownVolume>,
+  names: NamesOnNodes,
+): Attached {
+  const uniqueName = names.find(object)
+  if (uniqueName === undefined) return { object, persistentVolume }
+  const volume = known.get(uniqueName) ?? names.wanted(object.node, uniqueName)
+  return { object, persistentVolume, uniqueName, isNamedRight: true, ...(volume && { volume }) }
+}
+
+/** The names of CSI volumes that a node's status or its pods have, by the name of their attachment; made when first asked. */
+class NamesOnNodes {
+  readonly #objects: ClusterObjects
+  readonly #desired: DesiredAttachments
+  readonly #byNode = new Map<string, ReadonlyMap<string, string>>()
+
+  constructor(objects: ClusterObjects, desired: DesiredAttachments) {
+    this.#objects = objects
+    this.#desired = desired
+  }
+
+  find({ name, node }: ClusterAttachment): string | undefined {
+    const known = this.#byNode.get(node) ?? this.#namesOf(node)
+    this.#byNode.set(node, known)
+    return known.get(name)
+  }
+
+  wanted(node: string, uniqueName: string): KnownVolume | undefined {
+    return this.#desired.on(node, uniqueName)?.volume
+  }
+
+  #namesOf(node: string): ReadonlyMap<string, string> {
+    const found = this.#objects.node(node)
+    const status = found.state === 'Found' ? found.object : undefined
+    const names = new Set([
+      ...(status?.volumesAttached ?? []),
+      ...(status?.volumesInUse ?? []),
+      ...this.#desired.onNode(node).map(({ volume }) => volume.uniqueName),
+    ])
+    const byAttachment = new Map<string, string>()
+    for (const uniqueName of names) {
+      const csi = parseCsiUniqueName(uniqueName)
+      if (csi !== undefined) byAttachment.set(attachmentName(csi.handle, csi.driver, node), uniqueName)
+    }
+    return byAttachment
+  }
+}

@@ -1,0 +1,206 @@
+/** Attach, after every detach: each volume that a pod of a node wants, and that no VolumeAttachment asks for (R742, R745). */
+
+import { compareText } from '../../lang/compare-text.ts'
+import { defined } from '../../lang/defined.ts'
+import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
+import type { ClusterBlocked, NewAttachment } from '../../plan/cluster-plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import { type ClusterContext, isControllerAlive, nodeOf } from '../context/cluster-context.ts'
+import { blockedBy, type ClusterDraft, type ClusterFindings, type ClusterWait, podRef } from '../context/findings.ts'
+import { describeAttachment } from '../context/kubectl.ts'
+import { readinessOf } from '../context/readiness.ts'
+import type { Want } from '../desired/desired-attachments.ts'
+import type { ClusterNode } from '../model/cluster-state.ts'
+import { volumeRef } from '../model/known-volume.ts'
+import { whereElse } from './elsewhere.ts'
+
+/** Without these whole, a volume that only one node may have could be attached a second time (S30). */
+export const ATTACH_LISTS = ['pods', 'nodes', 'volumeattachments', 'persistentvolumes'] as const
+
+export function attachVolumes(context: ClusterContext, findings: ClusterFindings): void {
+  if (!ATTACH_LISTS.every((list) => context.objects.isWhole(list))) return
+  const room = new RoomOnNodes(context)
+  const wants = context.desired.all().filter(({ pods }) => pods.length > 0)
+  for (const want of wants.toSorted(byNodeAndVolume)) attachVolume(context, findings, want, room)
+}
+
+function byNodeAndVolume(a: Want, b: Want): number {
+  return compareText(a.node, b.node) || compareText(a.volume.uniqueName, b.volume.uniqueName)
+}
+
+/** A volume whose object can be made: of a CSI driver, with its handle. */
+interface Attachable {
+  readonly want: Want
+  readonly driver: string
+  readonly handle: string
+  /** R007: the name of its VolumeAttachment. */
+  readonly name: string
+}
+
+function attachVolume(context: ClusterContext, findings: ClusterFindings, want: Want, room: RoomOnNodes): void {
+  const { driver, handle, plugin } = want.volume
+  if (plugin !== CSI_PLUGIN || driver === undefined || handle === undefined) {
+    waitForStatus(context, findings, want)
+    return
+  }
+  const attachable: Attachable = { want, driver, handle, name: attachmentName(handle, driver, want.node) }
+  const elsewhere = mayAttach(context, findings, attachable)
+  const node = nodeOf(context, want.node)
+  if (elsewhere === undefined || node === undefined) return
+  if ('code' in elsewhere) {
+    findings.wait('AttachVolume', elsewhere, 'R742', { ...aboutOf(want), attachment: attachable.name })
+  } else findings.add(draftOf(context, attachable, node, elsewhere.after, room))
+}
+
+/** Who acts first; or after which detaches volctl does. Undefined: there is nothing to do, or it is a problem of its own. */
+function mayAttach(
+  context: ClusterContext,
+  findings: ClusterFindings,
+  attachable: Attachable,
+): ClusterWait | { readonly after: readonly ClusterDraft[] } | undefined {
+  const { want, driver, name } = attachable
+  if (context.objects.attachment(name).state !== 'Absent') return whoseTurn(context, attachable)
+  const elsewhere = whereElse(context, findings, want)
+  if (elsewhere.state === 'contested') return undefined
+  if (elsewhere.state === 'waits') return elsewhere.wait
+  if (isControllerAlive(context)) {
+    const message = `the attach/detach controller attaches it to node ${want.node}`
+    return { code: 'ControllerActs', message, hint: CONTROLLER_HINT }
+  }
+  const node = nodeOf(context, want.node)
+  return (node && whyNotYet(context, node, driver)) ?? elsewhere
+}
+
+const CONTROLLER_HINT =
+  "If nothing happens, look at the pod's events (kubectl describe pod) and at the log of kube-controller-manager."
+
+function aboutOf({ node, pods, volume }: Want) {
+  return { node, pods: pods.map(podRef), volume: volumeRef(volume) }
+}
+
+/** iSCSI, FC and flexVolume have no object: the controller writes the Node's status, which volctl never does (R331). */
+function waitForStatus(context: ClusterContext, findings: ClusterFindings, want: Want): void {
+  if (context.actual.isConfirmed(want.node, want.volume.uniqueName)) return
+  const message = `only the attach/detach controller attaches a volume of plugin ${want.volume.plugin}, by a word in the status of node ${want.node}`
+  findings.wait('AttachVolume', { code: 'ControllerActs', message, hint: CONTROLLER_HINT }, 'R331', aboutOf(want))
+}
+
+/** An attachment that is there: its attacher has to attach, or to end its deletion first. */
+function whoseTurn({ objects }: ClusterContext, { name }: Attachable): ClusterWait | undefined {
+  const found = objects.attachment(name)
+  // What is in the list twice is reported.
+  if (found.state !== 'Found') return undefined
+  const { deletedAt, attached, attachError, attacher } = found.object
+  const look = `See ${describeAttachment(name)}, and the log of the attacher of ${attacher}.`
+  if (deletedAt !== undefined) {
+    const message = `VolumeAttachment ${name} is being deleted since ${deletedAt}; the volume is attached again after that`
+    return { code: 'AttachmentDeleting', message, hint: look }
+  }
+  if (attached === true) return undefined
+  const error = attachError === undefined ? '' : `; the last attempt failed: ${attachError.message}`
+  return { code: 'AttacherActs', message: `VolumeAttachment ${name} is not attached yet${error}`, hint: look }
+}
+
+/** What the node lacks. An attachment to a node that cannot use it helps nobody. */
+function whyNotYet(context: ClusterContext, node: ClusterNode, driver: string): ClusterWait | undefined {
+  const { name, outOfService, deletedAt, csi } = node
+  const { ready } = readinessOf(context, node)
+  if (ready === undefined) return { code: 'NodeUnknown', message: `whether node ${name} is ready is not known` }
+  if (ready !== 'True') return { code: 'NodeNotReady', message: `node ${name} is not ready`, hint: START_KUBELET }
+  if (outOfService) return { code: 'NodeNotReady', message: `node ${name} is tainted out-of-service` }
+  if (deletedAt !== undefined) return { code: 'NodeNotReady', message: `node ${name} is being deleted` }
+  if (csi.state === 'unknown') return { code: 'NodeUnknown', message: `the CSINode of node ${name} could not be read` }
+  if (csi.state === 'known' && csi.drivers.some((each) => each.name === driver)) return undefined
+  return {
+    code: 'DriverNotRegistered',
+    message: `driver ${driver} is not registered on node ${name}`,
+    hint: "Look at the driver's node pod there: its DaemonSet has to run on the node.",
+  }
+}
+
+const START_KUBELET = 'Look at the node (kubectl describe node), and at its kubelet.'
+
+function draftOf(
+  context: ClusterContext,
+  attachable: Attachable,
+  node: ClusterNode,
+  after: readonly ClusterDraft[],
+  room: RoomOnNodes,
+): ClusterDraft {
+  const { want, driver, name } = attachable
+  const blocked = room.take(node, driver) ?? forbidden(context)
+  return {
+    ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...aboutOf(want) },
+    message: `${podsText(want)} on node ${node.name} ${want.pods.length === 1 ? 'wants' : 'want'} it, and no VolumeAttachment asks for it`,
+    steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
+    after,
+    ...defined({ blocked }),
+    evidence: want.pods.slice(0, MOST_PODS).map((pod) => ({
+      what: `pod ${namespacedName(pod)} was created`,
+      ...defined({ since: pod.createdAt }),
+    })),
+    attachment: { name },
+    creates: newAttachment(attachable),
+    basis: {
+      node: { uid: node.uid, resourceVersion: node.resourceVersion },
+      inUse: context.actual.isInUse(node.name, want.volume.uniqueName),
+    },
+  }
+}
+
+const MOST_PODS = 5
+
+function podsText({ pods: [first, ...others] }: Want): string {
+  const name = first === undefined ? '' : namespacedName(first)
+  return others.length === 0 ? `pod ${name}` : `pod ${name} and ${others.length} more`
+}
+
+/** R745: exactly the object that the controller would create. */
+function newAttachment({ want, driver, name }: Attachable): NewAttachment {
+  const { persistentVolume, volume, node } = want
+  const [first = ''] = volume.persistentVolumes
+  const source =
+    volume.inlineSpec === undefined
+      ? { persistentVolumeName: persistentVolume ?? first }
+      : { inlineVolumeSpec: volume.inlineSpec }
+  return { name, attacher: driver, nodeName: node, source }
+}
+
+function forbidden({ state }: ClusterContext): ClusterBlocked | undefined {
+  if (state.rights.createAttachments !== false) return undefined
+  return blockedBy(
+    'Forbidden',
+    'this credential may not create VolumeAttachments',
+    'Use a credential that may create volumeattachments (--kubeconfig, --context).',
+  )
+}
+
+/** N67: how many volumes of a driver a node may have. What is being detached still counts. */
+class RoomOnNodes {
+  readonly #context: ClusterContext
+  readonly #taken = new Map<string, number>()
+
+  constructor(context: ClusterContext) {
+    this.#context = context
+  }
+
+  take(node: ClusterNode, driver: string): ClusterBlocked | undefined {
+    const limit = node.csi.state === 'known' ? node.csi.drivers.find(({ name }) => name === driver)?.limit : undefined
+    if (limit === undefined) return undefined
+    const key = `${node.name} ${driver}`
+    const taken = this.#taken.get(key) ?? this.#attached(node.name, driver)
+    if (taken < limit) {
+      this.#taken.set(key, taken + 1)
+      return undefined
+    }
+    return blockedBy(
+      'AttachLimit',
+      `node ${node.name} has ${taken} volumes of driver ${driver} attached, and its CSINode allows ${limit}`,
+      'Move a pod with a volume of that driver to another node.',
+    )
+  }
+
+  #attached(node: string, driver: string): number {
+    return this.#context.actual.onNode(node).filter(({ object }) => object.attacher === driver).length
+  }
+}

@@ -1,0 +1,72 @@
+/** May a volume be attached to one more node (R740, R742)? Unlike the controller, volctl lets an uncertain attachment elsewhere block. */
+
+import { firstFew } from '../../lang/first-few.ts'
+import { attachmentName } from '../../names/volume-names.ts'
+import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
+import type { ClusterDraft, ClusterFindings, ClusterWait } from '../context/findings.ts'
+import type { Want } from '../desired/desired-attachments.ts'
+import { isGivenAsGone, rowOnNode } from '../detach/node-state.ts'
+import type { KnownVolume } from '../model/known-volume.ts'
+
+export type Elsewhere =
+  /** `after`: detaches of this plan that must be through first. */
+  | { readonly state: 'free'; readonly after: readonly ClusterDraft[] }
+  /** Pods of several nodes want it: none gets it, and all are named. */
+  | { readonly state: 'contested' }
+  | { readonly state: 'waits'; readonly wait: ClusterWait }
+
+export function whereElse(context: ClusterContext, findings: ClusterFindings, { volume, node }: Want): Elsewhere {
+  if (!volume.exclusive) return { state: 'free', after: [] }
+  if (context.desired.ofVolume(volume.uniqueName).some((each) => each.node !== node)) return { state: 'contested' }
+  const nodes = otherNodes(context, volume, node)
+  const detaches = findings.detachesOf(volume.uniqueName)
+  const left = nodes.filter((each) => !isDetached(context, volume, each, detaches))
+  if (left.length === 0) return { state: 'free', after: detaches.filter((each) => each.node !== node) }
+  const names = firstFew(left, MOST_NODES).join(', ')
+  return {
+    state: 'waits',
+    wait: {
+      code: 'DetachFirst',
+      message: `it may be on one node only, and is, or may be, attached to node ${names}`,
+      hint: `Nothing wants it there any more: see what the plan says of node ${left[0]}.`,
+    },
+  }
+}
+
+const MOST_NODES = 5
+
+/**
+ * By attachment in whatever state, by the hash in an attachment's name, or by the word of a Node that it uses the volume. What
+ * volumesAttached alone lists is detached: for a CSI volume the VolumeAttachment is the truth, and a dead controller never
+ * corrects the list (C43, C44).
+ */
+function otherNodes(context: ClusterContext, volume: KnownVolume, node: string): readonly string[] {
+  const { actual } = context
+  const { uniqueName, driver = '', handle = '' } = volume
+  const unknown = actual
+    .unidentifiedOf(driver)
+    .filter(({ object }) => object.name === attachmentName(handle, driver, object.node))
+  const attached = [...actual.ofVolume(uniqueName), ...unknown].map(({ object }) => object.node)
+  const using = actual.nodesUsing(uniqueName).filter((each) => mayUse(context, uniqueName, each))
+  return [...new Set([...attached, ...using])].filter((each) => each !== node)
+}
+
+/** Not where the table allows to detach what is in use: its report is as old as the node is silent. */
+function mayUse(context: ClusterContext, uniqueName: string, name: string): boolean {
+  const node = nodeOf(context, name)
+  if (node === undefined) return true
+  const { row } = rowOnNode(context, node, uniqueName)
+  return row !== 'OutOfService' && !(row === 'NodeLost' && isGivenAsGone(context, name))
+}
+
+/** True if the plan takes away every attachment of the volume on that node. */
+function isDetached(
+  { actual }: ClusterContext,
+  { uniqueName }: KnownVolume,
+  node: string,
+  detaches: readonly ClusterDraft[],
+): boolean {
+  const attached = actual.on(node, uniqueName)
+  const planned = new Set(detaches.map(({ attachment }) => attachment.name))
+  return attached.length > 0 && attached.every(({ object }) => planned.has(object.name))
+}

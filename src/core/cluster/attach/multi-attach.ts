@@ -1,0 +1,99 @@
+/**
+ * Volumes that pods of several nodes want, and that only one node may have: which pods on which nodes, since when, and who has to
+ * move. The controller's event names pods of one namespace alone (R743).
+ */
+
+import { compareText } from '../../lang/compare-text.ts'
+import { firstFew } from '../../lang/first-few.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
+import { type ClusterFindings, podRef } from '../context/findings.ts'
+import { deletePod, taintOutOfService } from '../context/kubectl.ts'
+import { readinessOf } from '../context/readiness.ts'
+import { shaped } from '../context/shaped.ts'
+import type { Want } from '../desired/desired-attachments.ts'
+import type { ClusterPod } from '../model/cluster-state.ts'
+import { volumeLabel, volumeRef } from '../model/known-volume.ts'
+
+export function reportMultiAttach(context: ClusterContext, findings: ClusterFindings): void {
+  const seen = new Set<string>()
+  for (const { volume } of context.desired.all()) {
+    if (!volume.exclusive || seen.has(volume.uniqueName)) continue
+    seen.add(volume.uniqueName)
+    const wants = context.desired.ofVolume(volume.uniqueName)
+    if (wants.length > 1) report(context, findings, wants)
+  }
+}
+
+/** A node that pods want the volume on, and whether it has the volume. */
+interface Party {
+  readonly node: string
+  readonly pods: readonly ClusterPod[]
+  readonly has: boolean
+  readonly since?: string | undefined
+}
+
+function report(context: ClusterContext, findings: ClusterFindings, wants: readonly Want[]): void {
+  const [first] = wants
+  // A driver that needs no attachment lets several nodes use the volume, and nobody watches.
+  if (first === undefined || first.volume.attachability === 'notAttachable') return
+  const parties = wants.map((want) => partyOf(context, want)).toSorted((a, b) => compareText(a.node, b.node))
+  const holders = parties.filter(({ has }) => has)
+  const waiting = parties.filter(({ has }) => !has)
+  const volume = volumeRef(first.volume)
+  const about = {
+    volume,
+    nodes: parties.map(({ node }) => node),
+    pods: parties.flatMap(({ pods }) => pods.map(podRef)),
+  }
+  if (waiting.length === 0) return
+  const modes = first.volume.accessModes.join(', ')
+  const text =
+    holders.length === 0
+      ? shaped`${volumeLabel(volume)} (${modes}) may be on one node only, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; it is attached to none of them`
+      : shaped`${volumeLabel(volume)} (${modes}) may be on one node only: ${partiesText(holders)}; it is waited for by ${partiesText(waiting)}`
+  findings.problem('error', 'MultiAttach', text, about, hintFor(context, holders, waiting))
+}
+
+function partyOf({ actual }: ClusterContext, { node, pods, others, volume }: Want): Party {
+  const attached = actual.on(node, volume.uniqueName)
+  const has = attached.length > 0 || actual.isInUse(node, volume.uniqueName)
+  return { node, has, pods: [...pods, ...others.map(({ pod }) => pod)], since: attached[0]?.object.createdAt }
+}
+
+function partiesText(parties: readonly Party[]): string {
+  const texts = parties.map(({ node, pods, has, since }) => {
+    const names = firstFew(pods.map(podText), MOST_PODS).join(' and ')
+    const state = has ? ` has it${since === undefined ? '' : ` since ${since}`}` : ''
+    return `node ${node}${state} (${pods.length === 1 ? 'pod' : 'pods'} ${names})`
+  })
+  return firstFew(texts, MOST_NODES).join(', ')
+}
+
+const MOST_PODS = 3
+const MOST_NODES = 4
+
+function podText(pod: ClusterPod): string {
+  const state =
+    pod.deletedAt === undefined
+      ? `created ${pod.createdAt ?? 'at an unknown time'}`
+      : `being deleted since ${pod.deletedAt}`
+  return `${namespacedName(pod)}, ${state}`
+}
+
+/** Who has to move. */
+function hintFor(context: ClusterContext, holders: readonly Party[], waiting: readonly Party[]): string {
+  const [holder] = holders
+  const pod = (holder ?? waiting[0])?.pods[0]
+  if (pod === undefined) return 'Let only one node have a pod with this volume.'
+  if (holder === undefined) return `Let only one node have a pod with this volume: ${deletePod(pod)}.`
+  const node = nodeOf(context, holder.node)
+  if (node === undefined) {
+    return `Node ${holder.node} does not exist. Once its machine is off: ${deletePod(pod, '--force')}.`
+  }
+  if (readinessOf(context, node).ready !== 'True' && !node.outOfService) {
+    return `Node ${holder.node} is not ready. Once its machine is off: ${taintOutOfService(holder.node)}; then ${deletePod(pod, '--force')}.`
+  }
+  if (pod.deletedAt !== undefined) return `Wait until pod ${namespacedName(pod)} has ended on node ${holder.node}.`
+  return `Decide which pod may have it. To let the other one start: ${deletePod(pod)}.`
+}

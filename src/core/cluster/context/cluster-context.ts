@@ -1,0 +1,52 @@
+/** What every part of the pass reads. Nothing changes it. */
+
+import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
+import { type ActualAttachments, actualAttachments } from '../actual/actual-attachments.ts'
+import { controllerState } from '../controller/controller-state.ts'
+import { type DesiredAttachments, desiredAttachments } from '../desired/desired-attachments.ts'
+import { ClusterObjects } from '../model/cluster-objects.ts'
+import type { ClusterNode, ClusterState } from '../model/cluster-state.ts'
+import { type KnownVolume, knownVolumes } from '../model/known-volume.ts'
+import { timeOf } from '../model/times.ts'
+
+export interface ClusterContext {
+  readonly state: ClusterState
+  readonly options: ClusterOptions
+  readonly objects: ClusterObjects
+  /** Volumes of PersistentVolumes, by unique name. */
+  readonly known: ReadonlyMap<string, KnownVolume>
+  readonly desired: DesiredAttachments
+  readonly actual: ActualAttachments
+  readonly controller: ControllerState
+  /** Milliseconds: the server's clock when the reading began. */
+  readonly now: number
+}
+
+export function clusterContext(state: ClusterState, options: ClusterOptions): ClusterContext {
+  const objects = new ClusterObjects(state)
+  const known = knownVolumes(state)
+  const desired = desiredAttachments(state, objects, known)
+  const actual = actualAttachments(state, objects, known, desired)
+  const controller = controllerState(state, options.settleMs)
+  return { state, options, objects, known, desired, actual, controller, now: timeOf(state.capturedAt) ?? 0 }
+}
+
+/** `mayLive` counts as alive. */
+export function isControllerAlive({ controller }: Pick<ClusterContext, 'controller'>): boolean {
+  return controller.state !== 'dead'
+}
+
+/** A Node that is known; undefined: it does not exist, or nobody knows. */
+export function nodeOf({ objects }: Pick<ClusterContext, 'objects'>, name: string): ClusterNode | undefined {
+  const found = objects.node(name)
+  return found.state === 'Found' ? found.object : undefined
+}
+
+/** Has something been as it is for the settle time? A time that is not known was just now (S28). */
+export function isSettled(
+  { now, options }: Pick<ClusterContext, 'now' | 'options'>,
+  since: string | undefined,
+): boolean {
+  const time = timeOf(since)
+  return time !== undefined && now - time >= options.settleMs
+}

@@ -1,0 +1,50 @@
+/** Is a CSI driver shown to be gone, and does its external attacher live? */
+
+import { onceFor } from '../../lang/once-for.ts'
+import type { LeaseEvidence } from '../model/cluster-state.ts'
+import { timeOf } from '../model/times.ts'
+import type { ClusterContext } from './cluster-context.ts'
+
+/** A lease that is not renewed for this long is nobody's. */
+const STALE_MS = 120_000
+
+/**
+ * No CSIDriver has its name, no CSINode lists it, and no attacher of its name renews a lease; all of that read as a whole (S3).
+ * A driver may work without a CSIDriver object (C35), but not without a node that has it or an attacher.
+ */
+export function isDriverGone(context: ClusterContext, driver: string): boolean {
+  const { objects, state } = context
+  if (driver === '' || !objects.isWhole('csidrivers') || !objects.isWhole('csinodes')) return false
+  if (objects.driver(driver).state !== 'Absent' || state.nodes.some(({ csi }) => csi.state === 'unknown')) return false
+  const lease = attacherLease(context, driver)
+  return !driversOnNodes(context).has(driver) && (lease === undefined || isStale(context, lease))
+}
+
+const driversOnNodes = onceFor(
+  ({ state }: ClusterContext): ReadonlySet<string> =>
+    new Set(state.nodes.flatMap(({ csi }) => (csi.state === 'known' ? csi.drivers.map(({ name }) => name) : []))),
+)
+
+/** The lease of the driver's external attacher, if it elects a leader and was readable. */
+export function attacherLease(context: ClusterContext, driver: string): LeaseEvidence | undefined {
+  return leasesByName(context).get(leaseName(driver))
+}
+
+const leasesByName = onceFor(
+  ({ state }: ClusterContext): ReadonlyMap<string, LeaseEvidence> =>
+    new Map(state.attachers.map((lease) => [lease.name.slice(lease.name.lastIndexOf('/') + 1), lease])),
+)
+
+/** As external-attacher names it: every other character than a letter or a digit becomes a dash. */
+export function leaseName(driver: string): string {
+  return `external-attacher-leader-${driver.replace(/[^a-zA-Z0-9-]/g, '-')}`
+}
+
+/** A lease that does not say when it was renewed is not known to be stale. */
+export function isStale(
+  { now }: Pick<ClusterContext, 'now'>,
+  { renewTime, durationSeconds = 15 }: LeaseEvidence,
+): boolean {
+  const renewed = timeOf(renewTime)
+  return renewed !== undefined && now - renewed > Math.max(STALE_MS, 3 * durationSeconds * 1000)
+}

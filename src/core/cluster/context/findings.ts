@@ -1,0 +1,109 @@
+/** Operations of a cluster's plan in the making: drafts are linked by reference, and ids come last. */
+
+import type { BlockCode, ProblemCode, WaitingCode } from '../../codes/codes.ts'
+import { append } from '../../lang/append.ts'
+import { defined } from '../../lang/defined.ts'
+import { sha256Hex } from '../../names/volume-names.ts'
+import type {
+  ClusterAbout,
+  ClusterBlocked,
+  ClusterOperation,
+  ClusterOperationKind,
+  ClusterProblem,
+  ClusterVolumeRef,
+  ClusterWaiting,
+} from '../../plan/cluster-plan.ts'
+import type { PodRef, Severity } from '../../plan/plan.ts'
+import type { ClusterPod } from '../model/cluster-state.ts'
+import type { Shaped } from './shaped.ts'
+
+export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after' | 'paths'> {
+  readonly after: readonly ClusterDraft[]
+}
+
+export interface ClusterWait {
+  readonly code: WaitingCode
+  readonly message: string
+  readonly hint?: string
+  readonly until?: string
+}
+
+export class ClusterFindings {
+  readonly operations: ClusterDraft[] = []
+  readonly waiting: ClusterWaiting[] = []
+  readonly problems: ClusterProblem[] = []
+  complete = true
+  readonly #detaches = new Map<string, ClusterDraft[]>()
+
+  add(draft: ClusterDraft): ClusterDraft {
+    this.operations.push(draft)
+    const name = draft.volume.uniqueName
+    if (draft.kind === 'DetachVolume' && name !== undefined) append(this.#detaches, name, draft)
+    return draft
+  }
+
+  /** Planned detaches of a volume. */
+  detachesOf(uniqueName: string): readonly ClusterDraft[] {
+    return this.#detaches.get(uniqueName) ?? []
+  }
+
+  wait(
+    kind: ClusterOperationKind,
+    wait: ClusterWait,
+    rule: string,
+    about: Pick<ClusterWaiting, 'node' | 'pods'> & { volume?: ClusterVolumeRef; attachment?: string },
+  ): void {
+    this.waiting.push({ kind, ...wait, ...about, rule })
+  }
+
+  problem(severity: Severity, code: ProblemCode, text: Shaped, about: ClusterAbout, hint?: string): void {
+    const { message, shape } = text
+    this.problems.push({ severity, code, message, shape, ...defined({ hint }), about })
+  }
+
+  /** Something that may matter is not known. */
+  incomplete(code: ProblemCode, text: Shaped, about: ClusterAbout, hint?: string): void {
+    this.complete = false
+    this.problem('warning', code, text, about, hint)
+  }
+}
+
+export function blockedBy(code: BlockCode, message: string, hint?: string): ClusterBlocked {
+  return { code, message, ...defined({ hint }) }
+}
+
+export function podRef({ namespace, name, uid }: ClusterPod): PodRef {
+  return { namespace, name, uid }
+}
+
+/**
+ * Drafts become operations; the ids are made from what an operation is about, so they are the same for the same state. An
+ * operation after one that is blocked is blocked, too (S26). Each comes after its predecessors.
+ */
+export function finishOperations(drafts: readonly ClusterDraft[]): ClusterOperation[] {
+  const numbers = new Map(drafts.map((draft, index) => [draft, index + 1]))
+  const ids = new Map(drafts.map((draft) => [draft, idOf(draft)]))
+  const isBlocked = new Set<ClusterDraft>()
+  return drafts.map((draft) => {
+    const { after, blocked: own, kind, reason, message, node, pods, volume, steps, ...rest } = draft
+    const before = after.find((each) => isBlocked.has(each))
+    const blocked = own ?? (before && predecessorBlocked(numbers.get(before)))
+    if (blocked !== undefined) isBlocked.add(draft)
+    return {
+      ...{ id: ids.get(draft) as string, kind, reason, message, node, pods, volume },
+      ...{ paths: [], steps, after: after.flatMap((each) => ids.get(each) ?? []) },
+      ...defined({ blocked }),
+      ...rest,
+    }
+  })
+}
+
+function predecessorBlocked(number: number | undefined): ClusterBlocked {
+  const hint = number === undefined ? undefined : `Resolve operation ${number} first.`
+  return blockedBy('PredecessorBlocked', 'the detach that has to come first is blocked', hint)
+}
+
+function idOf({ kind, node, volume, attachment }: ClusterDraft): string {
+  const about = [kind, node, volume.uniqueName ?? volume.name, attachment.name, attachment.uid ?? '']
+  return sha256Hex(about.join('\0')).slice(0, 12)
+}

@@ -1,0 +1,31 @@
+/**
+ * Is a node ready? Its Node says so, and kube-controller-manager corrects the word where the kubelet falls silent. Where that
+ * controller is dead nobody does: a Node that was ready stays ready for ever, whatever becomes of its machine.
+ */
+
+import { defined } from '../../lang/defined.ts'
+import type { ClusterNode } from '../model/cluster-state.ts'
+import { newestOf, timeOf } from '../model/times.ts'
+import { type ClusterContext, isControllerAlive, isSettled } from './cluster-context.ts'
+
+export interface Readiness {
+  /** Status of the condition Ready, or Unknown in its place. */
+  readonly ready: string | undefined
+  readonly since?: string
+  /** Ready says True, and the kubelet has been silent since then. */
+  readonly isStale?: true
+}
+
+/** A kubelet renews its lease every ten seconds; after 50 the controller takes it for silent. */
+const GRACE_MS = 50_000
+
+export function readinessOf(context: ClusterContext, node: ClusterNode): Readiness {
+  const { ready, readySince, leaseRenewTime, heartbeat } = node
+  const stated = { ready, ...defined({ since: readySince }) }
+  // Without the lease a heartbeat alone shows little: the status of a healthy node may be minutes old.
+  if (ready !== 'True' || isControllerAlive(context) || leaseRenewTime === undefined) return stated
+  const heard = newestOf([leaseRenewTime, ...(heartbeat === undefined ? [] : [heartbeat])])
+  const time = timeOf(heard)
+  const isSilent = time !== undefined && context.now - time > GRACE_MS && isSettled(context, heard)
+  return isSilent ? { ready: 'Unknown', ...defined({ since: heard }), isStale: true } : stated
+}

@@ -1,0 +1,101 @@
+/**
+ * Does somebody else run the attach/detach controller? Decided before everything else, as S11 decides about a kubelet.
+ *
+ * Unknown counts as alive. The controller counts as dead only where all of this holds:
+ * 1. the Lease kube-system/kube-controller-manager exists, with a time and a duration that make sense;
+ * 2. it is stale: not renewed for the settle time, and for at least three times its own duration;
+ * 3. it is unchanged when it is read again after everything else (a clock that is wrong makes a lease look stale);
+ * 4. nothing that only a controller does has happened since: a Node whose Ready became Unknown, or a VolumeAttachment that
+ *    somebody other than volctl created.
+ *
+ * A cluster without that Lease has its controllers elsewhere (a managed control plane, another name, no leader election): it
+ * lives where attachments still come and go, and may live everywhere else.
+ */
+
+import { formatDuration } from '../../lang/duration.ts'
+import type { ControllerState, Evidence } from '../../plan/cluster-plan.ts'
+import type { ClusterState, LeaseEvidence } from '../model/cluster-state.ts'
+import { timeOf } from '../model/times.ts'
+
+/** What kube-controller-manager sets by default. */
+const DEFAULT_DURATION_SECONDS = 15
+/** An attachment that came or goes within this time shows that somebody acts. */
+const LATELY_MS = 10 * 60_000
+
+export function controllerState(state: ClusterState, settleMs: number): ControllerState {
+  const { lease, leaseProblem, leaseAtEnd } = state.controller
+  const now = timeOf(state.capturedAt)
+  if (lease === undefined) return withoutLease(state, now, leaseProblem)
+  const renewed = timeOf(lease.renewTime)
+  const evidence = [{ what: `lease ${lease.name} was renewed${holderOf(lease)}`, ...since(lease.renewTime) }]
+  const may = (note: string): ControllerState => ({ state: 'mayLive', note, evidence })
+  if (renewed === undefined) return may(`lease ${lease.name} does not say when it was renewed`)
+  if (now === undefined) return may('the clock of the API server is not known')
+  if (leaseAtEnd !== undefined && changed(lease, leaseAtEnd)) {
+    return { state: 'lives', note: `lease ${lease.name} was renewed while volctl read the cluster`, evidence }
+  }
+  if (renewed > now + LATELY_MS) return may(`lease ${lease.name} was renewed in the future: a clock is wrong`)
+  const { durationSeconds = DEFAULT_DURATION_SECONDS } = lease
+  // The lease may be read a moment after the clock was.
+  const age = Math.max(0, now - renewed)
+  const text = formatDuration(age)
+  if (age <= durationSeconds * 1000)
+    return { state: 'lives', note: `lease ${lease.name} was renewed ${text} ago`, evidence }
+  const needed = Math.max(settleMs, 3 * durationSeconds * 1000)
+  if (age <= needed) return may(`lease ${lease.name} was renewed ${text} ago, which is not long enough to be sure`)
+  const signs = signsSince(state, renewed + durationSeconds * 1000)
+  if (signs.length > 0) {
+    const note = `lease ${lease.name} is stale, but a controller has acted since: ${signs[0]?.what}`
+    return { state: 'lives', note, evidence: [...evidence, ...signs] }
+  }
+  return { state: 'dead', note: `lease ${lease.name} was last renewed ${text} ago, and nothing acted since`, evidence }
+}
+
+function holderOf({ holder }: LeaseEvidence): string {
+  return holder === undefined || holder === '' ? '' : ` by ${holder}`
+}
+
+function changed(before: LeaseEvidence, after: LeaseEvidence): boolean {
+  return before.renewTime !== after.renewTime || before.holder !== after.holder
+}
+
+function since(time: string | undefined): { since?: string } {
+  return time === undefined ? {} : { since: time }
+}
+
+function withoutLease(state: ClusterState, now: number | undefined, problem: string | undefined): ControllerState {
+  const name = 'lease kube-system/kube-controller-manager'
+  const why = problem === undefined ? `there is no ${name}` : `${name} could not be read: ${problem}`
+  const evidence: Evidence[] = [{ what: why }]
+  const signs = now === undefined ? [] : [...signsSince(state, now - LATELY_MS), ...deletions(state, now - LATELY_MS)]
+  const [sign] = signs
+  if (sign === undefined)
+    return { state: 'mayLive', note: `${why}, so that the controller may run elsewhere`, evidence }
+  return { state: 'lives', note: `${why}, but a controller acts: ${sign.what}`, evidence: [...evidence, ...signs] }
+}
+
+const MOST_SIGNS = 3
+
+/** What only a controller does, since a time; volctl and people with kubectl do none of it by the way. */
+function signsSince(state: ClusterState, from: number): Evidence[] {
+  const isAfter = (time: string | undefined): time is string => (timeOf(time) ?? Number.NEGATIVE_INFINITY) > from
+  const signs: Evidence[] = []
+  for (const { name, ready, readySince } of state.nodes) {
+    if (ready === 'Unknown' && isAfter(readySince))
+      signs.push({ what: `Ready of node ${name} became Unknown`, since: readySince })
+    if (signs.length >= MOST_SIGNS) return signs
+  }
+  for (const { name, createdAt, byVolctl } of state.attachments) {
+    if (isAfter(createdAt) && byVolctl !== true)
+      signs.push({ what: `VolumeAttachment ${name} was created`, since: createdAt })
+    if (signs.length >= MOST_SIGNS) return signs
+  }
+  return signs
+}
+
+function deletions({ attachments }: ClusterState, from: number): Evidence[] {
+  const lately = attachments.find(({ deletedAt }) => (timeOf(deletedAt) ?? Number.NEGATIVE_INFINITY) > from)
+  return lately === undefined
+    ? []
+    : [{ what: `VolumeAttachment ${lately.name} is being deleted`, ...since(lately.deletedAt) }]
+}

@@ -1,0 +1,200 @@
+/** Node to volume to pods: what the attach/detach controller wants attached (R706-R711). */
+
+import { mayBeNamed, mayBeOne } from '../../desired/may-be.ts'
+import { append } from '../../lang/append.ts'
+import { defined } from '../../lang/defined.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import type { ClusterObjects } from '../model/cluster-objects.ts'
+import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
+import type { KnownVolume } from '../model/known-volume.ts'
+import { keepsTerminated } from './keeps-terminated.ts'
+import { migratesOn } from './migrates-on.ts'
+import { type ResolvedPodVolume, resolvePodVolume, type UnresolvedPodVolume } from './pod-volume.ts'
+
+/**
+ * Why the controller does not attach a volume that a pod of the node has. All of these hold a detach: the controller remembers
+ * what it wanted before, and volctl cannot (R118, R709).
+ */
+export type NotAttachedFor =
+  /** The driver needs no attachment. */
+  | 'NotAttachable'
+  /** The CSIDriver could not be read. */
+  | 'AttachabilityUnknown'
+  /** The kubelet of the node mounts the in-tree volume itself. */
+  | 'NotMigrated'
+  /** The claim is not bound to it, or not the pod's. */
+  | 'Unusable'
+  /** The node attaches by itself, or its object is not known. */
+  | 'NotManaged'
+  /** The pod has ended, and the node keeps its volumes. */
+  | 'TerminatedKept'
+  /** The list has two pods of this name. */
+  | 'DuplicateObject'
+
+export interface Want {
+  readonly node: string
+  readonly volume: KnownVolume
+  /** The one that a VolumeAttachment names; absent: the volume stands in the spec of a pod. */
+  readonly persistentVolume?: string
+  /** Pods for which it is to be attached. */
+  readonly pods: readonly ClusterPod[]
+  /** Pods that have it without being a reason to attach it. */
+  readonly others: readonly { readonly pod: ClusterPod; readonly why: NotAttachedFor; readonly fault?: string }[]
+}
+
+interface GrowingWant {
+  readonly node: string
+  readonly volume: KnownVolume
+  readonly persistentVolume?: string
+  readonly pods: ClusterPod[]
+  readonly others: { pod: ClusterPod; why: NotAttachedFor; fault?: string }[]
+}
+
+export class DesiredAttachments {
+  /** Volumes of pods without a node, or that could not be resolved; of pods on nodes also in `heldBy`. */
+  readonly unresolved: UnresolvedPodVolume[] = []
+  readonly #wants = new Map<string, Map<string, GrowingWant>>()
+  readonly #byVolume = new Map<string, GrowingWant[]>()
+  readonly #unresolvedOn = new Map<string, UnresolvedPodVolume[]>()
+  /** Pods that have ended, of which the API still has the object, by node and unique name. */
+  readonly #ended = new Map<string, ClusterPod[]>()
+  /** Volumes of pods that wait for a node. */
+  readonly unscheduled: { readonly pod: ClusterPod; readonly volume: KnownVolume; readonly fault?: string }[] = []
+
+  /** In the order of the pods. */
+  all(): readonly Want[] {
+    return [...this.#wants.values()].flatMap((each) => [...each.values()])
+  }
+
+  on(node: string, uniqueName: string): Want | undefined {
+    return this.#wants.get(node)?.get(uniqueName)
+  }
+
+  /** Everything that pods of a node have. */
+  onNode(node: string): readonly Want[] {
+    return [...(this.#wants.get(node)?.values() ?? [])]
+  }
+
+  ofVolume(uniqueName: string): readonly Want[] {
+    return this.#byVolume.get(uniqueName) ?? []
+  }
+
+  endedOn(node: string, uniqueName: string): readonly ClusterPod[] {
+    return this.#ended.get(`${node} ${uniqueName}`) ?? []
+  }
+
+  unresolvedOn(node: string): readonly UnresolvedPodVolume[] {
+    return this.#unresolvedOn.get(node) ?? []
+  }
+
+  /** A volume of a pod of the node that could not be resolved, and may be this one (S4). */
+  mayBeOn(
+    node: string,
+    volume: { readonly uniqueName?: string | undefined; readonly driver: string },
+  ): UnresolvedPodVolume | undefined {
+    const { uniqueName, driver } = volume
+    return this.unresolvedOn(node).find(({ mayBe }) =>
+      uniqueName === undefined ? mayBeOne(mayBe, { plugin: CSI_PLUGIN, driver }) : mayBeNamed(mayBe, uniqueName),
+    )
+  }
+
+  add(node: string, pod: ClusterPod, resolved: ResolvedPodVolume, why: NotAttachedFor | undefined): void {
+    const { volume, persistentVolume, fault } = resolved
+    const ofNode = this.#wants.get(node) ?? new Map<string, GrowingWant>()
+    this.#wants.set(node, ofNode)
+    let want = ofNode.get(volume.uniqueName)
+    if (want === undefined) {
+      want = { node, volume, ...defined({ persistentVolume }), pods: [], others: [] }
+      ofNode.set(volume.uniqueName, want)
+      append(this.#byVolume, volume.uniqueName, want)
+    }
+    if (why === undefined) {
+      if (!want.pods.includes(pod)) want.pods.push(pod)
+    } else want.others.push({ pod, why, ...defined({ fault }) })
+  }
+
+  addUnresolved(unresolved: UnresolvedPodVolume): void {
+    this.unresolved.push(unresolved)
+    if (unresolved.pod.node !== undefined) append(this.#unresolvedOn, unresolved.pod.node, unresolved)
+  }
+
+  addEnded(node: string, uniqueName: string, pod: ClusterPod): void {
+    append(this.#ended, `${node} ${uniqueName}`, pod)
+  }
+}
+
+/**
+ * Every volume of `spec.volumes`, used by a container or not, of every pod (R708). A pod that has ended wants nothing (R707),
+ * unless its node keeps the volumes of such pods (R710). Pods on nodes that the controller does not manage, or that do not
+ * exist, are no reason to attach (R702, R706); what they have is in use all the same.
+ */
+export function desiredAttachments(
+  state: ClusterState,
+  objects: ClusterObjects,
+  known: ReadonlyMap<string, KnownVolume>,
+): DesiredAttachments {
+  const desired = new DesiredAttachments()
+  const sources: Sources = { state, objects, known, byClaim: volumesByClaim(known) }
+  for (const pod of state.pods) addPod(pod, desired, sources)
+  return desired
+}
+
+interface Sources {
+  readonly state: ClusterState
+  readonly objects: ClusterObjects
+  readonly known: ReadonlyMap<string, KnownVolume>
+  /** By the claim that the PersistentVolume names. */
+  readonly byClaim: ReadonlyMap<string, readonly KnownVolume[]>
+}
+
+function volumesByClaim(known: ReadonlyMap<string, KnownVolume>): ReadonlyMap<string, readonly KnownVolume[]> {
+  const byClaim = new Map<string, KnownVolume[]>()
+  for (const volume of known.values()) if (volume.claim !== undefined) append(byClaim, volume.claim, volume)
+  return byClaim
+}
+
+function addPod(pod: ClusterPod, desired: DesiredAttachments, sources: Sources): void {
+  const { state, objects, known } = sources
+  const found = pod.node === undefined ? undefined : objects.node(pod.node)
+  const node = found?.state === 'Found' ? found.object : undefined
+  const isKept = pod.terminated && keepsTerminated(node, state)
+  const isEnded = pod.terminated && !isKept && !objects.isDuplicatePod(pod)
+  for (const each of pod.volumes) {
+    const resolution = resolvePodVolume(pod, each, objects, known)
+    if ('unresolved' in resolution) {
+      if (!isEnded) addUnresolved(resolution.unresolved, desired, sources)
+    } else if (pod.node === undefined) {
+      if (!isEnded) desired.unscheduled.push({ pod, ...resolution })
+    } else if (isEnded) desired.addEnded(pod.node, resolution.volume.uniqueName, pod)
+    else {
+      const { volume, fault } = resolution
+      const why = objects.isDuplicatePod(pod) ? 'DuplicateObject' : whyNot(volume, node, isKept, fault)
+      desired.add(pod.node, pod, resolution, why)
+    }
+  }
+}
+
+/**
+ * The controller remembers the volume of a claim that was deleted under a pod, or was bound to something else: a
+ * PersistentVolume that still names the claim counts as the pod's.
+ */
+function addUnresolved(unresolved: UnresolvedPodVolume, desired: DesiredAttachments, { byClaim }: Sources): void {
+  desired.addUnresolved(unresolved)
+  const { pod, claim, message } = unresolved
+  if (pod.node === undefined || claim === undefined) return
+  for (const volume of byClaim.get(claim) ?? []) desired.add(pod.node, pod, { volume, fault: message }, 'Unusable')
+}
+
+function whyNot(
+  volume: KnownVolume,
+  node: ClusterNode | undefined,
+  isKept: boolean,
+  fault: string | undefined,
+): NotAttachedFor | undefined {
+  if (isKept) return 'TerminatedKept'
+  if (fault !== undefined) return 'Unusable'
+  if (volume.attachability === 'notAttachable') return 'NotAttachable'
+  if (volume.attachability === 'unknown') return 'AttachabilityUnknown'
+  if (node === undefined || !node.managed) return 'NotManaged'
+  return migratesOn(node, volume) ? undefined : 'NotMigrated'
+}

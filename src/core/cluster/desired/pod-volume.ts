@@ -1,0 +1,104 @@
+/** One volume of a pod, resolved by the controller's rules (R709), from the flat records of a cluster. */
+
+import { IN_TREE_PLUGINS } from '../../desired/csi-translation/in-tree-plugin.ts'
+import type { UnresolvedVolume } from '../../desired/desired-state.ts'
+import { ANY, type MayBe } from '../../desired/may-be.ts'
+import { resolveClaim } from '../../desired/resolve-claim.ts'
+import type { VolumeSpec } from '../../desired/volume-spec.ts'
+import { defined } from '../../lang/defined.ts'
+import type { Pod, PodVolumeSource } from '../../model/objects.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import { CONTROLLER_RULES, knownSpec, resolveVolume } from '../../populator/resolve-volume.ts'
+import type { ClusterObjects } from '../model/cluster-objects.ts'
+import type { ClusterPod, ClusterPodVolume, ClusterVolume } from '../model/cluster-state.ts'
+import { isExclusive, type KnownVolume } from '../model/known-volume.ts'
+
+/** Why a volume is not there for the pod; `mayBe`: which volumes it may be all the same (S4). */
+export interface UnresolvedPodVolume {
+  readonly pod: ClusterPod
+  /** The name in the pod's spec. */
+  readonly name: string
+  readonly cause: UnresolvedVolume['cause']
+  readonly mayBe: MayBe
+  readonly message: string
+  readonly claim?: string
+}
+
+export interface ResolvedPodVolume {
+  readonly volume: KnownVolume
+  /** Of several PersistentVolumes behind one handle the one that is bound to the pod's claim. */
+  readonly persistentVolume?: string
+  /** Why the pod cannot use the volume, though it is known which one it is. */
+  readonly fault?: string
+}
+
+export type PodVolumeResolution = ResolvedPodVolume | { readonly unresolved: UnresolvedPodVolume }
+
+/**
+ * @param known every PersistentVolume's volume, by unique name
+ */
+export function resolvePodVolume(
+  pod: ClusterPod,
+  volume: ClusterPodVolume,
+  objects: ClusterObjects,
+  known: ReadonlyMap<string, KnownVolume>,
+): PodVolumeResolution {
+  if ('source' in volume) return resolveInline(pod, volume, objects)
+  const reference = { name: volume.claim, readOnly: false, ephemeral: volume.ephemeral === true }
+  const bound = resolveClaim(asPod(pod), reference, objects.lookup, CONTROLLER_RULES)
+  const claim = `${pod.namespace}/${volume.claim}`
+  const unresolved = (cause: UnresolvedPodVolume['cause'], mayBe: MayBe, message: string): PodVolumeResolution => ({
+    unresolved: { pod, name: volume.name, cause, mayBe, message, claim },
+  })
+  if ('cause' in bound) return unresolved(bound.cause, bound.mayBe, bound.message)
+  const name = bound.persistentVolume.metadata.name
+  const found = objects.volume(name)
+  if (found.state !== 'Found') return unresolved('Unknown', ANY, `PersistentVolume ${name} is not known`)
+  const named = known.get(found.object.uniqueName ?? '')
+  if (named !== undefined) return { volume: named, persistentVolume: name, ...defined({ fault: bound.fault }) }
+  const why = found.object.problem ?? 'no plugin can name it'
+  return unresolved('Unknown', mayBeOf(found.object), bound.fault ?? `PersistentVolume ${name}: ${why}`)
+}
+
+/** A PersistentVolume whose source no plugin can name: at most its driver is known. */
+function mayBeOf({ plugin, driver, attachability }: ClusterVolume): MayBe {
+  if (attachability === 'notAttachable') return { of: 'none' }
+  if (driver !== undefined) return { of: 'kinds', kinds: [{ plugin: CSI_PLUGIN, driver }] }
+  return plugin === undefined ? ANY : { of: 'kinds', kinds: [{ plugin }] }
+}
+
+const UNUSED = { mounted: false, mapped: false }
+
+function resolveInline(
+  pod: ClusterPod,
+  { name, source }: { readonly name: string; readonly source: PodVolumeSource },
+  objects: ClusterObjects,
+): PodVolumeResolution {
+  const context = { podUid: pod.uid, lookup: objects.lookup, node: null }
+  const resolution = resolveVolume(asPod(pod), source, UNUSED, context, CONTROLLER_RULES)
+  const spec = knownSpec(resolution)
+  if (spec !== undefined) {
+    const fault = 'unresolved' in resolution ? resolution.unresolved.message : undefined
+    return { volume: inlineVolume(spec, source), ...defined({ fault }) }
+  }
+  const { cause, mayBe, message } = 'unresolved' in resolution ? resolution.unresolved : UNREADABLE
+  return { unresolved: { pod, name, cause, mayBe, message } }
+}
+
+const UNREADABLE = { cause: 'Unknown', mayBe: ANY, message: 'its source is not known' } as const
+
+function inlineVolume(spec: VolumeSpec, source: PodVolumeSource): KnownVolume {
+  const { uniqueName, plugin, driver, handle, attachability, persistentVolume } = spec
+  const accessModes = persistentVolume?.spec.accessModes ?? []
+  const [key] = Object.entries(IN_TREE_PLUGINS).find(([field]) => source[field as keyof PodVolumeSource] != null) ?? []
+  const migratedFrom = key === undefined ? undefined : IN_TREE_PLUGINS[key as keyof typeof IN_TREE_PLUGINS]
+  return {
+    ...{ uniqueName, plugin, attachability, accessModes, exclusive: isExclusive(accessModes), persistentVolumes: [] },
+    ...defined({ driver, handle, migratedFrom, inlineSpec: persistentVolume?.spec }),
+  }
+}
+
+/** The fields of a pod that resolving its volumes reads. */
+function asPod({ namespace, name, uid }: ClusterPod): Pod {
+  return { metadata: { namespace, name, uid }, spec: {} }
+}

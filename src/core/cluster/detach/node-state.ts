@@ -1,0 +1,90 @@
+/** What the API shows of the node of an attachment: since when it is silent, and whether its machine may still write. */
+
+import { defined } from '../../lang/defined.ts'
+import type { Evidence } from '../../plan/cluster-plan.ts'
+import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
+import { type Readiness, readinessOf } from '../context/readiness.ts'
+import type { ClusterNode, ClusterPod } from '../model/cluster-state.ts'
+import { newestOf, timeOf } from '../model/times.ts'
+import { type DetachRow, detachRow } from './detach-row.ts'
+
+/**
+ * R735: the controller's clock starts when it first sees the volume unwanted, in its memory. What the API shows instead: since
+ * when the node is not ready, its kubelet's last heartbeat and lease, and the deletion of pods that had the volume. The newest
+ * counts; without Ready's transition nothing is known.
+ */
+function silence(
+  { name, heartbeat, leaseRenewTime }: ClusterNode,
+  { ready, since, isStale }: Readiness,
+  ended: readonly ClusterPod[],
+): { readonly evidence: readonly Evidence[]; readonly since?: string } {
+  const state = isStale
+    ? `Ready of node ${name} is True, but its kubelet is silent`
+    : `Ready of node ${name} is ${ready ?? 'missing'}`
+  const evidence: Evidence[] = [
+    { what: state, ...defined({ since }) },
+    ...(heartbeat === undefined ? [] : [{ what: `kubelet of node ${name} reported its status`, since: heartbeat }]),
+    ...(leaseRenewTime === undefined
+      ? []
+      : [{ what: `kubelet of node ${name} renewed its lease`, since: leaseRenewTime }]),
+    ...endings(ended),
+  ]
+  const times = evidence.flatMap((each) => each.since ?? [])
+  return { evidence, ...defined({ since: newestOf([since, ...times]) }) }
+}
+
+/** The row of R731 for a volume on a node that exists. Without its name nothing shows that it is in use. */
+export function rowOnNode(
+  context: ClusterContext,
+  node: ClusterNode,
+  uniqueName: string | undefined,
+): {
+  readonly row: DetachRow
+  readonly evidence: readonly Evidence[]
+  readonly since: string | undefined
+  readonly ended: readonly ClusterPod[]
+} {
+  const { actual, desired, now } = context
+  const ended = uniqueName === undefined ? [] : desired.endedOn(node.name, uniqueName)
+  const readiness = readinessOf(context, node)
+  const { evidence, since } = silence(node, readiness, ended)
+  const time = timeOf(since)
+  const row = detachRow({
+    inUse: uniqueName !== undefined && actual.isInUse(node.name, uniqueName),
+    ready: readiness.ready,
+    tainted: node.outOfService,
+    silentMs: time === undefined ? undefined : now - time,
+  })
+  return { row, evidence, since, ended }
+}
+
+/** Pods that have ended, and of which the API still has the object. */
+export function endings(pods: readonly ClusterPod[]): Evidence[] {
+  return pods.map(({ namespace, name, deletedAt }) => ({
+    what: `pod ${namespace}/${name} has ended`,
+    ...defined({ since: deletedAt }),
+  }))
+}
+
+/**
+ * A Node object that was deleted shows nothing of its machine. Its lease, which outlives it where the controllers are dead, shows
+ * when its kubelet was last heard.
+ */
+export function lastHeard({ state }: ClusterContext, node: string): string | undefined {
+  const times = (state.lostNodes ?? []).filter(({ name }) => name === node).map((each) => each.leaseRenewTime)
+  return times.length === 0 ? undefined : newestOf(times)
+}
+
+/** True where a person says so, or the machine's kubelet has been silent for the settle time and longer than its lease lasts. */
+export function isMachineSilent(context: ClusterContext, node: string): boolean {
+  const heard = lastHeard(context, node)
+  const age = context.now - (timeOf(heard) ?? context.now)
+  return isSettled(context, heard) && age > NODE_LEASE_MS
+}
+
+/** A kubelet's lease lasts 40 seconds, and one that runs renews it every ten. */
+const NODE_LEASE_MS = 40_000
+
+export function isGivenAsGone({ options }: ClusterContext, node: string): boolean {
+  return options.nodeGone?.includes(node) ?? false
+}

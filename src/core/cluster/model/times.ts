@@ -1,0 +1,18 @@
+/** Times of a cluster's objects: RFC 3339 text to milliseconds. */
+
+/** Undefined: there is none, or it is no time; Go writes year 1 for "never" (S28). */
+export function timeOf(text: string | undefined): number | undefined {
+  const time = Date.parse(text ?? '')
+  return Number.isNaN(time) || time <= 0 ? undefined : time
+}
+
+/** The newest of some times, as text; undefined if one of them is not known: what is not known was just now (S28). */
+export function newestOf(times: readonly (string | undefined)[]): string | undefined {
+  let newest: string | undefined
+  for (const each of times) {
+    const time = timeOf(each)
+    if (time === undefined) return undefined
+    if (newest === undefined || time > (timeOf(newest) ?? 0)) newest = each
+  }
+  return newest
+}

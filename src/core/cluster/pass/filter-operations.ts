@@ -1,0 +1,49 @@
+/** --only, --skip, --node, --pod, --namespace, --volume, --max: what depends on something left out is left out, too, and counted. */
+
+import type { ClusterOptions, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
+import type { PodRef } from '../../plan/plan.ts'
+import type { ClusterContext } from '../context/cluster-context.ts'
+import type { ClusterDraft } from '../context/findings.ts'
+import { podsGiven } from './given-pods.ts'
+
+/** @returns the drafts that stay, in order, and how many were left out */
+export function filterOperations(
+  context: ClusterContext,
+  drafts: readonly ClusterDraft[],
+): { readonly kept: readonly ClusterDraft[]; readonly filtered: number } {
+  const { max, only, skip } = context.options
+  const isNamed = scopeOf(context, drafts)
+  const dropped = new Set<ClusterDraft>()
+  const kept: ClusterDraft[] = []
+  for (const draft of drafts) {
+    const isKind = only?.includes(draft.kind) !== false && skip?.includes(draft.kind) !== true
+    const fits = isKind && isNamed(draft) && !draft.after.some((before) => dropped.has(before))
+    if (fits && (max === undefined || kept.length < max)) kept.push(draft)
+    else dropped.add(draft)
+  }
+  return { kept, filtered: dropped.size }
+}
+
+/** A detach belongs to the pods that it makes room for, beside those that have ended on its node. */
+function scopeOf(context: ClusterContext, drafts: readonly ClusterDraft[]): (draft: ClusterDraft) => boolean {
+  const { nodes, volumes, pods, namespaces } = context.options
+  const given = podsGiven(context)
+  const isOfPods = (refs: readonly PodRef[]): boolean =>
+    refs.some(({ uid, namespace }) => given?.uids.has(uid) !== false && namespaces?.includes(namespace ?? '') !== false)
+  const narrows = (pods?.length ?? 0) > 0 || (namespaces?.length ?? 0) > 0
+  const before = new Set(drafts.filter((draft) => isOfPods(draft.pods)).flatMap(({ after }) => after))
+  return (draft) =>
+    (!nodes?.length || nodes.includes(draft.node)) &&
+    (!volumes?.length || isOfVolume(draft.volume, volumes)) &&
+    (!narrows || isOfPods(draft.pods) || before.has(draft) || isOfClaim(draft.volume, context.options))
+}
+
+/** A detach without a pod belongs to the namespace of its claim. */
+function isOfClaim({ claim }: ClusterVolumeRef, { pods, namespaces }: ClusterOptions): boolean {
+  return !pods?.length && namespaces?.includes(claim?.split('/', 1)[0] ?? '') === true
+}
+
+export function isOfVolume(volume: ClusterVolumeRef, names: readonly string[]): boolean {
+  const { name, uniqueName, handle, persistentVolume, claim } = volume
+  return [name, uniqueName, handle, persistentVolume, claim].some((each) => each !== undefined && names.includes(each))
+}

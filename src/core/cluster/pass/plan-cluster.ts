@@ -1,0 +1,87 @@
+/**
+ * The attach/detach controller's pass over a whole cluster, run once: what pods want (desired), what is attached (actual), then
+ * detach, then attach. Pure and deterministic: no clock, no network.
+ */
+
+import { defined } from '../../lang/defined.ts'
+import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { CLUSTER_OPERATION_KINDS } from '../../plan/cluster-plan.ts'
+import type { Refusal } from '../../plan/plan.ts'
+import { attachVolumes } from '../attach/attach-volumes.ts'
+import { reportMultiAttach } from '../attach/multi-attach.ts'
+import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
+import { blockedBy, ClusterFindings, finishOperations } from '../context/findings.ts'
+import { detachVolumes } from '../detach/detach-volumes.ts'
+import type { ClusterState } from '../model/cluster-state.ts'
+import { reportFindings } from '../report/report-findings.ts'
+import { filterOperations } from './filter-operations.ts'
+import { type OutageCounts, outageCounts, refuseOutage } from './outage.ts'
+import { reportUnmatchedNames } from './unmatched-names.ts'
+
+/** Plans one pass over a cluster. Same state and options in, same bytes out. */
+export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
+  const context = clusterContext(state, options)
+  const findings = new ClusterFindings()
+  detachVolumes(context, findings)
+  attachVolumes(context, findings)
+  reportMultiAttach(context, findings)
+  reportFindings(context, findings)
+  reportUnmatchedNames(context, findings)
+  return planOf(context, findings)
+}
+
+function planOf(context: ClusterContext, findings: ClusterFindings): ClusterPlan {
+  const { state, options } = context
+  const detaches = findings.operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined)
+  const counts = outageCounts(context, detaches.length)
+  const refused = refuseOutage(counts, options.acceptOutage)
+  const { kept, filtered } = filterOperations(context, findings.operations)
+  const operations = finishOperations(kept).map((operation) =>
+    refused === undefined ? operation : refusedBy(operation, refused),
+  )
+  const { waiting, problems, complete } = findings
+  return {
+    apiVersion: 'volctl.io/v1',
+    kind: 'Plan',
+    scope: 'cluster',
+    cluster: { server: state.server, ...defined({ uid: state.clusterUID }) },
+    createdAt: state.capturedAt,
+    volctlVersion: options.volctlVersion,
+    inputs: inputsOf(context, counts),
+    operations,
+    waiting,
+    problems,
+    summary: {
+      operations: countKinds(operations),
+      blocked: operations.filter(({ blocked }) => blocked !== undefined).length,
+      waiting: waiting.length,
+      problems: problems.length,
+      filtered,
+      ready: operations.filter(({ blocked }) => blocked === undefined).length,
+    },
+    complete,
+    ...defined({ refused }),
+  }
+}
+
+function countKinds(operations: readonly ClusterOperation[]): ClusterPlan['summary']['operations'] {
+  const counts = CLUSTER_OPERATION_KINDS.map(
+    (kind) => [kind, operations.filter((each) => each.kind === kind).length] as const,
+  )
+  return Object.fromEntries(counts.filter(([, count]) => count > 0))
+}
+
+function refusedBy(operation: ClusterOperation, { message, hint }: Refusal): ClusterOperation {
+  return { ...operation, blocked: blockedBy('OutageSuspected', message, hint) }
+}
+
+function inputsOf({ state, controller }: ClusterContext, counts: OutageCounts): ClusterPlan['inputs'] {
+  const { server, user, serverVersion, insecure, lists } = state
+  return {
+    api: { server, ...defined({ user, serverVersion, insecure }) },
+    controller,
+    lists,
+    counts: { nodes: state.nodes.length, ...counts },
+    unjudged: [],
+  }
+}

@@ -1,0 +1,69 @@
+/** Nodes with their CSINode and Lease, CSIDrivers and Leases as records. */
+import { defined } from '../../lang/defined.ts'
+import type { CsiDriver, Lease } from '../../model/objects.ts'
+import type { ClusterDriver, ClusterNode, LeaseEvidence, NodeDriver } from '../model/cluster-state.ts'
+import type { ReceivedCsiNode, ReceivedNode } from './received.ts'
+
+/** R702. */
+const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
+/** R710. */
+const KEEPS_TERMINATED = 'volumes.kubernetes.io/keep-terminated-pod-volumes'
+/** R725. */
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service'
+/** Of a CSINode: the in-tree plugins that this kubelet leaves to CSI drivers. */
+const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins'
+
+/** The node without what other lists say of it. */
+export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNode {
+  const annotations = metadata.annotations ?? {}
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion ?? '',
+    managed: Object.hasOwn(annotations, MANAGED),
+    keepsTerminated: annotations[KEEPS_TERMINATED] === 'true',
+    outOfService: spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) ?? false,
+    csi: { state: 'unknown' },
+    ...defined({
+      createdAt: metadata.creationTimestamp ?? undefined,
+      deletedAt: metadata.deletionTimestamp,
+      ready: ready?.status,
+      readySince: ready?.lastTransitionTime ?? undefined,
+      heartbeat: ready?.lastHeartbeatTime ?? undefined,
+      kubeletVersion: status?.nodeInfo?.kubeletVersion,
+      machineID: status?.nodeInfo?.machineID,
+      systemUUID: status?.nodeInfo?.systemUUID,
+      bootID: status?.nodeInfo?.bootID,
+      volumesInUse: status?.volumesInUse ?? undefined,
+      volumesAttached: status?.volumesAttached?.map(({ name }) => name),
+    }),
+  }
+}
+
+export function csiRecord({ metadata, spec }: ReceivedCsiNode): ClusterNode['csi'] {
+  const migrated = metadata.annotations?.[MIGRATED]?.split(',').filter((name) => name !== '') ?? []
+  const drivers = (spec.drivers ?? []).map(
+    ({ name, nodeID = '', allocatable }): NodeDriver => ({
+      name,
+      nodeID,
+      ...defined({ limit: allocatable?.count }),
+    }),
+  )
+  return { state: 'known', drivers, migrated }
+}
+
+export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
+  return { name: metadata.name, ...defined({ attachRequired: spec.attachRequired }) }
+}
+
+export function leaseRecord({ metadata, spec }: Lease): LeaseEvidence {
+  return {
+    name: `${metadata.namespace ?? ''}/${metadata.name}`,
+    ...defined({
+      holder: spec?.holderIdentity || undefined,
+      renewTime: spec?.renewTime ?? undefined,
+      durationSeconds: spec?.leaseDurationSeconds ?? undefined,
+    }),
+  }
+}

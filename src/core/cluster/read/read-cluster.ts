@@ -1,0 +1,349 @@
+/**
+ * Reads a cluster once, for the attach/detach controller's pass: page by page, each object reduced to a record while the next
+ * page is on its way. Only reads (reviews store nothing).
+ */
+import { askWhoIAm, mayI } from '../../api/access-reviews.ts'
+import { ApiError, unlessRefused } from '../../api/api-error.ts'
+import type { KubeClient, WalkLimits } from '../../api/kube-client.ts'
+import { getObject, received } from '../../api/received-objects.ts'
+import { apiLookup } from '../../desired/api-lookup.ts'
+import type { Shape } from '../../json/shape.ts'
+import { compareText } from '../../lang/compare-text.ts'
+import { defined } from '../../lang/defined.ts'
+import {
+  attachmentShape,
+  claimShape,
+  csiDriverShape,
+  leaseShape,
+  nodeShape,
+  volumeShape,
+} from '../../model/object-shapes.ts'
+import type { ApiObject, CsiDriver, Lease } from '../../model/objects.ts'
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  CSI_DRIVERS,
+  CSI_NODES,
+  LEASES,
+  listPath,
+  NODES,
+  PODS,
+  type ResourcePath,
+  VOLUMES,
+} from '../../model/resources.ts'
+import type { ApiReadError, ApiSnapshot } from '../../model/snapshot.ts'
+import type { SpecContext } from '../../plugins/plugin.ts'
+import type {
+  ClusterNode,
+  ClusterResource,
+  ClusterRights,
+  ClusterState,
+  ControllerEvidence,
+  LeaseEvidence,
+  ListSight,
+} from '../model/cluster-state.ts'
+import { csiRecord, driverRecord, leaseRecord, nodeRecord } from './node-records.ts'
+import { podRecord } from './pod-record.ts'
+import {
+  type ReceivedClaim,
+  type ReceivedCsiNode,
+  type ReceivedPod,
+  type ReceivedVolume,
+  receivedCsiNode,
+  receivedPod,
+  reclaimPolicy,
+  storageClass,
+} from './received.ts'
+import { attachmentRecord, claimRecord, volumeRecord } from './volume-records.ts'
+
+export interface ReadClusterOptions {
+  readonly client: KubeClient
+  readonly signal?: AbortSignal | undefined
+  /** Told after each page: how many objects of which resource have been read. */
+  readonly onProgress?: (resource: string, objects: number) => void
+}
+
+/** Above what the largest clusters need (N65): 150,000 pods of 15 KB each are 2.3 GB. */
+const LIMITS: WalkLimits = { listBytes: 8 * 1024 * 1024 * 1024, listPages: 20_000, listMs: 1_800_000 }
+/** Records of one kind. */
+const MOST_OBJECTS = 2_000_000
+
+const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-manager' }
+const NODE_LEASES = 'kube-node-lease/'
+/** How external attachers name the leases by which they elect a leader. */
+const ATTACHER_LEASE = /(^|\/)external-attacher-/
+
+/**
+ * Reads what the pass needs, in an order in which no attachment can look unwanted because a list is older than another:
+ * attachments and Nodes first, then pods, then the claims and volumes that pods refer to. A list that cannot be read becomes an
+ * entry of `errors`, and shows no absence.
+ *
+ * @throws ApiError if the server does not answer at all, or the reader was interrupted
+ */
+export async function readCluster(options: ReadClusterOptions): Promise<ClusterState> {
+  const { client, signal } = options
+  const reader = new ClusterReader(options)
+  // The first request also shows whether a server answers, and tells its clock.
+  const user = await userOf(client, signal)
+  const capturedAt = new Date(Date.now() + (client.clockSkewMs ?? 0)).toISOString()
+  const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID] = await reader.together([
+    reader.list(ATTACHMENTS, 'volumeattachments', attachmentShape, attachmentRecord),
+    reader.list(NODES, 'nodes', nodeShape, nodeRecord),
+    reader.list(
+      CSI_NODES,
+      'csinodes',
+      receivedCsiNode,
+      (each: ReceivedCsiNode) => [each.metadata.name, csiRecord(each)] as const,
+    ),
+    reader.list(CSI_DRIVERS, 'csidrivers', csiDriverShape, (driver: CsiDriver) => driver),
+    reader.leases(),
+    controllerLeaseOf(client, signal),
+    rightsOf(client, signal),
+    clusterUid(client, signal),
+  ] as const)
+  const pods = await reader.pods()
+  const context = namingContext(drivers.records, reader)
+  const [claims, volumes] = await reader.together([
+    reader.list(CLAIMS, 'persistentvolumeclaims', both(claimShape as Shape<ReceivedClaim>, storageClass), claimRecord),
+    reader.list(
+      VOLUMES,
+      'persistentvolumes',
+      both(volumeShape as Shape<ReceivedVolume>, reclaimPolicy),
+      (each: ReceivedVolume) => volumeRecord(each, context),
+    ),
+  ] as const)
+  return {
+    apiVersion: 'volctl.io/v1',
+    kind: 'ClusterSnapshot',
+    capturedAt,
+    server: client.server,
+    ...defined({ clusterUID, insecure: client.insecure, user }),
+    lists: reader.sight,
+    errors: reader.sortedErrors(),
+    rights,
+    controller: await atEnd(client, controllerLease, signal),
+    nodes: joined(nodes.records, csiNodes, leases.nodes),
+    pods: pods.records,
+    podCount: pods.sight.count,
+    claims: claims.records,
+    volumes: volumes.records,
+    attachments: attachments.records,
+    drivers: drivers.records.map(driverRecord),
+    attachers: leases.attachers,
+    ...lostNodes(nodes, leases.nodes),
+  }
+}
+
+interface Read<T> {
+  readonly records: T[]
+  readonly sight: ListSight
+}
+
+/** Reads lists, and remembers what could not be read, so that a gap is not taken for an absence (S3). */
+class ClusterReader {
+  readonly errors: ApiReadError[] = []
+  readonly #sight: Partial<Record<ClusterResource, ListSight>> = {}
+  readonly #options: ReadClusterOptions
+
+  constructor(options: ReadClusterOptions) {
+    this.#options = options
+  }
+
+  get sight(): Readonly<Record<ClusterResource, ListSight>> {
+    return this.#sight as Readonly<Record<ClusterResource, ListSight>>
+  }
+
+  /** All requests end before anything is thrown, so that no request is left behind. */
+  async together<T extends readonly Promise<unknown>[]>(
+    asked: T,
+  ): Promise<{ -readonly [Key in keyof T]: Awaited<T[Key]> }> {
+    await Promise.allSettled(asked)
+    return (await Promise.all(asked)) as { -readonly [Key in keyof T]: Awaited<T[Key]> }
+  }
+
+  async list<Received extends object, Record>(
+    resource: ResourcePath,
+    name: ClusterResource,
+    shape: Shape<Received>,
+    reduce: (object: Received) => Record | undefined,
+  ): Promise<Read<Record>> {
+    const read = await this.#walk(resource, shape, reduce)
+    this.#sight[name] = read.sight
+    return read
+  }
+
+  pods(): ReturnType<typeof this.list<ReceivedPod, NonNullable<ReturnType<typeof podRecord>>>> {
+    return this.list(PODS, 'pods', receivedPod, podRecord)
+  }
+
+  /** Leases of nodes and of external attachers: evidence beside other evidence, so that a refusal is no error. */
+  async leases(): Promise<{ nodes: Map<string, string> | undefined; attachers: LeaseEvidence[] }> {
+    const nodes = new Map<string, string>()
+    const attachers: LeaseEvidence[] = []
+    const take = (lease: Lease): undefined => {
+      const record = leaseRecord(lease)
+      if (record.name.startsWith(NODE_LEASES) && record.renewTime !== undefined)
+        nodes.set(record.name.slice(NODE_LEASES.length), record.renewTime)
+      else if (ATTACHER_LEASE.test(record.name)) attachers.push(record)
+      return undefined
+    }
+    const { sight } = await this.#walk(LEASES, leaseShape, take, () => {
+      nodes.clear()
+      attachers.length = 0
+    })
+    return sight.state === 'whole' ? { nodes, attachers } : { nodes: undefined, attachers: [] }
+  }
+
+  async #walk<Received extends object, Record>(
+    resource: ResourcePath,
+    shape: Shape<Received>,
+    reduce: (object: Received) => Record | undefined,
+    restarted: () => void = () => {},
+  ): Promise<Read<Record>> {
+    const { client, signal, onProgress } = this.#options
+    const path = listPath(resource)
+    let records: Record[] = []
+    let count = 0
+    const begin = (): void => {
+      records = []
+      count = 0
+      restarted()
+    }
+    const take = (object: Received): void => {
+      const at = `items[${count++}]`
+      if (count > MOST_OBJECTS) throw tooMany(client, path)
+      const record = reduce(received(shape, object, { client, request: `GET ${path}`, at }))
+      if (record !== undefined) records.push(record)
+    }
+    const page = (): void => onProgress?.(resource.plural, count)
+    try {
+      const end = await client.walk<Received>(path, { begin, take, page }, { signal }, LIMITS)
+      return { records, sight: { state: 'whole', count, ...defined({ resourceVersion: end.resourceVersion }) } }
+    } catch (error) {
+      this.note(error, resource)
+      return { records: [], sight: { state: 'failed', count: 0 } }
+    }
+  }
+
+  /** Keeps a failure of the server's; any other error (an interrupt, a bug) is thrown. */
+  note(error: unknown, resource: ResourcePath): void {
+    if (!(error instanceof ApiError)) throw error
+    this.errors.push({ resource: resource.plural, status: error.status, reason: error.reason, message: error.message })
+  }
+
+  /** In an order that does not depend on which answer came first. Leases are evidence beside other evidence. */
+  sortedErrors(): ApiReadError[] {
+    return this.errors
+      .filter(({ resource }) => resource !== LEASES.plural)
+      .toSorted((a, b) => compareText(a.resource, b.resource))
+  }
+}
+
+/** @throws ApiError if there is no answer at all */
+async function userOf(client: KubeClient, signal: AbortSignal | undefined): Promise<string | undefined> {
+  try {
+    return await askWhoIAm(client, signal)
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 0 && error.status !== 401) return undefined
+    throw error
+  }
+}
+
+/** Both shapes hold. */
+function both<T>(whole: Shape<T>, more: Shape<unknown>): Shape<T> {
+  return (value, at) => {
+    more(value, at)
+    return whole(value, at)
+  }
+}
+
+/** What naming a PersistentVolume needs: the CSIDrivers, or that they are not known (R012, C35). */
+function namingContext(drivers: readonly CsiDriver[], { errors }: ClusterReader): SpecContext {
+  const api: ApiSnapshot = {
+    server: '',
+    credential: 'admin',
+    node: null,
+    pods: [],
+    persistentVolumeClaims: [],
+    persistentVolumes: [],
+    volumeAttachments: [],
+    csiDrivers: drivers,
+    csiNode: null,
+    configMaps: [],
+    secrets: [],
+    errors: errors.filter(({ resource }) => resource === CSI_DRIVERS.plural),
+  }
+  return { podUid: '', lookup: apiLookup(api), node: null }
+}
+
+function joined(
+  nodes: readonly ClusterNode[],
+  csiNodes: Read<readonly [string, ClusterNode['csi']]>,
+  leases: ReadonlyMap<string, string> | undefined,
+): ClusterNode[] {
+  const csi = new Map(csiNodes.records)
+  const missing: ClusterNode['csi'] = { state: csiNodes.sight.state === 'whole' ? 'absent' : 'unknown' }
+  return nodes.map((node) => ({
+    ...node,
+    csi: csi.get(node.name) ?? missing,
+    ...defined({ leaseRenewTime: leases?.get(node.name) }),
+  }))
+}
+
+async function controllerLeaseOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ControllerEvidence> {
+  try {
+    const lease = await getObject(client, LEASES, CONTROLLER_LEASE, { signal })
+    return { lease: leaseRecord(lease) }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return error.isAbsent ? {} : { leaseProblem: error.message }
+  }
+}
+
+/** The lease once more: a clock that is wrong makes a lease look stale, but does not keep it unchanged. */
+async function atEnd(
+  client: KubeClient,
+  evidence: ControllerEvidence,
+  signal: AbortSignal | undefined,
+): Promise<ControllerEvidence> {
+  if (evidence.lease === undefined) return evidence
+  const { lease } = await controllerLeaseOf(client, signal)
+  return { ...evidence, ...defined({ leaseAtEnd: lease }) }
+}
+
+/** Leases of kubelets whose Node is gone: a kubelet may still renew one. */
+function lostNodes(
+  { records, sight }: Read<ClusterNode>,
+  leases: ReadonlyMap<string, string> | undefined,
+): Pick<ClusterState, 'lostNodes'> {
+  if (sight.state !== 'whole' || leases === undefined) return {}
+  const names = new Set(records.map(({ name }) => name))
+  const lost = [...leases].filter(([name]) => !names.has(name))
+  return { lostNodes: lost.map(([name, leaseRenewTime]) => ({ name, leaseRenewTime })) }
+}
+
+async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterRights> {
+  const may = (verb: string): Promise<boolean | undefined> =>
+    mayI(client, { verb, group: 'storage.k8s.io', resource: 'volumeattachments' }, signal)
+  const [createAttachments, deleteAttachments, patchAttachments] = await Promise.all([
+    may('create'),
+    may('delete'),
+    may('patch'),
+  ])
+  return defined({ createAttachments, deleteAttachments, patchAttachments })
+}
+
+/** Many identities may not read namespaces; then the server's address alone names the cluster. */
+async function clusterUid(client: KubeClient, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const found = await unlessRefused(client.get<ApiObject>('/api/v1/namespaces/kube-system', { signal }))
+  const uid: unknown = found?.metadata.uid
+  return typeof uid === 'string' ? uid : undefined
+}
+
+function tooMany(client: KubeClient, path: string): ApiError {
+  return new ApiError('AnswerTooLarge', `${client.server}: GET ${path} has more than ${MOST_OBJECTS} objects.`, {
+    status: 0,
+    reason: 'AnswerTooLarge',
+    hint: 'Check that this is the address of a Kubernetes API server: no cluster has so many.',
+  })
+}

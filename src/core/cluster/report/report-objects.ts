@@ -1,0 +1,81 @@
+/** Claims and PersistentVolumes that are being deleted, and what holds them; pods of nodes that do not exist. */
+
+import { append } from '../../lang/append.ts'
+import { compareText } from '../../lang/compare-text.ts'
+import { firstFew } from '../../lang/first-few.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
+import { type ClusterFindings, podRef } from '../context/findings.ts'
+import { deletePod, kubectl } from '../context/kubectl.ts'
+import { shaped } from '../context/shaped.ts'
+import type { ClusterClaim, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
+
+export function reportObjects(context: ClusterContext, findings: ClusterFindings): void {
+  const { state } = context
+  const claims = state.claims.filter(({ deletedAt }) => deletedAt !== undefined && isSettled(context, deletedAt))
+  const users = claims.length === 0 ? new Map<string, ClusterPod[]>() : podsByClaim(state.pods)
+  for (const claim of claims) reportClaim(findings, claim, users.get(namespacedName(claim)) ?? [])
+  for (const volume of state.volumes) {
+    if (volume.deletedAt !== undefined && isSettled(context, volume.deletedAt)) reportVolume(context, findings, volume)
+  }
+  reportPodsWithoutNode(context, findings)
+}
+
+function podsByClaim(pods: readonly ClusterPod[]): Map<string, ClusterPod[]> {
+  const users = new Map<string, ClusterPod[]>()
+  for (const pod of pods) {
+    for (const volume of pod.volumes) if ('claim' in volume) append(users, `${pod.namespace}/${volume.claim}`, pod)
+  }
+  return users
+}
+
+const MOST_NAMES = 3
+
+function reportClaim(findings: ClusterFindings, claim: ClusterClaim, users: readonly ClusterPod[]): void {
+  const name = namespacedName(claim)
+  const held = claim.finalizers?.join(', ') || 'no finalizer'
+  const pods = users.filter(({ terminated }) => !terminated)
+  const why =
+    pods.length === 0 ? 'no pod uses it' : `used by ${firstFew(pods.map(namespacedName), MOST_NAMES).join(', ')}`
+  findings.problem(
+    'warning',
+    'BeingRemoved',
+    shaped`claim ${name} is being deleted since ${claim.deletedAt ?? ''}, held by ${held}: ${why}`,
+    { claim: name, pods: pods.slice(0, MOST_NAMES).map(podRef) },
+    pods.length === 0
+      ? `See who keeps the finalizer: ${kubectl('describe', 'pvc', '-n', claim.namespace, claim.name)}.`
+      : 'It goes when its last pod ends, and with reclaim policy Delete its data, too: first copy what is needed, or set persistentVolumeReclaimPolicy: Retain.',
+  )
+}
+
+function reportVolume({ actual }: ClusterContext, findings: ClusterFindings, volume: ClusterVolume): void {
+  const { name, uniqueName, claim, deletedAt = '', finalizers } = volume
+  const held = finalizers?.join(', ') || 'no finalizer'
+  const attached = uniqueName === undefined ? [] : actual.ofVolume(uniqueName).map(({ object }) => object.node)
+  const reasons = [
+    ...(attached.length > 0 ? [`attached to ${firstFew(attached.toSorted(compareText), MOST_NAMES).join(', ')}`] : []),
+    ...(volume.phase === 'Bound' && claim !== undefined ? [`bound to claim ${namespacedName(claim)}`] : []),
+  ]
+  findings.problem(
+    'warning',
+    'BeingRemoved',
+    shaped`PersistentVolume ${name} is being deleted since ${deletedAt}, held by ${held}: ${reasons.join(', ') || 'neither bound nor attached'}`,
+    { volume: { name, persistentVolume: name, plugin: volume.plugin ?? '' }, nodes: attached },
+    attached.length > 0
+      ? 'It goes after it is detached: see what the plan says of its attachments.'
+      : `See who keeps the finalizer: ${kubectl('describe', 'pv', name)}.`,
+  )
+}
+
+function reportPodsWithoutNode({ state, objects }: ClusterContext, findings: ClusterFindings): void {
+  for (const pod of state.pods) {
+    if (pod.node === undefined || pod.terminated || objects.node(pod.node).state !== 'Absent') continue
+    findings.problem(
+      'warning',
+      'PodWithoutNode',
+      shaped`pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`,
+      { pods: [podRef(pod)], nodes: [pod.node] },
+      `Once the machine is off: ${deletePod(pod, '--force')}.`,
+    )
+  }
+}

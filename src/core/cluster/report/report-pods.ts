@@ -1,0 +1,166 @@
+/** Pods that do not start for a volume's sake, each with its cause. */
+
+import { attachmentName } from '../../names/volume-names.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
+import { attacherLease, isStale } from '../context/drivers.ts'
+import { type ClusterFindings, podRef } from '../context/findings.ts'
+import { describeAttachment, describePod, kubectl } from '../context/kubectl.ts'
+import { readinessOf } from '../context/readiness.ts'
+import { type Shaped, shaped } from '../context/shaped.ts'
+import type { Want } from '../desired/desired-attachments.ts'
+import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
+import type { ClusterPod } from '../model/cluster-state.ts'
+import { volumeLabel, volumeRef } from '../model/known-volume.ts'
+
+interface Cause {
+  readonly text: Shaped
+  readonly hint: string
+}
+
+/** One problem for each pod: its first cause. Of pods that run, and of those that were just created, nothing is said. */
+export function reportPods(context: ClusterContext, findings: ClusterFindings): void {
+  const said = new Set<ClusterPod>()
+  const say = (pod: ClusterPod, cause: Cause | undefined): void => {
+    if (cause === undefined || said.has(pod)) return
+    said.add(pod)
+    const text = shaped`pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
+    findings.problem(
+      'warning',
+      'PodWaitsForVolume',
+      text,
+      { pods: [podRef(pod)], ...(pod.node !== undefined && { nodes: [pod.node] }) },
+      cause.hint,
+    )
+  }
+  for (const unresolved of context.desired.unresolved) {
+    if (unresolved.cause === 'Unknown') reportUnknown(findings, unresolved)
+    else if (waits(context, unresolved.pod)) say(unresolved.pod, causeOf(unresolved))
+  }
+  for (const want of context.desired.all()) {
+    const waiting = [...want.pods, ...want.others.map(({ pod }) => pod)].filter((pod) => waits(context, pod))
+    const cause = waiting.length === 0 ? undefined : causeOfWant(context, want)
+    for (const pod of waiting) say(pod, cause)
+  }
+  for (const { pod, fault } of context.desired.unscheduled) {
+    if (fault !== undefined && waits(context, pod)) say(pod, { text: shaped`${fault}`, hint: seePod(pod) })
+  }
+  for (const pod of context.state.pods) if (waits(context, pod)) say(pod, unschedulable(pod))
+}
+
+function onNode({ node }: ClusterPod): Shaped {
+  return node === undefined ? shaped`` : shaped` on node ${node}`
+}
+
+function waits(context: ClusterContext, { started, terminated, deletedAt, createdAt }: ClusterPod): boolean {
+  return !started && !terminated && deletedAt === undefined && isSettled(context, createdAt)
+}
+
+function seePod(pod: ClusterPod): string {
+  return `See its events: ${describePod(pod)}.`
+}
+
+/** S3: not known is not wrong, but what it may be is held. */
+function reportUnknown(findings: ClusterFindings, { pod, name, message }: UnresolvedPodVolume): void {
+  findings.incomplete(
+    'UnresolvedVolume',
+    shaped`volume ${name} of pod ${namespacedName(pod)}${onNode(pod)} is not known: ${message}`,
+    { pods: [podRef(pod)], ...(pod.node !== undefined && { nodes: [pod.node] }) },
+    'Nothing that it may be is detached there. Use a credential that may read its claim and PersistentVolume.',
+  )
+}
+
+function causeOf({ pod, message, claim, cause }: UnresolvedPodVolume): Cause {
+  const name = claim?.slice(claim.indexOf('/') + 1) ?? ''
+  const describe = kubectl('describe', 'pvc', '-n', pod.namespace, name)
+  const next =
+    cause === 'Absent'
+      ? `Create the claim again, or delete the pod: ${describe}.`
+      : `See the events of the claim: ${describe}.`
+  return { text: shaped`${message}`, hint: claim === undefined ? seePod(pod) : next }
+}
+
+function causeOfWant(context: ClusterContext, want: Want): Cause | undefined {
+  const [other] = want.others
+  if (want.pods.length === 0 && other !== undefined) {
+    return other.why === 'Unusable' ? { text: shaped`${other.fault ?? ''}`, hint: seePod(other.pod) } : undefined
+  }
+  return heldElsewhere(context, want) ?? notAttached(context, want) ?? notReported(context, want)
+}
+
+function heldElsewhere({ actual }: ClusterContext, { volume, node }: Want): Cause | undefined {
+  if (!volume.exclusive || actual.on(node, volume.uniqueName).length > 0) return undefined
+  const other = [
+    ...actual.ofVolume(volume.uniqueName).map(({ object }) => object.node),
+    ...actual.nodesUsing(volume.uniqueName),
+  ].find((each) => each !== node)
+  if (other === undefined) return undefined
+  return {
+    text: shaped`volume ${volumeLabel(volumeRef(volume))} is still attached to node ${other}, and only one node may have it`,
+    hint: `See what the plan says of node ${other}.`,
+  }
+}
+
+function notAttached(context: ClusterContext, { volume, node }: Want): Cause | undefined {
+  const { driver, handle } = volume
+  if (driver === undefined || handle === undefined) return undefined
+  const label = volumeLabel(volumeRef(volume))
+  const name = attachmentName(handle, driver, node)
+  const found = context.objects.attachment(name)
+  if (found.state === 'Unknown') return undefined
+  if (found.state === 'Absent') return noAttachment(context, label, node, driver)
+  const { attached, attachError, deletedAt } = found.object
+  const look = `See ${describeAttachment(name)}, and the log of the attacher of ${driver}.`
+  if (deletedAt !== undefined)
+    return { text: shaped`VolumeAttachment ${name} of volume ${label} is being deleted since ${deletedAt}`, hint: look }
+  if (attached === true) return undefined
+  if (attachError !== undefined)
+    return { text: shaped`volume ${label} could not be attached: ${attachError.message}`, hint: look }
+  const lease = attacherLease(context, driver)
+  const isSilent = lease !== undefined && isStale(context, lease)
+  const text = isSilent
+    ? shaped`volume ${label} waits for the external attacher of driver ${driver}, which does not run`
+    : shaped`volume ${label} waits for the external attacher of driver ${driver}`
+  return { text, hint: look }
+}
+
+function noAttachment(context: ClusterContext, label: string, name: string, driver: string): Cause {
+  const node = nodeOf(context, name)
+  if (node === undefined || readinessOf(context, node).ready !== 'True') {
+    return {
+      text: shaped`volume ${label} is not attached, and node ${name} is not ready`,
+      hint: `Look at the node: ${kubectl('describe', 'node', name)}.`,
+    }
+  }
+  if (node.csi.state === 'known' && !node.csi.drivers.some((each) => each.name === driver)) {
+    return {
+      text: shaped`volume ${label} is not attached, and driver ${driver} is not registered on node ${name}`,
+      hint: "Look at the driver's node pod there: its DaemonSet has to run on the node.",
+    }
+  }
+  return isControllerAlive(context)
+    ? {
+        text: shaped`volume ${label} is not attached: the controller has not created its VolumeAttachment`,
+        hint: 'Look at the log of kube-controller-manager.',
+      }
+    : {
+        text: shaped`volume ${label} is not attached, and no attach/detach controller runs`,
+        hint: 'Let kube-controller-manager run again; or volctl apply --cluster.',
+      }
+}
+
+function notReported({ actual }: ClusterContext, { volume, node }: Want): Cause | undefined {
+  if (volume.driver === undefined || actual.isConfirmed(node, volume.uniqueName)) return undefined
+  return {
+    text: shaped`volume ${volumeLabel(volumeRef(volume))} is attached, and the status of node ${node}, for which its kubelet waits, does not say so`,
+    hint: 'Only the controller writes that status: look at the log of kube-controller-manager.',
+  }
+}
+
+/** The scheduler's own words, where they are about volumes. */
+function unschedulable(pod: ClusterPod): Cause | undefined {
+  const { unschedulable: words } = pod
+  if (pod.node !== undefined || words === undefined || !/volume|persistentvolumeclaim|\bpvc\b/i.test(words))
+    return undefined
+  return { text: shaped`the scheduler finds no node for it: ${words}`, hint: seePod(pod) }
+}

@@ -1,0 +1,126 @@
+/** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
+
+import { firstFew } from '../../lang/first-few.ts'
+import type { ClusterContext } from '../context/cluster-context.ts'
+import type { ClusterFindings } from '../context/findings.ts'
+import { kubectl } from '../context/kubectl.ts'
+import { plain, shaped } from '../context/shaped.ts'
+import type { ClusterResource } from '../model/cluster-state.ts'
+import { timeOf } from '../model/times.ts'
+
+/** What is missing from the plan without each list. */
+const HIDES: Readonly<Record<ClusterResource, string>> = {
+  nodes: 'nothing is attached or detached, and attachments of nodes that are gone are not shown',
+  pods: 'nothing is attached or detached: a pod that is not in the list may want the volume',
+  volumeattachments: 'nothing is attached or detached',
+  persistentvolumes:
+    'nothing is attached; attachments of PersistentVolumes that are gone, and volumes attached twice, are not shown',
+  persistentvolumeclaims:
+    'volumes of pods whose claim is not in the list are not known, and hold every detach that they may be',
+  csidrivers: 'drivers that are gone are not shown; volumes of a driver that was not read may need no attachment',
+  csinodes: 'nothing is attached to a node whose CSINode is not known, and drivers that are gone are not shown',
+}
+
+export function reportReading(context: ClusterContext, findings: ClusterFindings): void {
+  for (const resource of Object.keys(HIDES) as ClusterResource[]) reportList(context, findings, resource)
+  reportErrors(context, findings)
+  for (const { resource, name } of context.objects.duplicates.slice(0, MOST_OF_A_KIND)) {
+    findings.incomplete(
+      'DuplicateObject',
+      shaped`the list of ${resource} has ${name} twice, so that it counts as not known`,
+      { list: resource },
+      DUPLICATE_HINT,
+    )
+  }
+  reportRights(context, findings)
+  reportClocks(context, findings)
+  reportApi(context, findings)
+}
+
+const MOST_OF_A_KIND = 20
+const DUPLICATE_HINT = 'Plan again; if this is a snapshot, take it again.'
+
+function reportList({ state, objects }: ClusterContext, findings: ClusterFindings, resource: ClusterResource): void {
+  const sight = state.lists[resource]
+  if (sight?.state === 'whole' && objects.isWhole(resource)) return
+  const why =
+    sight?.state === 'part'
+      ? 'was read only in part (namespaces or objects were left out)'
+      : 'could not be read as a whole'
+  findings.incomplete(
+    'ListNotWhole',
+    plain(`the list of ${resource} ${why}: ${HIDES[resource]}`),
+    { list: resource },
+    `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', resource, '-A')}.`,
+  )
+}
+
+function reportErrors({ state }: ClusterContext, findings: ClusterFindings): void {
+  for (const { resource, namespace, name, message } of state.errors.slice(0, MOST_OF_A_KIND)) {
+    const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
+    findings.incomplete('ReadFailed', shaped`${what} could not be read: ${message}`, { list: resource })
+  }
+}
+
+/** Looking works without them; only what the plan would carry out is concerned. */
+function reportRights({ state }: ClusterContext, findings: ClusterFindings): void {
+  const { createAttachments, deleteAttachments } = state.rights
+  const kinds = new Set(findings.operations.map(({ kind }) => kind))
+  const missing = [
+    ...(createAttachments === false && kinds.has('AttachVolume') ? ['create'] : []),
+    ...(deleteAttachments === false && kinds.has('DetachVolume') ? ['delete'] : []),
+  ]
+  if (missing.length === 0) return
+  const text = plain(
+    `this credential may not ${missing.join(' or ')} volumeattachments: what the plan has of that is blocked`,
+  )
+  findings.problem('warning', 'RightMissing', text, {}, 'Use a credential that may (--kubeconfig, --context).')
+}
+
+/** S28: beyond what the steps of a clock explain. */
+const CLOCK_MARGIN_MS = 60_000
+
+function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings): void {
+  const isAhead = (time: string | undefined): boolean => (timeOf(time) ?? 0) > now + CLOCK_MARGIN_MS
+  const nodes = state.nodes.filter(({ readySince, heartbeat, leaseRenewTime }) =>
+    [readySince, heartbeat, leaseRenewTime].some(isAhead),
+  )
+  const ahead = [
+    ...(isAhead(state.controller.lease?.renewTime) ? ['the controller manager'] : []),
+    ...nodes.map(({ name }) => `node ${name}`),
+  ]
+  if (ahead.length === 0) return
+  findings.problem(
+    'warning',
+    'ClocksApart',
+    shaped`times of ${firstFew(ahead, 5).join(', ')} are in the future by the clock of the API server, and count as just now`,
+    { nodes: nodes.slice(0, MOST_OF_A_KIND).map(({ name }) => name) },
+    'Compare the clocks of the nodes and of the control plane (chronyc tracking).',
+  )
+}
+
+function reportApi({ state, objects, options }: ClusterContext, findings: ClusterFindings): void {
+  if (timeOf(state.capturedAt) === undefined) {
+    findings.incomplete(
+      'ReadFailed',
+      plain('the clock of the API server is not known: everything counts as just now'),
+      {},
+    )
+  }
+  if (objects.isWhole('nodes') && state.nodes.length === 0) {
+    findings.incomplete(
+      'NoNodes',
+      plain('the cluster has no node'),
+      {},
+      'Check --context and --kubeconfig: it may be another cluster.',
+    )
+  }
+  if (state.insecure === undefined || options.acceptInsecureApi === true) return
+  findings.problem(
+    'warning',
+    'InsecureApi',
+    shaped`the connection to ${state.server} is not verified: anyone on the network path could have answered in the server's place`,
+    {},
+    'Use a kubeconfig with an https server and its certificate-authority; an apply is refused without --accept-insecure-api.',
+  )
+}

@@ -1,0 +1,134 @@
+/** What the status of Nodes says of volumes, where pods and VolumeAttachments say otherwise. volctl never writes it (R331). */
+
+import { mayBeNamed } from '../../desired/may-be.ts'
+import { compareText } from '../../lang/compare-text.ts'
+import { parseCsiUniqueName } from '../../names/volume-names.ts'
+import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
+import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
+import type { ClusterFindings } from '../context/findings.ts'
+import { taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
+import { readinessOf } from '../context/readiness.ts'
+import { shaped } from '../context/shaped.ts'
+import type { ClusterNode } from '../model/cluster-state.ts'
+import { volumeRef } from '../model/known-volume.ts'
+
+export function reportStatus(context: ClusterContext, findings: ClusterFindings): void {
+  for (const node of context.state.nodes.toSorted((a, b) => compareText(a.name, b.name))) {
+    reportTaint(context, findings, node)
+    reportUnmanaged(context, findings, node)
+    // S3: a pod that was not listed may want the volume, an attachment that was not listed may be there.
+    if (!context.objects.isWhole('pods') || !node.managed) continue
+    for (const uniqueName of context.actual.inUseOn(node.name)) reportInUse(context, findings, node, uniqueName)
+    for (const uniqueName of context.actual.confirmedOn(node.name)) reportConfirmed(context, findings, node, uniqueName)
+    reportNotConfirmed(context, findings, node)
+  }
+}
+
+/** The controller detaches from such a node at once, mounted or not (R731). */
+function reportTaint(context: ClusterContext, findings: ClusterFindings, node: ClusterNode): void {
+  const { name, outOfService } = node
+  if (!outOfService || readinessOf(context, node).ready !== 'True') return
+  findings.problem(
+    'error',
+    'TaintedButReady',
+    shaped`node ${name} is tainted out-of-service, but its kubelet reports that the node is ready: a controller detaches its volumes even while they are mounted`,
+    { nodes: [name] },
+    `If the machine runs: ${untaintOutOfService(name)}.`,
+  )
+}
+
+function reportUnmanaged({ actual }: ClusterContext, findings: ClusterFindings, { name, managed }: ClusterNode): void {
+  const { length } = actual.onNode(name)
+  if (managed || length === 0) return
+  findings.problem(
+    'warning',
+    'NotManaged',
+    shaped`node ${name} lacks the annotation by which the attach/detach controller manages its attachments, and has ${length}: nobody detaches them`,
+    { nodes: [name] },
+    "Set enableControllerAttachDetach: true in the kubelet's configuration there, and start the kubelet.",
+  )
+}
+
+function isExplained({ desired }: ClusterContext, node: string, uniqueName: string): boolean {
+  return (
+    desired.on(node, uniqueName) !== undefined ||
+    desired.unresolvedOn(node).some(({ mayBe }) => mayBeNamed(mayBe, uniqueName))
+  )
+}
+
+function refOf({ known }: ClusterContext, uniqueName: string): ClusterVolumeRef {
+  const volume = known.get(uniqueName)
+  if (volume !== undefined) return volumeRef(volume)
+  const csi = parseCsiUniqueName(uniqueName)
+  const plugin =
+    csi === undefined ? uniqueName.slice(0, uniqueName.indexOf('/', uniqueName.indexOf('/') + 1)) : 'kubernetes.io/csi'
+  return { name: csi?.handle ?? uniqueName, uniqueName, plugin, ...csi }
+}
+
+/** On a node that is ready its kubelet may be about to unmount. */
+function reportInUse(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, uniqueName: string): void {
+  if (isExplained(context, node.name, uniqueName)) return
+  const volume = refOf(context, uniqueName)
+  const isReady = readinessOf(context, node).ready === 'True'
+  const [ended] = context.desired.endedOn(node.name, uniqueName)
+  // The pod has just ended, and its kubelet unmounts.
+  if (isReady && ended !== undefined && !isSettled(context, ended.deletedAt)) return
+  findings.problem(
+    'warning',
+    'InUseWithoutPod',
+    shaped`node ${node.name} reports ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
+    { nodes: [node.name], volume },
+    isReady
+      ? `Its kubelet unmounts within a minute or two. If it stays, run volctl plan on node ${node.name}: it shows what keeps the volume there.`
+      : `The node is not ready. Once its machine is off: ${taintOutOfService(node.name)}.`,
+  )
+}
+
+function reportConfirmed(
+  context: ClusterContext,
+  findings: ClusterFindings,
+  node: ClusterNode,
+  uniqueName: string,
+): void {
+  const about = { nodes: [node.name], volume: refOf(context, uniqueName) }
+  if (parseCsiUniqueName(uniqueName) === undefined) {
+    if (isExplained(context, node.name, uniqueName) || context.actual.isInUse(node.name, uniqueName)) return
+    findings.problem(
+      'warning',
+      'StatusOnly',
+      shaped`${uniqueName} is attached to node ${node.name} by the word of its status alone, and no pod wants it: there is no object that could be deleted`,
+      about,
+      isControllerAlive(context)
+        ? 'The controller detaches it; if it does not, look at its log.'
+        : 'Let kube-controller-manager run again: only the controller writes that status.',
+    )
+    return
+  }
+  if (!context.objects.isWhole('volumeattachments') || context.actual.on(node.name, uniqueName).length > 0) return
+  const isWanted = isExplained(context, node.name, uniqueName)
+  findings.problem(
+    isWanted ? 'warning' : 'info',
+    'ReportedNotAttached',
+    shaped`volumesAttached of node ${node.name} lists ${about.volume.name}, and there is no VolumeAttachment of it`,
+    about,
+    'The controller corrects the list once a minute; if it does not, look at the log of kube-controller-manager.',
+  )
+}
+
+/** The kubelet waits for volumesAttached before it mounts (C36). */
+function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, { name }: ClusterNode): void {
+  for (const { object, uniqueName } of context.actual.onNode(name)) {
+    if (uniqueName === undefined || object.attached !== true || object.deletedAt !== undefined) continue
+    const pods = context.desired.on(name, uniqueName)?.pods ?? []
+    const isNew = !isSettled(context, object.createdAt) || pods.every(({ createdAt }) => !isSettled(context, createdAt))
+    if (pods.length === 0 || isNew || context.actual.isConfirmed(name, uniqueName)) continue
+    const volume = refOf(context, uniqueName)
+    findings.problem(
+      'warning',
+      'AttachedNotReported',
+      shaped`${volume.name} is attached to node ${name} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
+      { nodes: [name], volume, attachment: object.name },
+      'Only the controller writes that list: look at the log of kube-controller-manager.',
+    )
+  }
+}

@@ -1,0 +1,236 @@
+/** Attachments, nodes and drivers as the attach/detach controller sees them: the whole cluster (--cluster). */
+import type { CodeEntry } from './code-entry.ts'
+
+export const CLUSTER_CODES = {
+  WantedNotAttached: {
+    in: ['reason'],
+    means: 'a pod that is scheduled to the node wants the volume, and no VolumeAttachment asks for it',
+    next: 'Look at the plan, then run volctl apply --cluster: it creates the VolumeAttachment, and the driver attaches.',
+    rules: ['R742', 'R745'],
+  },
+  NodeDeleted: {
+    in: ['reason'],
+    means: 'the volume is attached to a node whose Node object was deleted',
+    next: 'Make sure that the machine is off; then run volctl apply --cluster.',
+    rules: ['R734', 'S3'],
+  },
+  OutOfService: {
+    in: ['reason'],
+    means: 'the node has the taint node.kubernetes.io/out-of-service: somebody has made sure that its machine is off',
+    next: 'Look at the plan, then run volctl apply --cluster.',
+    rules: ['R731'],
+  },
+  NodeLost: {
+    in: ['reason'],
+    means: 'the kubelet of the node has been silent for more than six minutes, with the volume in use',
+    next: 'Make sure that the machine is off; then taint the node out-of-service, or give --node-gone NAME.',
+    rules: ['R731'],
+  },
+  VolumeDeleted: {
+    in: ['reason'],
+    means: 'the PersistentVolume of the VolumeAttachment was deleted, so that a restarted controller overlooks it',
+    next: 'Look at the plan, then run volctl apply --cluster.',
+    rules: ['R718', 'R834'],
+  },
+  InlineNotWanted: {
+    in: ['reason'],
+    means:
+      'the VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks; no pod wants it',
+    next: 'Look at the plan, then run volctl apply --cluster.',
+    rules: ['R835', 'R718'],
+  },
+  HandleWithCaret: {
+    in: ['reason', 'problem'],
+    means: 'the volume handle contains ^, so that the controller can attach the volume and never detach it',
+    next: 'Once no pod wants the volume, volctl apply --cluster detaches it.',
+    rules: ['R738', 'C43'],
+  },
+  AttachmentNameWrong: {
+    in: ['reason', 'problem'],
+    means:
+      'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
+    next: 'Find out who created it. Once no pod wants the volume, volctl apply --cluster detaches it.',
+    rules: ['C33'],
+  },
+  DriverRemoved: {
+    in: ['reason', 'problem'],
+    means: 'no CSIDriver, no CSINode and no attacher knows the driver of the VolumeAttachment: nobody will detach it',
+    next: 'Install the driver again. If it is gone for good, detach the volume in the storage system; then --strip-finalizers.',
+    rules: ['N59'],
+  },
+  MachineMayWrite: {
+    in: ['blocked'],
+    means: 'the machine of a node that is gone or silent may still run, and write to the volume',
+    next: 'Make sure that the machine is off; then taint the node out-of-service, or give --node-gone NAME.',
+    rules: ['R731', 'S3'],
+  },
+  TaintedButReady: {
+    in: ['blocked', 'problem'],
+    means: 'the node is tainted out-of-service, and its kubelet says that the node is ready: one of the two is wrong',
+    next: 'Remove the taint (kubectl taint node), or stop the machine.',
+    rules: ['R731'],
+  },
+  AttachLimit: {
+    in: ['blocked'],
+    means: 'the node has as many volumes of the driver attached as its CSINode allows',
+    next: 'Move a pod with a volume of that driver to another node.',
+    rules: ['N67'],
+  },
+  StillInUse: {
+    in: ['waiting'],
+    means: 'no pod wants the volume, and the node still reports it in use: the kubelet has to unmount it first',
+    next: 'Look on the node for what keeps it: volctl plan there.',
+    rules: ['R731', 'R739'],
+  },
+  NodeUnknown: {
+    in: ['waiting'],
+    means: 'whether the node is ready is not known, so that nothing is detached from it or attached to it',
+    next: 'See kubectl describe node; start its kubelet, or, if its machine is off, give --node-gone NAME.',
+    rules: ['R731', 'S3'],
+  },
+  DetachFirst: {
+    in: ['waiting'],
+    means: 'the volume is attached to another node, and has to be detached there first',
+    next: 'Wait for the detach; if nothing happens, look at the VolumeAttachment of the other node.',
+    rules: ['R740', 'R742'],
+  },
+  AttacherActs: {
+    in: ['waiting'],
+    means: "the VolumeAttachment exists, and the driver's external attacher has to attach the volume",
+    next: "Wait for the attacher; if nothing happens, look at its log: it runs beside the driver's controller.",
+    rules: ['C42'],
+  },
+  AttachmentWithoutNode: {
+    in: ['problem'],
+    means: 'a VolumeAttachment names a node that does not exist',
+    next: 'Make sure that the machine is off. The controller detaches six minutes later; if not, give --node-gone NAME.',
+    rules: ['R734'],
+  },
+  AttachmentWithoutVolume: {
+    in: ['problem'],
+    means: 'a VolumeAttachment names a PersistentVolume that does not exist',
+    next: 'Find the volume in the storage system. Once no node reports it in use, volctl apply --cluster detaches it.',
+    rules: ['R718'],
+  },
+  AttachmentInline: {
+    in: ['problem'],
+    means: 'a VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks',
+    next: 'Nothing while a pod uses it; afterwards look whether it goes.',
+    rules: ['R835'],
+  },
+  AttachmentUnclear: {
+    in: ['blocked', 'problem'],
+    means: 'which volume the VolumeAttachment is of could not be found out, or its parts contradict each other',
+    next: 'Look at it (kubectl get volumeattachment NAME -o yaml) and at its PersistentVolume.',
+    rules: ['C34', 'S3'],
+  },
+  AttachmentPending: {
+    in: ['problem'],
+    means: 'a VolumeAttachment is not attached, and nobody says why',
+    next: "See whether the driver's external attacher runs, and its log.",
+    rules: ['C42'],
+  },
+  AttachFailed: {
+    in: ['problem'],
+    means: "the driver's external attacher could not attach the volume",
+    next: 'Look at the words of the driver, and at the volume in the storage system.',
+    rules: ['C42'],
+  },
+  DetachFailed: {
+    in: ['problem'],
+    means: "the driver's external attacher could not detach the volume",
+    next: 'Look at the words of the driver, and at the volume in the storage system.',
+    rules: ['N59'],
+  },
+  AttachedTwice: {
+    in: ['problem'],
+    means: 'a volume that only one node may have is attached to several',
+    next: 'Find out which node may have it; end the pods of the others, so that it is detached there.',
+    rules: ['R740', 'S30'],
+  },
+  ReportedNotAttached: {
+    in: ['problem'],
+    means: 'volumesAttached of the Node lists a volume, and there is no VolumeAttachment of it',
+    next: 'The controller corrects the list once a minute; if it does not, look at its log.',
+    rules: ['R750', 'R752'],
+  },
+  AttachedNotReported: {
+    in: ['problem'],
+    means: 'a volume is attached, and volumesAttached of the Node, for which the kubelet waits, does not list it',
+    next: 'Only the controller writes that list: look at the log of kube-controller-manager.',
+    rules: ['R750', 'C36'],
+  },
+  InUseWithoutPod: {
+    in: ['problem'],
+    means: 'a node reports a volume in use that no pod of the node wants',
+    next: 'Run volctl plan on that node: it shows what keeps the volume there.',
+    rules: ['N62', 'R739'],
+  },
+  StatusOnly: {
+    in: ['problem'],
+    means:
+      'a volume without VolumeAttachment (iscsi, fc, flexVolume) is attached by the word of a Node, and no pod wants it',
+    next: 'Only the controller can detach it: it has to run. volctl never writes the status of a Node.',
+    rules: ['R331', 'R834'],
+  },
+  BeingRemoved: {
+    in: ['problem'],
+    means: 'a claim or PersistentVolume is being deleted, and something still holds it',
+    next: 'End what holds it, as the message names it.',
+    rules: ['R113'],
+  },
+  PodWaitsForVolume: {
+    in: ['problem'],
+    means: 'a pod does not start because of a volume',
+    next: 'Do what the message says of its cause.',
+    rules: ['R706'],
+  },
+  PodWithoutNode: {
+    in: ['problem'],
+    means: 'a pod is scheduled to a node that does not exist',
+    next: 'If the machine is off, delete the pod with --force (kubectl delete pod); nothing of it is detached before.',
+    rules: ['N55'],
+  },
+  AttacherSilent: {
+    in: ['problem'],
+    means: 'the lease of an external attacher is stale: nobody attaches or detaches volumes of its driver',
+    next: "Look at the driver's controller pods, and at the log of their attacher container.",
+    rules: ['N59'],
+  },
+  DuplicateObject: {
+    in: ['problem'],
+    means: 'a list has two objects of one name, so that neither is believed',
+    next: 'Plan again; if it is a snapshot, take it again.',
+    rules: ['S3'],
+  },
+  ListNotWhole: {
+    in: ['problem'],
+    means: 'a list could not be read as a whole, so that what it lacks counts as unknown',
+    next: 'Use a credential that may list the resource in the whole cluster (--kubeconfig).',
+    rules: ['S2', 'S3'],
+  },
+  RightMissing: {
+    in: ['problem'],
+    means: 'this credential may look, and may not carry out what the plan has',
+    next: 'Use a credential with the rights of deploy/ (--kubeconfig).',
+    rules: ['S31'],
+  },
+  NoNodes: {
+    in: ['problem'],
+    means: 'the cluster has no node',
+    next: 'Check --context and --kubeconfig: it may be another cluster, or a part of its objects may be lost.',
+    rules: ['S1', 'S29'],
+  },
+  NodeNotGone: {
+    in: ['problem'],
+    means: '--node-gone names a node whose kubelet reports that the node is ready',
+    next: 'Check the name: the flag changes nothing for a machine that runs.',
+    rules: ['R731'],
+  },
+  ClocksApart: {
+    in: ['problem'],
+    means: 'a time in the API is in the future by the clock of the API server, so that it counts as just now',
+    next: 'Compare the clocks of the nodes and of the control plane (chronyc tracking).',
+    rules: ['S28'],
+  },
+} as const satisfies Readonly<Record<string, CodeEntry>>

@@ -1,0 +1,50 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect, it } from 'vitest'
+import { errorText } from '../../src/core/cli/report-error.ts'
+import { VolctlError } from '../../src/core/errors/errors.ts'
+import { palette } from '../../src/core/views/palette.ts'
+
+const path = `/var/lib/kubelet/pods/${'d'.repeat(36)}/volumes/kubernetes.io~csi/pv-1/mount`
+const error = new VolctlError('X', `the mount on ${path} does not answer, and nobody knows for how long`, {
+  hint: 'The journal lists what was begun and not finished: volctl journal --since yesterday.',
+})
+
+it.each([
+  {
+    name: 'a terminal: broken between words, paths and commands whole',
+    colour: false,
+    width: 50,
+    want: `volctl: the mount on
+        ${path}
+        does not answer, and nobody knows for how
+        long
+        The journal lists what was begun and not
+        finished:
+        volctl journal --since yesterday.
+`,
+  },
+  {
+    name: 'a pipe: a line each',
+    colour: false,
+    width: undefined,
+    want: `volctl: the mount on ${path} does not answer, and nobody knows for how long
+        The journal lists what was begun and not finished: volctl journal --since yesterday.
+`,
+  },
+])('on $name', async ({ width, colour, want }) =>
+  expect(errorText(error, false, await palette(colour), width)).toBe(want),
+)
+
+it('colour takes no room', async () => {
+  const plain = errorText(error, false, await palette(false), 60)
+  const coloured = errorText(error, false, await palette(true), 60)
+  expect(coloured).toContain('\u001b[31mvolctl:')
+  expect(stripVTControlCharacters(coloured)).toBe(plain)
+})
+
+it('as JSON one line on any terminal', async () =>
+  expect(
+    errorText(error, true, await palette(false), 40)
+      .trimEnd()
+      .split('\n'),
+  ).toHaveLength(1))

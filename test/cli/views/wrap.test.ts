@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { chunksOf } from '../../../src/core/views/command-words.ts'
+import { wrapped } from '../../../src/core/views/wrap.ts'
+
+const commandsIn = (text: string): string[] => chunksOf(text).flatMap((each) => (each.isCommand ? each.text : []))
+
+describe('command lines in prose', () => {
+  it.each<[string, readonly string[]]>([
+    [
+      'Stop the pod: crictl pods --label a=b -q | xargs -r crictl stopp',
+      ['crictl pods --label a=b -q | xargs -r crictl stopp'],
+    ],
+    [
+      'or volctl apply --volume pv-y3 once the kubelet is stopped (systemctl stop k3s.service).',
+      ['volctl apply --volume pv-y3', '(systemctl stop k3s.service).'],
+    ],
+    [
+      'volctl plan --orphans shows it, volctl apply --orphans carries it out.',
+      ['volctl plan --orphans', 'volctl apply --orphans'],
+    ],
+    ['See kubectl describe pvc data -n shop. Only this pod waits.', ['kubectl describe pvc data -n shop.']],
+    [
+      '(kubectl get pods -A --field-selector spec.nodeName=a), or wait',
+      ['(kubectl get pods -A --field-selector spec.nodeName=a),'],
+    ],
+    ['volctl leaves the volume alone; findmnt shows mount points; kubectl and volctl know it', []],
+    ['the constructor toString of it', []],
+    ['', []],
+  ])('%s', (text, commands) => {
+    expect(commandsIn(text)).toEqual(commands)
+    expect(
+      chunksOf(text)
+        .map((each) => each.text)
+        .join(' '),
+    ).toBe(text)
+  })
+})
+
+describe('on a terminal', () => {
+  it('a command that is longer than a line has one of its own, whole', () =>
+    expect(
+      wrapped(
+        '  -> ',
+        'Stop the pod first: crictl pods --label uid=1234 -q | xargs -r crictl stopp; then plan again.',
+        40,
+      ),
+    ).toBe(`  -> Stop the pod first:
+     crictl pods --label uid=1234 -q | xargs -r crictl stopp;
+     then plan again.
+`))
+
+  it('a short one is not broken', () =>
+    expect(wrapped('', 'Wait until the kubelet is stopped (systemctl stop k3s.service).', 40)).toBe(
+      'Wait until the kubelet is stopped\n(systemctl stop k3s.service).\n',
+    ))
+
+  it('without the mark behind it, which would be copied too', () =>
+    expect(wrapped('', 'See why: kubectl describe pvc data-database-0 -n shop. Wait.', 30)).toBe(
+      'See why:\nkubectl describe pvc data-database-0 -n shop\nWait.\n',
+    ))
+
+  it('in a pipe a line stays whole', () => {
+    const text = `Stop the pod first: crictl pods ${'--label uid=1234 '.repeat(20)}-q.`
+    expect(wrapped('', text, undefined)).toBe(`${text}\n`)
+  })
+})

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { createKubeClient } from '../../src/core/api/kube-client.ts'
+import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { readCluster } from '../../src/core/cluster/read/read-cluster.ts'
+import { temporaryDirectory } from '../api/connect.ts'
+import { startBigCluster } from '../helpers/big-cluster/start.ts'
+
+it('plans nothing for a big, healthy cluster in which volumes come and go', async () => {
+  using directory = temporaryDirectory()
+  await using server = await startBigCluster(directory.path, { nodes: 100 })
+  const client = createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig }))
+  try {
+    const state = await readCluster({ client })
+    expect(state.errors).toEqual([])
+    expect([state.podCount, state.pods.length, state.attachments.length]).toEqual([3000, 1000, 1000])
+    const plan = planCluster(state, { settleMs: 120_000, volctlVersion: 'test' })
+    expect(plan.operations).toEqual([])
+    expect(plan.complete).toBe(true)
+    expect(plan.inputs.controller.state).toBe('lives')
+    expect(plan.problems.filter(({ severity }) => severity !== 'info')).toEqual([])
+    // Those on their way to a node, and those on their way off one.
+    expect(plan.waiting.length).toBeGreaterThan(10)
+    expect(new Set(plan.waiting.map(({ code }) => code))).toEqual(new Set(['AttacherActs', 'AttachmentDeleting']))
+  } finally {
+    client.close()
+  }
+})

@@ -1,0 +1,327 @@
+/** Detach: every row of the controller's table (R731), and what holds an operation back. */
+import { describe, expect, it } from 'vitest'
+import { type DetachFacts, detachRow } from '../../src/core/cluster/detach/detach-row.ts'
+import type { ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { attachmentName } from '../../src/core/names/volume-names.ts'
+import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import {
+  ALIVE,
+  ago,
+  attachment,
+  bound,
+  cluster,
+  clusterOptions,
+  DRIVER,
+  node,
+  pod,
+  silentNode,
+  uniqueName,
+  volume,
+} from '../helpers/cluster-builder.ts'
+
+const MINUTE = 60_000
+
+function plan(state: ClusterState, options: Partial<ClusterOptions> = {}): ClusterPlan {
+  return planCluster(state, clusterOptions(options))
+}
+
+/** Volume x is attached to node a, and no pod wants it. */
+function unwanted(parts: Partial<ClusterNode> = {}, more: Partial<ClusterState> = {}): ClusterState {
+  return cluster({
+    nodes: [node('a', parts), node('b')],
+    ...bound('x'),
+    attachments: [attachment('x', 'a')],
+    podCount: 3,
+    ...more,
+  })
+}
+
+const IN_USE = { volumesInUse: [uniqueName('x')] }
+
+describe('the rows of R731', () => {
+  const facts: DetachFacts = { inUse: false, ready: 'True', tainted: false, silentMs: 0 }
+  it.each<{ name: string; facts: Partial<DetachFacts>; row: string }>([
+    { name: 'not in use, ready', facts: {}, row: 'NotInUse' },
+    { name: 'not in use, not ready', facts: { ready: 'False' }, row: 'NotInUse' },
+    {
+      name: 'not in use, unknown, more than six minutes',
+      facts: { ready: 'Unknown', silentMs: 7 * MINUTE },
+      row: 'NotInUse',
+    },
+    { name: 'not in use, tainted, not ready', facts: { ready: 'Unknown', tainted: true }, row: 'OutOfService' },
+    { name: 'in use, tainted, not ready', facts: { inUse: true, ready: 'False', tainted: true }, row: 'OutOfService' },
+    { name: 'in use, tainted, ready', facts: { inUse: true, tainted: true }, row: 'TaintedButReady' },
+    { name: 'not in use, tainted, ready', facts: { tainted: true }, row: 'TaintedButReady' },
+    { name: 'in use, ready, six minutes', facts: { inUse: true, silentMs: 60 * MINUTE }, row: 'InUse' },
+    {
+      name: 'in use, not ready, two minutes',
+      facts: { inUse: true, ready: 'Unknown', silentMs: 2 * MINUTE },
+      row: 'SilentTooShort',
+    },
+    {
+      name: 'in use, not ready, exactly six minutes',
+      facts: { inUse: true, ready: 'False', silentMs: 6 * MINUTE },
+      row: 'SilentTooShort',
+    },
+    {
+      name: 'in use, not ready, more than six minutes',
+      facts: { inUse: true, ready: 'Unknown', silentMs: 6 * MINUTE + 1 },
+      row: 'NodeLost',
+    },
+    {
+      name: 'in use, not ready, nobody knows since when',
+      facts: { inUse: true, ready: 'Unknown', silentMs: undefined },
+      row: 'NodeUnknown',
+    },
+    { name: 'Ready missing', facts: { ready: undefined }, row: 'NodeUnknown' },
+    { name: 'Ready missing, tainted', facts: { ready: undefined, tainted: true, inUse: true }, row: 'NodeUnknown' },
+    { name: 'Ready unreadable', facts: { ready: 'yes' }, row: 'NodeUnknown' },
+  ])('$name: $row', ({ facts: own, row }) => expect(detachRow({ ...facts, ...own })).toBe(row))
+})
+
+describe('a volume that no pod wants, the controller dead', () => {
+  it('T91: not in use is detached, with its preconditions', () => {
+    const { operations, waiting } = plan(unwanted())
+    expect(operations).toMatchObject([
+      {
+        kind: 'DetachVolume',
+        reason: 'NotWanted',
+        node: 'a',
+        volume: { persistentVolume: 'pv-x', claim: 'default/x' },
+        steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${attachment('x', 'a').name}` }],
+        attachment: { uid: 'va-x-a', resourceVersion: '9' },
+        basis: { node: { uid: 'node-a', resourceVersion: '7' }, inUse: false },
+      },
+    ])
+    expect(operations[0]?.blocked).toBeUndefined()
+    expect(waiting).toEqual([])
+  })
+
+  it.each<{ name: string; on: Partial<ClusterNode>; code: string }>([
+    { name: 'T92, T100: in use on a node that is ready waits', on: IN_USE, code: 'StillInUse' },
+    { name: 'T99: in use without the taint waits', on: { ...silentNode('a', 5), ...IN_USE }, code: 'StillInUse' },
+    { name: 'Ready missing holds', on: { ready: undefined as never }, code: 'NodeUnknown' },
+    {
+      name: 'a kubelet that still renews its lease is not silent',
+      on: { ...silentNode('a', 30), ...IN_USE, leaseRenewTime: ago(0.2) },
+      code: 'StillInUse',
+    },
+    { name: 'a Node that was created a moment ago holds', on: { createdAt: ago(1) }, code: 'Settling' },
+  ])('$name', ({ on, code }) => {
+    const { operations, waiting } = plan(unwanted(on))
+    expect(operations).toEqual([])
+    expect(waiting).toMatchObject([{ kind: 'DetachVolume', code, node: 'a' }])
+  })
+
+  it('T92, T100: in use on a node that is silent for six minutes is blocked until a person says that its machine is off', () => {
+    const state = unwanted({ ...silentNode('a', 7), ...IN_USE })
+    expect(plan(state).operations).toMatchObject([
+      { reason: 'NodeLost', blocked: { code: 'MachineMayWrite' }, basis: { exception: 'NodeLost', inUse: true } },
+    ])
+    const [given] = plan(state, { nodeGone: ['a'] }).operations
+    expect(given).toMatchObject({ reason: 'NodeLost', makeSure: expect.stringContaining('machine of node a') })
+    expect(given?.blocked).toBeUndefined()
+    expect(given?.evidence.map(({ since }) => since)).toContain(ago(7))
+  })
+
+  it('T99, T101: in use on a tainted node that is not ready is detached', () => {
+    const [operation] = plan(unwanted({ ...silentNode('a', 5), ...IN_USE, outOfService: true })).operations
+    expect(operation).toMatchObject({ reason: 'OutOfService', basis: { exception: 'OutOfService', inUse: true } })
+    expect(operation?.blocked).toBeUndefined()
+  })
+
+  it('a Node that says ready, whose kubelet is silent, counts as not ready: no controller corrects it', () => {
+    const silent = { heartbeat: ago(30), leaseRenewTime: ago(30), ...IN_USE }
+    expect(plan(unwanted(silent)).operations).toMatchObject([
+      { reason: 'NodeLost', blocked: { code: 'MachineMayWrite' } },
+    ])
+    const [tainted] = plan(unwanted({ ...silent, outOfService: true })).operations
+    expect(tainted).toMatchObject({ reason: 'OutOfService' })
+    expect(tainted?.blocked).toBeUndefined()
+  })
+
+  it('on a node that is tainted and ready is blocked, and named', () => {
+    const { operations, problems } = plan(unwanted({ outOfService: true, ...IN_USE }))
+    expect(operations).toMatchObject([{ blocked: { code: 'TaintedButReady' } }])
+    expect(problems).toMatchObject([{ code: 'TaintedButReady', severity: 'error' }, { code: 'InUseWithoutPod' }])
+  })
+
+  it('R733: six minutes on a healthy node never make a volume in use free', () => {
+    const state = unwanted({ ...IN_USE, readySince: ago(500) })
+    expect(plan(state, { nodeGone: ['a'] }).operations).toEqual([])
+  })
+
+  it('an attachment that was created a moment ago waits', () => {
+    const { operations, waiting } = plan(
+      unwanted({}, { attachments: [attachment('x', 'a', { createdAt: ago(1), byVolctl: true })] }),
+    )
+    expect(operations).toEqual([])
+    expect(waiting).toMatchObject([{ code: 'Settling' }])
+  })
+
+  it('on a node that the controller does not manage stays, and is named', () => {
+    const { operations, waiting, problems } = plan(unwanted({ managed: false }))
+    expect([operations, waiting]).toEqual([[], []])
+    expect(problems).toMatchObject([{ code: 'NotManaged' }])
+  })
+
+  it('a right that is missing blocks', () => {
+    const { operations, problems } = plan(unwanted({}, { rights: { deleteAttachments: false } }))
+    expect(operations).toMatchObject([{ blocked: { code: 'Forbidden' } }])
+    expect(problems).toMatchObject([{ code: 'RightMissing' }])
+  })
+})
+
+describe('what wants a volume, or may', () => {
+  it.each<{ name: string; state: Partial<ClusterState> }>([
+    { name: 'T103: a pod of the node', state: { pods: [pod('p', 'a', ['x'])] } },
+    {
+      name: 'R708: a pod that is being deleted and still runs',
+      state: { pods: [pod('p', 'a', ['x'], { deletedAt: ago(9) })] },
+    },
+    {
+      name: 'T104: a pod whose driver turned non-attachable',
+      state: { pods: [pod('p', 'a', ['x'])], volumes: [volume('x', { attachability: 'notAttachable' })] },
+    },
+    { name: 'a pod whose claim was deleted under it', state: { pods: [pod('p', 'a', ['x'])], claims: [] } },
+    {
+      name: 'a pod whose claim is bound to a PersistentVolume that belongs to another',
+      state: {
+        pods: [pod('p', 'a', ['x'])],
+        volumes: [volume('x', { claim: { namespace: 'default', name: 'other', uid: 'other' } })],
+      },
+    },
+    {
+      name: 'a pod of another PersistentVolume with the same handle',
+      state: {
+        pods: [pod('p', 'a', ['y'])],
+        claims: [
+          { namespace: 'default', name: 'y', uid: 'claim-y', volumeName: 'pv-y', phase: 'Bound', wasBound: true },
+        ],
+        volumes: [volume('x'), volume('y', { handle: 'h-x', uniqueName: uniqueName('x') })],
+      },
+    },
+    {
+      name: 'two pods of one name',
+      state: {
+        pods: [pod('p', 'a', ['x'], { terminated: true }), pod('p', 'a', ['x'], { terminated: true, uid: 'other' })],
+      },
+    },
+  ])('$name', ({ state }) => expect(plan(unwanted({}, state)).operations).toEqual([]))
+
+  it.each<{ name: string; version: string | undefined; kept: boolean }>([
+    { name: 'an old cluster', version: 'v1.30.4', kept: true },
+    { name: 'a cluster of an unknown version', version: undefined, kept: true },
+    { name: '1.31, which removed it', version: 'v1.31.0', kept: false },
+    { name: '1.36', version: 'v1.36.2', kept: false },
+  ])('R710: a pod that has ended, on a node that keeps its volumes, in $name: $kept', ({ version, kept }) => {
+    const pods = [pod('p', 'a', ['x'], { terminated: true, phase: 'Succeeded' })]
+    const { serverVersion: _, ...state } = unwanted({ keepsTerminated: true }, { pods })
+    const { operations } = plan({ ...state, ...(version !== undefined && { serverVersion: version }) })
+    expect(operations).toHaveLength(kept ? 0 : 1)
+  })
+
+  it('T108: a pod that has ended wants nothing, and is evidence', () => {
+    const pods = [pod('p', 'a', ['x'], { terminated: true, deletedAt: ago(4) })]
+    expect(plan(unwanted({}, { pods })).operations).toMatchObject([
+      { pods: [{ name: 'p' }], evidence: expect.arrayContaining([{ what: 'pod default/p has ended', since: ago(4) }]) },
+    ])
+  })
+
+  it('S4: a claim that could not be read holds every detach of its node, and of no other', () => {
+    const lists = { ...cluster().lists, persistentvolumeclaims: { state: 'part', count: 1 } } as const
+    const attachments = [attachment('x', 'a'), attachment('y', 'b')]
+    const { operations, complete, problems } = plan(
+      cluster({ ...bound('x', 'y'), attachments, lists, pods: [pod('p', 'a', ['unread'])] }),
+    )
+    expect(complete).toBe(false)
+    expect(problems.map(({ code }) => code)).toEqual(expect.arrayContaining(['ListNotWhole', 'UnresolvedVolume']))
+    const blocked = Object.fromEntries(operations.map((each) => [each.node, each.blocked?.code]))
+    expect(blocked).toEqual({ a: 'UnresolvedVolume', b: undefined })
+  })
+
+  it.each(['pods', 'nodes', 'volumeattachments'] as const)('S2: without all %s nothing is detached', (list) => {
+    for (const state of ['part', 'failed'] as const) {
+      const lists = { ...cluster().lists, [list]: { state, count: 0 } }
+      const { operations, complete } = plan(unwanted({}, { lists }))
+      expect([operations, complete]).toEqual([[], false])
+    }
+  })
+})
+
+describe('while the controller lives', () => {
+  const lives = { controller: { lease: ALIVE } }
+
+  it.each<{ name: string; on: Partial<ClusterNode> }>([
+    { name: 'not in use', on: {} },
+    { name: 'in use', on: IN_USE },
+    { name: 'on a node that is lost', on: { ...silentNode('a', 30), ...IN_USE } },
+    { name: 'out of service', on: { ...silentNode('a', 30), ...IN_USE, outOfService: true } },
+  ])('an unwanted volume $name is its work', ({ on }) => {
+    const { operations, waiting } = plan(unwanted(on, lives))
+    expect(operations).toEqual([])
+    expect(waiting).toMatchObject([{ code: 'ControllerActs', kind: 'DetachVolume' }])
+  })
+
+  /** Of a volume that is not in use; each of these the controller never detaches. */
+  const never: { name: string; state: Partial<ClusterState>; reason: string }[] = [
+    { name: 'T107: without its PersistentVolume', state: { volumes: [], claims: [] }, reason: 'VolumeDeleted' },
+    {
+      name: 'R835: of a volume in the spec of a pod',
+      state: { attachments: [inline('h-x')] },
+      reason: 'InlineNotWanted',
+    },
+    { name: 'R738: of a handle with ^', state: caret(), reason: 'HandleWithCaret' },
+    {
+      name: 'C33: whose name does not match',
+      state: { attachments: [attachment('x', 'a', { name: 'csi-mine' })] },
+      reason: 'AttachmentNameWrong',
+    },
+    {
+      name: 'of a driver that is gone',
+      state: { drivers: [], nodes: [withoutDriver('a'), withoutDriver('b')] },
+      reason: 'DriverRemoved',
+    },
+  ]
+
+  it.each(never)('an attachment $name is an operation', ({ state, reason }) => {
+    const { operations } = plan(unwanted({}, { ...lives, ...state }))
+    expect(operations).toMatchObject([{ reason, kind: 'DetachVolume' }])
+    expect(operations[0]?.blocked).toBeUndefined()
+  })
+
+  it.each(never)('an attachment $name stays while its node reports it in use', ({ state }) => {
+    const nodes = (state.nodes ?? [node('a'), node('b')]).map((each) => ({
+      ...each,
+      volumesInUse: [uniqueName('x'), `kubernetes.io/csi/${DRIVER}^h^x`],
+    }))
+    const { operations } = plan(unwanted({}, { ...lives, ...state, nodes }))
+    expect(operations).toEqual([])
+  })
+
+  it('what volumesAttached lists the controller knows, even without its PersistentVolume (R717)', () => {
+    const nodes = [node('a', { volumesAttached: [uniqueName('x')] })]
+    const { operations, waiting } = plan(unwanted({}, { ...lives, volumes: [], claims: [], nodes }))
+    expect(operations).toEqual([])
+    expect(waiting).toMatchObject([{ code: 'ControllerActs' }])
+  })
+})
+
+function inline(handle: string, more = {}) {
+  const { persistentVolume: _, ...rest } = attachment('x', 'a')
+  return { ...rest, inline: { driver: DRIVER, handle }, ...more }
+}
+
+function withoutDriver(name: string): ClusterNode {
+  return node(name, { csi: { state: 'known', drivers: [], migrated: [] } })
+}
+
+function caret(): Partial<ClusterState> {
+  const name = `kubernetes.io/csi/${DRIVER}^h^x`
+  const made = attachment('x', 'a')
+  return {
+    volumes: [volume('x', { handle: 'h^x', uniqueName: name })],
+    attachments: [{ ...made, name: attachmentName('h^x', DRIVER, 'a') }],
+  }
+}

@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
+import { attachmentName } from '../../../src/core/names/volume-names.ts'
+import { connect, failureOf } from '../../api/connect.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+
+const DRIVER = 'ebs.csi.aws.com'
+const MANAGED = { 'volumes.kubernetes.io/controller-managed-attach-detach': 'false' }
+
+const objects = [
+  { kind: 'Namespace', metadata: { name: 'kube-system', uid: 'cluster-1' } },
+  ...['node-1', 'node-2'].map((name) => ({
+    kind: 'Node',
+    metadata: { name, uid: `uid-${name}`, annotations: MANAGED },
+    spec: { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] },
+    status: {
+      conditions: [{ type: 'Ready', status: 'Unknown', lastTransitionTime: '2026-11-22T00:00:00Z' }],
+      volumesInUse: [`kubernetes.io/csi/${DRIVER}^vol-1`],
+      volumesAttached: [{ name: `kubernetes.io/csi/${DRIVER}^vol-1`, devicePath: '' }],
+    },
+  })),
+  {
+    kind: 'CSINode',
+    metadata: {
+      name: 'node-1',
+      uid: 'c1',
+      annotations: { 'storage.alpha.kubernetes.io/migrated-plugins': 'kubernetes.io/aws-ebs,kubernetes.io/gce-pd' },
+    },
+    spec: { drivers: [{ name: DRIVER, nodeID: 'i-1', allocatable: { count: 25 } }] },
+  },
+  { kind: 'CSIDriver', metadata: { name: DRIVER, uid: 'd1' }, spec: { attachRequired: true } },
+  ...[1, 2, 3, 4, 5].map((index) => ({
+    kind: 'Pod',
+    metadata: { name: `web-${index}`, namespace: 'shop', uid: `pod-${index}` },
+    spec: {
+      nodeName: 'node-1',
+      volumes:
+        index === 5
+          ? [{ name: 'config', configMap: { name: 'web' } }]
+          : [
+              { name: 'data', persistentVolumeClaim: { claimName: `data-${index}` } },
+              { name: 'token', projected: { sources: [] } },
+              { name: 'lun', iscsi: { targetPortal: '10.0.0.1', iqn: 'iqn.x', lun: 1 } },
+            ],
+    },
+    status: {
+      phase: 'Pending',
+      containerStatuses: [{ name: 'main', state: { waiting: { reason: 'ContainerCreating' } } }],
+    },
+  })),
+  {
+    kind: 'PersistentVolumeClaim',
+    metadata: {
+      name: 'data-1',
+      namespace: 'shop',
+      uid: 'claim-1',
+      annotations: { 'pv.kubernetes.io/bind-completed': 'yes' },
+    },
+    spec: { volumeName: 'pv-1', storageClassName: 'fast' },
+    status: { phase: 'Bound' },
+  },
+  {
+    kind: 'PersistentVolume',
+    metadata: { name: 'pv-1', uid: 'pv-uid-1' },
+    spec: {
+      awsElasticBlockStore: { volumeID: 'vol-1' },
+      accessModes: ['ReadWriteOnce'],
+      claimRef: { namespace: 'shop', name: 'data-1', uid: 'claim-1' },
+      persistentVolumeReclaimPolicy: 'Delete',
+    },
+    status: { phase: 'Bound' },
+  },
+  {
+    kind: 'VolumeAttachment',
+    metadata: { name: attachmentName('vol-1', DRIVER, 'node-1'), uid: 'va-1', finalizers: ['external-attacher/x'] },
+    spec: { attacher: DRIVER, nodeName: 'node-1', source: { persistentVolumeName: 'pv-1' } },
+    status: { attached: true, detachError: { message: 'busy', time: '2026-11-22T00:00:00Z' } },
+  },
+  {
+    kind: 'Lease',
+    metadata: { name: 'kube-controller-manager', namespace: 'kube-system', uid: 'l1' },
+    spec: { holderIdentity: 'cp-1', leaseDurationSeconds: 15, renewTime: '2026-11-22T00:00:00.000000Z' },
+  },
+  {
+    kind: 'Lease',
+    metadata: { name: 'node-1', namespace: 'kube-node-lease', uid: 'l2' },
+    spec: { renewTime: '2026-11-22T00:01:00.000000Z' },
+  },
+  {
+    kind: 'Lease',
+    metadata: { name: 'external-attacher-leader-ebs-csi-aws-com', namespace: 'storage', uid: 'l3' },
+    spec: { holderIdentity: 'attacher-0', renewTime: '2026-11-22T00:02:00.000000Z' },
+  },
+]
+
+let server: TestApiServer
+
+beforeAll(async () => {
+  server = await startApiServer({ objects: objects.filter(({ kind }) => kind !== 'Namespace'), nodeName: 'node-1' })
+})
+
+afterAll(async () => await server.stop())
+
+beforeEach(async () => await server.setFaults())
+
+async function read(user = 'admin') {
+  const client = connect(server, user, { pageSize: 2 })
+  try {
+    return await readCluster({ client })
+  } finally {
+    client.close()
+  }
+}
+
+describe('a cluster', () => {
+  it('is read as records', async () => {
+    const state = await read()
+    expect(state.errors).toEqual([])
+    expect(state.podCount).toBe(5)
+    expect(state.pods.map(({ name }) => name)).toEqual(['web-1', 'web-2', 'web-3', 'web-4'])
+    expect(state.pods[0]).toMatchObject({
+      namespace: 'shop',
+      node: 'node-1',
+      terminated: false,
+      started: false,
+      waiting: 'ContainerCreating',
+      volumes: [
+        { name: 'data', claim: 'data-1' },
+        { name: 'lun', source: { name: 'lun', iscsi: { iqn: 'iqn.x' } } },
+      ],
+    })
+    expect(state.claims).toEqual([
+      {
+        namespace: 'shop',
+        name: 'data-1',
+        uid: 'claim-1',
+        wasBound: true,
+        volumeName: 'pv-1',
+        phase: 'Bound',
+        storageClass: 'fast',
+      },
+    ])
+    expect(state.volumes).toEqual([
+      expect.objectContaining({
+        name: 'pv-1',
+        driver: DRIVER,
+        handle: 'vol-1',
+        uniqueName: `kubernetes.io/csi/${DRIVER}^vol-1`,
+        attachability: 'attachable',
+        migratedFrom: 'kubernetes.io/aws-ebs',
+        reclaimPolicy: 'Delete',
+        claim: { namespace: 'shop', name: 'data-1', uid: 'claim-1' },
+      }),
+    ])
+    expect(state.attachments).toMatchObject([
+      { node: 'node-1', persistentVolume: 'pv-1', attached: true, detachError: { message: 'busy' } },
+    ])
+    expect(state.nodes.map(({ name, csi }) => [name, csi.state])).toEqual([
+      ['node-1', 'known'],
+      ['node-2', 'absent'],
+    ])
+    expect(state.nodes[0]).toMatchObject({
+      managed: true,
+      outOfService: true,
+      ready: 'Unknown',
+      leaseRenewTime: '2026-11-22T00:01:00.000000Z',
+      csi: {
+        drivers: [{ name: DRIVER, nodeID: 'i-1', limit: 25 }],
+        migrated: ['kubernetes.io/aws-ebs', 'kubernetes.io/gce-pd'],
+      },
+    })
+    expect(state.controller.lease?.holder).toBe('cp-1')
+    expect(state.controller.leaseAtEnd).toEqual(state.controller.lease)
+    expect(state.lostNodes).toEqual([])
+    expect(state.attachers.map(({ name }) => name)).toEqual(['storage/external-attacher-leader-ebs-csi-aws-com'])
+    expect(state.rights).toEqual({ createAttachments: true, deleteAttachments: true, patchAttachments: true })
+  })
+
+  it('asks for attachments and Nodes before pods, and for pods before claims', async () => {
+    await server.clearRequests()
+    await read()
+    const asked = (await server.requests()).map(({ path }) => path.replace(/\?.*/, ''))
+    const first = (path: string): number => asked.indexOf(path)
+    const last = (path: string): number => asked.lastIndexOf(path)
+    expect(last('/apis/storage.k8s.io/v1/volumeattachments')).toBeLessThan(first('/api/v1/pods'))
+    expect(last('/api/v1/nodes')).toBeLessThan(first('/api/v1/pods'))
+    expect(last('/api/v1/pods')).toBeLessThan(first('/api/v1/persistentvolumeclaims'))
+  })
+
+  it('begins a list that expires half-way again, without one object twice', async () => {
+    await server.setFaults({ path: '/api/v1/pods?', skip: 1, times: 1, action: { type: 'expire' } })
+    const state = await read()
+    expect(state.pods).toHaveLength(4)
+    expect(state.podCount).toBe(5)
+    expect(state.lists.pods.state).toBe('whole')
+  })
+
+  it('tells a list that was refused from an empty one', async () => {
+    await server.setFaults({ path: '/api/v1/pods', action: { type: 'status', status: 403 } })
+    const state = await read()
+    expect(state.lists.pods).toEqual({ state: 'failed', count: 0 })
+    expect(state.errors).toMatchObject([{ resource: 'pods', status: 403 }])
+    expect(state.volumes).toHaveLength(1)
+  })
+
+  it('does not believe a list with a field of another type', async () => {
+    await server.put({
+      kind: 'PersistentVolume',
+      metadata: { name: 'pv-odd', uid: 'odd' },
+      spec: { accessModes: 'ReadWriteOnce' },
+    })
+    try {
+      const state = await read()
+      expect(state.lists.persistentvolumes.state).toBe('failed')
+      expect(state.errors).toMatchObject([{ resource: 'persistentvolumes', reason: 'BadAnswer' }])
+    } finally {
+      await server.remove('PersistentVolume', 'pv-odd')
+    }
+  })
+
+  it('says in one line that no server answers', async () => {
+    await server.setFaults({ action: { type: 'drop' } })
+    expect((await failureOf(read())).code).toBe('ApiUnreachable')
+  })
+})

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
+import {
+  clusterSnapshotLines,
+  parseClusterSnapshot,
+  readClusterSnapshot,
+  writeClusterSnapshot,
+} from '../../../src/core/cluster/snapshot/cluster-snapshot.ts'
+import { VolctlError } from '../../../src/core/errors/errors.ts'
+import { failureOf, temporaryDirectory } from '../../api/connect.ts'
+
+const whole = { state: 'whole', count: 1 } as const
+
+const state: ClusterState = {
+  apiVersion: 'volctl.io/v1',
+  kind: 'ClusterSnapshot',
+  capturedAt: '2026-11-22T00:00:00Z',
+  server: 'https://api.test:6443',
+  lists: {
+    nodes: whole,
+    pods: whole,
+    persistentvolumeclaims: whole,
+    persistentvolumes: whole,
+    volumeattachments: whole,
+    csidrivers: { state: 'failed', count: 0 },
+    csinodes: whole,
+  },
+  errors: [{ resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'no' }],
+  rights: { deleteAttachments: false },
+  controller: { lease: { name: 'kube-system/kube-controller-manager', renewTime: '2026-11-22T00:00:00Z' } },
+  podCount: 2,
+  nodes: [
+    {
+      name: 'node-1',
+      uid: 'n1',
+      resourceVersion: '1',
+      managed: true,
+      keepsTerminated: false,
+      outOfService: false,
+      volumesInUse: ['kubernetes.io/csi/d^h'],
+      csi: { state: 'known', drivers: [{ name: 'd', nodeID: 'i', limit: 3 }], migrated: [] },
+    },
+  ],
+  pods: [
+    {
+      namespace: 'shop',
+      name: 'web-0',
+      uid: 'p1',
+      node: 'node-1',
+      terminated: false,
+      started: true,
+      volumes: [
+        { name: 'data', claim: 'data-web-0' },
+        { name: 'lun', source: { name: 'lun', fc: { lun: 1, targetWWNs: ['5'] } } },
+      ],
+    },
+  ],
+  claims: [{ namespace: 'shop', name: 'data-web-0', uid: 'c1', wasBound: true, volumeName: 'pv-1', phase: 'Bound' }],
+  volumes: [{ name: 'pv-1', uid: 'v1', accessModes: ['ReadWriteOnce'], attachability: 'attachable' }],
+  attachments: [{ name: 'csi-1', uid: 'a1', resourceVersion: '3', attacher: 'd', node: 'node-1', attached: true }],
+  drivers: [{ name: 'd' }],
+  attachers: [{ name: 'storage/external-attacher-leader-d' }],
+}
+
+const text = [...clusterSnapshotLines(state)].join('')
+
+describe('a cluster snapshot', () => {
+  it.each(['cluster.json', 'cluster.json.gz'])('comes back from %s as it was written', async (file) => {
+    using directory = temporaryDirectory()
+    const path = `${directory.path}/${file}`
+    writeClusterSnapshot(state, path)
+    expect(await readClusterSnapshot(path)).toEqual(state)
+  })
+
+  const lines = text.trimEnd().split('\n')
+  it.each([
+    ['empty', '', 'SnapshotTruncated'],
+    ['without its last line', lines.slice(0, -1).join('\n'), 'SnapshotTruncated'],
+    ['without one of its records', lines.toSpliced(2, 1).join('\n'), 'SnapshotTruncated'],
+    ['cut off in a line', text.slice(0, -30), 'SnapshotDamaged'],
+    ['of a node', '{"apiVersion":"volctl.io/v1","kind":"NodeSnapshot"}', 'NotASnapshot'],
+    ['of a later version', text.replace('volctl.io/v1', 'volctl.io/v9'), 'SnapshotVersion'],
+    ['not JSON', 'kind: ClusterSnapshot\n', 'SnapshotNotJson'],
+    ['with a record of another type', text.replace('"managed":true', '"managed":"yes"'), 'SnapshotDamaged'],
+  ])('that is %s is one clear line', (_, damagedText, code) => {
+    const parse = (): unknown => parseClusterSnapshot(Buffer.from(damagedText), 'cluster.json')
+    expect(parse).toThrow(VolctlError)
+    expect(parse).toThrow(expect.objectContaining({ code }))
+    expect(parse).toThrow(/^cluster snapshot cluster\.json: [^\n]+$/)
+  })
+
+  it('leaves out lines that a later version has added', () => {
+    const later = [...lines.slice(0, -1), '{"quotas":{"name":"x"}}', `{"end":${lines.length - 1}}`].join('\n')
+    expect(parseClusterSnapshot(Buffer.from(later), 'x')).toEqual(state)
+  })
+
+  it('says that there is no such file', async () => {
+    expect((await failureOf(readClusterSnapshot('/nowhere/cluster.json'))).code).toBe('SnapshotUnreadable')
+  })
+})

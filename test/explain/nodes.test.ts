@@ -1,0 +1,108 @@
+/** `volctl explain node/NAME`: this node as a whole; another node is said to be one. */
+import { describe, expect, it } from 'vitest'
+import { VolctlError } from '../../src/core/errors/errors.ts'
+import { explain } from '../../src/core/explain/explain.ts'
+import type { Explanation } from '../../src/core/explain/explanation.ts'
+import { renderExplanation } from '../../src/core/views/explain-view.ts'
+import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { explanationDefects } from './schema.ts'
+
+const claim = (name: string) => ({ name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } })
+
+/** A pod with its volume, an orphan with another; a third volume is only in the API. */
+const built = (): NodeBuilder =>
+  node()
+    .persistentVolume('pv-1')
+    .persistentVolume('pv-2')
+    .persistentVolume('pv-3', { attached: false })
+    .livingPod(uid(2), 'web-0', [claim('pv-1')])
+    .published(uid(2), 'pv-1', '7:1')
+    .staged('pv-1', '7:1')
+    .published(uid(9), 'pv-2', '7:2')
+    .staged('pv-2', '7:2')
+
+function ask(what: string, of = built()): Explanation {
+  const { explanation, ...held } = explain(of.build(), planOptions(), what)
+  expect(explanationDefects(explanation)).toEqual([])
+  // All processes are not asked about all volumes.
+  expect(held).toMatchObject({ heldAt: [], content: [], devices: [] })
+  return explanation
+}
+
+const facts = ({ identity }: Explanation): Record<string, string> =>
+  Object.fromEntries(identity.map(({ label, value }) => [label, value]))
+
+describe('this node', () => {
+  const answer = ask('node/node-1')
+
+  it('has its identity, its kubelet, and counts', () => {
+    expect(answer.subject).toEqual({ kind: 'Node', name: 'node-1' })
+    expect(facts(answer)).toMatchObject({
+      Kubelet: 'stopped',
+      Pods: '2 Desired, 1 Gone',
+      Attached: '2 in node.status.volumesAttached, 2 VolumeAttachments',
+      'In use': '2 in node.status.volumesInUse',
+      Machine: 'machine-1',
+      Ready: 'True, heartbeat of 2026-11-21T11:58:00Z',
+    })
+  })
+
+  it('has the volumes that are here, the whole plan, and the worst as its verdict', () => {
+    expect(answer.volumes.map(({ volume, verdict }) => `${volume.name} ${verdict.state}`).toSorted()).toEqual([
+      'pv-1 nothing',
+      'pv-2 operation',
+    ])
+    expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
+    expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
+  })
+
+  it('counts volumes by verdict on a screen', () => {
+    const screen = renderExplanation(answer, { ...PLAIN_SCREEN, width: 80, rows: 24 })
+    expect(screen).toContain('Volumes: 1 operation: PodGone (pv-2); 1 as they should be (1 csi)\n')
+    expect(screen).not.toContain('Held by')
+  })
+
+  it("is meant by its name alone, and by kubectl's words", () => {
+    for (const what of ['node-1', 'nodes/node-1', 'no/node-1']) expect(ask(what).subject.kind).toBe('Node')
+  })
+
+  it('that is healthy has nothing to do', () =>
+    expect(ask('node/node-1', node()).verdict.message).toBe(
+      'nothing to do: every volume of this node is as it should be',
+    ))
+})
+
+describe('another thing', () => {
+  it('a pod with the name of the node, or in a namespace that is called node', () => {
+    const named = built().livingPod(uid(3), 'node-1')
+    expect(explain(named.build(), planOptions(), 'node-1').explanation.subject).toEqual({
+      kind: 'Pod',
+      name: 'default/node-1',
+    })
+    const [pod] = named.pods.slice(-1)
+    if (pod !== undefined)
+      named.pods.push({ ...pod, metadata: { ...pod.metadata, namespace: 'node', name: 'web', uid: uid(4) } })
+    expect(explain(named.build(), planOptions(), 'node/web').explanation.subject).toEqual({
+      kind: 'Pod',
+      name: 'node/web',
+    })
+  })
+
+  it('another node is said to be one', () => {
+    const error = (() => {
+      try {
+        return explain(built().build(), planOptions(), 'node/node-7')
+      } catch (caught) {
+        return caught
+      }
+    })()
+    expect(error).toBeInstanceOf(VolctlError)
+    expect(error).toMatchObject({
+      code: 'NotFound',
+      message: 'node "node-7" is another node, or none: this one is node-1',
+      hint: expect.stringContaining('volctl explain node/node-1'),
+    })
+  })
+})

@@ -1,0 +1,30 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { nodeProgram } from '../programs.ts'
+import type { BigClusterSize } from './objects.ts'
+
+export interface BigApiServer extends AsyncDisposable {
+  readonly url: string
+  readonly kubeconfig: string
+}
+
+const MAIN = new URL('./serve.ts', import.meta.url)
+
+/** Starts an API server of a big cluster in a process of its own. @param directory receives the kubeconfig */
+export async function startBigCluster(directory: string, size: BigClusterSize): Promise<BigApiServer> {
+  const { nodes, podsPerNode = 30, seed = 1 } = size
+  const flags = ['--dir', directory, `--nodes=${nodes}`, `--pods-per-node=${podsPerNode}`, `--seed=${seed}`]
+  const child: ChildProcess = spawn(...nodeProgram(MAIN, flags), { stdio: ['pipe', 'pipe', 'inherit'] })
+  if (!child.stdout) throw new Error('no standard output')
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
+  return {
+    ...(JSON.parse(line) as { url: string; kubeconfig: string }),
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

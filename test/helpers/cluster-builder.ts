@@ -1,0 +1,172 @@
+/** Clusters in a few words: nodes, pods with claims, PersistentVolumes, attachments. Everything is healthy unless said otherwise. */
+import type {
+  ClusterAttachment,
+  ClusterClaim,
+  ClusterNode,
+  ClusterPod,
+  ClusterPodVolume,
+  ClusterResource,
+  ClusterState,
+  ClusterVolume,
+  LeaseEvidence,
+} from '../../src/core/cluster/model/cluster-state.ts'
+import { attachmentName, csiUniqueName } from '../../src/core/names/volume-names.ts'
+import type { ClusterOptions } from '../../src/core/plan/cluster-plan.ts'
+
+export const DRIVER = 'disk.csi.example.com'
+export const NOW = '2026-03-01T12:00:00Z'
+
+/** A time so many minutes before the reading began. */
+export function ago(minutes: number): string {
+  return new Date(Date.parse(NOW) - minutes * 60_000).toISOString()
+}
+
+export const DEAD: LeaseEvidence = {
+  name: 'kube-system/kube-controller-manager',
+  holder: 'cp-1',
+  renewTime: ago(4),
+  durationSeconds: 15,
+}
+export const ALIVE: LeaseEvidence = { ...DEAD, renewTime: ago(0.05) }
+
+const WHOLE: readonly ClusterResource[] = [
+  'nodes',
+  'pods',
+  'persistentvolumeclaims',
+  'persistentvolumes',
+  'volumeattachments',
+  'csidrivers',
+  'csinodes',
+]
+
+/** A cluster whose controller is dead, so that the plan does everything. */
+export function cluster(parts: Partial<ClusterState> = {}): ClusterState {
+  const { pods = [] } = parts
+  return {
+    apiVersion: 'volctl.io/v1',
+    kind: 'ClusterSnapshot',
+    capturedAt: NOW,
+    server: 'https://api.example:6443',
+    clusterUID: 'cluster-uid',
+    serverVersion: 'v1.36.2',
+    lists: Object.fromEntries(WHOLE.map((name) => [name, { state: 'whole', count: 0 }])) as ClusterState['lists'],
+    errors: [],
+    rights: {},
+    controller: { lease: DEAD },
+    nodes: [node('a'), node('b')],
+    podCount: pods.length,
+    claims: [],
+    volumes: [],
+    attachments: [],
+    drivers: [{ name: DRIVER, attachRequired: true }],
+    attachers: [],
+    ...parts,
+    pods,
+  }
+}
+
+export function node(name: string, parts: Partial<ClusterNode> = {}): ClusterNode {
+  return {
+    name,
+    uid: `node-${name}`,
+    resourceVersion: '7',
+    createdAt: ago(10_000),
+    managed: true,
+    keepsTerminated: false,
+    ready: 'True',
+    readySince: ago(5000),
+    heartbeat: ago(1),
+    leaseRenewTime: ago(0.1),
+    outOfService: false,
+    kubeletVersion: 'v1.36.2',
+    csi: { state: 'known', drivers: [{ name: DRIVER, nodeID: name }], migrated: ['kubernetes.io/aws-ebs'] },
+    ...parts,
+  }
+}
+
+/** Ready is Unknown, and the kubelet silent, for so many minutes. */
+export function silentNode(name: string, minutes: number, parts: Partial<ClusterNode> = {}): ClusterNode {
+  const since = ago(minutes)
+  return node(name, { ready: 'Unknown', readySince: since, heartbeat: since, leaseRenewTime: since, ...parts })
+}
+
+/** A pod of namespace default that runs, with the volumes of these claims. */
+export function pod(
+  name: string,
+  on: string | undefined,
+  claims: readonly string[],
+  parts: Partial<ClusterPod> = {},
+): ClusterPod {
+  return {
+    namespace: 'default',
+    name,
+    uid: `uid-${name}`,
+    createdAt: ago(1000),
+    ...(on !== undefined && { node: on }),
+    phase: 'Running',
+    terminated: false,
+    started: true,
+    volumes: claims.map((claim): ClusterPodVolume => ({ name: claim, claim })),
+    ...parts,
+  }
+}
+
+/** What a volume of one driver is called in a Node's status. */
+export function uniqueName(name: string, driver = DRIVER): string {
+  return csiUniqueName(driver, `h-${name}`)
+}
+
+export function volume(name: string, parts: Partial<ClusterVolume> = {}): ClusterVolume {
+  const { driver = DRIVER, handle = `h-${name}` } = parts
+  return {
+    name: `pv-${name}`,
+    uid: `pv-uid-${name}`,
+    phase: 'Bound',
+    claim: { namespace: 'default', name, uid: `claim-${name}` },
+    accessModes: ['ReadWriteOnce'],
+    plugin: 'kubernetes.io/csi',
+    uniqueName: csiUniqueName(driver, handle),
+    driver,
+    handle,
+    attachability: 'attachable',
+    ...parts,
+  }
+}
+
+export function claim(name: string, parts: Partial<ClusterClaim> = {}): ClusterClaim {
+  return {
+    namespace: 'default',
+    name,
+    uid: `claim-${name}`,
+    volumeName: `pv-${name}`,
+    phase: 'Bound',
+    wasBound: true,
+    ...parts,
+  }
+}
+
+/** The attachment of pv-NAME to a node, as the controller would have created it. */
+export function attachment(name: string, on: string, parts: Partial<ClusterAttachment> = {}): ClusterAttachment {
+  const attacher = parts.attacher ?? DRIVER
+  return {
+    name: attachmentName(`h-${name}`, attacher, on),
+    uid: `va-${name}-${on}`,
+    resourceVersion: '9',
+    createdAt: ago(900),
+    finalizers: [`external-attacher/${attacher.replaceAll('.', '-')}`],
+    attacher,
+    node: on,
+    persistentVolume: `pv-${name}`,
+    attached: true,
+    ...parts,
+  }
+}
+
+/** Claims and PersistentVolumes of these names. */
+export function bound(...names: readonly string[]): Pick<ClusterState, 'claims' | 'volumes'> {
+  return { claims: names.map((name) => claim(name)), volumes: names.map((name) => volume(name)) }
+}
+
+export function clusterOptions(parts: Partial<ClusterOptions> = {}): ClusterOptions {
+  return { settleMs: 120_000, volctlVersion: '0.1.0', ...parts }
+}
