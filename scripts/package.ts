@@ -1,6 +1,6 @@
 /**
- * Makes all that a release consists of, in out/: executables, tarballs with install.sh, .deb, .rpm, npm's package, and
- * SHA256SUMS. From the same source with the same tools the same bytes. `npm run package [-- x64]` for one machine only.
+ * Makes all that a release consists of, in out/: executables, tarballs with install.sh, .deb, .rpm, images, npm's package,
+ * and SHA256SUMS. From the same source with the same tools the same bytes. `npm run package [-- x64]` for one machine only.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -21,6 +21,7 @@ import type { Arch } from './package/debian-libraries.ts'
 import { CAPTURE, EMULATOR, makeExecutable } from './package/executable.ts'
 import { about, type Effort } from './package/facts.ts'
 import { leastRoot } from './package/fetched.ts'
+import { type Image, makeImage, writeImageArchive } from './package/image.ts'
 import { writeRpm } from './package/rpm.ts'
 import { isInstalled, run } from './package/run.ts'
 import { writeTarball } from './package/tarball.ts'
@@ -84,15 +85,21 @@ if (import.meta.main) {
   rmSync(out, { recursive: true, force: true })
   mkdirSync(out)
   const lacks: string[] = []
+  const images: Image[] = []
+  const date = sourceDate(root)
   for (const arch of ARCHES.filter((each) => wanted === undefined || each === wanted)) {
     const executable = join(out, releaseName(arch))
     lacks.push(...(await makeExecutable(arch, join(root, 'dist'), executable)).lacks)
     await tryOut(arch, executable)
     await makePackages(out, { arch, executable, effort: 'small' })
+    const image = await makeImage(arch, executable, date, 'small')
+    writeImageArchive([image], date, `${executable}.oci.tar`)
+    images.push(image)
   }
+  if (images.length > 1) writeImageArchive(images, date, join(out, `volctl-${about.version}-linux.oci.tar`))
   copyFileSync(join(root, 'scripts', 'install.sh'), join(out, 'install.sh'))
   run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], { cwd: root })
-  settle(out, sourceDate(root))
+  settle(out, date)
   for (const name of readdirSync(out).filter((each) => EXECUTABLE.test(each))) chmodSync(join(out, name), 0o755)
   writeSums(out)
   for (const each of lacks) console.error(`note: ${each}`)

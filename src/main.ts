@@ -2,13 +2,14 @@
  * Where the bundle begins. The build appends a call with the manifest of the commands, so that help and usage errors
  * need no command's code, and oclif never looks on disk for commands, plugins or hooks.
  */
-import { type Command, type Interfaces, run, settings } from '@oclif/core'
+import type { Command, Interfaces } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
 import { isColourful } from './core/cli/colour.ts'
 import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
+import { asksForVersion, versionLine } from './core/cli/version-line.ts'
 import { askedChild, type OwnChild } from './core/processes/own-child.ts'
 import { acceptCaller } from './core/trust/caller.ts'
 import { environment } from './core/trust/environment.ts'
@@ -59,6 +60,13 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
       })
       process.exit()
     }
+    if (asksForVersion(args)) {
+      output.write(versionLine())
+      await output.flush()
+      process.exit()
+    }
+    // Not before: neither a version, a completion nor a child needs it, and it is a third of what a start evaluates.
+    const { run, settings } = await import('@oclif/core')
     settings.enableAutoTranspile = false
     const plugin = embeddedPlugin(manifest, root)
     await run(commandLine(args), {

@@ -1,7 +1,8 @@
 /**
  * Parts of Debian 11, whose glibc is old: what is built with later ones demands a newer glibc than Node.js itself does (2.28).
  *
- * Three libraries that Node.js needs beyond glibc, for nodes that lack them; and that glibc, to run what is made here with.
+ * Three libraries that Node.js needs beyond glibc, for nodes that lack them; that glibc, to run what is made here with; and what
+ * an image has besides.
  */
 
 /** The two machines that volctl is built for, as Node.js calls them. */
@@ -64,3 +65,56 @@ export const GLIBC: DebianPackage = {
     arm64: 'baaa9aa184e2f21738c5819055e6740cc5b22f198e3f416e33f82b40ff6933d8',
   },
 }
+
+/** A package of which an image has some files. */
+export interface ImagePackage extends DebianPackage {
+  /** Which, by their paths in the package. */
+  readonly files: RegExp
+  /** An SPDX expression. */
+  readonly license: string
+}
+
+/** What an image has besides volctl: glibc, and the program that enters the node's mount namespace. */
+export const IMAGE_PACKAGES: readonly ImagePackage[] = [
+  {
+    ...GLIBC,
+    // The loader, what Node.js is linked with, and what looks up names: volctl plan --cluster does so in the container.
+    files: /^lib(64)?\/(.*\/)?(ld|libc|libm|libdl|libpthread|librt|libresolv|libnss_(files|dns))[-.]/,
+    license: 'LGPL-2.1-or-later',
+  },
+  {
+    name: 'util-linux',
+    version: '2.36.1-8+deb11u2',
+    source: 'util-linux',
+    sha256: {
+      x64: 'bacfee8e7266143b633eb281a726a861686e6bdf6b76104803d6dfbbf21107f8',
+      arm64: 'b8bd3b7f606c7c94f2d847e86e74c6f9702d6b8d5e64f54f41882fb2ec55e429',
+    },
+    files: /^usr\/bin\/nsenter$/,
+    license: 'GPL-2.0-or-later',
+  },
+  {
+    // nsenter is linked with it.
+    name: 'libselinux1',
+    version: '3.1-3',
+    source: 'libselinux',
+    sha256: {
+      x64: '339f5ede10500c16dd7192d73169c31c4b27ab12130347275f23044ec8c7d897',
+      arm64: 'da98279a47dabaa46a83514142f5c691c6a71fa7e582661a3a3db6887ad3e9d1',
+    },
+    files: /\/libselinux\.so\.1$/,
+    license: 'LicenseRef-public-domain',
+  },
+  {
+    // libselinux is linked with it.
+    name: 'libpcre2-8-0',
+    version: '10.36-2+deb11u1',
+    source: 'pcre2',
+    sha256: {
+      x64: 'ee192c8d22624eb9d0a2ae95056bad7fb371e5abc17e23e16b1de3ddb17a1064',
+      arm64: '27a4362a4793cb67a8ae571bd8c3f7e8654dc2e56d99088391b87af1793cca9c',
+    },
+    files: /\/libpcre2-8\.so\./,
+    license: 'BSD-3-Clause',
+  },
+]

@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import lock from '../../package-lock.json' with { type: 'json' }
-import { type Arch, DEBIAN_ARCH, type DebianPackage, GLIBC, LIBRARIES } from './debian-libraries.ts'
+import {
+  type Arch,
+  DEBIAN_ARCH,
+  type DebianPackage,
+  GLIBC,
+  IMAGE_PACKAGES,
+  type ImagePackage,
+  LIBRARIES,
+} from './debian-libraries.ts'
 import { run } from './run.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -80,11 +88,17 @@ export async function leastRoot(arch: Arch): Promise<string> {
   })
 }
 
+/** What an image has of Debian's packages, each with the folder in which it is unpacked. */
+export async function imageParts(arch: Arch): Promise<readonly (ImagePackage & { readonly folder: string })[]> {
+  return await Promise.all(IMAGE_PACKAGES.map(async (each) => ({ ...each, folder: await debianFolder(each, arch) })))
+}
+
 async function debianFolder(wanted: DebianPackage, arch: Arch): Promise<string> {
   const { name, source, version, sha256 } = wanted
   const file = `${name}_${version}_${DEBIAN_ARCH[arch]}.deb`
   if (existsSync(join(CACHE, file))) return join(CACHE, file)
-  const answer = await fetch(`${archive()}/pool/main/${source.slice(0, 1)}/${source}/${file}`)
+  const letters = source.startsWith('lib') ? 4 : 1
+  const answer = await fetch(`${archive()}/pool/main/${source.slice(0, letters)}/${source}/${file}`)
   if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${answer.statusText}`)
   const bytes = await answer.bytes()
   return unpacked(file, (fresh) => {

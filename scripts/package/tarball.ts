@@ -9,12 +9,17 @@ import type { Effort } from './facts.ts'
  * @param date of every file, in seconds
  */
 export function writeTarball(parent: string, folder: string, date: number, path: string, effort: Effort): void {
+  writeFileSync(path, compressed(archiveOf(parent, [folder], date), effort))
+}
+
+/** @param names in `parent`: what stands at the top of the archive */
+export function archiveOf(parent: string, names: readonly string[], date: number): Buffer {
   const owners = ['--owner=root:0', '--group=root:0', '--numeric-owner']
-  const args = ['--sort=name', `--mtime=@${date}`, '--format=gnu', ...owners, '-C', parent, '-cf', '-', folder]
-  const archive = execFileSync('tar', args, { maxBuffer: 1 << 30 })
-  // As `gzip -n`: no name, no time.
-  writeFileSync(
-    path,
-    gzipSync(archive, { level: effort === 'small' ? constants.Z_BEST_COMPRESSION : constants.Z_BEST_SPEED }),
-  )
+  const args = ['--sort=name', `--mtime=@${date}`, '--format=gnu', ...owners, '-C', parent, '-cf', '-', ...names]
+  return execFileSync('tar', args, { maxBuffer: 1 << 30 })
+}
+
+/** As `gzip -n`: no name, no time. */
+export function compressed(archive: Buffer, effort: Effort): Buffer {
+  return gzipSync(archive, { level: effort === 'small' ? constants.Z_BEST_COMPRESSION : constants.Z_BEST_SPEED })
 }

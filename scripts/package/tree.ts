@@ -5,8 +5,8 @@ import type { Arch } from './debian-libraries.ts'
 import { nodeLibraries } from './fetched.ts'
 import { run } from './run.ts'
 
-const root = join(import.meta.dirname, '..', '..')
-const DOCUMENTS = ['LICENSE', 'THIRD_PARTY_LICENSES', 'sbom.cdx.json', 'CHANGELOG.md']
+export const root = join(import.meta.dirname, '..', '..')
+export const DOCUMENTS = ['LICENSE', 'THIRD_PARTY_LICENSES', 'sbom.cdx.json', 'CHANGELOG.md']
 /** By the shell that `volctl completion` prints them for. */
 const COMPLETIONS: Readonly<Record<string, string>> = {
   bash: 'share/bash-completion/completions/volctl',
@@ -40,7 +40,8 @@ export async function writeTree(prefix: string, { arch, executable, libraries, d
   settle(prefix, date)
 }
 
-function put(prefix: string, name: string, from: string, mode = 0o644): void {
+/** A file of that mode, wherever it comes from. @param name below the prefix */
+export function put(prefix: string, name: string, from: string, mode = 0o644): void {
   const to = join(prefix, name)
   mkdirSync(dirname(to), { recursive: true })
   copyFileSync(from, to)

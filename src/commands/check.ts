@@ -8,14 +8,13 @@ import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { explainError } from '../core/cli/usage-error.ts'
-import { VolctlCommand } from '../core/cli/volctl-command.ts'
+import { type OutputFormat, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { troubleText } from '../core/files/disk-trouble.ts'
 import { replaceFile } from '../core/files/replace-file.ts'
 import { formatDuration } from '../core/lang/duration.ts'
-import { pause } from '../core/processes/deadline.ts'
+import { inTime, pause } from '../core/processes/deadline.ts'
 import { callerPath } from '../core/trust/caller.ts'
-import { toJson, toYaml } from '../core/views/structured.ts'
 
 /** The node exporter does not run as root. */
 const READABLE_BY_ALL = 0o644
@@ -34,7 +33,7 @@ export default class Check extends VolctlCommand {
   static override examples = [
     { description: 'Is anything wrong with the volumes of this node:', command: '<%= config.bin %> check' },
     {
-      description: 'Be more patient:',
+      description: 'With more patience:',
       command: '<%= config.bin %> check --max-waiting-for 30m --max-orphaned-pods 5',
     },
     {
@@ -77,7 +76,8 @@ export default class Check extends VolctlCommand {
     const options = planOptions(flags, this.config.version)
     const look = async () =>
       examine(await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line)), options)
-    const examined = await inTime(this.#examine(look, limits, times, flags.snapshot === undefined), times)
+    const work = this.#examine(look, limits, times, flags.snapshot === undefined)
+    const examined = await inTime(work, times.timeoutMs, () => tooLate(times))
     await this.#print(examined, flags.output)
   }
 
@@ -97,11 +97,10 @@ export default class Check extends VolctlCommand {
 
   async #print({ check, gauges }: Examined, format: string): Promise<void> {
     process.exitCode = CHECK_STATUS[check.status]
-    if (format === 'json') this.output.write(toJson(check))
-    else if (format === 'yaml') this.output.write(await toYaml(check))
-    else if (format === 'prometheus') this.#printGauges(prometheusText(gauges))
-    else this.output.write(`${check.line}\n`)
-    await this.output.flush()
+    if (format === 'prometheus') {
+      this.#printGauges(prometheusText(gauges))
+      await this.output.flush()
+    } else await this.answer(check, format as OutputFormat, () => `${check.line}\n`)
   }
 
   #printGauges(text: string): void {
@@ -138,20 +137,13 @@ export default class Check extends VolctlCommand {
     }
   }
 
-  /** From the raw arguments, as a usage error leaves nothing parsed. */
   #format(): string {
-    const text = this.argv.join(' ')
-    return FORMATS.find((format) => new RegExp(`(?:^| )(?:-o[= ]?|--output[= ])${format}(?: |$)`).test(text)) ?? 'table'
+    return this.typedFormats().findLast((format) => FORMATS.includes(format)) ?? 'table'
   }
 }
 
-/** @throws VolctlError TimedOut */
-async function inTime<T>(work: Promise<T>, { timeoutMs }: CheckTimes): Promise<T> {
-  work.catch(() => undefined)
-  const late = pause(timeoutMs).then(() => {
-    throw new VolctlError('TimedOut', `no answer within ${formatDuration(timeoutMs)} (--timeout)`, {
-      hint: 'Run volctl plan -v to see what takes so long.',
-    })
+function tooLate({ timeoutMs }: CheckTimes): VolctlError {
+  return new VolctlError('TimedOut', `no answer within ${formatDuration(timeoutMs)} (--timeout)`, {
+    hint: 'Run volctl plan -v to see what takes so long.',
   })
-  return await Promise.race([work, late])
 }

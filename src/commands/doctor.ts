@@ -7,14 +7,14 @@ import { diagnose } from '../core/doctor/diagnose.ts'
 import type { DoctorFacts } from '../core/doctor/facts.ts'
 import { factsOfSnapshot, gatherFacts } from '../core/doctor/gather/gather-facts.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
-import { isPlainWord } from '../core/lang/plain-word.ts'
+import { snapshotWords } from '../core/plan/snapshot-words.ts'
 import { readSnapshot } from '../core/snapshot/read-snapshot.ts'
 import { renderDoctor } from '../core/views/doctor-view.ts'
 
 export default class Doctor extends VolctlCommand {
   static override summary = 'Check whether volctl can work on this node, and say what to do where not. Changes nothing.'
   static override description =
-    'Reads each thing that plan and apply need by itself: the API server and the credential, its rights by kind of ' +
+    'Reads, each on its own, all that plan and apply need: the API server and the credential, its rights by kind of ' +
     'operation, the identity of this machine, the kubelet, static pods, the container runtime, drivers and their sockets, ' +
     'privileges, namespaces, programs, limits and clocks. A check that fails hides no other one, so that doctor answers ' +
     'where plan only fails: without an API server, without root, without a kubelet, on the wrong machine.'
@@ -42,7 +42,7 @@ export default class Doctor extends VolctlCommand {
     const facts = flags.snapshot === undefined ? await this.#live(choice) : await this.#offline(choice, flags.snapshot)
     const createdAt = facts.state?.snapshot.capturedAt ?? new Date().toISOString()
     const doctor = diagnose(facts, planOptions({}, this.config.version), createdAt)
-    const plan = planOf(flags.snapshot)
+    const plan = `volctl plan${snapshotWords(flags.snapshot)}`
     await this.answer(doctor, flags.output as OutputFormat, (screen) => renderDoctor(doctor, screen, plan), {
       paged: !flags['no-pager'],
     })
@@ -62,10 +62,4 @@ export default class Doctor extends VolctlCommand {
   async #offline(choice: ReturnType<typeof nodeChoice>, file: string): Promise<DoctorFacts> {
     return factsOfSnapshot(withChoice(await readSnapshot(file), choice))
   }
-}
-
-/** The plan of the same node, as it is to be typed. */
-function planOf(snapshot: string | undefined): string {
-  if (snapshot === undefined) return 'volctl plan'
-  return `volctl plan --snapshot ${isPlainWord(snapshot) ? snapshot : 'FILE'}`
 }

@@ -11,7 +11,7 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
-import { isPlainWord } from '../core/lang/plain-word.ts'
+import { snapshotWords } from '../core/plan/snapshot-words.ts'
 import { nodeStatus } from '../core/status/node-status.ts'
 import { namesOfRows } from '../core/views/names.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
@@ -22,9 +22,9 @@ export default class Status extends VolctlCommand {
   static override summary =
     'Print each volume of this node: wanted, attached, staged, mounted, and what is wrong with it.'
   static override description =
-    'Reads the node and the API server as plan does and prints a row for each volume of each pod, and one for what of a ' +
-    "volume is staged, mapped or attached on the node: what the kubelet's volume manager knows, and a verdict, which is the " +
-    "plan's. The worst comes first; what is good is only counted, unless -v, -o wide or the name of a pod or volume asks for it. " +
+    'Reads the node and the API server as plan does. Prints a row for each volume of each pod, and one for each volume that is ' +
+    "staged, mapped or attached on the node: what the kubelet's volume manager knows, and the verdict of the plan. " +
+    'The worst comes first; what is good is only counted, unless -v, -o wide or the name of a pod or volume asks for it. ' +
     'Changes nothing, on the node or in the cluster.'
   static override usage = 'status [POD...] [FLAGS]'
   static override strict = false
@@ -75,7 +75,7 @@ export default class Status extends VolctlCommand {
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
     const all = this.verbose || pods.length > 0 || flags.volume !== undefined
-    const suffix = suffixFor(flags.snapshot)
+    const suffix = snapshotWords(flags.snapshot)
     await this.answer(status, flags.output as OutputFormat, (screen) => renderStatus(status, screen, { all, suffix }), {
       paged: !flags['no-pager'],
       names: namesOfRows(shownRows(status.rows, all)),
@@ -83,10 +83,4 @@ export default class Status extends VolctlCommand {
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
   }
-}
-
-/** What a next command needs, so that it reads the same. */
-function suffixFor(snapshot: string | undefined): string {
-  if (snapshot === undefined) return ''
-  return ` --snapshot ${isPlainWord(snapshot) ? snapshot : 'FILE'}`
 }

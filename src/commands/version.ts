@@ -1,21 +1,35 @@
+import { Flags } from '@oclif/core'
+import { apiFlags, nodeFlags } from '../core/cli/node-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import type { VersionsHere } from '../core/node/versions-here.ts'
+import { inTime } from '../core/processes/deadline.ts'
 import { TESTED_MINORS } from '../core/reconcile/obstacles/kubelet-version.ts'
 import { renderVersion, type VersionView } from '../core/views/version-view.ts'
 
 /** Put in by the build (scripts/build.ts). */
 declare const VOLCTL_COMMIT: string
 
+/** For everything that is asked. */
+const MOST_MS = 1000
+
 export default class Version extends VolctlCommand {
-  static override summary = 'Print the version of volctl, and of the Node.js that runs volctl.'
+  static override summary =
+    'Print the versions of volctl and its Node.js, of the API server, and of the kubelet on this node.'
   static override description =
-    'Reads neither the node nor the API server. volctl doctor prints the version of the kubelet on this node; volctl was ' +
-    'tested with kubelets of the versions that are printed here.'
+    'The versions of the API server and of the kubelet are printed if the API server gives them within a second; without ' +
+    'them volctl version does not fail. volctl was tested with the kubelets that are printed. Changes nothing.'
   static override usage = 'version [FLAGS]'
   static override examples = [
     { description: 'For a bug report:', command: '<%= config.bin %> version' },
     { description: 'For scripts:', command: '<%= config.bin %> version -o json' },
+    { description: 'Without reading the node or the API server:', command: '<%= config.bin %> version --client' },
   ]
-  static override flags = { output: outputFlag() }
+  static override flags = {
+    output: outputFlag(),
+    client: Flags.boolean({ summary: 'Print only the version of volctl; read neither the node nor the API server.' }),
+    ...apiFlags,
+    node: nodeFlags.node,
+  }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Version)
@@ -29,7 +43,24 @@ export default class Version extends VolctlCommand {
       platform: process.platform,
       arch: process.arch,
       kubernetes: { first: `1.${first}`, last: `1.${last}` },
+      ...(flags.client ? {} : await this.#here(flags)),
     }
-    await this.answer(version, flags.output as OutputFormat, () => renderVersion(version))
+    await this.answer(version, flags.output as OutputFormat, () => renderVersion(version, flags.client))
+  }
+
+  /** What does not answer in time is left out. */
+  async #here(choice: {
+    readonly kubeconfig?: string | undefined
+    readonly context?: string | undefined
+    readonly node?: string | undefined
+  }): Promise<VersionsHere> {
+    const { versionsHere } = await import('../core/node/versions-here.ts')
+    const signal = AbortSignal.timeout(MOST_MS)
+    const { kubeconfig, context, node } = choice
+    const read = versionsHere({ kubeconfig, context, node, signal, log: (line) => this.detail(line) })
+    return await inTime(read, MOST_MS, () => new Error('no answer within a second')).catch((error: Error) => {
+      this.detail(error.message)
+      return {}
+    })
   }
 }

@@ -1,6 +1,5 @@
 /** Gauges as the node exporter's textfile collector takes them: by an own, strict reading of the format, and by promtool. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkOf, examine, failedCheck } from '../../src/core/check/check-node.ts'
@@ -10,13 +9,10 @@ import { prometheusText } from '../../src/core/check/prometheus-text.ts'
 import { checkLimits } from '../../src/core/cli/check-flags.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import { captureFiles } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
-const files = readdirSync(CAPTURES).flatMap((folder) =>
-  ['node.json', 'before.json', 'after.json']
-    .map((file) => join(folder, file))
-    .filter((path) => existsSync(join(CAPTURES, path))),
-)
+const files = captureFiles()
 
 async function gaugesOf(path: string): Promise<readonly Gauge[]> {
   const state = await readSnapshot(join(CAPTURES, path))

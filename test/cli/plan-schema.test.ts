@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
@@ -6,6 +5,7 @@ import schema from '../../schema/plan.schema.json' with { type: 'json' }
 import type { PlanOptions, Refusal } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { captureFiles } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { anOperation, aPlan } from './plan-builder.ts'
 import { CAPTURES } from './run-volctl.ts'
@@ -25,11 +25,7 @@ function defectsOf(plan: unknown): unknown {
 }
 
 const everything: Partial<PlanOptions> = { orphans: true, remount: true, expand: true }
-const files = readdirSync(CAPTURES).flatMap((folder) =>
-  ['node.json', 'before.json', 'after.json']
-    .map((file) => join(folder, file))
-    .filter((path) => existsSync(join(CAPTURES, path))),
-)
+const files = captureFiles()
 
 describe('plans of real nodes', () => {
   it.each(files)('%s', async (path) => {

@@ -1,20 +1,47 @@
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
 import schema from '../../schema/version.schema.json' with { type: 'json' }
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
-import { volctl } from './run-volctl.ts'
+import { CAPTURES, volctl } from './run-volctl.ts'
 
-it('names volctl, Node.js, the platform, and the kubelets that it was tested with', async () => {
-  const { status, stdout, stderr } = await volctl(['version'])
+const CLIENT =
+  /^volctl: {6}\d+\.\d+\.\d+ \(commit (?:[0-9a-f]{40}(?:-dirty)?|unknown)\)\nNode\.js: {5}\d+\.\d+\.\d+\nPlatform: {4}linux-\S+\nTested with: kubelets 1\.\d+ to 1\.\d+\n/
+const defects = schemaCheck(schema)
+
+let server: TestApiServer
+beforeAll(async () => {
+  server = await startApiServer({ data: [`${CAPTURES}healthy/node.json`], nodeName: 'pg-node' })
+})
+afterAll(() => server.stop())
+
+it('--client names volctl, Node.js, the platform, and the kubelets that it was tested with', async () => {
+  const { status, stdout, stderr } = await volctl(['version', '--client'])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toMatch(
-    /^volctl: {4}\d+\.\d+\.\d+ \(commit (?:[0-9a-f]{40}(?:-dirty)?|unknown)\)\nNode\.js: {3}\d+\.\d+\.\d+\nPlatform: {2}linux-\S+\nKubelets: {2}tested with 1\.\d+ to 1\.\d+\n$/,
-  )
+  expect(stdout).toMatch(new RegExp(`${CLIENT.source}$`))
 })
 
-it('as JSON, by its schema', async () => {
-  const { stdout } = await volctl(['version', '-o', 'json'])
-  const version = JSON.parse(stdout)
-  expect(schemaCheck(schema)(version)).toEqual([])
+it('the API server and the kubelet of this node, where they can be read', async () => {
+  const where = ['--kubeconfig', server.kubeconfig('admin'), '--node', 'pg-node']
+  const [text, json] = await Promise.all([volctl(['version', ...where]), volctl(['version', '-o', 'json', ...where])])
+  expect({ status: text.status, stderr: text.stderr }).toEqual({ status: 0, stderr: '' })
+  expect(text.stdout).toMatch(CLIENT)
+  expect(text.stdout).toMatch(/^API server: {2}v1\.36\.2 \(https:\S+\)\nKubelet: {5}v1\.\d+\.\d+ \(node pg-node\)\n$/m)
+  const version = JSON.parse(json.stdout)
+  expect(defects(version)).toEqual([])
   expect(version).toMatchObject({ kind: 'Version', volctl: pjson.version })
+  expect(version).toMatchObject({ server: { version: 'v1.36.2' }, kubelet: { node: 'pg-node' } })
+})
+
+it('without them volctl version does not fail', async () => {
+  const where = ['--kubeconfig', '/nonexistent', '--node', 'x']
+  const [text, json] = await Promise.all([
+    volctl(['version', '-v', ...where]),
+    volctl(['version', '-o', 'json', ...where]),
+  ])
+  expect(text.status).toBe(0)
+  expect(text.stdout).toMatch(/^API server: {2}not read .*\nKubelet: {5}not read .*\n$/m)
+  expect(text.stderr).toContain('/nonexistent')
+  expect(json).toMatchObject({ status: 0, stderr: '' })
+  expect(defects(JSON.parse(json.stdout))).toEqual([])
 })

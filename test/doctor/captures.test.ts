@@ -1,5 +1,3 @@
-/** Doctor of every capture, on a screen of 80 columns: what a snapshot can answer. A folder added later is picked up. */
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/doctor.schema.json' with { type: 'json' }
@@ -12,12 +10,11 @@ import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import { captureFiles } from '../helpers/captures.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
-const files = readdirSync(CAPTURES).flatMap((folder) =>
-  ['node.json', 'before.json'].map((file) => join(folder, file)).filter((path) => existsSync(join(CAPTURES, path))),
-)
+const files = captureFiles(['node.json', 'before.json'])
 const defects = schemaCheck(schema)
 const screen = { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 }
 

@@ -405,6 +405,21 @@ const CASES: readonly Case[] = [
     works: PLAN_ONLY,
   },
   {
+    name: 'a limit of the kernel that is nearly used up',
+    given: { host: { limits: [{ name: 'fs.inotify.max_user_instances', used: 110, most: 128 }] } },
+    is: ['KernelLimits warning'],
+    says: '110 inotify instances of root of at most 128',
+    next: 'Raise fs.inotify.max_user_instances',
+    works: BOTH,
+  },
+  {
+    name: 'limits of the kernel that cannot be read',
+    given: { host: { limits: [] } },
+    is: ['KernelLimits unknown'],
+    says: 'no limit could be read',
+    works: BOTH,
+  },
+  {
     name: 'S28: clocks that disagree',
     given: { state: withApi(() => ({ clockSkewMs: -3_600_000 })) },
     is: ['Clock warning'],
@@ -429,18 +444,21 @@ describe('what is wrong', () => {
   })
 })
 
-/** As doctor lists them: by group, and in each group the worst first. */
+/** As doctor lists them: the group with the worst check first, and in each group the worst. */
 function inOrder(checks: readonly string[]): string[] {
   const ids = Object.keys(CHECKS) as CheckId[]
   const groups = Object.keys(CHECK_GROUPS)
-  const rank = (text: string): number[] => {
+  const parts = (text: string): { group: string; state: number; id: number } => {
     const [id = '', state = ''] = text.split(' ')
     const { group } = CHECKS[id as CheckId]
-    return [groups.indexOf(group), CHECK_STATES.indexOf(state as never), ids.indexOf(id as CheckId)]
+    return { group, state: CHECK_STATES.indexOf(state as never), id: ids.indexOf(id as CheckId) }
   }
+  const worst = (group: string): number =>
+    Math.min(...checks.map(parts).flatMap((each) => (each.group === group ? each.state : [])))
   return checks.toSorted((a, b) => {
-    const [x, y] = [rank(a), rank(b)]
-    return (x[0] ?? 0) - (y[0] ?? 0) || (x[1] ?? 0) - (y[1] ?? 0) || (x[2] ?? 0) - (y[2] ?? 0)
+    const [x, y] = [parts(a), parts(b)]
+    const byGroup = worst(x.group) - worst(y.group) || groups.indexOf(x.group) - groups.indexOf(y.group)
+    return byGroup || x.state - y.state || x.id - y.id
   })
 }
 

@@ -1,5 +1,5 @@
 /** The JSON Schemas of what volctl writes, and real documents. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -15,6 +15,7 @@ import { snapshotText } from '../../src/core/snapshot/write-snapshot.ts'
 import { applyDocument, resultEvent } from '../../src/core/views/apply-document.ts'
 import { Fixture, operation, planOf, ROOT, step } from '../apply/apply-fixture.ts'
 import { CAPTURES, volctl } from '../cli/run-volctl.ts'
+import { captureFiles } from '../helpers/captures.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
@@ -36,11 +37,7 @@ it('each is a schema, and what it refers to is there', () => {
   for (const { $id } of files) expect(ajv.getSchema($id), $id).toBeDefined()
 })
 
-const captures = readdirSync(CAPTURES).flatMap((name) =>
-  ['node.json', 'before.json', 'after.json']
-    .map((file) => join(CAPTURES, name, file))
-    .filter((path) => existsSync(path)),
-)
+const captures = captureFiles().map((path) => join(CAPTURES, path))
 
 describe('snapshots', () => {
   const { $defs, ...own } = schema('node-snapshot')

@@ -34,6 +34,16 @@ describe.skipIf(noMounts !== undefined)('--host-root: volctl in a container', ()
 
   it('gives the exit status of the run in the node', () => expect(report.detailed).toBe(2))
 
+  it("changes nothing where the container's mounts do not follow the node's, and says what to use instead", () => {
+    expect(report.held).toMatchObject({ status: 4, stdout: '' })
+    expect(report.held.stderr).toMatch(
+      /^volctl: refused: the mounts of this container do not follow the node's, .+: \/\S+mount$/m,
+    )
+    expect(report.held.stderr).toContain('mountPropagation: HostToContainer')
+    const { operations } = JSON.parse(report.onNode.plan.stdout) as { readonly operations: readonly unknown[] }
+    expect(report.thereafter).toBe(operations.length)
+  })
+
   it("saves a plan to the container's own file, and applies it from there", () => {
     expect(report.repair).toMatchObject({ status: 0, stderr: expect.stringMatching(/^wrote \.\/saved\.plan: /) })
     expect(report.left).toBe(0)

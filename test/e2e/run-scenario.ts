@@ -6,9 +6,22 @@ import { sweep, temporary } from '../helpers/left-behind.ts'
 import { ownProcArguments, unshareArguments } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 
+/**
+ * volctl runs in a container made from the image (test/helpers/image/volctl). There are differences: mounts of the node are
+ * shared, so that layouts show them twice; a volctl of the container waits for one on the node, and a signal to the first alone
+ * is not a Ctrl-C; what is to be typed has --host-root.
+ */
+export const inContainer = process.env.VOLCTL_IMAGE_ROOT !== undefined
+
+/**
+ * A container sees the processes of its node, and its mounts follow the node's, where they are shared as systemd makes them
+ * (test/helpers/image/volctl).
+ */
+const NODE_OF_CONTAINER = [...ownProcArguments, 'sh', '-c', 'mount --make-rshared / && exec "$@"', 'sh']
+
 /** Runs a program of scenarios/ in a mount namespace of its own and returns its report. */
 export async function runScenario<T>(name: string, ...args: readonly string[]): Promise<T> {
-  return await run<T>(name, [], args)
+  return await run<T>(name, inContainer ? NODE_OF_CONTAINER : [], args)
 }
 
 /** In a PID namespace of its own as well: the program is its first process, as if it were a machine. */

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { noMounts } from '../helpers/namespace.ts'
 import { layouts, timesInTable } from '../helpers/scene/layouts.ts'
-import { runScenario } from './run-scenario.ts'
+import { inContainer, runScenario } from './run-scenario.ts'
 import type { SetUpReport } from './scenarios/set-up.ts'
 
 describe.skipIf(noMounts !== undefined)(`set-up${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
@@ -12,7 +12,7 @@ describe.skipIf(noMounts !== undefined)(`set-up${noMounts === undefined ? '' : `
       report = await runScenario('set-up', layout)
     })
 
-    it('every mount stands in the table as often as this layout makes it', () => {
+    it.skipIf(inContainer)('every mount stands in the table as often as this layout makes it', () => {
       const { mounts } = report.end
       expect(mounts.length / new Set(mounts).size).toBe(timesInTable(layout))
     })

@@ -1,5 +1,4 @@
 /** Everything on every captured node can be explained, and the answer is the plan's. A folder added later is picked up. */
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors/errors.ts'
@@ -14,14 +13,11 @@ import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import { captureFiles } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { explanationDefects } from './schema.ts'
 
-const files = readdirSync(CAPTURES).flatMap((folder) =>
-  ['node.json', 'before.json', 'after.json']
-    .map((file) => join(folder, file))
-    .filter((path) => existsSync(join(CAPTURES, path))),
-)
+const files = captureFiles()
 
 /** What everything on a node is called: pods, objects, volumes, mounts, files, devices. */
 function questions(state: NodeState): string[] {

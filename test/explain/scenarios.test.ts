@@ -309,7 +309,7 @@ describe('what must be seen to first stands first', () => {
     const answer = ask(running(), GONE)
     expect(codes(answer)[0]).toBe('PodGoneButRunning')
     const screen = renderExplanation(answer, { ...PLAIN_SCREEN, width: 80, rows: 12 })
-    expect(screen.replaceAll(/\s+/g, ' ')).toContain('PodGoneButRunning: Stop the pod first: crictl pods')
+    expect(screen.replaceAll(/\s+/g, ' ')).toMatch(/PodGoneButRunning: Stop the pod .*: crictl pods --label/)
   })
 
   it('so is how to stop the containers of a pod that terminates without a kubelet', () => {

@@ -1,5 +1,4 @@
 /** What `volctl explain` shows of everything on every captured node fits on the screen: 80x24, 120x40, and a pipe. */
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { allCandidates } from '../../src/core/explain/candidates.ts'
@@ -12,23 +11,14 @@ import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { chunksOf } from '../../src/core/views/command-words.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { screenLines } from '../../src/core/views/fit-parts.ts'
-import { PLAIN_SCREEN, type Screen } from '../../src/core/views/screen.ts'
-import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
+import type { Screen } from '../../src/core/views/screen.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import { captureFiles } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { SCREENS } from '../helpers/screens.ts'
 
-const files = readdirSync(CAPTURES).flatMap((folder) =>
-  ['node.json', 'before.json', 'after.json']
-    .map((file) => join(folder, file))
-    .filter((path) => existsSync(join(CAPTURES, path))),
-)
-
-const SCREENS: Readonly<Record<string, Screen>> = {
-  '80x24': { ...PLAIN_SCREEN, width: 80, rows: 24 },
-  '120x40': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 120, rows: 40 },
-  'a pipe': PLAIN_SCREEN,
-}
+const files = captureFiles()
 
 /** Every pod, claim, PersistentVolume, attachment, volume, driver and mount, and directories with several of them. */
 function answersOn(state: NodeState): Explanation[] {
@@ -109,7 +99,7 @@ describe.each(files)('%s', (path) => {
     const [worst, ...others] = examples(answers)
     const shown = [
       ...Object.entries(SCREENS).map(([name, screen]) => [name, worst, screen] as const),
-      ...others.map((answer) => ['80x24', answer, { ...PLAIN_SCREEN, width: 80, rows: 24 }] as const),
+      ...others.map((answer) => ['80x24', answer, SCREENS['80x24']] as const),
     ].map(([name, answer, screen]) => `==== ${answer?.what}, ${name}\n${answer && renderExplanation(answer, screen)}`)
     await expect(shown.join('\n')).toMatchFileSnapshot(`./screens/${path.replace('/', '-').replace('.json', '.txt')}`)
   })

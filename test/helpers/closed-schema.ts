@@ -8,8 +8,10 @@ export function closed(value: unknown): unknown {
   return made.type === 'object' && made.properties !== undefined ? { additionalProperties: false, ...made } : made
 }
 
-/** What is wrong with an answer; empty: nothing. */
-export function schemaCheck(schema: object): (answer: unknown) => unknown {
-  const validate = new Ajv2020({ allErrors: true }).compile(closed(schema) as object)
+/** What is wrong with an answer; empty: nothing. @param others schemas that this one refers to */
+export function schemaCheck(schema: object, ...others: readonly object[]): (answer: unknown) => unknown {
+  const ajv = new Ajv2020({ allErrors: true })
+  for (const other of others) ajv.addSchema(closed(other) as object)
+  const validate = ajv.compile(closed(schema) as object)
   return (answer) => (validate(JSON.parse(JSON.stringify(answer))) ? [] : validate.errors)
 }

@@ -6,6 +6,7 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -13,17 +14,19 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { execa, type Options } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeExecutable } from '../../scripts/package/executable.ts'
+import { about } from '../../scripts/package/facts.ts'
 import { leastRoot } from '../../scripts/package/fetched.ts'
+import { makeImage, writeImageArchive } from '../../scripts/package/image.ts'
 import { makePackages } from '../../scripts/package.ts'
 import { CAPTURES, volctl } from '../cli/run-volctl.ts'
 import { runMachine } from '../e2e/run-scenario.ts'
 import type { HostRootReport } from '../e2e/scenarios/host-root.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
-import { BUNDLE } from '../helpers/volctl-program.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const DIST = join(ROOT, 'dist')
@@ -69,6 +72,19 @@ async function bareRoot(name: string, libraries: boolean): Promise<string> {
     symlinkSync('busybox', join(root, 'bin', applet))
   copyFileSync(CAPTURE, join(root, 'node.json'))
   return root
+}
+
+/** Of an image layout, what is compared here (image-spec). */
+interface Index {
+  readonly manifests: readonly { readonly digest: string; readonly platform?: object }[]
+}
+interface Manifest {
+  readonly config: { readonly digest: string }
+  readonly layers: readonly { readonly digest: string }[]
+}
+interface Config {
+  readonly rootfs: { readonly diff_ids: readonly string[] }
+  readonly config: { readonly Labels: Readonly<Record<string, string>> }
 }
 
 /** In that root, in a mount namespace of its own with /proc, and with nothing in the environment. */
@@ -152,21 +168,90 @@ describe.skipIf(unless !== undefined)(`packages${unless === undefined ? '' : ` (
       expect(told.stderr).toContain(why)
       expect(await run([copy, 'check'])).toMatchObject({ status: 2, stdout: 'unknown: volctl cannot start' })
     })
+  })
 
-    const other = madeBefore === undefined ? executable : BUNDLE
-    it(`${other === BUNDLE ? 'and the bundle' : 'it'} enters the host's mount namespace, and repairs a node from a container`, async () => {
-      // The one that test/e2e does not start.
-      process.env.VOLCTL_PROGRAM = other
+  describe('image', () => {
+    const archive = join(work, 'image.oci.tar')
+    const image = join(work, 'image')
+    const layout = join(work, 'layout')
+    let report: HostRootReport
+    beforeAll(async () => {
+      const made = await makeImage('x64', executable, 0, 'quick')
+      writeImageArchive([made], 0, archive)
+      const files = join(work, 'image.tar.gz')
+      writeFileSync(files, made.layer)
+      for (const [from, to] of [
+        [archive, layout],
+        [files, image],
+      ] as const) {
+        mkdirSync(to)
+        await execa('tar', ['-xpf', from, '-C', to])
+      }
+      Object.assign(process.env, { VOLCTL_PROGRAM: executable, VOLCTL_IMAGE_ROOT: image })
       try {
-        const report = await runMachine<HostRootReport>('host-root')
-        expect(report.inContainer.plan).toMatchObject({ status: 0, stderr: '' })
-        expect(report.repair).toMatchObject({ status: 0 })
-        expect(report.left).toBe(0)
+        report = await runMachine<HostRootReport>('host-root')
       } finally {
+        delete process.env.VOLCTL_IMAGE_ROOT
         if (madeBefore === undefined) delete process.env.VOLCTL_PROGRAM
         else process.env.VOLCTL_PROGRAM = madeBefore
       }
     })
+
+    it('is an OCI layout: each blob is what its name says, from the index to the files', () => {
+      const blob = (digest: string): Buffer => {
+        const path = join(layout, 'blobs', digest.replace(':', '/'))
+        expect(`sha256:${sha256(path)}`).toBe(digest)
+        return readFileSync(path)
+      }
+      const parsed = <T>(bytes: Buffer): T => JSON.parse(bytes.toString('utf8')) as T
+      const top = parsed<Index>(readFileSync(join(layout, 'index.json')))
+      expect(parsed(readFileSync(join(layout, 'oci-layout')))).toEqual({ imageLayoutVersion: '1.0.0' })
+      const [descriptor] = top.manifests
+      expect(descriptor?.platform).toEqual({ architecture: 'amd64', os: 'linux' })
+      const manifest = parsed<Manifest>(blob(descriptor?.digest ?? ''))
+      const config = parsed<Config>(blob(manifest.config.digest))
+      const files = gunzipSync(blob(manifest.layers[0]?.digest ?? ''))
+      expect(config.rootfs.diff_ids).toEqual([`sha256:${createHash('sha256').update(files).digest('hex')}`])
+      expect(config.config).toMatchObject({ Entrypoint: ['/usr/bin/volctl'], User: '0:0' })
+      expect(config.config.Labels['org.opencontainers.image.version']).toBe(about.version)
+      expect(config.config.Labels['org.opencontainers.image.revision']).toMatch(/^[0-9a-f]{40}(-dirty)?$|^unknown$/)
+    })
+
+    it('has nothing to run but volctl, the program that enters the node, and the loader', () => {
+      const programs = filesBelow(image).filter(
+        (path) => (lstatSync(path).mode & 0o111) !== 0 && lstatSync(path).isFile(),
+      )
+      const names = programs.map((path) => path.slice(image.length)).toSorted()
+      expect(names).toEqual([expect.stringMatching(/\/ld-[^/]+$/), '/usr/bin/nsenter', '/usr/bin/volctl'])
+    })
+
+    it('on a node, as a Pod has it: plans what volctl plans on the node itself, and repairs it', () => {
+      const operations = ({ stdout }: { readonly stdout: string }): readonly { readonly id: string }[] =>
+        (JSON.parse(stdout) as { readonly operations: readonly { readonly id: string }[] }).operations
+      const planned = operations(report.onNode.plan)
+      expect(planned.length).toBeGreaterThan(10)
+      expect(report.inContainer.plan).toMatchObject({ status: 0, stderr: '' })
+      expect(operations(report.inContainer.plan).map(({ id }) => id)).toEqual(planned.map(({ id }) => id))
+      expect(report.repair).toMatchObject({ status: 0 })
+      expect(report.left).toBe(0)
+    })
+
+    it('runs what deploy/node-pod.yaml says', () => {
+      expect(report.pod).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('UnmountVolume') })
+    })
+
+    it("runs what deploy/job.yaml says, with the Pod's service account where the node has no credential", () => {
+      const { status, stdout, stderr } = report.job ?? {}
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+      expect(JSON.parse(stdout ?? '')).toMatchObject({ inputs: { api: { user: 'volctl-plan' } }, complete: true })
+    })
+
+    it.each([
+      { name: 'apply in a Pod of kubectl debug', of: () => report.held, status: 4, says: 'deploy/node-pod.yaml' },
+      { name: "a Pod without the node's processes", of: () => report.ownPids, status: 1, says: 'hostPID' },
+    ])('refuses, and says what is needed: $name', ({ of, status, says }) =>
+      expect(of()).toMatchObject({ status, stdout: '', stderr: expect.stringContaining(says) }),
+    )
   })
 
   describe('.deb and .rpm', () => {
@@ -321,7 +406,9 @@ describe.skipIf(unless !== undefined)(`packages${unless === undefined ? '' : ` (
     const pack = ['npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', work]
     const { stdout: file } = await run(pack, { cwd: ROOT })
     const prefix = join(work, 'npm')
-    const install = ['npm', 'install', '--global', '--offline', '--omit=optional', '--prefix', prefix, join(work, file)]
+    // Nothing can come from anywhere, not even from what npm has fetched before.
+    const from = ['--offline', '--cache', join(work, 'npm-cache'), '--omit=optional']
+    const install = ['npm', 'install', '--global', ...from, '--prefix', prefix, join(work, file)]
     expect(await run(install)).toMatchObject({ status: 0 })
     const modules = join(prefix, 'lib', 'node_modules')
     expect(readdirSync(modules)).toEqual(['volctl'])

@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -11,6 +10,7 @@ import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import { captureFiles } from '../helpers/captures.ts'
 import { node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../helpers/random-node.ts'
@@ -79,11 +79,7 @@ function unexplained(state: NodeState, given: Partial<PlanOptions> = {}): string
     )
 }
 
-const files = readdirSync(CAPTURES).flatMap((folder) =>
-  ['node.json', 'before.json', 'after.json']
-    .map((file) => join(CAPTURES, folder, file))
-    .filter((path) => existsSync(path)),
-)
+const files = captureFiles().map((path) => join(CAPTURES, path))
 
 it.each(files)('nothing on a real node is left without a word: %s', async (path) => {
   const state = await readSnapshot(path)

@@ -1,5 +1,4 @@
 /** The status of every captured node says what its plan says, of every volume. A folder added later is picked up. */
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { explain } from '../../src/core/explain/explain.ts'
@@ -8,15 +7,12 @@ import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { nodeStatus } from '../../src/core/status/node-status.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import { captureFiles } from '../helpers/captures.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { disagreements } from './disagreements.ts'
 import { statusDefects } from './schema.ts'
 
-const files = readdirSync(CAPTURES).flatMap((folder) =>
-  ['node.json', 'before.json', 'after.json']
-    .map((file) => join(folder, file))
-    .filter((path) => existsSync(join(CAPTURES, path))),
-)
+const files = captureFiles()
 
 describe.each(files)('%s', (path) => {
   const load = (): Promise<NodeState> => readSnapshot(join(CAPTURES, path))

@@ -271,6 +271,17 @@ describe('names', () => {
     expect(() => waited(mounted().build(), 'unmounted', [what])).toThrow(expect.objectContaining({ code })),
   )
 
+  it.each([
+    { given: ['web-1'], more: {}, meant: 'web-0' },
+    { given: ['pod/default/wbe-0'], more: {}, meant: 'default/web-0' },
+    { given: [], more: { volumes: ['pv-b'] }, meant: 'pv-a' },
+    { given: [], more: { namespaces: ['defautl'] }, meant: 'default' },
+  ])('what was probably meant is asked: $meant', ({ given, more, meant }) =>
+    expect(() => waited(mounted().build(), 'unmounted', given, more)).toThrow(
+      expect.objectContaining({ hint: expect.stringMatching(`^Did you mean ${meant}\\?`) }),
+    ),
+  )
+
   it('what is not there is reached with --ignore-not-found', () =>
     expect(waited(mounted().build(), 'unmounted', ['web-1', 'pvc/nope'], { ignoreNotFound: true })).toEqual([]))
 })

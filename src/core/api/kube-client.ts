@@ -18,6 +18,8 @@ export interface RequestSettings {
   readonly deadlineMs?: number
   /** Limits the memory of what is read and kept; a list without one has its own. */
   readonly kept?: Budget | undefined
+  /** The answer to this GET is no object of the API, and has no metadata. */
+  readonly plain?: boolean
 }
 
 export interface ObjectList<T> extends ListEnd {
@@ -295,7 +297,8 @@ class HttpKubeClient implements KubeClient {
   async #object<T>(exchange: Exchange): Promise<T> {
     const request = `${exchange.method} ${exchange.path}`
     const object = this.#parsed<T>(await this.#answer(exchange), request)
-    if (exchange.method === 'GET' && !hasMetadata(object)) throw this.#badAnswer(request, 'not an object')
+    if (exchange.method === 'GET' && exchange.plain !== true && !hasMetadata(object))
+      throw this.#badAnswer(request, 'not an object')
     this.#keep(object, exchange, request)
     return object
   }

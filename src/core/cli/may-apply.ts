@@ -1,5 +1,6 @@
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
-import type { LocatedNode } from '../node/locate-node.ts'
+import type { CollectedNode } from '../node/collect-node.ts'
+import { copiesObstacle } from '../node/private-copies.ts'
 import { missingCapabilities, NEEDED_CAPABILITIES } from '../processes/capabilities.ts'
 import { allDoubts } from '../trust/doubts.ts'
 import { environment } from '../trust/environment.ts'
@@ -30,9 +31,10 @@ function requireCapabilities(): void {
   })
 }
 
-/** @throws SafetyRefusal where volctl runs in a chroot, a user namespace or the like: only reading is possible (S6, S7) */
-export function requireStanding({ standing }: LocatedNode): void {
-  const [obstacle] = standing
+/** @throws SafetyRefusal where volctl runs in a chroot, a user namespace or the like, or where its container would hold what it
+ * unmounts: only reading is possible (S6, S7) */
+export function requireStanding({ node, mounts }: Pick<CollectedNode, 'node' | 'mounts'>): void {
+  const obstacle = node.standing[0] ?? copiesObstacle(mounts, node.rootDir)
   if (obstacle === undefined) {
     requireKnown()
     return

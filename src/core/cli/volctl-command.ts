@@ -3,6 +3,7 @@ import { SafetyRefusal } from '../errors/errors.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { environment } from '../trust/environment.ts'
+import { fillsScreen } from '../views/fit-parts.ts'
 import { renderNames } from '../views/names.ts'
 import { type Palette, palette } from '../views/palette.ts'
 import type { Screen } from '../views/screen.ts'
@@ -51,10 +52,6 @@ export const pagerFlag = {
   'no-pager': Flags.boolean({
     summary: 'Do not page: without this flag an answer that is longer than the terminal is shown with less.',
   }),
-}
-
-function isLonger(text: string, { rows }: Screen): boolean {
-  return rows !== undefined && text.split('\n').length > rows
 }
 
 /**
@@ -134,7 +131,7 @@ export abstract class VolctlCommand extends Command {
     else {
       const screen = await this.screenOf(process.stdout, format)
       const text = draw(screen)
-      if (!paged || !isLonger(text, screen) || !(await this.#page(text))) this.output.write(text)
+      if (!paged || !fillsScreen(text, screen) || !(await this.#page(text))) this.output.write(text)
     }
     await this.output.flush()
   }
@@ -171,13 +168,16 @@ export abstract class VolctlCommand extends Command {
     return { command: this.id, commands: [], flags: Object.keys(flags), formats }
   }
 
-  /** From the raw arguments, as a usage error leaves nothing parsed. */
   #structured(): boolean {
-    const given = this.argv.flatMap((arg, index) =>
+    return this.typedFormats().some((format) => ['json', 'yaml', 'ndjson'].includes(format))
+  }
+
+  /** From the raw arguments, as a usage error leaves nothing parsed. */
+  protected typedFormats(): readonly string[] {
+    return this.argv.flatMap((arg, index) =>
       arg === '-o' || arg === '--output'
         ? (this.argv[index + 1] ?? [])
-        : (/^(?:-o|--output=)(.+)$/.exec(arg)?.[1] ?? []),
+        : (/^(?:-o=?|--output=)(.+)$/.exec(arg)?.[1] ?? []),
     )
-    return given.some((format) => ['json', 'yaml', 'ndjson'].includes(format))
   }
 }

@@ -151,6 +151,12 @@ export const NODE_CODES = {
     next: "Mount the node's / with its /proc into the container, and run it privileged and with hostPID.",
     rules: ['S6'],
   },
+  HostRootPrivate: {
+    in: ['refusal'],
+    means: "the container's mounts do not follow the node's, so it would hold what volctl unmounts",
+    next: 'Run volctl in a Pod with mountPropagation: HostToContainer, as deploy/node-pod.yaml has it, or on the node itself.',
+    rules: ['S6'],
+  },
   MountinfoUnreadable: {
     in: ['error'],
     means: 'the mount table cannot be read',

@@ -1,9 +1,10 @@
 /** The completion script for zsh, which quotes what it inserts by itself. */
+import { inQuotes } from '../lang/shell-word.ts'
 import type { ArgumentSpec, CommandSpec, FlagSpec, Values } from './spec.ts'
 
 /** @param commands what can be typed */
 export function zshCompletion(commands: readonly CommandSpec[]): string {
-  const names = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`)
+  const names = commands.map(({ name, summary }) => `    ${inQuotes(`${name}:${summary}`)}`)
   const cases = commands.map(({ name, flags, args }) => {
     const specs = [...flags.map(flagSpec), ...args.map(argumentSpec)]
     return `    ${name}) _arguments -s -S ${['', ...specs].join(' \\\n      ')} ;;`
@@ -70,12 +71,12 @@ function flagSpec({ name, char, summary, values, repeatable }: FlagSpec): string
   const long = `--${name}${values === undefined ? '' : '='}`
   const short = char === undefined ? undefined : `-${char}${values === undefined ? '' : '+'}`
   const others = repeatable ? '*' : char === undefined ? '' : `(-${char} --${name})`
-  const both = short === undefined ? quoted(`${others}${long}${about}${action}`) : undefined
-  return both ?? `${quoted(others)}{${short},${long}}${quoted(`${about}${action}`)}`
+  const both = short === undefined ? inQuotes(`${others}${long}${about}${action}`) : undefined
+  return both ?? `${inQuotes(others)}{${short},${long}}${inQuotes(`${about}${action}`)}`
 }
 
 function argumentSpec({ name, values, repeatable }: ArgumentSpec, index: number): string {
-  return quoted(`${repeatable ? '*' : index + 1}:${escaped(name)}:${actionOf(values)}`)
+  return inQuotes(`${repeatable ? '*' : index + 1}:${escaped(name)}:${actionOf(values)}`)
 }
 
 /** Words of flags have no blanks and no quotes. */
@@ -102,8 +103,4 @@ function actionOf(values: Values): string {
 /** Within a spec of _arguments. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\[\]:]/g, '\\$&')
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,10 +1,10 @@
 /** The answer of `volctl doctor`, as data: checks in groups, and whether volctl can work. */
 
-/** The worst first; so are the checks of a group. */
+/** The worst first; so are the groups, and the checks of a group. */
 export const CHECK_STATES = ['failed', 'unknown', 'warning', 'ok', 'notApplicable'] as const
 export type CheckState = (typeof CHECK_STATES)[number]
 
-/** In the order in which they are shown: what everything else rests on comes first. */
+/** Of groups that are equally bad, what everything else rests on is shown first. */
 export const CHECK_GROUPS = {
   api: 'API server',
   rights: 'Rights of the credential',
@@ -51,6 +51,7 @@ export const CHECKS = {
   Programs: { group: 'volctl', title: 'programs' },
   Ignored: { group: 'volctl', title: 'trusted files' },
   MountLimit: { group: 'host', title: 'mounts' },
+  KernelLimits: { group: 'host', title: 'kernel limits' },
   Kernel: { group: 'host', title: 'kernel' },
   Space: { group: 'host', title: 'free space' },
   Clock: { group: 'host', title: 'clock' },
@@ -119,7 +120,7 @@ export interface Doctor {
   readonly source: 'node' | 'snapshot'
   /** Whether plan and apply can work here. Of a snapshot nobody knows whether apply can. */
   readonly works: { readonly plan: boolean; readonly apply?: boolean }
-  /** In the order of their groups, in each group the worst first. */
+  /** By group, the group with the worst check first; in each group the worst first. */
   readonly checks: readonly Check[]
   readonly summary: Readonly<Record<CheckState, number>>
 }

@@ -47,10 +47,13 @@ export function diagnose(facts: DoctorFacts, options: PlanOptions, createdAt: st
   }
 }
 
-/** By group, in each group the worst first; else as they were made. */
+/** The group with the worst check first, in each group the worst first; else as they were made. */
 function inOrder(checks: readonly Check[]): readonly Check[] {
-  const groups = Object.keys(CHECK_GROUPS) as CheckGroup[]
-  const rank = ({ group, state }: Check): number =>
-    groups.indexOf(group) * CHECK_STATES.length + CHECK_STATES.indexOf(state)
-  return checks.toSorted((a, b) => rank(a) - rank(b))
+  const badness = ({ state }: Check): number => CHECK_STATES.indexOf(state)
+  const sorted = checks.toSorted((a, b) => badness(a) - badness(b))
+  const groups = (Object.keys(CHECK_GROUPS) as CheckGroup[]).map((group) =>
+    sorted.filter((each) => each.group === group),
+  )
+  const worstOf = ([worst]: readonly Check[]): number => (worst === undefined ? CHECK_STATES.length : badness(worst))
+  return groups.toSorted((a, b) => worstOf(a) - worstOf(b)).flat()
 }

@@ -1,4 +1,5 @@
 /** What checks are made from. Whatever could not be read is a fact as well: why. */
+import type { ResourceAttributes } from '../api/access-reviews.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Insecure } from '../model/snapshot.ts'
 
@@ -38,16 +39,10 @@ export interface DoctorFacts {
 export type Purpose = 'plan' | 'DetachVolume' | 'MountVolume' | 'ExpandVolume'
 
 /** One thing that a credential may or may not do. */
-export interface Right {
+export interface Right extends ResourceAttributes {
   readonly purpose: Purpose
   /** Without it there is no plan. */
   readonly required?: true
-  readonly verb: string
-  readonly group?: string
-  readonly resource: string
-  readonly subresource?: string
-  readonly namespace?: string
-  readonly name?: string
 }
 
 export interface RightAnswer {
@@ -78,6 +73,23 @@ export interface Room {
   readonly inodes: number
 }
 
+/** As sysctl and systemd name them. */
+export type LimitName =
+  | 'fs.file-max'
+  | 'LimitNOFILE'
+  | 'fs.aio-max-nr'
+  | 'user.max_mnt_namespaces'
+  | 'fs.inotify.max_user_instances'
+  | 'fs.inotify.max_user_watches'
+  | 'kernel.pid_max'
+  | 'kernel.threads-max'
+
+export interface KernelLimit {
+  readonly name: LimitName
+  readonly used: number
+  readonly most: number
+}
+
 export interface HostFacts {
   readonly uid: number
   readonly missingCapabilities: readonly { readonly name: string; readonly use: string }[]
@@ -89,6 +101,8 @@ export interface HostFacts {
   /** fs.mount-max, and how many mounts this namespace has. */
   readonly mountMax?: number
   readonly mounts?: number
+  /** Those that could be read. */
+  readonly limits: readonly KernelLimit[]
   readonly kernel: string
   readonly rooms: readonly Room[]
 }

@@ -2,21 +2,22 @@
 import { formatDuration } from '../lang/duration.ts'
 import { type Check, check, type Finding, failed, notApplicable, ok, unknown, warning } from './check.ts'
 import type { DoctorFacts, HostFacts, Room } from './facts.ts'
+import { limitFindings, NEARLY_ALL } from './limit-checks.ts'
 
 export function hostChecks(facts: DoctorFacts): Check[] {
   const { host } = facts
   return [
     check('MountLimit', host === undefined ? OF_NODE : mountLimit(host)),
+    ...limitFindings(host).map((finding) => check('KernelLimits', finding)),
     check('Kernel', kernel(facts)),
     ...(host === undefined ? [check('Space', OF_NODE)] : space(host)),
     check('Clock', clock(facts)),
   ]
 }
 
-const OF_NODE = notApplicable('a question about a live node')
+const OF_NODE = notApplicable('a snapshot does not show this')
 
-/** Beyond these shares of what there is, little is left. */
-const MOST_MOUNTS = 0.8
+/** Below these shares of what there is, little is left. */
 const LEAST_FREE = 0.05
 const LEAST_FREE_BYTES = 64 * 1024 * 1024
 
@@ -26,7 +27,7 @@ function mountLimit({ mountMax, mounts }: HostFacts): Finding {
   const text = `${mounts} mounts of ${mountMax} (fs.mount-max)`
   const next = 'Look for a directory that is mounted into itself (volctl plan: MountStorm), or raise fs.mount-max.'
   if (mounts >= mountMax) return failed(`${text}: nothing more can be mounted`, next)
-  return mounts > mountMax * MOST_MOUNTS ? warning(text, next) : ok(text)
+  return mounts > mountMax * NEARLY_ALL ? warning(text, next) : ok(text)
 }
 
 /** Before 5.8 the kernel may leave lines out of the mount table while mounts change: volctl then reads it several times (S27). */

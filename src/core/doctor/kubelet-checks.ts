@@ -40,7 +40,7 @@ function kubeletState({ failures, state }: DoctorFacts): Finding {
       howToStop(kubelet),
     )
   const isShown = kubelet.stoppedAt !== undefined && kubelet.stopShownBy !== 'nothing'
-  const since = isShown ? ` since ${kubelet.stoppedAt}` : ''
+  const since = isShown ? ` since ${kubelet.stoppedAt?.replace(/\.\d+/, '')}` : ''
   return ok(`${unit}stopped${since}${note}`)
 }
 

@@ -1,21 +1,15 @@
 /** The answer to a line: what its sentence means, and what its names are on this node. Data, drawn by a view. */
-import type { Code } from '../codes/codes.ts'
 import type { Explanation, Subject, Verdict } from '../explain/explanation.ts'
 import type { NameKind } from './line-name.ts'
-import type { LineFormat, LineSeverity } from './log-line.ts'
+import type { LogLine } from './log-line.ts'
+import type { Sentence } from './sentences/sentence.ts'
 import type { SentenceName } from './sentences/sentences.ts'
 
 /** A known sentence, with the node's own names in its text. */
-export interface SentenceView {
+export interface SentenceView extends Pick<Sentence, 'means' | 'why' | 'next' | 'volctl' | 'codes' | 'rules'> {
   readonly name: SentenceName
   /** Who says it, in words. */
   readonly by: readonly string[]
-  readonly means: string
-  readonly why: string
-  readonly next: string
-  readonly volctl: string
-  readonly codes: readonly Code[]
-  readonly rules: readonly string[]
   readonly harmless: boolean
 }
 
@@ -34,17 +28,8 @@ export interface NameView {
   readonly unchecked?: true
 }
 
-export interface LineView {
-  readonly format: LineFormat
-  readonly time?: string
-  readonly host?: string
-  readonly program?: string
-  readonly severity?: LineSeverity
-  readonly source?: string
-  readonly message: string
-  /** It was longer than what volctl reads of a line. */
-  readonly cut: boolean
-}
+/** The line as it was taken apart, without what only serves to recognise it. */
+export type LineView = Pick<LogLine, 'format' | 'time' | 'host' | 'program' | 'severity' | 'source' | 'message' | 'cut'>
 
 /** What was asked of one line, without the line itself and the whole explanation. */
 export interface LineAnswer {

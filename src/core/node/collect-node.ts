@@ -26,18 +26,17 @@ import type {
 import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
-import { allDoubts } from '../trust/doubts.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { flexDrivers } from './flex-drivers.ts'
 import { hostPaths } from './host-paths.ts'
 import { identityOf } from './identity-of.ts'
-import { withSignsOfLife } from './kubelet/signs-of-life.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readLazilyDetached } from './read-lazily-detached.ts'
 import { readMountTable } from './read-mountinfo.ts'
 import { readSelinux } from './read-selinux.ts'
 import { mountTableReader } from './reread-mounts.ts'
+import { doubtsOf, headingOf, kubeletOf } from './snapshot-parts.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
 import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
@@ -117,7 +116,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const { api, client, kubeletClient, kubeletUnused } = await remote
   log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
-  const kubelet = { ...withSignsOfLife(localKubelet, api, Date.parse(capturedAt)), ...nameOf(node) }
+  const kubelet = kubeletOf(node, localKubelet, api, capturedAt)
   log(`kubelet: ${describe(kubelet)}; lease ${api.lease?.spec?.renewTime ?? 'not readable'}`)
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
@@ -128,14 +127,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])
   const checked = await hostPaths(api, (uid) => alive.has(uid))
 
-  // For a test's host only doubts about files count: processes and ports are this machine's.
-  const doubts = allDoubts().filter(({ what }) => node.testHost === undefined || what.startsWith('/'))
   const snapshot: NodeSnapshot = {
-    apiVersion: 'volctl.io/v1',
-    kind: 'NodeSnapshot',
-    capturedAt,
-    nodeName: node.nodeName,
-    rootDir: node.rootDir,
+    ...headingOf(node, capturedAt),
     ...host,
     ...(isInUserNamespace() && { userNamespace: true }),
     api,
@@ -155,16 +148,12 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     selinux,
     ...defined({ flexDrivers: installed }),
     ...(checked.length > 0 && { hostPaths: checked }),
-    ...(doubts.length > 0 && { notBelieved: doubts }),
+    ...doubtsOf(node),
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...defined({ lazyMemory: lazy.defect }),
   }
   const readMounts = mountTableReader(node.rootDir, links.links)
   return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts }
-}
-
-function nameOf({ ownName }: LocatedNode): Pick<KubeletSnapshot, 'nodeName' | 'nodeNameFrom'> {
-  return ownName === undefined ? {} : { nodeName: ownName.name, nodeNameFrom: ownName.from }
 }
 
 function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapshot): string {

@@ -1,11 +1,12 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
 import { formatDuration } from '../lang/duration.ts'
-import { isPlainWord } from '../lang/plain-word.ts'
+import { shellWord } from '../lang/shell-word.ts'
 import { isForKubelet, kubeletOutlook } from './kubelet-outlook.ts'
 import { runsApiServer } from './kubelet-units.ts'
 import type { NextStep, Operation, Plan, PodRef, Problem, VolumeRef } from './plan.ts'
 import { operationRank } from './plan-groups.ts'
 import { namespacedName } from './pod-name.ts'
+import { snapshotWords } from './snapshot-words.ts'
 
 export interface Given {
   /** Words of the command line that `apply` needs as well: `--orphans`, `--pod`, `shop/web-0`. */
@@ -30,7 +31,7 @@ export function withAdvice<T extends Plan>(plan: T, given: Given): T {
 /** What reads, reads the snapshot; what acts, acts on the node. */
 function ofSnapshot({ command, why }: NextStep, node: string, snapshot: string): NextStep {
   if (!/^volctl (?:explain|plan) /.test(`${command} `)) return { command, why, node }
-  return { command: `${command} --snapshot ${isPlainWord(snapshot) ? snapshot : 'FILE'}`, why }
+  return { command: `${command}${snapshotWords(snapshot)}`, why }
 }
 
 function nextSteps(plan: Plan, given: Given): readonly NextStep[] {
@@ -163,9 +164,4 @@ function nameOf({
 
 function volctl(...words: readonly string[]): string {
   return ['volctl', ...words.map(shellWord)].join(' ')
-}
-
-/** A word that a shell takes literally; names come from the cluster and the disk. */
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./^-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }

@@ -2,21 +2,22 @@ import { StepFailed } from '../errors/operation-error.ts'
 
 /** Waits no longer than the deadline. @param what the error names @throws StepFailed TimedOut, stuck */
 export async function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
+  return await inTime(promise, ms, () => {
+    const message = `${what} did not answer within ${Math.round(ms / 10) / 100} s and was abandoned`
+    const hint = 'The call may still end by itself; plan again later.'
+    return new StepFailed('TimedOut', message, { stuck: true, hint })
+  })
+}
+
+/** The same with an error of its own. @throws what `late` makes, if the deadline passes first */
+export async function inTime<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const message = `${what} did not answer within ${Math.round(ms / 10) / 100} s and was abandoned`
-      reject(
-        new StepFailed('TimedOut', message, {
-          stuck: true,
-          hint: 'The call may still end by itself; plan again later.',
-        }),
-      )
-    }, ms)
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms)
   })
   promise.catch(() => {})
   try {
-    return await Promise.race([promise, late])
+    return await Promise.race([promise, deadline])
   } finally {
     clearTimeout(timer)
   }

@@ -10,7 +10,7 @@ import {
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import type { Symbols } from './symbols.ts'
-import { count } from './words.ts'
+import { count, seconds } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 const WORDS: Readonly<Record<CheckState, string>> = {
@@ -30,7 +30,7 @@ export function renderDoctor(doctor: Doctor, screen: Screen, plan: string): stri
   const from = source === 'snapshot' ? 'snapshot taken at' : 'as of'
   const shown = wide ? checks : checks.filter(({ state }) => state !== 'notApplicable')
   return [
-    wrapped('', `Checks of ${subject}, ${from} ${createdAt}`, width, paint.bold),
+    wrapped('', `Checks of ${subject}, ${from} ${seconds(createdAt)}`, width, paint.bold),
     ...groupsOf(shown).map((group) => groupText(group, screen)),
     wide ? '' : foldedText(checks, screen),
     `\n${verdictText(doctor, screen, plan)}`,

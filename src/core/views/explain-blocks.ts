@@ -2,7 +2,7 @@
 import type { Advice, Explanation, Fact, PodView } from '../explain/explanation.ts'
 import { colourOf, verdictText } from './explain-volumes.ts'
 import type { Screen } from './screen.ts'
-import { podText } from './words.ts'
+import { podText, seconds } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 export function headText(
@@ -18,11 +18,6 @@ export function headText(
       ? ''
       : wrapped('', 'Not complete: something that may matter could not be read; see the problems.', width, paint.warn),
   ].join('')
-}
-
-/** A time without the parts of its seconds. */
-function seconds(time: string): string {
-  return time.replace(/\.\d+/, '')
 }
 
 /** The rules that were followed, in the order in which the answer comes to them; `wide` has those of the decisions too. */

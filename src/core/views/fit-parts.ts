@@ -1,5 +1,6 @@
 /** Parts of a text that has to fit on a screen: each in several forms, of which the longest that leave room for the others are taken. */
 import { stripVTControlCharacters } from 'node:util'
+import type { Screen } from './screen.ts'
 import { textWidth } from './text-width.ts'
 import type { Width } from './wrap.ts'
 
@@ -54,6 +55,11 @@ export function fitParts(parts: readonly Part[], rows: number, width: Width): Fi
 
 function rankOf(parts: readonly Part[], index: number): number {
   return parts[index]?.rank ?? 0
+}
+
+/** Whether the text takes more lines than the terminal has beside the shell's prompt. */
+export function fillsScreen(text: string, { rows, width }: Pick<Screen, 'rows' | 'width'>): boolean {
+  return rows !== undefined && screenLines(text, width) >= rows
 }
 
 /** Lines on the terminal: one that is too wide for it takes several. */

@@ -11,10 +11,11 @@ import type { LineAnswer, LineExplanation, NameView, SentenceView } from '../log
 import type { NameKind } from '../log-lines/line-name.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import { renderExplanation } from './explain-view.ts'
-import { screenLines } from './fit-parts.ts'
+import { fitParts, screenLines } from './fit-parts.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import { terminalSafe } from './terminal-safe.ts'
+import { seconds } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 /** From what goes first to what goes last; what is not here stays. */
@@ -40,19 +41,15 @@ function textOf(parts: readonly Part[]): string {
 
 const LEFT_OUT = 'Left out for lack of room; -o wide shows all.\n'
 
-/** All that stays, then as much of the rest as there is room for, what gives way last first. */
+/** All that stays, then as much of the rest as there is room for, what gives way last first. The last part stays. */
 function fitting(parts: readonly Part[], rows: number, width: Width): string {
-  const lineCount = (text: string): number => screenLines(text, width)
-  if (lineCount(textOf(parts)) <= rows) return textOf(parts)
-  const kept = new Set(parts.filter(({ what }) => what === 'stays'))
-  let room = rows - lineCount(LEFT_OUT) - lineCount(textOf([...kept]))
-  for (const part of GIVES_WAY.toReversed().flatMap((kind) => parts.filter(({ what }) => what === kind))) {
-    if (lineCount(part.text) > room) continue
-    kept.add(part)
-    room -= lineCount(part.text)
-  }
-  const shown = parts.filter((part) => kept.has(part))
-  return `${textOf(shown.slice(0, -1))}${LEFT_OUT}${textOf(shown.slice(-1))}`
+  if (screenLines(textOf(parts), width) <= rows) return textOf(parts)
+  const end = `${LEFT_OUT}${textOf(parts.slice(-1))}`
+  const forms = parts.slice(0, -1).map(({ what, text }) => ({
+    forms: what === 'stays' ? [text] : ['', text],
+    rank: what === 'stays' ? 0 : -GIVES_WAY.indexOf(what),
+  }))
+  return `${fitParts(forms, rows - screenLines(end, width), width).text}${end}`
 }
 
 function partsOf(answer: LineExplanation, { paint, width, wide }: Screen): Part[] {
@@ -122,7 +119,10 @@ function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] 
   const advice = (explanation?.advice ?? []).slice(0, MOST_ADVICE)
   const leading = explanation === undefined ? 0 : leadingAdvice(explanation)
   const parts: Part[] = [
-    { what: 'stays', text: `\n${wrapped('', `On node ${node}, as of ${createdAt}:`, width, paint.bold)}` },
+    {
+      what: 'stays',
+      text: `\n${wrapped('', `On node ${node}, as of ${seconds(createdAt ?? '')}:`, width, paint.bold)}`,
+    },
     { what: 'stays', text: main === undefined ? '' : mainText(main, paint, width) },
     { what: 'stays', text: explanation === undefined ? '' : holdersText(explanation.holders, width) },
     ...otherNames(answer, paper),

@@ -4,7 +4,7 @@ import { screenLines } from './fit-parts.ts'
 import { colourOfName, labelOf, sentence as sentenceOf } from './line-view.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
-import { count } from './words.ts'
+import { count, seconds } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 const MOST_TROUBLES = 10
@@ -46,7 +46,7 @@ function headText(
     troubles.length === 0
       ? 'no sentence that volctl knows'
       : `${count(troubles.length, 'trouble')} in ${count(explained, 'line')}, the most frequent first`
-  const where = node === undefined ? '' : `; node ${node} as of ${createdAt}`
+  const where = node === undefined ? '' : `; node ${node} as of ${seconds(createdAt ?? '')}`
   return [
     wrapped('', `${numberText(total)} lines${last}: ${found}${where}`, width, paint.bold),
     unfinished ? wrapped('', 'The log did not end in time: this is what came until then.', width, paint.warn) : '',

@@ -1,7 +1,7 @@
 import type { Plan, PlanInputs } from '../plan/plan.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
-import { count } from './words.ts'
+import { count, KUBELET_STATES } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /**
@@ -68,17 +68,10 @@ const INSECURE = {
   PlainHttp: 'plain http: anyone on the network path could read the credential, and answer',
 } as const
 
-const KUBELET = {
-  running: 'running',
-  mayReturn: 'down, but may come back',
-  stopped: 'stopped',
-  unknown: 'unknown',
-} as const
-
 function kubeletText({ state, note, unit }: PlanInputs['kubelet'], paint: Palette): Text {
   const more = note ?? unit
   return {
-    text: `${KUBELET[state]}${more === undefined ? '' : ` (${more})`}`,
+    text: `${KUBELET_STATES[state]}${more === undefined ? '' : ` (${more})`}`,
     colour: state === 'stopped' ? undefined : paint.warn,
   }
 }

@@ -9,6 +9,7 @@ import type { NextStep, Operation, Plan, Waiting } from '../plan/plan.ts'
 import { planGroups } from '../plan/plan-groups.ts'
 import { PlanNames } from '../plan/plan-names.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
+import { fillsScreen } from './fit-parts.ts'
 import { kubeletText, placeText } from './kubelet-outlook-view.ts'
 import { dataOf, type Folding } from './plan-folds.ts'
 import { groupsText, problemsText } from './plan-groups-view.ts'
@@ -53,11 +54,7 @@ export function renderPlan(plan: Plan, screen: Screen, detail: PlanDetail = {}):
       : `\n${paint.bold('Of the node as a whole:')}\n${problemsText([{ problems: rest, names: new Set() }], screen, folding)}`,
   ].join('')
   const end = endText(plan, screen, confirm)
-  return `${paged && isLong(body, screen) ? `${end}\n` : ''}${body}\n${end}`
-}
-
-function isLong(body: string, { rows }: Screen): boolean {
-  return rows !== undefined && body.split('\n').length > rows
+  return `${paged && fillsScreen(body, screen) ? `${end}\n` : ''}${body}\n${end}`
 }
 
 /** The verdict, the counts and the next command. */

@@ -7,10 +7,10 @@ import { volumeText } from './words.ts'
 export interface Column {
   readonly head: string
   readonly cell: (row: StatusRow, screen: Screen) => Cell
-  /** Only with -o wide. */
-  readonly wide?: true
   /** The lowest gives way first; absent: it stays. */
   readonly stays?: number
+  /** A row of which the column tells something that is wrong: the column then gives way after all others. */
+  readonly tells?: (row: StatusRow) => boolean
 }
 
 /** Without the pod, which is a column of its own or the head of its rows. */
@@ -20,14 +20,16 @@ export const COLUMNS: readonly Column[] = [
   { head: 'PLUGIN', cell: ({ volume }) => volume.driver ?? volume.plugin.replace(/^kubernetes\.io\//, ''), stays: 4 },
   { head: 'WANTED', cell: ({ desired }) => WANTED[desired], stays: 5 },
   { head: 'ATTACHED', cell: attachedText, stays: 6 },
-  { head: 'IN USE', cell: inUseText, stays: 3 },
+  { head: 'IN USE', cell: inUseText, stays: 3, tells: isInUseDoubtful },
   { head: 'STAGED', cell: ({ staged }) => (staged === undefined ? '' : STAGED[staged]), stays: 7 },
   { head: 'MOUNTED', cell: mountedText, stays: 8 },
   { head: 'DUE', cell: ({ due }) => due.join(','), stays: 2 },
   { head: 'VERDICT', cell: verdictCell },
-  { head: 'ALSO', cell: ({ verdict }) => verdict.also.join(','), wide: true },
-  { head: 'WHY', cell: ({ verdict }) => verdict.message, wide: true },
 ]
+
+/** Only with -o wide. */
+export const ALSO: Column = { head: 'ALSO', cell: ({ verdict }) => verdict.also.join(','), stays: 0 }
+export const WHY: Column = { head: 'WHY', cell: ({ verdict }) => verdict.message }
 
 const WANTED = { wanted: 'yes', unused: 'unused', unresolved: 'unresolved', ended: 'ended', notWanted: 'no' } as const
 
@@ -55,6 +57,11 @@ function attachedText({ attach }: StatusRow): string {
             ? 'unknown'
             : 'no'
   return elsewhere.length === 0 ? here : `${here}, on ${elsewhere.join(',')}`
+}
+
+/** What the kubelet would report is not what the Node's status says. */
+export function isInUseDoubtful({ inUse }: StatusRow): boolean {
+  return inUse !== undefined && inUse.computed !== inUse.reported
 }
 
 /** What the kubelet would report beside what the Node's status says. */

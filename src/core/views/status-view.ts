@@ -1,16 +1,13 @@
 /**
  * `volctl status` on a screen: a row for each volume, the worst first; what is good is only counted, and config maps and
- * their like of one pod are one row, unless all is asked for. Where the terminal is too narrow for every column, the pod
- * becomes the head of its rows; then columns give way (status-columns.ts). The last line counts, and says what to type next.
+ * their like of one pod are one row, unless all is asked for. The last line counts, and says what to type next.
  */
-import { podName } from '../plan/pod-name.ts'
-import { podTexts } from '../plan/pod-texts.ts'
 import type { Status, StatusRow } from '../status/status.ts'
-import { type Cell, renderTable, tableWidth } from './render-table.ts'
 import type { Screen } from './screen.ts'
-import { COLUMNS, type Column, colourOf, VERDICTS } from './status-columns.ts'
+import { colourOf, isInUseDoubtful, VERDICTS } from './status-columns.ts'
 import { foldContent } from './status-folds.ts'
-import { count } from './words.ts'
+import { statusTable } from './status-table.ts'
+import { count, KUBELET_STATES, seconds } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 export interface StatusOptions {
@@ -20,9 +17,9 @@ export interface StatusOptions {
   readonly suffix: string
 }
 
-/** What is good is only counted, unless all is asked for. */
+/** What is good is only counted, unless all is asked for, or the Node's status says otherwise of its use. */
 export function shownRows(rows: readonly StatusRow[], all: boolean): readonly StatusRow[] {
-  return all ? rows : rows.filter(({ verdict }) => verdict.state !== 'good')
+  return all ? rows : rows.filter((row) => row.verdict.state !== 'good' || isInUseDoubtful(row))
 }
 
 export function renderStatus(status: Status, screen: Screen, { all, suffix }: StatusOptions): string {
@@ -31,96 +28,18 @@ export function renderStatus(status: Status, screen: Screen, { all, suffix }: St
   const unfolded = all || screen.wide
   const shown = shownRows(rows, unfolded)
   const unit = kubelet.unit === undefined ? '' : ` (${kubelet.unit})`
-  const head = `Node ${node}, kubelet ${KUBELET[kubelet.state]}${unit}, as of ${createdAt}`
+  const head = `Node ${node}, kubelet ${KUBELET_STATES[kubelet.state]}${unit}, as of ${seconds(createdAt)}`
   return [
     wrapped('', head, width, paint.bold),
     refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
     shown.length === 0
       ? ''
-      : `\n${tableText(status, unfolded ? shown : foldContent(shown), screen)}${foldedText(rows.length - shown.length)}`,
+      : `\n${statusTable(status, unfolded ? shown : foldContent(shown), screen)}${foldedText(rows.length - shown.length)}`,
     screen.wide ? '' : whyText(shown, screen),
     problemsText(status, screen),
     '\n',
     ...lastLines(status, suffix).map((line) => wrapped('', line, width, paint.bold)),
   ].join('')
-}
-
-const KUBELET = {
-  running: 'running',
-  mayReturn: 'down, but may come back',
-  stopped: 'stopped',
-  unknown: 'unknown',
-} as const
-
-const POD_HEAD = 'POD'
-const NODE_PART = 'on the node'
-
-function tableText(status: Status, rows: readonly StatusRow[], screen: Screen): string {
-  const columns = COLUMNS.filter(({ wide }) => screen.wide || !wide)
-  const names = podTexts(status.rows.flatMap(({ pod }) => pod ?? []))
-  const podOf = ({ pod }: StatusRow): string =>
-    pod === undefined ? NODE_PART : screen.wide ? podName(pod) : names(pod)
-  const podColumn: Column = { head: POD_HEAD, cell: podOf }
-  const flat = [podColumn, ...columns]
-  if (screen.width === undefined || screen.wide || widthOf(flat, rows, screen) <= screen.width)
-    return drawn(flat, rows, screen)
-  return groupedText(columns, rows, podOf, screen)
-}
-
-/** Rows below their pod, the pod with the worst volume first. */
-function groupedText(
-  columns: readonly Column[],
-  rows: readonly StatusRow[],
-  podOf: (row: StatusRow) => string,
-  screen: Screen,
-): string {
-  const groups = [...Map.groupBy(rows, ({ pod }) => pod?.uid)]
-  const sorted = groups.flatMap(([, own]) => own)
-  const [head = '', ...lines] = drawn(indented(fitting(columns, sorted, screen)), sorted, screen)
-    .trimEnd()
-    .split('\n')
-  let next = 0
-  const texts = groups.map(([, own]) => {
-    const [first] = own
-    const text = lines.slice(next, next + own.length).map((line) => `${line}\n`)
-    next += own.length
-    const heading = first === undefined ? '' : wrapped('', podOf(first), screen.width, screen.paint.bold)
-    return `${heading}${text.join('')}`
-  })
-  return `${head}\n${texts.join('')}`
-}
-
-function indented([first, ...others]: readonly Column[]): Column[] {
-  if (first === undefined) return []
-  const cell: Column['cell'] = (row, screen) => {
-    const text = first.cell(row, screen)
-    return typeof text === 'string' ? `  ${text}` : { ...text, text: `  ${text.text}` }
-  }
-  return [{ ...first, head: `  ${first.head}`, cell }, ...others]
-}
-
-/** All but those that have to give way. */
-function fitting(columns: readonly Column[], rows: readonly StatusRow[], screen: Screen): readonly Column[] {
-  const { width = Number.POSITIVE_INFINITY } = screen
-  let left = columns
-  while (widthOf(indented(left), rows, screen) > width) {
-    const first = left.filter(({ stays }) => stays !== undefined).sort((a, b) => (a.stays ?? 0) - (b.stays ?? 0))[0]
-    if (first === undefined) return left
-    left = left.filter((column) => column !== first)
-  }
-  return left
-}
-
-function drawn(columns: readonly Column[], rows: readonly StatusRow[], screen: Screen): string {
-  return renderTable(...cellsOf(columns, rows, screen))
-}
-
-function widthOf(columns: readonly Column[], rows: readonly StatusRow[], screen: Screen): number {
-  return tableWidth(...cellsOf(columns, rows, screen))
-}
-
-function cellsOf(columns: readonly Column[], rows: readonly StatusRow[], screen: Screen): [string[], Cell[][]] {
-  return [columns.map(({ head }) => head), rows.map((row) => columns.map(({ cell }) => cell(row, screen)))]
 }
 
 function foldedText(folded: number): string {

@@ -1,5 +1,8 @@
+import type { VersionsHere } from '../node/versions-here.ts'
+import { terminalSafe } from './terminal-safe.ts'
+
 /** The answer of `volctl version`. */
-export interface VersionView {
+export interface VersionView extends VersionsHere {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'Version'
   readonly volctl: string
@@ -13,20 +16,23 @@ export interface VersionView {
   readonly kubernetes: { readonly first: string; readonly last: string }
 }
 
-export function renderVersion({
-  volctl,
-  commit,
-  node,
-  platform,
-  arch,
-  kubernetes: { first, last },
-}: VersionView): string {
+/** @param only volctl itself was asked for */
+export function renderVersion(view: VersionView, only: boolean): string {
+  const { volctl, commit, node, platform, arch, kubernetes, server, kubelet } = view
+  const { first, last } = kubernetes
+  const here = [
+    ['API server', server === undefined ? NOT_READ : `${server.version} (${server.address})`],
+    ['Kubelet', kubelet === undefined ? NOT_READ : `${kubelet.version} (node ${kubelet.node})`],
+  ]
   return [
     ['volctl', `${volctl} (commit ${commit})`],
     ['Node.js', node],
     ['Platform', `${platform}-${arch}`],
-    ['Kubelets', `tested with ${first} to ${last}`],
+    ['Tested with', `kubelets ${first} to ${last}`],
+    ...(only ? [] : here),
   ]
-    .map(([label, text]) => `${`${label}:`.padEnd(10)} ${text}\n`)
+    .map(([label, text]) => `${`${label}:`.padEnd(12)} ${terminalSafe(text ?? '')}\n`)
     .join('')
 }
+
+const NOT_READ = 'not read (volctl version -v says why)'

@@ -7,6 +7,14 @@ export function count(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`
 }
 
+/** What the kubelet is doing. */
+export const KUBELET_STATES = {
+  running: 'running',
+  mayReturn: 'down, but may come back',
+  stopped: 'stopped',
+  unknown: 'unknown',
+} as const
+
 /** A pod in a column or a line of its own. */
 export function podText(pod: PodRef | undefined): string {
   return pod === undefined ? '-' : podName(pod)
@@ -20,6 +28,11 @@ export function volumeText(volume: VolumeRef | undefined): string {
   if (volume === undefined) return '-'
   const { podVolumeName, name, handle, persistentVolume } = volume
   return podVolumeName ?? (name === handle ? persistentVolume : undefined) ?? name
+}
+
+/** A time of RFC 3339 without the parts of its seconds. */
+export function seconds(time: string): string {
+  return time.replace(/\.\d+/, '')
 }
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']

@@ -6,6 +6,7 @@ import { findTarget } from '../explain/find-target.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import type { NodeVolume } from '../explain/node-volume.ts'
 import { NodeVolumes } from '../explain/node-volumes.ts'
+import { didYouMean } from '../lang/near-names.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { namespacedName, podNameAndUid } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -90,8 +91,9 @@ function podsOf({ classes }: PlanContext, { namespaces, ignoreNotFound }: WaitAs
     classes.all.filter(({ ref }) => ref.name !== undefined && (ref.namespace ?? 'default') === namespace)
   const unknown = namespaces.find((namespace) => of(namespace).length === 0)
   if (unknown === undefined || ignoreNotFound) return namespaces.flatMap(of)
+  const here = classes.all.flatMap(({ ref }) => (ref.name === undefined ? [] : [ref.namespace ?? 'default']))
   throw new VolctlError('NothingNamed', `--namespace ${unknown} matches no pod on this node`, {
-    hint: 'With --ignore-not-found, what is not there counts as reached.',
+    hint: `${didYouMean(unknown, here)}With --ignore-not-found, what is not there counts as reached.`,
   })
 }
 
@@ -99,7 +101,7 @@ function oneNamed(finder: Finder, given: string, ask: WaitAsk): WaitTarget[] {
   const { kind, name } = splitPrefix(given)
   const pods = kind === undefined || kind === 'Pod' ? podsCalled(finder.context, name, ask) : []
   if (pods.length > 0) return meant(pods, ask.condition).map((pod) => podTarget(finder, pod))
-  if (kind === undefined || kind === 'Pod') return nothing(given, 'pod', ask)
+  if (kind === undefined || kind === 'Pod') return nothing(given, 'pod', podNamesIn(finder.context), ask)
   if (kind === 'Path' || kind === 'Mount' || kind === 'Device') {
     throw new VolctlError('Usage', `wait cannot wait for ${given}`, { hint: NAMES })
   }
@@ -167,7 +169,7 @@ function volumeFound({ context, candidates }: Finder, given: string, ask: WaitAs
 /** As plan's --volume: everything that has the name. */
 function volumesCalled({ candidates }: Finder, given: string, ask: WaitAsk): WaitTarget[] {
   const found = candidates.filter(({ names, target }) => target.kind !== 'Pod' && names.includes(given))
-  if (found.length === 0) return nothing(given, 'volume', ask)
+  if (found.length === 0) return nothing(given, 'volume', volumeNames(candidates), ask)
   const things = Map.groupBy(found, ({ target }) => volumeOf(target) ?? target)
   return [...things.values()].flatMap(([first]) => (first === undefined ? [] : volumeTarget(first.ask, first.target)))
 }
@@ -188,9 +190,19 @@ function volumeTarget(name: string, target: Target): VolumeTarget {
   }
 }
 
-function nothing(given: string, noun: string, { ignoreNotFound }: WaitAsk): [] {
+function podNamesIn({ classes }: PlanContext): string[] {
+  return classes.all.flatMap(({ ref }) => (ref.name === undefined ? [] : [namespacedName(ref), ref.name]))
+}
+
+function volumeNames(candidates: readonly Candidate[]): string[] {
+  return candidates.flatMap(({ names, target }) => (target.kind === 'Pod' ? [] : names))
+}
+
+/** @param others of which one may have been meant */
+function nothing(given: string, noun: string, others: readonly string[], { ignoreNotFound }: WaitAsk): [] {
   if (ignoreNotFound) return []
+  const meant = didYouMean(given.replace(/^pods?\//, ''), others)
   throw new VolctlError('NothingNamed', `"${given}" matches no ${noun} on this node`, {
-    hint: `${NAMES} With --ignore-not-found, what is not there counts as reached.`,
+    hint: `${meant}${NAMES} With --ignore-not-found, what is not there counts as reached.`,
   })
 }

@@ -39,6 +39,16 @@ describe('a node without an API server', () => {
         ? unknown  list of pods, kubelet's own list: no list of pods was read
         ✓ ok       credential: kubernetes-admin, from /etc/kubernetes/admin.conf
 
+      volctl on this host
+        ✗ failed   programs lsns: lsns is not installed on this host; needed to find
+                   mount namespaces in which a volume is still mounted
+                   → Install util-linux.
+        ✓ ok       privileges: root, with every capability that apply needs
+        ✓ ok       namespaces: the node's mount, PID and user namespace, and its root
+                   directory
+        ✓ ok       programs: mount, umount, losetup, nsenter, stat, systemctl
+        ✓ ok       trusted files: nothing is ignored
+
       Rights of the credential
         ? unknown  plan, DetachVolume, MountVolume, RemountVolume, ExpandVolume: the
                    API server did not say what this credential may do
@@ -56,6 +66,16 @@ describe('a node without an API server', () => {
         ✓ ok       state: kubelet.service, running; volctl then only cleans up
                    leftovers of orphaned pods that the kubelet ignores
 
+      Host
+        ? unknown  clock: the API server's clock is not known
+        ! warning  mounts: 95000 mounts of 100000 (fs.mount-max)
+                   → Look for a directory that is mounted into itself (volctl plan:
+                     MountStorm), or raise fs.mount-max.
+        ✓ ok       kernel limits: far from used up: fs.file-max,
+                   fs.inotify.max_user_instances
+        ✓ ok       kernel: 6.12.0
+        ✓ ok       free space /var/lib/kubelet: 47 GiB of 93 GiB (the root directory)
+
       Pods and container runtime
         ✓ ok       static pods: 0 manifests in /etc/kubernetes/manifests
         ✓ ok       container runtime: unix:///run/containerd/containerd.sock answers:
@@ -66,28 +86,10 @@ describe('a node without an API server', () => {
         ✓ ok       CSI driver disk.test: plugins/disk.test/csi.sock answers,
                    registered; the CSINode was not read; no volume here needs it
 
-      volctl on this host
-        ✗ failed   programs lsns: lsns is not installed on this host; needed to find
-                   mount namespaces in which a volume is still mounted
-                   → Install util-linux.
-        ✓ ok       privileges: root, with every capability that apply needs
-        ✓ ok       namespaces: the node's mount, PID and user namespace, and its root
-                   directory
-        ✓ ok       programs: mount, umount, losetup, nsenter, stat, systemctl
-        ✓ ok       trusted files: nothing is ignored
-
-      Host
-        ? unknown  clock: the API server's clock is not known
-        ! warning  mounts: 95000 mounts of 100000 (fs.mount-max)
-                   → Look for a directory that is mounted into itself (volctl plan:
-                     MountStorm), or raise fs.mount-max.
-        ✓ ok       kernel: 6.12.0
-        ✓ ok       free space /var/lib/kubelet: 47 GiB of 93 GiB (the root directory)
-
       Not applicable here: CSIDriver objects, flexVolume
 
       Verdict: volctl plan cannot work here
-      33 checks: 2 failed, 13 unknown, 1 warning, 15 ok, 2 not applicable
+      34 checks: 2 failed, 13 unknown, 1 warning, 16 ok, 2 not applicable
       Do first: reachable: Check that the API server is up.
       Then: volctl doctor
       "

@@ -1,5 +1,4 @@
 /** `volctl status` on a screen: golden ones of every capture, and how columns give way. */
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -9,25 +8,16 @@ import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { nodeStatus } from '../../../src/core/status/node-status.ts'
 import type { Status } from '../../../src/core/status/status.ts'
 import { palette } from '../../../src/core/views/palette.ts'
-import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
-import { renderStatus } from '../../../src/core/views/status-view.ts'
-import { UNICODE_SYMBOLS } from '../../../src/core/views/symbols.ts'
+import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
+import { renderStatus, shownRows } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
+import { captureFiles } from '../../helpers/captures.ts'
 import { node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
+import { SCREENS } from '../../helpers/screens.ts'
 import { CAPTURES } from '../run-volctl.ts'
 
-const files = readdirSync(CAPTURES).flatMap((folder) =>
-  ['node.json', 'before.json', 'after.json']
-    .map((file) => join(folder, file))
-    .filter((path) => existsSync(join(CAPTURES, path))),
-)
-
-const SCREENS: Readonly<Record<string, Screen>> = {
-  '80x24': { ...PLAIN_SCREEN, width: 80, rows: 24 },
-  '120x40': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 120, rows: 40 },
-  pipe: PLAIN_SCREEN,
-}
+const files = captureFiles()
 
 const FEW = { all: false, suffix: '' }
 
@@ -56,7 +46,7 @@ describe.each(files)('%s', (path) => {
 
 it('colour paints, and says nothing that is not written', async () => {
   const status = await statusOf('recreate/before.json')
-  const screen = SCREENS['120x40'] as Screen
+  const screen = SCREENS['120x40']
   const painted = renderStatus(status, { ...screen, paint: await palette(true) }, FEW)
   expect(painted).not.toBe(stripVTControlCharacters(painted))
   expect(stripVTControlCharacters(painted)).toBe(renderStatus(status, screen, FEW))
@@ -74,6 +64,35 @@ it('-o wide shows everything: each row with its pod, what else is wrong, and why
   expect(text).toContain('UnresolvedVolume')
 })
 
+it.each([100, 160])('-o wide on a terminal of %i columns loses nothing', async (width) => {
+  const status = await statusOf('recreate/before.json')
+  const text = renderStatus(status, { ...PLAIN_SCREEN, wide: true, width, rows: 40 }, FEW)
+  expect(tooWide(text, width)).toEqual([])
+  const words = text.replaceAll(/\s+/g, ' ')
+  for (const { volume, verdict } of status.rows) {
+    expect(words).toContain(verdict.message)
+    expect(words).toContain(volume.driver ?? volume.plugin.replace('kubernetes.io/', ''))
+    for (const code of verdict.also) expect(words).toContain(code)
+  }
+})
+
+it('a good volume that is in use and not reported is shown, and why', () => {
+  const rows = (reported: boolean) =>
+    nodeStatus(
+      node()
+        .livingPod(uid(7), 'web-0', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-a' } }])
+        .persistentVolume('pv-a')
+        .build(),
+      planOptions(),
+    ).rows.map((row): typeof row => ({
+      ...row,
+      verdict: { state: 'good', message: 'as it should be', also: [] },
+      inUse: { computed: true, reported },
+    }))
+  expect(shownRows(rows(false), false)).toEqual(rows(false))
+  expect(shownRows(rows(true), false)).toEqual([])
+})
+
 it('columns give way in the order that the manual states', async () => {
   const status = await statusOf('recreate/before.json')
   const heads = (width: number): string[] => {
@@ -81,7 +100,8 @@ it('columns give way in the order that the manual states', async () => {
     const line = text.split('\n').find((each) => each.trim().startsWith('VOLUME')) ?? ''
     return line.trim().split(/ {2,}/)
   }
-  const order = ['SPEC NAME', 'IN USE', 'PLUGIN', 'WANTED', 'ATTACHED', 'STAGED', 'MOUNTED']
+  // In this node's table a volume is in use and not reported.
+  const order = ['SPEC NAME', 'PLUGIN', 'WANTED', 'ATTACHED', 'STAGED', 'MOUNTED', 'IN USE']
   const gone: string[] = []
   for (let width = 120; width > 30; width -= 3) {
     const shown = heads(width)
@@ -103,7 +123,7 @@ it('two pods of one name are told apart by their UIDs', () => {
 
 it('names from the cluster do not reach the terminal as they are', () => {
   const built = node().livingPod(uid(7), 'a\u001b[31mb', [{ name: 'x\u202ey', emptyDir: {} }])
-  const text = renderStatus(nodeStatus(built.build(), planOptions()), SCREENS['80x24'] as Screen, {
+  const text = renderStatus(nodeStatus(built.build(), planOptions()), SCREENS['80x24'], {
     all: true,
     suffix: '',
   })

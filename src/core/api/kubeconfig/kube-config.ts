@@ -249,7 +249,8 @@ function firstUsable(paths: readonly string[], kind: Kind, search: Search): Kube
 
 function fromCluster(env: Environment, options: DiscoverOptions, search: Search): KubeCredentials | undefined {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env
-  const directory = join(options.hostRoot ?? '/', SERVICE_ACCOUNT)
+  // In the Pod that volctl was started in, also where it has entered the node (--host-root).
+  const directory = callerPath(join(options.hostRoot ?? '/', SERVICE_ACCOUNT))
   if (!host || !port || !isThere(join(directory, 'token'))) {
     search.note('in-cluster', NOT_IN_A_POD)
     return undefined

@@ -14,15 +14,14 @@ import { deadMounts } from '../../node/dead-mounts.ts'
 import { flexDrivers } from '../../node/flex-drivers.ts'
 import { identityOf } from '../../node/identity-of.ts'
 import type { KubeletChoice } from '../../node/kubelet/find-kubelet.ts'
-import { withSignsOfLife } from '../../node/kubelet/signs-of-life.ts'
 import { livingVolumes } from '../../node/living-volumes.ts'
 import { type LocatedNode, locateNode } from '../../node/locate-node.ts'
 import { readMountTable } from '../../node/read-mountinfo.ts'
+import { doubtsOf, headingOf, kubeletOf } from '../../node/snapshot-parts.ts'
 import { readStaticPods } from '../../node/static-pods.ts'
 import { scanTree, type TreeScan } from '../../node/tree/read-tree.ts'
 import { structureLinks } from '../../node/tree/structure-links.ts'
 import { isInUserNamespace } from '../../processes/standing.ts'
-import { allDoubts } from '../../trust/doubts.ts'
 import type { DoctorFacts, Failure, Source } from '../facts.ts'
 import { attempt, resultOf } from './attempt.ts'
 import { type ApiChoice, gatherApi } from './gather-api.ts'
@@ -44,7 +43,7 @@ export async function gatherFacts(choice: KubeletChoice & ApiChoice): Promise<Do
   log(`node ${node?.nodeName ?? located.failure?.message}`)
   const { api, facts, failures } = await gatherApi(choice, node)
   log(`API: ${api === undefined ? (failures.api ?? failures.server ?? failures.credential)?.message : api.server}`)
-  const host = await gatherHost(node, resultOf(table)?.size)
+  const host = await gatherHost(node, resultOf(table), disk?.kubelet?.pid)
   return {
     source: 'node',
     ...(node !== undefined && disk !== undefined && { state: stateOf(node, disk, api) }),
@@ -120,20 +119,12 @@ function stateOf(
 ): NodeState {
   const capturedAt = new Date().toISOString()
   const tree = scan?.complete(api === undefined ? new Map() : livingVolumes(api))
-  // Of a test's host processes and ports are this machine's.
-  const doubts = allDoubts().filter(({ what }) => node.testHost === undefined || what.startsWith('/'))
-  const seen = kubelet && withSignsOfLife(kubelet, api, Date.parse(capturedAt))
-  const named = node.ownName && { nodeName: node.ownName.name, nodeNameFrom: node.ownName.from }
   const snapshot: NodeSnapshot = {
-    apiVersion: 'volctl.io/v1',
-    kind: 'NodeSnapshot',
-    capturedAt,
-    nodeName: node.nodeName,
-    rootDir: node.rootDir,
+    ...headingOf(node, capturedAt),
     ...sections,
     mountinfo: mounts.text,
-    ...defined({ api, tree, kubelet: seen && { ...seen, ...named } }),
-    ...(doubts.length > 0 && { notBelieved: doubts }),
+    ...defined({ api, tree, kubelet: kubelet && kubeletOf(node, kubelet, api, capturedAt) }),
+    ...doubtsOf(node),
   }
   return { snapshot, mounts }
 }

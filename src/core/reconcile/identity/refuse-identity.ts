@@ -1,6 +1,7 @@
 /** S1: the Node object must be this host's, and its name that of this host's kubelet. Otherwise the whole plan is refused. */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { defined } from '../../lang/defined.ts'
+import { shellWord } from '../../lang/shell-word.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { canonicalNodeName } from '../../node/kubelet/canonical-node-name.ts'
 import { parseKubeletFlags } from '../../node/kubelet/kubelet-flags.ts'
@@ -91,7 +92,7 @@ export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['ma
 function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanInputs['machine']): Refusal {
   const open = contradictions.filter(({ accepted }) => accepted !== true)
   const differences = open.map(({ field, node, host }) => `its ${field} is ${node}, this host's is ${host}`)
-  const flags = open.map(({ node }) => `--accept-identity ${quoted(node)}`)
+  const flags = open.map(({ node }) => `--accept-identity ${shellWord(node)}`)
   const boots = open.some(({ field }) => field === 'bootID')
     ? ' A kubelet that has just started reports its boot ID a few seconds later: plan again.'
     : ''
@@ -101,11 +102,6 @@ function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanI
     message: `node ${snapshot.nodeName} of ${snapshot.api?.server} may be another machine: ${differences.join('; ')}`,
     hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine, give ${flags.join(' ')}.`,
   }
-}
-
-/** Quoted for a shell. */
-function quoted(value: string): string {
-  return /^[\w.:-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`
 }
 
 /** Refuses a --node other than the name of this host's kubelet, if that name is known. */

@@ -1,0 +1,11 @@
+/** Words for a shell's command line; names come from the cluster and the disk. */
+
+/** A word that a shell takes literally, in quotes only where it needs them. */
+export function shellWord(word: string): string {
+  return /^[\w@%+=:,./^-]+$/.test(word) ? word : inQuotes(word)
+}
+
+/** In single quotes, of which a shell takes everything literally. */
+export function inQuotes(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,47 @@
+/**
+ * The container in which volctl was started (`--host-root`) has a copy of every mount of the node. A copy that does not follow
+ * the node's mounts (mountPropagation HostToContainer) stays when volctl unmounts, and holds the volume: volctl would stand in
+ * its own way (S6).
+ */
+
+import { withoutLink } from '../mountinfo/linked-mounts.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { goesWith } from '../mountinfo/propagation.ts'
+import type { StandingObstacle } from '../processes/standing.ts'
+import { caller } from '../trust/caller.ts'
+import { readMountTable } from './read-mountinfo.ts'
+
+/**
+ * Pure: the first copy of a mount below the root directory that stays when that mount is unmounted.
+ *
+ * @param theirs the table of the container. Only its mounts at the node's paths count, below whatever directory: a volume of the
+ * container itself is at another path, and in use
+ */
+export function privateCopy(table: MountTable, rootDir: string, theirs: MountTable): MountInfo | undefined {
+  for (const [dev, mounts] of Map.groupBy(table.under(rootDir), (mount) => mount.dev)) {
+    const stays = theirs.ofDevice(dev).find((copy) => {
+      const of = mounts.filter((mount) => isCopy(mount, copy))
+      return of.length > 0 && !of.some((mount) => goesWith(table, mount, copy, theirs))
+    })
+    if (stays !== undefined) return stays
+  }
+  return undefined
+}
+
+function isCopy(mount: MountInfo, { root, mountPoint }: MountInfo): boolean {
+  return mount.root === root && mountPoint.endsWith(withoutLink(mount).mountPoint)
+}
+
+/** Undefined: volctl runs in no container, or the container's mounts follow the node's. */
+export function copiesObstacle(table: MountTable, rootDir: string): StandingObstacle | undefined {
+  const by = caller()
+  if (by === undefined) return undefined
+  const copy = privateCopy(table, rootDir, readMountTable(`/proc/${by.pid}/mountinfo`))
+  if (copy === undefined) return undefined
+  return {
+    rule: 'S6',
+    code: 'HostRootPrivate',
+    message: `the mounts of this container do not follow the node's, so it would hold what volctl unmounts: ${copy.mountPoint}`,
+    hint: 'Run volctl in a Pod whose volume of / has mountPropagation: HostToContainer (deploy/node-pod.yaml), or on the node itself.',
+  }
+}

@@ -1,0 +1,75 @@
+/** Which Kubernetes runs here: the version of the API server, and of the kubelet of this node. Nobody waits long for them. */
+import { hostname } from 'node:os'
+import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
+import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
+import { getNode } from '../api/node-objects.ts'
+import { received } from '../api/received-objects.ts'
+import { errorMessage } from '../errors/errors.ts'
+import { kept, needed, text } from '../json/shape.ts'
+import { canonicalNodeName } from './kubelet/canonical-node-name.ts'
+import { type LocatedNode, locateNode } from './locate-node.ts'
+
+export interface VersionsHere {
+  readonly server?: { readonly version: string; readonly address: string }
+  /** As the Node's status has it. */
+  readonly kubelet?: { readonly version: string; readonly node: string }
+}
+
+export interface VersionChoice {
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
+  readonly node?: string | undefined
+  /** Ends every request. */
+  readonly signal: AbortSignal
+  /** Told why something is missing. */
+  readonly log: (line: string) => void
+}
+
+/** What can be read of both; never throws. No program is started for a credential. */
+export async function versionsHere({ kubeconfig, context, node, signal, log }: VersionChoice): Promise<VersionsHere> {
+  const tried = async <T>(what: string, read: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read()
+    } catch (error) {
+      log(`${what}: ${errorMessage(error)}`)
+      return undefined
+    }
+  }
+  const here = await tried('this node', () => locateNode({ nodeName: node }))
+  const client = await tried('credential', () => clientOf(here, { kubeconfig, context }))
+  if (client === undefined) return {}
+  const name = here?.nodeName ?? node ?? canonicalNodeName(hostname())
+  try {
+    const [version, kubelet] = await Promise.all([
+      tried('API server', () => serverVersion(client, signal)),
+      tried(`node ${name}`, async () => (await getNode(client, name, signal)).status?.nodeInfo?.kubeletVersion),
+    ])
+    return {
+      ...(version !== undefined && { server: { version, address: client.server } }),
+      ...(kubelet !== undefined && { kubelet: { version: kubelet, node: name } }),
+    }
+  } finally {
+    client.close()
+  }
+}
+
+function clientOf(
+  here: LocatedNode | undefined,
+  { kubeconfig, context }: Pick<VersionChoice, 'kubeconfig' | 'context'>,
+): KubeClient {
+  const credentials = discoverKubeConfig({
+    kubeletKubeconfig: here?.kubelet?.kubeconfig,
+    kubeconfig: kubeconfig ?? here?.testHost?.kubeconfig,
+    context,
+    unattended: true,
+  })
+  return createKubeClient(credentials)
+}
+
+async function serverVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
+  const answer = await client.get('/version', { signal, plain: true })
+  return received(kept<{ readonly gitVersion: string }>({ gitVersion: needed(text) }), answer, {
+    client,
+    request: 'GET /version',
+  }).gitVersion
+}

@@ -1,0 +1,146 @@
+/**
+ * The rules in deploy/node-problem-detector, run as the detector's custom plugin monitor runs them: each in a process group of its
+ * own, as many at once as `concurrency` says; killed with its group after the shorter of both timeouts; of each output 4 KiB are
+ * read, to its end; standard output is trimmed and cut by bytes; 0 is ok, 1 not ok, all else unknown.
+ *
+ * @see node-problem-detector, pkg/custompluginmonitor/plugin/plugin.go
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startWarmNode, type WarmNode } from '../../scripts/warm-up.ts'
+import { parseDuration } from '../../src/core/lang/duration.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { BUNDLE } from '../helpers/volctl-program.ts'
+
+interface Rule {
+  readonly args: readonly string[]
+  readonly timeout: string
+}
+
+interface Monitor {
+  readonly pluginConfig: { readonly timeout: string; readonly max_output_length: number; readonly concurrency: number }
+  readonly rules: readonly Rule[]
+}
+
+const MONITOR = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../deploy/node-problem-detector/volctl-monitor.json'), 'utf8'),
+) as Monitor
+
+const MOST_BYTES = 4096
+
+interface Answer {
+  readonly status: 'ok' | 'notOk' | 'unknown'
+  readonly message: string
+  readonly stderr: string
+  readonly killed: boolean
+}
+
+/** All rules of a monitor, as many at once as it says. */
+async function runRules({ pluginConfig, rules }: Monitor, env: NodeJS.ProcessEnv): Promise<Answer[]> {
+  const answers: Answer[] = []
+  const left = [...rules.entries()]
+  const worker = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift())
+      answers[next[0]] = await run(next[1], pluginConfig, env)
+  }
+  await Promise.all(Array.from({ length: pluginConfig.concurrency }, worker))
+  return answers
+}
+
+async function run(rule: Rule, config: Monitor['pluginConfig'], env: NodeJS.ProcessEnv): Promise<Answer> {
+  // The path of the rule is where volctl is installed on a node.
+  const child = spawn(BUNDLE, rule.args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env })
+  const outputs = [child.stdout, child.stderr].map((stream) => firstBytes(stream))
+  let killed = false
+  const limit = Math.min(parseDuration(rule.timeout, ''), parseDuration(config.timeout, ''))
+  const timer = setTimeout(() => {
+    killed = true
+    process.kill(-(child.pid ?? 0), 'SIGKILL')
+  }, limit)
+  const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
+  // A process that outlives volctl with its standard output open would keep the detector waiting here.
+  const [stdout = '', stderr = ''] = await Promise.all(outputs)
+  const code = await ended
+  clearTimeout(timer)
+  const message = Buffer.from(stdout.trim()).subarray(0, config.max_output_length).toString()
+  return { status: code === 0 ? 'ok' : code === 1 ? 'notOk' : 'unknown', message, stderr, killed }
+}
+
+async function firstBytes(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).subarray(0, MOST_BYTES).toString()
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'volctl-detector-'))
+let node: WarmNode
+let silent: Server
+const sockets = new Set<Socket>()
+
+beforeAll(async () => {
+  node = await startWarmNode(join(CAPTURES, 'empty-dirs', 'before.json'))
+  silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+})
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy()
+  silent.close()
+  await node[Symbol.asyncDispose]()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const here = (): NodeJS.ProcessEnv => ({ ...process.env, ...node.env })
+
+/** The monitor with these flags, in the place of its own ones of the same names. */
+function withFlags(flags: readonly string[], change: Partial<Rule> = {}): Monitor {
+  const names = flags.map((flag) => flag.split('=')[0])
+  const own = ({ args }: Rule): string[] => args.filter((arg) => !names.includes(arg.split('=')[0]))
+  return { ...MONITOR, rules: MONITOR.rules.map((rule) => ({ ...rule, ...change, args: [...own(rule), ...flags] })) }
+}
+
+/** Of a server that nobody listens at, or of one that never answers. */
+function kubeconfig(port: number): string {
+  const file = join(directory, `port-${port}`)
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: { token: 'x' } }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  }
+  writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
+  return file
+}
+
+it('not ok: the second look follows sooner than on a node', async () => {
+  const answers = await runRules(withFlags(['--confirm=50ms']), here())
+  expect(answers).toHaveLength(MONITOR.rules.length)
+  for (const { status, message, killed } of answers) {
+    expect({ status, killed }).toEqual({ status: 'notOk', killed: false })
+    expect(message).toMatch(/^not ok: .*orphaned pod/)
+  }
+})
+
+it('ok: what is borne', async () => {
+  const most = ['errors', 'dead-mounts', 'orphaned-pods', 'leaked-devices', 'blocked'].map((each) => `--max-${each}=99`)
+  const [answer] = await runRules(withFlags([...most, '--max-waiting-for=9999h']), here())
+  expect(answer).toMatchObject({ status: 'ok', message: expect.stringMatching(/^ok: \d+ volumes/), killed: false })
+})
+
+it('unknown: nobody listens at the address of the API server', async () => {
+  const [answer] = await runRules(withFlags([`--kubeconfig=${kubeconfig(1)}`, '--timeout=700ms']), here())
+  expect(answer).toMatchObject({ status: 'unknown', message: expect.stringMatching(/^unknown: /), killed: false })
+  expect(answer?.stderr).not.toBe('')
+})
+
+it('killed with its group: nothing is left that keeps the detector waiting', async () => {
+  const { port } = silent.address() as { port: number }
+  const monitor = withFlags([`--kubeconfig=${kubeconfig(port)}`], { timeout: '800ms' })
+  const [answer] = await runRules(monitor, here())
+  expect(answer).toMatchObject({ status: 'unknown', killed: true })
+})

@@ -1,0 +1,9 @@
+/** What answers are drawn on for golden screens: a small terminal with plain signs, a large one, and a pipe. */
+import { PLAIN_SCREEN, type Screen } from '../../src/core/views/screen.ts'
+import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
+
+export const SCREENS = {
+  '80x24': { ...PLAIN_SCREEN, width: 80, rows: 24 },
+  '120x40': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 120, rows: 40 },
+  'a pipe': PLAIN_SCREEN,
+} as const satisfies Readonly<Record<string, Screen>>
