@@ -2,14 +2,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ApplyEvent } from '../../src/core/plan/events.ts'
 import { noMounts } from '../helpers/namespace.ts'
-import { layouts, timesInTable } from '../helpers/scene/layouts.ts'
-import { inContainer, runScenario } from './run-scenario.ts'
+import { timesInTable } from '../helpers/scene/layouts.ts'
+import { inContainer, layoutsHere, runScenario } from './run-scenario.ts'
 import type { Look, RepairReport } from './scenarios/repair.ts'
 
 describe.skipIf(noMounts !== undefined)(`repair${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
-  // Of a tree that tells nothing to others no mount of a container follows: apply is refused there (HostRootPrivate).
-  const possible = layouts.filter((layout) => !(inContainer && layout === 'slave'))
-  describe.each(possible)('its root directory: %s', (layout) => {
+  describe.each(layoutsHere)('its root directory: %s', (layout) => {
     let report: RepairReport
     beforeAll(async () => {
       report = await runScenario('repair', layout)

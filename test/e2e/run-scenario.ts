@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { ownProcArguments, unshareArguments } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
+import { layouts } from '../helpers/scene/layouts.ts'
 
 /**
  * volctl runs in a container made from the image (test/helpers/image/volctl). There are differences: mounts of the node are
@@ -12,6 +13,9 @@ import { nodeProgram } from '../helpers/programs.ts'
  * is not a Ctrl-C; what is to be typed has --host-root.
  */
 export const inContainer = process.env.VOLCTL_IMAGE_ROOT !== undefined
+
+/** Of a tree that tells nothing to others no mount of a container follows: apply is refused there (HostRootPrivate). */
+export const layoutsHere = layouts.filter((layout) => !(inContainer && layout === 'slave'))
 
 /**
  * A container sees the processes of its node, and its mounts follow the node's, where they are shared as systemd makes them
