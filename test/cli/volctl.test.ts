@@ -152,7 +152,6 @@ describe('explain', () => {
 describe('what goes wrong is one clear line, with what to do', () => {
   it.each([
     { name: 'an unknown flag', args: ['plan', '--foo'], says: 'unknown flag: --foo' },
-    { name: 'a flag of a later version', args: ['plan', '--cluster'], says: 'unknown flag: --cluster' },
     { name: 'two plan files', args: ['apply', 'a.plan', 'b.plan'], says: 'Unexpected argument: b.plan' },
     {
       name: 'a second argument to a repeatable flag',
