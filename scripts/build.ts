@@ -3,7 +3,17 @@
  * the launcher's code cache. Two builds of the same source give the same volctl.cjs, byte for byte.
  */
 import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type BuildOptions, build } from 'esbuild'
@@ -34,6 +44,12 @@ export const SAME_BYTES = [
 export async function buildBundle(dist: string): Promise<string> {
   const outfile = join(dist, 'volctl.cjs')
   await build({ ...(await bundleOptions()), outfile })
+  // esbuild leaves regular expressions as they are; there an escape means the same.
+  const escaped = readFileSync(outfile, 'utf8').replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  writeFileSync(outfile, escaped)
   return outfile
 }
 
@@ -63,7 +79,8 @@ async function bundleOptions(): Promise<BuildOptions> {
     minify: true,
     keepNames: true,
     legalComments: 'none',
-    charset: 'utf8',
+    // Read as one byte a character: half the memory, and no decoding.
+    charset: 'ascii',
     absWorkingDir: root,
     logLevel: 'warning',
     plugins: [clientNodePlugin(), oclifPlugin()],

@@ -44,9 +44,15 @@ case $prefix in
   *) fail "--prefix must be an absolute path: $prefix" ;;
 esac
 record=$prefix/lib/volctl/installed
+# A link to volctl, by whose name kubectl finds it.
+plugin=bin/kubectl-volctl
 
 # Of a file below the prefix: is it as it was put there?
 is_ours() {
+  if [ "$1" = "$plugin" ]; then
+    [ -f "$record" ] && [ "$(readlink "$prefix/$1" 2>/dev/null)" = volctl ] && grep -qxF "link  $1" "$record"
+    return
+  fi
   [ -f "$record" ] && [ -f "$prefix/$1" ] && [ ! -L "$prefix/$1" ] || return 1
   found=$(sha256sum <"$prefix/$1") && grep -qxF "${found%% *}  $1" "$record"
 }
@@ -124,13 +130,18 @@ set -- "$work"/new/*
 new=$1
 [ $# = 1 ] && [ -f "$new/bin/volctl" ] || fail "$tarball is not a tarball of volctl. Nothing was installed."
 [ ! -e "$new/lib/volctl/installed" ] || fail "$tarball is not a tarball of volctl. Nothing was installed."
-(cd "$new" && find . -type f | sed 's,^\./,,' | sort) >"$work/names"
+(cd "$new" && find . -type f -o -type l | sed 's,^\./,,' | sort) >"$work/names"
 while read -r name; do
   if [ -e "$prefix/$name" ] || [ -L "$prefix/$name" ]; then
     is_ours "$name" || fail "$prefix/$name exists, and was not put there by this script. Nothing was installed."
   fi
 done <"$work/names"
-(cd "$new" && while read -r name; do sha256sum "$name"; done) <"$work/names" >"$work/record"
+(cd "$new" && while read -r name; do
+  case $name in
+    "$plugin") echo "link  $name" ;;
+    *) sha256sum "$name" ;;
+  esac
+done) <"$work/names" >"$work/record"
 
 # Old and new record together, until all is in place: so that an interrupted upgrade can be repeated or taken away.
 mkdir -p "$prefix/lib/volctl"

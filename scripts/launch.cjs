@@ -24,7 +24,7 @@ if (isRoot) orEnd(() => requireOurDirectories())
 if (isRoot) for (const name of ['kept-environment.cjs', 'load-bundle.cjs']) orEnd(() => readOurs(name))
 keepEnvironment(require('./kept-environment.cjs'))
 const bundle = isRoot ? orEnd(() => readOurs(BUNDLE)) : readFileSync(join(__dirname, BUNDLE))
-require('./load-bundle.cjs').loadBundle(bundle.toString('utf8'), codeCache())
+require('./load-bundle.cjs').loadBundle(bundle.toString('latin1'), codeCache())
 
 /** V8 does not verify cached code: nobody must run what somebody else could have put there. */
 function codeCache() {

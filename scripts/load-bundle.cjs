@@ -9,7 +9,7 @@ const vm = require('node:vm')
 const NAME = 'volctl.cjs'
 
 /**
- * @param {string} source of the bundle
+ * @param {string} source of the bundle, which is plain ASCII
  * @param {Buffer | undefined} cachedData made from the same bundle by the same Node.js; V8 drops any other
  * @returns {vm.Script} which has run
  */

@@ -14,7 +14,7 @@ const OF_FLAGS = { from: 12, to: 16 }
 
 const dist = resolve(directory)
 const path = join(dist, 'code-cache')
-const source = readFileSync(join(dist, 'volctl.cjs'), 'utf8')
+const source = readFileSync(join(dist, 'volctl.cjs'), 'latin1')
 const { compileBundle, loadBundle } = require(join(dist, 'load-bundle.cjs'))
 
 if (args.length === 0) {

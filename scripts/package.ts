@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -22,6 +23,7 @@ import { CAPTURE, EMULATOR, makeExecutable } from './package/executable.ts'
 import { about, type Effort } from './package/facts.ts'
 import { leastRoot } from './package/fetched.ts'
 import { type Image, makeImage, writeImageArchive } from './package/image.ts'
+import { krewManifest } from './package/krew.ts'
 import { writeRpm } from './package/rpm.ts'
 import { isInstalled, run } from './package/run.ts'
 import { writeTarball } from './package/tarball.ts'
@@ -69,8 +71,17 @@ async function tryOut(arch: Arch, executable: string): Promise<void> {
     run('env', ['-i', ...before, executable, ...args])
 }
 
+/** Only of a whole release: krew's manifest names every machine. */
+function writeKrewManifest(out: string): void {
+  const [x64, arm64] = ARCHES.map((arch) => join(out, `${releaseName(arch)}.tar.gz`)).map((path) =>
+    existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : undefined,
+  )
+  if (x64 === undefined || arm64 === undefined) return
+  writeFileSync(join(out, 'volctl.yaml'), krewManifest(about.version, { x64, arm64 }))
+}
+
 function writeSums(out: string): void {
-  const names = readdirSync(out).filter((name) => name.startsWith('volctl-') || name === 'install.sh')
+  const names = readdirSync(out).filter((name) => /^volctl[-.]/.test(name) || name === 'install.sh')
   const lines = names.toSorted().map((name) => {
     const bytes = readFileSync(join(out, name))
     console.log(`${name.padEnd(44)} ${(statSync(join(out, name)).size / 1e6).toFixed(1).padStart(7)} MB`)
@@ -98,6 +109,7 @@ if (import.meta.main) {
   }
   if (images.length > 1) writeImageArchive(images, date, join(out, `volctl-${about.version}-linux.oci.tar`))
   copyFileSync(join(root, 'scripts', 'install.sh'), join(out, 'install.sh'))
+  writeKrewManifest(out)
   run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], { cwd: root })
   settle(out, date)
   for (const name of readdirSync(out).filter((each) => EXECUTABLE.test(each))) chmodSync(join(out, name), 0o755)

@@ -2,17 +2,22 @@
  * Where the bundle begins. The build appends a call with the manifest of the commands, so that help and usage errors
  * need no command's code, and oclif never looks on disk for commands, plugins or hooks.
  */
-import { type Command, type Interfaces, run, settings } from '@oclif/core'
+import type { Command, Interfaces } from '@oclif/core'
 import pjson from '../package.json' with { type: 'json' }
 import { isColourful } from './core/cli/colour.ts'
 import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
+import { asksForVersion, versionLine } from './core/cli/version-line.ts'
 import { askedChild, type OwnChild } from './core/processes/own-child.ts'
+import { acceptCalledAs, asCalled, programName } from './core/trust/called-as.ts'
 import { acceptCaller } from './core/trust/caller.ts'
 import { environment } from './core/trust/environment.ts'
 import { palette } from './core/views/palette.ts'
+
+/** In a Pod of `volctl on` (through-pod/framed-command.ts). */
+const FRAMED = '__framed'
 
 /** Literal imports, which the bundler keeps lazy. */
 const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>>> = {
@@ -22,6 +27,7 @@ const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>
   doctor: () => import('./commands/doctor.ts'),
   explain: () => import('./commands/explain.ts'),
   journal: () => import('./commands/journal.ts'),
+  on: () => import('./commands/on.ts'),
   plan: () => import('./commands/plan.ts'),
   status: () => import('./commands/status.ts'),
   snapshot: () => import('./commands/snapshot.ts'),
@@ -44,13 +50,19 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
   const output = standardOutput()
   process.stderr.on('error', () => undefined)
   try {
-    const args = acceptCaller(process.argv.slice(2))
+    const args = acceptCalledAs(acceptCaller(process.argv.slice(2)), nodeCommands(manifest))
     const child = askedChild(args)
     if (child !== undefined) {
       await CHILDREN[child]()
       process.exit()
     }
     const [first, ...asked] = args
+    if (first === FRAMED) {
+      const { runFramed } = await import('./core/through-pod/framed-command.ts')
+      const status = await runFramed(asked, pjson.version, (line) => output.write(line))
+      await output.flush()
+      process.exit(status)
+    }
     if (first === '__complete') {
       const { answerCompletion } = await import('./core/completion/answer-completion.ts')
       await answerCompletion(asked, root, async (text) => {
@@ -59,8 +71,15 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
       })
       process.exit()
     }
+    if (asksForVersion(args)) {
+      output.write(versionLine())
+      await output.flush()
+      process.exit()
+    }
+    // Not before: neither a version, a completion nor a child needs it, and it is a third of what a start evaluates.
+    const { run, settings } = await import('@oclif/core')
     settings.enableAutoTranspile = false
-    const plugin = embeddedPlugin(manifest, root)
+    const plugin = embeddedPlugin(asTypedHere(manifest), root)
     await run(commandLine(args), {
       root,
       pjson: plugin.pjson,
@@ -74,6 +93,16 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
   }
   await messages.flush()
   process.exit()
+}
+
+/** Commands that a hint may name, as this person calls them; `on` says itself what is typed. */
+function nodeCommands({ commands }: Interfaces.Manifest): string[] {
+  return Object.keys(commands).filter((name) => name !== 'on')
+}
+
+/** The help in this person's words. */
+function asTypedHere(manifest: Interfaces.Manifest): Interfaces.Manifest {
+  return programName() === pjson.oclif.bin ? manifest : JSON.parse(asCalled(JSON.stringify(manifest)))
 }
 
 /** `volctl help plan` as everybody's fingers have it. */
@@ -112,7 +141,7 @@ function embeddedPlugin(manifest: Interfaces.Manifest, root: string): Interfaces
     name: pjson.name,
     version: pjson.version,
     root,
-    pjson: pjson as unknown as Interfaces.Plugin['pjson'],
+    pjson: { ...pjson, oclif: { ...pjson.oclif, bin: programName() } } as unknown as Interfaces.Plugin['pjson'],
     type: 'core',
     moduleType: 'module',
     isRoot: true,

@@ -1,7 +1,7 @@
-/** Whole processes, timed in pairs: only the ratio of two that ran one after the other means anything here. */
+/** Whole processes, timed in rounds: only the ratio of two that ran one after the other means anything here. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 
 /** One command line to be timed. */
@@ -16,44 +16,69 @@ export interface Timed {
   readonly after?: () => Promise<void> | void
 }
 
-export interface PairRatios {
-  readonly pairs: number
-  /** Median of subject/peer over the pairs, and its extremes. */
+/** What one run took. */
+export interface Run {
+  readonly ms: number
+  /** User and system time, in steps of 10 ms. */
+  readonly cpuMs: number
+}
+
+export interface Ratios {
+  readonly rounds: number
+  /** Median of subject/peer over the rounds, and its extremes. */
   readonly ratio: number
   readonly least: number
   readonly most: number
-  /** Medians. */
-  readonly subjectMs: number
-  readonly peerMs: number
+  /** Medians, in `unit`. */
+  readonly subject: number
+  readonly peer: number
+  readonly unit: 'ms' | 'MB'
+  /** Of the sums over all rounds. */
+  readonly cpuRatio?: number
 }
 
-/** Runs both alternately, changing the order from pair to pair, after one unmeasured run of each. */
-export async function pairRatios(subject: Timed, peer: Timed, pairs: number): Promise<PairRatios> {
-  await timed(peer)
-  await timed(subject)
-  const subjectMs: number[] = []
-  const peerMs: number[] = []
-  for (let pair = 0; pair < pairs; pair++) {
-    if (pair % 2 === 0) peerMs.push(await timed(peer))
-    subjectMs.push(await timed(subject))
-    if (pair % 2 === 1) peerMs.push(await timed(peer))
+/** Runs all, one after the other, in an order that turns from round to round, after one unmeasured run of each. */
+export async function inRounds<K extends string>(
+  commands: Readonly<Record<K, Timed>>,
+  rounds: number,
+): Promise<Readonly<Record<K, readonly Run[]>>> {
+  const names = Object.keys(commands) as K[]
+  const runs = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<K, Run[]>
+  for (const name of names) await timed(commands[name])
+  for (let round = 0; round < rounds; round++) {
+    const order = round % 2 === 0 ? names : names.toReversed()
+    for (const name of order) runs[name].push(await timed(commands[name]))
   }
-  const ratios = subjectMs.map((ms, pair) => ms / (peerMs[pair] ?? Number.NaN))
+  return runs
+}
+
+/** The ratio of two commands of the same rounds. */
+export function ratios(subject: readonly Run[], peer: readonly Run[]): Ratios {
+  const cpu = (runs: readonly Run[]): number => runs.reduce((sum, { cpuMs }) => sum + cpuMs, 0)
+  const ms = (runs: readonly Run[]): number[] => runs.map((run) => run.ms)
+  return { ...ratiosOf(ms(subject), ms(peer), 'ms'), cpuRatio: cpu(subject) / cpu(peer) }
+}
+
+/** @param peer as many values as the subject has, or one that holds for all */
+export function ratiosOf(subject: readonly number[], peer: readonly number[], unit: Ratios['unit']): Ratios {
+  const each = subject.map((value, round) => value / (peer[round] ?? peer[0] ?? Number.NaN))
   return {
-    pairs,
-    ratio: median(ratios),
-    least: Math.min(...ratios),
-    most: Math.max(...ratios),
-    subjectMs: median(subjectMs),
-    peerMs: median(peerMs),
+    rounds: subject.length,
+    ratio: median(each),
+    least: Math.min(...each),
+    most: Math.max(...each),
+    subject: median(subject),
+    peer: median(peer),
+    unit,
   }
 }
 
-/** Milliseconds from start to end; throws if the command fails. */
-async function timed({ command, env = {}, stdout = '/dev/null', before, after }: Timed): Promise<number> {
+/** @throws if the command fails */
+export async function timed({ command, env = {}, stdout = '/dev/null', before, after }: Timed): Promise<Run> {
   await before?.()
   const [file = '', ...args] = command
   const output = openSync(stdout, 'w')
+  const cpuBefore = childrenCpuMs()
   const started = performance.now()
   const child = spawn(file, args, {
     stdio: ['ignore', output, 'pipe'],
@@ -63,9 +88,34 @@ async function timed({ command, env = {}, stdout = '/dev/null', before, after }:
   const messages = child.stderr === null ? '' : text(child.stderr)
   const [status] = (await once(child, 'exit')) as [number | null]
   const ms = performance.now() - started
+  const cpuMs = childrenCpuMs() - cpuBefore
   if (status !== 0) throw new Error(`${command.join(' ')} ended with ${status}: ${await messages}`)
   await after?.()
-  return ms
+  return { ms, cpuMs }
+}
+
+/** User and system time of all children that have ended: proc_pid_stat(5), cutime and cstime, in ticks of 10 ms. */
+function childrenCpuMs(): number {
+  const [, fields = ''] = readFileSync('/proc/self/stat', 'utf8').split(') ')
+  const [user, system] = fields.split(' ').slice(13, 15)
+  return (Number(user) + Number(system)) * 10
+}
+
+/** In KiB, by wait4(2): of the program alone, started by a small one, since a child begins as large as its parent. */
+const PEAK_MEMORY = `my $usage = "\\0" x 144; open(STDOUT, ">", $ENV{OUTPUT}); system(@ARGV) == 0 or exit 1;
+syscall(SYS, -1, $usage); print STDERR unpack("x32 q", $usage)`
+const GETRUSAGE: Readonly<Record<string, number>> = { x64: 98, arm64: 165 }
+
+/** The peak memory of a command, in MB. @throws if it fails */
+export async function peakMemory({ command, env = {}, stdout = '/dev/null' }: Timed): Promise<number> {
+  const script = PEAK_MEMORY.replace('SYS', String(GETRUSAGE[process.arch]))
+  const child = spawn('perl', ['-e', script, ...command], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', OUTPUT: stdout, ...env },
+  })
+  const [said, [status]] = await Promise.all([text(child.stderr), once(child, 'exit') as Promise<[number | null]>])
+  if (status !== 0) throw new Error(`${command.join(' ')} failed: ${said}`)
+  return Number(said.trim().split('\n').at(-1)) / 1024
 }
 
 function median(values: readonly number[]): number {

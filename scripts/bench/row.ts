@@ -1,4 +1,4 @@
-import type { PairRatios } from './measure.ts'
+import type { Ratios } from './measure.ts'
 
 /** One demand, with everything needed to judge the figure. */
 export interface Row {
@@ -6,44 +6,86 @@ export interface Row {
   /** What it is measured against. */
   readonly peer: string
   readonly scene: string
-  readonly credential: string
-  readonly output: string
-  readonly cache: string
-  /** `atMost`: subject/peer; `atLeast`: how many times faster the subject is, peer/subject. */
-  readonly demand: { readonly atMost: number } | { readonly atLeast: number }
+  /** `atMost`: subject/peer; `atLeast`: how many times faster the subject is, peer/subject; `none`: not one is allowed. */
+  readonly demand: { readonly atMost: number } | { readonly atLeast: number } | { readonly none: true }
 }
 
-export type Result = Row & ({ readonly measured: PairRatios } | { readonly notRun: string })
+/** Users may have either; the demand holds for the executable. */
+export interface Measured {
+  readonly executable: Ratios
+  readonly bundle?: Ratios
+}
 
-/** Only `FAIL` makes the bench fail; a row that cannot run here says why. */
-export function verdict(result: Result): 'pass' | 'FAIL' | 'not run' {
+export type Result = Row &
+  ({ readonly measured: Measured } | { readonly counted: number } | { readonly notRun: string })
+
+/** Only `MISSED` makes the bench fail; a row that cannot run here says why. */
+export function verdict(result: Result): 'met' | 'MISSED' | 'not run' {
   if ('notRun' in result) return 'not run'
-  const { ratio } = result.measured
-  const met = 'atMost' in result.demand ? ratio <= result.demand.atMost : 1 / ratio >= result.demand.atLeast
-  return met ? 'pass' : 'FAIL'
+  if ('counted' in result) return result.counted === 0 ? 'met' : 'MISSED'
+  const { ratio } = result.measured.executable
+  const { demand } = result
+  const met = 'atMost' in demand ? ratio <= demand.atMost : 'atLeast' in demand && 1 / ratio >= demand.atLeast
+  return met ? 'met' : 'MISSED'
+}
+
+/** Cells of the table. */
+export interface Cells {
+  readonly name: string
+  readonly demanded: string
+  readonly executable: string
+  readonly bundle: string
+  readonly raw: string
+  readonly verdict: string
+}
+
+export function cellsOf(result: Result): Cells {
+  const { name, peer, demand } = result
+  const demanded =
+    'atMost' in demand ? `≤ ${demand.atMost}` : 'atLeast' in demand ? `≥ ${demand.atLeast} × faster` : '0'
+  const cells = { name: `${name} / ${peer}`, demanded, bundle: '', raw: '', verdict: verdict(result) }
+  if ('notRun' in result) return { ...cells, executable: result.notRun }
+  if ('counted' in result) return { ...cells, executable: String(result.counted) }
+  const { executable, bundle } = result.measured
+  return {
+    ...cells,
+    executable: ratioText(executable, demand),
+    bundle: bundle === undefined ? '' : ratioText(bundle, demand),
+    raw: rawText(executable, bundle),
+  }
+}
+
+function ratioText({ ratio, least, most }: Ratios, demand: Row['demand']): string {
+  const values = 'atLeast' in demand ? [1 / ratio, 1 / most, 1 / least] : [ratio, least, most]
+  const [middle, low, high] = values.map((value) => value.toFixed(2))
+  return `${middle} (${low} to ${high})`
+}
+
+function rawText({ subject, peer, unit, rounds, cpuRatio }: Ratios, bundle: Ratios | undefined): string {
+  const medians = [subject, ...(bundle === undefined ? [] : [bundle.subject]), peer].map((value) => value.toFixed(0))
+  const cpu = cpuRatio === undefined || !Number.isFinite(cpuRatio) ? '' : `, CPU ${cpuRatio.toFixed(2)}`
+  return `${medians.join(' / ')} ${unit}, ${rounds} rounds${cpu}`
 }
 
 export function renderRow(result: Result): string {
-  const { name, peer, scene, credential, output, cache, demand } = result
-  const demanded = 'atMost' in demand ? `≤ ${demand.atMost} ×` : `≥ ${demand.atLeast} × faster than`
+  const { name, demanded, executable, bundle, raw, verdict } = cellsOf(result)
   return [
-    `${verdict(result)}: ${name}`,
-    `  demanded    ${demanded} ${peer}`,
-    `  measured    ${measured(result)}`,
-    `  scene       ${scene}`,
-    `  credential  ${credential}`,
-    `  output      ${output}`,
-    `  cache       ${cache}`,
+    `${verdict}: ${name}`,
+    `  demanded    ${demanded}`,
+    `  executable  ${executable}`,
+    ...(bundle === '' ? [] : [`  bundle      ${bundle}`]),
+    ...(raw === '' ? [] : [`  medians     ${raw}`]),
+    `  scene       ${result.scene}`,
     '',
   ].join('\n')
 }
 
-function measured(result: Result): string {
-  if ('notRun' in result) return `not run: ${result.notRun}`
-  const { ratio, least, most, subjectMs, peerMs, pairs } = result.measured
-  const faster = 'atLeast' in result.demand
-  const shown = faster ? [1 / ratio, 1 / most, 1 / least] : [ratio, least, most]
-  const [middle, low, high] = shown.map((value) => value.toFixed(2))
-  const times = `medians ${subjectMs.toFixed(0)} ms and ${peerMs.toFixed(0)} ms`
-  return `${middle} × (${low} to ${high} in ${pairs} pairs; ${times})`
+/** The table of docs/speed.md. */
+export function markdownTable(results: readonly Result[]): string {
+  const lines = results.map((result) => {
+    const { name, demanded, executable, bundle, raw, verdict } = cellsOf(result)
+    return `| ${[name, demanded, executable, bundle, raw, verdict].join(' | ')} |`
+  })
+  const head = '| what / against what | demanded | executable | npm package | medians: executable / npm / other | |'
+  return [head, '|---|---|---|---|---|---|', ...lines].join('\n')
 }

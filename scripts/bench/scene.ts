@@ -10,6 +10,7 @@ import { type ApiObject, MACHINE_ID, NODE_NAME, nodeObjects } from './api-object
 import { type Layout, LayoutBuilder } from './layout.ts'
 import type { Timed } from './measure.ts'
 import { PRIVATE_NODE } from './private-node.ts'
+import type { Form, Programs } from './programs.ts'
 
 export interface SceneContent {
   /** Living pods, as the API has them. */
@@ -30,20 +31,21 @@ export interface Scene extends AsyncDisposable {
   make(): Promise<void>
   /** A command inside the scene's mount namespace. */
   inside(command: readonly string[]): Timed
-  /** A volctl command that looks at the scene. */
-  volctl(args: readonly string[]): Timed
+  /** A volctl command that looks at the scene, in both forms. */
+  volctl(args: readonly string[]): Readonly<Record<Form, Timed>>
 }
 
-const root = join(import.meta.dirname, '..', '..')
-/** As users run it. */
-export const VOLCTL = join(root, 'bin', 'volctl')
-
-/** @param user of the test API server's users */
+/**
+ * @param name its directory's
+ * @param user of the test API server's users
+ */
 export async function startScene(
-  directory: string,
+  programs: Programs,
+  name: string,
   user: string,
   describe: (layout: LayoutBuilder) => SceneContent,
 ): Promise<Scene> {
+  const directory = programs.directory(name)
   const rootDir = join(directory, 'kubelet')
   mkdirSync(rootDir, { recursive: true })
   const { pods, objects = [], layout } = describe(new LayoutBuilder(rootDir))
@@ -85,6 +87,10 @@ export async function startScene(
   }
   await make()
   const enter = ['nsenter', `--mount=/proc/${keeper.pid}/ns/mnt`, '--']
+  const volctl = (program: string, args: readonly string[]): Timed => ({
+    command: [...enter, program, ...args],
+    env: { VOLCTL_TEST_HOST: host },
+  })
   const ended = started.move()
   return {
     rootDir,
@@ -93,7 +99,7 @@ export async function startScene(
     mountinfo: `/proc/${keeper.pid}/mountinfo`,
     make,
     inside: (command) => ({ command: [...enter, ...command] }),
-    volctl: (args) => ({ command: [...enter, VOLCTL, ...args], env: { VOLCTL_TEST_HOST: host } }),
+    volctl: (args) => ({ executable: volctl(programs.executable, args), bundle: volctl(programs.bundle, args) }),
     [Symbol.asyncDispose]: () => ended.disposeAsync(),
   }
 }

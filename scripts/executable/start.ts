@@ -2,8 +2,9 @@
  * What the executable runs first: what bin/volctl and launch.cjs do for the npm package. There a shell keeps everything from
  * Node.js that is not volctl's; here Node.js has started already.
  */
-import { readlinkSync, statSync } from 'node:fs'
+import { readlinkSync, statSync, writeSync } from 'node:fs'
 import { getRawAsset } from 'node:sea'
+import { asksForVersion, versionLine } from '../../src/core/cli/version-line.ts'
 import { errnoOf } from '../../src/core/errors/errors.ts'
 import { checkTrusted, NotTrusted } from '../../src/core/trust/files.ts'
 import { LIBRARY_FILES, ownLibraries, SELF } from '../../src/core/trust/own-program.ts'
@@ -25,7 +26,18 @@ const isOwn = process.argv[2]?.startsWith('--internal-') === true
 if (!isOwn) startCleanly()
 keepEnvironment()
 if (!isOwn && process.geteuid?.() === 0) requireOurs()
-loadBundle(asset('volctl.cjs').toString('utf8'), asset('code-cache'))
+if (asksForVersion(process.argv.slice(2))) sayVersion()
+loadBundle(asset('volctl.cjs').toString('latin1'), asset('code-cache'))
+
+/** Needs nothing of the bundle. What cannot be written at once, the bundle knows how to treat. */
+function sayVersion(): void {
+  try {
+    writeSync(1, versionLine())
+  } catch {
+    return
+  }
+  process.exit()
+}
 
 function asset(name: string): Buffer {
   return Buffer.from(getRawAsset(name))

@@ -1,9 +1,9 @@
-/** What is shipped beside volctl's own code: packages of the bundle, Node.js, and libraries of a tarball. */
+/** What is shipped beside volctl's own code: packages of the bundle, Node.js, and parts of Debian. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import lock from '../../package-lock.json' with { type: 'json' }
 import { bundledFiles } from '../build.ts'
-import { LIBRARIES } from '../package/debian-libraries.ts'
+import { IMAGE_PACKAGES, LIBRARIES } from '../package/debian-libraries.ts'
 
 /** Something that others made, with what its licence demands to be passed on. */
 export interface Component {
@@ -42,7 +42,7 @@ const KEPT_HERE: Readonly<Record<string, readonly string[]>> = {
 /** All that is shipped, in the order of their names. */
 export async function shippedComponents(): Promise<readonly Component[]> {
   const roots = new Set((await bundledFiles()).map(packageRoot).filter((root) => root !== undefined))
-  return [...[...roots].map(fromNpm), nodeRuntime(), ...debianLibraries()].toSorted((a, b) =>
+  return [...[...roots].map(fromNpm), nodeRuntime(), ...debianLibraries(), ...imagePackages()].toSorted((a, b) =>
     a.purl < b.purl ? -1 : 1,
   )
 }
@@ -110,5 +110,21 @@ function debianLibraries(): readonly Component[] {
     use: `${file}, beside the executable in the tarball; its source is Debian's ${source} ${version}`,
     purl: `pkg:deb/debian/${name}@${version}`,
     texts,
+  }))
+}
+
+/** In the image alone. Debian's copyright file of each, and the licences that it refers to. */
+function imagePackages(): readonly Component[] {
+  const texts = (name: string, license: string): readonly string[] =>
+    [name, ...['LGPL-2.1', 'GPL-2.0'].filter((each) => license.startsWith(each))].map((file) =>
+      readFileSync(join(TEXTS, `${file}.txt`), 'utf8'),
+    )
+  return IMAGE_PACKAGES.map(({ name, version, source, license }) => ({
+    name,
+    version,
+    license,
+    use: `in the image; its source is Debian's ${source} ${version}`,
+    purl: `pkg:deb/debian/${name}@${version}`,
+    texts: texts(name, license),
   }))
 }

@@ -11,7 +11,7 @@ import { settle } from './tree.ts'
 export function writeDeb(prefix: string, arch: Arch, date: number, path: string, effort: Effort): void {
   const work = mkdtempSync(join(tmpdir(), 'volctl-deb-'))
   try {
-    cpSync(prefix, join(work, 'usr'), { recursive: true })
+    cpSync(prefix, join(work, 'usr'), { recursive: true, verbatimSymlinks: true })
     // Debian reads a package's licence there.
     cpSync(join(prefix, 'share/doc/volctl/LICENSE'), join(work, 'usr/share/doc/volctl/copyright'))
     mkdirSync(join(work, 'DEBIAN'))

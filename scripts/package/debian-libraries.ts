@@ -70,6 +70,8 @@ export const GLIBC: DebianPackage = {
 export interface ImagePackage extends DebianPackage {
   /** Which, by their paths in the package. */
   readonly files: RegExp
+  /** An SPDX expression. */
+  readonly license: string
 }
 
 /** What an image has besides volctl: glibc, and the program that enters the node's mount namespace. */
@@ -78,6 +80,7 @@ export const IMAGE_PACKAGES: readonly ImagePackage[] = [
     ...GLIBC,
     // The loader, what Node.js is linked with, and what looks up names: volctl plan --cluster does so in the container.
     files: /^lib(64)?\/(.*\/)?(ld|libc|libm|libdl|libpthread|librt|libresolv|libnss_(files|dns))[-.]/,
+    license: 'LGPL-2.1-or-later',
   },
   {
     name: 'util-linux',
@@ -88,6 +91,7 @@ export const IMAGE_PACKAGES: readonly ImagePackage[] = [
       arm64: 'b8bd3b7f606c7c94f2d847e86e74c6f9702d6b8d5e64f54f41882fb2ec55e429',
     },
     files: /^usr\/bin\/nsenter$/,
+    license: 'GPL-2.0-or-later',
   },
   {
     // nsenter is linked with it.
@@ -99,6 +103,7 @@ export const IMAGE_PACKAGES: readonly ImagePackage[] = [
       arm64: 'da98279a47dabaa46a83514142f5c691c6a71fa7e582661a3a3db6887ad3e9d1',
     },
     files: /\/libselinux\.so\.1$/,
+    license: 'LicenseRef-public-domain',
   },
   {
     // libselinux is linked with it.
@@ -110,5 +115,6 @@ export const IMAGE_PACKAGES: readonly ImagePackage[] = [
       arm64: '27a4362a4793cb67a8ae571bd8c3f7e8654dc2e56d99088391b87af1793cca9c',
     },
     files: /\/libpcre2-8\.so\./,
+    license: 'BSD-3-Clause',
   },
 ]

@@ -85,7 +85,12 @@ function configuration(assets: readonly string[]): object {
     // Of the small main script alone; the bundle's is an asset, made after a plan has run.
     useCodeCache: false,
     // Before the first line of JavaScript: nothing that the environment names is read (S34). The first one as bin/volctl has it.
-    execArgv: ['--min-semi-space-size=16', '--openssl-config=/dev/null', '--icu-data-dir=/dev/null'],
+    execArgv: [
+      '--min-semi-space-size=16',
+      '--max-semi-space-size=16',
+      '--openssl-config=/dev/null',
+      '--icu-data-dir=/dev/null',
+    ],
     execArgvExtension: 'none',
     assets: Object.fromEntries(assets.map((name) => [name, name])),
   }

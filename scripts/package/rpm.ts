@@ -57,6 +57,7 @@ cp -a ${prefix} %{buildroot}/usr
 
 %files
 %defattr(-,root,root,-)
+/usr/bin/kubectl-volctl
 /usr/bin/volctl
 %doc /usr/share/doc/volctl
 /usr/share/man/man7/*

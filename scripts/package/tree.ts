@@ -1,5 +1,15 @@
 /** The files of volctl below a prefix, as packages, tarball and image have them. */
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Arch } from './debian-libraries.ts'
 import { nodeLibraries } from './fetched.ts'
@@ -26,6 +36,8 @@ export interface Contents {
 /** Writes them. Modes are right; whoever packs says that root owns them. */
 export async function writeTree(prefix: string, { arch, executable, libraries, date }: Contents): Promise<void> {
   put(prefix, 'bin/volctl', executable, 0o755)
+  // A plugin of kubectl by this name.
+  symlinkSync('volctl', join(prefix, 'bin', 'kubectl-volctl'))
   if (libraries) for (const { file, path } of await nodeLibraries(arch)) put(prefix, `lib/volctl/${file}`, path)
   for (const page of readdirSync(join(root, 'man')).filter((name) => /\.[78]$/.test(name)))
     put(prefix, `share/man/man${page.slice(-1)}/${page}`, join(root, 'man', page))
@@ -52,6 +64,10 @@ export function put(prefix: string, name: string, from: string, mode = 0o644): v
 export function settle(path: string, date: number): void {
   for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
     const each = join(entry.parentPath, entry.name)
+    if (entry.isSymbolicLink()) {
+      lutimesSync(each, date, date)
+      continue
+    }
     if (entry.isDirectory()) chmodSync(each, 0o755)
     else if (!each.endsWith('/bin/volctl') && !each.endsWith('.sh')) chmodSync(each, 0o644)
     utimesSync(each, date, date)

@@ -11,6 +11,7 @@ import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { messages } from '../core/cli/messages.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { requireNodeHere } from '../core/cli/node-here.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { givenFlags, requireNoPlanFlags } from '../core/cli/plan-file.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
@@ -138,6 +139,7 @@ export default class Apply extends VolctlCommand {
     const piped = planfile !== undefined && ownDescriptor(planfile, 0) === 0
     const fromFile = planfile === undefined || piped ? undefined : this.#read(planfile)
     const fromFlags = planOptions(flags, this.config.version)
+    await requireNodeHere(nodeChoice(flags))
     requireRoot()
 
     let node: CollectedNode | undefined

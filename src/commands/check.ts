@@ -33,7 +33,7 @@ export default class Check extends VolctlCommand {
   static override examples = [
     { description: 'Is anything wrong with the volumes of this node:', command: '<%= config.bin %> check' },
     {
-      description: 'Be more patient:',
+      description: 'With more patience:',
       command: '<%= config.bin %> check --max-waiting-for 30m --max-orphaned-pods 5',
     },
     {

@@ -14,7 +14,7 @@ import { renderDoctor } from '../core/views/doctor-view.ts'
 export default class Doctor extends VolctlCommand {
   static override summary = 'Check whether volctl can work on this node, and say what to do where not. Changes nothing.'
   static override description =
-    'Reads each thing that plan and apply need by itself: the API server and the credential, its rights by kind of ' +
+    'Reads, each on its own, all that plan and apply need: the API server and the credential, its rights by kind of ' +
     'operation, the identity of this machine, the kubelet, static pods, the container runtime, drivers and their sockets, ' +
     'privileges, namespaces, programs, limits and clocks. A check that fails hides no other one, so that doctor answers ' +
     'where plan only fails: without an API server, without root, without a kubelet, on the wrong machine.'

@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
+import { requireNodeHere } from '../core/cli/node-here.ts'
 import { parseCount } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, type OutputFormat, outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { JournalDocument } from '../core/documents/journal-document.ts'
@@ -46,6 +47,7 @@ export default class Journal extends VolctlCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Journal)
+    if (flags.journal === undefined) await requireNodeHere({})
     const directory = journalDirectory(flags.journal) ?? readTestHost()?.journalDir ?? DEFAULT_JOURNAL_DIR
     const last = parseCount(flags.last ?? DEFAULT_LAST, '--last', 0)
     const { operation = '', output } = flags

@@ -19,6 +19,7 @@ import { planId } from '../core/plan/plan-id.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
+import { isPlugin, programName } from '../core/trust/called-as.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
@@ -77,7 +78,12 @@ export default class Plan extends VolctlCommand {
       ? planWithDecisions(state, options)
       : { plan: planNode(state, options), decisions: [] }
     const { settleMs } = options
-    const plan = withAdvice(planned, { words: applyWords(flags), settleMs, snapshot: flags.snapshot })
+    const plan = withAdvice(planned, {
+      words: applyWords(flags),
+      settleMs,
+      snapshot: flags.snapshot,
+      through: isPlugin() ? programName() : undefined,
+    })
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)

@@ -22,9 +22,9 @@ export default class Status extends VolctlCommand {
   static override summary =
     'Print each volume of this node: wanted, attached, staged, mounted, and what is wrong with it.'
   static override description =
-    'Reads the node and the API server as plan does and prints a row for each volume of each pod, and one for what of a ' +
-    "volume is staged, mapped or attached on the node: what the kubelet's volume manager knows, and a verdict, which is the " +
-    "plan's. The worst comes first; what is good is only counted, unless -v, -o wide or the name of a pod or volume asks for it. " +
+    'Reads the node and the API server as plan does. Prints a row for each volume of each pod, and one for each volume that is ' +
+    "staged, mapped or attached on the node: what the kubelet's volume manager knows, and the verdict of the plan. " +
+    'The worst comes first; what is good is only counted, unless -v, -o wide or the name of a pod or volume asks for it. ' +
     'Changes nothing, on the node or in the cluster.'
   static override usage = 'status [POD...] [FLAGS]'
   static override strict = false

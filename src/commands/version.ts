@@ -22,11 +22,11 @@ export default class Version extends VolctlCommand {
   static override examples = [
     { description: 'For a bug report:', command: '<%= config.bin %> version' },
     { description: 'For scripts:', command: '<%= config.bin %> version -o json' },
-    { description: 'Of volctl alone, without asking anybody:', command: '<%= config.bin %> version --client' },
+    { description: 'Without reading the node or the API server:', command: '<%= config.bin %> version --client' },
   ]
   static override flags = {
     output: outputFlag(),
-    client: Flags.boolean({ summary: 'Only of volctl: read neither the node nor the API server.' }),
+    client: Flags.boolean({ summary: 'Print only the version of volctl; read neither the node nor the API server.' }),
     ...apiFlags,
     node: nodeFlags.node,
   }

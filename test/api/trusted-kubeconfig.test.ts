@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   ADMIN_FILES,
   type DiscoverOptions,
@@ -256,7 +256,7 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
   })
 })
 
-describe('S33: a credential that was only found starts no program', () => {
+describe('S33: a credential that was only found starts no program for root', () => {
   const exec = { command: '/bin/echo', args: ['x'], apiVersion: 'client.authentication.k8s.io/v1' }
 
   function programAt(directory: Directory, place: string): { readonly path: string; readonly ran: () => boolean } {
@@ -265,6 +265,22 @@ describe('S33: a credential that was only found starts no program', () => {
     const path = directory.write(place, config('exec', { exec: { ...exec, command } }))
     return { path, ran: () => existsSync(marker) }
   }
+
+  it("a plain user's own does: the program gets no more rights than the user has", async () => {
+    const plain = vi.spyOn(process, 'geteuid').mockReturnValue(process.geteuid?.() || 1000)
+    try {
+      using directory = temporaryDirectory()
+      const { ran } = programAt(directory, 'home/.kube/config')
+      const found = discoverKubeConfig({ env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path })
+      expect(await failureOf(found.load())).toMatchObject({ code: 'CredentialPlugin' })
+      expect(ran()).toBe(true)
+      // Nobody waits for an answer to TAB.
+      const unattended = { env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path, unattended: true }
+      expect(thrownBy(() => discoverKubeConfig(unattended)).code).toBe('NoKubeconfig')
+    } finally {
+      plain.mockRestore()
+    }
+  })
 
   it.each([
     { place: 'home/.kube/config', kind: "a person's own" },

@@ -132,7 +132,7 @@ it('ok: what is borne', async () => {
 })
 
 it('unknown: nobody listens at the address of the API server', async () => {
-  const [answer] = await runRules(withFlags([`--kubeconfig=${kubeconfig(1)}`, '--timeout=1500ms']), here())
+  const [answer] = await runRules(withFlags([`--kubeconfig=${kubeconfig(1)}`, '--timeout=700ms']), here())
   expect(answer).toMatchObject({ status: 'unknown', message: expect.stringMatching(/^unknown: /), killed: false })
   expect(answer?.stderr).not.toBe('')
 })

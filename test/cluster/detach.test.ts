@@ -166,6 +166,25 @@ describe('a volume that no pod wants, the controller dead', () => {
     expect(problems).toMatchObject([{ code: 'NotManaged' }])
   })
 
+  it.each<{ name: string; state: Partial<ClusterState> }>([
+    { name: 'a driver without attachments', state: { drivers: [{ name: DRIVER, attachRequired: false }] } },
+    {
+      name: 'a driver that was not read',
+      state: { drivers: [], lists: { ...cluster().lists, csidrivers: { state: 'failed', count: 0 } } },
+    },
+  ])('N62: of $name no node reports what is in use, so that it is blocked', ({ state }) => {
+    expect(plan(unwanted({}, state)).operations).toMatchObject([{ blocked: { code: 'UseNotReported' } }])
+    const { operations } = plan(unwanted({ ...silentNode('a', 5), outOfService: true }, state))
+    expect(operations[0]?.blocked).toBeUndefined()
+  })
+
+  it('S17: a PersistentVolume that was created again with another handle shows nothing of what the node has', () => {
+    const volumes = [volume('x', { handle: 'h-new', uniqueName: `kubernetes.io/csi/${DRIVER}^h-new` })]
+    const { operations, problems } = plan(unwanted(IN_USE, { volumes }))
+    expect(operations).toEqual([])
+    expect(problems.find(({ code }) => code === 'AttachmentUnclear')?.message).toContain(uniqueName('x'))
+  })
+
   it('a right that is missing blocks', () => {
     const { operations, problems } = plan(unwanted({}, { rights: { deleteAttachments: false } }))
     expect(operations).toMatchObject([{ blocked: { code: 'Forbidden' } }])

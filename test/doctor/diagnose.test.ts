@@ -416,7 +416,7 @@ const CASES: readonly Case[] = [
     name: 'limits of the kernel that cannot be read',
     given: { host: { limits: [] } },
     is: ['KernelLimits unknown'],
-    says: 'none could be read',
+    says: 'no limit could be read',
     works: BOTH,
   },
   {

@@ -5,6 +5,17 @@ import { promisify } from 'node:util'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { ownProcArguments, unshareArguments } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
+import { layouts } from '../helpers/scene/layouts.ts'
+
+/**
+ * volctl runs in a container made from the image (test/helpers/image/volctl). There are differences: mounts of the node are
+ * shared, so that layouts show them twice; a volctl of the container waits for one on the node, and a signal to the first alone
+ * is not a Ctrl-C; what is to be typed has --host-root.
+ */
+export const inContainer = process.env.VOLCTL_IMAGE_ROOT !== undefined
+
+/** Of a tree that tells nothing to others no mount of a container follows: apply is refused there (HostRootPrivate). */
+export const layoutsHere = layouts.filter((layout) => !(inContainer && layout === 'slave'))
 
 /**
  * A container sees the processes of its node, and its mounts follow the node's, where they are shared as systemd makes them
@@ -14,7 +25,7 @@ const NODE_OF_CONTAINER = [...ownProcArguments, 'sh', '-c', 'mount --make-rshare
 
 /** Runs a program of scenarios/ in a mount namespace of its own and returns its report. */
 export async function runScenario<T>(name: string, ...args: readonly string[]): Promise<T> {
-  return await run<T>(name, process.env.VOLCTL_IMAGE_ROOT === undefined ? [] : NODE_OF_CONTAINER, args)
+  return await run<T>(name, inContainer ? NODE_OF_CONTAINER : [], args)
 }
 
 /** In a PID namespace of its own as well: the program is its first process, as if it were a machine. */

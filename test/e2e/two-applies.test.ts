@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { noMounts } from '../helpers/namespace.ts'
-import { runScenario } from './run-scenario.ts'
+import { inContainer, runScenario } from './run-scenario.ts'
 import type { TwoAppliesReport } from './scenarios/two-applies.ts'
 
-describe.skipIf(noMounts !== undefined)('two applies on one node', () => {
+describe.skipIf(noMounts !== undefined || inContainer)('two applies on one node', () => {
   let report: TwoAppliesReport
   beforeAll(async () => {
     report = await runScenario('two-applies')

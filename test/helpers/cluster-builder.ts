@@ -52,7 +52,7 @@ export function cluster(parts: Partial<ClusterState> = {}): ClusterState {
     lists: Object.fromEntries(WHOLE.map((name) => [name, { state: 'whole', count: 0 }])) as ClusterState['lists'],
     errors: [],
     rights: {},
-    controller: { lease: DEAD },
+    controller: { lease: DEAD, leaseAtEnd: DEAD },
     nodes: [node('a'), node('b')],
     podCount: pods.length,
     claims: [],

@@ -1,73 +1,97 @@
-/** The attach/detach controller (volume-manager.md 9.7): its pass over all nodes is no part of node scope; what a node takes from its rules is shown. */
+/** The attach/detach controller (volume-manager.md 9.7): its pass over all nodes (--cluster), and what a node takes from its rules. */
 import { by, byAll, instead, not, type Table } from './verdict.ts'
 
-const CLUSTER = not(
-  'the controller’s own pass over all nodes and its memory: the contract’s --cluster, which this version does not have',
-)
+const DETACH = 'cluster/detach'
+const ATTACH = 'cluster/attach'
 const STATUS = not('node.status is written by the controller and the kubelet alone, and volctl never does (R331)')
 const IN_USE = by('reconcile/detach', 'a volume in use is never detached, the node is $name')
-const NEVER_FORCED = instead('S21, R810: neither time nor a taint lets anything be detached that is in use', IN_USE)
-const NOBODY = by('reconcile/safety', 'what no pod wants and nothing uses is detached')
-const NOT_ATTACHED = instead(
-  'S21: volctl detaches what is attached; what is not, or may not be, is left to the controller, and shown',
-  by('reconcile/detach', 'what nobody wants and is not attached, or not any more, is left to it'),
+/** On the node neither time nor a taint lets anything be detached that is in use (S21, R810). */
+const LOST = instead(
+  'R731, S3: a kubelet that is silent shows nothing of its machine; a person says that it is off, by name',
+  by(
+    DETACH,
+    'T92, T100: in use on a node that is silent for six minutes is blocked until a person says that its machine is off',
+  ),
 )
+const TAINTED = by(DETACH, 'T99, T101: in use on a tainted node that is not ready is detached')
+const NOBODY = byAll(
+  by('reconcile/safety', 'what no pod wants and nothing uses is detached'),
+  by(DETACH, 'T91: not in use is detached, with its preconditions'),
+)
+const MOVED = by(ATTACH, 'T95, T96: is attached after it is detached there, where nobody wants it any more')
 const WANTED = by('populator/controller-wanted', 'S21, R706-R709: what the attach/detach controller wants')
 const NODE = 'pkg/controller/volume/attachdetach'
 
 export const CONTROLLER: Table = {
   [`${NODE}/reconciler/reconciler_test.go`]: {
-    DoNothing: { 'nothing desired': by('reconcile/orphan-volumes', 'no directory') },
-    OneDesiredVolumeAttach: { 'one attach': CLUSTER },
+    DoNothing: {
+      'nothing desired': byAll(
+        by('reconcile/orphan-volumes', 'no directory'),
+        by(ATTACH, 'T90: nothing desired, nothing attached: nothing'),
+      ),
+    },
+    OneDesiredVolumeAttach: {
+      'one attach': by(ATTACH, 'T90: gets the attachment that the controller would have created'),
+    },
     AttachThenDetachWithUnmountedVolume: { 'not desired, not in use: one detach': NOBODY },
     AttachThenDetachWithMountedVolume: {
       'in use: not': byAll(by('reconcile/safety', 'not while a pod that is gone still runs on it'), IN_USE),
-      'in use, after the longest wait: detached': NEVER_FORCED,
+      'in use, after the longest wait: detached': LOST,
     },
     AttachThenDetachUpdateStatusFail: { 'status not written: no detach': STATUS },
     MultipleNodesWithReadWriteMany: {
-      'on both nodes at once': by('reconcile/mount-waits', 'another node has it, and many may'),
+      'on both nodes at once': byAll(
+        by('reconcile/mount-waits', 'another node has it, and many may'),
+        by(ATTACH, 'T94: goes to both where several nodes may have it'),
+      ),
     },
     MultipleNodesWithReadWriteOnce: {
       'the second waits for the first': byAll(
         by('reconcile/mount-waits', 'two other nodes have it, and one may'),
+        by(ATTACH, 'T95, T102: attached to one of them: the other waits, and who has to move is said'),
+        MOVED,
         by(
           'privileged/set-up/csi',
           'asks for nothing where attachment, node or other nodes have changed since the plan (S22, S30)',
         ),
       ),
     },
-    UncertainNodes: { 'attached though it failed: detached': NOT_ATTACHED, 'then attached elsewhere': CLUSTER },
-    TimeoutNodes: { 'attached though it failed: detached': NOT_ATTACHED, 'then attached elsewhere': CLUSTER },
+    UncertainNodes: { 'attached though it failed: detached': MOVED, 'then attached elsewhere': MOVED },
+    TimeoutNodes: { 'attached though it failed: detached': MOVED, 'then attached elsewhere': MOVED },
     UpdateNodeStatusFailBeforeOneVolumeDetach: { 'put back into the report': STATUS },
     OneVolumeDetachFail: {
       'not reported, uncertain': instead(
         'N59, S21: the attacher is waited for as long as --timeout allows, and its words are shown',
         by('apply/detach/detach', 'says whom it waits for, which is no failure'),
       ),
-      'wanted again: attached': CLUSTER,
+      'wanted again: attached': by(ATTACH, 'T107, T98: with an attachment that is $name waits: $code'),
     },
     OutOfServiceTainted: {
-      'in use, with the taint: detached': NEVER_FORCED,
+      'in use, with the taint: detached': TAINTED,
       'and nothing comes to it': byAll(
         by('reconcile/mount-waits', 'a node that is out of service'),
         by('apply/conditions/require-reported', 'out of service'),
       ),
     },
-    NoOutOfServiceTainted: { 'in use, without the taint: not': IN_USE },
-    UnhealthyNode: { 'in use, the node is Ready: not': IN_USE, 'in use, not Ready for long: detached': NEVER_FORCED },
+    NoOutOfServiceTainted: {
+      'in use, without the taint: not': byAll(IN_USE, by(DETACH, 'T99: in use without the taint waits')),
+    },
+    UnhealthyNode: {
+      'in use, the node is Ready: not': byAll(IN_USE, by(DETACH, 'T92, T100: in use on a node that is ready waits')),
+      'in use, not Ready for long: detached': LOST,
+    },
     UnhealthyNodeWithForceDetachOnUnmountDisabled: {
       'in use, not Ready for long: not': IN_USE,
-      'then with the taint: detached': NEVER_FORCED,
+      'then with the taint: detached': TAINTED,
     },
     ReportMultiAttachError: {
       'without pods: the nodes': byAll(
         by('reconcile/mount-waits', 'two other nodes have it, and one may'),
         by('desired/attached-elsewhere', 'nodes are sorted and named once'),
       ),
-      'pods of other nodes, by namespace': instead(
-        'S2, R706: volctl lists the pods of its own node alone, and names the other nodes',
-        by('reconcile/mount-waits', 'two other nodes have it, and one may'),
+      'pods of other nodes, by namespace': byAll(
+        by(ATTACH, 'T95, T102: two pods of a ReadWriteOnce volume on two nodes: neither, and both are named'),
+        by(ATTACH, 'R743: pods of other namespaces are named, too'),
       ),
     },
   },
@@ -76,31 +100,41 @@ export const CONTROLLER: Table = {
       'listed: desired': byAll(
         WANTED,
         by('reconcile/safety', 'not while a pod wants it by the controller’s rule, used by a container or not'),
+        by(DETACH, 'T103: a pod of the node'),
       ),
       'gone or replaced: removed': NOBODY,
     },
     FindAndRemoveNonattachableVolumes: {
-      'not attachable any more': by('populator/controller-wanted', 'R012 attachRequired: false'),
+      'not attachable any more': byAll(
+        by('populator/controller-wanted', 'R012 attachRequired: false'),
+        by(DETACH, 'T104: a pod whose driver turned non-attachable'),
+      ),
     },
   },
   [`${NODE}/attach_detach_controller_test.go`]: {
     StateOfWorldPopulators_Positive: { 'status and pods': byAll(WANTED, NOBODY) },
-    Recovery: { 'pods that appear: attached': CLUSTER, 'volumes of nobody: detached': NOBODY },
+    Recovery: {
+      'pods that appear: attached': by(ATTACH, 'T106, T111: several pods of the node share one'),
+      'volumes of nobody: detached': NOBODY,
+    },
     ADC_VolumeAttachmentRecovery: {
       'no pod, attached: detached': NOBODY,
-      'no pod, not attached: detached': NOT_ATTACHED,
+      'no pod, not attached: detached': MOVED,
       'a pod, a migrated volume: confirmed': by(
         'reconcile/migrated',
         'is staged and published by the driver',
         'that is as it should be gets no operation',
       ),
-      'a deleted pod, a migrated volume': by(
-        'reconcile/migrated',
-        'whose pod is gone is undone and detached, since the hash confirms whose the attachment is',
+      'a deleted pod, a migrated volume': byAll(
+        by(
+          'reconcile/migrated',
+          'whose pod is gone is undone and detached, since the hash confirms whose the attachment is',
+        ),
+        by(DETACH, 'R835: of a volume in the spec of a pod'),
       ),
     },
     TestPodDelete_Tombstone: {
-      'a delete event with an old state': not('volctl lists pods anew each time, and takes no events'),
+      'a delete event with an old state': by(DETACH, 'T108: a pod that has ended wants nothing, and is evidence'),
     },
   },
   [`${NODE}/util/util_test.go`]: {
@@ -120,13 +154,16 @@ export const CONTROLLER: Table = {
   },
   [`${NODE}/cache/actual_state_of_world_test.go`]: {
     'volumes and nodes': {
-      'uncertain, confirmed, in use, to report': CLUSTER,
+      'uncertain, confirmed, in use, to report': byAll(
+        by(ATTACH, 'T110: what volumesAttached alone lists is detached: a dead controller never corrects it (C44)'),
+        by('cluster/report', 'attached, and not in the status'),
+      ),
       'another node has it': by('desired/attached-elsewhere', 'attachment of %s'),
     },
   },
   [`${NODE}/cache/desired_state_of_world_test.go`]: {
     'nodes, volumes and pods': {
-      'nodes come and go': CLUSTER,
+      'nodes come and go': by('cluster/pass', 'a node that does not exist'),
       'pods of a volume': by('populator/controller-wanted', 'names every pod that wants the volume'),
       'pods of other nodes': by('populator/controller-wanted', 'R706 a pod of another node'),
     },
@@ -134,7 +171,10 @@ export const CONTROLLER: Table = {
   [`${NODE}/statusupdater/node_status_updater_test.go`]: { 'patches of nodes': { 'one fails, others go on': STATUS } },
   [`${NODE}/metrics/metrics_test.go`]: {
     counts: {
-      'in use, total': not('metrics are the controller’s; a plan counts what it does in its summary (contract)'),
+      'in use, total': instead(
+        'contract: metrics are the controller’s; a plan has its counts',
+        by('cluster/pass', 'T113: a plan counts nodes, pods, attachments, and what is in use with and without a pod'),
+      ),
     },
   },
 }

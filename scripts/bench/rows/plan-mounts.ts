@@ -1,46 +1,68 @@
 import { join } from 'node:path'
 import { livingPod } from '../api-objects.ts'
 import { type LayoutBuilder, podUid } from '../layout.ts'
-import { pairRatios, type Timed } from '../measure.ts'
+import { inRounds, peakMemory, ratios, ratiosOf, type Timed } from '../measure.ts'
 import { plannedOperations } from '../planned.ts'
-import type { Result, Row } from '../row.ts'
+import type { Form, Programs } from '../programs.ts'
+import type { Result } from '../row.ts'
 import { type Scene, type SceneContent, startScene } from '../scene.ts'
 
 const MANY = 99_000
 const FEW = 10_000
 const GONE_PODS = 5
 const MOUNTS_OF_A_POD = 330
-const PAIRS = 9
+const ROUNDS = 7
 
 /** A plan of a node with very many mounts: against the floor, one read of the table, and against fewer mounts. */
-export async function planMountsRows(directory: (name: string) => string): Promise<Result[]> {
-  await using many = await startScene(directory('many'), 'plan', (layout) => manyMounts(layout, MANY))
-  await using few = await startScene(directory('few'), 'plan', (layout) => manyMounts(layout, FEW))
-  const row: Omit<Row, 'name' | 'peer' | 'demand'> = {
-    scene: sceneOf(MANY),
-    credential: 'a token with the rights of volctl-plan, which may list',
-    output: 'plan -o json to a file; cat to /dev/null',
-    cache: "directories and files in the page cache, the package's code cache",
+export async function planMountsRows(programs: Programs): Promise<Result[]> {
+  await using many = await startScene(programs, 'many', 'plan', (layout) => manyMounts(layout, MANY))
+  await using few = await startScene(programs, 'few', 'plan', (layout) => manyMounts(layout, FEW))
+  const name = `\`plan\` with ${MANY} mounts`
+  const scene = sceneOf(MANY)
+  const node: Timed = { command: [process.execPath, '-e', '0'] }
+  const plans = planned(many, programs.directory('many'))
+  const fewer = planned(few, programs.directory('few'))
+  const runs = await inRounds(
+    { ...plans, cat: many.inside(['cat', '/proc/self/mountinfo']), few: fewer.executable },
+    ROUNDS,
+  )
+  const megabytes = {
+    executable: await peaks(plans.executable),
+    bundle: await peaks(plans.bundle),
+    node: await peaks(node),
   }
-  const plan = planned(many, join(directory('many'), 'plan.json'))
-  const cat = many.inside(['cat', '/proc/self/mountinfo'])
-  const fewer = planned(few, join(directory('few'), 'plan.json'))
   return [
     {
-      ...row,
-      name: `plan with ${MANY} mounts`,
-      peer: '`cat /proc/self/mountinfo` there',
-      demand: { atMost: 3.8 },
-      measured: await pairRatios(plan, cat, PAIRS),
+      name,
+      peer: '`cat /proc/self/mountinfo`',
+      scene,
+      demand: { atMost: 3 },
+      measured: { executable: ratios(runs.executable, runs.cat), bundle: ratios(runs.bundle, runs.cat) },
     },
     {
-      ...row,
-      name: `plan with ${MANY} mounts, growth`,
-      peer: `the plan of a node like it with ${FEW} mounts`,
-      demand: { atMost: 13 },
-      measured: await pairRatios(plan, fewer, PAIRS),
+      name,
+      peer: `with ${FEW}`,
+      scene,
+      demand: { atMost: 10 },
+      measured: { executable: ratios(runs.executable, runs.few) },
+    },
+    {
+      name: `${name}, peak memory`,
+      peer: '`node -e 0`',
+      scene,
+      demand: { atMost: 5 },
+      measured: {
+        executable: ratiosOf(megabytes.executable, megabytes.node, 'MB'),
+        bundle: ratiosOf(megabytes.bundle, megabytes.node, 'MB'),
+      },
     },
   ]
+}
+
+async function peaks(command: Timed): Promise<number[]> {
+  const found: number[] = []
+  for (let round = 0; round < ROUNDS; round++) found.push(await peakMemory(command))
+  return found
 }
 
 const livingPods = (mounts: number): number => Math.floor(mounts / MOUNTS_OF_A_POD)
@@ -64,10 +86,12 @@ function manyMounts(layout: LayoutBuilder, mounts: number): SceneContent {
 }
 
 /** The plan must have seen everything. */
-function planned(scene: Scene, stdout: string): Timed {
+function planned(scene: Scene, directory: string): Readonly<Record<Form, Timed>> {
+  const stdout = join(directory, 'plan.json')
   const after = (): void => {
     const operations = plannedOperations(stdout)
     if (operations !== GONE_PODS) throw new Error(`${operations} operations were planned, not ${GONE_PODS}`)
   }
-  return { ...scene.volctl(['plan', '-o', 'json']), stdout, after }
+  const { executable, bundle } = scene.volctl(['plan', '-o', 'json'])
+  return { executable: { ...executable, stdout, after }, bundle: { ...bundle, stdout, after } }
 }

@@ -1,50 +1,49 @@
 import { join } from 'node:path'
 import { type ApiObject, livingPod, NODE_NAME } from '../api-objects.ts'
-import { debianKubectl } from '../kubectl.ts'
 import { type LayoutBuilder, podUid } from '../layout.ts'
-import { pairRatios, type Timed } from '../measure.ts'
+import { inRounds, ratios, type Timed, timed } from '../measure.ts'
 import { plannedOperations } from '../planned.ts'
+import { debianKubectl, type Programs } from '../programs.ts'
 import type { Result, Row } from '../row.ts'
 import { type SceneContent, startScene } from '../scene.ts'
 
 export const PODS = 250
 const CONFIG_MAPS = 10
-const PAIRS = 15
+const ROUNDS = 11
 
 const SETTINGS = { 'app.yaml': 'listen: 8080\nlevel: info\n' }
 const PASSWORD = { password: 'correct horse battery staple' }
 const CA = { 'ca.crt': '-----BEGIN CERTIFICATE-----\n' }
 
 /** A plan of a full, healthy node, against a client that asks the same server only for its pods. */
-export async function planPodsRows(directory: (name: string) => string): Promise<Result[]> {
+export async function planPodsRows(programs: Programs): Promise<Result[]> {
   const row: Row = {
-    name: `plan of a healthy node with ${PODS} pods, over TLS`,
-    peer: '`kubectl get pods -A` with the same field selector, on the same server',
-    scene: `${PODS} living pods of 9 kB each, with a projected token; every second has a configMap and an emptyDir, every fourth a secret`,
-    credential: 'a client certificate of an administrator, for both',
-    output: "plan's table and kubectl's table to /dev/null",
-    cache: "directories and files in the page cache, the package's code cache, kubectl's discovery cache",
-    demand: { atMost: 0.7 },
+    name: `\`plan\` of ${PODS} pods and ${PODS * VOLUMES_OF_A_POD.length} volumes, over TLS`,
+    peer: '`kubectl get pods` with the same selector',
+    scene: `${PODS} living, healthy pods of 10 kB in the API, each with a projected token, a configMap, a secret, a downwardAPI and two emptyDirs; a client certificate for both`,
+    demand: { atMost: 1 },
   }
-  const kubectl = debianKubectl(directory('kubectl'))
+  const kubectl = debianKubectl(programs.directory('kubectl'))
   if ('missing' in kubectl) return [{ ...row, notRun: kubectl.missing }]
-  await using scene = await startScene(directory('pods'), 'admin', healthyNode)
-  const json = join(directory('pods'), 'plan.json')
-  await pairRatios({ ...scene.volctl(['plan', '-o', 'json']), stdout: json }, scene.inside(['true']), 1)
+  await using scene = await startScene(programs, 'pods', 'admin', healthyNode)
+  const json = join(programs.directory('pods'), 'plan.json')
+  await timed({ ...scene.volctl(['plan', '-o', 'json']).executable, stdout: json })
   if (plannedOperations(json) !== 0) throw new Error(`a healthy node was expected: see ${json}`)
   const getPods: Timed = {
     ...scene.inside([kubectl.path, 'get', 'pods', '-A', '--field-selector', `spec.nodeName=${NODE_NAME}`]),
-    env: { HOME: directory('kubectl'), KUBECONFIG: scene.api.kubeconfig('admin') },
+    env: { HOME: programs.directory('kubectl'), KUBECONFIG: scene.api.kubeconfig('admin') },
   }
-  return [{ ...row, measured: await pairRatios(scene.volctl(['plan']), getPods, PAIRS) }]
+  const runs = await inRounds({ ...scene.volctl(['plan']), getPods }, ROUNDS)
+  const measured = { executable: ratios(runs.executable, runs.getPods), bundle: ratios(runs.bundle, runs.getPods) }
+  return [{ ...row, measured }]
 }
 
 export function healthyNode(layout: LayoutBuilder): SceneContent {
   const pods: ApiObject[] = []
   for (let index = 0; index < PODS; index++) {
     const uid = podUid('living', index)
-    const add = [addToken, ...(index % 2 === 0 ? [addConfig, addCache] : []), ...(index % 4 === 0 ? [addPassword] : [])]
-    pods.push(livingPod(index, { full: true, volumes: add.map((volume) => volume(layout, uid, index % CONFIG_MAPS)) }))
+    const volumes = VOLUMES_OF_A_POD.map((add) => add(layout, uid, index % CONFIG_MAPS))
+    pods.push(livingPod(index, { full: true, volumes }))
   }
   return { pods, objects: configuration(), layout }
 }
@@ -81,11 +80,24 @@ const addPassword: AddVolume = (layout, uid, number) => {
   return { name: 'password', secret: { secretName: `password-${number}` } }
 }
 
-const addCache: AddVolume = (layout, uid) => {
-  layout.directory(uid, 'volumes/kubernetes.io~empty-dir/cache')
-  layout.readyMarker(uid, 'cache')
-  return { name: 'cache', emptyDir: {} }
+const addCache: AddVolume = (layout, uid) => addEmptyDir(layout, uid, 'cache')
+
+const addLogs: AddVolume = (layout, uid) => addEmptyDir(layout, uid, 'logs')
+
+function addEmptyDir(layout: LayoutBuilder, uid: string, name: string): object {
+  layout.directory(uid, `volumes/kubernetes.io~empty-dir/${name}`)
+  layout.readyMarker(uid, name)
+  return { name, emptyDir: {} }
 }
+
+const addPodInfo: AddVolume = (layout, uid) => {
+  layout.tmpfs(uid, 'volumes/kubernetes.io~downward-api/podinfo')
+  layout.payload(uid, 'volumes/kubernetes.io~downward-api/podinfo', { namespace: 'default' })
+  const items = [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }]
+  return { name: 'podinfo', downwardAPI: { items } }
+}
+
+const VOLUMES_OF_A_POD: readonly AddVolume[] = [addToken, addConfig, addPassword, addPodInfo, addCache, addLogs]
 
 function configuration(): ApiObject[] {
   const object = (kind: string, name: string, data: object): ApiObject =>

@@ -1,28 +1,26 @@
-import { join } from 'node:path'
-import { pairRatios, type Timed } from '../measure.ts'
-import type { Result, Row } from '../row.ts'
-import { VOLCTL } from '../scene.ts'
+import { inRounds, ratios } from '../measure.ts'
+import type { Programs } from '../programs.ts'
+import type { Result } from '../row.ts'
 
-const PAIRS = 25
+const ROUNDS = 25
 
 /** What every command costs before it does anything. */
-export async function startupRows(): Promise<Result[]> {
-  const row: Omit<Row, 'name'> = {
-    peer: '`node -e 0`, the same node',
-    scene: 'none: the version is printed',
-    credential: 'none',
-    output: '/dev/null',
-    cache: "files in the page cache, the package's code cache",
-    demand: { atMost: 3 },
-  }
-  const node: Timed = { command: [process.execPath, '-e', '0'] }
-  const launcher: Timed = { command: [process.execPath, join(VOLCTL, '..', '..', 'dist', 'launch.cjs'), '--version'] }
-  return [
-    { ...row, name: 'a trivial command from the bundle', measured: await pairRatios(launcher, node, PAIRS) },
+export async function startupRows({ executable, bundle }: Programs): Promise<Result[]> {
+  const runs = await inRounds(
     {
-      ...row,
-      name: 'the same as users run it, bin/volctl --version',
-      measured: await pairRatios({ command: [VOLCTL, '--version'] }, node, PAIRS),
+      executable: { command: [executable, '--version'] },
+      bundle: { command: [bundle, '--version'] },
+      node: { command: [process.execPath, '-e', '0'] },
+    },
+    ROUNDS,
+  )
+  return [
+    {
+      name: '`volctl --version`',
+      peer: '`node -e 0`',
+      scene: 'none: the version is printed',
+      demand: { atMost: 1.8 },
+      measured: { executable: ratios(runs.executable, runs.node), bundle: ratios(runs.bundle, runs.node) },
     },
   ]
 }

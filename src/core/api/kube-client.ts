@@ -8,7 +8,7 @@ import { ApiError, answerTooLarge, errorFromAnswer, errorFromTransport, lateErro
 import { hasMetadata, reduced } from './reduce-object.ts'
 import { withRetry } from './retry.ts'
 import type { CredentialKind, KubeCredentials } from './transport/connection.ts'
-import { type Answer, createTransport, type Transport } from './transport/transport.ts'
+import { type Answer, createTransport, type OpenAnswer, type Transport } from './transport/transport.ts'
 import { weightOf } from './weight.ts'
 
 export interface RequestSettings {
@@ -67,6 +67,17 @@ export interface KubeClient {
   /** A strategic merge patch. */
   patch<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
   close(): void
+}
+
+/** What it takes to run a pod and to read its log. */
+export interface PodClient extends KubeClient {
+  /** Stores an object; not repeated where it may have been stored. */
+  create<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  /**
+   * A text that may have no end, such as a log: what is received, piece by piece, in any number of bytes. The deadline is for
+   * its beginning; the signal ends it. @throws ApiError, also in the middle
+   */
+  follow(path: string, settings?: RequestSettings): AsyncIterable<Buffer>
 }
 
 export interface KubeClientOptions {
@@ -139,11 +150,11 @@ interface Exchange extends RequestSettings {
 }
 
 /** Connects lazily: nothing is read or run before the first request. */
-export function createKubeClient(credentials: KubeCredentials, options: KubeClientOptions = {}): KubeClient {
+export function createKubeClient(credentials: KubeCredentials, options: KubeClientOptions = {}): PodClient {
   return new HttpKubeClient(credentials, options)
 }
 
-class HttpKubeClient implements KubeClient {
+class HttpKubeClient implements PodClient {
   readonly server: string
   readonly source: string
   readonly credentialKind: CredentialKind
@@ -174,6 +185,26 @@ class HttpKubeClient implements KubeClient {
 
   review<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
     return this.#object<T>({ ...settings, method: 'POST', path, body, idempotent: true })
+  }
+
+  create<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
+    return this.#object<T>({ ...settings, method: 'POST', path, body, idempotent: false })
+  }
+
+  async *follow(path: string, settings: RequestSettings = {}): AsyncIterable<Buffer> {
+    const { signal } = settings
+    const exchange: Exchange = { ...settings, method: 'GET', path, idempotent: true }
+    const { body } = await withRetry(true, signal, () =>
+      this.#authenticated(exchange, (transport) => this.#open(exchange, transport)),
+    )
+    try {
+      for await (const chunk of body) yield chunk as Buffer
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw errorFromTransport(error, this.server)
+    } finally {
+      body.destroy()
+    }
   }
 
   delete<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
@@ -313,7 +344,9 @@ class HttpKubeClient implements KubeClient {
   }
 
   #answer(exchange: Exchange): Promise<Answer> {
-    return withRetry(exchange.idempotent, exchange.signal, () => this.#authenticated(exchange))
+    return withRetry(exchange.idempotent, exchange.signal, () =>
+      this.#authenticated(exchange, (transport) => this.#try(exchange, transport)),
+    )
   }
 
   #parsed<T>({ body }: Answer, request: string): T {
@@ -329,30 +362,54 @@ class HttpKubeClient implements KubeClient {
   }
 
   /** One attempt; after a 401 the credential is read again, once (N42, N43). */
-  async #authenticated(exchange: Exchange): Promise<Answer> {
-    const transport = this.#connect(exchange.signal)
+  async #authenticated<A>({ signal }: Exchange, ask: (transport: Transport) => Promise<A>): Promise<A> {
+    const transport = this.#connect(signal)
     try {
-      return await this.#try(exchange, await transport)
+      return await ask(await transport)
     } catch (error) {
       const stale = error instanceof ApiError && (error.status === 401 || error.code === 'TlsMismatch')
       if (!stale) throw error
-      return await this.#try(exchange, await this.#reconnect(transport, exchange.signal))
+      return await ask(await this.#reconnect(transport, signal))
     }
+  }
+
+  async #open(exchange: Exchange, transport: Transport): Promise<OpenAnswer> {
+    const { signal } = exchange
+    const deadlineMs = exchange.deadlineMs ?? this.#deadlineMs
+    const late = new AbortController()
+    const deadline = setTimeout(() => late.abort(), deadlineMs)
+    let answer: Answer | OpenAnswer
+    try {
+      const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal
+      answer = await transport.open({ method: 'GET', url: this.#url(exchange), signal: either })
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason
+      if (late.signal.aborted) throw lateError(this.server, deadlineMs)
+      throw errorFromTransport(error, this.server)
+    } finally {
+      clearTimeout(deadline)
+    }
+    if (!Buffer.isBuffer(answer.body)) return { ...answer, body: answer.body }
+    throw this.#failure({ ...answer, body: answer.body }, `GET ${exchange.path}`)
+  }
+
+  #url({ path, query = {} }: Exchange): URL {
+    const url = new URL(this.server + path)
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value)
+    return url
   }
 
   async #try(exchange: Exchange, transport: Transport): Promise<Answer> {
     const { method, path, body, contentType, signal } = exchange
     const request = `${method} ${path}`
     const deadlineMs = exchange.deadlineMs ?? this.#deadlineMs
-    const url = new URL(this.server + path)
-    for (const [key, value] of Object.entries(exchange.query ?? {})) url.searchParams.set(key, value)
     const deadline = AbortSignal.timeout(deadlineMs)
     const began = performance.now()
     let answer: Answer
     try {
       answer = await transport.send({
         method,
-        url,
+        url: this.#url(exchange),
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
         ...defined({ body: body === undefined ? undefined : JSON.stringify(body), contentType }),
       })
@@ -364,10 +421,14 @@ class HttpKubeClient implements KubeClient {
     }
     this.#noteClock(answer, performance.now() - began)
     if (answer.status >= 200 && answer.status < 300) return answer
-    const retryAfter = answer.headers['retry-after']
-    throw errorFromAnswer({
-      status: answer.status,
-      body: answer.body.toString('utf8'),
+    throw this.#failure(answer, request)
+  }
+
+  #failure({ status, headers, body }: Answer, request: string): ApiError {
+    const retryAfter = headers['retry-after']
+    return errorFromAnswer({
+      status,
+      body: body.toString('utf8'),
       server: this.server,
       request,
       retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,

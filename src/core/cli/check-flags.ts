@@ -12,7 +12,7 @@ const most = (what: string) =>
 export const checkFlags = {
   'max-errors': most('problems of severity error'),
   'max-dead-mounts': most('mounts that do not answer'),
-  'max-orphaned-pods': most('pods that were deleted from the API and left something that does not change any more'),
+  'max-orphaned-pods': most('pods that were deleted from the API and whose leftovers no longer change'),
   'max-leaked-devices': most('volumes that are staged or mapped though no pod here has them'),
   'max-blocked': most('operations that are blocked'),
   'max-waiting-for': Flags.string({

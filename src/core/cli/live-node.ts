@@ -4,6 +4,7 @@ import { caller } from '../trust/caller.ts'
 import { Looking } from './looking.ts'
 import { messages } from './messages.ts'
 import type { NodeChoice } from './node-flags.ts'
+import { requireNodeHere } from './node-here.ts'
 
 /** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */
 export class Reentered extends Error {
@@ -69,7 +70,9 @@ export function localChoice({ rootDir, node, runtimeEndpoint }: NodeChoice): Kub
  * @param work throws WrongNamespace if this is another one
  * @throws Reentered when volctl has run again there
  */
-export async function whereTheNodeIs<T>({ hostRoot }: NodeChoice, work: () => Promise<T>): Promise<T> {
+export async function whereTheNodeIs<T>(choice: NodeChoice, work: () => Promise<T>): Promise<T> {
+  const { hostRoot } = choice
+  await requireNodeHere(choice)
   const { WrongNamespace } = await import('../node/read-mountinfo.ts')
   if (hostRoot !== undefined) await enterHost(hostRoot)
   try {

@@ -2,6 +2,7 @@ import { Command, Flags, type Interfaces } from '@oclif/core'
 import { SafetyRefusal } from '../errors/errors.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
+import { asCalled, terminalWidth } from '../trust/called-as.ts'
 import { environment } from '../trust/environment.ts'
 import { fillsScreen } from '../views/fit-parts.ts'
 import { renderNames } from '../views/names.ts'
@@ -95,7 +96,7 @@ export abstract class VolctlCommand extends Command {
     const paint = await this.paintOf(stream)
     const symbols = isUtf8Locale({ ...environment() }) ? UNICODE_SYMBOLS : ASCII_SYMBOLS
     const wide = format === 'wide'
-    if (stream.isTTY !== true) return { paint, symbols, width: undefined, wide }
+    if (stream.isTTY !== true) return { paint, symbols, width: terminalWidth(), wide }
     return { paint, symbols, width: stream.columns || undefined, ...(stream.rows > 0 && { rows: stream.rows }), wide }
   }
 
@@ -130,7 +131,7 @@ export abstract class VolctlCommand extends Command {
     else if (format === 'name') this.output.write(renderNames(names))
     else {
       const screen = await this.screenOf(process.stdout, format)
-      const text = draw(screen)
+      const text = asCalled(draw(screen))
       if (!paged || !fillsScreen(text, screen) || !(await this.#page(text))) this.output.write(text)
     }
     await this.output.flush()

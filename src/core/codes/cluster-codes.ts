@@ -70,6 +70,13 @@ export const CLUSTER_CODES = {
     next: 'Remove the taint (kubectl taint node), or stop the machine.',
     rules: ['R731'],
   },
+  UseNotReported: {
+    in: ['blocked'],
+    means:
+      'no node reports in use what a driver without attachments has, so that nobody can say that the volume is free',
+    next: 'See on the node that the volume is not mounted; then delete the VolumeAttachment with kubectl.',
+    rules: ['N62', 'S3'],
+  },
   AttachLimit: {
     in: ['blocked'],
     means: 'the node has as many volumes of the driver attached as its CSINode allows',
@@ -85,7 +92,7 @@ export const CLUSTER_CODES = {
   NodeUnknown: {
     in: ['waiting'],
     means: 'whether the node is ready is not known, so that nothing is detached from it or attached to it',
-    next: 'See kubectl describe node; start its kubelet, or, if its machine is off, give --node-gone NAME.',
+    next: 'See kubectl describe node, and start its kubelet. Of a machine that is gone for good, delete the Node; then --node-gone NAME.',
     rules: ['R731', 'S3'],
   },
   DetachFirst: {

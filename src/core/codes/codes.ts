@@ -15,6 +15,7 @@ import { NODE_CODES } from './node-codes.ts'
 import type { OutsideCode } from './outside-code.ts'
 import { PATH_CODES } from './path-codes.ts'
 import { POD_CODES } from './pod-codes.ts'
+import { POD_RUN_CODES } from './pod-run-codes.ts'
 import { REASON_CODES } from './reasons.ts'
 import { VOLUME_CODES } from './volume-codes.ts'
 import { WAIT_CODES } from './wait-codes.ts'
@@ -31,6 +32,7 @@ type Subjects = [
   typeof APPLY_CODES,
   typeof INPUT_CODES,
   typeof WAIT_CODES,
+  typeof POD_RUN_CODES,
   typeof CLUSTER_CODES,
   typeof FLEET_CODES,
 ]
@@ -52,6 +54,7 @@ const JOINED = {
   ...APPLY_CODES,
   ...INPUT_CODES,
   ...WAIT_CODES,
+  ...POD_RUN_CODES,
   ...CLUSTER_CODES,
   ...FLEET_CODES,
 } as const

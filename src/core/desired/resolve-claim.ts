@@ -33,7 +33,7 @@ interface ClaimReference {
 }
 
 /** Set when both sides are bound; never removed. */
-const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
+export const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
 const PROTECTION_FINALIZER = 'kubernetes.io/pvc-protection'
 
 /** The claim a pod volume refers to; undefined for an inline volume (R110, R006, R114). */

@@ -91,7 +91,7 @@ function driverObjects({ api }: NodeSnapshot, used: ReadonlySet<string>): Findin
   if (api === undefined) return unknown('the API server could not be asked for CSIDriver objects')
   const there = new Set(api.csiDrivers.map(({ metadata }) => metadata.name))
   const missing = [...used].filter((name) => !there.has(name)).toSorted(compareText)
-  if (missing.length === 0) return ok(`there for ${[...used].toSorted(compareText).join(', ')}`)
+  if (missing.length === 0) return ok(`exist for ${[...used].toSorted(compareText).join(', ')}`)
   if (!isListedWhole(api, 'csidrivers'))
     return unknown(`${missing.join(', ')}: it could not be read whether volumes have to be attached`)
   return warning(

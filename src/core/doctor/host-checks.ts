@@ -15,7 +15,7 @@ export function hostChecks(facts: DoctorFacts): Check[] {
   ]
 }
 
-const OF_NODE = notApplicable('a question about a live node')
+const OF_NODE = notApplicable('a snapshot does not show this')
 
 /** Below these shares of what there is, little is left. */
 const LEAST_FREE = 0.05

@@ -41,9 +41,9 @@ const LIMITS: Readonly<Record<LimitName, { readonly what: string; readonly next:
 }
 
 export function limitFindings(host: HostFacts | undefined): Finding[] {
-  if (host === undefined) return [notApplicable('a question about a live node')]
+  if (host === undefined) return [notApplicable('a snapshot does not show this')]
   const { limits } = host
-  if (limits.length === 0) return [unknown('none could be read')]
+  if (limits.length === 0) return [unknown('no limit could be read')]
   const near = limits.filter(({ used, most }) => used > most * NEARLY_ALL)
   const far = limits.filter((limit) => !near.includes(limit)).map(({ name }) => name)
   return [...near.map(nearlyUsed), ...(far.length === 0 ? [] : [ok(`far from used up: ${far.join(', ')}`)])]

@@ -22,10 +22,10 @@ function ofSnapshot({ state }: DoctorFacts, purpose: Purpose): Finding {
   const api = state?.snapshot.api
   if (api === undefined) return unknown('the snapshot has no section api')
   if (purpose === 'DetachVolume' && api.mayDeleteVolumeAttachments === true)
-    return ok('might delete volumeattachments when the snapshot was taken')
+    return ok('could delete volumeattachments when the snapshot was taken')
   if (purpose === 'DetachVolume' && api.mayDeleteVolumeAttachments === false)
     return warning(
-      'might not delete volumeattachments when the snapshot was taken: DetachVolume is blocked',
+      'could not delete volumeattachments when the snapshot was taken: DetachVolume is blocked',
       bindRole(api.user, purpose),
       'apply',
     )
@@ -34,7 +34,7 @@ function ofSnapshot({ state }: DoctorFacts, purpose: Purpose): Finding {
     ...new Set(api.errors.filter(({ status }) => status === 401 || status === 403).map(({ resource }) => resource)),
   ]
   if (refused.length === 0) return ok('nothing was refused when the snapshot was taken')
-  return warning(`might not read ${refused.join(', ')} when the snapshot was taken`, bindRole(api.user, purpose))
+  return warning(`could not read ${refused.join(', ')} when the snapshot was taken`, bindRole(api.user, purpose))
 }
 
 function judged(

@@ -16,7 +16,7 @@ export function volctlChecks(facts: DoctorFacts): Check[] {
   ]
 }
 
-const OF_NODE = notApplicable('a question about a live node')
+const OF_NODE = notApplicable('a snapshot does not show this')
 
 function root({ uid, missingCapabilities: missing }: HostFacts): Finding {
   if (uid !== 0)

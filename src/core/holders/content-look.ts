@@ -41,11 +41,13 @@ export interface ContentSearch {
   /** "major:minor" of the file systems that the directories are in. */
   readonly devices: readonly string[]
   readonly maps: MapReader
+  /** The namespaces of every thread, where they have just been read. */
+  readonly others?: readonly OtherNamespace[] | undefined
 }
 
 /** Reads /proc and sysfs, runs losetup(8), and follows links of local file systems; nothing is opened. */
-export async function lookForUsers({ table, devices, maps }: ContentSearch): Promise<ContentLook> {
-  const others = readOtherNamespaces(true)
+export async function lookForUsers(search: ContentSearch): Promise<ContentLook> {
+  const { table, devices, maps, others = readOtherNamespaces(true) } = search
   const ours: View = { table, root: '' }
   const views = [ours, ...others.map((other): View => ({ table: other.table, root: `/proc/${other.pid}/root` }))]
   const loops = await loopFiles()

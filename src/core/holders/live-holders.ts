@@ -29,9 +29,12 @@ export interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
 export async function liveHolders(held: Held, search: LiveSearch): Promise<Holders> {
   const { heldAt, devices } = held
   const { table } = search
-  const others = readOtherNamespaces(false)
-  const found = await findHolders({ ...search, paths: heldAt, others })
-  const users = await contentUsers(held, search)
+  const others = readOtherNamespaces(held.content.length > 0)
+  // At once: while a child reads the memory maps for the one, the other looks at open files.
+  const [found, users] = await Promise.all([
+    findHolders({ ...search, paths: heldAt, others }),
+    contentUsers(held, search, others),
+  ])
   const openers = devices.length === 0 ? NONE : deviceOpeners(devices, table, others)
   return {
     processes: once([...[found, ...users].flatMap(({ processes }) => processes), ...openers.holders]).toSorted(
@@ -50,10 +53,14 @@ export async function liveHolders(held: Held, search: LiveSearch): Promise<Holde
   }
 }
 
-async function contentUsers({ content, rootDir }: Held, { table, maps }: LiveSearch): Promise<Holders[]> {
+async function contentUsers(
+  { content, rootDir }: Held,
+  { table, maps }: LiveSearch,
+  others: HolderSearch['others'],
+): Promise<Holders[]> {
   if (content.length === 0) return []
   const devices = new Set(content.flatMap(({ path }) => locate(table, path)?.dev ?? []))
-  const look = await lookForUsers({ table, devices: [...devices], maps })
+  const look = await lookForUsers({ table, devices: [...devices], maps, others })
   return Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
 }
 

@@ -3,7 +3,7 @@
  * server), the kernel makes the reader hang as well. Its parent can kill it. It reads one request from its standard input,
  * and writes a line for every process, in order, to its standard output.
  */
-import { lstatSync, readlinkSync, statSync } from 'node:fs'
+import { lstatSync, readlinkSync, statSync, writeSync } from 'node:fs'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { requestOfParent } from '../processes/parent-request.ts'
@@ -14,20 +14,21 @@ import { mappedBlocks } from './mapped-blocks.ts'
 import { type MappedFile, parseMaps } from './parse-maps.ts'
 import { isTooLong } from './process-files.ts'
 
+const STDOUT = 1
+
 /** Sets exit status 1, and reads nothing, where the input is not a request of this process's parent. */
 export async function readMapsForParent(): Promise<void> {
   const request = await requestOfParent(mapRequest, 'map reader')
   if (request === undefined) return
   const known = new Set(request.detached?.mounts)
   // Each line is written before the next process is read: what still waits for a full pipe would be lost if this process is
-  // killed.
-  for (const pid of request.pids) await write(`${JSON.stringify(answerOf(pid, request, known))}\n`)
+  // killed. Standard output is a pipe that nobody has made non-blocking.
+  for (const pid of request.pids) write(`${JSON.stringify(answerOf(pid, request, known))}\n`)
 }
 
-function write(line: string): Promise<void> {
-  return new Promise((settle, fail) => {
-    process.stdout.write(line, (error) => (error == null ? settle() : fail(error)))
-  })
+function write(line: string): void {
+  const bytes = Buffer.from(line)
+  for (let from = 0; from < bytes.length; ) from += writeSync(STDOUT, bytes, from)
 }
 
 function answerOf(

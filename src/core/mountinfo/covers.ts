@@ -1,4 +1,3 @@
-import { posix } from 'node:path'
 import { withoutLink, withoutLinks } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
@@ -25,13 +24,16 @@ export class Covers {
   of(given: MountInfo): MountInfo | undefined {
     const mount = withoutLink(given)
     if (mount.mountPoint === '/') return undefined
-    const covers = this.#coversIn(posix.dirname(mount.mountPoint))
-    return covers.size === 0 ? undefined : covers.get(this.#stackOf(mount).at(-1)?.parentId ?? mount.parentId)
+    const covers = this.#coversIn(directoryOf(mount.mountPoint))
+    return covers.size === 0 ? undefined : covers.get(this.#parentOfStack(mount))
   }
 
-  /** The mounts on this path that are not hidden, oldest first, whatever their order in the table; the last one is visible. */
-  reached(path: string): readonly MountInfo[] {
-    const found = this.#table.at(path).filter((mount) => this.of(mount) === undefined)
+  /**
+   * Those of the mounts on one path that are not hidden, oldest first, whatever their order in the table; the last one is
+   * visible.
+   */
+  reached(mounts: readonly MountInfo[]): readonly MountInfo[] {
+    const found = mounts.filter((mount) => this.of(mount) === undefined)
     if (found.length < 2) return found
     const depths = new Map(found.map((mount) => [mount, this.#stackOf(mount).length]))
     return found.toSorted((a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0))
@@ -49,10 +51,17 @@ export class Covers {
     return [...stack]
   }
 
+  /** The id of the mount that the lowest of the stack is on. Nearly every mount is alone on its path. */
+  #parentOfStack(mount: MountInfo): number {
+    const below = this.#table.byId(mount.parentId)
+    if (below === undefined || below.mountPoint !== mount.mountPoint) return mount.parentId
+    return this.#stackOf(mount).at(-1)?.parentId ?? mount.parentId
+  }
+
   #coversIn(directory: string): ReadonlyMap<number, MountInfo> {
     const known = this.#byDirectory.get(directory)
     if (known !== undefined) return known
-    const above = directory === '/' ? NOTHING : this.#coversIn(posix.dirname(directory))
+    const above = directory === '/' ? NOTHING : this.#coversIn(directoryOf(directory))
     const here = this.#table.at(directory)
     const covers = here.length === 0 ? above : this.#with(above, here)
     this.#byDirectory.set(directory, covers)
@@ -62,7 +71,7 @@ export class Covers {
   #with(above: ReadonlyMap<number, MountInfo>, here: readonly MountInfo[]): ReadonlyMap<number, MountInfo> {
     const covers = new Map(above)
     for (const mount of here) {
-      const cover = above.get(this.#stackOf(mount).at(-1)?.parentId ?? mount.parentId)
+      const cover = above.get(this.#parentOfStack(mount))
       // What is mounted on a hidden mount is hidden as well.
       if (cover !== undefined) covers.set(mount.id, cover)
     }
@@ -70,6 +79,12 @@ export class Covers {
     for (const mount of here) if (mount.parentId !== mount.id) covers.set(mount.parentId, mount)
     return covers
   }
+}
+
+/** Of an absolute path without a slash at its end, as the table has them. */
+function directoryOf(path: string): string {
+  const slash = path.lastIndexOf('/')
+  return slash <= 0 ? '/' : path.slice(0, slash)
 }
 
 const NOTHING: ReadonlyMap<number, MountInfo> = new Map()

@@ -76,7 +76,7 @@ class ColumnMountTable implements MountTable {
     const all = this.at(path)
     if (all.length === 0) return all
     this.#covers ??= new Covers(this)
-    return this.#covers.reached(path)
+    return this.#covers.reached(all)
   }
 
   top(path: string): MountInfo | undefined {

@@ -5,6 +5,7 @@
 import { readlinkSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
+import { calledWords } from '../trust/called-as.ts'
 import { caller, callerWord, mayReenter } from '../trust/caller.ts'
 import { enterNamespace, openNamespace } from '../trust/enter-namespace.ts'
 import { ownLibraryPath, ownOptions, ownScript } from '../trust/own-program.ts'
@@ -96,7 +97,8 @@ export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
   return enterNamespace(mountNamespace, reentryCommand(pid, program, callerWord()), ownLibraryPath(pid))
 }
 
-/** The arguments without the one that an earlier run has added. */
+/** The arguments without the one that an earlier run has added; the name by which volctl was called stays known. */
 function acceptedArguments(args: readonly string[]): readonly string[] {
-  return caller() === undefined ? args : args.slice(1)
+  const given = caller() === undefined ? args : args.slice(1)
+  return given[0]?.startsWith('--internal-') ? given : [...calledWords(), ...given]
 }

@@ -1,4 +1,4 @@
-/** The shape of a whole plan, from which schema/plan.schema.json is made. Nothing reads a whole plan. */
+/** The shape of a whole plan, from which schema/plan.schema.json is made. `volctl on` reads one from another node. */
 
 import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'

@@ -4,10 +4,16 @@ import { replaceFile } from '../files/replace-file.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { JsonLimitError, requireBoundedJson } from '../trust/parse-json.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
+import type { SavedPlan } from './plan-shape.ts'
 
 /** A plan as `apply FILE` takes it: the plan as `-o json` prints it, and the options that it was made with. */
 export function planFileText(plan: Plan, options: PlanOptions): string {
   return `${JSON.stringify({ ...plan, options }, undefined, 1)}\n`
+}
+
+/** The same of a plan file that was read. */
+export function savedPlanText(saved: SavedPlan): string {
+  return `${JSON.stringify({ apiVersion: 'volctl.io/v1', kind: 'Plan', ...saved })}\n`
 }
 
 /**

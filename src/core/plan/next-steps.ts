@@ -14,14 +14,16 @@ export interface Given {
   readonly settleMs: number
   /** The file that the plan was made from, maybe on another machine. */
   readonly snapshot?: string | undefined
+  /** What runs volctl on another node, where that is known: `kubectl volctl`. */
+  readonly through?: string | undefined
 }
 
 /** The plan with the next steps for a person. */
 export function withAdvice<T extends Plan>(plan: T, given: Given): T {
   const kubelet = kubeletOutlook(plan)
   const steps = nextSteps(plan, given)
-  const { snapshot } = given
-  const next = snapshot === undefined ? steps : steps.map((step) => ofSnapshot(step, plan.node, snapshot))
+  const { snapshot, through } = given
+  const next = snapshot === undefined ? steps : steps.map((step) => ofSnapshot(step, plan.node, snapshot, through))
   return {
     ...plan,
     summary: { ...plan.summary, ...(kubelet !== undefined && { kubelet }), ...(next.length > 0 && { next }) },
@@ -29,8 +31,11 @@ export function withAdvice<T extends Plan>(plan: T, given: Given): T {
 }
 
 /** What reads, reads the snapshot; what acts, acts on the node. */
-function ofSnapshot({ command, why }: NextStep, node: string, snapshot: string): NextStep {
-  if (!/^volctl (?:explain|plan) /.test(`${command} `)) return { command, why, node }
+function ofSnapshot({ command, why }: NextStep, node: string, snapshot: string, through?: string): NextStep {
+  if (!/^volctl (?:explain|plan) /.test(`${command} `)) {
+    const words = through === undefined ? undefined : /^volctl (.*)$/s.exec(command)?.[1]
+    return words === undefined ? { command, why, node } : { command: `${through} on ${shellWord(node)} ${words}`, why }
+  }
   return { command: `${command}${snapshotWords(snapshot)}`, why }
 }
 

@@ -87,8 +87,12 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
 
 /** True if this process runs in a user namespace, with user ids other than the host's. */
 export function isInUserNamespace(): boolean {
-  return !isFullRange(kernelTextIfAny('/proc/self/uid_map') ?? '')
+  inUserNamespace ??= !isFullRange(kernelTextIfAny('/proc/self/uid_map') ?? '')
+  return inUserNamespace
 }
+
+/** A process stays in its user namespace, whose ids are mapped once. */
+let inUserNamespace: boolean | undefined
 
 /** True in the machine's initial PID namespace, whose /proc can show every process. */
 export function isInInitialPidNamespace(): boolean {

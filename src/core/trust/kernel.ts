@@ -14,28 +14,34 @@ export function kernelText(path: string, encoding: 'utf8' | 'latin1' = 'utf8'): 
   return readFileSync(path, encoding)
 }
 
+/** Reused: the kernel gives 4 KiB of most files at a time, and readFileSync would use a buffer of 64 KiB for each. */
+let scratch: Buffer | undefined
+
 /** A file's bytes. @throws what the file system says */
 export function kernelBytes(path: string): Buffer {
-  return readFileSync(path)
+  const { bytes, buffer } = readInto(scratch ?? Buffer.allocUnsafeSlow(SCRATCH_BUFFER), path)
+  scratch = buffer
+  return Buffer.from(bytes)
 }
 
+const SCRATCH_BUFFER = 256 * 1024
 /** Enough for the mount tables of nearly all nodes. */
 const FIRST_BUFFER = 1024 * 1024
 
-/**
- * A long file's bytes, read into one buffer: the kernel gives 4 KiB of a mount table at a time, and readFileSync would use a
- * buffer of 64 KiB for each.
- *
- * @throws what the file system says
- */
+/** A long file's bytes, read into one buffer. @throws what the file system says */
 export function readToEnd(path: string): Buffer {
+  return readInto(Buffer.allocUnsafeSlow(FIRST_BUFFER), path).bytes
+}
+
+/** @returns the bytes, in the buffer that was given or a larger one */
+function readInto(given: Buffer, path: string): { readonly bytes: Buffer; readonly buffer: Buffer } {
   const fd = openSync(path, 'r')
   try {
-    let buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER)
+    let buffer = given
     let length = 0
     for (;;) {
       const read = readSync(fd, buffer, length, buffer.length - length, null)
-      if (read === 0) return buffer.subarray(0, length)
+      if (read === 0) return { bytes: buffer.subarray(0, length), buffer }
       length += read
       if (length === buffer.length) {
         const larger = Buffer.allocUnsafeSlow(length * 2)

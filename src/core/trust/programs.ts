@@ -267,6 +267,37 @@ export async function runInForeground(
   }
 }
 
+/** Takes what a program prints, as it comes. */
+export interface Listener {
+  readonly input: Uint8Array
+  readonly out: (bytes: Buffer) => void
+  readonly err: (bytes: Buffer) => void
+}
+
+/**
+ * Starts volctl itself, with nothing but what it is given on its standard input, and returns its exit status. Signals to this
+ * process are forwarded to it. There is no deadline: whoever waits for this process has one.
+ *
+ * @throws VolctlError CommandFailed
+ */
+export async function runListened(args: readonly string[], { input, out, err }: Listener): Promise<number> {
+  const child = spawn(SELF, args, { stdio: ['pipe', 'pipe', 'pipe'], env: ownEnvironment() })
+  const forward = (signal: NodeJS.Signals): void => void child.kill(signal)
+  process.on('SIGINT', forward).on('SIGTERM', forward).on('SIGHUP', forward)
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  child.stdout.on('data', out)
+  child.stderr.on('data', err)
+  try {
+    return await new Promise<number>((settle, fail) => {
+      child.once('error', (cause) => fail(notStarted('volctl', cause)))
+      child.once('close', (status, signal) => settle(status ?? (signal === 'SIGINT' ? 130 : 1)))
+    })
+  } finally {
+    process.off('SIGINT', forward).off('SIGTERM', forward).off('SIGHUP', forward)
+  }
+}
+
 /** The pager's whole environment, beside the fixed one: no command of less starts a shell, an editor or writes a file. */
 const PAGER_ENVIRONMENT = { LESSSECURE: '1', LESSHISTFILE: '-', LESSCHARSET: 'utf-8' } as const
 

@@ -4,7 +4,7 @@
  * between.
  */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, type Stats } from 'node:fs'
-import { kernelText, O_PATH } from './kernel.ts'
+import { kernelText, mountIdIn, O_PATH } from './kernel.ts'
 import { isShared, trustedOwners, whoElseWrites } from './owners.ts'
 
 const MARK = O_PATH | constants.O_NOFOLLOW
@@ -119,26 +119,23 @@ class Walk {
 
   #enter(here: Step, name: string): Step {
     const path = here.path === '/' ? `/${name}` : `${here.path}/${name}`
-    const shared = isShared(here.stats)
-    // The owner of a directory in /tmp may have mounted a FUSE file system on it, which reports any owner and mode.
-    if (shared && isUsersMount(path)) {
-      const doubt = `${path} is a FUSE file system of another user`
-      if (this.#options.throughDoubt !== true) throw new Doubtful(doubt)
-      return this.#mark(here, name, path, doubt)
-    }
-    return this.#mark(here, name, path, undefined)
-  }
-
-  #mark(here: Step, name: string, path: string, known: string | undefined): Step {
     const fd = openSync(`/proc/self/fd/${here.fd}/${name}`, MARK)
     try {
+      const users = this.#usersMount(here, fd, path)
       const stats = fstatSync(fd)
-      const doubt = known ?? this.#judge(path, stats, here)
-      return { fd, stats, path, doubt }
+      return { fd, stats, path, doubt: users ?? this.#judge(path, stats, here) }
     } catch (error) {
       closeSync(fd)
       throw error
     }
+  }
+
+  /** The owner of a directory in /tmp may have mounted a FUSE file system on it, which reports any owner and mode. */
+  #usersMount(here: Step, fd: number, path: string): string | undefined {
+    if (!isShared(here.stats) || !isUsersMount(here.fd, fd, path)) return undefined
+    const doubt = `${path} is a FUSE file system of another user`
+    if (this.#options.throughDoubt !== true) throw new Doubtful(doubt)
+    return doubt
   }
 
   /** A place that others may write to is in doubt, and so is everything below it. */
@@ -166,12 +163,23 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.')
 }
 
-/** By the mount table, not by stat: the file system may hang, and reports whatever its owner wants. */
-function isUsersMount(path: string): boolean {
-  const escaped = path.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
-  return kernelText('/proc/self/mountinfo')
-    .split('\n')
-    .some((line) => line.split(' ')[4] === escaped && / - fuse\S* .*\buser_id=[1-9]/.test(line))
+/**
+ * Is a FUSE file system of another user at a descriptor? By mount ids and the mount table, not by stat: the file system may
+ * hang, and reports whatever its owner wants. The table is long on a node, and read only where a mount begins.
+ */
+function isUsersMount(above: number, fd: number, path: string): boolean {
+  const [from, to] = [above, fd].map((each) => mountIdIn(kernelText(`/proc/self/fdinfo/${each}`)))
+  if (to !== undefined && to === from) return false
+  const lines = kernelText('/proc/self/mountinfo').split('\n')
+  const own = lines.filter((line) => line.startsWith(`${to} `))
+  // In another process's mount namespace, its mounts have no line here.
+  const mounts = own.length > 0 ? own : lines.filter((line) => line.split(' ')[4] === escaped(path))
+  return mounts.some((line) => / - fuse\S* .*\buser_id=[1-9]/.test(line))
+}
+
+/** As a path stands in the mount table. */
+function escaped(path: string): string {
+  return path.replaceAll(/[\\ \t\n]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)
 }
 
 function failure(code: string, path: string): Error {

@@ -7,7 +7,7 @@
 const PROGRAMS: Readonly<Record<string, RegExp>> = {
   volctl: /^(?:apply|check|completion|doctor|explain|journal|plan|snapshot|status|version|wait)\b/,
   systemctl: /^(?:cat|restart|start|status|stop)$/,
-  kubectl: /^(?:annotate|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon)$/,
+  kubectl: /^(?:annotate|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon|volctl)$/,
   crictl: /^[a-z]+$/,
   journalctl: /^-/,
   findmnt: /^[-/]/,
@@ -54,11 +54,16 @@ function endOfCommand(words: readonly string[], from: number): number {
   while (
     to < words.length &&
     !endsPart(words[to - 1]) &&
-    !PROSE.test(words[to] ?? '') &&
+    (isOnNode(words, to) || !PROSE.test(words[to] ?? '')) &&
     !(words[to] ?? '').startsWith('(')
   )
     to += 1
   return to
+}
+
+/** `kubectl volctl on NODE plan`. */
+function isOnNode(words: readonly string[], at: number): boolean {
+  return words[at] === 'on' && words[at - 1] === 'volctl' && words[at - 2] === 'kubectl'
 }
 
 /** Behind a word with a mark the sentence goes on. */

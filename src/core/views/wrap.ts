@@ -2,6 +2,7 @@
  * Prose on a terminal: broken between words, hanging under its beginning. A path or a command is never broken, so that it
  * can be copied; a command that is longer than a line has one of its own.
  */
+import { asCalled } from '../trust/called-as.ts'
 import { chunksOf } from './command-words.ts'
 import { terminalSafe } from './terminal-safe.ts'
 import { textWidth } from './text-width.ts'
@@ -18,7 +19,10 @@ const LEAST = 20
  */
 export function wrapped(first: string, text: string, width: Width, paint: (line: string) => string = same): string {
   const indent = ' '.repeat(textWidth(first))
-  return linesOf(terminalSafe(text), width === undefined ? undefined : Math.max(width - textWidth(first), LEAST))
+  return linesOf(
+    terminalSafe(asCalled(text)),
+    width === undefined ? undefined : Math.max(width - textWidth(first), LEAST),
+  )
     .map((line, index) => `${`${index === 0 ? first : indent}${paint(line)}`.trimEnd()}\n`)
     .join('')
 }

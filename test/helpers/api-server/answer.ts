@@ -1,5 +1,6 @@
 import { strategicMerge } from '../strategic-merge.ts'
 import { type Attributes, type AuthenticatedUser, type ClusterRole, refusal } from './authorize.ts'
+import type { TestKubelet } from './kubelet.ts'
 import { type RequestInfo, requestInfo } from './request-info.ts'
 import { apiVersion, type ResourceType, type StoredObject, typeOfPlural } from './resource-types.ts'
 import { notFound, StatusError } from './status.ts'
@@ -24,6 +25,7 @@ export function answer(
   url: URL,
   body: string,
   behaviour: Behaviour,
+  kubelet: TestKubelet,
 ): string {
   const info = requestInfo(method, url)
   if (info.type === undefined) return JSON.stringify(review(store, asker, info, body))
@@ -32,11 +34,35 @@ export function answer(
   const { type, verb, namespace, name = '' } = info
   if (info.resource === 'serviceaccounts/token') return JSON.stringify(issueToken(store, asker.user, info, body))
   if (verb === 'list') return list(store, type, info)
-  if (verb === 'create') throw new StatusError(405, 'MethodNotAllowed', 'this test server creates nothing', {})
+  if (verb === 'create') return createPod(store, kubelet, info, body)
   const object = store.get(type, namespace, name)
   if (!object) throw notFound(type.plural, name)
   if (verb === 'patch') return patchStatus(store, asker.user, object, body)
-  return verb === 'get' ? text(object) : remove(store, type, object, info, body, behaviour)
+  if (verb === 'get') return text(object)
+  if (type.plural === 'pods') kubelet.stop(name)
+  return remove(store, type, object, info, body, behaviour)
+}
+
+/** The log of a Pod, if that is what is asked for; undefined: it is something else. @throws StatusError */
+export function loggedPod(store: Store, asker: Asker, method: string, url: URL): string | undefined {
+  if (!url.pathname.endsWith('/log')) return undefined
+  const info = requestInfo(method, url)
+  if (info.type === undefined || info.resource !== 'pods/log') return undefined
+  authorize(store, asker, info)
+  const { type, namespace, name = '' } = info
+  if (store.get(type, namespace, name) === undefined) throw notFound(type.plural, name)
+  return name
+}
+
+function createPod(store: Store, kubelet: TestKubelet, { type, namespace }: RequestInfo, body: string): string {
+  if (type?.plural !== 'pods') throw new StatusError(405, 'MethodNotAllowed', 'this test server creates only pods', {})
+  const pod = JSON.parse(body) as StoredObject
+  const { name } = pod.metadata
+  kubelet.admit(name)
+  store.put({ ...pod, metadata: { ...pod.metadata, namespace: namespace ?? '' } })
+  const made = store.get(type, namespace, name) as StoredObject
+  kubelet.start(made)
+  return text(made)
 }
 
 function authorize(store: Store, { user, roles }: Asker, attributes: Attributes): void {
@@ -66,7 +92,9 @@ function list(store: Store, type: ResourceType, { namespace, query }: RequestInf
   const page = token
     ? store.nextPage(token, limit)
     : store.firstPage(
-        store.all(type).filter((object) => matches(object, namespace, query.get('fieldSelector'))),
+        store
+          .all(type)
+          .filter((object) => matches(object, namespace, query.get('fieldSelector')) && hasLabels(object, query)),
         limit,
       )
   if (!page) throw new StatusError(410, 'Expired', 'The provided continue parameter is too old', {})
@@ -76,6 +104,14 @@ function list(store: Store, type: ResourceType, { namespace, query }: RequestInf
   }
   const head = JSON.stringify({ kind: `${type.kind}List`, apiVersion: apiVersion(type), metadata })
   return `${head.slice(0, -1)},"items":[${page.items.map(itemText).join(',')}]}`
+}
+
+function hasLabels({ metadata }: StoredObject, query: URLSearchParams): boolean {
+  const { labels = {} } = metadata as { labels?: Record<string, string> }
+  return (query.get('labelSelector') ?? '')
+    .split(',')
+    .filter(Boolean)
+    .every((part) => labels[part.split('=')[0] ?? ''] === part.split('=')[1])
 }
 
 function matches(object: StoredObject, namespace: string | undefined, selector: string | null): boolean {

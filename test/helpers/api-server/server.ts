@@ -3,11 +3,12 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { gzipSync } from 'node:zlib'
-import { answer } from './answer.ts'
+import { answer, loggedPod } from './answer.ts'
 import type { AuthenticatedUser, ClusterRole } from './authorize.ts'
 import type { KeyAndCertificate } from './certificates.ts'
 import { discovery } from './discovery.ts'
 import { applyFault, type Fault, takeFault } from './faults.ts'
+import type { PodFate, TestKubelet } from './kubelet.ts'
 import { type StoredObject, typeOfKind } from './resource-types.ts'
 import { StatusError } from './status.ts'
 import type { Store } from './store.ts'
@@ -33,6 +34,7 @@ export interface ServerParts {
   readonly tokens: ReadonlyMap<string, AuthenticatedUser>
   readonly rolesOf: (user: AuthenticatedUser) => readonly ClusterRole[]
   readonly settings: Settings
+  readonly kubelet: TestKubelet
   readonly host: string
   readonly port: number
 }
@@ -99,10 +101,17 @@ async function handle(
     if (request.method === 'PATCH' && request.headers['content-type'] !== 'application/strategic-merge-patch+json')
       throw new StatusError(415, 'UnsupportedMediaType', 'this test server knows one kind of patch', {})
     const asker = { user, roles: parts.rolesOf(user) }
+    const logged = loggedPod(parts.store, asker, request.method ?? '', url)
+    if (logged !== undefined) {
+      parts.kubelet.follow(logged, response)
+      return user.name
+    }
     send(
       request,
       response,
-      known ? JSON.stringify(known) : answer(parts.store, asker, request.method ?? '', url, body, parts.settings),
+      known
+        ? JSON.stringify(known)
+        : answer(parts.store, asker, request.method ?? '', url, body, parts.settings, parts.kubelet),
     )
   } catch (error) {
     sendFailure(error, response)
@@ -153,7 +162,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 async function administer(
-  { store, settings }: ServerParts,
+  { store, settings, kubelet }: ServerParts,
   faults: Fault[],
   log: LoggedRequest[],
   connections: () => number,
@@ -173,6 +182,9 @@ async function administer(
       return undefined
     case 'POST /settings':
       Object.assign(settings, body)
+      return undefined
+    case 'POST /pods':
+      kubelet.setFate(body as PodFate)
       return undefined
     case 'POST /objects':
       for (const object of body as StoredObject[]) store.put(object)

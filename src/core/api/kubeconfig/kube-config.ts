@@ -188,7 +188,9 @@ function fromHome(env: Environment, options: DiscoverOptions, search: Search): K
   if (home === undefined) return undefined
   const path = callerPath(resolve(home, '.kube', 'config'))
   try {
-    const found = fromFiles([path], { ...options, kind: 'kubeconfig', given: false })
+    // A program that it names runs with no more rights than this user has, who could as well have started kubectl.
+    const given = process.geteuid?.() !== 0
+    const found = fromFiles([path], { ...options, kind: 'kubeconfig', given })
     search.note(path)
     return found
   } catch (error) {

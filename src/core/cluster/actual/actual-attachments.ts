@@ -1,6 +1,7 @@
 /** Volume to nodes: what is attached, may be, or is in use, by VolumeAttachments and the status of Nodes (R714-R719). */
 
 import { append } from '../../lang/append.ts'
+import { compareText } from '../../lang/compare-text.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { DesiredAttachments } from '../desired/desired-attachments.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
@@ -23,8 +24,10 @@ export interface Attached {
 }
 
 export class ActualAttachments {
+  /** Sorted by name. */
   readonly all: readonly Attached[]
-  readonly #byNode = new Map<string, Attached[]>()
+  readonly #byNode = new Map<string, OnNode>()
+  readonly #nodesWith = new Map<string, readonly string[]>()
   readonly #byVolume = new Map<string, Attached[]>()
   /** Of an unknown volume, by driver. */
   readonly #unidentified = new Map<string, Attached[]>()
@@ -34,12 +37,17 @@ export class ActualAttachments {
   readonly #confirmedOn = new Map<string, ReadonlySet<string>>()
 
   constructor(nodes: readonly ClusterNode[], attached: readonly Attached[]) {
-    this.all = attached
+    this.all = attached.toSorted((a, b) => compareText(a.object.name, b.object.name))
     for (const node of nodes) this.#addNode(node)
-    for (const each of attached) {
-      append(this.#byNode, each.object.node, each)
+    for (const each of this.all) {
+      const here: OnNode = this.#byNode.get(each.object.node) ?? { all: [], byVolume: new Map() }
+      this.#byNode.set(each.object.node, here)
+      here.all.push(each)
       if (each.uniqueName === undefined) append(this.#unidentified, each.object.attacher, each)
-      else append(this.#byVolume, each.uniqueName, each)
+      else {
+        append(here.byVolume, each.uniqueName, each)
+        append(this.#byVolume, each.uniqueName, each)
+      }
     }
   }
 
@@ -52,7 +60,7 @@ export class ActualAttachments {
   }
 
   onNode(node: string): readonly Attached[] {
-    return this.#byNode.get(node) ?? []
+    return this.#byNode.get(node)?.all ?? []
   }
 
   ofVolume(uniqueName: string): readonly Attached[] {
@@ -60,7 +68,7 @@ export class ActualAttachments {
   }
 
   on(node: string, uniqueName: string): readonly Attached[] {
-    return this.ofVolume(uniqueName).filter(({ object }) => object.node === node)
+    return this.#byNode.get(node)?.byVolume.get(uniqueName) ?? []
   }
 
   /** Attachments by this driver of volumes that nobody knows. */
@@ -91,16 +99,25 @@ export class ActualAttachments {
     return this.#inUse.get(uniqueName) ?? []
   }
 
-  /** Every node that has the volume or may: attached in whatever state, confirmed, or in use. Sorted by first sight. */
+  /** Every node that has the volume or may: attached in whatever state, confirmed, or in use. Sorted. */
   nodesWith(uniqueName: string): readonly string[] {
-    return [
-      ...new Set([
-        ...this.ofVolume(uniqueName).map(({ object }) => object.node),
-        ...(this.#confirmed.get(uniqueName) ?? []),
-        ...(this.#inUse.get(uniqueName) ?? []),
-      ]),
-    ]
+    const known = this.#nodesWith.get(uniqueName)
+    if (known !== undefined) return known
+    const nodes = new Set([
+      ...this.ofVolume(uniqueName).map(({ object }) => object.node),
+      ...(this.#confirmed.get(uniqueName) ?? []),
+      ...(this.#inUse.get(uniqueName) ?? []),
+    ])
+    const sorted = [...nodes].toSorted(compareText)
+    this.#nodesWith.set(uniqueName, sorted)
+    return sorted
   }
+}
+
+/** A volume may be attached to every node: nothing looks through all of its attachments for one node. */
+interface OnNode {
+  readonly all: Attached[]
+  readonly byVolume: Map<string, Attached[]>
 }
 
 const NOTHING: ReadonlySet<string> = new Set()
@@ -142,12 +159,17 @@ function identifySource(
 ): Attached {
   if (object.persistentVolume === undefined) return ofInline(object, known, names)
   const found = objects.volume(object.persistentVolume)
-  if (found.state === 'Found') return ofVolume(object, found.object, known)
+  if (found.state === 'Found') return ofVolume(object, found.object, known, names)
   const persistentVolume = found.state === 'Absent' ? 'absent' : 'unknown'
   return byName(object, persistentVolume, known, names)
 }
 
-function ofVolume(object: ClusterAttachment, volume: ClusterVolume, known: ReadonlyMap<string, KnownVolume>): Attached {
+function ofVolume(
+  object: ClusterAttachment,
+  volume: ClusterVolume,
+  known: ReadonlyMap<string, KnownVolume>,
+  names: NamesOnNodes,
+): Attached {
   const { uniqueName, driver, handle, problem } = volume
   const named = uniqueName === undefined ? undefined : known.get(uniqueName)
   const base = { object, persistentVolume: 'found' } as const
@@ -156,11 +178,15 @@ function ofVolume(object: ClusterAttachment, volume: ClusterVolume, known: Reado
   }
   const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
   const identity = { ...base, uniqueName, volume: named, isNamedRight }
-  if (object.attacher === driver) return identity
-  return {
-    ...identity,
-    unclear: `its attacher is ${object.attacher}, and the driver of its PersistentVolume ${driver}`,
+  if (object.attacher !== driver) {
+    const unclear = `its attacher is ${object.attacher}, and the driver of its PersistentVolume ${driver}`
+    return { ...identity, unclear }
   }
+  // The PersistentVolume may have been created again, with another handle (S17).
+  const other = isNamedRight ? undefined : names.find(object)
+  return other === undefined
+    ? identity
+    : { ...identity, unclear: `its name is that of volume ${other}, and its PersistentVolume another` }
 }
 
 function ofInline(object: ClusterAttachment, known: ReadonlyMap<string, KnownVolume>, names: NamesOnNodes): Attached {

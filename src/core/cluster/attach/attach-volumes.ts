@@ -64,7 +64,7 @@ function mayAttach(
   if (elsewhere.state === 'contested') return undefined
   if (elsewhere.state === 'waits') return elsewhere.wait
   if (isControllerAlive(context)) {
-    const message = `the attach/detach controller attaches it to node ${want.node}`
+    const message = `the attach/detach controller attaches the volume to node ${want.node}`
     return { code: 'ControllerActs', message, hint: CONTROLLER_HINT }
   }
   const node = nodeOf(context, want.node)
@@ -131,7 +131,7 @@ function draftOf(
   const blocked = room.take(node, driver) ?? forbidden(context)
   return {
     ...{ kind: 'AttachVolume', reason: 'WantedNotAttached', rule: 'R745', ...aboutOf(want) },
-    message: `${podsText(want)} on node ${node.name} ${want.pods.length === 1 ? 'wants' : 'want'} it, and no VolumeAttachment asks for it`,
+    message: `${podsText(want)} on node ${node.name} ${want.pods.length === 1 ? 'wants' : 'want'} the volume, and no VolumeAttachment asks for it`,
     steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
     after,
     ...defined({ blocked }),

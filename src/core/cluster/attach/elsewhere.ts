@@ -1,5 +1,6 @@
 /** May a volume be attached to one more node (R740, R742)? Unlike the controller, volctl lets an uncertain attachment elsewhere block. */
 
+import { compareText } from '../../lang/compare-text.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
@@ -18,22 +19,33 @@ export type Elsewhere =
 export function whereElse(context: ClusterContext, findings: ClusterFindings, { volume, node }: Want): Elsewhere {
   if (!volume.exclusive) return { state: 'free', after: [] }
   if (context.desired.ofVolume(volume.uniqueName).some((each) => each.node !== node)) return { state: 'contested' }
+  if (context.actual.unidentifiedOf(volume.driver ?? '').length > MOST_UNIDENTIFIED)
+    return { state: 'waits', wait: TOO_MANY_UNKNOWN }
   const nodes = otherNodes(context, volume, node)
   const detaches = findings.detachesOf(volume.uniqueName)
-  const left = nodes.filter((each) => !isDetached(context, volume, each, detaches))
+  const planned = new Set(detaches.map(({ attachment }) => attachment.name))
+  const left = nodes.filter((each) => !isDetached(context, volume, each, planned))
   if (left.length === 0) return { state: 'free', after: detaches.filter((each) => each.node !== node) }
   const names = firstFew(left, MOST_NODES).join(', ')
   return {
     state: 'waits',
     wait: {
       code: 'DetachFirst',
-      message: `it may be on one node only, and is, or may be, attached to node ${names}`,
-      hint: `Nothing wants it there any more: see what the plan says of node ${left[0]}.`,
+      message: `the volume may be on one node only, and is, or may be, attached to node ${names}`,
+      hint: `Nothing wants the volume there any more: see what the plan says of node ${left[0]}.`,
     },
   }
 }
 
 const MOST_NODES = 5
+
+/** Each may be this volume, and only a hash for each pair of both would show that. */
+const MOST_UNIDENTIFIED = 1000
+const TOO_MANY_UNKNOWN: ClusterWait = {
+  code: 'DetachFirst',
+  message: `more than ${MOST_UNIDENTIFIED} VolumeAttachments of its driver are of unknown volumes, and one of them may be this volume`,
+  hint: 'Detach those first: volctl plan --cluster --only detach.',
+}
 
 /**
  * By attachment in whatever state, by the hash in an attachment's name, or by the word of a Node that it uses the volume. What
@@ -48,7 +60,7 @@ function otherNodes(context: ClusterContext, volume: KnownVolume, node: string):
     .filter(({ object }) => object.name === attachmentName(handle, driver, object.node))
   const attached = [...actual.ofVolume(uniqueName), ...unknown].map(({ object }) => object.node)
   const using = actual.nodesUsing(uniqueName).filter((each) => mayUse(context, uniqueName, each))
-  return [...new Set([...attached, ...using])].filter((each) => each !== node)
+  return [...new Set([...attached, ...using])].filter((each) => each !== node).toSorted(compareText)
 }
 
 /** Not where the table allows to detach what is in use: its report is as old as the node is silent. */
@@ -64,9 +76,8 @@ function isDetached(
   { actual }: ClusterContext,
   { uniqueName }: KnownVolume,
   node: string,
-  detaches: readonly ClusterDraft[],
+  planned: ReadonlySet<string>,
 ): boolean {
   const attached = actual.on(node, uniqueName)
-  const planned = new Set(detaches.map(({ attachment }) => attachment.name))
   return attached.length > 0 && attached.every(({ object }) => planned.has(object.name))
 }

@@ -43,22 +43,27 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   const volume = volumeRef(first.volume)
   const about = {
     volume,
-    nodes: parties.map(({ node }) => node),
-    pods: parties.flatMap(({ pods }) => pods.map(podRef)),
+    nodes: parties.map(({ node }) => node).slice(0, MOST_NAMED),
+    pods: parties.flatMap(({ pods }) => pods.map(podRef)).slice(0, MOST_NAMED),
   }
   if (waiting.length === 0) return
   const modes = first.volume.accessModes.join(', ')
   const text =
     holders.length === 0
-      ? shaped`${volumeLabel(volume)} (${modes}) may be on one node only, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; it is attached to none of them`
-      : shaped`${volumeLabel(volume)} (${modes}) may be on one node only: ${partiesText(holders)}; it is waited for by ${partiesText(waiting)}`
+      ? shaped`${volumeLabel(volume)}, ${modes}, may be on one node only, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; it is attached to none of them`
+      : shaped`${volumeLabel(volume)}, ${modes}, may be on one node only: ${partiesText(holders)}; it is waited for by ${partiesText(waiting)}`
   findings.problem('error', 'MultiAttach', text, about, hintFor(context, holders, waiting))
 }
 
 function partyOf({ actual }: ClusterContext, { node, pods, others, volume }: Want): Party {
   const attached = actual.on(node, volume.uniqueName)
   const has = attached.length > 0 || actual.isInUse(node, volume.uniqueName)
-  return { node, has, pods: [...pods, ...others.map(({ pod }) => pod)], since: attached[0]?.object.createdAt }
+  return {
+    node,
+    has,
+    pods: [...new Set([...pods, ...others.map(({ pod }) => pod)])],
+    since: attached[0]?.object.createdAt,
+  }
 }
 
 function partiesText(parties: readonly Party[]): string {
@@ -70,6 +75,8 @@ function partiesText(parties: readonly Party[]): string {
   return firstFew(texts, MOST_NODES).join(', ')
 }
 
+/** In the JSON; the message has fewer. */
+const MOST_NAMED = 100
 const MOST_PODS = 3
 const MOST_NODES = 4
 

@@ -16,10 +16,11 @@ export function attachedRef({ object, uniqueName, volume }: Attached, actual: Ac
     ...defined({ uniqueName, handle: csi?.handle, persistentVolume: object.persistentVolume }),
   }
   const ref = volume === undefined ? unknown : { ...volumeRef(volume), ...ofObject(object.persistentVolume) }
-  const elsewhere = uniqueName === undefined ? [] : actual.nodesWith(uniqueName).filter((node) => node !== object.node)
+  const nodes = uniqueName === undefined ? [] : actual.nodesWith(uniqueName).slice(0, MOST_NODES + 1)
+  const elsewhere = nodes.filter((node) => node !== object.node).slice(0, MOST_NODES)
   return {
     ...ref,
-    ...(elsewhere.length > 0 && { attachedElsewhere: elsewhere.toSorted().slice(0, MOST_NODES) }),
+    ...(elsewhere.length > 0 && { attachedElsewhere: elsewhere }),
     attached: object.attached === true,
     inUse: uniqueName !== undefined && actual.isInUse(object.node, uniqueName),
   }

@@ -13,17 +13,19 @@ const STALE_MS = 120_000
  * A driver may work without a CSIDriver object (C35), but not without a node that has it or an attacher.
  */
 export function isDriverGone(context: ClusterContext, driver: string): boolean {
-  const { objects, state } = context
+  const { objects } = context
   if (driver === '' || !objects.isWhole('csidrivers') || !objects.isWhole('csinodes')) return false
-  if (objects.driver(driver).state !== 'Absent' || state.nodes.some(({ csi }) => csi.state === 'unknown')) return false
+  const onNodes = driversOnNodes(context)
+  if (objects.driver(driver).state !== 'Absent' || onNodes === undefined || onNodes.has(driver)) return false
   const lease = attacherLease(context, driver)
-  return !driversOnNodes(context).has(driver) && (lease === undefined || isStale(context, lease))
+  return lease === undefined || isStale(context, lease)
 }
 
-const driversOnNodes = onceFor(
-  ({ state }: ClusterContext): ReadonlySet<string> =>
-    new Set(state.nodes.flatMap(({ csi }) => (csi.state === 'known' ? csi.drivers.map(({ name }) => name) : []))),
-)
+/** Undefined: the drivers of some node are not known. */
+const driversOnNodes = onceFor(({ state }: ClusterContext): ReadonlySet<string> | undefined => {
+  if (state.nodes.some(({ csi }) => csi.state === 'unknown')) return undefined
+  return new Set(state.nodes.flatMap(({ csi }) => (csi.state === 'known' ? csi.drivers.map(({ name }) => name) : [])))
+})
 
 /** The lease of the driver's external attacher, if it elects a leader and was readable. */
 export function attacherLease(context: ClusterContext, driver: string): LeaseEvidence | undefined {

@@ -2,7 +2,11 @@
 import { isPlainWord } from '../../lang/plain-word.ts'
 
 export function kubectl(...words: readonly string[]): string {
-  return `kubectl ${words.map((word) => (isPlainWord(word) || word.startsWith('-') ? word : 'NAME')).join(' ')}`
+  return `kubectl ${words.map((word) => (/^--?[A-Za-z-]+$/.test(word) ? word : orName(word))).join(' ')}`
+}
+
+export function orName(word: string): string {
+  return isPlainWord(word) ? word : 'NAME'
 }
 
 export function describeAttachment(name: string): string {

@@ -6,7 +6,9 @@
  * 2. it is stale: not renewed for the settle time, and for at least three times its own duration;
  * 3. it is unchanged when it is read again after everything else (a clock that is wrong makes a lease look stale);
  * 4. nothing that only a controller does has happened since: a Node whose Ready became Unknown, or a VolumeAttachment that
- *    somebody other than volctl created.
+ *    somebody other than volctl created;
+ * 5. some kubelet has renewed its own lease lately, where those are readable: else it may be the clock, or an API server that
+ *    has just come back and that nobody has reached yet.
  *
  * A cluster without that Lease has its controllers elsewhere (a managed control plane, another name, no leader election): it
  * lives where attachments still come and go, and may live everywhere else.
@@ -43,12 +45,22 @@ export function controllerState(state: ClusterState, settleMs: number): Controll
     return { state: 'lives', note: `lease ${lease.name} was renewed ${text} ago`, evidence }
   const needed = Math.max(settleMs, 3 * durationSeconds * 1000)
   if (age <= needed) return may(`lease ${lease.name} was renewed ${text} ago, which is not long enough to be sure`)
+  if (leaseAtEnd === undefined) return may(`lease ${lease.name} is stale, and could not be read a second time`)
+  if (!isHeard(state, now)) return may(`lease ${lease.name} is stale, but so are those of all kubelets`)
   const signs = signsSince(state, renewed + durationSeconds * 1000)
   if (signs.length > 0) {
     const note = `lease ${lease.name} is stale, but a controller has acted since: ${signs[0]?.what}`
     return { state: 'lives', note, evidence: [...evidence, ...signs] }
   }
   return { state: 'dead', note: `lease ${lease.name} was last renewed ${text} ago, and nothing acted since`, evidence }
+}
+
+/** A kubelet renews its lease every ten seconds. */
+const HEARD_MS = 50_000
+
+function isHeard({ nodes }: ClusterState, now: number): boolean {
+  const times = nodes.flatMap(({ leaseRenewTime }) => timeOf(leaseRenewTime) ?? [])
+  return times.length === 0 || times.some((time) => now - time <= HEARD_MS)
 }
 
 function holderOf({ holder }: LeaseEvidence): string {

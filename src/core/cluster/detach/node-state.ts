@@ -1,10 +1,11 @@
 /** What the API shows of the node of an attachment: since when it is silent, and whether its machine may still write. */
 
 import { defined } from '../../lang/defined.ts'
+import { onceFor } from '../../lang/once-for.ts'
 import type { Evidence } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { type Readiness, readinessOf } from '../context/readiness.ts'
-import type { ClusterNode, ClusterPod } from '../model/cluster-state.ts'
+import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
 import { newestOf, timeOf } from '../model/times.ts'
 import { type DetachRow, detachRow } from './detach-row.ts'
 
@@ -71,9 +72,18 @@ export function endings(pods: readonly ClusterPod[]): Evidence[] {
  * when its kubelet was last heard.
  */
 export function lastHeard({ state }: ClusterContext, node: string): string | undefined {
-  const times = (state.lostNodes ?? []).filter(({ name }) => name === node).map((each) => each.leaseRenewTime)
-  return times.length === 0 ? undefined : newestOf(times)
+  return lostNodes(state).get(node)
 }
+
+const lostNodes = onceFor(({ lostNodes: lost = [] }: ClusterState): ReadonlyMap<string, string> => {
+  const times = Map.groupBy(lost, ({ name }) => name)
+  return new Map(
+    [...times].flatMap(([name, leases]) => {
+      const newest = newestOf(leases.map((each) => each.leaseRenewTime))
+      return newest === undefined ? [] : [[name, newest] as const]
+    }),
+  )
+})
 
 /** True where a person says so, or the machine's kubelet has been silent for the settle time and longer than its lease lasts. */
 export function isMachineSilent(context: ClusterContext, node: string): boolean {

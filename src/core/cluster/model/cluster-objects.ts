@@ -1,6 +1,7 @@
 /** The objects of a cluster by name, and whether one that is not there is shown to be absent (S3). */
 
 import type { ApiLookup, Lookup } from '../../desired/api-lookup.ts'
+import { BOUND_ANNOTATION } from '../../desired/resolve-claim.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type { CsiDriver, PersistentVolume, PersistentVolumeClaim } from '../../model/objects.ts'
@@ -123,9 +124,6 @@ function mapped<T, U>(found: Lookup<T>, change: (object: T) => U): Lookup<U> {
   return found.state === 'Found' ? { state: 'Found', object: change(found.object) } : found
 }
 
-/** Set when both sides are bound; never removed. */
-const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
-
 function asClaim({ namespace, name, uid, wasBound, ownerUid, volumeName, phase }: ClusterClaim): PersistentVolumeClaim {
   return {
     metadata: {
@@ -135,13 +133,13 @@ function asClaim({ namespace, name, uid, wasBound, ownerUid, volumeName, phase }
       ...(wasBound && { annotations: { [BOUND_ANNOTATION]: 'yes' } }),
       ...(ownerUid !== undefined && { ownerReferences: [{ kind: '', name: '', uid: ownerUid, controller: true }] }),
     },
-    spec: defined({ volumeName }),
-    status: defined({ phase }),
+    spec: volumeName === undefined ? {} : { volumeName },
+    status: phase === undefined ? {} : { phase },
   }
 }
 
 function asVolume({ name, uid, claim }: ClusterVolume): PersistentVolume {
-  return { metadata: { name, uid }, spec: defined({ claimRef: claim }) }
+  return { metadata: { name, uid }, spec: claim === undefined ? {} : { claimRef: claim } }
 }
 
 function asDriver({ name, attachRequired }: ClusterDriver): CsiDriver {

@@ -7,12 +7,12 @@ import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { CLUSTER_OPERATION_KINDS } from '../../plan/cluster-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
-import { attachVolumes } from '../attach/attach-volumes.ts'
+import { ATTACH_LISTS, attachVolumes } from '../attach/attach-volumes.ts'
 import { reportMultiAttach } from '../attach/multi-attach.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
 import { blockedBy, ClusterFindings, finishOperations } from '../context/findings.ts'
-import { detachVolumes } from '../detach/detach-volumes.ts'
-import type { ClusterState } from '../model/cluster-state.ts'
+import { DETACH_LISTS, detachVolumes } from '../detach/detach-volumes.ts'
+import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
 import { reportFindings } from '../report/report-findings.ts'
 import { filterOperations } from './filter-operations.ts'
 import { type OutageCounts, outageCounts, refuseOutage } from './outage.ts'
@@ -75,13 +75,28 @@ function refusedBy(operation: ClusterOperation, { message, hint }: Refusal): Clu
   return { ...operation, blocked: blockedBy('OutageSuspected', message, hint) }
 }
 
-function inputsOf({ state, controller }: ClusterContext, counts: OutageCounts): ClusterPlan['inputs'] {
+function inputsOf(context: ClusterContext, counts: OutageCounts): ClusterPlan['inputs'] {
+  const { state, controller } = context
   const { server, user, serverVersion, insecure, lists } = state
   return {
     api: { server, ...defined({ user, serverVersion, insecure }) },
     controller,
     lists,
     counts: { nodes: state.nodes.length, ...counts },
-    unjudged: [],
+    unjudged: unjudged(context),
   }
+}
+
+/** S31: rules that need a list which is not whole. Then they hold everything back. */
+function unjudged({ objects }: ClusterContext): ClusterPlan['inputs']['unjudged'] {
+  const lacks = (lists: readonly ClusterResource[]): string => lists.filter((list) => !objects.isWhole(list)).join(', ')
+  const [forOutage, forWriters] = [lacks(DETACH_LISTS), lacks(ATTACH_LISTS)]
+  return [
+    ...(forOutage === ''
+      ? []
+      : [{ rule: 'S29', message: `whether the API has lost pods (not all ${forOutage} were read)` }]),
+    ...(forWriters === ''
+      ? []
+      : [{ rule: 'S30', message: `whether another node has a volume (not all ${forWriters} were read)` }]),
+  ]
 }

@@ -1,147 +1,138 @@
 /** VolumeAttachments that are odd by themselves, or that nobody brings to an end. */
 
+import type { ProblemCode } from '../../codes/codes.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterAbout } from '../../plan/cluster-plan.ts'
+import type { Severity } from '../../plan/plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import { isDriverGone } from '../context/drivers.ts'
 import type { ClusterFindings } from '../context/findings.ts'
-import { describeAttachment, kubectl } from '../context/kubectl.ts'
-import { shaped } from '../context/shaped.ts'
+import { describeAttachment, kubectl, orName } from '../context/kubectl.ts'
+import { type Shaped, shaped } from '../context/shaped.ts'
 import { hasCaret } from '../detach/whose-work.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
 export function reportAttachments(context: ClusterContext, findings: ClusterFindings): void {
-  for (const attached of context.actual.all.toSorted((a, b) => compareText(a.object.name, b.object.name))) {
-    reportSource(context, findings, attached)
-    reportNode(context, findings, attached)
-    reportName(context, findings, attached)
-    reportProgress(context, findings, attached)
+  for (const attached of context.actual.all) {
+    for (const look of LOOKS) {
+      const odd = look(context, attached)
+      if (odd === undefined) continue
+      const { severity = 'warning', code, text, hint } = odd
+      findings.problem(severity, code, text, aboutOf(context, attached), hint)
+    }
   }
   reportTwice(context, findings)
 }
 
-function aboutOf(context: ClusterContext, attached: Attached): ClusterAbout {
+interface Oddity {
+  readonly severity?: Severity
+  readonly code: ProblemCode
+  readonly text: Shaped
+  readonly hint: string
+}
+
+/** What may be odd about one attachment. */
+const LOOKS: readonly ((context: ClusterContext, attached: Attached) => Oddity | undefined)[] = [
+  unclear,
+  withoutVolume,
+  inline,
+  withoutNode,
+  wrongName,
+  caret,
+  deleting,
+  notAttached,
+]
+
+function aboutOf({ actual }: ClusterContext, attached: Attached): ClusterAbout {
   const { name, node, attacher } = attached.object
-  return { attachment: name, nodes: [node], driver: attacher, volume: attachedRef(attached, context.actual) }
+  return { attachment: name, nodes: [node], driver: attacher, volume: attachedRef(attached, actual) }
 }
 
-function reportSource(context: ClusterContext, findings: ClusterFindings, attached: Attached): void {
-  const { object, persistentVolume, unclear } = attached
-  const about = aboutOf(context, attached)
-  const look = `Look at it: ${describeAttachment(object.name)}.`
-  if (unclear !== undefined) {
-    findings.problem(
-      'warning',
-      'AttachmentUnclear',
-      shaped`VolumeAttachment ${object.name} on node ${object.node} is left as it is: ${unclear}`,
-      about,
-      look,
-    )
-  }
-  if (persistentVolume === 'absent') {
-    const text = shaped`VolumeAttachment ${object.name} keeps PersistentVolume ${object.persistentVolume ?? ''}, which does not exist, attached to node ${object.node}`
-    findings.problem(
-      'warning',
-      'AttachmentWithoutVolume',
-      text,
-      about,
-      `Find the volume in the storage system. ${look}`,
-    )
-  }
-  // In use by a pod it is as it should be.
-  const isWanted =
-    attached.uniqueName !== undefined && context.desired.on(object.node, attached.uniqueName) !== undefined
-  if (persistentVolume !== 'none' || isWanted) return
-  const text = shaped`VolumeAttachment ${object.name} on node ${object.node} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it`
-  findings.problem('warning', 'AttachmentInline', text, about, look)
+function unclear(_: ClusterContext, { object: { name, node }, unclear: why }: Attached): Oddity | undefined {
+  if (why === undefined) return undefined
+  const text = shaped`VolumeAttachment ${name} on node ${node} is left as it is: ${why}`
+  return { code: 'AttachmentUnclear', text, hint: `Look at the attachment: ${describeAttachment(name)}.` }
 }
 
-function reportNode(context: ClusterContext, findings: ClusterFindings, attached: Attached): void {
-  const { object } = attached
-  if (context.objects.node(object.node).state !== 'Absent') return
-  findings.problem(
-    'warning',
-    'AttachmentWithoutNode',
-    shaped`VolumeAttachment ${object.name} names node ${object.node}, which does not exist`,
-    aboutOf(context, attached),
-    isControllerAlive(context)
-      ? `The controller detaches it six minutes after the node went. If it stays: make sure that the machine is off, then give --node-gone ${object.node}.`
-      : `Make sure that the machine is off; then give --node-gone ${object.node}.`,
-  )
+function withoutVolume(_: ClusterContext, { object, persistentVolume }: Attached): Oddity | undefined {
+  if (persistentVolume !== 'absent') return undefined
+  const { name, node, persistentVolume: volume = '' } = object
+  const text = shaped`VolumeAttachment ${name} keeps PersistentVolume ${volume}, which does not exist, attached to node ${node}`
+  const hint = `Find the volume in the storage system. Look at the attachment: ${describeAttachment(name)}.`
+  return { code: 'AttachmentWithoutVolume', text, hint }
 }
 
-function reportName(context: ClusterContext, findings: ClusterFindings, attached: Attached): void {
-  const { object, isNamedRight } = attached
-  const about = aboutOf(context, attached)
-  if (isNamedRight === false && attached.unclear === undefined) {
-    const text = shaped`the name of VolumeAttachment ${object.name} is not the one that follows from its volume and node ${object.node}: the controller never deletes it`
-    findings.problem(
-      'warning',
-      'AttachmentNameWrong',
-      text,
-      about,
-      `Find out who created it: ${kubectl('get', 'volumeattachment', object.name, '-o', 'yaml', '--show-managed-fields')}.`,
-    )
-  }
-  if (!hasCaret(attached)) return
-  const text = shaped`the handle of the volume of VolumeAttachment ${object.name} on node ${object.node} contains ^: the controller attaches it, and can never detach it`
-  findings.problem(
-    'warning',
-    'HandleWithCaret',
-    text,
-    about,
-    'Once no pod wants the volume, volctl apply --cluster detaches it.',
-  )
+/** R835: in use by a pod it is as it should be. */
+function inline({ desired }: ClusterContext, { object, persistentVolume, uniqueName }: Attached): Oddity | undefined {
+  const { name, node } = object
+  const isWanted = uniqueName !== undefined && desired.on(node, uniqueName) !== undefined
+  if (persistentVolume !== 'none' || isWanted) return undefined
+  const text = shaped`VolumeAttachment ${name} on node ${node} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it`
+  return { code: 'AttachmentInline', text, hint: `Look at the attachment: ${describeAttachment(name)}.` }
 }
 
-/** What its attacher makes of it. */
-function reportProgress(context: ClusterContext, findings: ClusterFindings, attached: Attached): void {
-  const { object } = attached
-  const { name, node, attacher, attachError, detachError, deletedAt } = object
-  const about = aboutOf(context, attached)
-  const log = `Look at the log of the attacher of ${attacher}, and at the volume in the storage system.`
-  if (deletedAt !== undefined) {
-    if (detachError !== undefined) {
-      findings.problem(
-        'error',
-        'DetachFailed',
-        shaped`driver ${attacher} could not detach VolumeAttachment ${name} from node ${node}: ${detachError.message}`,
-        about,
-        log,
-      )
-    } else if (isSettled(context, deletedAt) && !isDriverGone(context, attacher)) {
-      const held = object.finalizers?.join(', ') || 'no finalizer'
-      findings.problem(
-        'warning',
-        'AttachmentDeleting',
-        shaped`VolumeAttachment ${name} on node ${node} is being deleted since ${deletedAt}, held by ${held}`,
-        about,
-        log,
-      )
-    }
-    return
+function withoutNode(context: ClusterContext, { object: { name, node } }: Attached): Oddity | undefined {
+  if (context.objects.node(node).state !== 'Absent') return undefined
+  const order = `make sure that the machine is off, then give --node-gone ${orName(node)}.`
+  return {
+    code: 'AttachmentWithoutNode',
+    text: shaped`VolumeAttachment ${name} names node ${node}, which does not exist`,
+    hint: isControllerAlive(context)
+      ? `The controller detaches the volume six minutes after the node went. If the attachment stays: ${order}`
+      : `Nobody detaches the volume: ${order}`,
   }
-  if (object.attached === true) return
+}
+
+function wrongName(
+  _: ClusterContext,
+  { object: { name, node }, isNamedRight, unclear: why }: Attached,
+): Oddity | undefined {
+  if (isNamedRight !== false || why !== undefined) return undefined
+  const text = shaped`the name of VolumeAttachment ${name} is not the one that follows from its volume and node ${node}: the controller never deletes it`
+  const who = kubectl('get', 'volumeattachment', name, '-o', 'yaml', '--show-managed-fields')
+  return { code: 'AttachmentNameWrong', text, hint: `Find out who created it: ${who}.` }
+}
+
+function caret(_: ClusterContext, attached: Attached): Oddity | undefined {
+  if (!hasCaret(attached)) return undefined
+  const { name, node } = attached.object
+  const text = shaped`the handle of the volume of VolumeAttachment ${name} on node ${node} contains ^: the controller attaches it, and can never detach it`
+  return { code: 'HandleWithCaret', text, hint: 'Once no pod wants the volume, volctl apply --cluster detaches it.' }
+}
+
+function attacherLog(attacher: string): string {
+  return `Look at the log of the attacher of ${attacher}, and at the volume in the storage system.`
+}
+
+/** A driver that is gone is reported once, for all. */
+function deleting(context: ClusterContext, { object }: Attached): Oddity | undefined {
+  const { name, node, attacher, deletedAt, detachError, finalizers } = object
+  if (deletedAt === undefined) return undefined
+  const hint = attacherLog(attacher)
+  if (detachError !== undefined) {
+    const text = shaped`driver ${attacher} could not detach VolumeAttachment ${name} from node ${node}: ${detachError.message}`
+    return { severity: 'error', code: 'DetachFailed', text, hint }
+  }
+  if (!isSettled(context, deletedAt) || isDriverGone(context, attacher)) return undefined
+  const held = finalizers?.join(', ') || 'no finalizer'
+  const text = shaped`VolumeAttachment ${name} on node ${node} is being deleted since ${deletedAt}, held by ${held}`
+  return { code: 'AttachmentDeleting', text, hint }
+}
+
+function notAttached(context: ClusterContext, { object }: Attached): Oddity | undefined {
+  const { name, node, attacher, attached, attachError, deletedAt, createdAt } = object
+  if (attached === true || deletedAt !== undefined) return undefined
+  const hint = attacherLog(attacher)
   if (attachError !== undefined) {
-    findings.problem(
-      'error',
-      'AttachFailed',
-      shaped`driver ${attacher} could not attach VolumeAttachment ${name} to node ${node}: ${attachError.message}`,
-      about,
-      log,
-    )
-  } else if (isSettled(context, object.createdAt)) {
-    findings.problem(
-      'warning',
-      'AttachmentPending',
-      shaped`VolumeAttachment ${name} on node ${node} was created ${object.createdAt ?? ''} and is not attached, and driver ${attacher} does not say why`,
-      about,
-      log,
-    )
+    const text = shaped`driver ${attacher} could not attach VolumeAttachment ${name} to node ${node}: ${attachError.message}`
+    return { severity: 'error', code: 'AttachFailed', text, hint }
   }
+  if (!isSettled(context, createdAt)) return undefined
+  const text = shaped`VolumeAttachment ${name} on node ${node} was created ${createdAt ?? ''} and is not attached, and driver ${attacher} does not say why`
+  return { code: 'AttachmentPending', text, hint }
 }
 
 /** R740: several nodes have what only one may have. */

@@ -3,6 +3,7 @@ import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterFindings } from '../context/findings.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportDrivers } from './report-drivers.ts'
+import { reportKept } from './report-kept.ts'
 import { reportObjects } from './report-objects.ts'
 import { reportPods } from './report-pods.ts'
 import { reportReading } from './report-reading.ts'
@@ -14,5 +15,6 @@ export function reportFindings(context: ClusterContext, findings: ClusterFinding
   reportAttachments(context, findings)
   reportStatus(context, findings)
   reportObjects(context, findings)
+  reportKept(context, findings)
   reportPods(context, findings)
 }

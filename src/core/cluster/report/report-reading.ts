@@ -11,13 +11,14 @@ import { timeOf } from '../model/times.ts'
 /** What is missing from the plan without each list. */
 const HIDES: Readonly<Record<ClusterResource, string>> = {
   nodes: 'nothing is attached or detached, and attachments of nodes that are gone are not shown',
-  pods: 'nothing is attached or detached: a pod that is not in the list may want the volume',
+  pods: 'nothing is attached or detached, since a pod that is not in the list may want the volume',
   volumeattachments: 'nothing is attached or detached',
   persistentvolumes:
     'nothing is attached; attachments of PersistentVolumes that are gone, and volumes attached twice, are not shown',
   persistentvolumeclaims:
     'volumes of pods whose claim is not in the list are not known, and hold every detach that they may be',
-  csidrivers: 'drivers that are gone are not shown; volumes of a driver that was not read may need no attachment',
+  csidrivers:
+    'nothing is detached that only the word of its node shows to be free, and drivers that are gone are not shown',
   csinodes: 'nothing is attached to a node whose CSINode is not known, and drivers that are gone are not shown',
 }
 

@@ -8,7 +8,7 @@ import { canonicalNodeName } from './canonical-node-name.ts'
 import { k0sKubelet, microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
 import { type CandidateSource, candidateFrom, DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet-candidate.ts'
 import { isKubeletByFlags } from './kubelet-shape.ts'
-import { isEnabled, readServiceUnit, type ServiceUnit, serviceUnitsNaming, splitWords } from './systemd-unit.ts'
+import { enabledOf, readServiceUnit, type ServiceUnit, serviceUnitsNaming, splitWords } from './systemd-unit.ts'
 
 /** Units that start a kubelet, by distribution. */
 const KUBELET_UNITS = [
@@ -65,7 +65,8 @@ export function findKubelet(
 
 /** The kubelets that the units of this host would start. */
 export function startableKubelets(root = ''): readonly KubeletCandidate[] {
-  const known = KUBELET_UNITS.filter((name) => !isOtherHalf(name, root)).flatMap((name) => {
+  const halves = enabledOf(RKE2_UNITS, root)
+  const known = KUBELET_UNITS.filter((name) => !isOtherHalf(name, halves)).flatMap((name) => {
     const unit = readServiceUnit(name, root)
     const source = unit === undefined ? undefined : unitSource(unit, root)
     return source === undefined ? [] : [candidateFrom(source)]
@@ -87,12 +88,8 @@ function kubeletsOfOtherUnits(root: string): readonly KubeletCandidate[] {
 const RKE2_UNITS = ['rke2-server.service', 'rke2-agent.service']
 
 /** rke2 installs both of its units, but a node uses one: true for the unit that is not enabled while the other is. */
-function isOtherHalf(name: string, root: string): boolean {
-  return (
-    RKE2_UNITS.includes(name) &&
-    !isEnabled(name, root) &&
-    RKE2_UNITS.some((other) => other !== name && isEnabled(other, root))
-  )
+function isOtherHalf(name: string, enabled: readonly string[]): boolean {
+  return RKE2_UNITS.includes(name) && enabled.length > 0 && !enabled.includes(name)
 }
 
 function unitSource(unit: ServiceUnit, root: string): CandidateSource | undefined {

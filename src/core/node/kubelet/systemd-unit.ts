@@ -74,10 +74,11 @@ export function serviceUnitsNaming(what: RegExp, root = ''): readonly string[] {
   return [...new Set(names)].sort()
 }
 
-/** True if the unit is enabled, by the links that `systemctl enable` makes. */
-export function isEnabled(name: string, root = ''): boolean {
+/** Those of these units that are enabled, by the links that `systemctl enable` makes. */
+export function enabledOf(names: readonly string[], root = ''): readonly string[] {
   const directory = join(root, '/etc/systemd/system')
-  return listIfAny(directory).some((entry) => entry.endsWith('.wants') && exists(join(directory, entry, name)))
+  const wants = listIfAny(directory).filter((entry) => entry.endsWith('.wants'))
+  return names.filter((name) => wants.some((entry) => exists(join(directory, entry, name))))
 }
 
 function dropIns(name: string, root: string): readonly string[] {

@@ -1,0 +1,11 @@
+import pjson from '../../../package.json' with { type: 'json' }
+
+/** What `volctl --version` prints, as oclif would; the executable answers before it loads anything else. */
+export function versionLine(): string {
+  return `${pjson.name}/${pjson.version} ${process.platform}-${process.arch} node-${process.version}\n`
+}
+
+/** @param args of the command line, without Node.js and the program */
+export function asksForVersion(args: readonly string[]): boolean {
+  return args.length === 1 && args[0] === '--version'
+}

@@ -1,0 +1,103 @@
+/** What follows from each row of the controller's table (R731), for a node that exists. */
+
+import type { Reason } from '../../codes/codes.ts'
+import type { Evidence } from '../../plan/cluster-plan.ts'
+import type { Attached } from '../actual/actual-attachments.ts'
+import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
+import { blockedBy } from '../context/findings.ts'
+import { kubectl, orName, taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
+import type { ClusterNode } from '../model/cluster-state.ts'
+import { timeOf } from '../model/times.ts'
+import { type DetachRow, MAX_WAIT_FOR_UNMOUNT_MS } from './detach-row.ts'
+import { endings, isGivenAsGone, rowOnNode } from './node-state.ts'
+import { BECAUSE, machineIsOff, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
+
+export function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, reason: Reason): Verdict {
+  const { object, uniqueName } = attached
+  if (!isSettled(context, object.createdAt) || !isSettled(context, node.createdAt ?? '')) return settling(attached)
+  const isInUse = uniqueName !== undefined && context.actual.isInUse(node.name, uniqueName)
+  const { row, evidence, since, ended } = rowOnNode(context, node, uniqueName)
+  return ROWS[row]({ context, node, reason, isInUse, driver: object.attacher, evidence, since }, endings(ended))
+}
+
+interface RowFacts {
+  readonly context: ClusterContext
+  readonly node: ClusterNode
+  readonly reason: Reason
+  readonly isInUse: boolean
+  /** The attacher. */
+  readonly driver: string
+  readonly evidence: readonly Evidence[]
+  readonly since: string | undefined
+}
+
+/** What follows from each row. */
+const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidence[]) => Verdict>> = {
+  NotInUse: ({ context, node, reason, driver }, evidence) => ({
+    ...{ reason, rule: 'R731', evidence },
+    message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}, which does not report the volume in use`,
+    blocked: reportsInUse(context, driver) ? undefined : NOT_REPORTED,
+  }),
+  OutOfService: ({ node, reason, isInUse, evidence }) => ({
+    reason: reason === 'NotWanted' ? 'OutOfService' : reason,
+    ...{ rule: 'R731', evidence: [...evidence, { what: `node ${node.name} is tainted out-of-service` }] },
+    message: `${BECAUSE[reason] ?? ''}node ${node.name} is tainted out-of-service, and no pod wants the volume there${isInUse ? '; the node still reports the volume in use' : ''}`,
+    ...(isInUse && { exception: 'OutOfService', makeSure: machineIsOff(node.name) }),
+  }),
+  TaintedButReady: ({ node, reason, evidence }) => ({
+    ...{ reason, rule: 'R731', evidence },
+    message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}`,
+    blocked: blockedBy(
+      'TaintedButReady',
+      `node ${node.name} is tainted out-of-service, but its kubelet reports that the node is ready`,
+      `If the machine runs: ${untaintOutOfService(node.name)}. Else wait until the node is not ready.`,
+    ),
+    controllerWould: 'detach the volume, in use or not, because of the taint',
+  }),
+  InUse: ({ node }) =>
+    waitFor(
+      'StillInUse',
+      'R739',
+      `no pod wants the volume on node ${node.name}, which is ready and still reports the volume in use`,
+      IN_USE_HINT,
+    ),
+  SilentTooShort: ({ node, since }) =>
+    waitFor(
+      'StillInUse',
+      'R731',
+      `node ${node.name} reports the volume in use, and was heard less than six minutes ago`,
+      IN_USE_HINT,
+      since === undefined ? undefined : new Date((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS).toISOString(),
+    ),
+  NodeLost: ({ context, node, reason, evidence }) => ({
+    reason: reason === 'NotWanted' ? 'NodeLost' : reason,
+    ...{ rule: 'R731', evidence, exception: 'NodeLost', makeSure: machineIsOff(node.name) },
+    message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}, which is not ready and silent for more than six minutes; the node last reported the volume in use`,
+    blocked: isGivenAsGone(context, node.name)
+      ? undefined
+      : mayWrite(node.name, `${taintOutOfService(node.name)}, or `),
+    controllerWould: 'detach the volume by force now, whether its machine still writes or not',
+  }),
+  NodeUnknown: ({ node }) =>
+    waitFor(
+      'NodeUnknown',
+      'R731',
+      `whether node ${node.name} is ready is not known`,
+      `Look at the node (${kubectl('describe', 'node', node.name)}) and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', node.name)}; then --node-gone ${orName(node.name)}.`,
+    ),
+}
+
+export const IN_USE_HINT =
+  'If the volume stays in use, run volctl plan on that node: it shows what keeps the volume there.'
+
+/** A kubelet reports only volumes in use that it takes for attachable (N62): its silence about another driver's shows nothing. */
+const NOT_REPORTED = blockedBy(
+  'UseNotReported',
+  'its driver needs no attachment, or its CSIDriver could not be read: no node reports its volumes in use',
+  'See on the node that the volume is not mounted (volctl status there); then delete the VolumeAttachment with kubectl.',
+)
+
+function reportsInUse({ objects }: ClusterContext, driver: string): boolean {
+  const found = objects.driver(driver)
+  return found.state === 'Absent' || (found.state === 'Found' && found.object.attachRequired !== false)
+}

@@ -1,0 +1,58 @@
+/** What is decided about one attachment, and the words for it. */
+
+import type { Reason } from '../../codes/codes.ts'
+import { defined } from '../../lang/defined.ts'
+import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
+import type { Attached } from '../actual/actual-attachments.ts'
+import { blockedBy, type ClusterWait } from '../context/findings.ts'
+import { orName } from '../context/kubectl.ts'
+
+/** It waits, or it is an operation. */
+export type Verdict = { readonly wait: ClusterWait; readonly rule: string } | Decision
+
+export interface Decision {
+  readonly reason: Reason
+  readonly message: string
+  readonly rule: string
+  readonly evidence: readonly Evidence[]
+  readonly blocked?: ClusterBlocked | undefined
+  readonly exception?: DetachException | undefined
+  readonly makeSure?: string | undefined
+  readonly controllerWould?: string | undefined
+}
+
+export function waitFor(
+  code: ClusterWait['code'],
+  rule: string,
+  message: string,
+  hint?: string,
+  until?: string,
+): Verdict {
+  return { wait: { code, message, ...defined({ hint, until }) }, rule }
+}
+
+/** The beginning of a message, for what the controller never does. */
+export const BECAUSE: Readonly<Partial<Record<Reason, string>>> = {
+  VolumeDeleted: 'its PersistentVolume does not exist any more; ',
+  InlineNotWanted: 'the attachment is of a volume in the spec of a pod that is gone; ',
+  HandleWithCaret: 'the controller cannot detach a volume with ^ in its handle; ',
+  AttachmentNameWrong: 'the controller does not know an attachment of this name; ',
+  DriverRemoved: 'its driver is gone; ',
+}
+
+export function machineIsOff(node: string): string {
+  return `that the machine of node ${node} is off, or cannot reach the storage any more`
+}
+
+export function mayWrite(node: string, before = ''): ClusterBlocked {
+  return blockedBy(
+    'MachineMayWrite',
+    `the machine of node ${node} may still run and write to the volume`,
+    `Make sure that the machine is off; then: ${before}--node-gone ${orName(node)}.`,
+  )
+}
+
+export function settling({ object }: Attached): Verdict {
+  const message = `VolumeAttachment ${object.name}, or its node, is younger than the settle time: what it is for may not be in every list yet`
+  return waitFor('Settling', 'S11', message, 'Plan again after the settle time, or give a shorter --settle.')
+}

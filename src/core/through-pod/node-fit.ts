@@ -1,0 +1,32 @@
+/** Whether a Pod would start on a node, by its Node object. Pure. */
+import { VolctlError } from '../errors/errors.ts'
+
+export interface NodeToRunOn {
+  readonly metadata: { readonly labels?: Readonly<Record<string, string>> }
+  readonly status?: {
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly reason?: string
+      readonly message?: string
+      readonly lastTransitionTime?: string | null
+    }[]
+  }
+}
+
+/** Does not keep a Pod in the node's own network from starting. */
+const NETWORK_ONLY = 'container runtime network not ready'
+
+/** @throws VolctlError NodeStartsNoPod. @param command of the node, for the message */
+export function requireFit(name: string, node: NodeToRunOn, command: string): void {
+  const hint = `Log in, and run the executable there: ssh ${name} sudo volctl ${command}`
+  if (node.metadata.labels?.['kubernetes.io/os'] === 'windows')
+    throw new VolctlError('NodeStartsNoPod', `${name} is a Windows node, and volctl is for Linux`)
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
+  if (ready?.status === 'True') return
+  const { status, message = '', lastTransitionTime } = ready ?? {}
+  if (status === 'False' && message.includes(NETWORK_ONLY) && !message.includes('PLEG')) return
+  const since = lastTransitionTime ? ` since ${lastTransitionTime}` : ''
+  const why = status === 'False' ? `: ${message || 'the kubelet says so'}` : ': its kubelet does not report'
+  throw new VolctlError('NodeStartsNoPod', `${name} is not ready${since}${why}. No Pod would start there`, { hint })
+}

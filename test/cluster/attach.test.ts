@@ -1,0 +1,265 @@
+/** Attach: who may have a volume (R740, R742), the exact object (R745), and what a node needs for it. */
+import { describe, expect, it } from 'vitest'
+import type { ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { isExclusive } from '../../src/core/cluster/model/known-volume.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { attachmentName } from '../../src/core/names/volume-names.ts'
+import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import {
+  ALIVE,
+  ago,
+  attachment,
+  bound,
+  cluster,
+  clusterOptions,
+  DRIVER,
+  node,
+  pod,
+  silentNode,
+  uniqueName,
+  volume,
+} from '../helpers/cluster-builder.ts'
+
+function plan(state: ClusterState, options: Partial<ClusterOptions> = {}): ClusterPlan {
+  return planCluster(state, clusterOptions(options))
+}
+
+/** A pod on node a wants volume x, and nothing is attached. */
+function wanted(more: Partial<ClusterState> = {}): ClusterState {
+  return cluster({ ...bound('x'), pods: [pod('p', 'a', ['x'], { started: false })], ...more })
+}
+
+function shared(...modes: readonly string[]): Partial<ClusterState> {
+  return { volumes: [volume('x', { accessModes: modes })] }
+}
+
+const kinds = ({ operations }: ClusterPlan): string[] =>
+  operations.map(({ kind, node: on, blocked }) => `${kind} ${on}${blocked === undefined ? '' : ` ${blocked.code}`}`)
+const waits = ({ waiting }: ClusterPlan): string[] => waiting.map(({ code, node: on }) => `${code} ${on}`)
+const codes = ({ problems }: ClusterPlan): string[] => problems.map(({ code }) => code)
+
+describe('R740: the access modes that let several nodes have a volume', () => {
+  it.each<{ modes: string[]; exclusive: boolean }>([
+    { modes: [], exclusive: false },
+    { modes: ['ReadWriteMany'], exclusive: false },
+    { modes: ['ReadOnlyMany'], exclusive: false },
+    { modes: ['ReadWriteOnce', 'ReadOnlyMany'], exclusive: false },
+    { modes: ['ReadWriteOnce'], exclusive: true },
+    { modes: ['ReadWriteOncePod'], exclusive: true },
+  ])('$modes: only one node: $exclusive', ({ modes, exclusive }) => expect(isExclusive(modes)).toBe(exclusive))
+})
+
+describe('a volume that a pod wants', () => {
+  it('T90: gets the attachment that the controller would have created', () => {
+    const { operations, complete } = plan(wanted())
+    const name = attachmentName('h-x', DRIVER, 'a')
+    expect(operations).toMatchObject([
+      {
+        kind: 'AttachVolume',
+        reason: 'WantedNotAttached',
+        node: 'a',
+        pods: [{ namespace: 'default', name: 'p', uid: 'uid-p' }],
+        steps: [{ op: 'createVolumeAttachment', target: `volumeattachments/${name}` }],
+        creates: { name, attacher: DRIVER, nodeName: 'a', source: { persistentVolumeName: 'pv-x' } },
+        after: [],
+      },
+    ])
+    expect(operations[0]?.blocked).toBeUndefined()
+    expect(complete).toBe(true)
+  })
+
+  it('T90: nothing desired, nothing attached: nothing', () => {
+    expect(plan(cluster())).toMatchObject({ operations: [], waiting: [], problems: [] })
+  })
+
+  it('T106, T111: several pods of the node share one', () => {
+    const pods = [pod('p', 'a', ['x']), pod('q', 'a', ['x'])]
+    expect(plan(wanted({ pods })).operations).toMatchObject([{ pods: [{ name: 'p' }, { name: 'q' }] }])
+  })
+
+  it('R745: of a translated volume in the spec of a pod names no PersistentVolume', () => {
+    const source = { name: 'disk', awsElasticBlockStore: { volumeID: 'vol-1' } }
+    const drivers = [{ name: 'ebs.csi.aws.com', nodeID: 'i-1' }]
+    const nodes = [node('a', { csi: { state: 'known', drivers, migrated: ['kubernetes.io/aws-ebs'] } })]
+    const pods = [pod('p', 'a', [], { volumes: [{ name: 'disk', source }] })]
+    expect(plan(cluster({ nodes, pods })).operations).toMatchObject([
+      { creates: { attacher: 'ebs.csi.aws.com', source: { inlineVolumeSpec: { csi: { volumeHandle: 'vol-1' } } } } },
+    ])
+    const unmigrated = [node('a', { csi: { state: 'known', drivers, migrated: ['kubernetes.io/gce-pd'] } })]
+    expect(plan(cluster({ nodes: unmigrated, pods }))).toMatchObject({ operations: [], waiting: [] })
+  })
+
+  it('with two PersistentVolumes of one handle, the one of the claim is named', () => {
+    const volumes = [volume('w', { handle: 'h-x', uniqueName: uniqueName('x') }), volume('x')]
+    expect(plan(wanted({ volumes })).operations).toMatchObject([
+      { creates: { source: { persistentVolumeName: 'pv-x' } } },
+    ])
+  })
+
+  it.each<{ name: string; on: Partial<ClusterNode>; code: string }>([
+    { name: 'not ready', on: { ready: 'False' }, code: 'NodeNotReady a' },
+    { name: 'without Ready', on: { ready: undefined as never }, code: 'NodeUnknown a' },
+    { name: 'said to be ready, and silent', on: { heartbeat: ago(9), leaseRenewTime: ago(9) }, code: 'NodeNotReady a' },
+    { name: 'tainted out-of-service', on: { outOfService: true }, code: 'NodeNotReady a' },
+    { name: 'being deleted', on: { deletedAt: ago(3) }, code: 'NodeNotReady a' },
+    {
+      name: 'without the driver',
+      on: { csi: { state: 'known', drivers: [], migrated: [] } },
+      code: 'DriverNotRegistered a',
+    },
+    { name: 'without a CSINode', on: { csi: { state: 'absent' } }, code: 'DriverNotRegistered a' },
+    { name: 'with an unread CSINode', on: { csi: { state: 'unknown' } }, code: 'NodeUnknown a' },
+  ])('waits on a node $name', ({ on, code }) => {
+    const made = plan(wanted({ nodes: [node('a', on), node('b')] }))
+    expect([kinds(made), waits(made)]).toEqual([[], [code]])
+  })
+
+  it('N67: is blocked on a node that has as many as its CSINode allows, those of this plan included', () => {
+    const drivers = [{ name: DRIVER, nodeID: 'a', limit: 2 }]
+    const nodes = [node('a', { csi: { state: 'known', drivers, migrated: [] } })]
+    const pods = [pod('p', 'a', ['w', 'x', 'y'])]
+    const made = plan(cluster({ nodes, pods, ...bound('w', 'x', 'y'), attachments: [attachment('w', 'a')] }))
+    expect(kinds(made)).toEqual(['AttachVolume a', 'AttachVolume a AttachLimit'])
+  })
+
+  it('is blocked without the right to create attachments', () => {
+    expect(kinds(plan(wanted({ rights: { createAttachments: false } })))).toEqual(['AttachVolume a Forbidden'])
+  })
+
+  it('R706: of a pod without a node, or on a node that the controller does not manage, is not attached', () => {
+    expect(kinds(plan(wanted({ pods: [pod('p', undefined, ['x'])] })))).toEqual([])
+    expect(kinds(plan(wanted({ nodes: [node('a', { managed: false })] })))).toEqual([])
+  })
+
+  it.each(['pods', 'nodes', 'volumeattachments', 'persistentvolumes'] as const)(
+    'S30: without all %s nothing is attached',
+    (list) => {
+      const lists = { ...cluster().lists, [list]: { state: 'failed', count: 0 } } as const
+      expect(kinds(plan(wanted({ lists })))).toEqual([])
+    },
+  )
+
+  it('while the controller lives is its work', () => {
+    const made = plan(wanted({ controller: { lease: ALIVE } }))
+    expect([kinds(made), waits(made)]).toEqual([[], ['ControllerActs a']])
+  })
+
+  it.each<{ name: string; object: Parameters<typeof attachment>[2]; code: string[] }>([
+    { name: 'attached', object: {}, code: [] },
+    { name: 'created, and not attached yet', object: { attached: false }, code: ['AttacherActs a'] },
+    { name: 'being deleted', object: { deletedAt: ago(5) }, code: ['AttachmentDeleting a'] },
+  ])('T107, T98: with an attachment that is $name waits: $code', ({ object, code }) => {
+    const nodes = [node('a', { volumesAttached: [uniqueName('x')] })]
+    const made = plan(wanted({ nodes, attachments: [attachment('x', 'a', object)] }))
+    expect([kinds(made), waits(made)]).toEqual([[], code])
+  })
+})
+
+describe('a volume that another node has', () => {
+  it('T94: goes to both where several nodes may have it', () => {
+    const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
+    const made = plan(wanted({ ...shared('ReadWriteMany'), pods }))
+    expect(kinds(made)).toEqual(['AttachVolume a', 'AttachVolume b'])
+    expect(codes(made)).toEqual([])
+  })
+
+  it('T95, T102: two pods of a ReadWriteOnce volume on two nodes: neither, and both are named', () => {
+    const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'], { namespace: 'default' })]
+    const made = plan(wanted({ pods }))
+    expect(kinds(made)).toEqual([])
+    const [problem] = made.problems
+    expect(problem).toMatchObject({ code: 'MultiAttach', severity: 'error', about: { nodes: ['a', 'b'] } })
+    expect(problem?.message).toContain('default/p')
+    expect(problem?.message).toContain('default/q')
+  })
+
+  it('T95, T102: attached to one of them: the other waits, and who has to move is said', () => {
+    const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'], { started: false })]
+    const made = plan(wanted({ pods, attachments: [attachment('x', 'a')] }))
+    expect(kinds(made)).toEqual([])
+    const [problem] = made.problems
+    expect(problem?.message).toContain(`node a has it since ${ago(900)} (pod default/p`)
+    expect(problem?.hint).toContain('kubectl delete pod -n default p')
+  })
+
+  it('R743: pods of other namespaces are named, too', () => {
+    const other = pod('q', 'b', ['x'], { namespace: 'shop' })
+    const claims = [
+      ...bound('x').claims,
+      { ...bound('x').claims[0], namespace: 'shop', volumeName: 'pv-y', uid: 'shop-x' },
+    ]
+    const volumes = [
+      volume('x'),
+      volume('y', {
+        handle: 'h-x',
+        uniqueName: uniqueName('x'),
+        claim: { namespace: 'shop', name: 'x', uid: 'shop-x' },
+      }),
+    ]
+    const made = plan(
+      wanted({ pods: [pod('p', 'a', ['x']), other], volumes, claims: claims as ClusterState['claims'] }),
+    )
+    expect(made.problems[0]?.message).toContain('shop/q')
+  })
+
+  it.each<{ name: string; holder: ClusterNode; hint: string }>([
+    { name: 'not ready', holder: silentNode('a', 9), hint: 'kubectl taint node a node.kubernetes.io/out-of-service' },
+    { name: 'ready', holder: node('a'), hint: 'kubectl delete pod' },
+  ])('on a node that is $name: what to do', ({ holder, hint }) => {
+    const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
+    const made = plan(wanted({ nodes: [holder, node('b')], pods, attachments: [attachment('x', 'a')] }))
+    expect(made.problems.find(({ code }) => code === 'MultiAttach')?.hint).toContain(hint)
+  })
+
+  it('T95, T96: is attached after it is detached there, where nobody wants it any more', () => {
+    const made = plan(wanted({ attachments: [attachment('x', 'b', { attached: false })] }))
+    expect(kinds(made)).toEqual(['DetachVolume b', 'AttachVolume a'])
+    expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
+  })
+
+  it('a blocked detach there blocks the attach here', () => {
+    const nodes = [node('a'), silentNode('b', 9, { volumesInUse: [uniqueName('x')] })]
+    const made = plan(wanted({ nodes, attachments: [attachment('x', 'b')] }))
+    expect(kinds(made)).toEqual(['DetachVolume b MachineMayWrite', 'AttachVolume a PredecessorBlocked'])
+    expect(kinds(plan(wanted({ nodes, attachments: [attachment('x', 'b')] }), { nodeGone: ['b'] }))).toEqual([
+      'DetachVolume b',
+      'AttachVolume a',
+    ])
+  })
+
+  it.each<{ name: string; state: Partial<ClusterState> }>([
+    { name: 'being deleted there', state: { attachments: [attachment('x', 'b', { deletedAt: ago(5) })] } },
+    {
+      name: 'in use there',
+      state: {
+        nodes: [node('a'), node('b', { volumesInUse: [uniqueName('x')] })],
+        attachments: [attachment('x', 'b')],
+      },
+    },
+    {
+      name: 'in use there by the status alone',
+      state: { nodes: [node('a'), node('b', { volumesInUse: [uniqueName('x')] })] },
+    },
+    {
+      name: 'by an attachment whose PersistentVolume is gone',
+      state: {
+        nodes: [node('a'), node('b', { managed: false })],
+        attachments: [attachment('x', 'b', { persistentVolume: 'pv-old' })],
+      },
+    },
+  ])('R742: waits while it is $name', ({ state }) => {
+    const made = plan(wanted(state))
+    expect(kinds(made)).toEqual([])
+    expect(waits(made)).toContain('DetachFirst a')
+  })
+
+  it('T110: what volumesAttached alone lists is detached: a dead controller never corrects it (C44)', () => {
+    const nodes = [node('a'), node('b', { volumesAttached: [uniqueName('x')] })]
+    expect(kinds(plan(wanted({ nodes })))).toEqual(['AttachVolume a'])
+  })
+
+  it('a node that is out of service does not count, once nothing is attached there', () => {
+    const nodes = [node('a'), silentNode('b', 9, { volumesInUse: [uniqueName('x')], outOfService: true })]
+    expect(kinds(plan(wanted({ nodes })))).toEqual(['AttachVolume a'])
+  })
+})

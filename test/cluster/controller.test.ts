@@ -1,0 +1,113 @@
+/** Who acts: unknown counts as alive, and only a stale lease in a cluster that has one shows that the controller is dead. */
+import { describe, expect, it } from 'vitest'
+import { controllerState } from '../../src/core/cluster/controller/controller-state.ts'
+import type { ClusterState, LeaseEvidence } from '../../src/core/cluster/model/cluster-state.ts'
+import { ALIVE, ago, attachment, cluster, DEAD, node, silentNode } from '../helpers/cluster-builder.ts'
+
+const SETTLE_MS = 120_000
+
+function lease(parts: Partial<LeaseEvidence>): LeaseEvidence {
+  return { ...DEAD, ...parts }
+}
+
+describe('the attach/detach controller', () => {
+  it.each<{ name: string; state: Partial<ClusterState>; is: string }>([
+    { name: 'a fresh lease', state: { controller: { lease: ALIVE } }, is: 'lives' },
+    {
+      name: 'a lease that ran out a minute ago',
+      state: { controller: { lease: lease({ renewTime: ago(1) }) } },
+      is: 'mayLive',
+    },
+    {
+      name: 'a lease that is stale for the settle time',
+      state: { controller: { lease: DEAD, leaseAtEnd: DEAD } },
+      is: 'dead',
+    },
+    {
+      name: 'a lease of a long duration, which is stale for less than three times that',
+      state: { controller: { lease: lease({ durationSeconds: 120 }), leaseAtEnd: lease({ durationSeconds: 120 }) } },
+      is: 'mayLive',
+    },
+    { name: 'a lease in the future', state: { controller: { lease: lease({ renewTime: ago(-20) }) } }, is: 'mayLive' },
+    { name: 'a lease without a time', state: { controller: { lease: { name: DEAD.name } } }, is: 'mayLive' },
+    {
+      name: 'a lease with an impossible time',
+      state: { controller: { lease: lease({ renewTime: '0001-01-01T00:00:00Z' }) } },
+      is: 'mayLive',
+    },
+    {
+      name: 'a stale lease that was renewed in the meantime',
+      state: { controller: { lease: DEAD, leaseAtEnd: lease({ renewTime: ago(3) }) } },
+      is: 'lives',
+    },
+    {
+      name: 'a stale lease that is unchanged at the end',
+      state: { controller: { lease: DEAD, leaseAtEnd: DEAD } },
+      is: 'dead',
+    },
+    {
+      name: 'a stale lease that somebody else took over',
+      state: { controller: { lease: DEAD, leaseAtEnd: lease({ holder: 'cp-2' }) } },
+      is: 'lives',
+    },
+    {
+      name: 'a stale lease, and a Node whose Ready became Unknown since',
+      state: { nodes: [silentNode('a', 2), node('b')] },
+      is: 'lives',
+    },
+    {
+      name: 'a stale lease, and a Node whose Ready became Unknown before',
+      state: { nodes: [silentNode('a', 9), node('b')] },
+      is: 'dead',
+    },
+    {
+      name: 'a stale lease, and a kubelet that said not ready since',
+      state: { nodes: [node('a', { ready: 'False', readySince: ago(1) })] },
+      is: 'dead',
+    },
+    {
+      name: 'a stale lease, and an attachment created since',
+      state: { attachments: [attachment('x', 'a', { createdAt: ago(2) })] },
+      is: 'lives',
+    },
+    {
+      name: 'a stale lease, and an attachment that volctl created since',
+      state: { attachments: [attachment('x', 'a', { createdAt: ago(2), byVolctl: true })] },
+      is: 'dead',
+    },
+    {
+      name: 'a stale lease, and no kubelet that renews its own',
+      state: { nodes: [silentNode('a', 9)] },
+      is: 'mayLive',
+    },
+    { name: 'a stale lease that could not be read again', state: { controller: { lease: DEAD } }, is: 'mayLive' },
+    { name: 'no lease', state: { controller: {} }, is: 'mayLive' },
+    { name: 'a lease that may not be read', state: { controller: { leaseProblem: 'Forbidden' } }, is: 'mayLive' },
+    {
+      name: 'no lease, and an attachment created lately',
+      state: { controller: {}, attachments: [attachment('x', 'a', { createdAt: ago(5) })] },
+      is: 'lives',
+    },
+    {
+      name: 'no lease, and an attachment deleted lately',
+      state: { controller: {}, attachments: [attachment('x', 'a', { deletedAt: ago(5) })] },
+      is: 'lives',
+    },
+    {
+      name: 'no lease, and all attachments old',
+      state: { controller: {}, attachments: [attachment('x', 'a')] },
+      is: 'mayLive',
+    },
+    { name: 'an unreadable clock', state: { capturedAt: 'never' }, is: 'mayLive' },
+  ])('$name: $is', ({ state, is }) => {
+    const found = controllerState(cluster(state), SETTLE_MS)
+    expect(found.state).toBe(is)
+    expect(found.note).not.toBe('')
+  })
+
+  it('names what it is decided on, and since when', () => {
+    const { note, evidence } = controllerState(cluster({ nodes: [silentNode('a', 2), node('b')] }), SETTLE_MS)
+    expect(note).toContain('Ready of node a became Unknown')
+    expect(evidence).toMatchObject([{ since: ago(4) }, { since: ago(2) }])
+  })
+})

@@ -1,0 +1,228 @@
+/** The outage guard, filters, nodes that are gone, and finalizers of drivers that are. */
+import { describe, expect, it } from 'vitest'
+import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { type OutageCounts, refuseOutage } from '../../src/core/cluster/pass/outage.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
+import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import {
+  ALIVE,
+  ago,
+  attachment,
+  bound,
+  cluster,
+  clusterOptions,
+  DEAD,
+  node,
+  pod,
+  silentNode,
+  uniqueName,
+} from '../helpers/cluster-builder.ts'
+
+function plan(parts: Partial<ClusterState>, options: Partial<ClusterOptions> = {}): ClusterPlan {
+  return planCluster(cluster({ podCount: 9, ...parts }), clusterOptions(options))
+}
+
+const shown = ({ operations }: ClusterPlan): string[] =>
+  operations.map(
+    ({ kind, node: on, volume, blocked }) => `${kind} ${volume.name} ${on}${blocked ? ` ${blocked.code}` : ''}`,
+  )
+
+describe('S29: the outage guard of a cluster', () => {
+  const counts: OutageCounts = { pods: 500, attachments: 100, inUse: 90, inUseWithoutPod: 0, detaches: 1 }
+  it.each<{ name: string; with: Partial<OutageCounts>; refused: boolean }>([
+    { name: 'one detach', with: {}, refused: false },
+    { name: 'no pod, and volumes in use', with: { pods: 0 }, refused: true },
+    { name: 'no pod, and nothing in use', with: { pods: 0, inUse: 0 }, refused: false },
+    { name: 'no pod, and nothing to detach', with: { pods: 0, detaches: 0 }, refused: false },
+    { name: 'more than half in use without a pod', with: { inUseWithoutPod: 46 }, refused: true },
+    { name: 'half in use without a pod', with: { inUseWithoutPod: 45 }, refused: false },
+    { name: 'few in use without a pod', with: { inUse: 12, inUseWithoutPod: 10 }, refused: false },
+    { name: 'a fifth detached at once', with: { detaches: 20 }, refused: false },
+    { name: 'more than a fifth detached at once', with: { detaches: 21 }, refused: true },
+    { name: 'all of few detached at once', with: { attachments: 10, detaches: 10 }, refused: false },
+  ])('$name: refused $refused', ({ with: parts, refused }) => {
+    const found = refuseOutage({ ...counts, ...parts }, undefined)
+    expect(found !== undefined).toBe(refused)
+    expect(refuseOutage({ ...counts, ...parts }, { ...counts, ...parts }.detaches)).toBeUndefined()
+  })
+
+  it('blocks every operation, and names the number to repeat', () => {
+    const names = Array.from({ length: 12 }, (_, n) => `v${n}`)
+    const state = { ...bound(...names), attachments: names.map((name) => attachment(name, 'a')) }
+    const refused = plan(state)
+    expect(refused.refused).toMatchObject({
+      code: 'OutageSuspected',
+      rule: 'S29',
+      hint: expect.stringContaining('--accept-outage 12'),
+    })
+    expect(new Set(refused.operations.map(({ blocked }) => blocked?.code))).toEqual(new Set(['OutageSuspected']))
+    expect(plan(state, { max: 1 }).refused).toBeDefined()
+    expect(plan(state, { acceptOutage: 11 }).refused).toBeDefined()
+    expect(plan(state, { acceptOutage: 12 })).toMatchObject({ summary: { ready: 12 } })
+  })
+})
+
+describe('a node that does not exist', () => {
+  const gone = { ...bound('x'), attachments: [attachment('x', 'gone')] }
+  const heard = (minutes: number): Partial<ClusterState> => ({
+    lostNodes: [{ name: 'gone', leaseRenewTime: ago(minutes) }],
+  })
+
+  it.each<{ name: string; state: Partial<ClusterState>; given: boolean; is: string[] }>([
+    { name: 'nothing else is known', state: {}, given: false, is: ['DetachVolume pv-x gone MachineMayWrite'] },
+    { name: 'somebody says that its machine is off', state: {}, given: true, is: ['DetachVolume pv-x gone'] },
+    { name: 'its lease is old', state: heard(30), given: false, is: ['DetachVolume pv-x gone'] },
+    {
+      name: 'its lease is fresh: the machine runs',
+      state: heard(0.1),
+      given: false,
+      is: ['DetachVolume pv-x gone MachineMayWrite'],
+    },
+    { name: 'a pod is left there', state: { pods: [pod('p', 'gone', ['x'])] }, given: true, is: [] },
+    {
+      name: 'the list of nodes is not whole',
+      state: { lists: { ...cluster().lists, nodes: { state: 'part', count: 2 } } },
+      given: true,
+      is: [],
+    },
+    { name: 'the controller lives', state: { controller: { lease: ALIVE } }, given: false, is: [] },
+    {
+      name: 'the controller lives, and somebody says that its machine is off',
+      state: { controller: { lease: ALIVE } },
+      given: true,
+      is: ['DetachVolume pv-x gone'],
+    },
+    {
+      name: 'the controller lives, and the lease is old',
+      state: { controller: { lease: ALIVE }, ...heard(30) },
+      given: false,
+      is: [],
+    },
+  ])('where $name', ({ state, given, is }) => {
+    const made = plan({ ...gone, ...state }, given ? { nodeGone: ['gone'] } : {})
+    expect(shown(made)).toEqual(is)
+    for (const { makeSure, basis } of made.operations) {
+      expect(makeSure).toContain('machine of node gone')
+      expect(basis.exception).toBe('NodeGone')
+    }
+  })
+
+  it('T96: the volume then goes to the node of its pod', () => {
+    const made = plan({ ...gone, pods: [pod('p', 'a', ['x'])] }, { nodeGone: ['gone'] })
+    expect(shown(made)).toEqual(['DetachVolume pv-x gone', 'AttachVolume pv-x a'])
+  })
+})
+
+describe('--strip-finalizers', () => {
+  const drivers = { drivers: [], nodes: [node('a', { csi: { state: 'known', drivers: [], migrated: [] } })] } as const
+  const stuck = { ...bound('x'), ...drivers, attachments: [attachment('x', 'a', { deletedAt: ago(9) })] }
+
+  it('takes them off an attachment that is being deleted, of a driver shown to be gone, only on request', () => {
+    expect(shown(plan(stuck))).toEqual(['DetachVolume pv-x a NotAsked'])
+    const [operation] = plan(stuck, { stripFinalizers: true }).operations
+    expect(operation?.blocked).toBeUndefined()
+    expect(operation?.steps).toEqual([
+      {
+        op: 'removeFinalizers',
+        target: `volumeattachments/${attachment('x', 'a').name}`,
+        finalizers: ['external-attacher/disk-csi-example-com'],
+      },
+    ])
+  })
+
+  it.each<{ name: string; state: Partial<ClusterState> }>([
+    { name: 'the driver is known', state: { drivers: cluster().drivers } },
+    { name: 'a node has the driver', state: { nodes: [node('a')] } },
+    {
+      name: 'its attacher renews its lease',
+      state: { attachers: [{ name: 'csi/external-attacher-leader-disk-csi-example-com', renewTime: ago(0.1) }] },
+    },
+    {
+      name: 'not all drivers could be read',
+      state: { lists: { ...cluster().lists, csidrivers: { state: 'failed', count: 0 } } },
+    },
+    { name: 'the CSINode of a node is not known', state: { nodes: [node('a', { csi: { state: 'unknown' } })] } },
+    {
+      name: 'the node reports the volume in use',
+      state: { nodes: drivers.nodes.map((each) => ({ ...each, volumesInUse: [uniqueName('x')] })) },
+    },
+    { name: 'its deletion began a moment ago', state: { attachments: [attachment('x', 'a', { deletedAt: ago(1) })] } },
+  ])('never where $name', ({ state }) => {
+    const made = plan({ ...stuck, ...state }, { stripFinalizers: true })
+    expect(shown(made)).toEqual([])
+    expect(made.waiting).toMatchObject([{ code: 'AttachmentDeleting' }])
+  })
+})
+
+describe('what a plan is narrowed to', () => {
+  /** x moves from b to a for pod p; y is to be detached from b. */
+  const state = {
+    ...bound('x', 'y'),
+    pods: [pod('p', 'a', ['x'])],
+    attachments: [attachment('x', 'b'), attachment('y', 'b')],
+  }
+  const [detachX, detachY, attachX] = ['DetachVolume pv-x b', 'DetachVolume pv-y b', 'AttachVolume pv-x a']
+
+  it.each<{ name: string; options: Partial<ClusterOptions>; is: (string | undefined)[]; filtered: number }>([
+    { name: 'nothing', options: {}, is: [detachY, detachX, attachX], filtered: 0 },
+    { name: '--only detach', options: { only: ['DetachVolume'] }, is: [detachY, detachX], filtered: 1 },
+    { name: '--skip detach leaves out what comes after one', options: { skip: ['DetachVolume'] }, is: [], filtered: 3 },
+    {
+      name: '--pod, with the detach that makes room for it',
+      options: { pods: ['default/p'] },
+      is: [detachX, attachX],
+      filtered: 1,
+    },
+    { name: '--pod by the beginning of its UID', options: { pods: ['uid-p'] }, is: [detachX, attachX], filtered: 1 },
+    { name: '--volume by its claim', options: { volumes: ['default/y'] }, is: [detachY], filtered: 2 },
+    { name: '--volume by its handle', options: { volumes: ['h-x'] }, is: [detachX, attachX], filtered: 1 },
+    { name: '--namespace', options: { namespaces: ['default'] }, is: [detachY, detachX, attachX], filtered: 0 },
+    { name: '--namespace of others', options: { namespaces: ['shop'] }, is: [], filtered: 3 },
+    { name: '--node', options: { nodes: ['b'] }, is: [detachY, detachX], filtered: 1 },
+    { name: '--max', options: { max: 2 }, is: [detachY, detachX], filtered: 1 },
+  ])('$name', ({ options, is, filtered }) => {
+    const made = plan(state, options)
+    expect(shown(made).toSorted()).toEqual(is.toSorted())
+    expect(made.summary.filtered).toBe(filtered)
+  })
+
+  it.each<{ options: Partial<ClusterOptions>; code: string }>([
+    { options: { pods: ['default/nobody'] }, code: 'NothingNamed' },
+    { options: { nodes: ['nowhere'] }, code: 'NothingNamed' },
+    { options: { volumes: ['nothing'] }, code: 'NothingNamed' },
+    { options: { namespaces: ['none'] }, code: 'NothingNamed' },
+    { options: { nodeGone: ['nowhere'] }, code: 'NothingNamed' },
+    { options: { nodeGone: ['a'] }, code: 'NodeNotGone' },
+  ])('a name that is none is said: $options', ({ options, code }) => {
+    expect(plan(state, options).problems.map((each) => each.code)).toEqual([code])
+  })
+
+  it('a name of two pods is said, and neither is taken', () => {
+    const pods = [pod('p', 'a', ['x']), { ...pod('p', 'a', ['x']), namespace: 'shop', uid: 'other' }]
+    const made = plan({ ...state, pods }, { pods: ['p'] })
+    expect(made.problems.map(({ code }) => code)).toContain('AmbiguousName')
+    expect(shown(made)).toEqual([])
+  })
+})
+
+it('T112: one node that is lost keeps nothing from the others', () => {
+  const nodes = [silentNode('a', 9, { volumesInUse: [uniqueName('x')] }), node('b')]
+  const made = plan({
+    ...bound('x', 'y'),
+    nodes,
+    attachments: [attachment('x', 'a'), attachment('y', 'b')],
+    controller: { lease: DEAD, leaseAtEnd: DEAD },
+  })
+  expect(shown(made).toSorted()).toEqual(['DetachVolume pv-x a MachineMayWrite', 'DetachVolume pv-y b'])
+})
+
+it('T113: a plan counts nodes, pods, attachments, and what is in use with and without a pod', () => {
+  const nodes = [node('a', { volumesInUse: [uniqueName('x'), uniqueName('y')] }), node('b')]
+  const { inputs } = plan({
+    ...bound('x', 'y'),
+    nodes,
+    pods: [pod('p', 'a', ['x'])],
+    attachments: [attachment('x', 'a'), attachment('y', 'b'), attachment('y', 'a', { deletedAt: ago(9) })],
+  })
+  expect(inputs.counts).toEqual({ nodes: 2, pods: 9, attachments: 2, inUse: 2, inUseWithoutPod: 1, detaches: 1 })
+})

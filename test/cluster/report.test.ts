@@ -1,0 +1,333 @@
+/** What no controller reports: each finding with its code, its words and a next step on a workstation. */
+import { describe, expect, it } from 'vitest'
+import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
+import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import {
+  ALIVE,
+  ago,
+  attachment,
+  bound,
+  claim,
+  cluster,
+  clusterOptions,
+  DRIVER,
+  node,
+  pod,
+  uniqueName,
+  volume,
+} from '../helpers/cluster-builder.ts'
+
+function plan(parts: Partial<ClusterState>): ClusterPlan {
+  return planCluster(cluster({ controller: { lease: ALIVE }, podCount: 9, ...parts }), clusterOptions())
+}
+
+const X = uniqueName('x')
+const WANTED: Partial<ClusterState> = {
+  ...bound('x'),
+  pods: [pod('p', 'a', ['x'])],
+  attachments: [attachment('x', 'a')],
+}
+const IN_ORDER = { volumesAttached: [X], volumesInUse: [X] }
+const WAITING = pod('p', 'a', ['x'], { started: false, waiting: 'ContainerCreating' })
+
+describe('findings', () => {
+  it.each<{ name: string; state: Partial<ClusterState>; code: string; says: string }>([
+    {
+      name: 'an attachment of a node that is gone',
+      state: { ...bound('x'), attachments: [attachment('x', 'gone')] },
+      code: 'AttachmentWithoutNode',
+      says: 'node gone',
+    },
+    {
+      name: 'an attachment of a PersistentVolume that is gone',
+      state: { attachments: [attachment('x', 'a')] },
+      code: 'AttachmentWithoutVolume',
+      says: 'pv-x',
+    },
+    {
+      name: 'attachments of a driver that is gone',
+      state: {
+        ...bound('x'),
+        drivers: [],
+        nodes: [node('a', { csi: { state: 'known', drivers: [], migrated: [] } })],
+        attachments: [attachment('x', 'a')],
+      },
+      code: 'DriverRemoved',
+      says: DRIVER,
+    },
+    {
+      name: 'an attachment whose attacher is not the driver of its volume',
+      state: { ...bound('x'), attachments: [attachment('x', 'a', { attacher: 'other.example.com' })] },
+      code: 'AttachmentUnclear',
+      says: 'other.example.com',
+    },
+    {
+      name: 'two attachments where there may be one',
+      state: { ...bound('x'), pods: [pod('p', 'a', ['x'])], attachments: [attachment('x', 'a'), attachment('x', 'b')] },
+      code: 'AttachedTwice',
+      says: 'a, b',
+    },
+    {
+      name: 'in use without a pod',
+      state: { ...bound('x'), nodes: [node('a', { volumesInUse: [X] })] },
+      code: 'InUseWithoutPod',
+      says: 'pv-x',
+    },
+    {
+      name: 'attached by the status alone, a CSI volume',
+      state: { ...WANTED, nodes: [node('a', IN_ORDER)], attachments: [] },
+      code: 'ReportedNotAttached',
+      says: 'pv-x',
+    },
+    {
+      name: 'attached, and not in the status',
+      state: { ...WANTED, nodes: [node('a', { volumesInUse: [X] })] },
+      code: 'AttachedNotReported',
+      says: 'pv-x',
+    },
+    {
+      name: 'attached by the status alone, iSCSI',
+      state: { nodes: [node('a', { volumesAttached: ['kubernetes.io/iscsi/10.0.0.1:3260:iqn:0'] })] },
+      code: 'StatusOnly',
+      says: 'no object',
+    },
+    {
+      name: 'a claim that is being deleted, with a pod',
+      state: {
+        ...WANTED,
+        nodes: [node('a', IN_ORDER)],
+        claims: [claim('x', { deletedAt: ago(30), finalizers: ['kubernetes.io/pvc-protection'] })],
+      },
+      code: 'BeingRemoved',
+      says: 'used by default/p',
+    },
+    {
+      name: 'a PersistentVolume that is being deleted, and attached',
+      state: {
+        ...WANTED,
+        nodes: [node('a', IN_ORDER)],
+        volumes: [volume('x', { deletedAt: ago(30), finalizers: ['external-attacher/disk-csi-example-com'] })],
+      },
+      code: 'BeingRemoved',
+      says: 'attached to a',
+    },
+    {
+      name: 'a pod of a node that is gone',
+      state: { ...bound('x'), pods: [pod('p', 'gone', ['x'])], attachments: [attachment('x', 'gone')] },
+      code: 'PodWithoutNode',
+      says: 'default/p',
+    },
+    {
+      name: 'not attached, and nobody says why',
+      state: { ...bound('x'), pods: [pod('p', 'a', ['x'])], attachments: [attachment('x', 'a', { attached: false })] },
+      code: 'AttachmentPending',
+      says: 'does not say why',
+    },
+    {
+      name: 'an attacher that fails to attach',
+      state: {
+        ...bound('x'),
+        pods: [pod('p', 'a', ['x'])],
+        attachments: [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })],
+      },
+      code: 'AttachFailed',
+      says: 'no quota',
+    },
+    {
+      name: 'an attacher that fails to detach',
+      state: {
+        ...bound('x'),
+        attachments: [attachment('x', 'a', { deletedAt: ago(9), detachError: { message: 'disk busy' } })],
+      },
+      code: 'DetachFailed',
+      says: 'disk busy',
+    },
+    {
+      name: 'a deletion that does not end',
+      state: { ...bound('x'), attachments: [attachment('x', 'a', { deletedAt: ago(9) })] },
+      code: 'AttachmentDeleting',
+      says: 'external-attacher/disk-csi-example-com',
+    },
+    {
+      name: 'no attacher that runs',
+      state: {
+        ...bound('x'),
+        attachments: [attachment('x', 'a', { deletedAt: ago(9) })],
+        attachers: [
+          { name: 'csi/external-attacher-leader-disk-csi-example-com', renewTime: ago(9), durationSeconds: 15 },
+        ],
+      },
+      code: 'AttacherSilent',
+      says: DRIVER,
+    },
+    {
+      name: 'a node that the controller does not manage',
+      state: { ...WANTED, nodes: [node('a', { managed: false })] },
+      code: 'NotManaged',
+      says: 'node a',
+    },
+    {
+      name: 'a node that keeps the volumes of pods that have ended',
+      state: {
+        ...WANTED,
+        serverVersion: 'v1.28.1',
+        nodes: [node('a', { ...IN_ORDER, keepsTerminated: true })],
+        pods: [pod('p', 'a', ['x'], { terminated: true })],
+      },
+      code: 'TerminatedKept',
+      says: 'default/p',
+    },
+    {
+      name: 'a kubelet that mounts in-tree volumes itself',
+      state: {
+        ...WANTED,
+        nodes: [node('a', IN_ORDER)],
+        volumes: [volume('x', { migratedFrom: 'kubernetes.io/gce-pd' })],
+      },
+      code: 'NotMigrated',
+      says: 'kubernetes.io/gce-pd',
+    },
+    { name: 'no nodes', state: { nodes: [] }, code: 'NoNodes', says: 'no node' },
+    {
+      name: 'clocks apart',
+      state: { nodes: [node('a', { leaseRenewTime: ago(-10) })] },
+      code: 'ClocksApart',
+      says: 'node a',
+    },
+    {
+      name: 'two objects of one name',
+      state: { ...bound('x'), volumes: [volume('x'), volume('x')] },
+      code: 'DuplicateObject',
+      says: 'pv-x',
+    },
+    {
+      name: 'an error of the API',
+      state: { errors: [{ resource: 'csinodes', status: 403, reason: 'Forbidden', message: 'may not list' }] },
+      code: 'ReadFailed',
+      says: 'may not list',
+    },
+    {
+      name: 'a server that is not verified',
+      state: { insecure: 'TlsNotVerified' },
+      code: 'InsecureApi',
+      says: 'api.example',
+    },
+  ])('$name: $code', ({ state, code, says }) => {
+    const found = plan(state).problems.find((each) => each.code === code)
+    expect(found?.message).toContain(says)
+    expect(found?.shape).not.toContain('default/p')
+  })
+
+  it.each<{ name: string; state: Partial<ClusterState>; says: string }>([
+    { name: 'its claim does not exist', state: { pods: [WAITING] }, says: 'default/x does not exist' },
+    {
+      name: 'its claim is not bound',
+      state: { pods: [WAITING], claims: [claim('x', { phase: 'Pending', wasBound: false, volumeName: '' })] },
+      says: 'not bound',
+    },
+    {
+      name: 'its claim is lost',
+      state: { pods: [WAITING], ...bound('x'), claims: [claim('x', { phase: 'Lost' })] },
+      says: 'Lost',
+    },
+    {
+      name: 'its volume is attached to another node',
+      state: { pods: [WAITING], ...bound('x'), attachments: [attachment('x', 'b')] },
+      says: 'attached to node b',
+    },
+    {
+      name: 'its attachment fails',
+      state: {
+        pods: [WAITING],
+        ...bound('x'),
+        attachments: [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })],
+      },
+      says: 'no quota',
+    },
+    {
+      name: 'its attachment is being deleted',
+      state: { pods: [WAITING], ...bound('x'), attachments: [attachment('x', 'a', { deletedAt: ago(9) })] },
+      says: 'is being deleted',
+    },
+    {
+      name: 'its attachment waits for an attacher',
+      state: { pods: [WAITING], ...bound('x'), attachments: [attachment('x', 'a', { attached: false })] },
+      says: 'waits for the external attacher',
+    },
+    {
+      name: 'nobody created its attachment',
+      state: { pods: [WAITING], ...bound('x') },
+      says: 'has not created its VolumeAttachment',
+    },
+    {
+      name: 'the node is not ready',
+      state: { pods: [WAITING], ...bound('x'), nodes: [node('a', { ready: 'False' })] },
+      says: 'not ready',
+    },
+    {
+      name: 'the driver is not on the node',
+      state: {
+        pods: [WAITING],
+        ...bound('x'),
+        nodes: [node('a', { csi: { state: 'known', drivers: [], migrated: [] } })],
+      },
+      says: 'not registered',
+    },
+    {
+      name: 'the status of the node does not say so',
+      state: { pods: [WAITING], ...bound('x'), attachments: [attachment('x', 'a')] },
+      says: 'for which its kubelet waits',
+    },
+    {
+      name: 'the scheduler finds no node',
+      state: {
+        pods: [
+          pod('p', undefined, ['x'], {
+            started: false,
+            unschedulable: '0/3 nodes: 3 node(s) had volume node affinity conflict',
+          }),
+        ],
+        ...bound('x'),
+      },
+      says: 'volume node affinity conflict',
+    },
+  ])('a pod does not start because $name', ({ state, says }) => {
+    const found = plan(state).problems.filter(({ code }) => code === 'PodWaitsForVolume')
+    expect(found).toHaveLength(1)
+    expect(found[0]).toMatchObject({ about: { pods: [{ name: 'p' }] } })
+    expect(found[0]?.message).toContain(says)
+    expect(found[0]?.hint).not.toBe('')
+  })
+
+  it('nothing is said of a pod that was created a moment ago, that runs, or that a mount keeps', () => {
+    const pods = [pod('new', 'a', ['x'], { started: false, createdAt: ago(1) }), pod('runs', 'a', ['x'])]
+    expect(plan({ ...WANTED, nodes: [node('a', IN_ORDER)], pods }).problems).toEqual([])
+    expect(plan({ ...WANTED, nodes: [node('a', IN_ORDER)], pods: [WAITING] }).problems).toEqual([])
+  })
+
+  it('problems that differ only in names have one shape', () => {
+    const names = ['x', 'y', 'z']
+    const { problems } = plan({ attachments: names.map((name) => attachment(name, 'a')) })
+    expect(problems).toHaveLength(3)
+    expect(new Set(problems.map(({ shape }) => shape)).size).toBe(1)
+    expect(new Set(problems.map(({ message }) => message)).size).toBe(3)
+  })
+
+  it.each([
+    'nodes',
+    'pods',
+    'persistentvolumeclaims',
+    'persistentvolumes',
+    'volumeattachments',
+    'csidrivers',
+    'csinodes',
+  ] as const)('a list of %s that is not whole makes the plan incomplete, and says what it hides', (list) => {
+    const lists = { ...cluster().lists, [list]: { state: 'part', count: 0 } } as const
+    const { complete, problems } = plan({ lists })
+    expect(complete).toBe(false)
+    expect(problems).toMatchObject([
+      { code: 'ListNotWhole', about: { list }, hint: expect.stringContaining(`kubectl auth can-i list ${list} -A`) },
+    ])
+  })
+})
