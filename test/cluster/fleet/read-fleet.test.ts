@@ -93,6 +93,7 @@ describe('documents of a stream', () => {
     { name: 'cut off, then another', text: '{"a":[1,\n{"c":1}', pieces: ['cutOff', '{"c":1}'] },
     { name: 'cut off at the end', text: '{}{"a":', pieces: ['{}', 'cutOff'] },
     { name: 'an error message between', text: '{}\nerror: no pod\n{}', pieces: ['{}', 'notJson', '{}'] },
+    { name: 'without its beginning', text: ' "a": {\n  "b": {\n  }\n }\n}\n{}', pieces: ['notJson', '{}'] },
     { name: 'too large', text: `{"a":"${'x'.repeat(100)}"}{}`, pieces: ['tooLarge', '{}'] },
     { name: 'nothing', text: ' \n\t', pieces: [] },
   ])('$name, in chunks of any size', ({ text, pieces }) => {
@@ -112,7 +113,13 @@ describe('standard input', () => {
   function readInput(input: Buffer | string, shell = 'cat FILE | exec "$@"'): { readonly [name: string]: unknown } {
     const file = join(directory({ input }), 'input')
     const root = join(import.meta.dirname, '../../..')
-    const args = ['-c', shell.replace('FILE', file), 'sh', process.execPath, join(import.meta.dirname, 'read-input.ts')]
+    const args = [
+      '-c',
+      shell.replace('FILE', file),
+      'sh',
+      process.execPath,
+      join(import.meta.dirname, 'workers/read-input.ts'),
+    ]
     const { stdout, stderr } = spawnSync('sh', args, { encoding: 'utf8', cwd: root, timeout: 60_000 })
     expect(stderr).toBe('')
     return JSON.parse(stdout) as { readonly [name: string]: unknown }

@@ -19,7 +19,7 @@ export function reportFleet(
   { defects }: FleetLedger,
   rows: readonly FleetRow[],
 ): void {
-  for (const { source, why } of defects) {
+  for (const { source, why } of defects.slice(0, MOST_OF_A_KIND)) {
     const text = shaped`snapshot ${source} is left out, and its node counts as one without: ${why}`
     findings.incomplete('NodeSnapshotUnreadable', text, {}, AGAIN)
   }
@@ -45,6 +45,8 @@ export function reportFleet(
   reportSeveral(context, findings, joined, rows)
 }
 
+/** All stand in `fleet.unusable`. */
+const MOST_OF_A_KIND = 100
 const AGAIN = 'Take it again: kubectl volctl on NODE snapshot -o FILE'
 
 function reportWithout({ state }: ClusterContext, findings: ClusterFindings, joined: JoinedFleet): void {

@@ -2,7 +2,7 @@
  * JSON documents that follow one another in a stream: one a line, or simply concatenated. Only one of them is in memory at a time.
  *
  * One that is cut off ends where the next begins: in JSON no text holds a newline, and no object but a new one begins in the first
- * column of a line.
+ * column of a line, as volctl and kubectl write them.
  */
 
 export type Piece =
@@ -64,14 +64,15 @@ export class DocumentSplitter {
     if (this.#depth > 0) yield this.#drop('cutOff')
   }
 
+  /** After something that is no document the next one begins with a line of its own: what was met may be the rest of one. */
   #between(byte: number): Piece | undefined {
+    const isNewLine = this.#afterNewline
     this.#afterNewline = byte === NEWLINE
-    if (byte === OPEN) {
+    if (byte === OPEN && (isNewLine || !this.#inGarbage)) {
       this.#depth = 1
       this.#inGarbage = false
       return undefined
     }
-    if (byte === NEWLINE) this.#inGarbage = false
     if (byte <= 0x20 || this.#inGarbage) return undefined
     this.#inGarbage = true
     return { defect: 'notJson' }

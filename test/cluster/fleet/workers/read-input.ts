@@ -1,5 +1,5 @@
 /** Reads snapshots of nodes from standard input, in a process of its own, and says what was read and how far memory grew. */
-import { readFleet } from '../../../src/core/cluster/fleet/read-fleet.ts'
+import { readFleet } from '../../../../src/core/cluster/fleet/read-fleet.ts'
 
 const before = process.memoryUsage.rss()
 const { ledgers, defects } = await readFleet('-')
