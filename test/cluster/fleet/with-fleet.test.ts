@@ -160,6 +160,31 @@ describe('an attach', () => {
     expect(codes(held)).toContain('MountedNotAttached')
   })
 
+  it.each<{ name: string; on: Partial<ClusterNode>; options: Partial<ClusterOptions>; minutes: number; code?: string }>(
+    [
+      { name: 'an old snapshot of a node that runs holds', on: {}, options: {}, minutes: 60, code: 'MountedOnNode' },
+      { name: 'one of a node out of service does not', on: { outOfService: true }, options: {}, minutes: 60 },
+      {
+        name: 'one of a machine that a person says is off does not',
+        on: {},
+        options: { nodeGone: ['a'] },
+        minutes: 60,
+      },
+      {
+        name: 'a fresh one does, whatever is said',
+        on: { outOfService: true },
+        options: { nodeGone: ['a'] },
+        minutes: 1,
+        code: 'MountedOnNode',
+      },
+    ],
+  )('$name', ({ on, options, minutes, code }) => {
+    const [a, ...others] = wanting().nodes as [ClusterNode, ...ClusterNode[]]
+    const state = wanting({ nodes: [{ ...a, ...silentNode('a', 30), ...on, bootID: 'boot-a' }, ...others] })
+    const { operations } = plan(state, [ledgerOf('a', STAGED, {}, minutes)], options)
+    expect(operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['AttachVolume', code]])
+  })
+
   it('a volume that many nodes may have is not held', () => {
     const { volumes } = wanting()
     const many = volumes.map((each) => ({ ...each, accessModes: ['ReadWriteMany'] }))

@@ -98,12 +98,17 @@ function attachObstacle(
   for (const other of joined.nodesShowing(uniqueName)) {
     if (other === node) continue
     const asked = joined.ask(other, volume)
-    // The machine of an old snapshot may be off since then, as its Node or its taint says.
-    const isHeld = asked.witness?.isFresh === true || context.objects.node(other).state === 'Found'
+    const isHeld = asked.witness?.isFresh === true || mayStillRun(context, other)
     const obstacle = isHeld ? obstacleBy(asked, other) : undefined
     if (obstacle !== undefined) return obstacle
   }
   return undefined
+}
+
+/** Where a person or a taint says that the machine is off, an old snapshot of the node holds nothing for ever. */
+function mayStillRun({ objects, options }: ClusterContext, name: string): boolean {
+  const found = objects.node(name)
+  return found.state === 'Found' && !found.object.outOfService && options.nodeGone?.includes(name) !== true
 }
 
 function obstacleBy({ says, volumes, witness }: Testimony, node: string): ClusterBlocked | undefined {
