@@ -1,0 +1,91 @@
+/** Flags of the whole cluster's pass (`--cluster`), and which flags go with which of the two passes. */
+import { Flags } from '@oclif/core'
+import { VolctlError } from '../errors/errors.ts'
+import { defined } from '../lang/defined.ts'
+import type { ClusterOptions } from '../plan/cluster-plan.ts'
+import type { PlanOptions } from '../plan/plan.ts'
+
+const group = { helpGroup: 'CLUSTER' }
+
+/** Flags of the commands that have a pass over the whole cluster. */
+export const clusterFlags = {
+  cluster: Flags.boolean({
+    ...group,
+    summary:
+      "The attach/detach controller's pass over all nodes, from the API server alone: needs no node and no root. --node then narrows it to nodes, separated by commas.",
+  }),
+  'node-gone': Flags.string({
+    ...group,
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'NAME',
+    summary: 'With --cluster: you made sure that the machine of this deleted node does not run. Repeatable.',
+  }),
+  'strip-finalizers': Flags.boolean({
+    ...group,
+    summary:
+      'With --cluster: also take the finalizers off attachments whose driver is shown to be gone. Nothing is detached from the storage.',
+  }),
+}
+
+/** What only a node's pass has. */
+const NODE_ONLY = [
+  'orphans',
+  'remount',
+  'expand',
+  'force-unmount',
+  'lazy',
+  'driver-gone',
+  'handle',
+  'foreign-pod',
+  'device',
+  'accept-identity',
+  'root-dir',
+  'runtime-endpoint',
+  'host-root',
+  'out',
+] as const
+
+const CLUSTER_ONLY = ['node-gone', 'strip-finalizers'] as const
+
+type Given = Readonly<Record<string, unknown>>
+
+/** @throws VolctlError Usage for a flag of the other pass */
+export function requireFlagsOfScope(flags: Given): void {
+  const isGiven = (name: string): boolean => flags[name] !== undefined && flags[name] !== false
+  if (flags.cluster !== true) {
+    const [flag] = CLUSTER_ONLY.filter(isGiven)
+    if (flag !== undefined) throw wrongScope(flag, 'is for the pass over the whole cluster', 'Add --cluster.')
+    return
+  }
+  const [flag] = NODE_ONLY.filter(isGiven)
+  if (flag === undefined) return
+  throw wrongScope(flag, 'is for the pass over one node', `Leave out --${flag}; or leave out --cluster, on the node.`)
+}
+
+function wrongScope(flag: string, why: string, hint: string): VolctlError {
+  return new VolctlError('Usage', `--${flag} ${why}`, { hint })
+}
+
+/** The options of a pass over the cluster. @param options those that both passes have */
+export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptions {
+  const { settleMs, acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes, max } = options
+  const nodes = typeof flags.node === 'string' ? flags.node.split(',').filter((name) => name !== '') : undefined
+  return {
+    settleMs,
+    ...defined({
+      acceptOutage,
+      acceptInsecureApi,
+      only,
+      skip,
+      pods,
+      namespaces,
+      volumes,
+      max,
+      nodes,
+      nodeGone: flags['node-gone'] as readonly string[] | undefined,
+      stripFinalizers: flags['strip-finalizers'] === true ? true : undefined,
+    }),
+    volctlVersion: options.volctlVersion,
+  }
+}
