@@ -106,7 +106,7 @@ describe('a detach that the API allows', () => {
     const { operations, fleet } = plan(unwanted(), [ledgerOf('a', STAGED)])
     const path = `/var/lib/kubelet/${csiGlobalDir(DRIVER, 'h-x')}/globalmount`
     expect(operations[0]?.blocked).toMatchObject({
-      message: `the snapshot of node a of ${ago(0.5)} shows it staged: ${path}`,
+      message: `the snapshot of node a of ${ago(0.5).replace('.000', '')} shows it staged: ${path}`,
       hint: expect.stringContaining('volctl plan on node a'),
     })
     expect(fleet.volumes[0]?.found).toEqual([{ how: 'staged', path, certain: true }])

@@ -81,7 +81,7 @@ export function nodeLedger(state: NodeState, source: string): NodeLedger {
 
 function serverTime({ capturedAt, api }: NodeSnapshot): string {
   const time = Date.parse(capturedAt) + (api?.clockSkewMs ?? 0)
-  return Number.isNaN(time) ? capturedAt : new Date(time).toISOString()
+  return Number.isNaN(time) ? capturedAt : new Date(time).toISOString().replace(/\.\d+/, '')
 }
 
 /** Undefined: it is of a plugin whose volumes are never attached, or nothing of it is there. */
