@@ -148,7 +148,7 @@ export default class Apply extends VolctlCommand {
     const { flags, args, raw } = await this.parse(Apply)
     const { planfile } = args
     if (flags['dry-run']) throw dryRun(planfile, applyWords(flags))
-    requireFlagsOfScope(flags.cluster, givenFlags(raw))
+    requireFlagsOfScope(flags)
     if (planfile !== undefined) requireNoPlanFlags(givenFlags(raw))
     const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)
     const timeoutMs = parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout')
@@ -208,7 +208,9 @@ export default class Apply extends VolctlCommand {
 
   /** The other scope shares only flags and manners: it needs no root, and changes nothing on this machine. */
   async #toCluster(
-    flags: Parameters<typeof clusterOptions>[0] & {
+    flags: Parameters<typeof planOptions>[0] & {
+      readonly node?: string | undefined
+      readonly nodes?: string | undefined
       readonly kubeconfig?: string | undefined
       readonly context?: string | undefined
       readonly confirm?: string | undefined
@@ -225,7 +227,9 @@ export default class Apply extends VolctlCommand {
     const choice: ClusterApplyChoice = {
       ...rest,
       format,
-      options: clusterOptions(flags, this.config.version),
+      options: clusterOptions({ ...flags }, planOptions(flags, this.config.version)),
+      nodes: flags.nodes,
+      words: applyWords({ ...flags }),
       kubeconfig: flags.kubeconfig,
       context: flags.context,
       noJournal: flags['no-journal'] === true,

@@ -1,5 +1,6 @@
-import { Flags } from '@oclif/core'
+import { Flags, type Interfaces } from '@oclif/core'
 import { applyWords } from '../core/cli/apply-words.ts'
+import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -13,7 +14,9 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
-import { withAdvice } from '../core/plan/next-steps.ts'
+import type { ClusterState } from '../core/cluster/model/cluster-state.ts'
+import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
+import { volctl, withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
@@ -24,6 +27,8 @@ import { callerPath } from '../core/trust/caller.ts'
 import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { count } from '../core/views/words.ts'
+
+type ParsedFlags = Interfaces.InferredFlags<typeof Plan.flags>
 
 export default class Plan extends VolctlCommand {
   static override summary = 'Print what one reconcile pass would do on this node. Changes nothing.'
@@ -68,11 +73,14 @@ export default class Plan extends VolctlCommand {
     ...apiFlags,
     ...nodeFlags,
     ...planFlags,
+    ...clusterFlags,
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Plan)
+    requireFlagsOfScope(flags)
     const options = planOptions(flags, this.config.version)
+    if (flags.cluster) return await this.#planCluster(flags, options)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const { plan: planned, decisions } = this.verbose
       ? planWithDecisions(state, options)
@@ -96,9 +104,49 @@ export default class Plan extends VolctlCommand {
       { paged, names: flags.output === 'name' ? namesOfPlan(plan) : [] },
     )
     if (flags.out !== undefined) this.#save(plan, options, flags.out)
-    this.finish(planExitStatus(plan, flags['detailed-exitcode']))
+    this.#end(plan, flags['detailed-exitcode'])
+  }
+
+  /** @throws SafetyRefusal of a plan that is refused as a whole, after it was printed */
+  #end(plan: VolumePlan | ClusterPlan, detailed: boolean): void {
+    this.finish(planExitStatus(plan, detailed))
     const refusal = refusalOf(plan)
     if (refusal !== undefined) throw refusal
+  }
+
+  /** The attach/detach controller's pass. */
+  async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
+    const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
+    const { loadCluster } = await import('../core/cli/load-cluster.ts')
+    const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
+    const { namesOfClusterPlan } = await import('../core/views/names.ts')
+    const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
+    const given = clusterOptions(flags, options)
+    const plan = await this.#withNodes(planCluster(state, given), state, given, flags.nodes)
+    requireNamed(plan.problems, flags['ignore-not-found'])
+    this.detail(`planned ${plan.operations.length} operations`)
+    const paged = !flags['no-pager']
+    const look = { unfolded: this.verbose, paged, applyCommand: volctl('apply', ...applyWords(flags)) }
+    await this.answer(plan, flags.output as OutputFormat, (screen) => renderClusterPlan(plan, screen, look), {
+      paged,
+      names: flags.output === 'name' ? namesOfClusterPlan(plan) : [],
+    })
+    this.#end(plan, flags['detailed-exitcode'])
+  }
+
+  /** @param nodes a directory of snapshots of nodes, or "-" */
+  async #withNodes(
+    plan: ClusterPlan,
+    state: ClusterState,
+    options: ClusterOptions,
+    nodes: string | undefined,
+  ): Promise<ClusterPlan> {
+    if (nodes === undefined) return plan
+    const { readFleet } = await import('../core/cluster/fleet/read-fleet.ts')
+    const { withFleet } = await import('../core/cluster/fleet/with-fleet.ts')
+    const fleet = await readFleet(nodes === '-' ? nodes : callerPath(nodes))
+    this.detail(`read ${count(fleet.ledgers.length, 'snapshot')} of nodes`)
+    return withFleet(plan, state, fleet, options)
   }
 
   #save(plan: VolumePlan, options: PlanOptions, file: string): void {

@@ -1,6 +1,7 @@
 import { Flags } from '@oclif/core'
+import { requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
-import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { apiFlags, type NodeChoice, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Destination, destinationOf, writeToDescriptor } from '../core/cli/write-out.ts'
 import { VolctlError } from '../core/errors/errors.ts'
@@ -24,6 +25,10 @@ export default class Snapshot extends VolctlCommand {
       helpValue: 'FILE',
       summary: 'Write to FILE, gzipped if its name ends in .gz. Default: standard output.',
     }),
+    cluster: Flags.boolean({
+      summary:
+        'Of the whole cluster, to plan from with plan --cluster: from the API server alone, without a node and without root.',
+    }),
     ...apiFlags,
     ...nodeFlags,
   }
@@ -32,6 +37,8 @@ export default class Snapshot extends VolctlCommand {
     const { flags } = await this.parse(Snapshot)
     const name = flags.output ?? '-'
     const destination = this.#destination(name)
+    requireFlagsOfScope(flags)
+    if (flags.cluster) return await this.#writeCluster(nodeChoice(flags), destination, name)
     const node = await lookAtNode(nodeChoice(flags), { attributes: 'all', log: (line) => this.detail(line) })
     leaveNode(node)
     await this.#write(node, destination, name)
@@ -42,6 +49,18 @@ export default class Snapshot extends VolctlCommand {
       return destinationOf(name)
     } catch (error) {
       throw snapshotNotWritten(name, error)
+    }
+  }
+
+  async #writeCluster(choice: NodeChoice, destination: Destination, name: string): Promise<void> {
+    const { loadCluster } = await import('../core/cli/load-cluster.ts')
+    const { clusterSnapshotLines, writeClusterSnapshot } = await import('../core/cluster/snapshot/cluster-snapshot.ts')
+    const state = await loadCluster(choice, undefined, (line) => this.detail(line))
+    if (destination.kind === 'file') {
+      writeClusterSnapshot(state, destination.path, name)
+      this.say(`wrote ${name}: ${state.server}, ${state.nodes.length} nodes, ${state.podCount} pods`)
+    } else if (destination.kind === 'descriptor') {
+      await writeToDescriptor(destination.fd, [...clusterSnapshotLines(state)].join(''), this.output)
     }
   }
 

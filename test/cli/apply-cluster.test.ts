@@ -56,8 +56,8 @@ describe('with --node-gone', () => {
 
 describe('flags', () => {
   it.each([
-    [['--root-dir', '/x'], '--root-dir cannot be combined with --cluster'],
-    [['--orphans', '--lazy', '/x'], '--orphans, --lazy cannot be combined with --cluster'],
+    [['--root-dir', '/x'], '--root-dir is for the pass over one node'],
+    [['--orphans', '--lazy', '/x'], '--orphans is for the pass over one node'],
     [['some.plan'], 'apply --cluster takes no plan file'],
   ])('%j', async (args, message) => {
     const { status, stderr } = await apply(...args)
@@ -66,7 +66,7 @@ describe('flags', () => {
   })
 
   it('of a cluster need --cluster', async () => {
-    expect((await volctl(['apply', '--node-gone', 'x'])).stderr).toContain('--node-gone needs --cluster')
+    expect((await volctl(['apply', '--node-gone', 'x'])).stderr).toContain('--node-gone is for the pass over the whole cluster')
   })
 })
 

@@ -76,6 +76,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S4: may be any, and holds back every device operation',
       'S4: of other plugins',
     ),
+    ...shown('cluster/detach', 'S4: a claim that could not be read holds every detach of its node, and of no other'),
   ],
   S5: [
     ...broken('S5: a pod that lives keeps its mounts though its claim is deleted'),
@@ -365,6 +366,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('e2e/clock', 'S29: a cluster whose clock is right, and whose times are an hour old, is one from a backup'),
     ...planner('S29 outage guard'),
     ...shown('reconcile/obstacles/dead-drivers', 'S29 all mounts of one driver dead at once'),
+    ...shown('cluster/pass', 'S29: the outage guard of a cluster'),
   ],
   S30: [
     ...broken('S30: what another node has attached, too, against its access mode is neither unstaged nor detached'),
@@ -377,6 +379,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S30: of a plugin without VolumeAttachments the status of the other Node tells',
     ),
     ...shown('reconcile/multi-attach', 'where other Nodes could not be read, nothing is mounted (S30)'),
+    ...shown('cluster/properties', 'none that only one node may have is attached a second time'),
   ],
   S31: [
     ...broken('S31: before the question stand cluster, machine, kubelet, guards, volumes and bytes'),

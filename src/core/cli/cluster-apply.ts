@@ -2,6 +2,7 @@
 import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
 import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import { applyCluster } from '../cluster/apply/apply-cluster.ts'
+import type { ClusterState } from '../cluster/model/cluster-state.ts'
 import { planCluster } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
@@ -11,9 +12,11 @@ import { defined } from '../lang/defined.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
 import { clusterPlanId } from '../plan/cluster-plan-id.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
+import { volctl } from '../plan/next-steps.ts'
 import { callerPath } from '../trust/caller.ts'
 import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
-import { clusterClosing, clusterEventLine, renderClusterQuestion, rowNumbers } from '../views/cluster-apply-view.ts'
+import { clusterClosing, clusterEventLine, rowNumbers } from '../views/cluster-apply-view.ts'
+import { renderClusterPlan } from '../views/cluster-plan-view.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
 import { confirm } from './confirm.ts'
@@ -32,6 +35,10 @@ export interface ClusterApplyChoice {
   /** --confirm */
   readonly digest?: string | undefined
   readonly leaseNamespace?: string | undefined
+  /** --nodes */
+  readonly nodes?: string | undefined
+  /** The flags, as a person would type them again. */
+  readonly words: readonly string[]
   readonly asks: boolean
   readonly format: OutputFormat
 }
@@ -55,12 +62,24 @@ export async function applyToCluster(choice: ClusterApplyChoice, output: Cluster
   try {
     const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
     output.detail(`read ${state.nodes.length} nodes, ${state.podCount} pods, ${state.attachments.length} attachments`)
-    const plan = planCluster(state, options)
+    const plan = await withNodes(planCluster(state, options), state, choice)
     const digest = await reviewed(plan, choice, output, interrupts.stop)
     await carryOut(client, plan, { ...choice, digest }, output, interrupts.stop)
   } finally {
     client.close()
   }
+}
+
+/** What snapshots of nodes show in use stays blocked, whatever the API alone would allow. */
+async function withNodes(
+  plan: ClusterPlan,
+  state: ClusterState,
+  { nodes, options }: ClusterApplyChoice,
+): Promise<ClusterPlan> {
+  if (nodes === undefined) return plan
+  const { readFleet } = await import('../cluster/fleet/read-fleet.ts')
+  const { withFleet } = await import('../cluster/fleet/with-fleet.ts')
+  return withFleet(plan, state, await readFleet(nodes === '-' ? nodes : callerPath(nodes)), options)
 }
 
 /**
@@ -70,14 +89,19 @@ export async function applyToCluster(choice: ClusterApplyChoice, output: Cluster
  */
 async function reviewed(
   plan: ClusterPlan,
-  { asks, format, digest }: ClusterApplyChoice,
+  { asks, format, digest, words }: ClusterApplyChoice,
   output: ClusterApplyOutput,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const id = clusterPlanId(plan)
   const ready = plan.operations.filter(({ blocked }) => blocked === undefined)
   const asking = asks && ready.length > 0
-  if (asking || isDrawn(format)) messages.write(renderClusterQuestion(plan, id, await output.screenOf(process.stderr)))
+  if (asking || isDrawn(format)) {
+    // All that a person must have seen before saying yes (S31).
+    const look = { unfolded: true, applyCommand: volctl('apply', ...words) }
+    messages.write(renderClusterPlan(plan, await output.screenOf(process.stderr), look))
+    if (!asking) messages.write('\n')
+  }
   const refusal = refusalOf(plan)
   if (refusal !== undefined) throw refusal
   if (!asking) return digest

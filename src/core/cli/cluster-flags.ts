@@ -1,85 +1,116 @@
-/** The flags of the cluster's scope, and which others go with them. */
+/** Flags of the whole cluster's pass (`--cluster`), and which flags go with which of the two passes. */
 import { Flags } from '@oclif/core'
 import { VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
-import { planOptions } from './plan-flags.ts'
+import type { PlanOptions } from '../plan/plan.ts'
 
-const GROUP = { helpGroup: 'CLUSTER' } as const
+const group = { helpGroup: 'CLUSTER' }
 
+/** Flags of the commands that have a pass over the whole cluster. */
 export const clusterFlags = {
   cluster: Flags.boolean({
-    ...GROUP,
+    ...group,
     summary:
-      'The whole cluster instead of this node: the pass of the attach/detach controller, once, by the API alone. Needs no root.',
+      "The attach/detach controller's pass over all nodes, from the API server alone: needs no node and no root. --node then narrows it to nodes, separated by commas.",
   }),
   'node-gone': Flags.string({
-    ...GROUP,
+    ...group,
     multiple: true,
     multipleNonGreedy: true,
     helpValue: 'NAME',
+    summary: 'With --cluster: you made sure that the machine of this deleted node does not run. Repeatable.',
+  }),
+  nodes: Flags.string({
+    ...group,
+    helpValue: 'DIR',
     summary:
-      'With --cluster: the machine of this node is off for certain, so that its volumes may be detached. Repeatable.',
+      'With --cluster: a directory of snapshots of nodes (volctl snapshot), or - for standard input. What they show mounted is not detached.',
   }),
   'strip-finalizers': Flags.boolean({
-    ...GROUP,
-    summary: 'With --cluster: take the finalizers off attachments whose driver is shown to be gone.',
+    ...group,
+    summary:
+      'With --cluster: also take the finalizers off attachments whose driver is shown to be gone. Nothing is detached from the storage.',
   }),
 }
 
-/** Only for `apply`. */
+/** Flags that only an apply of the cluster has. */
 export const clusterApplyFlags = {
   confirm: Flags.string({
-    ...GROUP,
+    ...group,
     helpValue: 'DIGEST',
     summary: 'With --strip-finalizers: the digest of the plan that was read. On a terminal apply asks for it.',
   }),
   'lease-namespace': Flags.string({
-    ...GROUP,
+    ...group,
     helpValue: 'NS',
     summary: 'With --cluster: the namespace of the lease that keeps two applies apart (default kube-system).',
   }),
 }
 
-/** What else has a meaning for a cluster; all other flags are about a node. */
-const SHARED: ReadonlySet<string> = new Set([
-  ...['output', 'yes', 'timeout', 'journal', 'no-journal', 'verbose', 'color', 'no-color', 'no-pager'],
-  ...['kubeconfig', 'context', 'node', 'only', 'skip', 'pod', 'namespace', 'volume', 'max', 'settle'],
-  ...['accept-outage', 'accept-insecure-api', 'detailed-exitcode'],
-])
+/** What only a node's pass has. */
+const NODE_ONLY = [
+  'orphans',
+  'remount',
+  'expand',
+  'force-unmount',
+  'lazy',
+  'driver-gone',
+  'handle',
+  'foreign-pod',
+  'device',
+  'accept-identity',
+  'root-dir',
+  'runtime-endpoint',
+  'host-root',
+  'out',
+  'parallel',
+] as const
 
-/**
- * @param given names of the flags on the command line
- * @throws VolctlError Usage for a flag that is only for a node with --cluster, or only for a cluster without
- */
-export function requireFlagsOfScope(isCluster: boolean, given: readonly string[]): void {
-  const ofCluster = new Set(Object.keys({ ...clusterFlags, ...clusterApplyFlags }))
-  const wrong = given.filter((name) => (isCluster ? !ofCluster.has(name) && !SHARED.has(name) : ofCluster.has(name)))
-  if (wrong.length === 0) return
-  const flags = wrong.map((name) => `--${name}`).join(', ')
-  throw isCluster
-    ? new VolctlError('Usage', `${flags} cannot be combined with --cluster: the flag is about one node`, {
-        hint: `Leave out ${flags}.`,
-      })
-    : new VolctlError('Usage', `${flags} needs --cluster`, { hint: 'Add --cluster, or leave the flag out.' })
+const CLUSTER_ONLY = ['node-gone', 'nodes', 'strip-finalizers', 'confirm', 'lease-namespace'] as const
+
+type Given = Readonly<Record<string, unknown>>
+
+/** @throws VolctlError Usage for a flag of the other pass */
+export function requireFlagsOfScope(flags: Given): void {
+  const isGiven = (name: string): boolean => flags[name] !== undefined && flags[name] !== false
+  if (flags.cluster !== true) {
+    const [flag] = CLUSTER_ONLY.filter(isGiven)
+    if (flag !== undefined) throw wrongScope(flag, 'is for the pass over the whole cluster', 'Add --cluster.')
+    return
+  }
+  if (flags.nodes === '-' && flags.snapshot === '-')
+    throw new VolctlError('Usage', '--nodes and --snapshot cannot both be standard input', {
+      hint: 'Save one of them to a file or a directory first.',
+    })
+  const [flag] = NODE_ONLY.filter(isGiven)
+  if (flag === undefined) return
+  throw wrongScope(flag, 'is for the pass over one node', `Leave out --${flag}; or leave out --cluster, on the node.`)
 }
 
-interface ClusterFlagValues extends Omit<Parameters<typeof planOptions>[0], keyof typeof clusterFlags> {
-  readonly node?: string | undefined
-  readonly 'node-gone'?: readonly string[] | undefined
-  readonly 'strip-finalizers'?: boolean | undefined
+function wrongScope(flag: string, why: string, hint: string): VolctlError {
+  return new VolctlError('Usage', `--${flag} ${why}`, { hint })
 }
 
-export function clusterOptions(flags: ClusterFlagValues, volctlVersion: string): ClusterOptions {
-  const { settleMs, acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes, max } = planOptions(
-    flags,
-    volctlVersion,
-  )
+/** The options of a pass over the cluster. @param options those that both passes have */
+export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptions {
+  const { settleMs, acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes, max } = options
+  const nodes = typeof flags.node === 'string' ? flags.node.split(',').filter((name) => name !== '') : undefined
   return {
     settleMs,
-    volctlVersion,
-    ...(flags['strip-finalizers'] === true && { stripFinalizers: true }),
-    ...defined({ acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes, max }),
-    ...defined({ nodeGone: flags['node-gone'], nodes: flags.node === undefined ? undefined : [flags.node] }),
+    ...defined({
+      acceptOutage,
+      acceptInsecureApi,
+      only,
+      skip,
+      pods,
+      namespaces,
+      volumes,
+      max,
+      nodes,
+      nodeGone: flags['node-gone'] as readonly string[] | undefined,
+      stripFinalizers: flags['strip-finalizers'] === true ? true : undefined,
+    }),
+    volctlVersion: options.volctlVersion,
   }
 }

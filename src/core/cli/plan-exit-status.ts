@@ -1,9 +1,10 @@
 import { SafetyRefusal } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Plan } from '../plan/plan.ts'
 
 /** The exit status of `volctl plan` (contract, "Exit status"). */
-export function planExitStatus(plan: Plan, detailed: boolean): ExitStatus {
+export function planExitStatus(plan: Plan | ClusterPlan, detailed: boolean): ExitStatus {
   if (plan.refused !== undefined) return ExitStatus.Refused
   if (!detailed) return ExitStatus.Ok
   if (plan.operations.length > 0) return ExitStatus.Changes

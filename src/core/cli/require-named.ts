@@ -3,7 +3,10 @@ import { VolctlError } from '../errors/errors.ts'
 import type { Problem } from '../plan/plan.ts'
 
 /** @throws VolctlError AmbiguousName; NothingNamed, unless the person does without (--ignore-not-found) */
-export function requireNamed(problems: readonly Problem[], ignoreNotFound: boolean): void {
+export function requireNamed(
+  problems: readonly Pick<Problem, 'code' | 'message' | 'hint'>[],
+  ignoreNotFound: boolean,
+): void {
   const ambiguous = problems.filter(({ code }) => code === 'AmbiguousName')
   const nothing = ignoreNotFound ? [] : problems.filter(({ code }) => code === 'NothingNamed')
   const missing = [...ambiguous, ...nothing]

@@ -173,7 +173,7 @@ export const CLUSTER_CODES = {
     next: "See whether the driver's external attacher runs, and its log.",
     rules: ['C42'],
   },
-  AttachFailed: {
+  AttachmentFailing: {
     in: ['problem'],
     means: "the driver's external attacher could not attach the volume",
     next: 'Look at the words of the driver, and at the volume in the storage system.',
@@ -231,7 +231,7 @@ export const CLUSTER_CODES = {
   PodWithoutNode: {
     in: ['problem'],
     means: 'a pod is scheduled to a node that does not exist',
-    next: 'If the machine is off, delete the pod with --force (kubectl delete pod); nothing of it is detached before.',
+    next: 'If the machine is off, run kubectl delete pod NAME --namespace NS --force; nothing of the pod is detached before.',
     rules: ['N55'],
   },
   AttacherSilent: {

@@ -167,6 +167,7 @@ function nameOf({
   return volume?.persistentVolume ?? volume?.name
 }
 
-function volctl(...words: readonly string[]): string {
+/** A command line of volctl, each word as a shell needs it. */
+export function volctl(...words: readonly string[]): string {
   return ['volctl', ...words.map(shellWord)].join(' ')
 }

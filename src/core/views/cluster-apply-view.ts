@@ -1,9 +1,8 @@
-/** An apply of a cluster on a screen: what is going to be done and why (S31), line by line what became of it, and the end. */
+/** An apply of a cluster on a screen: line by line what became of it, and the end. */
 
 import { formatDuration } from '../lang/duration.ts'
-import type { ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
-import { podName } from '../plan/pod-name.ts'
 import { codeOf, hintOf, INDENT, isEnd, stateText, tally } from './apply-lines.ts'
 import type { Screen } from './screen.ts'
 import { terminalSafe } from './terminal-safe.ts'
@@ -15,42 +14,6 @@ type Numbers = ReadonlyMap<string, number>
 /** Row numbers of a plan's operations, from 1. */
 export function rowNumbers({ operations }: Pick<ClusterPlan, 'operations'>): Numbers {
   return new Map(operations.map(({ id }, index) => [id, index + 1]))
-}
-
-/** Everything that a person has to know before saying yes: the operations with their reasons, evidence and dangers. */
-export function renderClusterQuestion(plan: ClusterPlan, digest: string, screen: Screen): string {
-  const { paint, width } = screen
-  const { cluster, inputs, operations, waiting, problems, refused } = plan
-  const numbers = rowNumbers(plan)
-  const counts = `${count(operations.length, 'operation')}, ${waiting.length} waiting, ${count(problems.length, 'problem')}`
-  return [
-    wrapped('', `Cluster ${cluster.server}; attach/detach controller: ${inputs.controller.note}.`, width, paint.bold),
-    ...operations.map((operation) => operationText(operation, numbers, screen)),
-    refused === undefined ? '' : `\n${wrapped('Refused: ', refused.message, width, paint.bad)}`,
-    `\n${wrapped('', `Plan ${digest}: ${counts}.`, width, paint.bold)}`,
-  ].join('')
-}
-
-function operationText(operation: ClusterOperation, numbers: Numbers, { paint, width }: Screen): string {
-  const { id, message, blocked, evidence, makeSure, controllerWould, after, pods } = operation
-  const indent = ' '.repeat(4)
-  const line = (text: string, style?: (text: string) => string): string => wrapped(indent, text, width, style)
-  const rows = after.flatMap((each) => numbers.get(each) ?? [])
-  return [
-    `\n${wrapped(`${numbers.get(id) ?? '-'}`.padEnd(4), subjectText(operation), width, paint.bold)}`,
-    line(message),
-    pods.length === 0 ? '' : line(`Pods: ${pods.map(podName).join(', ')}.`),
-    rows.length === 0 ? '' : line(`After ${rows.join(', ')}.`),
-    ...evidence.map(({ what, since }) => line(`- ${what}${since === undefined ? '' : ` (${since})`}`)),
-    controllerWould === undefined ? '' : line(`The controller would ${controllerWould}.`),
-    makeSure === undefined ? '' : line(`Make sure ${makeSure}.`, paint.warn),
-    blocked === undefined ? '' : line(`Blocked: ${blocked.code}: ${blocked.message}`, paint.warn),
-    blocked?.hint === undefined ? '' : line(blocked.hint),
-  ].join('')
-}
-
-function subjectText({ kind, node, volume }: Pick<ClusterOperation, 'kind' | 'node' | 'volume'>): string {
-  return `${kind}  ${node}  ${volume.persistentVolume ?? volume.name}`
 }
 
 /** `done     1  DetachVolume  node-7  pv-data  1.2s`; what went wrong, or what is waited for, stands below. */

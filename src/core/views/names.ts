@@ -2,6 +2,7 @@
 import type { Explanation, Subject } from '../explain/explanation.ts'
 import type { PastApplies } from '../journal/past-applies.ts'
 import type { LineAnswer } from '../log-lines/line-explanation.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Operation, Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import type { StatusRow } from '../status/status.ts'
@@ -13,6 +14,11 @@ export function namesOfPlan({ operations }: Pick<Plan, 'operations'>): string[] 
   for (const { pod } of operations) if (pod !== undefined) noteUid(uids, pod)
   const isShared = (pod: PodRef): boolean => (uids.get(podName(pod))?.size ?? 0) > 1
   return operations.map((operation) => subjectOf(operation, isShared))
+}
+
+/** The attachments that would be created or deleted, blocked ones included. */
+export function namesOfClusterPlan({ operations }: Pick<ClusterPlan, 'operations'>): string[] {
+  return operations.map(({ attachment }) => `volumeattachment/${attachment.name}`)
 }
 
 function noteUid(uids: Map<string, Set<string>>, pod: PodRef): void {

@@ -1,16 +1,23 @@
-import { OPERATION_GROUPS, type OperationKind, type Plan } from '../plan/plan.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import { OPERATION_GROUPS, type OperationKind, type Plan, type Severity } from '../plan/plan.ts'
 import { count } from './words.ts'
 
+/** A plan of either scope, as far as it is counted. */
+type Counted = Pick<Plan | ClusterPlan, 'operations' | 'waiting' | 'complete' | 'refused'> & {
+  readonly problems: readonly { readonly severity: Severity }[]
+  readonly summary: Pick<Plan['summary'], 'waiting' | 'problems' | 'filtered' | 'ready' | 'freedBy'>
+}
+
 /** The plan's last line: operations, of which some are ready and the others blocked; then what waits or is wrong. */
-export function summaryLine(plan: Plan): string {
+export function summaryLine(plan: Counted, where = 'on this node'): string {
   const { refused } = plan
-  if (refused === undefined) return verdictOf(plan)
+  if (refused === undefined) return verdictOf(plan, where)
   const counts = [...operationsText(plan), ...restOf(plan)]
   const more = counts.length === 0 ? '' : ` ${counts.join('; ')}.`
   return `Refused (${refused.code}): ${refused.message.replace(/\.?$/, '.')}${more}`
 }
 
-function verdictOf(plan: Plan): string {
+function verdictOf(plan: Counted, where: string): string {
   const { operations, problems, waiting, complete } = plan
   const rest = restOf(plan)
   if (operations.length > 0) return `${[...operationsText(plan), ...rest].join('; ')}.`
@@ -20,44 +27,45 @@ function verdictOf(plan: Plan): string {
   }
   if (waiting.length > 0) return `Nothing to do yet: ${rest.join('; ')}.`
   if (plan.summary.filtered > 0) return `Nothing to do under these flags: ${rest.join('; ')}.`
-  if (rest.length > 0) return `Nothing to do: no operation is needed; ${rest.join('; ')}.`
   // Of what was not seen nothing is promised (S3).
+  const known = complete ? '' : ', as far as volctl could read'
+  if (rest.length > 0) return `Nothing to do: no operation is needed${known}; ${rest.join('; ')}.`
   return complete
-    ? 'Nothing to do: every volume on this node is as it should be.'
-    : 'Nothing to do: no operation is needed, as far as volctl could read the node.'
+    ? `Nothing to do: every volume ${where} is as it should be.`
+    : 'Nothing to do: no operation is needed, as far as volctl could read.'
 }
 
 /** Errors and waits that are there though no operation is left. */
-export function openText(plan: Plan): string[] {
+export function openText(plan: Counted): string[] {
   const { refused, summary } = plan
   const problems = plan.problems.filter(({ severity }) => severity === 'error')
   const left = { ...plan, problems, summary: { ...summary, problems: problems.length } }
   return [...(refused === undefined ? [] : [`refused (${refused.code})`]), ...problemsOf(left), ...waitingOf(plan)]
 }
 
-function operationsText(plan: Plan): string[] {
+function operationsText(plan: Counted): string[] {
   const todo = plan.operations.length
   return todo > 0 ? [`${count(todo, 'operation')}: ${readyText(plan)}`] : []
 }
 
-function restOf(plan: Plan): string[] {
+function restOf(plan: Counted): string[] {
   return [...waitingOf(plan), ...problemsOf(plan), ...filteredOf(plan)]
 }
 
-function waitingOf({ summary: { waiting } }: Plan): string[] {
+function waitingOf({ summary: { waiting } }: Counted): string[] {
   return waiting > 0 ? [`${waiting} waiting`] : []
 }
 
-function problemsOf(plan: Plan): string[] {
+function problemsOf(plan: Counted): string[] {
   return plan.summary.problems > 0 ? [problemsText(plan)] : []
 }
 
-function filteredOf({ summary: { filtered } }: Plan): string[] {
+function filteredOf({ summary: { filtered } }: Counted): string[] {
   return filtered > 0 ? [`${filtered} left out by flags`] : []
 }
 
 /** `29 ready, 10 blocked (--orphans would free 8)`; blocked is also what comes after a blocked operation. */
-function readyText({ operations, summary: { ready = 0, freedBy = [] } }: Plan): string {
+function readyText({ operations, summary: { ready = 0, freedBy = [] } }: Counted): string {
   const blocked = operations.length - ready
   const freed = freedBy.map(({ flag, operations: more }) => `${flag} would free ${more}`).join(', ')
   return [
@@ -67,7 +75,7 @@ function readyText({ operations, summary: { ready = 0, freedBy = [] } }: Plan): 
 }
 
 /** `3 problems (1 error, 2 warnings)`; one problem says what it is. */
-function problemsText({ problems }: Plan): string {
+function problemsText({ problems }: Counted): string {
   const parts = SEVERITIES.flatMap(([severity, one]) => {
     const n = problems.filter((problem) => problem.severity === severity).length
     return n > 0 ? [count(n, one)] : []

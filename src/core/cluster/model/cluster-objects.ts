@@ -73,6 +73,7 @@ export class ClusterObjects {
   }
 
   isDuplicatePod(pod: ClusterPod): boolean {
+    if (this.#pods.duplicates.length === 0) return false
     return this.#pods.isDuplicate(namespacedName(pod))
   }
 
@@ -89,34 +90,37 @@ export class ClusterObjects {
 }
 
 const NOT_READ = { state: 'Unknown', reason: 'was not read' } as const
+const TWICE = { state: 'Unknown', reason: 'is in the list twice' } as const
+const ABSENT = { state: 'Absent' } as const
 
+/** What a look-up answers is made once: every pod asks for its node, its claims and their volumes. */
 class Index<T> {
   readonly duplicates: readonly Duplicate[]
   readonly #objects: ClusterObjects
   readonly #resource: ClusterResource
-  readonly #byName = new Map<string, T>()
-  readonly #twice = new Set<string>()
+  readonly #byName = new Map<string, Lookup<T>>()
 
   constructor(objects: ClusterObjects, resource: ClusterResource, list: readonly T[], nameOf: (object: T) => string) {
     this.#objects = objects
     this.#resource = resource
+    const twice = new Set<string>()
     for (const object of list) {
       const name = nameOf(object)
-      if (this.#byName.has(name)) this.#twice.add(name)
-      else this.#byName.set(name, object)
+      const isTwice = this.#byName.has(name)
+      if (isTwice) twice.add(name)
+      this.#byName.set(name, isTwice ? TWICE : { state: 'Found', object })
     }
-    this.duplicates = [...this.#twice].toSorted(compareText).map((name) => ({ resource, name }))
+    this.duplicates = [...twice].toSorted(compareText).map((name) => ({ resource, name }))
   }
 
   isDuplicate(name: string): boolean {
-    return this.#twice.has(name)
+    return this.#byName.get(name) === TWICE
   }
 
   find(name: string): Lookup<T> {
-    if (this.#twice.has(name)) return { state: 'Unknown', reason: 'is in the list twice' }
-    const object = this.#byName.get(name)
-    if (object !== undefined) return { state: 'Found', object }
-    return this.#objects.isWhole(this.#resource) ? { state: 'Absent' } : NOT_READ
+    const found = this.#byName.get(name)
+    if (found !== undefined) return found
+    return this.#objects.isWhole(this.#resource) ? ABSENT : NOT_READ
   }
 }
 

@@ -76,7 +76,7 @@ function inline({ desired }: ClusterContext, { object, persistentVolume, uniqueN
 
 function withoutNode(context: ClusterContext, { object: { name, node } }: Attached): Oddity | undefined {
   if (context.objects.node(node).state !== 'Absent') return undefined
-  const order = `make sure that the machine is off, then give --node-gone ${orName(node)}.`
+  const order = `make sure that the machine is off, then: volctl plan --cluster --node-gone ${orName(node)}`
   return {
     code: 'AttachmentWithoutNode',
     text: shaped`VolumeAttachment ${name} names node ${node}, which does not exist`,
@@ -128,7 +128,7 @@ function notAttached(context: ClusterContext, { object }: Attached): Oddity | un
   const hint = attacherLog(attacher)
   if (attachError !== undefined) {
     const text = shaped`driver ${attacher} could not attach VolumeAttachment ${name} to node ${node}: ${attachError.message}`
-    return { severity: 'error', code: 'AttachFailed', text, hint }
+    return { severity: 'error', code: 'AttachmentFailing', text, hint }
   }
   if (!isSettled(context, createdAt)) return undefined
   const text = shaped`VolumeAttachment ${name} on node ${node} was created ${createdAt ?? ''} and is not attached, and driver ${attacher} does not say why`

@@ -1,0 +1,39 @@
+/** One look at a cluster: live, or in a snapshot. */
+import { createKubeClient } from '../api/kube-client.ts'
+import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
+import type { ClusterState } from '../cluster/model/cluster-state.ts'
+import { readCluster } from '../cluster/read/read-cluster.ts'
+import { defined } from '../lang/defined.ts'
+import { watched } from './live-node.ts'
+import type { NodeChoice } from './node-flags.ts'
+
+/**
+ * @param choice of it only the kubeconfig and its context
+ * @param snapshot a file, or "-"
+ * @throws VolctlError if no server answers, or the file is no cluster snapshot
+ */
+export async function loadCluster(
+  choice: Pick<NodeChoice, 'kubeconfig' | 'context'>,
+  snapshot: string | undefined,
+  log: (line: string) => void,
+): Promise<ClusterState> {
+  if (snapshot !== undefined) {
+    const { readClusterSnapshot } = await import('../cluster/snapshot/cluster-snapshot.ts')
+    const state = await readClusterSnapshot(snapshot)
+    log(`snapshot ${snapshot} of ${state.server}, taken at ${state.capturedAt}`)
+    return state
+  }
+  const client = createKubeClient(
+    discoverKubeConfig({
+      ...defined({ kubeconfig: choice.kubeconfig, context: choice.context }),
+      onAttempt: ({ source, problem = 'used' }) => log(`${source}: ${problem}`),
+    }),
+  )
+  try {
+    return await watched(log, (line) =>
+      readCluster({ client, onProgress: (resource, objects) => line(`read ${objects} ${resource}`) }),
+    )
+  } finally {
+    client.close()
+  }
+}
