@@ -66,7 +66,9 @@ describe('flags', () => {
   })
 
   it('of a cluster need --cluster', async () => {
-    expect((await volctl(['apply', '--node-gone', 'x'])).stderr).toContain('--node-gone is for the pass over the whole cluster')
+    expect((await volctl(['apply', '--node-gone', 'x'])).stderr).toContain(
+      '--node-gone is for the pass over the whole cluster',
+    )
   })
 })
 
