@@ -229,7 +229,6 @@ export default class Apply extends VolctlCommand {
       format,
       options: clusterOptions({ ...flags }, planOptions(flags, this.config.version)),
       nodes: flags.nodes,
-      words: applyWords({ ...flags }),
       kubeconfig: flags.kubeconfig,
       context: flags.context,
       noJournal: flags['no-journal'] === true,

@@ -12,7 +12,6 @@ import { defined } from '../lang/defined.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
 import { clusterPlanId } from '../plan/cluster-plan-id.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
-import { volctl } from '../plan/next-steps.ts'
 import { callerPath } from '../trust/caller.ts'
 import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
 import { clusterClosing, clusterEventLine, rowNumbers } from '../views/cluster-apply-view.ts'
@@ -37,8 +36,6 @@ export interface ClusterApplyChoice {
   readonly leaseNamespace?: string | undefined
   /** --nodes */
   readonly nodes?: string | undefined
-  /** The flags, as a person would type them again. */
-  readonly words: readonly string[]
   readonly asks: boolean
   readonly format: OutputFormat
 }
@@ -89,7 +86,7 @@ async function withNodes(
  */
 async function reviewed(
   plan: ClusterPlan,
-  { asks, format, digest, words }: ClusterApplyChoice,
+  { asks, format, digest }: ClusterApplyChoice,
   output: ClusterApplyOutput,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -98,8 +95,7 @@ async function reviewed(
   const asking = asks && ready.length > 0
   if (asking || isDrawn(format)) {
     // All that a person must have seen before saying yes (S31).
-    const look = { unfolded: true, applyCommand: volctl('apply', ...words) }
-    messages.write(renderClusterPlan(plan, await output.screenOf(process.stderr), look))
+    messages.write(renderClusterPlan(plan, await output.screenOf(process.stderr), { unfolded: true }))
     if (!asking) messages.write('\n')
   }
   const refusal = refusalOf(plan)
