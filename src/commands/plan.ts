@@ -14,7 +14,7 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
-import type { ClusterPlan } from '../core/plan/cluster-plan.ts'
+import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
 import { volctl, withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
@@ -102,7 +102,7 @@ export default class Plan extends VolctlCommand {
       (screen) => renderPlan(plan, screen, { unfolded: this.verbose, paged }),
       { paged, names: flags.output === 'name' ? namesOfPlan(plan) : [] },
     )
-    if (flags.out !== undefined) this.#save(plan, options, flags.out)
+    if (flags.out !== undefined) this.#save(plan, options, flags.out, planId(plan))
     this.#end(plan, flags['detailed-exitcode'])
   }
 
@@ -120,7 +120,8 @@ export default class Plan extends VolctlCommand {
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
     const { namesOfClusterPlan } = await import('../core/views/names.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
-    const plan = planCluster(state, clusterOptions(flags, options))
+    const chosen = clusterOptions(flags, options)
+    const plan = planCluster(state, chosen)
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     const paged = !flags['no-pager']
@@ -129,11 +130,15 @@ export default class Plan extends VolctlCommand {
       paged,
       names: flags.output === 'name' ? namesOfClusterPlan(plan) : [],
     })
+    if (flags.out !== undefined) {
+      const { clusterPlanId } = await import('../core/plan/cluster-plan-id.ts')
+      this.#save(plan, chosen, flags.out, clusterPlanId(plan))
+    }
     this.#end(plan, flags['detailed-exitcode'])
   }
 
-  #save(plan: VolumePlan, options: PlanOptions, file: string): void {
+  #save(plan: VolumePlan | ClusterPlan, options: PlanOptions | ClusterOptions, file: string, id: string): void {
     writePlanFile(plan, options, callerPath(file), file)
-    this.say(`wrote ${file}: plan ${planId(plan)}, ${count(plan.operations.length, 'operation')}`)
+    this.say(`wrote ${file}: plan ${id}, ${count(plan.operations.length, 'operation')}`)
   }
 }

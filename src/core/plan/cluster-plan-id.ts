@@ -1,0 +1,17 @@
+import { sha256Hex } from '../names/volume-names.ts'
+import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
+
+/**
+ * The id of a cluster's plan, as the journal has it, and the digest that a person repeats before finalizers are taken off: the same
+ * for its saved file, and for another plan of the same state.
+ */
+export function clusterPlanId({ cluster, operations }: Pick<ClusterPlan, 'cluster' | 'operations'>): string {
+  return sha256Hex(JSON.stringify(['cluster', cluster.uid ?? cluster.server, operations.map(aboutOf)])).slice(0, 12)
+}
+
+/** Lists, in a fixed order. Of an attachment only what it is, since its version changes with each word of its attacher. */
+function aboutOf({ id, kind, node, volume, pods, steps, after, blocked, attachment }: ClusterOperation): unknown {
+  const stepTexts = steps.map((step) => [step.op, step.target, ...('finalizers' in step ? step.finalizers : [])])
+  const uids = pods.map(({ uid }) => uid)
+  return [id, kind, node, volume.uniqueName, uids, stepTexts, after, blocked?.code, attachment.name, attachment.uid]
+}
