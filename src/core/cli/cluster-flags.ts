@@ -43,6 +43,7 @@ const NODE_ONLY = [
   'root-dir',
   'runtime-endpoint',
   'host-root',
+  'out',
 ] as const
 
 const CLUSTER_ONLY = ['node-gone', 'strip-finalizers'] as const

@@ -195,7 +195,7 @@ export const CLUSTER_CODES = {
   PodWithoutNode: {
     in: ['problem'],
     means: 'a pod is scheduled to a node that does not exist',
-    next: 'If the machine is off, delete the pod with --force (kubectl delete pod); nothing of it is detached before.',
+    next: 'If the machine is off, run kubectl delete pod NAME --namespace NS --force; nothing of the pod is detached before.',
     rules: ['N55'],
   },
   AttacherSilent: {

@@ -27,8 +27,9 @@ function verdictOf(plan: Counted, where: string): string {
   }
   if (waiting.length > 0) return `Nothing to do yet: ${rest.join('; ')}.`
   if (plan.summary.filtered > 0) return `Nothing to do under these flags: ${rest.join('; ')}.`
-  if (rest.length > 0) return `Nothing to do: no operation is needed; ${rest.join('; ')}.`
   // Of what was not seen nothing is promised (S3).
+  const known = complete ? '' : ', as far as volctl could read'
+  if (rest.length > 0) return `Nothing to do: no operation is needed${known}; ${rest.join('; ')}.`
   return complete
     ? `Nothing to do: every volume ${where} is as it should be.`
     : 'Nothing to do: no operation is needed, as far as volctl could read.'

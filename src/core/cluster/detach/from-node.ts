@@ -83,7 +83,7 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
       'NodeUnknown',
       'R731',
       `whether node ${node.name} is ready is not known`,
-      `Look at the node (${kubectl('describe', 'node', node.name)}) and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', node.name)}; then --node-gone ${orName(node.name)}.`,
+      `Look at the node (${kubectl('describe', 'node', node.name)}) and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', node.name)}; then: volctl plan --cluster --node-gone ${orName(node.name)}`,
     ),
 }
 

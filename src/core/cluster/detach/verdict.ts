@@ -48,7 +48,7 @@ export function mayWrite(node: string, before = ''): ClusterBlocked {
   return blockedBy(
     'MachineMayWrite',
     `the machine of node ${node} may still run and write to the volume`,
-    `Make sure that the machine is off; then: ${before}--node-gone ${orName(node)}.`,
+    `Make sure that the machine is off; then: ${before}volctl apply --cluster --node-gone ${orName(node)}`,
   )
 }
 

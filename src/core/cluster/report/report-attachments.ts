@@ -76,7 +76,7 @@ function inline({ desired }: ClusterContext, { object, persistentVolume, uniqueN
 
 function withoutNode(context: ClusterContext, { object: { name, node } }: Attached): Oddity | undefined {
   if (context.objects.node(node).state !== 'Absent') return undefined
-  const order = `make sure that the machine is off, then give --node-gone ${orName(node)}.`
+  const order = `make sure that the machine is off, then: volctl plan --cluster --node-gone ${orName(node)}`
   return {
     code: 'AttachmentWithoutNode',
     text: shaped`VolumeAttachment ${name} names node ${node}, which does not exist`,
