@@ -43,7 +43,6 @@ const NODE_ONLY = [
   'root-dir',
   'runtime-endpoint',
   'host-root',
-  'out',
 ] as const
 
 const CLUSTER_ONLY = ['node-gone', 'strip-finalizers'] as const
