@@ -75,7 +75,8 @@ export default defineConfig({
           name: 'side-by-side',
           include: sideBySide,
           maxWorkers: everyCore,
-          sequence: { groupOrder: 1 },
+          // With the parts, which mount nothing and want the cores that these leave alone while they wait.
+          sequence: { groupOrder: 0 },
         },
       },
       {
@@ -86,7 +87,7 @@ export default defineConfig({
           include: withMounts,
           exclude: sideBySide,
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -19,9 +19,9 @@ import { detachLoops } from '../test/helpers/detach-loops.ts'
 import { noMounts, ownProcArguments, unshareArguments } from '../test/helpers/namespace.ts'
 import { LAYOUTS, type Layout, layouts } from '../test/helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../test/helpers/scene/scene.ts'
+import { VOLCTL } from '../test/helpers/volctl-program.ts'
 
 const root = join(import.meta.dirname, '..')
-const volctl = join(root, 'bin', 'volctl')
 /** Set inside the namespace: the directory that contains everything. */
 const INSIDE = 'VOLCTL_DEMO_DIRECTORY'
 const layout = layoutAsked()
@@ -146,7 +146,7 @@ async function story(scene: Scene, signal: AbortSignal): Promise<number> {
 /** Without a terminal to ask on, `apply` does not ask. */
 async function runVolctl(scene: Scene, signal: AbortSignal, args: readonly string[]): Promise<number> {
   signal.throwIfAborted()
-  const child = spawn(volctl, args, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...scene.env } })
+  const child = spawn(VOLCTL, args, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...scene.env } })
   const end = (): void => void child.kill('SIGTERM')
   signal.addEventListener('abort', end)
   const [status] = (await once(child, 'exit')) as [number | null]
@@ -163,7 +163,7 @@ function onSnapshot(): number {
   for (const args of [['plan'], ['plan', '--orphans']]) {
     const all = [...args, '--snapshot', snapshot]
     say(`\n$ volctl ${all.join(' ')}`)
-    worst = Math.max(worst, spawnSync(volctl, all, { stdio: 'inherit', cwd: root }).status ?? 1)
+    worst = Math.max(worst, spawnSync(VOLCTL, all, { stdio: 'inherit', cwd: root }).status ?? 1)
   }
   return worst
 }

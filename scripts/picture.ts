@@ -2,9 +2,11 @@
  * Draws the pictures of README and docs/tour.md from real runs: volctl in a terminal of 80 × 24, in colour.
  *
  *   npm run picture
+ *
+ * With `--check` only compares, and fails if one is out of date.
  */
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { terminalSvg } from './picture/terminal-svg.ts'
 
@@ -31,6 +33,13 @@ for (const [name, typed] of Object.entries(TYPED)) {
   })
   if (status !== 0) throw new Error(`${typed}: exit ${status}: ${stdout}${stderr}`)
   const file = join('docs', `${name}.svg`)
-  writeFileSync(join(root, file), terminalSvg(`$ ${typed}\n${stdout.replaceAll('\r', '')}`, COLUMNS, typed))
-  console.log(`wrote ${file}`)
+  const drawn = terminalSvg(`$ ${typed}\n${stdout.replaceAll('\r', '')}`, COLUMNS, typed)
+  if (existsSync(join(root, file)) && readFileSync(join(root, file), 'utf8') === drawn) continue
+  if (process.argv.includes('--check')) {
+    console.error(`${file} is not what volctl prints: run npm run picture`)
+    process.exitCode = 1
+  } else {
+    writeFileSync(join(root, file), drawn)
+    console.log(`wrote ${file}`)
+  }
 }

@@ -45,8 +45,6 @@ const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
  * The exit status is `process.exitCode`, which the commands set.
  */
 export async function main(manifest: Interfaces.Manifest, root: string): Promise<never> {
-  // oclif's own listeners throw whatever is not EPIPE, past every catch.
-  for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error')
   const output = standardOutput()
   process.stderr.on('error', () => undefined)
   try {
@@ -77,7 +75,7 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
       process.exit()
     }
     // Not before: neither a version, a completion nor a child needs it, and it is a third of what a start evaluates.
-    const { run, settings } = await import('@oclif/core')
+    const { run, settings } = await loadOclif()
     settings.enableAutoTranspile = false
     const plugin = embeddedPlugin(asTypedHere(manifest), root)
     await run(commandLine(args), {
@@ -103,6 +101,18 @@ function nodeCommands({ commands }: Interfaces.Manifest): string[] {
 /** The help in this person's words. */
 function asTypedHere(manifest: Interfaces.Manifest): Interfaces.Manifest {
   return programName() === pjson.oclif.bin ? manifest : JSON.parse(asCalled(JSON.stringify(manifest)))
+}
+
+/** Its own listeners, which it adds when it is loaded, throw whatever is not EPIPE, past every catch. */
+async function loadOclif(): Promise<typeof import('@oclif/core')> {
+  const streams = [process.stdout, process.stderr]
+  const ours = streams.map((stream) => new Set(stream.listeners('error')))
+  const oclif = await import('@oclif/core')
+  for (const [index, stream] of streams.entries()) {
+    for (const listener of stream.listeners('error') as (() => void)[])
+      if (ours[index]?.has(listener) !== true) stream.removeListener('error', listener)
+  }
+  return oclif
 }
 
 /** `volctl help plan` as everybody's fingers have it. */

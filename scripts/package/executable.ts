@@ -86,8 +86,8 @@ function configuration(assets: readonly string[]): object {
     useCodeCache: false,
     // Before the first line of JavaScript: nothing that the environment names is read (S34). The first one as bin/volctl has it.
     execArgv: [
-      '--min-semi-space-size=16',
-      '--max-semi-space-size=16',
+      '--min-semi-space-size=4',
+      '--max-semi-space-size=4',
       '--openssl-config=/dev/null',
       '--icu-data-dir=/dev/null',
     ],

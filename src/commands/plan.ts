@@ -14,6 +14,7 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
+import type { ClusterState } from '../core/cluster/model/cluster-state.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
 import { volctl, withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
@@ -120,8 +121,8 @@ export default class Plan extends VolctlCommand {
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
     const { namesOfClusterPlan } = await import('../core/views/names.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
-    const chosen = clusterOptions(flags, options)
-    const plan = planCluster(state, chosen)
+    const given = clusterOptions(flags, options)
+    const plan = await this.#withNodes(planCluster(state, given), state, given, flags.nodes)
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     const paged = !flags['no-pager']
@@ -132,9 +133,24 @@ export default class Plan extends VolctlCommand {
     })
     if (flags.out !== undefined) {
       const { clusterPlanId } = await import('../core/plan/cluster-plan-id.ts')
-      this.#save(plan, chosen, flags.out, clusterPlanId(plan))
+      this.#save(plan, given, flags.out, clusterPlanId(plan))
     }
     this.#end(plan, flags['detailed-exitcode'])
+  }
+
+  /** @param nodes a directory of snapshots of nodes, or "-" */
+  async #withNodes(
+    plan: ClusterPlan,
+    state: ClusterState,
+    options: ClusterOptions,
+    nodes: string | undefined,
+  ): Promise<ClusterPlan> {
+    if (nodes === undefined) return plan
+    const { readFleet } = await import('../core/cluster/fleet/read-fleet.ts')
+    const { withFleet } = await import('../core/cluster/fleet/with-fleet.ts')
+    const fleet = await readFleet(nodes === '-' ? nodes : callerPath(nodes))
+    this.detail(`read ${count(fleet.ledgers.length, 'snapshot')} of nodes`)
+    return withFleet(plan, state, fleet, options)
   }
 
   #save(plan: VolumePlan | ClusterPlan, options: PlanOptions | ClusterOptions, file: string, id: string): void {

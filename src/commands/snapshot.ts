@@ -27,7 +27,7 @@ export default class Snapshot extends VolctlCommand {
     }),
     cluster: Flags.boolean({
       summary:
-        'Of the whole cluster, for plan --cluster --snapshot: from the API server alone, without a node and without root.',
+        'Of the whole cluster, to plan from with plan --cluster: from the API server alone, without a node and without root.',
     }),
     ...apiFlags,
     ...nodeFlags,

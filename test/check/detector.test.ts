@@ -13,7 +13,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startWarmNode, type WarmNode } from '../../scripts/warm-up.ts'
 import { parseDuration } from '../../src/core/lang/duration.ts'
-import { CAPTURES, VOLCTL } from '../cli/run-volctl.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { BUNDLE } from '../helpers/volctl-program.ts'
 
 interface Rule {
   readonly args: readonly string[]
@@ -52,7 +53,7 @@ async function runRules({ pluginConfig, rules }: Monitor, env: NodeJS.ProcessEnv
 
 async function run(rule: Rule, config: Monitor['pluginConfig'], env: NodeJS.ProcessEnv): Promise<Answer> {
   // The path of the rule is where volctl is installed on a node.
-  const child = spawn(VOLCTL, rule.args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env })
+  const child = spawn(BUNDLE, rule.args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env })
   const outputs = [child.stdout, child.stderr].map((stream) => firstBytes(stream))
   let killed = false
   const limit = Math.min(parseDuration(rule.timeout, ''), parseDuration(config.timeout, ''))

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { LogExplanation } from '../../src/core/log-lines/log-explanation.ts'
-import { CAPTURES, VOLCTL, volctl } from './run-volctl.ts'
+import { BUNDLE } from '../helpers/volctl-program.ts'
+import { CAPTURES, volctl } from './run-volctl.ts'
 
 const SNAPSHOT = `${CAPTURES}stuck/after.json`
 const POD = 'a9f3dbe9-481b-4d79-b89a-57df604c4135'
@@ -45,7 +46,7 @@ describe('a log', () => {
   const log = `${`${LINE}\n`.repeat(3)}Nov 22 20:01:03 pg-node kubelet[812]: I1122 20:01:03.1 812 a.go:1] "news"\n`
 
   it('from a pipe, as JSON', async () => {
-    const run = await execa(VOLCTL, ['explain', '--log', '-', '--snapshot', SNAPSHOT, '-o', 'json'], { input: log })
+    const run = await execa(BUNDLE, ['explain', '--log', '-', '--snapshot', SNAPSHOT, '-o', 'json'], { input: log })
     const { lines, troubles } = JSON.parse(run.stdout) as LogExplanation
     expect(lines).toEqual({ total: 4, read: 4, explained: 3 })
     expect(troubles).toMatchObject([

@@ -9,7 +9,8 @@ import { startWarmNode, type WarmNode } from '../../scripts/warm-up.ts'
 import { startApiServer } from '../helpers/api-server/start.ts'
 import { startHostileServer } from '../helpers/hostile-server/start.ts'
 import type { TrickName } from '../helpers/hostile-server/tricks.ts'
-import { CAPTURES, VOLCTL } from './run-volctl.ts'
+import { BUNDLE } from '../helpers/volctl-program.ts'
+import { CAPTURES } from './run-volctl.ts'
 
 const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
 
@@ -27,7 +28,7 @@ interface Watched {
 }
 
 async function plan(kubeconfig: string): Promise<Watched> {
-  const child = spawn(VOLCTL, ['plan', '--kubeconfig', kubeconfig], {
+  const child = spawn(BUNDLE, ['plan', '--kubeconfig', kubeconfig], {
     env: { ...process.env, ...node.env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -22,7 +22,7 @@ import { Script } from 'node:vm'
 import { execa, type Options } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
 import { noRoot } from '../helpers/namespace.ts'
-import { VOLCTL } from './run-volctl.ts'
+import { BUNDLE } from '../helpers/volctl-program.ts'
 
 const SCRIPTS = new URL('../../scripts/', import.meta.url).pathname
 const kept: { readonly KEPT: readonly string[]; readonly PATH: string } = createRequire(import.meta.url)(
@@ -75,7 +75,7 @@ interface Shape {
 function install(root: string, shape: Shape = {}): Installed {
   const { bundle = SAYS_ALL, modules = 'modules' in shape ? shape.modules : join(root, 'node_modules') } = shape
   for (const name of ['bin', 'dist']) makeDirectory(join(root, name))
-  const bin = write(join(root, 'bin', 'volctl'), readFileSync(VOLCTL, 'utf8'), 0o755)
+  const bin = write(join(root, 'bin', 'volctl'), readFileSync(BUNDLE, 'utf8'), 0o755)
   for (const name of ['launch.cjs', 'kept-environment.cjs', 'load-bundle.cjs']) {
     write(join(root, 'dist', name), readFileSync(join(SCRIPTS, name), 'utf8'))
   }
@@ -432,7 +432,7 @@ describe('Node.js is found', () => {
     async () => {
       const place = makePlace()
       const { bin } = install(join(place, 'volctl'), { modules: undefined })
-      const fake = write(join(place, 'bin', 'node'), '#!/bin/sh\necho "fake $2"\n', 0o755)
+      const fake = write(join(place, 'bin', 'node'), '#!/bin/sh\necho "fake $3"\n', 0o755)
       const env = { PATH: `/nonexistent:${dirname(fake)}:${process.env.PATH}` }
       expect(await run(bin, { ...plainly, env })).toMatchObject({
         exitCode: 0,
@@ -530,7 +530,7 @@ describe('the code cache', () => {
 })
 
 it('both launchers keep the same variables', () => {
-  const text = readFileSync(VOLCTL, 'utf8')
+  const text = readFileSync(BUNDLE, 'utf8')
   const names = Array.from(text.matchAll(/\$\{(\w+)\+"(\w+)=\$(\w+)"\}/g), ([, ...names]) => names)
   for (const [tested, given, value] of names) expect([given, value]).toEqual([tested, tested])
   expect(names.map(([name]) => name).sort()).toEqual([...kept.KEPT].sort())

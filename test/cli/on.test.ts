@@ -14,12 +14,13 @@ import { parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { FrameReader } from '../../src/core/through-pod/frames.ts'
 import type { PodFate } from '../helpers/api-server/kubelet.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
-import { CAPTURES, type Result, VOLCTL, volctl } from './run-volctl.ts'
+import { BUNDLE } from '../helpers/volctl-program.ts'
+import { CAPTURES, type Result, volctl } from './run-volctl.ts'
 
 const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
 const RUNS: PodFate & { fate: 'runs' } = {
   fate: 'runs',
-  program: VOLCTL,
+  program: BUNDLE,
   replace: [
     [
       ['--host-root', '/host'],
@@ -38,7 +39,7 @@ let server: TestApiServer
 const directory = mkdtempSync(join(tmpdir(), 'volctl-on-'))
 /** As kubectl would find it. */
 const plugin = join(directory, 'kubectl-volctl')
-symlinkSync(VOLCTL, plugin)
+symlinkSync(BUNDLE, plugin)
 
 beforeAll(async () => {
   server = await startApiServer({
@@ -141,7 +142,7 @@ describe('where it fails: one clear line, its exit status, and no Pod left', () 
 
   it('Ctrl-C: the Pod is deleted, status 130', async () => {
     await server.setPods({ fate: 'waits' })
-    const child = spawn(VOLCTL, ['on', '--kubeconfig', server.kubeconfig('on'), 'node7', 'plan'])
+    const child = spawn(BUNDLE, ['on', '--kubeconfig', server.kubeconfig('on'), 'node7', 'plan'])
     let errors = ''
     child.stderr.on('data', (text) => {
       errors += text
@@ -192,14 +193,14 @@ describe('in the Pod', () => {
     const input = gzipSync('MountVolume.SetUp failed for volume "x"\n').toString('base64')
     const words = ['--called-as=kubectl volctl on node7', `--input=${input}`, '--']
     const { stdout, exitCode } = await execa(
-      VOLCTL,
+      BUNDLE,
       ['__framed', ...words, 'explain', '--log', '-', '--snapshot', CAPTURE],
       {
         reject: false,
       },
     )
     const frames = new FrameReader().take(`${stdout}\n`)
-    const there = await execa(VOLCTL, ['explain', '--log', '-', '--snapshot', CAPTURE], {
+    const there = await execa(BUNDLE, ['explain', '--log', '-', '--snapshot', CAPTURE], {
       input: 'MountVolume.SetUp failed for volume "x"\n',
       reject: false,
     })

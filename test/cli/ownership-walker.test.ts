@@ -7,7 +7,7 @@ import { changeOwnershipApart } from '../../src/core/host/ownership-apart.ts'
 import { containingMount } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { ownCommand } from '../../src/core/processes/own-child.ts'
-import { VOLCTL } from './run-volctl.ts'
+import { BUNDLE } from '../helpers/volctl-program.ts'
 
 const LAUNCHER = new URL('../../dist/launch.cjs', import.meta.url).pathname
 const WORD = ownCommand('ownership-walker').at(-1) ?? ''
@@ -27,7 +27,7 @@ const mode = () => (statSync(`${path}/file`).mode & 0o777).toString(8)
 
 async function ask(input: unknown, args: readonly string[] = [WORD]) {
   const text = typeof input === 'string' ? input : JSON.stringify(input)
-  const { exitCode, stdout, stderr } = await execa(VOLCTL, args, { input: text, reject: false })
+  const { exitCode, stdout, stderr } = await execa(BUNDLE, args, { input: text, reject: false })
   return { exitCode, stdout, stderr }
 }
 

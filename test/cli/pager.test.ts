@@ -2,15 +2,15 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { BUNDLE } from '../helpers/volctl-program.ts'
 import { CAPTURES } from './run-volctl.ts'
 
-const VOLCTL = join(import.meta.dirname, '..', '..', 'bin', 'volctl')
 const STUCK = join(CAPTURES, 'stuck', 'before.json')
 const HEALTHY = join(CAPTURES, 'healthy', 'node.json')
 
 /** On a terminal of 80 columns and 24 lines, by script(1). @param keys typed ahead */
 function onTerminal(args: string, keys: string): { readonly screen: string; readonly status: number | null } {
-  const { stdout, status } = spawnSync('script', ['-qec', `stty rows 24 cols 80; ${VOLCTL} ${args}`, '/dev/null'], {
+  const { stdout, status } = spawnSync('script', ['-qec', `stty rows 24 cols 80; ${BUNDLE} ${args}`, '/dev/null'], {
     encoding: 'utf8',
     input: keys,
     timeout: 30_000,

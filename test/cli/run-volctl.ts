@@ -1,7 +1,6 @@
 import { execa, type Options } from 'execa'
+import { BUNDLE } from '../helpers/volctl-program.ts'
 
-/** Or another program that must do the same: the executable (test/package). */
-export const VOLCTL = process.env.VOLCTL_PROGRAM ?? new URL('../../bin/volctl', import.meta.url).pathname
 export const CAPTURES = new URL('../fixtures/captures/', import.meta.url).pathname
 
 export interface Result {
@@ -10,9 +9,9 @@ export interface Result {
   readonly stderr: string
 }
 
-/** Runs the built volctl to its end. */
+/** Runs the bundle to its end. */
 export async function volctl(args: readonly string[], options: Options = {}): Promise<Result> {
-  const { exitCode, stdout, stderr } = await execa(VOLCTL, args, {
+  const { exitCode, stdout, stderr } = await execa(BUNDLE, args, {
     ...options,
     reject: false,
     stdin: 'ignore',

@@ -10,7 +10,8 @@ import { LAZY_FILE, rememberLazy } from '../../src/core/journal/lazy-memory.ts'
 import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { noOthersFiles } from '../helpers/others-files.ts'
-import { CAPTURES, type Result, VOLCTL } from './run-volctl.ts'
+import { BUNDLE } from '../helpers/volctl-program.ts'
+import { CAPTURES, type Result } from './run-volctl.ts'
 
 let node: WarmNode
 let directory: string
@@ -27,7 +28,7 @@ afterAll(() => node[Symbol.asyncDispose]())
 async function bash(script: string): Promise<Result> {
   const { exitCode, stdout, stderr } = await execa('bash', ['-c', script], {
     ...{ reject: false, stdin: 'ignore', timeout: 30_000, stripFinalNewline: false, cwd: directory },
-    env: { ...node.env, VOLCTL },
+    env: { ...node.env, VOLCTL: BUNDLE },
   })
   return { status: exitCode, stdout: String(stdout), stderr: String(stderr) }
 }

@@ -131,7 +131,7 @@ describe('findings', () => {
         pods: [pod('p', 'a', ['x'])],
         attachments: [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })],
       },
-      code: 'AttachFailed',
+      code: 'AttachmentFailing',
       says: 'no quota',
     },
     {

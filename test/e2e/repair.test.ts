@@ -57,9 +57,9 @@ describe.skipIf(noMounts !== undefined)(`repair${noMounts === undefined ? '' : `
       'a snapshot of the %s node gives the same plan, byte by byte',
       (state) => {
         const { live, offline, tables } = report[state]
-        expect(untimed(offline.text)).toBe(untimed(live.text))
+        expect(placeless(untimed(offline.text))).toBe(untimed(live.text))
         expect(offline.status).toBe(live.status)
-        expect(tables[1]).toBe(tables[0])
+        expect(tables[1]?.replace('\nNext: on node worker-1: ', '\nNext: ')).toBe(tables[0])
         expect(report[state].snapshotMode).toBe('600')
       },
     )
@@ -120,6 +120,9 @@ describe.skipIf(noMounts !== undefined)(`repair${noMounts === undefined ? '' : `
 })
 
 const untimed = (text: string): string => text.replace(/"createdAt": *"[^"]*"/, '"createdAt": ""')
+
+/** What acts is typed on the node, and only a plan of a snapshot says on which one. */
+const placeless = (text: string): string => text.replaceAll(/,\n *"node": "worker-1"(?=\n *\})/g, '')
 
 /** A question about oneself is a POST that stores nothing. */
 function isRead(request: string): boolean {

@@ -1,8 +1,8 @@
 /** A shell at a terminal, into which somebody types: the shell's words afterwards show what TAB made of a line. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { dirname } from 'node:path'
-import { VOLCTL } from '../cli/run-volctl.ts'
 import { until } from './until.ts'
+import { BUNDLE } from './volctl-program.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
@@ -31,7 +31,7 @@ export class Typing implements Disposable {
     this.#terminal = spawn('script', ['--quiet', '--flush', '--command', STARTS[shell], '/dev/null'], {
       cwd: directory,
       stdio: ['pipe', 'pipe', 'ignore'],
-      env: { PATH: `${dirname(VOLCTL)}:/usr/bin:/bin`, TERM: 'dumb', HOME: directory, LC_ALL: 'C.UTF-8' },
+      env: { PATH: `${dirname(BUNDLE)}:/usr/bin:/bin`, TERM: 'dumb', HOME: directory, LC_ALL: 'C.UTF-8' },
     })
     this.#terminal.stdout?.on('data', (data) => {
       this.#shown += data

@@ -34,7 +34,9 @@ const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
 const NOBODY = 65534
 const VERSION = /^volctl\/\d\S* linux-x64 node-v\S+$/
 const work = temporary('volctl-packages-')
-const executable = join(work, 'bin', 'volctl')
+/** Made before, where test/e2e starts it, too. */
+const { VOLCTL_PROGRAM: madeBefore } = process.env
+const executable = madeBefore ?? join(work, 'bin', 'volctl')
 /** Tarball, .deb and .rpm, without their endings. */
 let packages: string
 
@@ -96,8 +98,10 @@ async function inRoot(root: string, command: readonly string[]) {
 
 describe.skipIf(unless !== undefined)(`packages${unless === undefined ? '' : ` (${unless})`}`, () => {
   beforeAll(async () => {
-    mkdirSync(dirname(executable))
-    await makeExecutable('x64', DIST, executable)
+    if (madeBefore === undefined) {
+      mkdirSync(dirname(executable))
+      await makeExecutable('x64', DIST, executable)
+    }
     packages = await makePackages(work, { arch: 'x64', executable, effort: 'quick' })
   })
 
@@ -187,7 +191,9 @@ describe.skipIf(unless !== undefined)(`packages${unless === undefined ? '' : ` (
       try {
         report = await runMachine<HostRootReport>('host-root')
       } finally {
-        for (const name of ['VOLCTL_PROGRAM', 'VOLCTL_IMAGE_ROOT']) delete process.env[name]
+        delete process.env.VOLCTL_IMAGE_ROOT
+        if (madeBefore === undefined) delete process.env.VOLCTL_PROGRAM
+        else process.env.VOLCTL_PROGRAM = madeBefore
       }
     })
 
@@ -400,7 +406,9 @@ describe.skipIf(unless !== undefined)(`packages${unless === undefined ? '' : ` (
     const pack = ['npm', 'pack', '--silent', '--ignore-scripts', '--pack-destination', work]
     const { stdout: file } = await run(pack, { cwd: ROOT })
     const prefix = join(work, 'npm')
-    const install = ['npm', 'install', '--global', '--offline', '--omit=optional', '--prefix', prefix, join(work, file)]
+    // Nothing can come from anywhere, not even from what npm has fetched before.
+    const from = ['--offline', '--cache', join(work, 'npm-cache'), '--omit=optional']
+    const install = ['npm', 'install', '--global', ...from, '--prefix', prefix, join(work, file)]
     expect(await run(install)).toMatchObject({ status: 0 })
     const modules = join(prefix, 'lib', 'node_modules')
     expect(readdirSync(modules)).toEqual(['volctl'])

@@ -21,6 +21,12 @@ export const clusterFlags = {
     helpValue: 'NAME',
     summary: 'With --cluster: you made sure that the machine of this deleted node does not run. Repeatable.',
   }),
+  nodes: Flags.string({
+    ...group,
+    helpValue: 'DIR',
+    summary:
+      'With --cluster: a directory of snapshots of nodes (volctl snapshot), or - for standard input. What they show mounted is not detached.',
+  }),
   'strip-finalizers': Flags.boolean({
     ...group,
     summary:
@@ -45,7 +51,7 @@ const NODE_ONLY = [
   'host-root',
 ] as const
 
-const CLUSTER_ONLY = ['node-gone', 'strip-finalizers'] as const
+const CLUSTER_ONLY = ['node-gone', 'nodes', 'strip-finalizers'] as const
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -57,6 +63,10 @@ export function requireFlagsOfScope(flags: Given): void {
     if (flag !== undefined) throw wrongScope(flag, 'is for the pass over the whole cluster', 'Add --cluster.')
     return
   }
+  if (flags.nodes === '-' && flags.snapshot === '-')
+    throw new VolctlError('Usage', '--nodes and --snapshot cannot both be standard input', {
+      hint: 'Save one of them to a file or a directory first.',
+    })
   const [flag] = NODE_ONLY.filter(isGiven)
   if (flag === undefined) return
   throw wrongScope(flag, 'is for the pass over one node', `Leave out --${flag}; or leave out --cluster, on the node.`)

@@ -137,7 +137,7 @@ export const CLUSTER_CODES = {
     next: "See whether the driver's external attacher runs, and its log.",
     rules: ['C42'],
   },
-  AttachFailed: {
+  AttachmentFailing: {
     in: ['problem'],
     means: "the driver's external attacher could not attach the volume",
     next: 'Look at the words of the driver, and at the volume in the storage system.',

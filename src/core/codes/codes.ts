@@ -9,6 +9,7 @@ import { CLUSTER_CODES } from './cluster-codes.ts'
 import type { Place } from './code-entry.ts'
 import { DEVICE_CODES } from './device-codes.ts'
 import { DRIVER_CODES } from './driver-codes.ts'
+import { FLEET_CODES } from './fleet-codes.ts'
 import { INPUT_CODES } from './input-codes.ts'
 import { NODE_CODES } from './node-codes.ts'
 import type { OutsideCode } from './outside-code.ts'
@@ -33,6 +34,7 @@ type Subjects = [
   typeof WAIT_CODES,
   typeof POD_RUN_CODES,
   typeof CLUSTER_CODES,
+  typeof FLEET_CODES,
 ]
 
 /** Codes that stand in more than one file: none may. */
@@ -54,6 +56,7 @@ const JOINED = {
   ...WAIT_CODES,
   ...POD_RUN_CODES,
   ...CLUSTER_CODES,
+  ...FLEET_CODES,
 } as const
 
 /** Each code once; a code that two files have is an error of types here. */

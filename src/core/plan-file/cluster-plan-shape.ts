@@ -17,7 +17,10 @@ import type {
   ClusterVolumeRef,
   ControllerState,
   Evidence,
+  FleetRow,
+  FoundOnNode,
   NewAttachment,
+  PlanFleet,
 } from '../plan/cluster-plan.ts'
 import { CLUSTER_OPERATION_KINDS, type ClusterWaiting } from '../plan/cluster-plan.ts'
 import { kind as anyKind, codeOf, count, pod } from './operation-shape.ts'
@@ -190,6 +193,35 @@ const summary = object<ClusterPlanSummary>({
   ready: count,
 })
 
+const found = object<FoundOnNode>({
+  how: about('open: a loop device, or a mount that was detached lazily.', oneOf('staged', 'mounted', 'mapped', 'open')),
+  path: text,
+  certain: about('false: a record of it is left, and nothing shows that it is gone.', flag),
+  dead: optional(about('The mount does not answer: the error of a probe.', text)),
+})
+
+const fleetRow = object<FleetRow>({
+  node: text,
+  volume,
+  wanted: about('Pods of the node that want it.', list(pod)),
+  attachment: optional(text),
+  attached: flag,
+  confirmed: about('volumesAttached of the Node lists it.', flag),
+  inUse: about('volumesInUse of the Node lists it.', flag),
+  found: optional(about('Absent: the node has no snapshot.', list(named('found', found)))),
+  says: oneOf('there', 'mayBeThere', 'free', 'unknown'),
+})
+
+const fleet = object<PlanFleet>({
+  nodes: about('Nodes of the cluster that have a snapshot which shows what is on them.', count),
+  without: about('Nodes of the cluster without any: judged by the API alone.', count),
+  unusable: list(object<PlanFleet['unusable'][number]>({ source: text, node: optional(text), why: text })),
+  volumes: about(
+    'Volumes on nodes where not everybody agrees, or that an operation is about.',
+    list(named('fleetVolume', fleetRow)),
+  ),
+})
+
 /** Fields of a plan that a review needs. */
 const REVIEWED = {
   scope: oneOf<'cluster'>('cluster'),
@@ -205,6 +237,7 @@ export const WHOLE_CLUSTER_PLAN = {
   kind: oneOf<'Plan'>('Plan'),
   ...REVIEWED,
   inputs: named('inputs', inputs),
+  fleet: optional(about('What node snapshots (--nodes) add.', named('fleet', fleet))),
   waiting,
   problems,
   summary: named('summary', summary),

@@ -191,6 +191,49 @@ export interface ClusterPlanSummary {
   readonly ready: number
 }
 
+/** Something of a volume that a node's snapshot shows. */
+export interface FoundOnNode {
+  /** `open`: a loop device, or a mount that was detached lazily. */
+  readonly how: 'staged' | 'mounted' | 'mapped' | 'open'
+  /** Absolute. */
+  readonly path: string
+  /** false: a record of it is left, and nothing shows that it is gone. */
+  readonly certain: boolean
+  /** The mount does not answer: the error of a probe. */
+  readonly dead?: string
+}
+
+/** One volume on one node, as everybody sees it who knows something of it. */
+export interface FleetRow {
+  readonly node: string
+  readonly volume: ClusterVolumeRef
+  /** Pods of the node that want it. */
+  readonly wanted: readonly PodRef[]
+  /** By the VolumeAttachment of this name, and whether its attacher has attached it; absent: there is none. */
+  readonly attachment?: string
+  readonly attached: boolean
+  /** volumesAttached of the Node lists it. */
+  readonly confirmed: boolean
+  /** volumesInUse of the Node lists it. */
+  readonly inUse: boolean
+  /** Empty: the snapshot shows nothing; absent: the node has no snapshot. */
+  readonly found?: readonly FoundOnNode[]
+  /** `free`: nothing of it is on the node, and the look was whole, fresh and of this boot. */
+  readonly says: 'there' | 'mayBeThere' | 'free' | 'unknown'
+}
+
+/** What node snapshots (--nodes) add to a plan. */
+export interface PlanFleet {
+  /** Nodes of the cluster that have a snapshot which shows what is on them. */
+  readonly nodes: number
+  /** Nodes of the cluster without any: judged by the API alone. */
+  readonly without: number
+  /** Snapshots that prove nothing, or are of something else. */
+  readonly unusable: readonly { readonly source: string; readonly node?: string; readonly why: string }[]
+  /** Volumes on nodes where not everybody agrees, or that an operation is about. */
+  readonly volumes: readonly FleetRow[]
+}
+
 export interface ClusterPlan {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'Plan'
@@ -209,6 +252,8 @@ export interface ClusterPlan {
   readonly complete: boolean
   /** Set when a safety rule refuses the plan as a whole (exit status 4); its operations are blocked. */
   readonly refused?: Refusal
+  /** Absent: no snapshots of nodes were given. */
+  readonly fleet?: PlanFleet
 }
 
 export interface ClusterOptions {

@@ -26,11 +26,42 @@ export function kernelBytes(path: string): Buffer {
 
 const SCRATCH_BUFFER = 256 * 1024
 /** Enough for the mount tables of nearly all nodes. */
-const FIRST_BUFFER = 1024 * 1024
+const PIECE = 1024 * 1024
 
-/** A long file's bytes, read into one buffer. @throws what the file system says */
+/** A long file's bytes, with hardly more memory than they need. @throws what the file system says */
 export function readToEnd(path: string): Buffer {
-  return readInto(Buffer.allocUnsafeSlow(FIRST_BUFFER), path).bytes
+  const fd = openSync(path, 'r')
+  try {
+    const pieces: Buffer[] = []
+    for (let filled = PIECE; filled === PIECE; ) {
+      const piece = Buffer.allocUnsafeSlow(PIECE)
+      filled = fill(fd, piece, 0)
+      pieces.push(piece.subarray(0, filled))
+    }
+    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : joined(pieces)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** As Buffer.concat; but the memory of each piece is free at once, and not when the heap is collected. */
+function joined(pieces: readonly Buffer[]): Buffer {
+  const all = Buffer.allocUnsafeSlow(pieces.reduce((length, piece) => length + piece.length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    at += piece.copy(all, at)
+    ;(piece.buffer as ArrayBuffer).transfer(0)
+  }
+  return all
+}
+
+/** @returns up to where the buffer is filled: its length, or less at the end of the file */
+function fill(fd: number, buffer: Buffer, from: number): number {
+  for (let at = from; ; ) {
+    const read = at === buffer.length ? 0 : readSync(fd, buffer, at, buffer.length - at, null)
+    if (read === 0) return at
+    at += read
+  }
 }
 
 /** @returns the bytes, in the buffer that was given or a larger one */
@@ -38,16 +69,11 @@ function readInto(given: Buffer, path: string): { readonly bytes: Buffer; readon
   const fd = openSync(path, 'r')
   try {
     let buffer = given
-    let length = 0
-    for (;;) {
-      const read = readSync(fd, buffer, length, buffer.length - length, null)
-      if (read === 0) return { bytes: buffer.subarray(0, length), buffer }
-      length += read
-      if (length === buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(length * 2)
-        buffer.copy(larger)
-        buffer = larger
-      }
+    for (let length = fill(fd, buffer, 0); ; length = fill(fd, buffer, length)) {
+      if (length < buffer.length) return { bytes: buffer.subarray(0, length), buffer }
+      const larger = Buffer.allocUnsafeSlow(length * 2)
+      buffer.copy(larger)
+      buffer = larger
     }
   } finally {
     closeSync(fd)

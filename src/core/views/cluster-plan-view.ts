@@ -3,7 +3,7 @@
  * last the verdict, the counts and the next command. What is alike is folded.
  */
 import { firstFew } from '../lang/first-few.ts'
-import type { ClusterOperation, ClusterPlan, ClusterProblem, ClusterWaiting } from '../plan/cluster-plan.ts'
+import type { ClusterOperation, ClusterPlan, ClusterProblem, ClusterWaiting, PlanFleet } from '../plan/cluster-plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { fillsScreen } from './fit-parts.ts'
 import type { Screen } from './screen.ts'
@@ -41,6 +41,13 @@ export function renderClusterPlan(plan: ClusterPlan, screen: Screen, look: Clust
 
 const CONTROLLER = { lives: 'lives', mayLive: 'may live', dead: 'does not run' } as const
 
+/** What snapshots of nodes there were, and how far they help. */
+function fleetWords({ nodes, without, unusable }: PlanFleet): string {
+  const words = [`${count(nodes, 'node')} shown whole`]
+  if (unusable.length > 0) words.push(`${count(unusable.length, 'snapshot')} of little or no use`)
+  return [...words, `${count(without, 'node')} judged by the API alone`].join(', ')
+}
+
 class ClusterPlanView {
   readonly #screen: Screen
   readonly #unfolded: boolean
@@ -51,7 +58,7 @@ class ClusterPlanView {
   }
 
   /** S31: which cluster, as whom, who else acts, and how much was seen. */
-  header({ cluster, inputs }: ClusterPlan): string {
+  header({ cluster, inputs, fleet }: ClusterPlan): string {
     const { api, controller, counts, unjudged } = inputs
     const { paint } = this.#screen
     const user = api.user === undefined ? '' : ` as ${api.user}`
@@ -70,6 +77,7 @@ class ClusterPlanView {
         controller.state === 'dead' ? paint.warn : undefined,
       ),
       this.#labelled('Seen', seen.join(', ')),
+      ...(fleet === undefined ? [] : [this.#labelled('Snapshots', fleetWords(fleet))]),
       ...unjudged.map(({ message }) => this.#labelled('Not judged', message, paint.warn)),
     ].join('')
   }

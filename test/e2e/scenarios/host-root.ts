@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { load } from 'js-yaml'
 import { NAMESPACE } from '../../helpers/scene/api-objects.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { type Run, runVolctl, VOLCTL } from '../../helpers/scene/volctl.ts'
+import { type Run, runVolctl } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { planOf, withScene, writeReport } from './scenario.ts'
 
 interface Answers {

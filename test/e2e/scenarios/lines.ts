@@ -17,7 +17,8 @@ import {
 import { FORGOTTEN, IDLE } from '../../helpers/scene/pods.ts'
 import { type Scene, setAlive } from '../../helpers/scene/scene.ts'
 import { setUpPod } from '../../helpers/scene/set-up-pod.ts'
-import { runVolctl, VOLCTL } from '../../helpers/scene/volctl.ts'
+import { runVolctl } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { withScene, writeReport } from './scenario.ts'
 
 export interface LinesReport {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { type Run, VOLCTL } from '../../helpers/scene/volctl.ts'
+import type { Run } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 
 /** Runs `apply --orphans`, or another command line, on a terminal, by script(1), and types this when it asks. */
 export async function onTerminal(

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import type { WaitResult } from '../../../src/core/wait/wait-result.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { runVolctl, VOLCTL } from '../../helpers/scene/volctl.ts'
+import { runVolctl } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { APPLY, withScene, writeReport } from './scenario.ts'
 
 export interface WaitRun {

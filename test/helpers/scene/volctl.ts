@@ -1,11 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { VOLCTL } from '../volctl-program.ts'
 import type { Scene } from './scene.ts'
-
-/** The built volctl, or another program that must do the same: the executable (test/package). */
-export const VOLCTL = process.env.VOLCTL_PROGRAM ?? join(import.meta.dirname, '..', '..', '..', 'bin', 'volctl')
 
 export interface Run {
   /** Undefined: ended by a signal. */

@@ -7,7 +7,8 @@ import { NEEDED_CAPABILITIES } from '../../../src/core/processes/capabilities.ts
 import { fingerprint } from '../../e2e/scenarios/fingerprint.ts'
 import { runScenario } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { type Run, VOLCTL } from '../../helpers/scene/volctl.ts'
+import type { Run } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { onBroken } from './broken-scene.ts'
 
 const APPLY = ['apply', '--orphans', '--yes']

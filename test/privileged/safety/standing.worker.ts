@@ -21,7 +21,7 @@ import { hostIdentity } from '../../../src/core/node/host-identity.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { startCriServer } from '../../helpers/cri-server/start.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
-import { VOLCTL } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { podUid, readMounts } from '../workers/real-node.ts'
 
 const LONG_AGO = 1_750_000_000

@@ -1,7 +1,7 @@
 /** A caller whose PATH and whose variables for Node lead to another user's programs. */
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { runScenario, sh } from '../../helpers/scenario.ts'
-import { VOLCTL } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { podUid } from '../workers/real-node.ts'
 import { execKubeconfig, kubeconfigText } from './kubeconfigs.ts'
 import { essence, makeVolume, NODE, type TrustNode, withNode } from './node.ts'

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { makeScene } from '../../helpers/scene/scene.ts'
-import { VOLCTL } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 
 export interface Started {
   readonly path: string

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
-import { VOLCTL } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { DEADLINE_MS } from './limits.ts'
 
 export interface WatchedRun {

@@ -12,7 +12,8 @@ import { runScenario, sh } from '../../helpers/scenario.ts'
 import { DRIVER, handleOf } from '../../helpers/scene/api-objects.ts'
 import { FORGOTTEN } from '../../helpers/scene/pods.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
-import { runVolctl, VOLCTL } from '../../helpers/scene/volctl.ts'
+import { runVolctl } from '../../helpers/scene/volctl.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { applyTo, onBroken } from '../safety/broken-scene.ts'
 
 interface Asked {

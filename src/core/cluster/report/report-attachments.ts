@@ -128,7 +128,7 @@ function notAttached(context: ClusterContext, { object }: Attached): Oddity | un
   const hint = attacherLog(attacher)
   if (attachError !== undefined) {
     const text = shaped`driver ${attacher} could not attach VolumeAttachment ${name} to node ${node}: ${attachError.message}`
-    return { severity: 'error', code: 'AttachFailed', text, hint }
+    return { severity: 'error', code: 'AttachmentFailing', text, hint }
   }
   if (!isSettled(context, createdAt)) return undefined
   const text = shaped`VolumeAttachment ${name} on node ${node} was created ${createdAt ?? ''} and is not attached, and driver ${attacher} does not say why`

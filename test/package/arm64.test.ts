@@ -1,0 +1,31 @@
+/** The executable for the other machine, made here and run under an emulator with the oldest glibc that it is for. */
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import { EMULATOR, makeExecutable } from '../../scripts/package/executable.ts'
+import { leastRoot } from '../../scripts/package/fetched.ts'
+import { isInstalled } from '../../scripts/package/run.ts'
+import { CAPTURES, volctl } from '../cli/run-volctl.ts'
+import { sweep, temporary } from '../helpers/left-behind.ts'
+
+const DIST = join(import.meta.dirname, '..', '..', 'dist')
+const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
+const work = temporary('volctl-arm64-')
+afterAll(() => sweep(work))
+
+const unless = process.arch !== 'x64' ? 'emulated on x64' : isInstalled(EMULATOR) ? undefined : `needs ${EMULATOR}`
+const timeless = (text: string): string => text.replace(/"createdAt": "[^"]*"/, '')
+
+describe.skipIf(unless !== undefined)(`the executable for arm64${unless === undefined ? '' : ` (${unless})`}`, () => {
+  it('has a code cache, and answers as the bundle does here', async () => {
+    const { path, lacks } = await makeExecutable('arm64', DIST, join(work, 'volctl'))
+    expect(lacks.filter((each) => each.includes('code cache'))).toEqual([])
+    const root = await leastRoot('arm64')
+    // Nothing in the environment: it would start itself once more, which the emulator cannot.
+    const run = (...args: readonly string[]) =>
+      execa(EMULATOR, ['-L', root, path, ...args], { env: {}, extendEnv: false, stripFinalNewline: false })
+    expect((await run('--version')).stdout).toMatch(/^volctl\/\d\S* linux-arm64 node-v\S+\n$/)
+    const args = ['plan', '--orphans', '-o', 'json', '--snapshot', CAPTURE]
+    expect(timeless((await run(...args)).stdout)).toBe(timeless((await volctl(args)).stdout))
+  })
+})

