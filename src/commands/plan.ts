@@ -103,7 +103,7 @@ export default class Plan extends VolctlCommand {
       (screen) => renderPlan(plan, screen, { unfolded: this.verbose, paged }),
       { paged, names: flags.output === 'name' ? namesOfPlan(plan) : [] },
     )
-    if (flags.out !== undefined) this.#save(plan, options, flags.out)
+    if (flags.out !== undefined) this.#save(plan, options, flags.out, planId(plan))
     this.#end(plan, flags['detailed-exitcode'])
   }
 
@@ -131,6 +131,10 @@ export default class Plan extends VolctlCommand {
       paged,
       names: flags.output === 'name' ? namesOfClusterPlan(plan) : [],
     })
+    if (flags.out !== undefined) {
+      const { clusterPlanId } = await import('../core/plan/cluster-plan-id.ts')
+      this.#save(plan, given, flags.out, clusterPlanId(plan))
+    }
     this.#end(plan, flags['detailed-exitcode'])
   }
 
@@ -149,8 +153,8 @@ export default class Plan extends VolctlCommand {
     return withFleet(plan, state, fleet, options)
   }
 
-  #save(plan: VolumePlan, options: PlanOptions, file: string): void {
+  #save(plan: VolumePlan | ClusterPlan, options: PlanOptions | ClusterOptions, file: string, id: string): void {
     writePlanFile(plan, options, callerPath(file), file)
-    this.say(`wrote ${file}: plan ${planId(plan)}, ${count(plan.operations.length, 'operation')}`)
+    this.say(`wrote ${file}: plan ${id}, ${count(plan.operations.length, 'operation')}`)
   }
 }

@@ -1,8 +1,10 @@
-import { Args } from '@oclif/core'
+import { Args, type Interfaces } from '@oclif/core'
+import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
+import { requireNamed } from '../core/cli/require-named.ts'
 import {
   NAMED_FORMATS,
   type OutputFormat,
@@ -11,12 +13,18 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
+import type { PlanOptions } from '../core/plan/plan.ts'
 import { snapshotWords } from '../core/plan/snapshot-words.ts'
 import { nodeStatus } from '../core/status/node-status.ts'
-import { namesOfRows } from '../core/views/names.ts'
+import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
+import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
 
 const { pod, namespace, volume, 'ignore-not-found': ignoreNotFound, settle } = planFlags
+
+const { cluster } = clusterFlags
+
+type ParsedFlags = Interfaces.InferredFlags<typeof Status.flags>
 
 export default class Status extends VolctlCommand {
   static override summary =
@@ -41,6 +49,10 @@ export default class Status extends VolctlCommand {
     { description: 'All volumes of one pod:', command: '<%= config.bin %> status shop/web-0' },
     { description: 'Every volume, every column, and why:', command: '<%= config.bin %> status -o wide' },
     {
+      description: 'Attachments of the whole cluster, from a workstation:',
+      command: '<%= config.bin %> status --cluster',
+    },
+    {
       description: 'From a snapshot, on any machine:',
       command: '<%= config.bin %> status --snapshot node.json',
     },
@@ -63,22 +75,43 @@ export default class Status extends VolctlCommand {
     volume,
     'ignore-not-found': ignoreNotFound,
     settle,
+    cluster,
   }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Status)
     const pods = [...(argv as string[]), ...(flags.pod ?? [])]
     const options = planOptions({ ...flags, pod: pods.length === 0 ? undefined : pods }, this.config.version)
+    const all = this.verbose || pods.length > 0 || flags.volume !== undefined
+    requireFlagsOfScope(flags)
+    if (flags.cluster) return await this.#ofCluster(flags, options, all)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const status = nodeStatus(state, options, flags['ignore-not-found'])
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
-    const all = this.verbose || pods.length > 0 || flags.volume !== undefined
     const suffix = snapshotWords(flags.snapshot)
     await this.answer(status, flags.output as OutputFormat, (screen) => renderStatus(status, screen, { all, suffix }), {
       paged: !flags['no-pager'],
       names: namesOfRows(shownRows(status.rows, all)),
+    })
+    const refusal = refusalOf(status)
+    if (refusal !== undefined) throw refusal
+  }
+
+  /** Each volume on each node, by the attach/detach controller's pass. */
+  async #ofCluster(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
+    const { clusterStatus } = await import('../core/cluster/status/cluster-status.ts')
+    const { loadCluster } = await import('../core/cli/load-cluster.ts')
+    const { renderClusterStatus, shownClusterRows } = await import('../core/views/cluster-status-view.ts')
+    const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
+    const { status, unmatched } = clusterStatus(state, clusterOptions(flags, options))
+    requireNamed(unmatched, flags['ignore-not-found'])
+    const suffix = snapshotWords(flags.snapshot)
+    const draw = (screen: Screen): string => renderClusterStatus(status, screen, all, suffix)
+    await this.answer(status, flags.output as OutputFormat, draw, {
+      paged: !flags['no-pager'],
+      names: namesOfClusterRows(shownClusterRows(status.rows, all)),
     })
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal

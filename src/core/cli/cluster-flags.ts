@@ -63,7 +63,6 @@ const NODE_ONLY = [
   'root-dir',
   'runtime-endpoint',
   'host-root',
-  'out',
   'parallel',
 ] as const
 

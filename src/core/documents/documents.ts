@@ -1,8 +1,10 @@
 /** Every document that volctl writes and that a shape describes. The JSON Schemas in schema/ are made of them. */
 import type { Shape } from '../json/shape.ts'
+import { wholeClusterPlan } from '../plan-file/cluster-plan-shape.ts'
 import { wholePlan } from '../plan-file/whole-plan.ts'
 import { snapshotShape } from '../snapshot/snapshot-shape.ts'
 import { applyDocument, applyEvent, clusterApplyDocument } from './apply-documents.ts'
+import { clusterPlanFile } from './cluster-plan-file-document.ts'
 import { errorDocument } from './error-document.ts'
 import { journalDocument } from './journal-document.ts'
 import { planFile } from './plan-file-document.ts'
@@ -17,6 +19,8 @@ export interface DocumentShape {
 export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'plan', title: 'Plan', shape: wholePlan },
   { file: 'plan-file', title: 'Plan file', shape: planFile },
+  { file: 'cluster-plan', title: 'Plan of a cluster', shape: wholeClusterPlan },
+  { file: 'cluster-plan-file', title: 'Plan file of a cluster', shape: clusterPlanFile },
   { file: 'apply-result', title: 'ApplyResult', shape: applyDocument },
   { file: 'cluster-apply-result', title: 'ApplyResult of a cluster', shape: clusterApplyDocument },
   { file: 'apply-event', title: 'Event of an apply', shape: applyEvent },

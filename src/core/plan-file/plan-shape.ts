@@ -47,7 +47,14 @@ export const machine = about(
   }),
 )
 
-const refused = object<Refusal>({ rule: text, code: codeOf(codesIn('refusal')), message: text, hint: optional(text) })
+export const insecure = oneOf<'TlsNotVerified' | 'PlainHttp'>('TlsNotVerified', 'PlainHttp')
+
+export const refused = object<Refusal>({
+  rule: text,
+  code: codeOf(codesIn('refusal')),
+  message: text,
+  hint: optional(text),
+})
 
 /** Fields of a plan that a review needs. */
 export const REVIEWED = {

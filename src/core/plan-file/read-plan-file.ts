@@ -4,7 +4,7 @@ import type { ErrorCode } from '../codes/codes.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
-import { ShapeError } from '../json/shape.ts'
+import { type Shape, ShapeError } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
 import { readSource, TooSlow, Unreadable } from '../snapshot/read-source.ts'
 import { callerPath } from '../trust/caller.ts'
@@ -13,9 +13,22 @@ import { TooLarge } from '../trust/plain-files.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
 import { type SavedPlan, savedPlan } from './plan-shape.ts'
 
+/** A kind of plan file, and how its parts are read. */
+export interface PlanFormat<T> {
+  readonly scope: 'node' | 'cluster'
+  readonly shape: Shape<T>
+}
+
+/** What both kinds have. */
+interface AnySaved {
+  readonly operations: readonly { readonly id: string }[]
+  readonly options: object
+}
+
+const NODE_PLAN: PlanFormat<SavedPlan> = { scope: 'node', shape: savedPlan }
+
 const VERSION = 'volctl.io/v1'
 const KIND = 'Plan'
-const SCOPE = 'node'
 
 const DEFECTS = { CutOff: 'PlanFileDamaged', NotJson: 'PlanFileDamaged', TooLarge: 'PlanFileTooLarge' } as const
 
@@ -29,7 +42,17 @@ const PLAN_AGAIN = 'Save the plan again: volctl plan --out FILE'
  * @throws VolctlError one clear line on what is wrong with the file
  */
 export function readPlanFile(path: string, volctlVersion: string, name = path): SavedPlan {
-  return parsePlanFile(readOwn(path, name), volctlVersion, name)
+  return readPlanFileOf(NODE_PLAN, path, volctlVersion, name)
+}
+
+/** The same of either kind. @throws VolctlError as readPlanFile */
+export function readPlanFileOf<T extends AnySaved>(
+  format: PlanFormat<T>,
+  path: string,
+  volctlVersion: string,
+  name: string,
+): T {
+  return parsePlanFileOf(format, readOwn(path, name), volctlVersion, name)
 }
 
 /** From the first look at a pipe to its end. */
@@ -62,10 +85,19 @@ async function readInput(): Promise<Buffer> {
 }
 
 export function parsePlanFile(bytes: Buffer, volctlVersion: string, name: string): SavedPlan {
+  return parsePlanFileOf(NODE_PLAN, bytes, volctlVersion, name)
+}
+
+export function parsePlanFileOf<T extends AnySaved>(
+  { scope, shape }: PlanFormat<T>,
+  bytes: Buffer,
+  volctlVersion: string,
+  name: string,
+): T {
   const parsed = parseDocument(bytes, PLAN_FILE_LIMITS)
   if ('defect' in parsed) throw defect(name, DEFECTS[parsed.defect], parsed.why, parsed.cause)
-  requireHead(parsed.document, volctlVersion, name)
-  const plan = shaped(parsed.document, name)
+  requireHead(parsed.document, scope, volctlVersion, name)
+  const plan = shaped(shape, parsed.document, name)
   const ids = plan.operations.map(({ id }) => id)
   const twice = ids.length === new Set(ids).size ? undefined : ids.find((id, index) => ids.indexOf(id) !== index)
   if (twice !== undefined) throw defect(name, 'PlanFileDamaged', `two operations have the id ${twice}`)
@@ -74,6 +106,7 @@ export function parsePlanFile(bytes: Buffer, volctlVersion: string, name: string
 
 function requireHead(
   { apiVersion, kind, scope, options, volctlVersion: version }: Readonly<Record<string, unknown>>,
+  wanted: 'node' | 'cluster',
   volctlVersion: string,
   name: string,
 ): void {
@@ -84,8 +117,9 @@ function requireHead(
   if (version !== volctlVersion) {
     throw defect(name, 'PlanFileVersion', `written by volctl ${shownField(version)}; this is volctl "${volctlVersion}"`)
   }
-  if (scope !== SCOPE) {
-    throw defect(name, 'PlanFileScope', `scope is ${shownField(scope)}; this apply has scope ${SCOPE}`)
+  if (scope !== wanted) {
+    const why = `scope is ${shownField(scope)}; this apply has scope ${wanted}`
+    throw new VolctlError('PlanFileScope', `plan file ${name}: ${why}`, { hint: OTHER_SCOPE[wanted] })
   }
   if (options === undefined) {
     throw defect(
@@ -96,9 +130,16 @@ function requireHead(
   }
 }
 
-function shaped(document: object, name: string): SavedPlan {
+/** By what was asked for. */
+const OTHER_SCOPE = {
+  node: 'Save a plan of this node: volctl plan --out FILE. A plan of a cluster is for volctl apply --cluster FILE.',
+  cluster:
+    'Save a plan of the cluster: volctl plan --cluster --out FILE. A plan of a node is for volctl apply FILE, on it.',
+}
+
+function shaped<T>(shape: Shape<T>, document: object, name: string): T {
   try {
-    return savedPlan(document, '')
+    return shape(document, '')
   } catch (error) {
     if (error instanceof ShapeError) throw defect(name, 'PlanFileDamaged', error.message, error)
     throw error

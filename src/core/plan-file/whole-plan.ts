@@ -15,9 +15,7 @@ import type {
   Waiting,
 } from '../plan/plan.ts'
 import { codeOf, count, kind, pod, volume } from './operation-shape.ts'
-import { machine, REVIEWED } from './plan-shape.ts'
-
-const insecure = oneOf<'TlsNotVerified' | 'PlainHttp'>('TlsNotVerified', 'PlainHttp')
+import { insecure, machine, REVIEWED } from './plan-shape.ts'
 
 const inputs = object<PlanInputs>({
   api: object<PlanInputs['api']>({

@@ -1,13 +1,14 @@
 import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { replaceFile } from '../files/replace-file.ts'
+import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { JsonLimitError, requireBoundedJson } from '../trust/parse-json.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
 import type { SavedPlan } from './plan-shape.ts'
 
 /** A plan as `apply FILE` takes it: the plan as `-o json` prints it, and the options that it was made with. */
-export function planFileText(plan: Plan, options: PlanOptions): string {
+export function planFileText(plan: Plan | ClusterPlan, options: PlanOptions | ClusterOptions): string {
   return `${JSON.stringify({ ...plan, options }, undefined, 1)}\n`
 }
 
@@ -23,7 +24,12 @@ export function savedPlanText(saved: SavedPlan): string {
  * @param name what messages call the file
  * @throws VolctlError PlanNotWritten, also if it exceeds what `readPlanFile` accepts
  */
-export function writePlanFile(plan: Plan, options: PlanOptions, path: string, name = path): void {
+export function writePlanFile(
+  plan: Plan | ClusterPlan,
+  options: PlanOptions | ClusterOptions,
+  path: string,
+  name = path,
+): void {
   try {
     const bytes = Buffer.from(planFileText(plan, options))
     requireBoundedJson(bytes, PLAN_FILE_LIMITS)

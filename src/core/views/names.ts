@@ -1,4 +1,5 @@
 /** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it, each of which `volctl explain` takes. */
+import type { ClusterStatusRow } from '../cluster/status/cluster-status.ts'
 import type { Explanation, Subject } from '../explain/explanation.ts'
 import type { PastApplies } from '../journal/past-applies.ts'
 import type { LineAnswer } from '../log-lines/line-explanation.ts'
@@ -19,6 +20,14 @@ export function namesOfPlan({ operations }: Pick<Plan, 'operations'>): string[] 
 /** The attachments that would be created or deleted, blocked ones included. */
 export function namesOfClusterPlan({ operations }: Pick<ClusterPlan, 'operations'>): string[] {
   return operations.map(({ attachment }) => `volumeattachment/${attachment.name}`)
+}
+
+/** The volumes of these rows of a cluster: attachments where nothing else is known. */
+export function namesOfClusterRows(rows: readonly Pick<ClusterStatusRow, 'volume' | 'attachments'>[]): string[] {
+  return rows.map(({ volume, attachments: [first] }) => {
+    if (volume.persistentVolume !== undefined) return `persistentvolume/${volume.persistentVolume}`
+    return first === undefined ? `volume/${volume.name}` : `volumeattachment/${first.name}`
+  })
 }
 
 function noteUid(uids: Map<string, Set<string>>, pod: PodRef): void {

@@ -1,0 +1,255 @@
+/**
+ * Every volume on every node as the attach/detach controller knows it: who wants it there, whether it is attached and in use, and what
+ * the plan says of it. From the same reading, and by the same pass, as a plan. Pure.
+ */
+
+import type { Code } from '../../codes/codes.ts'
+import { append } from '../../lang/append.ts'
+import { compareText } from '../../lang/compare-text.ts'
+import { defined } from '../../lang/defined.ts'
+import type {
+  ClusterOptions,
+  ClusterPlan,
+  ClusterProblem,
+  ClusterVolumeRef,
+  ControllerState,
+} from '../../plan/cluster-plan.ts'
+import type { PodRef } from '../../plan/plan.ts'
+import { attachedRef } from '../context/attached-ref.ts'
+import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
+import { ClusterFindings, podRef } from '../context/findings.ts'
+import type { ClusterState } from '../model/cluster-state.ts'
+import { volumeRef } from '../model/known-volume.ts'
+import { isOfVolume } from '../pass/filter-operations.ts'
+import { podsGiven } from '../pass/given-pods.ts'
+import { planCluster } from '../pass/plan-cluster.ts'
+import { reportUnmatchedNames } from '../pass/unmatched-names.ts'
+
+/** The worst first: rows are sorted in this order. */
+export const CLUSTER_VERDICTS = ['error', 'blocked', 'unknown', 'waiting', 'operation', 'warning', 'good'] as const
+export type ClusterVerdictState = (typeof CLUSTER_VERDICTS)[number]
+
+export interface ClusterVerdict {
+  readonly state: ClusterVerdictState
+  /** Of the problem, obstacle or wait; of an operation its reason. */
+  readonly code?: Code
+  readonly message: string
+  readonly hint?: string
+  readonly rule?: string
+}
+
+/** A volume on a node: wanted there, attached, or reported by the Node. */
+export interface ClusterStatusRow {
+  readonly node: string
+  readonly volume: ClusterVolumeRef
+  /**
+   * wanted: it is to be attached for `pods`. held: `pods` have it, and are no reason to attach it. ended: of pods that have ended.
+   * notWanted: no pod of the node is known to have it.
+   */
+  readonly desired: 'wanted' | 'held' | 'ended' | 'notWanted'
+  readonly pods: readonly PodRef[]
+  /** VolumeAttachments: normally one at most. */
+  readonly attachments: readonly { readonly name: string; readonly attached: boolean; readonly deleting: boolean }[]
+  /** R714: volumesAttached of the Node lists it. */
+  readonly confirmed: boolean
+  /** R716: volumesInUse of the Node lists it. */
+  readonly inUse: boolean
+  readonly verdict: ClusterVerdict
+}
+
+export interface ClusterStatus {
+  readonly apiVersion: 'volctl.io/v1'
+  readonly kind: 'Status'
+  readonly scope: 'cluster'
+  readonly cluster: ClusterPlan['cluster']
+  readonly createdAt: string
+  readonly volctlVersion: string
+  readonly controller: ControllerState
+  /** Worst first. */
+  readonly rows: readonly ClusterStatusRow[]
+  readonly summary: {
+    readonly volumes: number
+    readonly verdicts: Readonly<Partial<Record<ClusterVerdictState, number>>>
+    /** Rows left out by names of nodes, pods, namespaces and volumes. */
+    readonly filtered: number
+    /** Everything that the plan reports, of these volumes or of others. */
+    readonly problems: number
+  }
+  /** false: something that may matter could not be known. */
+  readonly complete: boolean
+  readonly refused?: NonNullable<ClusterPlan['refused']>
+}
+
+/** @param options those of a plan; what they narrow is left out of the answer, and changes no verdict */
+export function clusterStatus(
+  state: ClusterState,
+  options: ClusterOptions,
+): { readonly status: ClusterStatus; readonly unmatched: readonly ClusterProblem[] } {
+  const { nodes: _, pods: __, namespaces: ___, volumes: ____, ...whole } = options
+  const plan = planCluster(state, whole)
+  const context = clusterContext(state, options)
+  const named = new ClusterFindings()
+  reportUnmatchedNames(context, named)
+  const all = rowsOf(context, new Verdicts(plan))
+  const isNamed = narrowing(context)
+  const rows = all.filter(isNamed).toSorted(worstFirst)
+  const { cluster, createdAt, volctlVersion, inputs, complete, refused, problems } = plan
+  return {
+    status: {
+      apiVersion: 'volctl.io/v1',
+      kind: 'Status',
+      scope: 'cluster',
+      ...{ cluster, createdAt, volctlVersion, controller: inputs.controller, rows },
+      summary: {
+        volumes: rows.length,
+        verdicts: countVerdicts(rows),
+        filtered: all.length - rows.length,
+        problems: problems.length,
+      },
+      complete,
+      ...defined({ refused }),
+    },
+    unmatched: named.problems,
+  }
+}
+
+function countVerdicts(rows: readonly ClusterStatusRow[]): ClusterStatus['summary']['verdicts'] {
+  const counts: Partial<Record<ClusterVerdictState, number>> = {}
+  for (const { verdict } of rows) counts[verdict.state] = (counts[verdict.state] ?? 0) + 1
+  return counts
+}
+
+function worstFirst(a: ClusterStatusRow, b: ClusterStatusRow): number {
+  return (
+    CLUSTER_VERDICTS.indexOf(a.verdict.state) - CLUSTER_VERDICTS.indexOf(b.verdict.state) ||
+    compareText(a.node, b.node) ||
+    compareText(a.volume.name, b.volume.name)
+  )
+}
+
+function narrowing(context: ClusterContext): (row: ClusterStatusRow) => boolean {
+  const { nodes, volumes, namespaces } = context.options
+  const uids = podsGiven(context)?.uids
+  const isIn = ({ namespace = '' }: PodRef): boolean => namespaces?.includes(namespace) === true
+  return ({ node, volume, pods }) =>
+    (!nodes?.length || nodes.includes(node)) &&
+    (!volumes?.length || isOfVolume(volume, volumes)) &&
+    (uids === undefined || pods.some(({ uid }) => uids.has(uid))) &&
+    (!namespaces?.length || pods.some(isIn) || namespaces.includes(volume.claim?.split('/', 1)[0] ?? ''))
+}
+
+/** Each volume of each node once; an attachment of an unknown volume is a row of its own. */
+function rowsOf(context: ClusterContext, verdicts: Verdicts): ClusterStatusRow[] {
+  const { state, actual, desired } = context
+  const nodes = new Set(state.nodes.map(({ name }) => name))
+  for (const { object } of actual.all) nodes.add(object.node)
+  for (const { node } of desired.all()) nodes.add(node)
+  return [...nodes].flatMap((node) => {
+    const names = new Set([...actual.confirmedOn(node), ...actual.inUseOn(node)])
+    for (const { volume } of desired.onNode(node)) names.add(volume.uniqueName)
+    for (const { uniqueName } of actual.onNode(node)) if (uniqueName !== undefined) names.add(uniqueName)
+    const unknown = actual.onNode(node).filter(({ uniqueName }) => uniqueName === undefined)
+    return [
+      ...[...names].flatMap((name) => rowOf(context, verdicts, node, name) ?? []),
+      ...unknown.map((attached) => {
+        const { name, attached: isAttached, deletedAt } = attached.object
+        const row = {
+          ...{ node, volume: attachedRef(attached, actual), desired: 'notWanted' as const, pods: [] },
+          attachments: [{ name, attached: isAttached === true, deleting: deletedAt !== undefined }],
+          ...{ confirmed: false, inUse: false },
+        }
+        return { ...row, verdict: verdicts.of(row) }
+      }),
+    ]
+  })
+}
+
+function rowOf(
+  { known, actual, desired }: ClusterContext,
+  verdicts: Verdicts,
+  node: string,
+  uniqueName: string,
+): ClusterStatusRow | undefined {
+  const want = desired.on(node, uniqueName)
+  const here = actual.on(node, uniqueName)
+  const [first] = here
+  const volume = want?.volume ?? known.get(uniqueName)
+  const [confirmed, inUse] = [actual.isConfirmed(node, uniqueName), actual.isInUse(node, uniqueName)]
+  // Nothing ever attaches it: it is no business of the controller.
+  const isOthers = want?.pods.length === 0 && want.others.every(({ why }) => why === 'NotAttachable')
+  if (isOthers && here.length === 0 && !confirmed && !inUse) return undefined
+  const wanted = want?.pods ?? []
+  const others = (want?.others ?? []).map(({ pod }) => pod)
+  const ended = desired.endedOn(node, uniqueName)
+  const pods = [wanted, others, ended].find((each) => each.length > 0) ?? []
+  const row = {
+    node,
+    volume: first !== undefined ? attachedRef(first, actual) : volume ? volumeRef(volume) : nameless(uniqueName),
+    desired: wanted.length > 0 ? 'wanted' : others.length > 0 ? 'held' : ended.length > 0 ? 'ended' : 'notWanted',
+    pods: pods.map(podRef),
+    attachments: here.map(({ object: { name, attached, deletedAt } }) => ({
+      ...{ name, attached: attached === true, deleting: deletedAt !== undefined },
+    })),
+    ...{ confirmed, inUse },
+  } as const
+  return { ...row, verdict: verdicts.of(row) }
+}
+
+function nameless(uniqueName: string): ClusterVolumeRef {
+  return { name: uniqueName, uniqueName, plugin: uniqueName.split('/').slice(0, 2).join('/') }
+}
+
+type Judged = Omit<ClusterStatusRow, 'verdict'>
+
+/** What the plan says, by the volume or the attachment that it says it of. */
+class Verdicts {
+  readonly #said = new Map<string, { readonly nodes?: readonly string[]; readonly verdict: ClusterVerdict }[]>()
+  readonly #complete: boolean
+
+  constructor({ operations, waiting, problems, complete }: ClusterPlan) {
+    this.#complete = complete
+    for (const { node, volume, attachment, blocked, reason, message, rule } of operations) {
+      const verdict: ClusterVerdict =
+        blocked === undefined
+          ? { state: 'operation', code: reason, message, rule }
+          : { state: 'blocked', ...blocked, rule }
+      this.#add([volume.uniqueName, attachment.name], [node], verdict)
+    }
+    for (const { node, volume, attachment, code, message, hint, rule } of waiting)
+      this.#add([volume?.uniqueName, attachment], [node], {
+        ...{ state: 'waiting', code, message, rule },
+        ...defined({ hint }),
+      })
+    for (const { severity, code, message, hint, about } of problems) {
+      if (severity === 'info') continue
+      const verdict = { state: severity, code, message, ...defined({ hint }) }
+      this.#add([about.volume?.uniqueName, about.attachment], about.nodes, verdict)
+    }
+  }
+
+  #add(keys: readonly (string | undefined)[], nodes: readonly string[] | undefined, verdict: ClusterVerdict): void {
+    const said = { verdict, ...defined({ nodes }) }
+    for (const key of new Set(keys)) if (key !== undefined) append(this.#said, key, said)
+  }
+
+  /** The worst of what is said. */
+  of(row: Judged): ClusterVerdict {
+    const keys = [row.volume.uniqueName, ...row.attachments.map(({ name }) => name)]
+    const said = keys
+      .flatMap((key) => (key === undefined ? [] : (this.#said.get(key) ?? [])))
+      .filter(({ nodes }) => nodes === undefined || nodes.length === 0 || nodes.includes(row.node))
+      .map(({ verdict }) => verdict)
+    const rank = ({ state }: ClusterVerdict): number => CLUSTER_VERDICTS.indexOf(state)
+    const [worst] = said.toSorted((a, b) => rank(a) - rank(b))
+    return worst ?? this.#unsaid(row)
+  }
+
+  #unsaid({ desired, attachments, confirmed }: Judged): ClusterVerdict {
+    const isAttached = confirmed || attachments.some(({ attached, deleting }) => attached && !deleting)
+    if (isAttached && desired === 'wanted') return { state: 'good', message: 'wanted and attached' }
+    if (!this.#complete) return { state: 'unknown', message: 'not everything that it depends on could be read' }
+    if (desired === 'wanted')
+      return { state: 'unknown', message: 'wanted and not attached, and the plan does not say why' }
+    return { state: 'good', message: desired === 'held' ? 'kept for its pods' : 'the plan leaves it as it is' }
+  }
+}

@@ -1,0 +1,168 @@
+/** `volctl status --cluster` on a screen: a row for each volume on each node, the worst first; what is good is only counted. */
+import type { ClusterStatus, ClusterStatusRow, ClusterVerdictState } from '../cluster/status/cluster-status.ts'
+import { podName } from '../plan/pod-name.ts'
+import { type Cell, cellText, renderTable, tableWidth } from './render-table.ts'
+import type { Screen } from './screen.ts'
+import { count, seconds } from './words.ts'
+import { wrapped } from './wrap.ts'
+
+/** Rows that a screen shows, unless all is asked for. */
+const MOST_ROWS = 8
+const MOST_CODES = 3
+
+const WORDS: Readonly<Record<ClusterVerdictState, string>> = {
+  error: 'error',
+  blocked: 'blocked',
+  unknown: 'unknown',
+  waiting: 'waiting',
+  operation: 'ready',
+  warning: 'warning',
+  good: 'good',
+}
+
+const CONTROLLER = { lives: 'lives', mayLive: 'may live', dead: 'does not run' } as const
+
+/** What is good is only counted, unless all is asked for. */
+export function shownClusterRows(rows: readonly ClusterStatusRow[], all: boolean): readonly ClusterStatusRow[] {
+  return all ? rows : rows.filter(({ verdict }) => verdict.state !== 'good')
+}
+
+/** @param all show what is good, and every row */
+export function renderClusterStatus(status: ClusterStatus, screen: Screen, all: boolean, suffix: string): string {
+  const { cluster, controller, createdAt, rows, refused } = status
+  const { width, paint } = screen
+  const unfolded = all || screen.wide
+  const worth = shownClusterRows(rows, unfolded)
+  const shown = unfolded ? worth : worth.slice(0, MOST_ROWS)
+  const good = rows.length - worth.length
+  const more = worth.length - shown.length
+  return [
+    wrapped('', `Cluster ${cluster.server}, as of ${seconds(createdAt)}`, width, paint.bold),
+    wrapped('', `The attach/detach controller ${CONTROLLER[controller.state]}: ${controller.note}`, width),
+    refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
+    shown.length === 0 ? '' : `\n${rowsText(shown, screen)}`,
+    more > 0 ? `and ${more} more (-v shows them)\n` : '',
+    good > 0 && shown.length > 0 ? `and ${count(good, 'volume')} that ${good === 1 ? 'is' : 'are'} good\n` : '',
+    screen.wide ? '' : whyText(worth, screen),
+    '\n',
+    ...lastLines(status, suffix).map((line) => wrapped('', line, width, paint.bold)),
+  ].join('')
+}
+
+interface Column {
+  readonly head: string
+  readonly cell: (row: ClusterStatusRow, screen: Screen) => Cell
+}
+
+const NODE: Column = { head: 'NODE', cell: ({ node }) => node }
+const VOLUME: Column = { head: 'VOLUME', cell: ({ volume }) => volume.claim ?? volume.name }
+const PODS: Column = { head: 'WANTED BY', cell: ({ desired, pods }) => podsText(desired, pods.map(podName)) }
+const ATTACHED: Column = { head: 'ATTACHED', cell: attachedText }
+const IN_USE: Column = { head: 'IN USE', cell: ({ inUse }) => (inUse ? 'yes' : 'no') }
+const ATTACHMENT: Column = {
+  head: 'ATTACHMENT',
+  cell: ({ attachments }) => attachments.map(({ name }) => name).join(','),
+}
+const WHY: Column = { head: 'WHY', cell: ({ verdict }) => verdict.message }
+const VERDICT: Column = {
+  head: 'VERDICT',
+  cell: ({ verdict: { state, code } }, { paint }) => verdictCell(state, code, paint),
+}
+
+/** The widest that fits; else each row in words. */
+const LAYOUTS: readonly (readonly Column[])[] = [
+  [NODE, VOLUME, PODS, ATTACHED, IN_USE, VERDICT],
+  [NODE, VOLUME, ATTACHED, IN_USE, VERDICT],
+  [NODE, VOLUME, ATTACHED, VERDICT],
+]
+const WIDE: readonly Column[] = [NODE, VOLUME, PODS, ATTACHED, IN_USE, ATTACHMENT, VERDICT, WHY]
+
+function rowsText(rows: readonly ClusterStatusRow[], screen: Screen): string {
+  const { width, wide } = screen
+  for (const columns of wide ? [WIDE] : LAYOUTS) {
+    const heads = columns.map(({ head }) => head)
+    const cells = rows.map((row) => columns.map(({ cell }) => cell(row, screen)))
+    if (width === undefined || tableWidth(heads, cells) <= width) return renderTable(heads, cells)
+  }
+  return (wide ? undefined : byNode(rows, screen)) ?? rows.map((row) => inWords(row, screen)).join('')
+}
+
+/** Rows below their node. @returns undefined where even that is too wide */
+function byNode(rows: readonly ClusterStatusRow[], screen: Screen): string | undefined {
+  const { width = Number.POSITIVE_INFINITY, paint } = screen
+  const groups = [...Map.groupBy(rows, ({ node }) => node)]
+  const columns = [
+    { ...VOLUME, cell: (row: ClusterStatusRow) => `  ${cellText(VOLUME.cell(row, screen))}` },
+    ATTACHED,
+    VERDICT,
+  ]
+  const heads = columns.map(({ head }, index) => (index === 0 ? `  ${head}` : head))
+  const cells = groups.flatMap(([, own]) => own.map((row) => columns.map(({ cell }) => cell(row, screen))))
+  if (tableWidth(heads, cells) > width) return undefined
+  const [head = '', ...lines] = renderTable(heads, cells).trimEnd().split('\n')
+  let next = 0
+  const texts = groups.map(([node, own]) => {
+    const text = lines.slice(next, next + own.length).join('\n')
+    next += own.length
+    return `${wrapped('', node, width, paint.bold)}${text}\n`
+  })
+  return `${head}\n${texts.join('')}`
+}
+
+function inWords(row: ClusterStatusRow, screen: Screen): string {
+  const [, ...told] = screen.wide ? WIDE : (LAYOUTS[0] ?? [])
+  const words = told.flatMap(({ head, cell }) => {
+    const text = cellText(cell(row, screen))
+    return text === '' ? [] : [`${head.toLowerCase()} ${text}`]
+  })
+  return wrapped('  ', `node ${row.node}: ${words.join('; ')}`, screen.width)
+}
+
+function podsText(desired: ClusterStatusRow['desired'], [first, ...others]: readonly string[]): string {
+  if (first === undefined) return '-'
+  const names = others.length === 0 ? first : `${first} +${others.length}`
+  return desired === 'ended' ? `${names} (ended)` : names
+}
+
+function attachedText({ attachments, confirmed }: ClusterStatusRow): string {
+  if (attachments.some(({ deleting }) => deleting)) return 'detaching'
+  if (attachments.some(({ attached }) => attached)) return confirmed ? 'yes' : 'object only'
+  if (confirmed) return 'status only'
+  return attachments.length > 0 ? 'attaching' : 'no'
+}
+
+function verdictCell(state: ClusterVerdictState, code: string | undefined, paint: Screen['paint']): Cell {
+  const colour = state === 'good' ? paint.good : state === 'error' || state === 'blocked' ? paint.bad : paint.warn
+  return { text: code === undefined ? WORDS[state] : `${WORDS[state]} ${code}`, paint: colour }
+}
+
+/** What the codes of the table mean here: the first message of each. */
+function whyText(rows: readonly ClusterStatusRow[], { width }: Screen): string {
+  const groups = [...Map.groupBy(rows, ({ verdict }) => verdict.code ?? WORDS[verdict.state])]
+  const bad = groups.filter(([, [first]]) => first?.verdict.state !== 'good')
+  if (bad.length === 0) return ''
+  const lines = bad.slice(0, MOST_CODES).map(([code, alike]) => {
+    const others = new Set(alike.map(({ verdict }) => verdict.message)).size - 1
+    const more = others === 0 ? '' : ` (and ${others} more like it)`
+    return wrapped('  ', `${code}: ${alike[0]?.verdict.message ?? ''}${more}`, width)
+  })
+  const rest = bad.length - MOST_CODES
+  return `\nWhy:\n${lines.join('')}${rest > 0 ? `  and ${count(rest, 'more code')}: -o wide\n` : ''}`
+}
+
+function lastLines({ rows, summary, complete }: ClusterStatus, suffix: string): string[] {
+  const { verdicts, filtered, problems } = summary
+  const bad = Object.entries(WORDS).flatMap(([state, word]) => {
+    const n = verdicts[state as ClusterVerdictState] ?? 0
+    return n === 0 || state === 'good' ? [] : [`${n} ${word}`]
+  })
+  const good = verdicts.good ?? 0
+  const fine = good === 0 ? [] : [bad.length === 0 ? 'all are as they should be' : `${good} good`]
+  const counted = rows.length === 0 ? 'No volumes' : `${count(rows.length, 'volume')}: ${[...bad, ...fine].join(', ')}`
+  const out = filtered > 0 ? `; ${filtered} left out by names` : ''
+  return [
+    ...(complete ? [] : ['Not complete: something that may matter could not be read.']),
+    `${counted}${out}.`,
+    ...(bad.length > 0 || problems > 0 ? [`Next: volctl plan --cluster${suffix}`] : []),
+  ]
+}

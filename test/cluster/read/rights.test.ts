@@ -1,0 +1,107 @@
+/** A cluster is read with exactly the rights of the ClusterRole that ships, and without one of them nothing is taken for absent. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
+import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
+import { connect } from '../../api/connect.ts'
+import type { ClusterRole } from '../../helpers/api-server/authorize.ts'
+import { requestInfo } from '../../helpers/api-server/request-info.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { loadRole } from '../../helpers/api-server/users.ts'
+import { clusterOptions } from '../../helpers/cluster-builder.ts'
+
+const ROLE = loadRole(new URL('../../../deploy/clusterrole-cluster-plan.yaml', import.meta.url).pathname)
+const DRIVER = 'disk.csi.example.com'
+const LISTS = [
+  'pods',
+  'nodes',
+  'persistentvolumes',
+  'persistentvolumeclaims',
+  'volumeattachments',
+  'csidrivers',
+  'csinodes',
+]
+
+function without(resource: string): ClusterRole {
+  const rules = ROLE.rules.map((rule) => ({
+    ...rule,
+    resources: rule.resources?.filter((each) => each !== resource) ?? [],
+  }))
+  return { rules }
+}
+
+const objects = [
+  { kind: 'Node', metadata: { name: 'a', uid: 'n' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } },
+  { kind: 'CSIDriver', metadata: { name: DRIVER, uid: 'd' }, spec: { attachRequired: true } },
+  {
+    kind: 'VolumeAttachment',
+    metadata: { name: 'csi-of-nobody', uid: 'va', creationTimestamp: '2026-11-22T00:00:00Z' },
+    spec: { attacher: DRIVER, nodeName: 'a', source: { persistentVolumeName: 'pv' } },
+    status: { attached: true },
+  },
+  {
+    kind: 'Lease',
+    metadata: { name: 'kube-controller-manager', namespace: 'kube-system', uid: 'l' },
+    spec: { holderIdentity: 'cp', leaseDurationSeconds: 15, renewTime: '2026-11-22T00:00:00.000000Z' },
+  },
+]
+
+/** `verb resource` of a request. */
+function rightFor(method: string, path: string): string {
+  // The server of the tests has no namespaces.
+  if (path === '/api/v1/namespaces/kube-system') return 'get namespaces'
+  const { verb, resource } = requestInfo(method, new URL(path, 'https://server'))
+  return `${verb} ${resource}`
+}
+
+let server: TestApiServer
+beforeAll(async () => {
+  const user = (name: string, role: ClusterRole) => ({ name, user: name, login: 'token' as const, roles: [role] })
+  const users = [user('all', ROLE), ...[...LISTS, 'leases'].map((each) => user(each, without(each)))]
+  server = await startApiServer({ objects, users })
+})
+afterAll(async () => await server.stop())
+
+async function planAs(user: string) {
+  const client = connect(server, user)
+  try {
+    const state = await readCluster({ client })
+    return { state, plan: planCluster(state, clusterOptions()) }
+  } finally {
+    client.close()
+  }
+}
+
+describe('the ClusterRole of plan --cluster', () => {
+  it('is enough, and each of its rights is used', async () => {
+    await server.clearRequests()
+    const { state } = await planAs('all')
+    expect(state.errors).toEqual([])
+    expect(Object.values(state.lists).filter((list) => list.state !== 'whole')).toEqual([])
+    expect(state).toMatchObject({
+      attachers: [],
+      lostNodes: [],
+      controller: { lease: { holder: 'cp' }, leaseAtEnd: {} },
+    })
+    const asked = (await server.requests()).filter(({ path }) => !path.includes('reviews'))
+    const used = [...new Set(asked.map(({ method, path }) => rightFor(method, path)))].toSorted()
+    const given = ROLE.rules.flatMap(({ resources = [], verbs }) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+    )
+    expect(used).toEqual(given.toSorted())
+    expect(asked.filter(({ status }) => status === 403)).toEqual([])
+  })
+
+  it.each(LISTS)('without %s the plan is not complete, says what is missing, and has nothing ready', async (list) => {
+    const { state, plan } = await planAs(list)
+    expect(state.lists[list as keyof typeof state.lists].state).toBe('failed')
+    expect(plan.complete).toBe(false)
+    expect(plan.problems.some(({ message, about }) => about.list === list || message.includes(list))).toBe(true)
+    expect(plan.operations.filter(({ blocked }) => blocked === undefined)).toEqual([])
+  })
+
+  it('without leases the controller counts as alive', async () => {
+    const { plan } = await planAs('leases')
+    expect(plan.inputs.controller.state).toBe('mayLive')
+    expect(plan.operations.filter(({ blocked }) => blocked === undefined)).toEqual([])
+  })
+})

@@ -1,0 +1,119 @@
+/** Saved plans of clusters: what was written is read, and no plan is carried out in the other scope. */
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { schemas } from '../../scripts/schema.ts'
+import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { clusterPlanId } from '../../src/core/plan/cluster-plan-id.ts'
+import { parseClusterPlanFile, readClusterPlanFile } from '../../src/core/plan-file/read-cluster-plan-file.ts'
+import { parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
+import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
+import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { aPlan } from '../cli/plan-builder.ts'
+import { schemaCheck } from '../helpers/closed-schema.ts'
+import {
+  ALIVE,
+  attachment,
+  bound,
+  cluster,
+  clusterOptions,
+  DRIVER,
+  node,
+  pod,
+  silentNode,
+  uniqueName,
+} from '../helpers/cluster-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const VERSION = '0.1.0'
+const OPTIONS = clusterOptions({
+  nodes: ['a', 'b', 'c'],
+  nodeGone: ['gone'],
+  stripFinalizers: true,
+  max: 9,
+  only: ['DetachVolume'],
+})
+
+/** Something of everything that a plan can hold. */
+const CLUSTERS: Readonly<Record<string, ClusterState>> = {
+  'nothing wrong': cluster({ ...bound('x'), pods: [pod('p', 'a', ['x'])], attachments: [attachment('x', 'a')] }),
+  'to attach and to detach': cluster({
+    ...bound('x', 'y', 'z'),
+    pods: [pod('p', 'a', ['x']), pod('q', 'b', ['z'])],
+    attachments: [attachment('y', 'b'), attachment('z', 'a')],
+  }),
+  'controller alive': cluster({
+    ...bound('x'),
+    controller: { lease: ALIVE },
+    pods: [pod('p', 'a', ['x'])],
+  }),
+  'out of service': cluster({
+    ...bound('x'),
+    nodes: [silentNode('a', 9, { outOfService: true, volumesInUse: [uniqueName('x')] }), node('b')],
+    attachments: [attachment('x', 'a')],
+  }),
+  'node and driver gone': cluster({
+    ...bound('x'),
+    drivers: [],
+    attachments: [attachment('x', 'gone', { deletedAt: '2026-03-01T11:00:00Z' }), attachment('w', 'a')],
+  }),
+  'lists forbidden': {
+    ...cluster(bound('x')),
+    lists: { ...cluster().lists, pods: { state: 'failed', count: 0 } },
+    errors: [{ resource: 'pods', status: 403, reason: 'Forbidden', message: 'no' }],
+  },
+}
+
+const planned = Object.entries(CLUSTERS).map(([name, state]) => ({ name, plan: planCluster(state, clusterOptions()) }))
+
+describe('a saved plan of a cluster', () => {
+  it.each(planned)('$name: comes back as it was', ({ plan }) => {
+    const read = parseClusterPlanFile(Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x.plan')
+    const { scope, cluster: of, createdAt, volctlVersion, operations, refused } = plan
+    expect(read).toEqual({
+      ...{ scope, cluster: of, createdAt, volctlVersion, operations, options: OPTIONS },
+      ...(refused && { refused }),
+    })
+    expect(clusterPlanId(read)).toBe(clusterPlanId(plan))
+  })
+
+  it('these plans have operations of both kinds, blocked ones, waits and problems', () => {
+    const all = planned.flatMap(({ plan }) => plan.operations)
+    expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['AttachVolume', 'DetachVolume']))
+    expect(planned.some(({ plan }) => plan.waiting.length > 0)).toBe(true)
+    expect(planned.some(({ plan }) => plan.problems.length > 0)).toBe(true)
+    expect(all.some(({ creates }) => creates?.attacher === DRIVER)).toBe(true)
+  })
+
+  it.each(planned)('$name: the schemas describe every field', ({ plan }) => {
+    const check = (file: string) => schemaCheck(JSON.parse(schemas().get(`${file}.schema.json`) ?? ''))
+    expect(check('cluster-plan')(JSON.parse(JSON.stringify(plan)))).toEqual([])
+    expect(check('cluster-plan-file')(JSON.parse(planFileText(plan, OPTIONS)))).toEqual([])
+  })
+
+  it('is read from a file of its owner, and refused when it is damaged', () => {
+    const path = join(temporaryDirectory(), 'cluster.plan')
+    const [, { plan } = { plan: undefined }] = planned
+    if (plan === undefined) throw new Error('no plan')
+    writePlanFile(plan, OPTIONS, path)
+    expect(readClusterPlanFile(path, VERSION).operations).toEqual(plan.operations)
+    const damaged = JSON.stringify({ ...plan, options: OPTIONS, operations: [{ id: 1 }] })
+    expect(() => parseClusterPlanFile(Buffer.from(damaged), VERSION, 'x')).toThrow(
+      expect.objectContaining({ code: 'PlanFileDamaged' }),
+    )
+  })
+
+  it('is not carried out by an apply on a node, nor a plan of a node by an apply of a cluster', () => {
+    const [{ plan } = { plan: undefined }] = planned
+    if (plan === undefined) throw new Error('no plan')
+    const ofCluster = Buffer.from(planFileText(plan, OPTIONS))
+    const ofNode = Buffer.from(planFileText({ ...aPlan({}), volctlVersion: VERSION }, planOptions({})))
+    for (const [read, bytes, next] of [
+      [parsePlanFile, ofCluster, 'volctl apply --cluster FILE'],
+      [parseClusterPlanFile, ofNode, 'volctl plan --cluster --out FILE'],
+    ] as const) {
+      const wrong = expect.objectContaining({ code: 'PlanFileScope', hint: expect.stringContaining(next) })
+      expect(() => read(bytes, VERSION, 'x')).toThrow(wrong)
+    }
+  })
+})
