@@ -69,16 +69,6 @@ function dryRun(planfile: string | undefined, words: readonly string[]): VolctlE
   )
 }
 
-function noPlanFile(): VolctlError {
-  return new VolctlError(
-    'Usage',
-    'apply --cluster takes no plan file: apply plans by itself, and looks again before each operation',
-    {
-      hint: 'Leave the file out; choose operations with --node, --volume, --only or --max.',
-    },
-  )
-}
-
 export default class Apply extends VolctlCommand {
   static override summary = 'Carry out the plan: unmount, unstage and detach what no pod needs, mount what pods lack.'
   static override description =
@@ -222,13 +212,18 @@ export default class Apply extends VolctlCommand {
     },
   ): Promise<void> {
     const { planfile, format, ...rest } = given
-    if (planfile !== undefined) throw noPlanFile()
     const { applyToCluster } = await import('../core/cli/cluster-apply.ts')
+    const { readClusterPlanFile } = await import('../core/plan-file/read-cluster-plan-file.ts')
+    const saved =
+      planfile === undefined
+        ? undefined
+        : { plan: readClusterPlanFile(callerPath(planfile), this.config.version, planfile), file: planfile }
     const choice: ClusterApplyChoice = {
       ...rest,
       format,
       options: clusterOptions({ ...flags }, planOptions(flags, this.config.version)),
       nodes: flags.nodes,
+      saved,
       kubeconfig: flags.kubeconfig,
       context: flags.context,
       noJournal: flags['no-journal'] === true,

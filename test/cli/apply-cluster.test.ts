@@ -1,5 +1,5 @@
 /** `volctl apply --cluster`, as a person or a script runs it: flags, answers, the journal. */
-import { statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readJournal } from '../../src/core/journal/read-journal.ts'
@@ -32,6 +32,22 @@ describe('without an order by name', () => {
   })
 })
 
+describe('a saved plan', () => {
+  it('is carried out as it was reviewed, and of another cluster not at all', async () => {
+    const file = join(state, 'cluster.plan')
+    const { status } = await volctl(['plan', '--cluster', '--kubeconfig', api.kubeconfig('admin'), '--out', file])
+    expect(status).toBe(0)
+    const applied = await apply(file)
+    expect(applied.stdout).toContain('blocked  1  DetachVolume  gone  pv-data')
+    expect(applied.status).toBe(3)
+    const other = join(state, 'other.plan')
+    writeFileSync(other, readFileSync(file, 'utf8').replaceAll('cluster-1', 'cluster-2'), { mode: 0o600 })
+    const refused = await apply(other)
+    expect(refused.stderr).toContain('the plan was made for cluster')
+    expect(refused.status).not.toBe(0)
+  })
+})
+
 describe('with --node-gone', () => {
   it('detaches and attaches, an event a line, and writes the journal into a directory that only the caller may read', async () => {
     await using _ = await startAttacher(api, { driver: DRIVER })
@@ -58,7 +74,8 @@ describe('flags', () => {
   it.each([
     [['--root-dir', '/x'], '--root-dir is for the pass over one node'],
     [['--orphans', '--lazy', '/x'], '--orphans is for the pass over one node'],
-    [['some.plan'], 'apply --cluster takes no plan file'],
+    [['some.plan', '--node-gone', 'gone'], '--node-gone cannot be combined with a plan file'],
+    [['nowhere.plan'], 'plan file nowhere.plan: no such file'],
   ])('%j', async (args, message) => {
     const { status, stderr } = await apply(...args)
     expect(stderr).toContain(message)

@@ -12,6 +12,7 @@ import { defined } from '../lang/defined.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
 import { clusterPlanId } from '../plan/cluster-plan-id.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
+import type { SavedClusterPlan } from '../plan-file/cluster-plan-shape.ts'
 import { callerPath } from '../trust/caller.ts'
 import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
 import { clusterClosing, clusterEventLine, rowNumbers } from '../views/cluster-apply-view.ts'
@@ -36,6 +37,8 @@ export interface ClusterApplyChoice {
   readonly leaseNamespace?: string | undefined
   /** --nodes */
   readonly nodes?: string | undefined
+  /** A plan that was reviewed and saved, and its file. */
+  readonly saved?: { readonly plan: SavedClusterPlan; readonly file: string } | undefined
   readonly asks: boolean
   readonly format: OutputFormat
 }
@@ -52,16 +55,19 @@ export interface ClusterApplyOutput {
 
 /** @throws VolctlError, also for what refused the apply after everything was printed */
 export async function applyToCluster(choice: ClusterApplyChoice, output: ClusterApplyOutput): Promise<void> {
-  const { options, kubeconfig, context } = choice
+  const { saved, kubeconfig, context } = choice
+  const options = saved?.plan.options ?? choice.options
   using interrupts = new Interrupts((line) => output.say(line))
   const path = kubeconfig === undefined ? undefined : callerPath(kubeconfig)
   const client = createKubeClient(discoverKubeConfig({ ...defined({ kubeconfig: path, context }) }))
   try {
     const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
     output.detail(`read ${state.nodes.length} nodes, ${state.podCount} pods, ${state.attachments.length} attachments`)
-    const plan = await withNodes(planCluster(state, options), state, choice)
+    const fresh = await withNodes(planCluster(state, options), state, choice)
+    // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
+    const plan = saved === undefined ? fresh : { ...fresh, ...saved.plan }
     const digest = await reviewed(plan, choice, output, interrupts.stop)
-    await carryOut(client, plan, { ...choice, digest }, output, interrupts.stop)
+    await carryOut(client, plan, { ...choice, options, digest }, output, interrupts.stop)
   } finally {
     client.close()
   }
@@ -140,7 +146,7 @@ async function carryOut(
     timeoutMs,
     signal,
     openJournal: () => journalOf(choice),
-    ...defined({ leaseNamespace, confirmed: digest }),
+    ...defined({ leaseNamespace, confirmed: digest, planFile: choice.saved?.file }),
   }
   const result: ClusterApplyResult = await applyCluster(client, plan, settings, print)
   if (format === 'ndjson') output.write(toJsonLine(resultEvent(result)))

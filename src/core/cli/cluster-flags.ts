@@ -68,6 +68,9 @@ const NODE_ONLY = [
 
 const CLUSTER_ONLY = ['node-gone', 'nodes', 'strip-finalizers', 'confirm', 'lease-namespace'] as const
 
+/** Flags of a cluster's plan that a saved plan has already. */
+export const CHANGES_CLUSTER_PLAN: ReadonlySet<string> = new Set(['node-gone', 'nodes', 'strip-finalizers'])
+
 type Given = Readonly<Record<string, unknown>>
 
 /** @throws VolctlError Usage for a flag of the other pass */

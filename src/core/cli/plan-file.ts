@@ -1,5 +1,6 @@
 /** The FILE of `plan --out` and `apply`. */
 import { VolctlError } from '../errors/errors.ts'
+import { CHANGES_CLUSTER_PLAN } from './cluster-flags.ts'
 import { planFlags } from './plan-flags.ts'
 
 /**
@@ -9,7 +10,8 @@ import { planFlags } from './plan-flags.ts'
  * @throws VolctlError Usage, naming them
  */
 export function requireNoPlanFlags(given: readonly string[]): void {
-  const changing = given.filter((name) => Object.hasOwn(planFlags, name)).map((name) => `--${name}`)
+  const changes = (name: string): boolean => Object.hasOwn(planFlags, name) || CHANGES_CLUSTER_PLAN.has(name)
+  const changing = given.filter(changes).map((name) => `--${name}`)
   if (changing.length === 0) return
   const flags = changing.join(', ')
   throw new VolctlError('Usage', `${flags} cannot be combined with a plan file`, {
