@@ -5,6 +5,8 @@
 exports.KEPT = [
   // Who called. ~/.kube/config is searched in HOME.
   'HOME',
+  // The journal of an apply of a cluster.
+  'XDG_STATE_HOME',
   'SUDO_UID',
   'SUDO_USER',
   // How to print.

@@ -4,6 +4,8 @@ import { isDone } from '../core/apply/conditions/is-done.ts'
 import { planToReview } from '../core/apply/plan-to-review.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { applyWords } from '../core/cli/apply-words.ts'
+import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
+import { clusterApplyFlags, clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { confirm } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
@@ -67,6 +69,16 @@ function dryRun(planfile: string | undefined, words: readonly string[]): VolctlE
   )
 }
 
+function noPlanFile(): VolctlError {
+  return new VolctlError(
+    'Usage',
+    'apply --cluster takes no plan file: apply plans by itself, and looks again before each operation',
+    {
+      hint: 'Leave the file out; choose operations with --node, --volume, --only or --max.',
+    },
+  )
+}
+
 export default class Apply extends VolctlCommand {
   static override summary = 'Carry out the plan: unmount, unstage and detach what no pod needs, mount what pods lack.'
   static override description =
@@ -97,6 +109,10 @@ export default class Apply extends VolctlCommand {
     { description: 'Only one pod, without asking:', command: '<%= config.bin %> apply --pod shop/web-0 --yes' },
     { description: 'Exactly the reviewed plan:', command: '<%= config.bin %> apply node.plan' },
     { description: 'A plan that was reviewed on another machine:', command: 'ssh node7 volctl apply - < node7.plan' },
+    {
+      description: 'The attachments of a node whose machine is off, from a workstation:',
+      command: '<%= config.bin %> apply --cluster --node-gone node7',
+    },
     { description: 'For scripts, one event per line:', command: '<%= config.bin %> apply --yes -o ndjson' },
   ]
   static override flags = {
@@ -124,18 +140,22 @@ export default class Apply extends VolctlCommand {
     ...apiFlags,
     ...nodeFlags,
     ...planFlags,
+    ...clusterFlags,
+    ...clusterApplyFlags,
   }
 
   async run(): Promise<void> {
     const { flags, args, raw } = await this.parse(Apply)
     const { planfile } = args
     if (flags['dry-run']) throw dryRun(planfile, applyWords(flags))
+    requireFlagsOfScope(flags)
     if (planfile !== undefined) requireNoPlanFlags(givenFlags(raw))
     const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)
     const timeoutMs = parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout')
     const journalDir = journalDirectory(flags.journal)
     const format = flags.output as OutputFormat
     const asks = mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals())
+    if (flags.cluster) return await this.#toCluster(flags, { timeoutMs, journalDir, format, asks, planfile })
     const piped = planfile !== undefined && ownDescriptor(planfile, 0) === 0
     const fromFile = planfile === undefined || piped ? undefined : this.#read(planfile)
     const fromFlags = planOptions(flags, this.config.version)
@@ -184,6 +204,46 @@ export default class Apply extends VolctlCommand {
     } finally {
       leaveNode(node)
     }
+  }
+
+  /** The other scope shares only flags and manners: it needs no root, and changes nothing on this machine. */
+  async #toCluster(
+    flags: Parameters<typeof planOptions>[0] & {
+      readonly node?: string | undefined
+      readonly nodes?: string | undefined
+      readonly kubeconfig?: string | undefined
+      readonly context?: string | undefined
+      readonly confirm?: string | undefined
+      readonly 'lease-namespace'?: string | undefined
+      readonly 'no-journal'?: boolean
+    },
+    given: Pick<ClusterApplyChoice, 'timeoutMs' | 'journalDir' | 'format' | 'asks'> & {
+      readonly planfile: string | undefined
+    },
+  ): Promise<void> {
+    const { planfile, format, ...rest } = given
+    if (planfile !== undefined) throw noPlanFile()
+    const { applyToCluster } = await import('../core/cli/cluster-apply.ts')
+    const choice: ClusterApplyChoice = {
+      ...rest,
+      format,
+      options: clusterOptions({ ...flags }, planOptions(flags, this.config.version)),
+      nodes: flags.nodes,
+      kubeconfig: flags.kubeconfig,
+      context: flags.context,
+      noJournal: flags['no-journal'] === true,
+      digest: flags.confirm,
+      leaseNamespace: flags['lease-namespace'],
+    }
+    await applyToCluster(choice, {
+      write: (text) => this.output.write(text),
+      say: (line) => this.say(line),
+      detail: (line) => this.detail(line),
+      screenOf: (stream) => this.screenOf(stream, format),
+      answer: (value, draw) => this.answer(value, format, draw),
+      finish: (status) => this.finish(status),
+    })
+    await this.output.flush()
   }
 
   #read(file: string): SavedPlan {

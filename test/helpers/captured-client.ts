@@ -87,6 +87,18 @@ export class CapturedClient implements KubeClient {
     throw new Error('nothing is deleted')
   }
 
+  async create(): Promise<never> {
+    throw new Error('nothing is created')
+  }
+
+  async replace(): Promise<never> {
+    throw new Error('nothing is replaced')
+  }
+
+  async mergePatch(): Promise<never> {
+    throw new Error('nothing is patched')
+  }
+
   async patch<T>(path: string): Promise<T> {
     return this.#answer(path) as T
   }

@@ -66,13 +66,17 @@ export interface KubeClient {
   delete<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
   /** A strategic merge patch. */
   patch<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  /** A POST of a new object to the path of its list; not repeated where it may have been stored. */
+  create<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  /** A PUT of a whole object; its resourceVersion makes sure that nobody else's change is lost. */
+  replace<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
+  /** A JSON merge patch (RFC 7386): a list in it replaces the list. */
+  mergePatch<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
   close(): void
 }
 
 /** What it takes to run a pod and to read its log. */
 export interface PodClient extends KubeClient {
-  /** Stores an object; not repeated where it may have been stored. */
-  create<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
   /**
    * A text that may have no end, such as a log: what is received, piece by piece, in any number of bytes. The deadline is for
    * its beginning; the signal ends it. @throws ApiError, also in the middle
@@ -213,6 +217,15 @@ class HttpKubeClient implements PodClient {
 
   patch<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
     const contentType = 'application/strategic-merge-patch+json'
+    return this.#object<T>({ ...settings, method: 'PATCH', path, body, contentType, idempotent: false })
+  }
+
+  replace<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
+    return this.#object<T>({ ...settings, method: 'PUT', path, body, idempotent: false })
+  }
+
+  mergePatch<T>(path: string, body: object, settings: RequestSettings = {}): Promise<T> {
+    const contentType = 'application/merge-patch+json'
     return this.#object<T>({ ...settings, method: 'PATCH', path, body, contentType, idempotent: false })
   }
 

@@ -34,6 +34,20 @@ export const clusterFlags = {
   }),
 }
 
+/** Flags that only an apply of the cluster has. */
+export const clusterApplyFlags = {
+  confirm: Flags.string({
+    ...group,
+    helpValue: 'DIGEST',
+    summary: 'With --strip-finalizers: the digest of the plan that was read. On a terminal apply asks for it.',
+  }),
+  'lease-namespace': Flags.string({
+    ...group,
+    helpValue: 'NS',
+    summary: 'With --cluster: the namespace of the lease that keeps two applies apart (default kube-system).',
+  }),
+}
+
 /** What only a node's pass has. */
 const NODE_ONLY = [
   'orphans',
@@ -49,9 +63,10 @@ const NODE_ONLY = [
   'root-dir',
   'runtime-endpoint',
   'host-root',
+  'parallel',
 ] as const
 
-const CLUSTER_ONLY = ['node-gone', 'nodes', 'strip-finalizers'] as const
+const CLUSTER_ONLY = ['node-gone', 'nodes', 'strip-finalizers', 'confirm', 'lease-namespace'] as const
 
 type Given = Readonly<Record<string, unknown>>
 

@@ -2,8 +2,8 @@ import { createInterface } from 'node:readline/promises'
 import { VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 
-/** Asks on the terminal, on standard error; only `yes` is a yes. Ctrl-C, end of input and a dropped session are a no. */
-export async function confirm(question: string, signal: AbortSignal): Promise<void> {
+/** Asks on the terminal, on standard error; only `yes`, or another text that is expected, is a yes. Ctrl-C, end of input and a dropped session are a no. */
+export async function confirm(question: string, signal: AbortSignal, expected = 'yes'): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const closed = new AbortController()
   const onGone = (): void => closed.abort()
@@ -13,11 +13,13 @@ export async function confirm(question: string, signal: AbortSignal): Promise<vo
   terminal.on('SIGINT', () => closed.abort())
   try {
     const answer = await terminal.question(question, { signal: AbortSignal.any([signal, closed.signal]) })
-    if (answer.trim().toLowerCase() === 'yes') return
+    if (answer.trim().toLowerCase() === expected) return
   } catch {
     throw new VolctlError('Interrupted', 'interrupted: nothing was changed', { exit: ExitStatus.Interrupted })
   } finally {
     terminal.close()
   }
-  throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', { hint: "Type 'yes', or give --yes." })
+  throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', {
+    hint: expected === 'yes' ? "Type 'yes', or give --yes." : `Type ${expected}, or give --confirm ${expected}.`,
+  })
 }

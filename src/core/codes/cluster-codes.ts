@@ -2,6 +2,42 @@
 import type { CodeEntry } from './code-entry.ts'
 
 export const CLUSTER_CODES = {
+  ControllerCameBack: {
+    in: ['outcome', 'refusal'],
+    means: 'the attach/detach controller lives again, or may live, so that the apply starts nothing more',
+    next: 'Let the controller do the rest. volctl plan --cluster shows what it never does.',
+    rules: ['S11'],
+  },
+  OtherCluster: {
+    in: ['error'],
+    means: 'the plan was made for another cluster than the one that answers',
+    next: 'Give the kubeconfig and context of the cluster that the plan was made for.',
+    rules: ['S1'],
+  },
+  LockLost: {
+    in: ['outcome'],
+    means:
+      'the lease that keeps two applies of a cluster apart could not be renewed, so that the apply starts nothing more',
+    next: 'Look at the API server and at the lease volctl-cluster-apply; then run volctl plan --cluster.',
+  },
+  WantedMeanwhile: {
+    in: ['outcome'],
+    means: 'a pod that wants the volume appeared on the node while its VolumeAttachment was being deleted',
+    next: 'Run volctl plan --cluster once the attachment is gone: it is made again for the pod.',
+    rules: ['S26', 'N59'],
+  },
+  StillDetaching: {
+    in: ['outcome'],
+    means: 'the VolumeAttachment was deleted, and its external attacher did not finish within --timeout',
+    next: "Look at the attachment (kubectl describe volumeattachment) and at the log of the driver's attacher.",
+    rules: ['N59'],
+  },
+  StillAttaching: {
+    in: ['outcome'],
+    means: 'the VolumeAttachment was created, and its external attacher did not attach within --timeout',
+    next: "Look at the attachment (kubectl describe volumeattachment) and at the log of the driver's attacher.",
+    rules: ['N59'],
+  },
   WantedNotAttached: {
     in: ['reason'],
     means: 'a pod that is scheduled to the node wants the volume, and no VolumeAttachment asks for it',

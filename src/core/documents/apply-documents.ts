@@ -3,6 +3,7 @@ import { codesIn } from '../codes/codes.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 import { about, named } from '../json/json-schema.ts'
 import {
+  anything,
   count,
   either,
   flag,
@@ -16,7 +17,15 @@ import {
   text,
 } from '../json/shape.ts'
 import type { Difference } from '../plan/differences.ts'
-import type { ApplyDocument, ApplyEvent, ApplyEventType, Outcome, OutcomeState, ResultEvent } from '../plan/events.ts'
+import type {
+  ApplyDocument,
+  ApplyEvent,
+  ApplyEventType,
+  ClusterApplyDocument,
+  Outcome,
+  OutcomeState,
+  ResultEvent,
+} from '../plan/events.ts'
 import type { Refusal, Step } from '../plan/plan.ts'
 import { codeOf, kind, operation, path, pod, step } from '../plan-file/operation-shape.ts'
 import { problems, waiting } from '../plan-file/whole-plan.ts'
@@ -81,6 +90,31 @@ export const applyDocument = about(
   }),
 )
 
+/** Of a plan of the cluster. */
+const clusterPart = <T>(text: string) => about(text, list(anything)) as unknown as Shape<readonly T[]>
+
+export const clusterApplyDocument = about(
+  `What became of an apply of a cluster: \`volctl apply --cluster -o json\`. ${STABLE}`,
+  object<ClusterApplyDocument>({
+    apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
+    kind: oneOf<'ApplyResult'>('ApplyResult'),
+    scope: oneOf<'cluster'>('cluster'),
+    cluster: about(
+      'uid: of the namespace kube-system.',
+      object<ClusterApplyDocument['cluster']>({ server: text, uid: optional(text) }),
+    ),
+    volctlVersion: text,
+    plan: about('The id of the plan, as the journal has it, and its digest.', text),
+    exit: about('The exit status.', exit),
+    interrupted: flag,
+    refused: optional(refused),
+    outcomes: list(named('outcome', outcome)),
+    left: optional(clusterPart('What a new plan of the cluster would still do; absent: nobody looked.')),
+    waiting: optional(clusterPart('As in a plan of the cluster.')),
+    problems: optional(clusterPart('As in a plan of the cluster.')),
+  }),
+)
+
 const TYPES = ['start', 'step', ...STATES, 'left', 'note'] as const
 
 const event = object<ApplyEvent>({
@@ -93,6 +127,7 @@ const event = object<ApplyEvent>({
   kind: optional(kind),
   pod: optional(pod),
   volume: optional(text),
+  node: optional(about('Of an apply of a cluster.', text)),
   step: optional(step as Shape<Step>),
   elapsedMs: optional(elapsedMs),
   differences: optional(differences),

@@ -3,7 +3,7 @@ import type { Shape } from '../json/shape.ts'
 import { wholeClusterPlan } from '../plan-file/cluster-plan-shape.ts'
 import { wholePlan } from '../plan-file/whole-plan.ts'
 import { snapshotShape } from '../snapshot/snapshot-shape.ts'
-import { applyDocument, applyEvent } from './apply-documents.ts'
+import { applyDocument, applyEvent, clusterApplyDocument } from './apply-documents.ts'
 import { clusterPlanFile } from './cluster-plan-file-document.ts'
 import { errorDocument } from './error-document.ts'
 import { journalDocument } from './journal-document.ts'
@@ -22,6 +22,7 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'cluster-plan', title: 'Plan of a cluster', shape: wholeClusterPlan },
   { file: 'cluster-plan-file', title: 'Plan file of a cluster', shape: clusterPlanFile },
   { file: 'apply-result', title: 'ApplyResult', shape: applyDocument },
+  { file: 'cluster-apply-result', title: 'ApplyResult of a cluster', shape: clusterApplyDocument },
   { file: 'apply-event', title: 'Event of an apply', shape: applyEvent },
   { file: 'journal', title: 'Journal', shape: journalDocument },
   { file: 'node-snapshot', title: 'NodeSnapshot', shape: snapshotShape },

@@ -22,8 +22,10 @@ export const KEPT_FILES = 8
 export type JournalEntry =
   | {
       readonly type: 'begin'
+      /** Of an apply of a cluster: its server. */
       readonly node: string
       readonly rootDir: string
+      readonly cluster?: { readonly server: string; readonly uid?: string }
       readonly bootID?: string
       readonly plan: string
       /** RFC 3339: when it was made. */
@@ -37,6 +39,8 @@ export type JournalEntry =
       readonly insecureApi?: Insecure
       /** The dead apply whose lock was taken over. */
       readonly tookOverFrom?: unknown
+      /** Of an apply of a cluster: the holder of the lease that was taken over. */
+      readonly leaseTakenOverFrom?: string
     }
   | { readonly type: 'intent'; readonly operations: readonly unknown[] }
   | { readonly type: 'stateFile'; readonly operation: string; readonly path: string; readonly content: string }

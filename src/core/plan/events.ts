@@ -3,6 +3,7 @@
 import type { FailureCode } from '../codes/codes.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { defined } from '../lang/defined.ts'
+import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 import type { Difference } from './differences.ts'
 import type { Operation, OperationKind, Plan, PodRef, Step } from './plan.ts'
 
@@ -38,6 +39,8 @@ export interface ApplyEvent {
   readonly kind?: OperationKind
   readonly pod?: PodRef
   readonly volume?: string
+  /** Of an apply of a cluster. */
+  readonly node?: string
   readonly step?: Step
   readonly elapsedMs?: number
   readonly differences?: readonly Difference[]
@@ -56,10 +59,22 @@ export interface ApplyResult {
   readonly exit: ExitStatus
 }
 
+/** Of an apply of a cluster. */
+export interface ClusterApplyResult extends Omit<ApplyResult, 'left' | 'after'> {
+  readonly left: readonly ClusterOperation[] | undefined
+  readonly after?: ClusterPlan
+}
+
+/** What an event says of its operation. */
+export interface EventSubject extends Pick<Operation, 'id' | 'kind' | 'pod'> {
+  readonly volume?: { readonly name: string }
+  readonly node?: string
+}
+
 /** An event about an operation. */
 export function operationEvent(
   type: ApplyEventType,
-  { id, kind, pod, volume }: Operation,
+  { id, kind, pod, volume, node }: EventSubject,
   message: string,
   more: Pick<ApplyEvent, 'code' | 'hint' | 'step' | 'elapsedMs' | 'differences'> = {},
 ): ApplyEvent {
@@ -68,7 +83,7 @@ export function operationEvent(
     time: new Date().toISOString(),
     id,
     kind,
-    ...defined({ pod, volume: volume?.name }),
+    ...defined({ pod, volume: volume?.name, node }),
     message,
     ...more,
   }
@@ -87,6 +102,16 @@ export interface ApplyDocument
   readonly left?: readonly Operation[]
   readonly waiting?: Plan['waiting']
   readonly problems?: Plan['problems']
+}
+
+/** The same of an apply of a cluster. */
+export interface ClusterApplyDocument
+  extends Pick<ClusterPlan, 'apiVersion' | 'scope' | 'cluster' | 'volctlVersion'>,
+    Pick<ClusterApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'outcomes'> {
+  readonly kind: 'ApplyResult'
+  readonly left?: readonly ClusterOperation[]
+  readonly waiting?: ClusterPlan['waiting']
+  readonly problems?: ClusterPlan['problems']
 }
 
 /** The last line of `-o ndjson`. */

@@ -9,6 +9,7 @@
 
 export interface Environment {
   readonly HOME?: string
+  readonly XDG_STATE_HOME?: string
   readonly KUBECONFIG?: string
   readonly NO_COLOR?: string
   readonly FORCE_COLOR?: string

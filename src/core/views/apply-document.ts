@@ -1,5 +1,13 @@
 import { defined } from '../lang/defined.ts'
-import type { ApplyDocument, ApplyResult, OutcomeState, ResultEvent } from '../plan/events.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import type {
+  ApplyDocument,
+  ApplyResult,
+  ClusterApplyDocument,
+  ClusterApplyResult,
+  OutcomeState,
+  ResultEvent,
+} from '../plan/events.ts'
 import type { ReviewedPlan } from '../plan/plan.ts'
 
 /** An apply's answer for `-o json` and `yaml`. */
@@ -16,8 +24,25 @@ export function applyDocument(plan: ReviewedPlan, result: ApplyResult): ApplyDoc
   }
 }
 
+/** The same for an apply of a cluster. */
+export function clusterApplyDocument(
+  { cluster, volctlVersion }: Pick<ClusterPlan, 'cluster' | 'volctlVersion'>,
+  result: ClusterApplyResult,
+): ClusterApplyDocument {
+  return {
+    apiVersion: 'volctl.io/v1',
+    kind: 'ApplyResult',
+    scope: 'cluster',
+    cluster,
+    volctlVersion,
+    ...resultFields(result),
+    outcomes: result.outcomes,
+    ...defined({ left: result.left, waiting: result.after?.waiting, problems: result.after?.problems }),
+  }
+}
+
 /** The last line of `-o ndjson`. */
-export function resultEvent(result: ApplyResult): ResultEvent {
+export function resultEvent(result: ApplyResult | ClusterApplyResult): ResultEvent {
   const counts: Partial<Record<OutcomeState, number>> = {}
   for (const { state } of result.outcomes) counts[state] = (counts[state] ?? 0) + 1
   return {
@@ -34,6 +59,6 @@ function resultFields({
   exit,
   interrupted,
   refused,
-}: ApplyResult): Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused'> {
+}: ApplyResult | ClusterApplyResult): Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused'> {
   return { plan, exit, interrupted, ...defined({ refused }) }
 }

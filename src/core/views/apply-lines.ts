@@ -27,7 +27,7 @@ export function isEnd(event: ApplyEvent): event is ApplyEvent & { type: OutcomeS
 
 const KIND_WIDTH = Math.max(...OPERATION_KINDS.map((kind) => kind.length))
 /** What is said about a line stands below its operation. */
-const INDENT = ' '.repeat(9)
+export const INDENT = ' '.repeat(9)
 
 /** `done     12  UnmountVolume  shop/web-0  data  120ms`, by the plan's numbers and names; what went wrong stands below. */
 export function eventLine(event: ApplyEvent, names: PlanNames, { paint, width }: Screen): string | undefined {
@@ -57,17 +57,17 @@ function partsText(kind: ApplyEvent['kind'], pod: string, volume: string | undef
   return terminalSafe([(kind ?? '').padEnd(KIND_WIDTH), pod, ...(volume === undefined ? [] : [volume])].join('  '))
 }
 
-function stateText(state: OutcomeState, paint: Palette): string {
+export function stateText(state: OutcomeState, paint: Palette): string {
   const text = state.padEnd(7)
   if (state === 'done') return paint.good(text)
   return state === 'failed' ? paint.bad(text) : paint.warn(text)
 }
 
-function codeOf({ code }: ApplyEvent): string {
+export function codeOf({ code }: ApplyEvent): string {
   return code === undefined ? '' : `${code}: `
 }
 
-function hintOf({ hint }: ApplyEvent, width: Width): string {
+export function hintOf({ hint }: ApplyEvent, width: Width): string {
   return hint === undefined ? '' : wrapped(INDENT, hint, width)
 }
 
@@ -92,7 +92,7 @@ function isAllDone(outcomes: readonly Outcome[]): boolean {
 
 const ORDER: readonly OutcomeState[] = ['done', 'failed', 'refused', 'skipped', 'interrupted', 'blocked']
 
-function tally(outcomes: readonly Outcome[]): string {
+export function tally(outcomes: readonly Outcome[]): string {
   const parts = ORDER.flatMap((state) => {
     const n = outcomes.filter((outcome) => outcome.state === state).length
     return n > 0 ? [`${n} ${state}`] : []

@@ -22,8 +22,8 @@ export interface ClusterPlanLook {
   readonly unfolded: boolean
   /** A pager shows what is longer than the screen: the verdict stands first as well. */
   readonly paged?: boolean
-  /** The command that carries the plan out. */
-  readonly applyCommand: string
+  /** The command that carries the plan out; absent: this is it. */
+  readonly applyCommand?: string
 }
 
 /** The whole answer of `volctl plan --cluster`. */
@@ -168,10 +168,12 @@ class ClusterPlanView {
     return `${this.#line(`  ${sign} `, `${what} ${code}: ${message}${likewise}`, colour)}${this.#hint('    ', hint)}`
   }
 
-  end(plan: ClusterPlan, applyCommand: string): string {
+  end(plan: ClusterPlan, applyCommand: string | undefined): string {
     const { paint, symbols } = this.#screen
     const first = plan.operations.find(({ blocked }) => blocked === undefined)
-    const next = plan.refused?.hint ?? (first === undefined ? undefined : `${applyCommand}  # asks first`)
+    const next =
+      plan.refused?.hint ??
+      (first === undefined || applyCommand === undefined ? undefined : `${applyCommand}  # asks first`)
     const verdict = this.#line('', summaryLine(plan, 'in this cluster'), paint.bold)
     return `${verdict}${next === undefined ? '' : this.#line(plan.refused === undefined ? 'Next: ' : `${symbols.arrow} `, next)}`
   }

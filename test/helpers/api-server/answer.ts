@@ -34,10 +34,13 @@ export function answer(
   const { type, verb, namespace, name = '' } = info
   if (info.resource === 'serviceaccounts/token') return JSON.stringify(issueToken(store, asker.user, info, body))
   if (verb === 'list') return list(store, type, info)
-  if (verb === 'create') return createPod(store, kubelet, info, body)
+  if (verb === 'create' && type.plural === 'pods') return createPod(store, kubelet, info, body)
+  if (verb === 'create') return create(store, type, namespace, body)
   const object = store.get(type, namespace, name)
   if (!object) throw notFound(type.plural, name)
-  if (verb === 'patch') return patchStatus(store, asker.user, object, body)
+  if (verb === 'update') return replace(store, type, object, JSON.parse(body) as StoredObject)
+  if (info.resource === 'persistentvolumeclaims/status') return patchStatus(store, asker.user, object, body)
+  if (verb === 'patch') return replace(store, type, object, mergePatched(object, JSON.parse(body)) as StoredObject)
   if (verb === 'get') return text(object)
   if (type.plural === 'pods') kubelet.stop(name)
   return remove(store, type, object, info, body, behaviour)
@@ -55,7 +58,7 @@ export function loggedPod(store: Store, asker: Asker, method: string, url: URL):
 }
 
 function createPod(store: Store, kubelet: TestKubelet, { type, namespace }: RequestInfo, body: string): string {
-  if (type?.plural !== 'pods') throw new StatusError(405, 'MethodNotAllowed', 'this test server creates only pods', {})
+  if (type === undefined) throw notFound('pods', '')
   const pod = JSON.parse(body) as StoredObject
   const { name } = pod.metadata
   kubelet.admit(name)
@@ -157,6 +160,41 @@ function itemText(object: StoredObject): string {
   const made = JSON.stringify(rest)
   itemTexts.set(object, made)
   return made
+}
+
+function create(store: Store, type: ResourceType, namespace: string | undefined, body: string): string {
+  const object = JSON.parse(body) as StoredObject
+  const { name } = object.metadata
+  if (store.get(type, namespace, name) !== undefined)
+    throw new StatusError(409, 'AlreadyExists', `${type.plural} "${name}" already exists`, { name, kind: type.plural })
+  const { resourceVersion: _, ...metadata } = object.metadata
+  store.put({ ...object, kind: type.kind, metadata: { ...metadata, ...(namespace !== undefined && { namespace }) } })
+  return text(store.get(type, namespace, name) as StoredObject)
+}
+
+/** A PUT, or the result of a patch: refused if it was made of an older version. Without finalizers, a deleted object goes. */
+function replace(store: Store, type: ResourceType, object: StoredObject, changed: StoredObject): string {
+  const { name, namespace, resourceVersion, uid } = object.metadata
+  const wanted = changed.metadata.resourceVersion
+  if (wanted !== undefined && wanted !== resourceVersion)
+    throw new StatusError(409, 'Conflict', `the object has been modified: ${wanted}, ${resourceVersion}`, { name })
+  if (object.metadata.deletionTimestamp !== undefined && !changed.metadata.finalizers?.length) {
+    gone(store, type, object)
+    return text(object)
+  }
+  store.update({ ...changed, kind: type.kind, metadata: { ...changed.metadata, ...(uid !== undefined && { uid }) } })
+  return text(store.get(type, namespace, name) as StoredObject)
+}
+
+/** RFC 7386. */
+function mergePatched(target: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
+  const merged: Record<string, unknown> = { ...(target as object) }
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) delete merged[key]
+    else merged[key] = mergePatched(merged[key] ?? {}, value)
+  }
+  return merged
 }
 
 interface DeleteOptions {

@@ -3,7 +3,7 @@ import { StatusError } from './status.ts'
 
 /** A request's attributes, in the words of authorisation. */
 export interface RequestInfo {
-  readonly verb: 'get' | 'list' | 'delete' | 'create' | 'patch'
+  readonly verb: 'get' | 'list' | 'delete' | 'create' | 'patch' | 'update'
   readonly group: string
   readonly resource: string
   readonly type?: ResourceType
@@ -57,6 +57,8 @@ function verbOf(method: string, name: string | undefined): RequestInfo['verb'] {
   if (method === 'GET') return name === undefined ? 'list' : 'get'
   if (method === 'DELETE' && name !== undefined) return 'delete'
   if (method === 'POST' && name === undefined) return 'create'
+  if (method === 'PUT' && name !== undefined) return 'update'
+  if (method === 'PATCH' && name !== undefined) return 'patch'
   throw new StatusError(405, 'MethodNotAllowed', `the server does not allow this method on the requested resource`, {})
 }
 

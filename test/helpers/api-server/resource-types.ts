@@ -12,6 +12,7 @@ const STORAGE = 'storage.k8s.io'
 
 export const RESOURCE_TYPES: readonly ResourceType[] = [
   { group: '', plural: 'pods', kind: 'Pod', namespaced: true },
+  { group: '', plural: 'namespaces', kind: 'Namespace', namespaced: false },
   { group: '', plural: 'nodes', kind: 'Node', namespaced: false },
   { group: '', plural: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', namespaced: true },
   { group: '', plural: 'persistentvolumes', kind: 'PersistentVolume', namespaced: false },

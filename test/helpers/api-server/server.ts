@@ -39,6 +39,8 @@ export interface ServerParts {
   readonly port: number
 }
 
+const PATCHES = ['application/strategic-merge-patch+json', 'application/merge-patch+json']
+
 /** Answers above this size are compressed for clients that accept it, as Kubernetes does (N52). */
 const COMPRESS_FROM = 128 * 1024
 
@@ -98,8 +100,8 @@ async function handle(
   const body = await textOf(request)
   const known = discovery(url.pathname)
   try {
-    if (request.method === 'PATCH' && request.headers['content-type'] !== 'application/strategic-merge-patch+json')
-      throw new StatusError(415, 'UnsupportedMediaType', 'this test server knows one kind of patch', {})
+    if (request.method === 'PATCH' && !PATCHES.includes(request.headers['content-type'] ?? ''))
+      throw new StatusError(415, 'UnsupportedMediaType', 'this test server does not know this kind of patch', {})
     const asker = { user, roles: parts.rolesOf(user) }
     const logged = loggedPod(parts.store, asker, request.method ?? '', url)
     if (logged !== undefined) {

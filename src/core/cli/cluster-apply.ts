@@ -1,0 +1,157 @@
+/** `volctl apply --cluster`: look, show, ask, carry out, by the API alone. Loaded only for that. */
+import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
+import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
+import { applyCluster } from '../cluster/apply/apply-cluster.ts'
+import type { ClusterState } from '../cluster/model/cluster-state.ts'
+import { planCluster } from '../cluster/pass/plan-cluster.ts'
+import { readCluster } from '../cluster/read/read-cluster.ts'
+import type { ExitStatus } from '../errors/exit-status.ts'
+import { stateDirectory } from '../journal/state-directory.ts'
+import { type Journal, openJournal, spokenJournal } from '../journal/write-journal.ts'
+import { defined } from '../lang/defined.ts'
+import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
+import { clusterPlanId } from '../plan/cluster-plan-id.ts'
+import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
+import { callerPath } from '../trust/caller.ts'
+import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
+import { clusterClosing, clusterEventLine, rowNumbers } from '../views/cluster-apply-view.ts'
+import { renderClusterPlan } from '../views/cluster-plan-view.ts'
+import type { Screen } from '../views/screen.ts'
+import { toJsonLine } from '../views/structured.ts'
+import { confirm } from './confirm.ts'
+import { Interrupts } from './interrupts.ts'
+import { messages } from './messages.ts'
+import { refusalOf } from './plan-exit-status.ts'
+import type { OutputFormat } from './volctl-command.ts'
+
+export interface ClusterApplyChoice {
+  readonly options: ClusterOptions
+  readonly kubeconfig?: string | undefined
+  readonly context?: string | undefined
+  readonly timeoutMs: number
+  readonly journalDir?: string | undefined
+  readonly noJournal: boolean
+  /** --confirm */
+  readonly digest?: string | undefined
+  readonly leaseNamespace?: string | undefined
+  /** --nodes */
+  readonly nodes?: string | undefined
+  readonly asks: boolean
+  readonly format: OutputFormat
+}
+
+/** What the command prints with. */
+export interface ClusterApplyOutput {
+  write(text: string): void
+  say(line: string): void
+  detail(line: string): void
+  screenOf(stream: NodeJS.WriteStream): Promise<Screen>
+  answer(value: unknown, draw: (screen: Screen) => string): Promise<void>
+  finish(status: ExitStatus): void
+}
+
+/** @throws VolctlError, also for what refused the apply after everything was printed */
+export async function applyToCluster(choice: ClusterApplyChoice, output: ClusterApplyOutput): Promise<void> {
+  const { options, kubeconfig, context } = choice
+  using interrupts = new Interrupts((line) => output.say(line))
+  const path = kubeconfig === undefined ? undefined : callerPath(kubeconfig)
+  const client = createKubeClient(discoverKubeConfig({ ...defined({ kubeconfig: path, context }) }))
+  try {
+    const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
+    output.detail(`read ${state.nodes.length} nodes, ${state.podCount} pods, ${state.attachments.length} attachments`)
+    const plan = await withNodes(planCluster(state, options), state, choice)
+    const digest = await reviewed(plan, choice, output, interrupts.stop)
+    await carryOut(client, plan, { ...choice, digest }, output, interrupts.stop)
+  } finally {
+    client.close()
+  }
+}
+
+/** What snapshots of nodes show in use stays blocked, whatever the API alone would allow. */
+async function withNodes(
+  plan: ClusterPlan,
+  state: ClusterState,
+  { nodes, options }: ClusterApplyChoice,
+): Promise<ClusterPlan> {
+  if (nodes === undefined) return plan
+  const { readFleet } = await import('../cluster/fleet/read-fleet.ts')
+  const { withFleet } = await import('../cluster/fleet/with-fleet.ts')
+  return withFleet(plan, state, await readFleet(nodes === '-' ? nodes : callerPath(nodes)), options)
+}
+
+/**
+ * Shows the plan where a person is to read it, and asks.
+ *
+ * @returns the digest that allows finalizers to be taken off, as the person gave it
+ */
+async function reviewed(
+  plan: ClusterPlan,
+  { asks, format, digest }: ClusterApplyChoice,
+  output: ClusterApplyOutput,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const id = clusterPlanId(plan)
+  const ready = plan.operations.filter(({ blocked }) => blocked === undefined)
+  const asking = asks && ready.length > 0
+  if (asking || isDrawn(format)) {
+    // All that a person must have seen before saying yes (S31).
+    messages.write(renderClusterPlan(plan, await output.screenOf(process.stderr), { unfolded: true }))
+    if (!asking) messages.write('\n')
+  }
+  const refusal = refusalOf(plan)
+  if (refusal !== undefined) throw refusal
+  if (!asking) return digest
+  const strips = ready.some(({ steps }) => steps.some(({ op }) => op === 'removeFinalizers'))
+  if (strips && digest === undefined) {
+    await confirm(
+      `\nFinalizers are taken off: nobody detaches these volumes then. Type the digest, ${id}, to continue: `,
+      signal,
+      id,
+    )
+    return id
+  }
+  const what = ready.length === 1 ? 'the operation that is ready' : `the ${ready.length} operations that are ready`
+  await confirm(`\nPerform ${what}? Type 'yes' to continue: `, signal)
+  return digest
+}
+
+function isDrawn(format: OutputFormat): boolean {
+  return format === 'table' || format === 'wide'
+}
+
+async function carryOut(
+  client: KubeClient,
+  plan: ClusterPlan,
+  choice: ClusterApplyChoice,
+  output: ClusterApplyOutput,
+  signal: AbortSignal,
+): Promise<void> {
+  const { options, timeoutMs, leaseNamespace, digest, format } = choice
+  const screen = await output.screenOf(process.stdout)
+  const numbers = rowNumbers(plan)
+  const print = (event: ApplyEvent): void => {
+    if (event.type === 'step') output.detail(`${numbers.get(event.id ?? '') ?? '-'}: ${event.message}`)
+    if (format === 'ndjson') output.write(toJsonLine(event))
+    const line = isDrawn(format) ? clusterEventLine(event, numbers, screen) : undefined
+    if (line !== undefined) output.write(line)
+  }
+  const settings = {
+    options,
+    timeoutMs,
+    signal,
+    openJournal: () => journalOf(choice),
+    ...defined({ leaseNamespace, confirmed: digest }),
+  }
+  const result: ClusterApplyResult = await applyCluster(client, plan, settings, print)
+  if (format === 'ndjson') output.write(toJsonLine(resultEvent(result)))
+  else await output.answer(clusterApplyDocument(plan, result), (on) => clusterClosing(result, on))
+  output.finish(result.exit)
+  const refusal = refusalOf(defined({ refused: result.refused }))
+  if (refusal !== undefined) throw refusal
+}
+
+function journalOf({ journalDir, noJournal }: ClusterApplyChoice): Journal {
+  // Nothing is detached lazily, and no state file is removed: there is nothing to be said instead.
+  if (noJournal) return spokenJournal('', () => undefined)
+  return openJournal(journalDir ?? stateDirectory())
+}

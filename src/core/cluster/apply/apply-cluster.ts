@@ -1,0 +1,291 @@
+/**
+ * Carries out a plan of a cluster: creates and deletes VolumeAttachments, one after the other, and nothing else.
+ *
+ * The cluster is read again first, and each operation that no longer matches is refused (S26). Right before each one, what it rests
+ * on is read once more. A failure skips only the operations that come after it. At the end the cluster is read again, to report
+ * what is left to do.
+ */
+
+import type { KubeClient } from '../../api/kube-client.ts'
+import { exitStatusOf } from '../../apply/operation/apply-result.ts'
+import { errorMessage, SafetyRefusal, VolctlError } from '../../errors/errors.ts'
+import { ExitStatus } from '../../errors/exit-status.ts'
+import type { Journal } from '../../journal/write-journal.ts'
+import { defined } from '../../lang/defined.ts'
+import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { clusterPlanId } from '../../plan/cluster-plan-id.ts'
+import { type ApplyEvent, type ClusterApplyResult, note, operationEvent } from '../../plan/events.ts'
+import type { Refusal } from '../../plan/plan.ts'
+import { invoker } from '../../processes/invoker.ts'
+import type { ClusterState } from '../model/cluster-state.ts'
+import { readCluster } from '../read/read-cluster.ts'
+import { ClusterRun, planAgain, subjectOf } from './cluster-run.ts'
+import { type Judged, judgeAgain } from './judge-again.ts'
+import { type LeaseLock, takeLeaseLock } from './lease-lock.ts'
+import { runOperation } from './run-operation.ts'
+
+const DEFAULT_TIMEOUT_MS = 120_000
+const POLL_MS = 500
+
+/** A plan of a cluster: made just now, or read from a file. */
+export type ReviewedClusterPlan = Pick<
+  ClusterPlan,
+  'cluster' | 'createdAt' | 'volctlVersion' | 'operations' | 'refused'
+>
+
+export interface ClusterApplyOptions {
+  /** Those that the plan was made with. */
+  readonly options: ClusterOptions
+  /** For the wait of one operation. */
+  readonly timeoutMs?: number
+  readonly pollMs?: number
+  /** Of the lease that keeps two applies apart. */
+  readonly leaseNamespace?: string
+  /** The plan's id, as a person has repeated it; finalizers are taken off only then. */
+  readonly confirmed?: string
+  /** Opened before the first change. */
+  readonly openJournal?: () => Journal
+  /** Where the plan was read from. */
+  readonly planFile?: string
+  /** Aborted: start no more operations. */
+  readonly signal?: AbortSignal
+}
+
+/**
+ * @throws VolctlError NotConfirmed, Locked, OtherCluster, JournalFailed, SafetyRefusal, or a failed look; then nothing was changed
+ */
+export async function applyCluster(
+  client: KubeClient,
+  plan: ReviewedClusterPlan,
+  settings: ClusterApplyOptions,
+  onEvent: (event: ApplyEvent) => void,
+): Promise<ClusterApplyResult> {
+  const id = clusterPlanId(plan)
+  if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
+  requireConfirmed(id, plan, settings.confirmed)
+  refuseInsecure(client, settings.options)
+  const lock = await takeLeaseLock(client, defined({ namespace: settings.leaseNamespace, signal: settings.signal }))
+  try {
+    return await applyLocked(client, plan, settings, onEvent, { id, lock })
+  } finally {
+    await lock.release()
+  }
+}
+
+async function applyLocked(
+  client: KubeClient,
+  plan: ReviewedClusterPlan,
+  settings: ClusterApplyOptions,
+  onEvent: (event: ApplyEvent) => void,
+  { id, lock }: { readonly id: string; readonly lock: LeaseLock },
+): Promise<ClusterApplyResult> {
+  const { options, signal, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
+  sayTakenOver(lock, onEvent)
+  const state = await readCluster({ client, ...defined({ signal }) })
+  requireSameCluster(plan, state)
+  const fresh = planAgain(state, options)
+  if (fresh.refused !== undefined) return refuseAll(id, plan, fresh.refused, onEvent)
+  const judged = plan.operations.map((operation) => judgeAgain(operation, fresh, state))
+  const willRun = judged.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
+  using journal = (willRun ? settings.openJournal?.() : undefined) ?? NO_JOURNAL
+  journal.write(beginning(id, plan, settings, lock))
+  const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit: onEvent, signal }, state, fresh)
+  for (const each of judged) settleBeforehand(each, run)
+  await runAll(plan.operations, run)
+  const result = { plan: id, ...(await conclude(plan, fresh, run, onEvent)) }
+  endJournal(journal, result, onEvent)
+  return result
+}
+
+/** Before anything is asked for: the digest is what the person read, and not what a program found. */
+function requireConfirmed(id: string, { operations }: ReviewedClusterPlan, confirmed: string | undefined): void {
+  const strips = operations.some(
+    ({ blocked, steps }) => blocked === undefined && steps.some(({ op }) => op === 'removeFinalizers'),
+  )
+  if (!strips || confirmed === id) return
+  throw new VolctlError(
+    'NotConfirmed',
+    confirmed === undefined
+      ? 'the plan takes finalizers off, which has to be confirmed with the digest of the plan: nothing was changed'
+      : `"${confirmed}" is not the digest of this plan: nothing was changed`,
+    { hint: `Read the plan; then give --confirm ${id}.` },
+  )
+}
+
+/** S34. */
+function refuseInsecure({ insecure, server }: KubeClient, { acceptInsecureApi }: ClusterOptions): void {
+  if (insecure === undefined || acceptInsecureApi === true) return
+  throw new SafetyRefusal(
+    'S34',
+    'InsecureApi',
+    `the connection to ${server} is not verified: anyone on the network path could answer in the server's place`,
+    {
+      hint: 'Use a kubeconfig with an https server and its certificate-authority; or, if nobody else can be on the network path, give --accept-insecure-api.',
+    },
+  )
+}
+
+function requireSameCluster({ cluster }: ReviewedClusterPlan, { clusterUID, server }: ClusterState): void {
+  const isSame =
+    cluster.uid === undefined || clusterUID === undefined ? cluster.server === server : cluster.uid === clusterUID
+  if (isSame) return
+  const was = `${cluster.server}${cluster.uid === undefined ? '' : ` (${cluster.uid})`}`
+  const now = `${server}${clusterUID === undefined ? '' : ` (${clusterUID})`}`
+  throw new VolctlError('OtherCluster', `the plan was made for cluster ${was}, and this is ${now}`, {
+    hint: 'Give the kubeconfig and context of the cluster that the plan was made for.',
+  })
+}
+
+function sayTakenOver({ takenOverFrom }: LeaseLock, onEvent: (event: ApplyEvent) => void): void {
+  if (takenOverFrom === undefined) return
+  onEvent(
+    note(`took over the lease of an apply that died: ${takenOverFrom}`, {
+      code: 'StaleLock',
+      hint: 'volctl journal on that machine lists the operations that it began and did not finish.',
+    }),
+  )
+}
+
+const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }
+
+function beginning(
+  id: string,
+  { cluster, createdAt, volctlVersion }: ReviewedClusterPlan,
+  { options, planFile }: ClusterApplyOptions,
+  { takenOverFrom }: LeaseLock,
+): Parameters<Journal['write']>[0] {
+  const { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi } = options
+  return {
+    type: 'begin',
+    // A journal of a node names the node here.
+    node: cluster.server,
+    rootDir: '',
+    cluster,
+    plan: id,
+    plannedAt: createdAt,
+    volctlVersion,
+    by: invoker(),
+    guards: defined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
+    ...defined({ planFile, leaseTakenOverFrom: takenOverFrom }),
+  }
+}
+
+function settleBeforehand({ operation, refused, differences }: Judged, run: ClusterRun): void {
+  const reason = operation.blocked ?? refused
+  if (reason === undefined) return
+  const { code, message, hint } = reason
+  const unblocked = code === 'AlreadyDone' ? 'skipped' : 'refused'
+  const state = operation.blocked === undefined ? unblocked : 'blocked'
+  run.settle(operation, state, { code, message, ...defined({ hint, differences }) })
+}
+
+async function runAll(operations: readonly ClusterOperation[], run: ClusterRun): Promise<void> {
+  for (const operation of operations) {
+    if (run.outcomes.has(operation.id)) continue
+    if (run.stop !== undefined) run.fail(operation, run.stop)
+    else if (run.isInterrupted)
+      run.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not started: the apply was interrupted' })
+    else if (!skipAfterFailure(operation, operations, run)) await runOperation(run, operation)
+  }
+}
+
+/** An attach comes only after the detach elsewhere has really ended. */
+function skipAfterFailure(
+  operation: ClusterOperation,
+  operations: readonly ClusterOperation[],
+  run: ClusterRun,
+): boolean {
+  const isOk = (id: string): boolean => {
+    const outcome = run.outcomes.get(id)
+    return outcome?.state === 'done' || outcome?.code === 'AlreadyDone'
+  }
+  const because = operation.after.find((id) => !isOk(id))
+  if (because === undefined) return false
+  const before = operations.find(({ id }) => id === because)
+  const state = run.outcomes.get(because)?.state
+  run.settle(operation, 'skipped', {
+    code: before === undefined ? 'PredecessorMissing' : 'PredecessorFailed',
+    because,
+    message:
+      before === undefined
+        ? `not started: operation ${because} must come first and is not part of this apply`
+        : `not started: ${before.kind} ${because} must come first and was ${state}`,
+  })
+  return true
+}
+
+async function conclude(
+  plan: ReviewedClusterPlan,
+  fresh: ClusterPlan,
+  run: ClusterRun,
+  onEvent: (event: ApplyEvent) => void,
+): Promise<Omit<ClusterApplyResult, 'plan'>> {
+  const outcomes = plan.operations.flatMap(({ id }) => run.outcomes.get(id) ?? [])
+  const interrupted = run.isInterrupted
+  if (run.stop !== undefined && !run.changedSomething && !interrupted) {
+    if (run.stop.code !== 'ControllerCameBack') throw run.stop
+    const { message, hint } = run.stop
+    const refused: Refusal = { rule: 'S11', code: 'ControllerCameBack', message, ...defined({ hint }) }
+    return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
+  }
+  const exit = exitStatusOf(outcomes, interrupted)
+  if (interrupted) return { outcomes, left: undefined, interrupted, exit }
+  const after = run.changedSomething ? await lookAfter(run, onEvent) : fresh
+  for (const operation of after?.operations ?? []) onEvent(leftEvent(operation))
+  return { outcomes, left: after?.operations, ...defined({ after }), interrupted, exit }
+}
+
+async function lookAfter(
+  { parts: { client, options } }: ClusterRun,
+  onEvent: (event: ApplyEvent) => void,
+): Promise<ClusterPlan | undefined> {
+  try {
+    return planAgain(await readCluster({ client }), options)
+  } catch (error) {
+    onEvent(
+      note(`the cluster could not be read after the apply: ${errorMessage(error)}`, {
+        code: 'LookFailed',
+        hint: 'Run volctl plan --cluster to see what is left to do.',
+      }),
+    )
+    return undefined
+  }
+}
+
+function leftEvent(operation: ClusterOperation): ApplyEvent {
+  const { blocked, message } = operation
+  if (blocked === undefined) return operationEvent('left', subjectOf(operation), message)
+  const { code, hint } = blocked
+  return operationEvent('left', subjectOf(operation), blocked.message, { code, ...defined({ hint }) })
+}
+
+function endJournal(
+  journal: Journal,
+  { exit, interrupted }: ClusterApplyResult,
+  onEvent: (event: ApplyEvent) => void,
+): void {
+  try {
+    journal.write({ type: 'end', exit, interrupted })
+  } catch (error) {
+    onEvent(note(errorMessage(error), { code: 'JournalFailed' }))
+  }
+}
+
+function refuseAll(
+  id: string,
+  { operations }: ReviewedClusterPlan,
+  refused: Refusal,
+  onEvent: (event: ApplyEvent) => void,
+): ClusterApplyResult {
+  const { code, message, hint } = refused
+  onEvent(note(message, { code, ...defined({ hint }) }))
+  const outcomes = operations.map(({ id, kind }) => ({
+    id,
+    kind,
+    state: 'refused' as const,
+    code,
+    message,
+    elapsedMs: 0,
+  }))
+  return { plan: id, outcomes, left: operations, interrupted: false, refused, exit: ExitStatus.Refused }
+}

@@ -1,0 +1,193 @@
+/** The state of one apply of a cluster: what is known, outcomes, events, and why nothing more is started. */
+
+import type { KubeClient } from '../../api/kube-client.ts'
+import { errnoOf, VolctlError } from '../../errors/errors.ts'
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
+import type { Journal } from '../../journal/write-journal.ts'
+import { defined } from '../../lang/defined.ts'
+import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from '../../plan/events.ts'
+import type { ClusterState } from '../model/cluster-state.ts'
+import { planCluster } from '../pass/plan-cluster.ts'
+import { groundsOfDetach, lookAgain, lookAtVolume } from './fresh-look.ts'
+import { judgeAgain } from './judge-again.ts'
+import type { LeaseLock } from './lease-lock.ts'
+
+/** Looks at one operation whose grounds change between two of them. */
+const MOST_TRIES = 3
+
+export interface ClusterRunParts {
+  readonly client: KubeClient
+  readonly options: ClusterOptions
+  readonly timeoutMs: number
+  readonly pollMs: number
+  readonly lock: LeaseLock
+  readonly journal: Journal
+  readonly emit: (event: ApplyEvent) => void
+  /** Aborted: start nothing more, and wait for nothing. */
+  readonly signal: AbortSignal | undefined
+}
+
+export class ClusterRun {
+  readonly parts: ClusterRunParts
+  readonly outcomes = new Map<string, Outcome>()
+  /** Something was written to the API. */
+  changedSomething = false
+  /** Why no more operations are started, unless the reason is an interruption. */
+  stop: VolctlError | undefined
+  /** The cluster by the last look. */
+  state: ClusterState
+  readonly #first: ClusterPlan
+  readonly #begun = new Map<string, number>()
+
+  constructor(parts: ClusterRunParts, state: ClusterState, first: ClusterPlan) {
+    this.parts = parts
+    this.state = state
+    this.#first = first
+  }
+
+  get isInterrupted(): boolean {
+    return this.parts.signal?.aborted === true
+  }
+
+  /**
+   * Looks again at all that the operation rests on, and plans on it (S26).
+   *
+   * @returns the operation as it is now
+   * @throws OperationRefused if it is not the same any more, or if the controller came back, which stops the apply (S11)
+   */
+  async requireSame(planned: ClusterOperation): Promise<ClusterOperation> {
+    const { client } = this.parts
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      this.state = await lookAgain(client, this.state, planned)
+      const operation = this.#judge(planned)
+      if (operation.kind !== 'DetachVolume') return operation
+      // The pass takes its time: is all that it read still so?
+      const grounds = this.#groundsOf(planned)
+      this.state = await lookAtVolume(client, this.state, planned)
+      if (this.#groundsOf(planned) === grounds) return operation
+    }
+    throw new OperationRefused('Changed', `node ${planned.node}, its pods or the attachment change all the time`, {
+      hint: 'Wait until the pods of the node are at rest; then plan again.',
+    })
+  }
+
+  /** A controller that lived from the beginning renews its lease all the time. */
+  #groundsOf(planned: ClusterOperation): string {
+    const { lease, leaseAtEnd = lease } = this.state.controller
+    const renewed = this.#wasDead ? (leaseAtEnd?.renewTime ?? '') : ''
+    return `${groundsOfDetach(this.state, planned)} ${renewed}`
+  }
+
+  get #wasDead(): boolean {
+    return this.#first.inputs.controller.state === 'dead'
+  }
+
+  #judge(planned: ClusterOperation): ClusterOperation {
+    const fresh = planAgain(this.state, this.parts.options, this.#first)
+    const { state, note } = fresh.inputs.controller
+    if (this.#wasDead && state !== 'dead') {
+      this.stop = new OperationRefused(
+        'ControllerCameBack',
+        `the attach/detach controller is back, and the rest is its work: ${note}`,
+        { hint: 'Let it work; then run volctl plan --cluster.' },
+      )
+      throw this.stop
+    }
+    const { operation, refused } = judgeAgain(planned, fresh, this.state)
+    if (refused !== undefined)
+      throw new OperationRefused(refused.code, refused.message, defined({ hint: refused.hint }))
+    return operation
+  }
+
+  /** @throws OperationRefused LockLost, which stops the apply */
+  async keepLock(): Promise<void> {
+    try {
+      await this.parts.lock.keep()
+    } catch (error) {
+      if (error instanceof VolctlError) this.stop ??= error
+      throw error
+    }
+  }
+
+  begin(operation: ClusterOperation): void {
+    this.#begun.set(operation.id, performance.now())
+    this.parts.emit(operationEvent('start', subjectOf(operation), operation.message))
+  }
+
+  /** On the disk before anything is changed (S14). */
+  intend(operation: ClusterOperation): void {
+    const { id, kind, reason, message, pods, node, volume, steps, basis, attachment } = operation
+    const intent = { id, kind, reason, message, ...defined({ pod: pods[0] }), node, volume, steps, basis, attachment }
+    try {
+      this.parts.journal.write({ type: 'intent', operations: [intent] })
+    } catch (error) {
+      if (error instanceof VolctlError) this.stop ??= error
+      throw error
+    }
+    this.changedSomething = true
+  }
+
+  sayStep(operation: ClusterOperation, { op, target }: ClusterOperation['steps'][number]): void {
+    this.parts.emit(operationEvent('step', subjectOf(operation), `${op} ${target}`))
+  }
+
+  say(operation: ClusterOperation, message: string, more: Pick<ApplyEvent, 'code' | 'hint'> = {}): void {
+    this.parts.emit(operationEvent('step', subjectOf(operation), message, more))
+  }
+
+  settle(
+    operation: ClusterOperation,
+    state: OutcomeState,
+    more: Pick<Outcome, 'message' | 'code' | 'hint' | 'because' | 'differences'>,
+  ): void {
+    const { id, kind, pods, volume } = operation
+    if (this.outcomes.has(id)) return
+    const begun = this.#begun.get(id)
+    const elapsedMs = begun === undefined ? 0 : Math.round(performance.now() - begun)
+    const outcome: Outcome = { id, kind, state, elapsedMs, ...more }
+    this.outcomes.set(id, outcome)
+    if (state !== 'blocked') this.#record({ ...outcome, ...defined({ pod: pods[0] }), volume: volume.name })
+    const { message, code, hint, differences } = outcome
+    this.parts.emit(
+      operationEvent(state, subjectOf(operation), message, { elapsedMs, ...defined({ code, hint, differences }) }),
+    )
+  }
+
+  #record(outcome: object): void {
+    try {
+      this.parts.journal.write({ type: 'outcome', outcomes: [outcome] })
+    } catch (error) {
+      if (error instanceof VolctlError) this.stop ??= error
+    }
+  }
+
+  fail(operation: ClusterOperation, error: unknown): void {
+    if (!(error instanceof VolctlError)) {
+      this.settle(operation, 'failed', { code: errnoOf(error) ?? 'Failed', message: String(error) })
+      return
+    }
+    const { code, message, hint } = error
+    const isLeft = error instanceof StepFailed && code === 'Abandoned'
+    const state = isLeft ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
+    this.settle(operation, state, { code, message, ...defined({ hint }) })
+  }
+}
+
+/**
+ * The same pass on a fresh look. --max has chosen the operations already; and a number of detaches that was accepted holds for the
+ * smaller ones that are left.
+ */
+export function planAgain(state: ClusterState, options: ClusterOptions, first?: ClusterPlan): ClusterPlan {
+  const { max: _, acceptOutage, ...rest } = options
+  const fresh = planCluster(state, rest)
+  if (fresh.refused === undefined || acceptOutage === undefined) return fresh
+  const { detaches } = fresh.inputs.counts
+  const isFewer = first !== undefined && detaches <= first.inputs.counts.detaches
+  return planCluster(state, { ...rest, acceptOutage: isFewer ? detaches : acceptOutage })
+}
+
+/** What an event says of an operation: of its pods the first. */
+export function subjectOf({ id, kind, node, volume, pods }: ClusterOperation): Parameters<typeof operationEvent>[1] {
+  return { id, kind, node, volume, ...defined({ pod: pods[0] }) }
+}

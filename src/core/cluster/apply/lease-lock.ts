@@ -1,0 +1,169 @@
+/**
+ * One apply of a cluster at a time, wherever it runs: a Lease of its own. There is no timer: the apply renews the lease between its
+ * requests, so that one that hangs or was killed loses it. Times are in the server's clock, so that no workstation's matters.
+ */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { ApiError } from '../../api/api-error.ts'
+import type { KubeClient } from '../../api/kube-client.ts'
+import { getLease, writeLease } from '../../api/leases.ts'
+import { VolctlError } from '../../errors/errors.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
+import type { Lease } from '../../model/objects.ts'
+import { invoker } from '../../processes/invoker.ts'
+import { timeOf } from '../model/times.ts'
+
+export const LEASE_NAME = 'volctl-cluster-apply'
+export const DEFAULT_LEASE_NAMESPACE = 'kube-system'
+
+/** Longer than a request and its retries may take. */
+const DURATION_SECONDS = 60
+/** Renewed when this part of its duration has passed. */
+const RENEW_AFTER = 1 / 4
+/** How often somebody else may be first before volctl gives up. */
+const TRIES = 3
+
+export interface LeaseSettings {
+  readonly namespace?: string | undefined
+  readonly durationSeconds?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** @throws VolctlError Locked, naming the holder; ApiError if the lease cannot be read or written */
+export async function takeLeaseLock(client: KubeClient, settings: LeaseSettings = {}): Promise<LeaseLock> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await acquire(client, settings)
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 409 || tries === TRIES) throw error
+    }
+  }
+}
+
+async function acquire(client: KubeClient, settings: LeaseSettings): Promise<LeaseLock> {
+  const { namespace = DEFAULT_LEASE_NAMESPACE, durationSeconds = DURATION_SECONDS, signal } = settings
+  const key = { namespace, name: LEASE_NAME }
+  const found = await getLease(client, key, signal)
+  const now = serverNow(client)
+  const until = found === undefined ? undefined : heldUntil(found, now)
+  if (until !== undefined && until > now) throw locked(key, found as Lease, until)
+  const { user, pid } = invoker()
+  const holder = `${user}@${hostname()} pid ${pid} ${randomUUID()}`
+  const lock = new LeaseLock(client, { key, holder, durationSeconds }, nameOf(found))
+  await lock.write(found?.metadata.resourceVersion)
+  return lock
+}
+
+function serverNow({ clockSkewMs = 0 }: KubeClient): number {
+  return Date.now() + clockSkewMs
+}
+
+/** Milliseconds; undefined: nobody holds it. A lease whose times make no sense was renewed just now (S28). */
+function heldUntil({ spec }: Lease, now: number): number | undefined {
+  if (!spec?.holderIdentity) return undefined
+  const duration = (spec.leaseDurationSeconds ?? DURATION_SECONDS) * 1000
+  const renewed = timeOf(spec.renewTime ?? undefined) ?? now
+  return Math.min(renewed, now) + duration
+}
+
+function nameOf(lease: Lease | undefined): string | undefined {
+  return withoutId(lease?.spec?.holderIdentity ?? '') || undefined
+}
+
+/** The holder as a person knows it: without the random part. */
+function withoutId(holder: string): string {
+  return holder.replace(/ [0-9a-f-]{36}$/, '')
+}
+
+function locked(key: { namespace: string; name: string }, lease: Lease, until: number): VolctlError {
+  const holder = nameOf(lease) ?? 'nobody'
+  return new VolctlError(
+    'Locked',
+    `another apply is at work on this cluster: ${holder} holds lease ${key.namespace}/${key.name}`,
+    {
+      hint: `Wait for it to end. If it has died, the lease is free at ${new Date(until).toISOString()}.`,
+    },
+  )
+}
+
+interface Held {
+  readonly key: { readonly namespace: string; readonly name: string }
+  readonly holder: string
+  readonly durationSeconds: number
+}
+
+export class LeaseLock {
+  /** The dead apply whose lease was taken over. */
+  readonly takenOverFrom: string | undefined
+  readonly #client: KubeClient
+  readonly #held: Held
+  #version: string | undefined
+  #acquiredAt: string | undefined
+  /** By the monotonic clock. */
+  #renewed = 0
+
+  constructor(client: KubeClient, held: Held, takenOverFrom: string | undefined) {
+    this.#client = client
+    this.#held = held
+    this.takenOverFrom = takenOverFrom
+  }
+
+  /** @throws ApiError 409 if the lease is not of this version any more */
+  async write(version: string | undefined, holder = this.#held.holder): Promise<void> {
+    const { key, durationSeconds } = this.#held
+    const began = performance.now()
+    const renewedAt = new Date(serverNow(this.#client)).toISOString()
+    this.#acquiredAt ??= renewedAt
+    const term = { holder, durationSeconds, acquiredAt: this.#acquiredAt, renewedAt }
+    try {
+      this.#version = (await writeLease(this.#client, key, term, version)).metadata.resourceVersion
+    } catch (error) {
+      this.#version = await this.#whatBecame(error)
+    }
+    this.#renewed = began
+  }
+
+  /** If the answer was lost, the lease itself shows whether it was written. */
+  async #whatBecame(error: unknown): Promise<string | undefined> {
+    if (!(error instanceof ApiError) || error.status !== 0) throw error
+    const lease = await getLease(this.#client, this.#held.key)
+    if (lease?.spec?.holderIdentity !== this.#held.holder) throw error
+    return lease.metadata.resourceVersion
+  }
+
+  /**
+   * Renews the lease when it is time; called before each change, and while something is waited for.
+   *
+   * @throws OperationRefused LockLost if somebody else has it, or it could have expired
+   */
+  async keep(): Promise<void> {
+    const durationMs = this.#held.durationSeconds * 1000
+    if (performance.now() - this.#renewed < durationMs * RENEW_AFTER) return
+    try {
+      await this.write(this.#version)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      // The server may be back in time.
+      const age = performance.now() - this.#renewed
+      if (error.status === 0 && age < durationMs / 2) return
+      throw lost(this.#held.key, error)
+    }
+  }
+
+  /** Lets the next apply begin at once. If that fails, it waits until the lease expires. */
+  async release(): Promise<void> {
+    try {
+      await this.write(this.#version, '')
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+    }
+  }
+}
+
+function lost(key: { namespace: string; name: string }, cause: ApiError): OperationRefused {
+  const message = `lease ${key.namespace}/${key.name} could not be renewed, so that another apply may begin: ${cause.message}`
+  return new OperationRefused('LockLost', message, {
+    cause,
+    hint: 'Run volctl plan --cluster to see what is left to do.',
+  })
+}

@@ -1,0 +1,200 @@
+/** One operation: look, delete or create, look once more, wait for the external attacher. */
+
+import { ApiError } from '../../api/api-error.ts'
+import { createVolumeAttachment, removeFinalizers } from '../../api/attachment-changes.ts'
+import { type AttachmentVersion, deleteVolumeAttachment, getVolumeAttachment } from '../../api/volume-attachments.ts'
+import type { OutcomeCode } from '../../codes/codes.ts'
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
+import { canonicalJson } from '../../json/canonical-json.ts'
+import { formatDuration } from '../../lang/duration.ts'
+import type { VolumeAttachment } from '../../model/objects.ts'
+import type { ClusterOperation, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import { pause } from '../../processes/deadline.ts'
+import { clusterContext } from '../context/cluster-context.ts'
+import { describeAttachment } from '../context/kubectl.ts'
+import { attachmentRecord, CREATED_BY } from '../read/volume-records.ts'
+import { waitsToAttach, waitsToDetach, whyNoAttacher } from './attacher-waits.ts'
+import type { ClusterRun } from './cluster-run.ts'
+import { lookAtVolume } from './fresh-look.ts'
+
+export async function runOperation(run: ClusterRun, planned: ClusterOperation): Promise<void> {
+  run.begin(planned)
+  try {
+    await run.keepLock()
+    const operation = await run.requireSame(planned)
+    run.intend(operation)
+    const message = operation.kind === 'AttachVolume' ? await attach(run, operation) : await detach(run, operation)
+    run.settle(operation, 'done', { message })
+  } catch (error) {
+    run.fail(planned, error)
+  }
+}
+
+async function detach(run: ClusterRun, operation: ClusterOperation): Promise<string> {
+  const { name, uid = '', resourceVersion = '' } = operation.attachment
+  const version = { name, uid, resourceVersion }
+  const strip = operation.steps.find((step) => step.op === 'removeFinalizers')
+  for (const step of operation.steps) {
+    run.sayStep(operation, step)
+    if (step.op === 'deleteVolumeAttachment') await deleteIt(run, version)
+    else if (strip !== undefined) await stripIt(run, version, strip)
+  }
+  await sayWhoCame(run, operation)
+  await waitUntilGone(run, operation)
+  run.state = { ...run.state, attachments: run.state.attachments.filter((each) => each.name !== name) }
+  return operation.message
+}
+
+async function deleteIt({ parts }: ClusterRun, version: AttachmentVersion): Promise<void> {
+  const outcome = await deleteVolumeAttachment(parts.client, version)
+  if (outcome.state !== 'changed') return
+  throw new OperationRefused(
+    'AttachmentChanged',
+    `VolumeAttachment ${version.name} changed in the moment before it was deleted: ${outcome.message}`,
+    { hint: 'Plan again, and look at what has changed.' },
+  )
+}
+
+/** Only those finalizers that the person saw, of the object that they saw. */
+async function stripIt(
+  { parts: { client } }: ClusterRun,
+  { name, uid }: AttachmentVersion,
+  { finalizers }: Extract<ClusterStep, { op: 'removeFinalizers' }>,
+): Promise<void> {
+  const found = await getVolumeAttachment(client, name)
+  if (found === undefined || found.metadata.uid !== uid) return
+  const { deletionTimestamp, finalizers: now = [], resourceVersion = '' } = found.metadata
+  if (deletionTimestamp == null || now.some((each) => !finalizers.includes(each))) {
+    throw new OperationRefused(
+      'AttachmentChanged',
+      `VolumeAttachment ${name} has other finalizers now: ${now.join(', ')}`,
+      {
+        hint: 'Plan again, and look at what has changed.',
+      },
+    )
+  }
+  await removeFinalizers(client, { name, uid, resourceVersion })
+}
+
+/**
+ * The window that no precondition closes: between the look and the delete a pod may be scheduled to the node. Its kubelet refuses to
+ * mount an attachment that is being deleted, unless it had mounted the volume already.
+ */
+async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise<void> {
+  const { uniqueName } = operation.volume
+  if (uniqueName === undefined) return
+  // One that cannot be made is no failure of the detach.
+  const state = await lookAtVolume(run.parts.client, run.state, operation).catch(() => undefined)
+  if (state === undefined) {
+    run.say(
+      operation,
+      `whether a pod that wants the volume appeared on node ${operation.node} meanwhile could not be read`,
+    )
+    return
+  }
+  const pods = clusterContext(state, run.parts.options).desired.on(operation.node, uniqueName)?.pods ?? []
+  for (const pod of pods) {
+    const message = `pod ${namespacedName(pod)} wants the volume on node ${operation.node} and appeared while it was being detached`
+    const hint =
+      'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, volctl plan --cluster or the controller attaches the volume again; look at that pod.'
+    run.say(operation, message, { code: 'WantedMeanwhile', hint })
+  }
+}
+
+async function waitUntilGone(run: ClusterRun, operation: ClusterOperation): Promise<void> {
+  const { name, uid } = operation.attachment
+  await waitFor(run, operation, 'StillDetaching', async () => {
+    const found = await getVolumeAttachment(run.parts.client, name)
+    return found === undefined || found.metadata.uid !== uid ? undefined : waitsToDetach(found)
+  })
+}
+
+async function attach(run: ClusterRun, operation: ClusterOperation): Promise<string> {
+  const { creates, steps } = operation
+  if (creates === undefined) throw new OperationRefused('AttachmentChanged', 'the plan does not say what to create')
+  for (const step of steps) run.sayStep(operation, step)
+  const spec = specOf(creates)
+  const annotations = { [CREATED_BY]: `volctl ${run.parts.options.volctlVersion}` }
+  const { attachment, state } = await createVolumeAttachment(run.parts.client, {
+    name: creates.name,
+    annotations,
+    spec,
+  })
+  if (state === 'exists') requireSameSpec(attachment, spec)
+  await waitFor(run, operation, 'StillAttaching', async () => {
+    const found = await getVolumeAttachment(run.parts.client, creates.name)
+    if (found === undefined) throw deletedByOthers(creates.name)
+    requireSameSpec(found, spec)
+    run.state = {
+      ...run.state,
+      attachments: [...run.state.attachments.filter((each) => each.name !== creates.name), attachmentRecord(found)],
+    }
+    return waitsToAttach(found)
+  })
+  return operation.message
+}
+
+function specOf({ attacher, nodeName, source }: NewAttachment): VolumeAttachment['spec'] {
+  return { attacher, nodeName, source }
+}
+
+function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAttachment['spec']): void {
+  const { attacher, nodeName, source } = spec
+  if (canonicalJson({ attacher, nodeName, source }) === canonicalJson(wanted)) return
+  throw new OperationRefused(
+    'AttachmentChanged',
+    `somebody else has created VolumeAttachment ${metadata.name}, of another volume or node`,
+    { hint: `Look at it: ${describeAttachment(metadata.name)}.` },
+  )
+}
+
+function deletedByOthers(name: string): StepFailed {
+  return new StepFailed('StillAttaching', `VolumeAttachment ${name} was created, and somebody else has deleted it`, {
+    hint: 'Run volctl plan --cluster to see what is left to do.',
+  })
+}
+
+/**
+ * Asks until there is nothing left to wait for. What the attacher says is told once each time it changes.
+ *
+ * @throws StepFailed with this code after --timeout; Abandoned after an interruption
+ */
+async function waitFor(
+  run: ClusterRun,
+  operation: ClusterOperation,
+  code: OutcomeCode,
+  ask: () => Promise<string | undefined>,
+): Promise<void> {
+  const { timeoutMs, pollMs, signal } = run.parts
+  const until = performance.now() + timeoutMs
+  let told: string | undefined
+  for (;;) {
+    const waits = await ask().catch(unlessAway)
+    if (waits === undefined) return
+    if (told === undefined) sayAttacher(run, operation)
+    if (waits !== told) run.say(operation, waits)
+    told = waits
+    if (signal?.aborted) throw new StepFailed('Abandoned', `interrupted; ${waits}`)
+    if (performance.now() >= until) {
+      throw new StepFailed(code, `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
+        hint: `See ${describeAttachment(operation.attachment.name)}, and the log of the driver's attacher.`,
+      })
+    }
+    await run.keepLock()
+    await pause(pollMs, signal)
+  }
+}
+
+/** The change was made; a server that does not answer for a while must not make it look undone. */
+function unlessAway(error: unknown): string {
+  if (!(error instanceof ApiError)) throw error
+  return `the change was made; what became of it could not be read: ${error.message}`
+}
+
+function sayAttacher(run: ClusterRun, operation: ClusterOperation): void {
+  const driver = operation.creates?.attacher ?? operation.volume.driver
+  if (driver === undefined) return
+  const why = whyNoAttacher(clusterContext(run.state, run.parts.options), driver)
+  if (why !== undefined) run.say(operation, why, { code: 'AttacherSilent' })
+}

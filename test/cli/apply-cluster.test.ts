@@ -1,0 +1,83 @@
+/** `volctl apply --cluster`, as a person or a script runs it: flags, answers, the journal. */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readJournal } from '../../src/core/journal/read-journal.ts'
+import { stateDirectory } from '../../src/core/journal/state-directory.ts'
+import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { attached, base, claimed, DRIVER, node, pod } from '../cluster/apply/scene.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { startAttacher } from '../helpers/attacher/start.ts'
+import { type Result, volctl } from './run-volctl.ts'
+
+let api: TestApiServer
+beforeAll(async () => {
+  api = await startApiServer({ detachDelayMs: -1 })
+  await api.put(...base(), ...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'), attached('data', 'gone'))
+})
+afterAll(() => api.stop())
+
+const state = temporaryDirectory()
+
+const apply = (...args: string[]): Promise<Result> =>
+  volctl(['apply', '--cluster', '--kubeconfig', api.kubeconfig('admin'), ...args], { env: { XDG_STATE_HOME: state } })
+
+describe('without an order by name', () => {
+  it('the attachment of a node that is gone is blocked, and what comes after it too', async () => {
+    const { status, stdout } = await apply('--yes')
+    expect(stdout).toContain('blocked  1  DetachVolume  gone  pv-data')
+    expect(stdout).toContain('MachineMayWrite')
+    expect(stdout).toContain('Apply: 2 blocked.')
+    expect(status).toBe(3)
+  })
+})
+
+describe('with --node-gone', () => {
+  it('detaches and attaches, an event a line, and writes the journal into a directory that only the caller may read', async () => {
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const { status, stdout, stderr } = await apply('--node-gone', 'gone', '-o', 'ndjson')
+    expect([status, stderr]).toEqual([0, ''])
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; node?: string })
+    expect(events.filter(({ type }) => type === 'done')).toMatchObject([
+      { kind: 'DetachVolume', node: 'gone', volume: 'pv-data' },
+      { kind: 'AttachVolume', node: 'here', volume: 'pv-data', pod: { name: 'web-0' } },
+    ])
+    expect(events.at(-1)).toMatchObject({ type: 'result', exit: 0, outcomes: { done: 2 }, left: 0 })
+    const journal = join(state, 'volctl')
+    expect(statSync(journal).mode & 0o777).toBe(0o700)
+    expect(readJournal(journal).applies).toMatchObject([{ exit: 0, node: api.url }])
+    const again = JSON.parse((await apply('-o', 'json', '--no-journal')).stdout) as object
+    expect(again).toMatchObject({ kind: 'ApplyResult', scope: 'cluster', cluster: { uid: 'cluster-1' }, outcomes: [] })
+  })
+})
+
+describe('flags', () => {
+  it.each([
+    [['--root-dir', '/x'], '--root-dir is for the pass over one node'],
+    [['--orphans', '--lazy', '/x'], '--orphans is for the pass over one node'],
+    [['some.plan'], 'apply --cluster takes no plan file'],
+  ])('%j', async (args, message) => {
+    const { status, stderr } = await apply(...args)
+    expect(stderr).toContain(message)
+    expect(status).toBe(1)
+  })
+
+  it('of a cluster need --cluster', async () => {
+    expect((await volctl(['apply', '--node-gone', 'x'])).stderr).toContain(
+      '--node-gone is for the pass over the whole cluster',
+    )
+  })
+})
+
+describe('where the journal is', () => {
+  it.each([
+    [{ XDG_STATE_HOME: '/s', HOME: '/h' }, '/s/volctl'],
+    [{ XDG_STATE_HOME: 'relative', HOME: '/h' }, '/h/.local/state/volctl'],
+    [{ HOME: '/h' }, '/h/.local/state/volctl'],
+  ])('%j', (environment, directory) => expect(stateDirectory(environment)).toBe(directory))
+
+  it('nowhere, without a home', () => expect(() => stateDirectory({})).toThrow('there is no place for the journal'))
+})

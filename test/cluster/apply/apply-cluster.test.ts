@@ -1,0 +1,551 @@
+/** Applies over HTTPS, with an external attacher that is a process of its own. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KubeClient } from '../../../src/core/api/kube-client.ts'
+import { listObjects } from '../../../src/core/api/received-objects.ts'
+import { takeLeaseLock } from '../../../src/core/cluster/apply/lease-lock.ts'
+import type { ApiObject } from '../../../src/core/model/objects.ts'
+import {
+  ATTACHMENTS,
+  CLAIMS,
+  CSI_NODES,
+  LEASES,
+  NODES,
+  objectPath,
+  PODS,
+  type Resource,
+  VOLUMES,
+} from '../../../src/core/model/resources.ts'
+import { clusterPlanId } from '../../../src/core/plan/cluster-plan-id.ts'
+import type { Outcome } from '../../../src/core/plan/events.ts'
+import { failureOf } from '../../api/connect.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { defaultUsers, loadRole } from '../../helpers/api-server/users.ts'
+import { startAttacher } from '../../helpers/attacher/start.ts'
+import { nodeProgram } from '../../helpers/programs.ts'
+import {
+  type Applied,
+  ago,
+  apply,
+  attached,
+  attachmentOf,
+  base,
+  beforeChange,
+  changing,
+  claimed,
+  clientOf,
+  controllerLease,
+  DRIVER,
+  node,
+  planOf,
+  pod,
+} from './scene.ts'
+
+const GONE = { nodeGone: ['gone'] }
+
+let api: TestApiServer
+beforeAll(async () => {
+  const user = { name: 'cluster-apply', user: 'cluster-apply', login: 'token', roles: [ROLE] } as const
+  api = await startApiServer({ detachDelayMs: -1, users: [...defaultUsers('here'), user] })
+})
+afterAll(() => api.stop())
+
+/** The server with exactly these objects. */
+async function given(...objects: object[]): Promise<void> {
+  await api.setFaults()
+  for (const resource of [PODS, NODES, CLAIMS, VOLUMES, ATTACHMENTS, CSI_NODES, LEASES]) {
+    for (const { kind, metadata } of (await listObjects<ApiObject>(admin(), resource as Resource<ApiObject>)).items)
+      await api.remove(kind ?? '', metadata.name, metadata.namespace)
+  }
+  await api.put(
+    ...base(),
+    ...node('busy'),
+    ...claimed('other'),
+    pod('other-0', 'busy', 'other'),
+    attached('other', 'busy'),
+  )
+  await api.put(...objects)
+  await api.clearRequests()
+}
+
+const admin = () => clientOf(api)
+
+function ends({ result }: Applied): [string, string | undefined][] {
+  return result.outcomes.map(({ state, code }: Outcome) => [state, code])
+}
+
+function messages({ events }: Applied): string {
+  return events.map(({ message }) => message).join('\n')
+}
+
+/** Changes of attachments that the server was asked for. */
+async function changes(): Promise<string[]> {
+  return (await api.requests())
+    .filter(({ method, path, user }) => method !== 'GET' && path.includes('/volumeattachments') && user !== undefined)
+    .map(({ method, status }) => `${method} ${status}`)
+}
+
+const ROLE = fileURLToPath(new URL('../../../deploy/clusterrole-cluster-apply.yaml', import.meta.url))
+const OLD = { attacher: 'old.csi.example.com', nodeName: 'busy', source: { persistentVolumeName: 'pv-old' } }
+
+const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', DELETE: 'delete', PATCH: 'patch' }
+
+/** What a request needs, in the words of RBAC. */
+function rightOf(method: string, path: string): string {
+  const parts = (path.split('?')[0] ?? '').replace(/\/namespaces\/[^/]+(?=\/)/, '').split('/')
+  const [resource = '', name] = parts.slice(parts[1] === 'api' ? 3 : 4)
+  return `${VERBS[method] ?? (name === undefined ? 'list' : 'get')} ${resource}`
+}
+
+/** The same client, which calls this right before the n-th look at a single operation. */
+function beforeLook(client: KubeClient, which: number | 'all', hook: () => Promise<void>): KubeClient {
+  let looks = 0
+  return new Proxy(client, {
+    get: (target, key) => {
+      const value = Reflect.get(target, key, target)
+      if (typeof value !== 'function') return value
+      return async (path: string, ...rest: unknown[]) => {
+        // Only such a look reads one Node.
+        if (key === 'get' && path.includes('/nodes/')) {
+          looks++
+          if (which === 'all' || looks === which) await hook()
+        }
+        return await value.call(target, path, ...rest)
+      }
+    },
+  })
+}
+
+const afterFirstLook = (client: KubeClient, hook: () => Promise<void>): KubeClient => beforeLook(client, 1, hook)
+
+async function killedAfter(changesLeft: number): Promise<boolean> {
+  const program = fileURLToPath(new URL('./workers/victim.ts', import.meta.url))
+  const child = spawn(...nodeProgram(program, [api.kubeconfig('admin'), String(changesLeft)]), {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const [status, signal] = (await once(child, 'close')) as [number | null, string | null]
+  if (signal === null && status !== 0) throw new Error(`the victim ended with status ${status}`)
+  return signal === 'SIGKILL'
+}
+
+/** Web-0 was moved from a node that is gone to one that is ready. */
+const moved = () => [...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'), attached('data', 'gone')]
+
+describe('detach elsewhere, then attach', () => {
+  it('waits until the attachment is really gone, creates the exact object, and leaves nothing to do', async () => {
+    await given(...moved())
+    await using _ = await startAttacher(api, { driver: DRIVER, delayMs: 150 })
+    const plan = await planOf(admin(), GONE)
+    expect(plan.operations.map(({ kind, blocked }) => [kind, blocked])).toEqual([
+      ['DetachVolume', undefined],
+      ['AttachVolume', undefined],
+    ])
+    const applied = await apply(admin(), plan, { options: GONE })
+    expect(ends(applied)).toEqual([
+      ['done', undefined],
+      ['done', undefined],
+    ])
+    expect(applied.result).toMatchObject({ exit: 0, left: [], interrupted: false })
+    const made = await admin().get<{ metadata: object }>(
+      objectPath(ATTACHMENTS, { name: attachmentOf('data', 'here') }),
+    )
+    expect(made).toMatchObject({
+      metadata: { annotations: { 'volctl.io/created-by': 'volctl 0.1.0' } },
+      spec: { attacher: DRIVER, nodeName: 'here', source: { persistentVolumeName: 'pv-data' } },
+      status: { attached: true },
+    })
+    expect(messages(applied)).toContain('waiting for the external attacher (external-attacher/disk-csi-example-com)')
+  })
+
+  it('does not begin the attach if the attacher does not let go, and says what the attacher says', async () => {
+    await given(...moved())
+    await using _ = await startAttacher(api, { driver: DRIVER, detachError: 'the disk is busy' })
+    const applied = await apply(admin(), await planOf(admin(), GONE), { options: GONE, timeoutMs: 500 })
+    expect(ends(applied)).toEqual([
+      ['failed', 'StillDetaching'],
+      ['skipped', 'PredecessorFailed'],
+    ])
+    expect(applied.result.exit).toBe(3)
+    expect(applied.result.outcomes[0]?.message).toContain('the last attempt to detach failed: the disk is busy')
+    expect(await changes()).not.toContain('POST 200')
+  })
+
+  it('tells what the attacher fails with when it attaches', async () => {
+    await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
+    await using _ = await startAttacher(api, { driver: DRIVER, attachError: 'no such disk' })
+    const applied = await apply(admin(), await planOf(admin()), { timeoutMs: 500 })
+    expect(ends(applied)).toEqual([['failed', 'StillAttaching']])
+    expect(applied.result.outcomes[0]?.message).toContain('the last attempt to attach failed: no such disk')
+  })
+
+  it('says that no attacher runs', async () => {
+    const lease = {
+      kind: 'Lease',
+      metadata: { namespace: 'storage', name: `external-attacher-leader-${DRIVER.replaceAll('.', '-')}` },
+      spec: { holderIdentity: 'x', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' },
+    }
+    await given(...moved(), lease)
+    const applied = await apply(admin(), await planOf(admin(), GONE), { options: GONE, timeoutMs: 60 })
+    expect(applied.events).toContainEqual(
+      expect.objectContaining({ code: 'AttacherSilent', message: expect.stringContaining('no external attacher') }),
+    )
+  })
+})
+
+describe('what may be detached', () => {
+  it('a node with the taint out-of-service, in use by its last word', async () => {
+    await given(
+      ...node('off', { isOutOfService: true, ready: 'Unknown', inUse: ['data'] }),
+      ...claimed('data'),
+      attached('data', 'off'),
+    )
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const applied = await apply(admin(), await planOf(admin()))
+    expect(ends(applied)).toEqual([['done', undefined]])
+    expect(await changes()).toContain('DELETE 200')
+  })
+
+  it('the attachment of a PersistentVolume that is gone, while the controller lives', async () => {
+    await given(controllerLease(0), ...node('here'), attached('data', 'here'))
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const plan = await planOf(admin())
+    expect(plan.operations).toMatchObject([{ reason: 'VolumeDeleted' }])
+    expect(ends(await apply(admin(), plan))).toEqual([['done', undefined]])
+  })
+
+  it('not a taint that was taken away since the plan', async () => {
+    await given(
+      ...node('off', { isOutOfService: true, ready: 'Unknown', inUse: ['data'] }),
+      ...claimed('data'),
+      attached('data', 'off'),
+    )
+    const plan = await planOf(admin())
+    await api.put(...node('off', { ready: 'True', inUse: ['data'] }))
+    expect(ends(await apply(admin(), plan))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(await changes()).toEqual([])
+  })
+})
+
+describe('what came in between', () => {
+  it('a pod that wants the volume again, between plan and apply: refused', async () => {
+    await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
+    const plan = await planOf(admin())
+    await api.put(pod('web-0', 'off', 'data'))
+    expect(ends(await apply(admin(), plan))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(await changes()).toEqual([])
+  })
+
+  it('a pod between the first look of the apply and the operation: refused', async () => {
+    await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
+    const plan = await planOf(admin())
+    const late = afterFirstLook(admin(), () => api.put(pod('web-0', 'off', 'data')))
+    expect(ends(await apply(late, plan))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(await changes()).toEqual([])
+  })
+
+  it('a pod that comes while the pass is computed: judged again, and refused', async () => {
+    await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
+    const plan = await planOf(admin())
+    const late = beforeLook(admin(), 2, () => api.put(pod('web-0', 'off', 'data')))
+    expect(ends(await apply(late, plan))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(await changes()).toEqual([])
+  })
+
+  it('a node that changes with every look: refused', async () => {
+    await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
+    const plan = await planOf(admin())
+    let round = 0
+    const late = beforeLook(admin(), 'all', () =>
+      api.put(...node('off', { isOutOfService: true, ready: 'Unknown', inUse: [`other-${round++}`] })),
+    )
+    expect(ends(await apply(late, plan))).toEqual([['refused', 'Changed']])
+    expect(await changes()).toEqual([])
+  })
+
+  it('a pod with a claim that is bound since the first look: refused', async () => {
+    await given(
+      ...node('off', { isOutOfService: true, ready: 'Unknown' }),
+      ...claimed('data').slice(1),
+      attached('data', 'off'),
+    )
+    const plan = await planOf(admin())
+    const late = afterFirstLook(admin(), () => api.put(...claimed('data').slice(0, 1), pod('web-0', 'off', 'data')))
+    expect(ends(await apply(late, plan))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(await changes()).toEqual([])
+  })
+
+  it('a pod in the window between the look and the DELETE: done, and said', async () => {
+    await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const late = beforeChange(admin(), async (method) => {
+      if (method === 'delete') await api.put(pod('web-0', 'off', 'data'))
+    })
+    const applied = await apply(late, await planOf(admin()))
+    expect(applied.events).toContainEqual(
+      expect.objectContaining({
+        code: 'WantedMeanwhile',
+        message: 'pod shop/web-0 wants the volume on node off and appeared while it was being detached',
+      }),
+    )
+  })
+
+  it('another version of the attachment: nothing is deleted', async () => {
+    await given(...moved())
+    const late = beforeChange(admin(), async (method) => {
+      if (method === 'delete') await api.put(attached('data', 'gone'))
+    })
+    const applied = await apply(late, await planOf(admin(), GONE), { options: GONE })
+    expect(ends(applied)).toEqual([
+      ['refused', 'AttachmentChanged'],
+      ['skipped', 'PredecessorFailed'],
+    ])
+    expect(await changes()).toEqual(['DELETE 409'])
+  })
+
+  it('the same attachment by somebody else: taken as it is', async () => {
+    await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
+    const late = beforeChange(admin(), async (method, path) => {
+      if (method === 'create' && path.endsWith('volumeattachments')) await api.put(attached('data', 'here'))
+    })
+    expect(ends(await apply(late, await planOf(admin())))).toEqual([['done', undefined]])
+    expect(await changes()).toEqual(['POST 409'])
+  })
+
+  it('another attachment of that name: refused', async () => {
+    await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
+    const other = attached('data', 'elsewhere', { name: attachmentOf('data', 'here') })
+    const late = beforeChange(admin(), async (method, path) => {
+      if (method === 'create' && path.endsWith('volumeattachments')) await api.put(other)
+    })
+    expect(ends(await apply(late, await planOf(admin())))).toEqual([['refused', 'AttachmentChanged']])
+  })
+
+  it('the controller, in mid-apply: nothing more is done', async () => {
+    await given(...moved())
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const late = beforeChange(admin(), async (method) => {
+      if (method === 'delete') await api.put(controllerLease(0))
+    })
+    const applied = await apply(late, await planOf(admin(), GONE), { options: GONE })
+    // The first operation had begun; it ends.
+    expect(ends(applied)).toEqual([
+      ['done', undefined],
+      ['refused', 'ControllerCameBack'],
+    ])
+    expect(applied.result.exit).toBe(3)
+    expect(await changes()).not.toContain('POST 200')
+  })
+
+  it('the controller, before the first operation: everything is refused', async () => {
+    await given(...moved())
+    const plan = await planOf(admin(), GONE)
+    const late = afterFirstLook(admin(), () => api.put(controllerLease(0)))
+    const { result } = await apply(late, plan, { options: GONE })
+    expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11', code: 'ControllerCameBack' } })
+    expect(await changes()).toEqual([])
+  })
+})
+
+describe('failures of the API', () => {
+  it.each([
+    ['a 429 is repeated', { type: 'status', status: 429, retryAfter: 0 }],
+    ['a DELETE whose answer is lost was carried out', { type: 'lose' }],
+  ] as const)('%s', async (_, action) => {
+    await given(...moved())
+    await using _attacher = await startAttacher(api, { driver: DRIVER })
+    const plan = await planOf(admin(), GONE)
+    await api.setFaults({ method: 'DELETE', times: 1, action })
+    expect(ends(await apply(admin(), plan, { options: GONE }))).toEqual([
+      ['done', undefined],
+      ['done', undefined],
+    ])
+  })
+
+  it('a POST whose answer is lost was carried out', async () => {
+    await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const plan = await planOf(admin())
+    await api.setFaults({ method: 'POST', path: '/volumeattachments', times: 1, action: { type: 'lose' } })
+    expect(ends(await apply(admin(), plan))).toEqual([['done', undefined]])
+  })
+
+  it('a server that goes away after the DELETE: waited for', async () => {
+    await given(...moved())
+    await using _ = await startAttacher(api, { driver: DRIVER, delayMs: 100 })
+    const plan = await planOf(admin(), GONE)
+    let isFirst = true
+    const late = changing(admin(), async (method, _path, send) => {
+      const answer = await send()
+      const isAway = method === 'delete' && isFirst
+      isFirst &&= !isAway
+      const path = `/volumeattachments/${attachmentOf('data', 'gone')}`
+      if (isAway)
+        await api.setFaults({ method: 'GET', path, skip: 1, times: 4, action: { type: 'status', status: 403 } })
+      return answer
+    })
+    const applied = await apply(late, plan, { options: GONE })
+    expect(ends(applied).map(([state]) => state)).toEqual(['done', 'done'])
+    expect(messages(applied)).toContain('the change was made; what became of it could not be read')
+  })
+
+  it('a look that fails: nothing is done', async () => {
+    await given(...moved())
+    const plan = await planOf(admin(), GONE)
+    const broken = { path: 'fieldSelector=spec.nodeName', action: { type: 'status', status: 403 } } as const
+    await api.setFaults(broken)
+    const applied = await apply(admin(), plan, { options: GONE })
+    expect(ends(applied)[0]).toEqual(['failed', 'Forbidden'])
+    expect(await changes()).toEqual([])
+  })
+})
+
+describe('one apply at a time', () => {
+  it('the second is refused in one line while the first is at work', async () => {
+    await given(...moved())
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const plan = await planOf(admin(), GONE)
+    let second: Promise<{ code: string; message: string }> | undefined
+    const first = beforeChange(admin(), async (method) => {
+      if (method !== 'delete') return
+      second ??= failureOf(apply(admin(), plan, { options: GONE }))
+      await second
+    })
+    expect(ends(await apply(first, plan, { options: GONE }))[0]).toEqual(['done', undefined])
+    expect(await second).toMatchObject({
+      code: 'Locked',
+      message: expect.stringMatching(
+        /^another apply is at work on this cluster: .* pid \d+ holds lease kube-system\/volctl-cluster-apply$/,
+      ),
+    })
+    // The lease was released: the next one begins at once.
+    expect((await apply(admin(), plan, { options: GONE })).result.outcomes.map(({ code }) => code)).toEqual([
+      'AlreadyDone',
+      'AlreadyDone',
+    ])
+  })
+
+  it('the lease of a dead apply is taken over once its duration has passed', async () => {
+    const dead = (seconds: number): object => ({
+      kind: 'Lease',
+      metadata: { namespace: 'kube-system', name: 'volctl-cluster-apply' },
+      spec: {
+        holderIdentity: 'root@ws pid 1 9f1c2c1e-0000-4000-8000-000000000000',
+        leaseDurationSeconds: 60,
+        renewTime: new Date(Date.now() - seconds * 1000).toISOString(),
+      },
+    })
+    await given(...moved())
+    const plan = await planOf(admin(), GONE)
+    await api.put(dead(30))
+    expect(await failureOf(apply(admin(), plan, { options: GONE }))).toMatchObject({ code: 'Locked' })
+    expect(await changes()).toEqual([])
+    await api.put(dead(70))
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const applied = await apply(admin(), plan, { options: GONE })
+    expect(applied.events[0]).toMatchObject({ code: 'StaleLock', message: expect.stringContaining('root@ws pid 1') })
+    expect(ends(applied)[0]).toEqual(['done', undefined])
+  })
+
+  it('a lease that somebody else has taken stops the apply before its next change', async () => {
+    await given(...moved())
+    const plan = await planOf(admin(), GONE)
+    const stolen = beforeChange(admin(), async () => {})
+    const lock = await takeLeaseLock(stolen, { durationSeconds: 0 })
+    await api.put({
+      kind: 'Lease',
+      metadata: { namespace: 'kube-system', name: 'volctl-cluster-apply' },
+      spec: { holderIdentity: 'other' },
+    })
+    expect(await failureOf(lock.keep())).toMatchObject({ code: 'LockLost' })
+    expect(plan.operations).toHaveLength(2)
+  })
+})
+
+describe('finalizers of a driver that is gone', () => {
+  const STRIP = { stripFinalizers: true }
+  const left = (): object => ({ ...attached('old', 'busy', { deletionTimestamp: ago(60) }), spec: OLD })
+
+  it('only with the digest of the plan, and only while the driver is gone', async () => {
+    await given(left())
+    const plan = await planOf(admin(), STRIP)
+    expect(plan.operations).toMatchObject([{ steps: [{ op: 'removeFinalizers' }] }])
+    expect(await failureOf(apply(admin(), plan, { options: STRIP }))).toMatchObject({ code: 'NotConfirmed' })
+    expect(await failureOf(apply(admin(), plan, { options: STRIP, confirmed: 'yes' }))).toMatchObject({
+      code: 'NotConfirmed',
+    })
+    const confirmed = clusterPlanId(plan)
+    await api.put({ kind: 'CSIDriver', metadata: { name: OLD.attacher } })
+    expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(await changes()).toEqual([])
+    await api.remove('CSIDriver', OLD.attacher)
+    expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual([['done', undefined]])
+    expect(await changes()).toEqual(['PATCH 200'])
+    expect((await planOf(admin(), STRIP)).operations).toEqual([])
+  })
+})
+
+describe('the rights of deploy/clusterrole-cluster-apply.yaml', () => {
+  it('are enough for everything, and each of them is used', async () => {
+    const { rules } = loadRole(ROLE)
+    await given(...moved(), { ...attached('old', 'busy', { deletionTimestamp: ago(60) }), spec: OLD })
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    const options = { ...GONE, stripFinalizers: true }
+    const plan = await planOf(clientOf(api, 'cluster-apply'), options)
+    await api.clearRequests()
+    const client = clientOf(api, 'cluster-apply')
+    const applied = await apply(client, plan, { options, confirmed: clusterPlanId(plan) })
+    expect(ends(applied).map(([state]) => state)).toEqual(['done', 'done', 'done'])
+    const mine = (await api.requests()).filter(({ user, path }) => user === 'cluster-apply' && !path.includes('/self'))
+    expect(mine.filter(({ status }) => status === 403)).toEqual([])
+    const used = new Set(mine.map(({ method, path }) => rightOf(method, path)))
+    const granted = rules.flatMap(({ resources = [], verbs }) =>
+      resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
+    )
+    expect([...used].toSorted()).toEqual([...new Set(granted)].toSorted())
+  })
+})
+
+describe('interrupts', () => {
+  it('nothing more is started, and what was deleted is named', async () => {
+    await given(...moved())
+    const stop = new AbortController()
+    const late = beforeChange(admin(), async (method) => {
+      if (method === 'delete') stop.abort()
+    })
+    const applied = await apply(late, await planOf(admin(), GONE), { options: GONE, signal: stop.signal })
+    expect(ends(applied)).toEqual([
+      ['interrupted', 'Abandoned'],
+      ['interrupted', 'Interrupted'],
+    ])
+    expect(applied.result).toMatchObject({ exit: 130, interrupted: true })
+  })
+
+  it('another cluster is refused', async () => {
+    await given(...moved())
+    const plan = await planOf(admin(), GONE)
+    const other = { ...plan, cluster: { ...plan.cluster, uid: 'other' } }
+    expect(await failureOf(apply(admin(), other, { options: GONE }))).toMatchObject({ code: 'OtherCluster' })
+  })
+})
+
+describe('a process that is killed right after its n-th change', () => {
+  it('leaves a cluster of which the next plan is right, and the next apply finishes', async () => {
+    await using _ = await startAttacher(api, { driver: DRIVER })
+    let [wasKilled, changesLeft] = [true, 0]
+    for (; wasKilled; changesLeft++) {
+      await given(...moved())
+      wasKilled = await killedAfter(changesLeft)
+      // As if the lease of the dead apply had expired.
+      await api.remove('Lease', 'volctl-cluster-apply', 'kube-system')
+      await expect.poll(async () => (await planOf(admin(), GONE)).waiting).toEqual([])
+      const applied = await apply(admin(), await planOf(admin(), GONE), { options: GONE })
+      expect(applied.result).toMatchObject({ exit: 0, left: [] })
+      const names = (await listObjects(admin(), ATTACHMENTS)).items.map(({ metadata }) => metadata.name)
+      expect(names.toSorted()).toEqual([attachmentOf('data', 'here'), attachmentOf('other', 'busy')].toSorted())
+    }
+    // Taking the lease, deleting, creating, giving the lease back.
+    expect(changesLeft).toBe(5)
+  })
+})
