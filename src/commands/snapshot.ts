@@ -26,8 +26,7 @@ export default class Snapshot extends VolctlCommand {
       summary: 'Write to FILE, gzipped if its name ends in .gz. Default: standard output.',
     }),
     cluster: Flags.boolean({
-      summary:
-        'Of the whole cluster, to plan from with plan --cluster: from the API server alone, without a node and without root.',
+      summary: 'Of the whole cluster, from the API server alone: without a node and without root.',
     }),
     ...apiFlags,
     ...nodeFlags,

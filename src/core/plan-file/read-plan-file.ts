@@ -132,7 +132,7 @@ function requireHead(
 
 /** By what was asked for. */
 const OTHER_SCOPE = {
-  node: 'Save a plan of this node: volctl plan --out FILE. A plan of a cluster is for volctl apply --cluster FILE.',
+  node: 'Save a plan of this node: volctl plan --out FILE. volctl apply --cluster plans by itself, with the flags of the plan.',
   cluster:
     'Save a plan of the cluster: volctl plan --cluster --out FILE. A plan of a node is for volctl apply FILE, on it.',
 }
