@@ -319,6 +319,12 @@ describe('while the controller lives', () => {
     expect(operations).toEqual([])
   })
 
+  it('an attachment of a driver whose attacher may live, as leases could not be read, is left to the controller', () => {
+    const parts = { drivers: [], nodes: [withoutDriver('a'), withoutDriver('b')], lostNodes: undefined }
+    const { operations } = plan(unwanted({}, { ...lives, ...(parts as object) }))
+    expect(operations).toEqual([])
+  })
+
   it('what volumesAttached lists the controller knows, even without its PersistentVolume (R717)', () => {
     const nodes = [node('a', { volumesAttached: [uniqueName('x')] })]
     const { operations, waiting } = plan(unwanted({}, { ...lives, volumes: [], claims: [], nodes }))

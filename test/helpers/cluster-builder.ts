@@ -60,6 +60,7 @@ export function cluster(parts: Partial<ClusterState> = {}): ClusterState {
     attachments: [],
     drivers: [{ name: DRIVER, attachRequired: true }],
     attachers: [],
+    lostNodes: [],
     ...parts,
     pods,
   }

@@ -13,12 +13,14 @@ const STALE_MS = 120_000
  * A driver may work without a CSIDriver object (C35), but not without a node that has it or an attacher.
  */
 export function isDriverGone(context: ClusterContext, driver: string): boolean {
-  const { objects } = context
+  const { objects, state } = context
   if (driver === '' || !objects.isWhole('csidrivers') || !objects.isWhole('csinodes')) return false
   const onNodes = driversOnNodes(context)
   if (objects.driver(driver).state !== 'Absent' || onNodes === undefined || onNodes.has(driver)) return false
   const lease = attacherLease(context, driver)
-  return lease === undefined || isStale(context, lease)
+  // Without the list of leases an attacher may live (S3).
+  if (lease === undefined) return state.lostNodes !== undefined
+  return isStale(context, lease)
 }
 
 /** Undefined: the drivers of some node are not known. */
