@@ -3,9 +3,8 @@ import { hostname } from 'node:os'
 import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
 import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import { getNode } from '../api/node-objects.ts'
-import { received } from '../api/received-objects.ts'
+import { serverVersion } from '../api/server-version.ts'
 import { errorMessage } from '../errors/errors.ts'
-import { kept, needed, text } from '../json/shape.ts'
 import { canonicalNodeName } from './kubelet/canonical-node-name.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 
@@ -64,12 +63,4 @@ function clientOf(
     unattended: true,
   })
   return createKubeClient(credentials)
-}
-
-async function serverVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
-  const answer = await client.get('/version', { signal, plain: true })
-  return received(kept<{ readonly gitVersion: string }>({ gitVersion: needed(text) }), answer, {
-    client,
-    request: 'GET /version',
-  }).gitVersion
 }

@@ -6,6 +6,7 @@ import { askWhoIAm, mayI } from '../../api/access-reviews.ts'
 import { ApiError, unlessRefused } from '../../api/api-error.ts'
 import type { KubeClient, WalkLimits } from '../../api/kube-client.ts'
 import { getObject, received } from '../../api/received-objects.ts'
+import { serverVersion as askVersion } from '../../api/server-version.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
 import type { Shape } from '../../json/shape.ts'
 import { compareText } from '../../lang/compare-text.ts'
@@ -86,21 +87,23 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
   // The first request also shows whether a server answers, and tells its clock.
   const user = await userOf(client, signal)
   const capturedAt = new Date(Date.now() + (client.clockSkewMs ?? 0)).toISOString()
-  const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID] = await reader.together([
-    reader.list(ATTACHMENTS, 'volumeattachments', attachmentShape, attachmentRecord),
-    reader.list(NODES, 'nodes', nodeShape, nodeRecord),
-    reader.list(
-      CSI_NODES,
-      'csinodes',
-      receivedCsiNode,
-      (each: ReceivedCsiNode) => [each.metadata.name, csiRecord(each)] as const,
-    ),
-    reader.list(CSI_DRIVERS, 'csidrivers', csiDriverShape, (driver: CsiDriver) => driver),
-    reader.leases(),
-    controllerLeaseOf(client, signal),
-    rightsOf(client, signal),
-    clusterUid(client, signal),
-  ] as const)
+  const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID, serverVersion] =
+    await reader.together([
+      reader.list(ATTACHMENTS, 'volumeattachments', attachmentShape, attachmentRecord),
+      reader.list(NODES, 'nodes', nodeShape, nodeRecord),
+      reader.list(
+        CSI_NODES,
+        'csinodes',
+        receivedCsiNode,
+        (each: ReceivedCsiNode) => [each.metadata.name, csiRecord(each)] as const,
+      ),
+      reader.list(CSI_DRIVERS, 'csidrivers', csiDriverShape, (driver: CsiDriver) => driver),
+      reader.leases(),
+      controllerLeaseOf(client, signal),
+      rightsOf(client, signal),
+      clusterUid(client, signal),
+      unlessRefused(askVersion(client, signal)),
+    ] as const)
   const pods = await reader.pods()
   const context = namingContext(drivers.records, reader)
   const [claims, volumes] = await reader.together([
@@ -117,7 +120,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     kind: 'ClusterSnapshot',
     capturedAt,
     server: client.server,
-    ...defined({ clusterUID, insecure: client.insecure, user }),
+    ...defined({ clusterUID, insecure: client.insecure, user, serverVersion }),
     lists: reader.sight,
     errors: reader.sortedErrors(),
     rights,
