@@ -9,6 +9,7 @@ import { availableParallelism, cpus, loadavg, release, tmpdir, totalmem } from '
 import { join } from 'node:path'
 import { makePrograms, type Programs } from './bench/programs.ts'
 import { markdownTable, type Result, renderRow, verdict } from './bench/row.ts'
+import { clusterRows } from './bench/rows/cluster.ts'
 import { deadMountsRows } from './bench/rows/dead-mounts.ts'
 import { explainPodRows } from './bench/rows/explain-pod.ts'
 import { holdersRows } from './bench/rows/holders.ts'
@@ -28,6 +29,7 @@ const ROWS: Readonly<Record<string, (programs: Programs) => Promise<Result[]>>> 
   'kubelet-tree': kubeletTreeRows,
   'dead-mounts': deadMountsRows,
   'explain-pod': explainPodRows,
+  cluster: clusterRows,
 }
 const SPEED = join(import.meta.dirname, '..', 'docs', 'speed.md')
 const TABLE = /(<!-- bench -->\n).*(<!-- \/bench -->)/s
