@@ -50,7 +50,8 @@ plugin=bin/kubectl-volctl
 # Of a file below the prefix: is it as it was put there?
 is_ours() {
   if [ "$1" = "$plugin" ]; then
-    [ -f "$record" ] && [ "$(readlink "$prefix/$1" 2>/dev/null)" = volctl ] && grep -qxF "link  $1" "$record"
+    # Nothing is sent to /dev/null, which a bare root may lack.
+    [ -f "$record" ] && [ -L "$prefix/$1" ] && [ "$(readlink "$prefix/$1")" = volctl ] && grep -qxF "link  $1" "$record"
     return
   fi
   [ -f "$record" ] && [ -f "$prefix/$1" ] && [ ! -L "$prefix/$1" ] || return 1
