@@ -163,7 +163,7 @@ export default class Apply extends VolctlCommand {
       })
     try {
       node = await interrupts.orInterrupted(look())
-      requireStanding(node)
+      requireStanding(node, flags['host-root'])
       // Not before: where volctl starts again in another mount namespace, that run reads it.
       const saved = piped ? await interrupts.orInterrupted(this.#readInput()) : fromFile
       const options = saved?.options ?? fromFlags

@@ -54,7 +54,7 @@ export default class Doctor extends VolctlCommand {
     const gather = (): Promise<DoctorFacts> =>
       watched(
         (line) => this.detail(line),
-        (log) => gatherFacts({ ...localChoice(choice), kubeconfig, context, log }),
+        (log) => gatherFacts({ ...localChoice(choice), kubeconfig, context, hostRoot: choice.hostRoot, log }),
       )
     return await whereTheNodeIs(choice, gather)
   }

@@ -33,8 +33,11 @@ function requireCapabilities(): void {
 
 /** @throws SafetyRefusal where volctl runs in a chroot, a user namespace or the like, or where its container would hold what it
  * unmounts: only reading is possible (S6, S7) */
-export function requireStanding({ node, mounts }: Pick<CollectedNode, 'node' | 'mounts'>): void {
-  const obstacle = node.standing[0] ?? copiesObstacle(mounts, node.rootDir)
+export function requireStanding(
+  { node, mounts }: Pick<CollectedNode, 'node' | 'mounts'>,
+  hostRoot: string | undefined,
+): void {
+  const obstacle = node.standing[0] ?? copiesObstacle(mounts, node.rootDir, hostRoot)
   if (obstacle === undefined) {
     requireKnown()
     return

@@ -32,10 +32,18 @@ function isCopy(mount: MountInfo, { root, mountPoint }: MountInfo): boolean {
   return mount.root === root && mountPoint.endsWith(withoutLink(mount).mountPoint)
 }
 
-/** Undefined: volctl runs in no container, or the container's mounts follow the node's. */
-export function copiesObstacle(table: MountTable, rootDir: string): StandingObstacle | undefined {
+/**
+ * @param hostRoot --host-root: volctl was started in a container
+ * @returns undefined if it was not, or if the container's mounts follow the node's
+ */
+export function copiesObstacle(
+  table: MountTable,
+  rootDir: string,
+  hostRoot: string | undefined,
+): StandingObstacle | undefined {
   const by = caller()
-  if (by === undefined) return undefined
+  // Without --host-root volctl only went into the kubelet's namespace: what holds a volume elsewhere is found as any holder is.
+  if (by === undefined || hostRoot === undefined) return undefined
   const copy = privateCopy(table, rootDir, readMountTable(`/proc/${by.pid}/mountinfo`))
   if (copy === undefined) return undefined
   return {

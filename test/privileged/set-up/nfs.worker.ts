@@ -9,7 +9,8 @@ import { runScenario, sh } from '../../helpers/scenario.ts'
 const POD = '00000000-0000-4000-8000-000000000001'
 const SHARE: PodVolumeSource[] = [{ name: 'share', nfs: { server: 'files.test', path: '/export' } }]
 /** So that the helper of the stand-in that hangs can be told from any other process. */
-const FOREVER = '86399.4711'
+/** No other run of this file has the same. */
+const FOREVER = `86399.${process.pid}`
 
 const podDir = ({ root }: LiveNode, name = 'share') => `${root}/pods/${POD}/volumes/kubernetes.io~nfs/${name}`
 

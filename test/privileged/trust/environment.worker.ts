@@ -1,7 +1,7 @@
 /** A caller whose PATH and whose variables for Node lead to another user's programs. */
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { runScenario, sh } from '../../helpers/scenario.ts'
-import { VOLCTL } from '../../helpers/volctl-program.ts'
+import { BUNDLE, VOLCTL } from '../../helpers/volctl-program.ts'
 import { podUid } from '../workers/real-node.ts'
 import { execKubeconfig, kubeconfigText } from './kubeconfigs.ts'
 import { essence, makeVolume, NODE, type TrustNode, withNode } from './node.ts'
@@ -91,7 +91,16 @@ async function compare(node: TrustNode): Promise<Report> {
   const { env, places } = lies(node)
   const plain = await planAndApply(node, {})
   const lied = await planAndApply(node, env)
-  return { plain, lied, ran: node.marker.read(), written: places.flatMap((place) => readdirSync(place)) }
+  return { plain, lied, ran: node.marker.read(), written: places.flatMap(writtenIn) }
+}
+
+/**
+ * Node.js makes an empty directory where NODE_COMPILE_CACHE says, before anything of volctl runs. The launcher takes the variable
+ * away; in the executable there is nothing before Node.js.
+ */
+function writtenIn(place: string): string[] {
+  const entries = readdirSync(place, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => VOLCTL === BUNDLE || !entry.isDirectory()).map(({ name }) => name)
 }
 
 await runScenario({

@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { makeScene } from '../../helpers/scene/scene.ts'
-import { VOLCTL } from '../../helpers/volctl-program.ts'
+// The launcher is what is looked at.
+import { BUNDLE as VOLCTL } from '../../helpers/volctl-program.ts'
 
 export interface Started {
   readonly path: string

@@ -34,7 +34,9 @@ type Failures = Partial<Record<Source, Failure>>
  *
  * @throws WrongNamespace where root has to enter another mount namespace first (S6)
  */
-export async function gatherFacts(choice: KubeletChoice & ApiChoice): Promise<DoctorFacts> {
+export async function gatherFacts(
+  choice: KubeletChoice & ApiChoice & { readonly hostRoot?: string | undefined },
+): Promise<DoctorFacts> {
   const { log = () => undefined } = choice
   const located = await attempt(() => locateNode(choice))
   const node = resultOf(located)
@@ -43,7 +45,7 @@ export async function gatherFacts(choice: KubeletChoice & ApiChoice): Promise<Do
   log(`node ${node?.nodeName ?? located.failure?.message}`)
   const { api, facts, failures } = await gatherApi(choice, node)
   log(`API: ${api === undefined ? (failures.api ?? failures.server ?? failures.credential)?.message : api.server}`)
-  const host = await gatherHost(node, resultOf(table), disk?.kubelet?.pid)
+  const host = await gatherHost(node, resultOf(table), disk?.kubelet?.pid, choice.hostRoot)
   return {
     source: 'node',
     ...(node !== undefined && disk !== undefined && { state: stateOf(node, disk, api) }),

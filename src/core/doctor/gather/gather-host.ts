@@ -25,6 +25,7 @@ export async function gatherHost(
   node: LocatedNode | undefined,
   table: MountTable | undefined,
   kubelet: number | undefined,
+  hostRoot: string | undefined,
 ): Promise<HostFacts> {
   const mountMax = Number(kernelTextIfAny('/proc/sys/fs/mount-max') ?? Number.NaN)
   const programs = await Promise.all(
@@ -38,7 +39,7 @@ export async function gatherHost(
   return {
     uid: process.geteuid?.() ?? 0,
     missingCapabilities: missingCapabilities().map(({ name, use }) => ({ name, use })),
-    standing: standing(node, table).map(({ message, hint }) => ({ message, hint })),
+    standing: standing(node, table, hostRoot).map(({ message, hint }) => ({ message, hint })),
     programs: Object.fromEntries(programs) as Readonly<Record<string, Failure | undefined>>,
     hasSystemd: existsSync('/run/systemd/system'),
     ...(Number.isNaN(mountMax) ? {} : { mountMax }),
@@ -49,9 +50,13 @@ export async function gatherHost(
   }
 }
 
-function standing(node: LocatedNode | undefined, table: MountTable | undefined): readonly StandingObstacle[] {
+function standing(
+  node: LocatedNode | undefined,
+  table: MountTable | undefined,
+  hostRoot: string | undefined,
+): readonly StandingObstacle[] {
   if (node === undefined) return []
-  const copies = table === undefined ? undefined : copiesObstacle(table, node.rootDir)
+  const copies = table === undefined ? undefined : copiesObstacle(table, node.rootDir, hostRoot)
   return copies === undefined ? node.standing : [...node.standing, copies]
 }
 
