@@ -11,7 +11,7 @@ const WITH_KUBECTL = [
 ]
 const MOST_NODES = 5000
 const MOST_MEMORY_MB = 400
-const KINDS = 'pods,pvc,pv,volumeattachments'
+const KINDS = 'pods,persistentvolumeclaims,persistentvolumes,volumeattachments'
 
 /** A plan of a whole cluster, 30 pods a node, against kubectl with the same lists from the same server. */
 export async function clusterRows(programs: Programs): Promise<Result[]> {
