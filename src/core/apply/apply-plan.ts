@@ -20,6 +20,7 @@ import { ApplyRun } from './apply-run.ts'
 import { type FoundAgain, findAgain, requireSameNode } from './conditions/find-again.ts'
 import { defaultLockFile, type Lock, takeLock } from './lock.ts'
 import { exitStatusOf } from './operation/apply-result.ts'
+import { endJournal } from './operation/end-journal.ts'
 import type { ApplyContext } from './operation/ports.ts'
 import { runAll } from './run-all.ts'
 
@@ -160,14 +161,6 @@ function leftEvent(operation: Operation): ApplyEvent {
   if (blocked === undefined) return operationEvent('left', operation, message)
   const { code, hint } = blocked
   return operationEvent('left', operation, blocked.message, { code, ...defined({ hint }) })
-}
-
-function endJournal(journal: Journal, { exit, interrupted }: ApplyResult, onEvent: (event: ApplyEvent) => void): void {
-  try {
-    journal.write({ type: 'end', exit, interrupted })
-  } catch (error) {
-    onEvent(note(errorMessage(error), { code: 'JournalFailed' }))
-  }
 }
 
 function refuseAll(

@@ -8,6 +8,7 @@
 
 import type { KubeClient } from '../../api/kube-client.ts'
 import { exitStatusOf } from '../../apply/operation/apply-result.ts'
+import { endJournal } from '../../apply/operation/end-journal.ts'
 import { errorMessage, SafetyRefusal, VolctlError } from '../../errors/errors.ts'
 import { ExitStatus } from '../../errors/exit-status.ts'
 import type { Journal } from '../../journal/write-journal.ts'
@@ -257,18 +258,6 @@ function leftEvent(operation: ClusterOperation): ApplyEvent {
   if (blocked === undefined) return operationEvent('left', subjectOf(operation), message)
   const { code, hint } = blocked
   return operationEvent('left', subjectOf(operation), blocked.message, { code, ...defined({ hint }) })
-}
-
-function endJournal(
-  journal: Journal,
-  { exit, interrupted }: ClusterApplyResult,
-  onEvent: (event: ApplyEvent) => void,
-): void {
-  try {
-    journal.write({ type: 'end', exit, interrupted })
-  } catch (error) {
-    onEvent(note(errorMessage(error), { code: 'JournalFailed' }))
-  }
 }
 
 function refuseAll(

@@ -1,5 +1,7 @@
 /** Claims, PersistentVolumes and VolumeAttachments as records. */
+import { IN_TREE_PLUGINS } from '../../desired/csi-translation/in-tree-plugin.ts'
 import { translatePersistentVolume } from '../../desired/csi-translation/translate.ts'
+import { BOUND_ANNOTATION } from '../../desired/resolve-claim.ts'
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'
 import type { SpecContext } from '../../plugins/plugin.ts'
@@ -9,8 +11,6 @@ import type { ReceivedClaim, ReceivedVolume } from './received.ts'
 
 /** On attachments that an apply of volctl has created. */
 export const CREATED_BY = 'volctl.io/created-by'
-
-const BOUND_ANNOTATION = 'pv.kubernetes.io/bind-completed'
 
 export function claimRecord({ metadata, spec, status }: ReceivedClaim): ClusterClaim {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
@@ -75,20 +75,9 @@ function namesOf(volume: PersistentVolume, context: SpecContext): Names {
   }
 }
 
-/** The names of in-tree plugins as a CSINode lists them in its annotation of migrated plugins. */
-const IN_TREE = {
-  awsElasticBlockStore: 'kubernetes.io/aws-ebs',
-  gcePersistentDisk: 'kubernetes.io/gce-pd',
-  azureDisk: 'kubernetes.io/azure-disk',
-  azureFile: 'kubernetes.io/azure-file',
-  cinder: 'kubernetes.io/cinder',
-  vsphereVolume: 'kubernetes.io/vsphere-volume',
-  portworxVolume: 'kubernetes.io/portworx-volume',
-} as const
-
 function inTreePlugin({ spec }: PersistentVolume): string | undefined {
-  for (const [source, plugin] of Object.entries(IN_TREE)) {
-    if (spec[source as keyof typeof IN_TREE] != null) return plugin
+  for (const [source, plugin] of Object.entries(IN_TREE_PLUGINS)) {
+    if (spec[source as keyof typeof IN_TREE_PLUGINS] != null) return plugin
   }
   return undefined
 }
