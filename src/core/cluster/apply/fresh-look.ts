@@ -290,12 +290,8 @@ function unlessApiError(error: unknown): undefined {
   return undefined
 }
 
-/** A claim of an ephemeral volume is named after its pod. */
-function claimsNamedBy({ name: pod, volumes }: ClusterPod): string[] {
-  return volumes.flatMap((volume) => {
-    if ('source' in volume) return []
-    return [volume.ephemeral === true ? `${pod}-${volume.name}` : volume.claim]
-  })
+function claimsNamedBy({ volumes }: ClusterPod): string[] {
+  return volumes.flatMap((volume) => ('source' in volume ? [] : [volume.claim]))
 }
 
 /**
