@@ -10,6 +10,7 @@ import type { Refusal } from '../../plan/plan.ts'
 import { ATTACH_LISTS, attachVolumes } from '../attach/attach-volumes.ts'
 import { reportMultiAttach } from '../attach/multi-attach.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
+import type { ClusterFacts } from '../context/cluster-facts.ts'
 import { blockedBy, ClusterFindings, finishOperations } from '../context/findings.ts'
 import { DETACH_LISTS, detachVolumes } from '../detach/detach-volumes.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
@@ -20,21 +21,37 @@ import { reportUnmatchedNames } from './unmatched-names.ts'
 
 /** Plans one pass over a cluster. Same state and options in, same bytes out. */
 export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
-  const context = clusterContext(state, options)
+  return passOver(clusterContext(state, options), options.acceptOutage)
+}
+
+/**
+ * The same over a part of a cluster, for what it says of one operation. The outage guard (S29) counts a whole cluster: it is not
+ * asked, and whoever asks for a part has asked it before.
+ */
+export function planPart(part: ClusterState, options: ClusterOptions, facts: ClusterFacts): ClusterPlan {
+  return passOver(clusterContext(part, options, facts), 'notAsked')
+}
+
+function passOver(context: ClusterContext, outage: number | undefined | 'notAsked'): ClusterPlan {
   const findings = new ClusterFindings()
   detachVolumes(context, findings)
   attachVolumes(context, findings)
   reportMultiAttach(context, findings)
   reportFindings(context, findings)
   reportUnmatchedNames(context, findings)
-  return planOf(context, findings)
+  return planOf(context, findings, outage)
 }
 
-function planOf(context: ClusterContext, findings: ClusterFindings): ClusterPlan {
+/** @param outage the number of detaches that a person accepted, if any */
+function planOf(
+  context: ClusterContext,
+  findings: ClusterFindings,
+  outage: number | undefined | 'notAsked',
+): ClusterPlan {
   const { state, options } = context
   const detaches = findings.operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined)
   const counts = outageCounts(context, detaches.length)
-  const refused = refuseOutage(counts, options.acceptOutage)
+  const refused = outage === 'notAsked' ? undefined : refuseOutage(counts, outage)
   const { kept, filtered } = filterOperations(context, findings.operations)
   const operations = finishOperations(kept).map((operation) =>
     refused === undefined ? operation : refusedBy(operation, refused),
