@@ -4,7 +4,8 @@
  *
  * - the controller's lease, the Node with its lease and CSINode, the attachment, its PersistentVolume and that one's claim;
  * - for a detach, a consistent list of the pods of its node: no other pod can want the volume there;
- * - for an attach, also all pods of the namespaces of its pods, where every pod with the same claim is, and all attachments;
+ * - for an attach, also all pods of the namespaces of its pods, where every pod with the same claim is, and all attachments, with one
+ *   list for the attaches of a few seconds (S26);
  * - claims that these pods name and that were not bound at the beginning, with their PersistentVolumes.
  *
  * Where finalizers are taken off, or a driver is held to be gone, the whole cluster is read: anything in it may be the driver.
@@ -46,21 +47,23 @@ const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-mana
 
 /**
  * @param cluster as it is known until now: of the look it decides only which claims are asked for
+ * @param isListed the list of all attachments was read a moment ago: of them only the operation's own is read again
  * @throws ApiError if anything of it cannot be read: nothing is done then
  */
 export async function lookAtVolume(
   client: KubeClient,
   cluster: KnownCluster,
   operation: ClusterOperation,
-  signal?: AbortSignal,
+  { isListed = false, signal }: { readonly isListed?: boolean; readonly signal?: AbortSignal } = {},
 ): Promise<FreshLook> {
   const reader = new FreshReader(client, cluster, signal)
   const { volume, attachment } = operation
   const isAttach = operation.kind === 'AttachVolume'
+  const needsAll = isAttach && !isListed
   // Pods after the rest, so that no attachment or Node is younger than the pods that want it; and at the very end, who acts.
   const [node, attachments, fresh] = await Promise.all([
     reader.node(operation.node),
-    isAttach ? reader.allAttachments() : reader.attachment(attachment.name),
+    needsAll ? reader.allAttachments() : reader.attachment(attachment.name),
     volume.persistentVolume === undefined ? undefined : reader.volume(volume.persistentVolume),
   ])
   const namespaces = isAttach ? [...new Set(operation.pods.flatMap(({ namespace }) => namespace ?? []))] : []
@@ -70,7 +73,7 @@ export async function lookAtVolume(
   return {
     capturedAt: new Date(Date.now() + (client.clockSkewMs ?? 0)).toISOString(),
     ...{ controller, node },
-    attachments: { records: attachments, ...(!isAttach && { of: attachment.name }) },
+    attachments: { records: attachments, ...(!needsAll && { of: attachment.name }) },
     pods: { namespaces, records: pods },
     volumes: {
       asked: volume.persistentVolume === undefined ? [] : [volume.persistentVolume],

@@ -104,7 +104,10 @@ export class KnownCluster {
     const { capturedAt, controller } = this.#head
     const sources = { capturedAt, controller, nodes: this.nodes.all() }
     const from = signsBegin({ ...sources, attachments: [] })
-    const attachments = [...this.#times].flatMap(([each, time]) => (time > from ? [each] : []))
+    const attachments: ClusterAttachment[] = []
+    this.#times.forEach((time, each) => {
+      if (time > from) attachments.push(each)
+    })
     return clusterFacts({ ...sources, attachments }, settleMs)
   }
 

@@ -15,7 +15,6 @@ import { describeAttachment } from '../context/kubectl.ts'
 import { attachmentRecord, CREATED_BY } from '../read/volume-records.ts'
 import { waitsToAttach, waitsToDetach, whyNoAttacher } from './attacher-waits.ts'
 import type { ClusterRun } from './cluster-run.ts'
-import { lookAtVolume } from './fresh-look.ts'
 
 export async function runOperation(run: ClusterRun, planned: ClusterOperation): Promise<void> {
   run.begin(planned)
@@ -84,15 +83,17 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
   const { uniqueName } = operation.volume
   if (uniqueName === undefined) return
   // One that cannot be made is no failure of the detach.
-  const look = await lookAtVolume(run.parts.client, run.cluster, operation).catch(() => undefined)
-  if (look === undefined) {
+  const hasLooked = await run.look(operation).then(
+    () => true,
+    () => false,
+  )
+  if (!hasLooked) {
     run.say(
       operation,
       `whether a pod that wants the volume appeared on node ${operation.node} meanwhile could not be read`,
     )
     return
   }
-  run.cluster.lay(look)
   const pods = run.contextOf(operation).desired.on(operation.node, uniqueName)?.pods ?? []
   for (const pod of pods) {
     const message = `pod ${namespacedName(pod)} wants the volume on node ${operation.node} and appeared while it was being detached`

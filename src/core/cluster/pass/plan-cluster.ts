@@ -21,37 +21,46 @@ import { reportUnmatchedNames } from './unmatched-names.ts'
 
 /** Plans one pass over a cluster. Same state and options in, same bytes out. */
 export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
-  return passOver(clusterContext(state, options), options.acceptOutage)
+  const context = clusterContext(state, options)
+  const findings = passOver(context)
+  reportUnmatchedNames(context, findings)
+  const counts = outageCounts(context, detachesOf(findings))
+  return planOf(context, findings, counts, refuseOutage(counts, options.acceptOutage))
 }
 
 /**
- * The same over a part of a cluster, for what it says of one operation. The outage guard (S29) counts a whole cluster: it is not
- * asked, and whoever asks for a part has asked it before.
+ * The same over a part of a cluster, for what it says of one operation. The outage guard (S29) counts a whole cluster, and names that
+ * match nothing are looked for in one: neither is asked.
+ *
+ * @param facts of the whole cluster
  */
 export function planPart(part: ClusterState, options: ClusterOptions, facts: ClusterFacts): ClusterPlan {
-  return passOver(clusterContext(part, options, facts), 'notAsked')
+  const context = clusterContext(part, options, facts)
+  const findings = passOver(context)
+  return planOf(context, findings, outageCounts(context, detachesOf(findings)), undefined)
 }
 
-function passOver(context: ClusterContext, outage: number | undefined | 'notAsked'): ClusterPlan {
+function passOver(context: ClusterContext): ClusterFindings {
   const findings = new ClusterFindings()
   detachVolumes(context, findings)
   attachVolumes(context, findings)
   reportMultiAttach(context, findings)
   reportFindings(context, findings)
-  reportUnmatchedNames(context, findings)
-  return planOf(context, findings, outage)
+  return findings
 }
 
-/** @param outage the number of detaches that a person accepted, if any */
+/** How many would be carried out. */
+function detachesOf({ operations }: ClusterFindings): number {
+  return operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined).length
+}
+
 function planOf(
   context: ClusterContext,
   findings: ClusterFindings,
-  outage: number | undefined | 'notAsked',
+  counts: OutageCounts,
+  refused: Refusal | undefined,
 ): ClusterPlan {
   const { state, options } = context
-  const detaches = findings.operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined)
-  const counts = outageCounts(context, detaches.length)
-  const refused = outage === 'notAsked' ? undefined : refuseOutage(counts, outage)
   const { kept, filtered } = filterOperations(context, findings.operations)
   const operations = finishOperations(kept).map((operation) =>
     refused === undefined ? operation : refusedBy(operation, refused),
