@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { createKubeClient, type KubeClient } from '../../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
-import { ATTACHMENTS, LEASES, listPath, NODES, objectPath, PODS } from '../../../src/core/model/resources.ts'
+import { ATTACHMENTS, CSI_NODES, LEASES, listPath, NODES, objectPath, PODS } from '../../../src/core/model/resources.ts'
 import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import { base, DRIVER } from '../../cluster/apply/scene.ts'
 import type { LoggedRequest } from '../../helpers/api-server/server.ts'
@@ -112,6 +112,11 @@ export class LiveCluster implements AsyncDisposable {
       const lease = objectPath(LEASES, { namespace: 'kube-node-lease', name: metadata.name })
       await this.#client.mergePatch(lease, { spec: { renewTime: now } })
     }
+  }
+
+  /** The node's part of the driver is gone, too. */
+  async withoutDriver(node: string): Promise<void> {
+    await this.#client.mergePatch(objectPath(CSI_NODES, { name: node }), { spec: { drivers: [] } })
   }
 
   /** `pv-data@node`, with `!` while it is on the way. */
