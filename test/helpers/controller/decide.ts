@@ -58,7 +58,7 @@ function mayDetach(seen: Sight, place: Place, memory: Memory, { now, longestWait
   const since = memory.get(key) ?? now
   memory.set(key, since)
   const node = seen.node(place.node)
-  // A volume is in use until a Node shows that it is not (R715), and a Node that does not exist shows nothing.
+  // A volume is in use until a Node shows that it is not, and a Node that does not exist shows nothing.
   const isInUse = node?.status?.volumesInUse?.includes(uniqueNameOf(place.driver, place.handle)) ?? node === undefined
   const isReady = node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false
   const isForced = now - since >= longestWaitMs && !isReady
