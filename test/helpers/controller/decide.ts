@@ -126,13 +126,14 @@ class Sight {
   /** R714, R717, R718: by VolumeAttachments whose PersistentVolume exists, and by what Nodes list as attached. */
   attached(): Place[] {
     const places = [
+      ...this.#world.nodes.flatMap(({ metadata, status }) =>
+        (status?.volumesAttached ?? []).flatMap(({ name }) => placeOfName(name, metadata.name)),
+      ),
+      // Later ones win: these know their PersistentVolume.
       ...this.#world.attachments.flatMap(({ metadata, spec }) => {
         const place = this.#place(spec.source.persistentVolumeName, spec.nodeName)
         return metadata.deletionTimestamp == null && place !== undefined ? [place] : []
       }),
-      ...this.#world.nodes.flatMap(({ metadata, status }) =>
-        (status?.volumesAttached ?? []).flatMap(({ name }) => placeOfName(name, metadata.name)),
-      ),
     ]
     return [...new Map(places.map((place) => [this.keyOf(place), place])).values()]
   }
@@ -145,10 +146,12 @@ class Sight {
     })
   }
 
+  /** One of another name it cannot delete: it deletes what has the right name, finds nothing, and forgets the volume there. */
   attachmentsOf({ driver, handle }: Place): World['attachments'] {
-    return this.#world.attachments.filter(({ spec }) => {
+    return this.#world.attachments.filter(({ metadata, spec }) => {
       const csi = this.#volumes.get(spec.source.persistentVolumeName ?? '')?.spec.csi
-      return csi?.driver === driver && csi.volumeHandle === handle
+      const isSame = csi?.driver === driver && csi.volumeHandle === handle
+      return isSame && metadata.name === nameOfAttachment(driver, handle, spec.nodeName)
     })
   }
 
