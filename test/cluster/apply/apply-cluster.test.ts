@@ -1,6 +1,4 @@
 /** Applies over HTTPS, with an external attacher that is a process of its own. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { KubeClient } from '../../../src/core/api/kube-client.ts'
@@ -24,7 +22,6 @@ import { failureOf } from '../../api/connect.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { defaultUsers, loadRole } from '../../helpers/api-server/users.ts'
 import { startAttacher } from '../../helpers/attacher/start.ts'
-import { nodeProgram } from '../../helpers/programs.ts'
 import {
   type Applied,
   ago,
@@ -116,16 +113,6 @@ function afterFirstLook(client: KubeClient, hook: () => Promise<void>): KubeClie
       }
     },
   })
-}
-
-async function killedAfter(changesLeft: number): Promise<boolean> {
-  const program = fileURLToPath(new URL('./workers/victim.ts', import.meta.url))
-  const child = spawn(...nodeProgram(program, [api.kubeconfig('admin'), String(changesLeft)]), {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const [status, signal] = (await once(child, 'close')) as [number | null, string | null]
-  if (signal === null && status !== 0) throw new Error(`the victim ended with status ${status}`)
-  return signal === 'SIGKILL'
 }
 
 /** Web-0 was moved from a node that is gone to one that is ready. */
@@ -508,25 +495,5 @@ describe('interrupts', () => {
     const plan = await planOf(admin(), GONE)
     const other = { ...plan, cluster: { ...plan.cluster, uid: 'other' } }
     expect(await failureOf(apply(admin(), other, { options: GONE }))).toMatchObject({ code: 'OtherCluster' })
-  })
-})
-
-describe('a process that is killed right after its n-th change', () => {
-  it('leaves a cluster of which the next plan is right, and the next apply finishes', async () => {
-    await using _ = await startAttacher(api, { driver: DRIVER })
-    let [wasKilled, changesLeft] = [true, 0]
-    for (; wasKilled; changesLeft++) {
-      await given(...moved())
-      wasKilled = await killedAfter(changesLeft)
-      // As if the lease of the dead apply had expired.
-      await api.remove('Lease', 'volctl-cluster-apply', 'kube-system')
-      await expect.poll(async () => (await planOf(admin(), GONE)).waiting).toEqual([])
-      const applied = await apply(admin(), await planOf(admin(), GONE), { options: GONE })
-      expect(applied.result).toMatchObject({ exit: 0, left: [] })
-      const names = (await listObjects(admin(), ATTACHMENTS)).items.map(({ metadata }) => metadata.name)
-      expect(names.toSorted()).toEqual([attachmentOf('data', 'here'), attachmentOf('other', 'busy')].toSorted())
-    }
-    // Taking the lease, deleting, creating, giving the lease back.
-    expect(changesLeft).toBe(5)
   })
 })
