@@ -14,6 +14,7 @@ import {
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
+import { podsAskedFor } from '../core/explain/asked-pods.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
@@ -157,7 +158,10 @@ export default class Explain extends VolctlCommand {
   async #explained(words: readonly string[], flags: ExplainFlags) {
     const what = typedQuestion(words, flags.namespace)
     try {
-      const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
+      const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), {
+        attributes: 'all',
+        wholePods: (pods) => podsAskedFor(what, pods),
+      })
       return { state, explained: explain(state, this.#options(flags), typedPath(what)) }
     } catch (error) {
       const [word = '', ...more] = words
@@ -179,7 +183,7 @@ export default class Explain extends VolctlCommand {
         hint: 'Save one to a file.',
       })
     const asking = {
-      look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all'),
+      look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), { attributes: 'all' }),
       options: this.#options(flags),
       whole: async (state: LoadedNode, explained: Explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
