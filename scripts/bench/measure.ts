@@ -106,16 +106,28 @@ const PEAK_MEMORY = `my $usage = "\\0" x 144; open(STDOUT, ">", $ENV{OUTPUT}); s
 syscall(SYS, -1, $usage); print STDERR unpack("x32 q", $usage)`
 const GETRUSAGE: Readonly<Record<string, number>> = { x64: 98, arm64: 165 }
 
-/** The peak memory of a command, in MB. @throws if it fails */
-export async function peakMemory({ command, env = {}, stdout = '/dev/null' }: Timed): Promise<number> {
+/** One run with the peak memory of the program alone, in MB. @throws if it fails */
+export async function weighed({
+  command,
+  env = {},
+  stdout = '/dev/null',
+}: Timed): Promise<Run & { readonly mb: number }> {
   const script = PEAK_MEMORY.replace('SYS', String(GETRUSAGE[process.arch]))
+  const cpuBefore = childrenCpuMs()
+  const started = performance.now()
   const child = spawn('perl', ['-e', script, ...command], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', OUTPUT: stdout, ...env },
   })
   const [said, [status]] = await Promise.all([text(child.stderr), once(child, 'exit') as Promise<[number | null]>])
+  const ms = performance.now() - started
   if (status !== 0) throw new Error(`${command.join(' ')} failed: ${said}`)
-  return Number(said.trim().split('\n').at(-1)) / 1024
+  return { ms, cpuMs: childrenCpuMs() - cpuBefore, mb: Number(said.trim().split('\n').at(-1)) / 1024 }
+}
+
+/** The peak memory of a command, in MB. @throws if it fails */
+export async function peakMemory(command: Timed): Promise<number> {
+  return (await weighed(command)).mb
 }
 
 function median(values: readonly number[]): number {

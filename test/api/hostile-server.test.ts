@@ -41,11 +41,11 @@ describe('a request to what is no API server ends', () => {
     {
       trick: 'a list without end',
       code: 'AnswerTooLarge',
-      says: /GET \/api\/v1\/pods is larger than 4194304 bytes/,
+      says: /GET \/api\/v1\/pods is larger than 1048576 bytes/,
     },
-    { trick: 'a few bytes that unpack without end', code: 'AnswerTooLarge', says: /larger than 4194304 bytes/ },
+    { trick: 'a few bytes that unpack without end', code: 'AnswerTooLarge', says: /larger than 1048576 bytes/ },
     // Whichever comes first.
-    { trick: 'pieces of one byte', code: 'AnswerTooLarge|Timeout', says: /larger than 4194304 bytes|did not answer/ },
+    { trick: 'pieces of one byte', code: 'AnswerTooLarge|Timeout', says: /larger than 1048576 bytes|did not answer/ },
     { trick: 'a byte now and then', code: 'Timeout', says: /did not answer within 1\.5 s/ },
     { trick: 'a packed byte now and then', code: 'Timeout', says: /did not answer within 1\.5 s/ },
     { trick: 'hints without end', code: 'Timeout', says: /did not answer within 1\.5 s/ },
@@ -56,7 +56,7 @@ describe('a request to what is no API server ends', () => {
     { trick: 'another protocol', code: 'ApiUnreachable', says: /closed without an answer/ },
     { trick: 'a list of nothing', code: 'BadAnswer', says: /something other than objects/, stays: true },
   ])('$trick: $code', async ({ trick, code, says, stays = false }) => {
-    const limits = { answerBytes: 4 * MEBIBYTE }
+    const limits = { listBytes: MEBIBYTE }
     const asking = await meet(trick, { deadlineMs: 1500, limits })
     const began = performance.now()
     const error = (await failureOf(asking.list(PODS))) as ApiError

@@ -1,5 +1,6 @@
 import { ApiError } from '../../src/core/api/api-error.ts'
-import type { KubeClient, ListEnd, ListVisitor, ObjectList } from '../../src/core/api/kube-client.ts'
+import type { KubeClient, ObjectList } from '../../src/core/api/kube-client.ts'
+import type { ListEnd, ListVisitor } from '../../src/core/api/list-pages.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
 
 /** An API server's answers, by path; for a list, its items. */
@@ -71,11 +72,11 @@ export class CapturedClient implements KubeClient {
     return { items, resourceVersion: '7' }
   }
 
-  async walk<T>(path: string, visitor: ListVisitor<T>): Promise<ListEnd> {
+  async walk<T, Kept>(path: string, visitor: ListVisitor<T, Kept>): Promise<ListEnd> {
     visitor.begin()
     const { items, ...end } = await this.list<T>(path)
-    for (const item of items) visitor.take(item)
-    visitor.page?.()
+    const kept = items.map((item, index) => visitor.take(item, index))
+    visitor.page(kept, { kind: 'List' })
     return end
   }
 

@@ -153,6 +153,15 @@ export function answerTooLarge(server: string, request: string, why: string): Ap
   })
 }
 
+/** @param what continues "the answer to GET … is" */
+export function badAnswer(server: string, request: string, what: string): ApiError {
+  return new ApiError('BadAnswer', `${server}: the answer to ${request} is ${what}.`, {
+    status: 0,
+    reason: 'BadAnswer',
+    hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',
+  })
+}
+
 /** A failure below HTTP: no connection, an untrusted server, an answer that breaks off. */
 export function errorFromTransport(error: unknown, server: string): ApiError {
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }

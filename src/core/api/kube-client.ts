@@ -1,11 +1,18 @@
 import { defined } from '../lang/defined.ts'
-import type { ApiObject } from '../model/objects.ts'
 import type { Insecure } from '../model/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
 import { TooLarge } from '../trust/plain-files.ts'
-import { ApiError, answerTooLarge, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
-import { hasMetadata, reduced } from './reduce-object.ts'
+import { ApiError, answerTooLarge, badAnswer, errorFromAnswer, errorFromTransport, lateError } from './api-error.ts'
+import {
+  type BodyReader,
+  type ListEnd,
+  type ListHead,
+  type ListVisitor,
+  ListWalk,
+  type WalkLimits,
+} from './list-pages.ts'
+import { hasMetadata } from './reduce-object.ts'
 import { withRetry } from './retry.ts'
 import type { CredentialKind, KubeCredentials } from './transport/connection.ts'
 import { type Answer, createTransport, type OpenAnswer, type Transport } from './transport/transport.ts'
@@ -26,22 +33,6 @@ export interface ObjectList<T> extends ListEnd {
   readonly items: T[]
 }
 
-/** What the last page of a list shows. */
-export interface ListEnd {
-  /** The one state that all pages show. */
-  readonly resourceVersion?: string
-}
-
-/** Takes the objects of a list one by one, so that no page has to be kept. */
-export interface ListVisitor<T> {
-  /** Called before the first object, and again whenever an expired list is started again: what was taken before is void. */
-  begin(): void
-  /** An object as the server sent it, with type and metadata, without managedFields. */
-  take(object: T): void
-  /** Called after each page. */
-  page?(): void
-}
-
 /** A client of one API server, for JSON objects. */
 export interface KubeClient {
   readonly server: string
@@ -55,12 +46,16 @@ export interface KubeClient {
   /** The whole list as one consistent state: resourceVersion unset, pages joined (S2, N45, N47); each object reduced. */
   list<T>(path: string, settings?: RequestSettings): Promise<ObjectList<T>>
   /**
-   * The same for lists that are too large to be kept. The next page is asked for while one is taken apart, so that at most two
-   * are in memory.
+   * The same for lists that are too large to be kept: what is kept of each object is made while its page comes in.
    *
    * @param limits other than those of a node's lists
    */
-  walk<T>(path: string, visitor: ListVisitor<T>, settings?: RequestSettings, limits?: WalkLimits): Promise<ListEnd>
+  walk<T, Kept>(
+    path: string,
+    visitor: ListVisitor<T, Kept>,
+    settings?: RequestSettings,
+    limits?: WalkLimits,
+  ): Promise<ListEnd>
   /** A POST that stores nothing (self reviews), so that it may be repeated. */
   review<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
   delete<T>(path: string, body: object, settings?: RequestSettings): Promise<T>
@@ -93,17 +88,10 @@ export interface KubeClientOptions {
 }
 
 /** Limits of answers (S34): above what the largest clusters need, and below a node's memory. */
-export interface ClientLimits {
-  /** Of one answer, raw and unpacked. */
+export interface ClientLimits extends WalkLimits {
+  /** Of one answer that is no list, raw and unpacked. */
   readonly answerBytes: number
-  /** All pages of one list. */
-  readonly listBytes: number
-  readonly listPages: number
-  readonly listMs: number
 }
-
-/** Limits of all pages of one list that is walked. */
-export type WalkLimits = Pick<ClientLimits, 'listBytes' | 'listPages' | 'listMs'>
 
 /** Memory for one look at the API (weightOf): enough for some 35,000 volumes with their claims and attachments. */
 export function keptBudget(): Budget {
@@ -112,7 +100,8 @@ export function keptBudget(): Budget {
 
 const LIMITS: ClientLimits = {
   answerBytes: 64 * 1024 * 1024,
-  listBytes: 128 * 1024 * 1024,
+  // All attachments of the largest cluster, with their managedFields. What is kept of them, keptBudget bounds.
+  listBytes: 512 * 1024 * 1024,
   listPages: 2000,
   listMs: 120_000,
 }
@@ -126,24 +115,6 @@ const PAGE_SIZE = 500
 /** How often a list that expired half-way is started again. */
 const LIST_RESTARTS = 3
 
-interface ListBody<T> {
-  readonly kind?: string
-  readonly apiVersion?: string
-  readonly metadata?: {
-    readonly resourceVersion?: string
-    readonly continue?: string
-    readonly remainingItemCount?: number
-  }
-  readonly items?: T[] | null
-}
-
-/** A page that was asked for early. */
-interface ComingPage {
-  readonly token: string
-  readonly answer: Promise<Answer>
-  drop(): void
-}
-
 interface Exchange extends RequestSettings {
   readonly method: string
   readonly path: string
@@ -151,6 +122,8 @@ interface Exchange extends RequestSettings {
   /** Of the body; default: application/json. */
   readonly contentType?: string
   readonly idempotent: boolean
+  /** Reads the body of an attempt that is not a failure; otherwise it is collected. */
+  readonly newReader?: () => BodyReader
 }
 
 /** Connects lazily: nothing is read or run before the first request. */
@@ -232,15 +205,18 @@ class HttpKubeClient implements PodClient {
   async list<T>(path: string, settings: RequestSettings = {}): Promise<ObjectList<T>> {
     const { kept = keptBudget() } = settings
     let items: T[] = []
-    const end = await this.walk<T>(
+    const end = await this.walk<T, T>(
       path,
       {
         begin: () => {
           items = []
         },
         take: (item) => {
-          items.push(item)
           this.#keep(item, { kept }, `GET ${path}`)
+          return item
+        },
+        page: (page, head) => {
+          for (const item of page) items.push(withType(item, head))
         },
       },
       settings,
@@ -248,19 +224,24 @@ class HttpKubeClient implements PodClient {
     return { items, ...end }
   }
 
-  async walk<T>(
+  async walk<T, Kept>(
     path: string,
-    visitor: ListVisitor<T>,
+    visitor: ListVisitor<T, Kept>,
     settings: RequestSettings = {},
     limits: WalkLimits = this.#limits,
   ): Promise<ListEnd> {
     const { listMs } = limits
     const late = AbortSignal.timeout(listMs)
     const signal = settings.signal ? AbortSignal.any([settings.signal, late]) : late
+    const ask = (token: string, ended: AbortSignal, newReader: () => BodyReader): Promise<Answer> => {
+      const query = { ...settings.query, limit: String(this.#pageSize), ...(token !== '' && { continue: token }) }
+      return this.#answer({ ...settings, query, signal: ended, method: 'GET', path, idempotent: true, newReader })
+    }
+    const { server } = this
     for (let restarts = 0; ; restarts++) {
       visitor.begin()
       try {
-        return await this.#pages<T>(path, visitor, { ...settings, signal }, limits)
+        return await new ListWalk({ server, path, visitor, limits, signal, ask, budget: this.#budget }).end()
       } catch (error) {
         settings.signal?.throwIfAborted()
         if (late.aborted) throw lateError(this.server, listMs, `all pages of GET ${path}`)
@@ -275,74 +256,11 @@ class HttpKubeClient implements PodClient {
     this.#transport = undefined
   }
 
-  async #pages<T>(
-    path: string,
-    visitor: ListVisitor<T>,
-    settings: RequestSettings,
-    { listBytes, listPages }: WalkLimits,
-  ): Promise<ListEnd> {
-    const request = `GET ${path}`
-    let token = ''
-    let bytes = 0
-    let coming: ComingPage | undefined
-    try {
-      for (let pages = 1; ; pages++) {
-        const answer = await (coming?.token === token ? coming.answer : this.#page(path, token, settings))
-        bytes += answer.body.length
-        if (bytes > listBytes)
-          throw answerTooLarge(this.server, request, `has more than ${listBytes} bytes in ${pages} pages`)
-        coming = pages < listPages ? this.#nextPage(path, answer, settings) : undefined
-        const page = this.#parsed<ListBody<T>>(answer, request)
-        this.#takePage(path, page, visitor)
-        const next = page.metadata?.continue ?? ''
-        if (next === '') {
-          if ((page.metadata?.remainingItemCount ?? 0) > 0) throw this.#badAnswer(request, 'a list that is cut off')
-          return defined({ resourceVersion: page.metadata?.resourceVersion })
-        }
-        if (next === token) throw this.#badAnswer(request, 'the same page again')
-        if (pages === listPages) throw answerTooLarge(this.server, request, `has more than ${listPages} pages`)
-        token = next
-      }
-    } finally {
-      coming?.drop()
-    }
-  }
-
-  #takePage<T>(path: string, page: ListBody<T>, visitor: ListVisitor<T>): void {
-    // An empty list of another kind, or one without items, would make all objects look deleted (S3).
-    if (!isListOf(path, page.kind) || !(page.items === null || Array.isArray(page.items))) {
-      throw this.#badAnswer(`GET ${path}`, 'not a list')
-    }
-    // One by one: a page can be too long for an argument list.
-    for (const item of page.items ?? []) {
-      if (!hasMetadata(item)) throw this.#badAnswer(`GET ${path}`, 'a list of something other than objects')
-      visitor.take(withType(reduced(item), page) as T)
-    }
-    visitor.page?.()
-  }
-
-  #page(path: string, token: string, settings: RequestSettings): Promise<Answer> {
-    const query = { ...settings.query, limit: String(this.#pageSize), ...(token !== '' && { continue: token }) }
-    return this.#answer({ ...settings, query, method: 'GET', path, idempotent: true })
-  }
-
-  /** Asks for the next page before this one is taken apart, if its token can be seen (which only saves time). */
-  #nextPage(path: string, { body }: Answer, settings: RequestSettings): ComingPage | undefined {
-    const token = tokenSeen(body)
-    if (token === undefined) return undefined
-    const dropped = new AbortController()
-    const signal = settings.signal ? AbortSignal.any([settings.signal, dropped.signal]) : dropped.signal
-    const answer = this.#page(path, token, { ...settings, signal })
-    // A page that nobody waits for any more may fail unseen.
-    answer.catch(() => {})
-    return { token, answer, drop: () => dropped.abort() }
-  }
-
   async #object<T>(exchange: Exchange): Promise<T> {
     const request = `${exchange.method} ${exchange.path}`
     const object = this.#parsed<T>(await this.#answer(exchange), request)
     if (exchange.method === 'GET' && exchange.plain !== true && !hasMetadata(object))
-      throw this.#badAnswer(request, 'not an object')
+      throw badAnswer(this.server, request, 'not an object')
     this.#keep(object, exchange, request)
     return object
   }
@@ -368,9 +286,9 @@ class HttpKubeClient implements PodClient {
       value = parseJson(body, { maxBytes: this.#limits.answerBytes, maxMemory: ANSWER_MEMORY })
     } catch (error) {
       if (error instanceof JsonLimitError) throw answerTooLarge(this.server, request, error.message)
-      throw this.#badAnswer(request, 'not JSON')
+      throw badAnswer(this.server, request, 'not JSON')
     }
-    if (typeof value !== 'object' || value === null) throw this.#badAnswer(request, 'not an object')
+    if (typeof value !== 'object' || value === null) throw badAnswer(this.server, request, 'not an object')
     return value as T
   }
 
@@ -413,24 +331,29 @@ class HttpKubeClient implements PodClient {
   }
 
   async #try(exchange: Exchange, transport: Transport): Promise<Answer> {
-    const { method, path, body, contentType, signal } = exchange
+    const { method, path, body, contentType, signal, newReader } = exchange
     const request = `${method} ${path}`
     const deadlineMs = exchange.deadlineMs ?? this.#deadlineMs
-    const deadline = AbortSignal.timeout(deadlineMs)
+    const late = new AbortController()
+    const deadline = setTimeout(() => late.abort(), deadlineMs)
+    const reader = newReader && new Reading(newReader(), () => deadline.refresh())
     const began = performance.now()
     let answer: Answer
     try {
       answer = await transport.send({
         method,
         url: this.#url(exchange),
-        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-        ...defined({ body: body === undefined ? undefined : JSON.stringify(body), contentType }),
+        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+        ...defined({ body: body === undefined ? undefined : JSON.stringify(body), contentType, into: reader }),
       })
     } catch (error) {
       if (signal?.aborted) throw signal.reason
-      if (deadline.aborted) throw lateError(this.server, deadlineMs)
+      if (late.signal.aborted) throw lateError(this.server, deadlineMs)
       if (error instanceof TooLarge) throw answerTooLarge(this.server, request, error.why)
-      throw errorFromTransport(error, this.server)
+      throw reader?.failure ?? errorFromTransport(error, this.server)
+    } finally {
+      clearTimeout(deadline)
+      reader?.close()
     }
     this.#noteClock(answer, performance.now() - began)
     if (answer.status >= 200 && answer.status < 300) return answer
@@ -479,35 +402,50 @@ class HttpKubeClient implements PodClient {
     const date = Date.parse(String(answer.headers.date ?? ''))
     if (!Number.isNaN(date)) this.clockSkewMs = Math.round(date - (Date.now() - tookMs / 2))
   }
+}
 
-  #badAnswer(request: string, what: string): ApiError {
-    return new ApiError('BadAnswer', `${this.server}: the answer to ${request} is ${what}.`, {
-      status: 0,
-      reason: 'BadAnswer',
-      hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',
-    })
+/** So much of an answer has to come within a deadline: a list of hundreds of MB takes longer than any other answer. */
+const BYTES_PER_DEADLINE = 64 * 1024 * 1024
+
+/** Hands on what comes to a reader. */
+class Reading {
+  readonly maxBytes: number
+  /** What the reader has thrown: no failure of the connection. */
+  failure: unknown
+  readonly #reader: BodyReader
+  readonly #more: () => void
+  #bytes = 0
+
+  /** @param more called whenever enough has come for another deadline */
+  constructor(reader: BodyReader, more: () => void) {
+    this.maxBytes = reader.maxBytes
+    this.#reader = reader
+    this.#more = more
+  }
+
+  readonly take = (piece: Buffer): void => {
+    this.#bytes += piece.length
+    if (this.#bytes >= BYTES_PER_DEADLINE) {
+      this.#bytes -= BYTES_PER_DEADLINE
+      this.#more()
+    }
+    try {
+      this.#reader.take(piece)
+    } catch (error) {
+      this.failure = error
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#reader.close()
   }
 }
 
-/** True for the kind of list that belongs to this path: a PodList for `…/pods`. */
-function isListOf(path: string, kind: unknown): boolean {
-  const plural = path.slice(path.lastIndexOf('/') + 1)
-  return typeof kind === 'string' && kind.toLowerCase() === `${plural.slice(0, -1)}list`
-}
-
 /** Items of a list come without kind and apiVersion. */
-function withType(item: ApiObject, list: ListBody<unknown>): ApiObject {
+function withType<T>(item: T, { kind, apiVersion = '' }: ListHead): T {
   const typed = item as { kind?: string; apiVersion?: string }
-  typed.kind ??= list.kind?.slice(0, -'List'.length) ?? ''
-  typed.apiVersion ??= list.apiVersion ?? ''
+  typed.kind ??= kind.slice(0, -'List'.length)
+  typed.apiVersion ??= apiVersion
   return item
-}
-
-/** An API server writes a list's metadata before its items. */
-const HEAD_BYTES = 4096
-
-/** The token of the next page, if it stands in the first bytes of a page; a text of an object may look like one. */
-function tokenSeen(body: Buffer): string | undefined {
-  const head = body.subarray(0, HEAD_BYTES).toString('latin1')
-  return /^\{[^[]*?"metadata":\s*\{[^{}[]*?"continue":\s*"([\w+/=-]+)"/.exec(head)?.[1]
 }

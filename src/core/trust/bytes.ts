@@ -42,9 +42,30 @@ export interface Bounds {
  *
  * @throws TooLarge, the signal's reason, or an error of the stream or its compression
  */
-export async function collect(stream: Readable, { maxBytes, budget, encoding, signal }: Bounds): Promise<Buffer> {
+export async function collect(stream: Readable, bounds: Bounds): Promise<Buffer> {
+  const { budget } = bounds
   const gathered = new Gathered()
-  let held = 0
+  try {
+    for await (const piece of pieces(stream, bounds)) {
+      budget?.take(piece.length)
+      gathered.add(piece)
+    }
+    return gathered.all()
+  } finally {
+    budget?.giveBack(gathered.length)
+  }
+}
+
+/**
+ * The same piece by piece, decompressed, for whoever keeps only some of it, and bounds that.
+ *
+ * @throws TooLarge, the signal's reason, or an error of the stream or its compression
+ */
+export async function* pieces(
+  stream: Readable,
+  { maxBytes, encoding, signal }: Omit<Bounds, 'budget'>,
+): AsyncGenerator<Buffer, void, undefined> {
+  let given = 0
   let received = 0
   const source = encoding === 'gzip' ? stream.pipe(createGunzip()) : stream
   const giveUp = (): void => void stream.destroy(asError(signal?.reason))
@@ -62,16 +83,13 @@ export async function collect(stream: Readable, { maxBytes, budget, encoding, si
       stream.once('close', () => stream.readableEnded || source.destroy(new Error('cut off')))
     }
     for await (const chunk of source as AsyncIterable<Buffer>) {
-      budget?.take(chunk.length)
-      held += chunk.length
-      if (held > maxBytes) throw tooLarge(maxBytes)
-      gathered.add(chunk)
+      given += chunk.length
+      if (given > maxBytes) throw tooLarge(maxBytes)
+      yield chunk
     }
     signal?.throwIfAborted()
-    return gathered.all()
   } finally {
     signal?.removeEventListener('abort', giveUp)
-    budget?.giveBack(held)
     stream.destroy()
     if (source !== stream) source.destroy()
   }
@@ -85,12 +103,19 @@ const BLOCK = 256 * 1024
  * Collects pieces of any size in blocks. A sender may send single bytes; keeping each piece would cost a hundred times its
  * size, and the whole buffer in which it was received.
  */
-class Gathered {
+export class Gathered {
   readonly #full: Buffer[] = []
   #block = Buffer.allocUnsafeSlow(FIRST_BLOCK)
   #used = 0
+  #length = 0
+
+  /** Of all pieces together. */
+  get length(): number {
+    return this.#length
+  }
 
   add(piece: Buffer): void {
+    this.#length += piece.length
     for (let done = 0; done < piece.length; ) {
       if (this.#used === this.#block.length) {
         this.#full.push(this.#block)

@@ -1,4 +1,7 @@
 import { isAscii } from 'node:buffer'
+import { JsonLimitError, JsonScan } from './json-scan.ts'
+
+export { JsonLimitError } from './json-scan.ts'
 
 /** Limits of a document. One that exceeds them is refused before it is parsed. */
 export interface JsonLimits {
@@ -16,17 +19,6 @@ export const JSON_LIMITS: JsonLimits = {
   maxDepth: 100,
   maxValues: 3_000_000,
   maxMemory: 380_000_000,
-}
-
-/** Its message continues a sentence that begins with the document's name. */
-export class JsonLimitError extends Error {
-  override readonly name = 'JsonLimitError'
-  readonly code: 'TooLarge' | 'TooDeep' | 'TooManyValues'
-
-  constructor(code: 'TooLarge' | 'TooDeep' | 'TooManyValues', message: string) {
-    super(message)
-    this.code = code
-  }
 }
 
 /**
@@ -48,23 +40,13 @@ export function parseJson(document: Buffer | string, limits: Partial<JsonLimits>
 }
 
 /**
- * JSON.parse itself has no bounds: it copes with any depth, but code that then walks the value ends in a RangeError, and two
- * bytes of text can become a hundred of memory. So the bytes are scanned once before. The scan counts commas and brackets,
- * which makes one for each value or a little more, and two things that cost V8 much more than a value:
- *
- * - a name that follows the names before it in its object in a new order counts ten: V8 keeps a shape for each such order.
- *   Real documents have few, a snapshot some 400, whether of 15,000 values or of a million;
- * - a name that begins with a digit counts three: an object with an index has a table of its own.
+ * Refuses what would take too much memory, or is nested too deep (json-scan.ts).
  *
  * Growth of VmHWM, measured with documents of 3 million values (Node 26): numbers, short texts, `[]` and `{}` take 12 to 72
  * bytes each beside the text; `{"9":0}` and the like up to 200 for each value; objects of a hundred new names each 700 for
- * each name, which makes 2.2 GB and 18 s of 28 MB. By this count nothing takes more than 72. Meanwhile, all of the text
- * exists three times: as bytes, as text, in its strings; the latter two take twice as much where one character needs it. A
+ * each name, which makes 2.2 GB and 18 s of 28 MB. By the count of the scan nothing takes more than 72. Meanwhile, all of the
+ * text exists three times: as bytes, as text, in its strings; the latter two take twice as much where one character needs it. A
  * document within the default limits keeps a process of 80 MB below 470 MB.
- *
- * The scan takes 115 to 145 ms for a snapshot of 60 MB with 1.2 million values (410 to 510 MB/s), JSON.parse 160 to
- * 210. It goes through texts byte by byte: finding their ends with indexOf is no faster for short texts, which JSON mostly
- * has, and slows down to 40 MB/s for texts full of escaped quotes.
  *
  * @throws JsonLimitError
  */
@@ -74,7 +56,7 @@ export function requireBoundedJson(bytes: Buffer, limits: Partial<JsonLimits> = 
   const most = Math.min(maxBytes, Math.floor(maxMemory / copies))
   if (bytes.length > most) throw tooLarge(most)
   const forValues = maxMemory - bytes.length * copies
-  lookOver(bytes, maxDepth, Math.min(maxValues, Math.floor(forValues / BYTES_PER_VALUE)))
+  new JsonScan(maxDepth, Math.min(maxValues, Math.floor(forValues / BYTES_PER_VALUE))).look(bytes, 0, true)
 }
 
 const BYTES_PER_VALUE = 72
@@ -82,87 +64,6 @@ const BYTES_PER_VALUE = 72
 const COPIES = 3
 /** V8 has one byte for each character of a text, or two for each. */
 const WIDE_COPIES = 5
-
-/** How many values each of these counts as. */
-const NEW_NAME = 10
-const INDEX_NAME = 3
-
-const QUOTE = 0x22
-const COMMA = 0x2c
-const OPEN_LIST = 0x5b
-const BACKSLASH = 0x5c
-const CLOSE_LIST = 0x5d
-const OPEN_OBJECT = 0x7b
-const CLOSE_OBJECT = 0x7d
-
-/** The hash of no names (FNV-1a). Zero stands for a list. */
-const NO_NAMES = 0x2545f491
-const FNV_PRIME = 0x01000193
-
-/** Checks the bytes as far as they are JSON; JSON.parse reports the rest. */
-function lookOver(bytes: Uint8Array, maxDepth: number, most: number): void {
-  const { length } = bytes
-  const orders = new Set<number>()
-  /** Almost all were met a moment ago, and are found without a look into the set. */
-  const recent = new Int32Array(RECENT)
-  /** For each open object, the hash of its names so far. */
-  const names = new Int32Array(maxDepth + 1)
-  let depth = 0
-  let values = 1
-  let isName = false
-  for (let at = 0; at < length; ) {
-    const byte = bytes[at++]
-    if (byte === QUOTE) {
-      if (!isName) {
-        while (at < length) {
-          const inside = bytes[at++]
-          if (inside === QUOTE) break
-          if (inside === BACKSLASH) at++
-        }
-        continue
-      }
-      isName = false
-      if (mayBeIndex(bytes[at])) values += INDEX_NAME
-      let hash = names[depth] as number
-      while (at < length) {
-        const inside = bytes[at++] as number
-        hash = Math.imul(hash ^ inside, FNV_PRIME)
-        if (inside === QUOTE) break
-        if (inside === BACKSLASH) at++
-      }
-      hash ||= NO_NAMES
-      names[depth] = hash
-      const slot = hash & (RECENT - 1)
-      if (recent[slot] !== hash) {
-        recent[slot] = hash
-        if (!orders.has(hash)) values += NEW_NAME
-        orders.add(hash)
-      }
-    } else if (byte === COMMA) {
-      values++
-      isName = names[depth] !== 0
-    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      if (depth === maxDepth) throw new JsonLimitError('TooDeep', `is nested more than ${maxDepth} deep`)
-      values++
-      isName = byte === OPEN_OBJECT
-      names[++depth] = isName ? NO_NAMES : 0
-    } else {
-      if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-        isName = false
-        if (depth > 0) depth--
-      }
-      continue
-    }
-    if (values > most) throw new JsonLimitError('TooManyValues', `has more than ${most} values`)
-  }
-}
-
-const RECENT = 4096
-
-/** True if the first byte is a digit, or begins an escape that may be one. */
-function mayBeIndex(byte = 0): boolean {
-  return (byte >= 0x30 && byte <= 0x39) || byte === BACKSLASH
-}
 
 function tooLarge(most: number): JsonLimitError {
   return new JsonLimitError('TooLarge', `is larger than ${most} bytes`)

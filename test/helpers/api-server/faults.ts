@@ -18,6 +18,8 @@ export interface Fault {
     | { readonly type: 'drop' }
     /** The same, but the request is carried out. */
     | { readonly type: 'lose' }
+    /** The connection ends in the middle of the answer, after so many of its bytes. */
+    | { readonly type: 'cut'; readonly bytes: number }
     /** Never answered. */
     | { readonly type: 'hang' }
     | { readonly type: 'delay'; readonly ms: number }
@@ -63,6 +65,14 @@ export async function applyFault(
         request.socket.destroy()
         return response
       }
+      return false
+    case 'cut':
+      response.end = ((body: string) => {
+        const whole = Buffer.from(body)
+        response.writeHead(200, { 'Content-Length': whole.length })
+        response.write(whole.subarray(0, action.bytes), () => request.socket.destroy())
+        return response
+      }) as typeof response.end
       return false
     case 'delay':
       await sleep(action.ms)

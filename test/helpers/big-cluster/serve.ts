@@ -2,8 +2,11 @@
  * An API server of a big cluster, as a program of its own, over HTTPS: only lists, in pages, and reviews. It prints one line
  * of JSON when it is ready.
  *
- *   node test/helpers/big-cluster/serve.ts --dir DIR --nodes N [--pods-per-node 30] [--seed 1]
+ *   node test/helpers/big-cluster/serve.ts --dir DIR --nodes N [--pods-per-node 30] [--seed 1] [--ignore-limit]
+ *
+ * With --ignore-limit each list is one answer, as aggregated API servers send them.
  */
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
@@ -20,6 +23,7 @@ const { values: flags } = parseArgs({
     nodes: { type: 'string', default: '100' },
     'pods-per-node': { type: 'string', default: '30' },
     seed: { type: 'string', default: '1' },
+    'ignore-limit': { type: 'boolean', default: false },
   },
 })
 if (flags.dir === undefined) throw new Error('--dir is required')
@@ -44,7 +48,8 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('Content-Type', 'application/json')
   const list = cluster.resources[pathname]
   const known = discovery(pathname)
-  if (list !== undefined) sendPage(list, searchParams, response)
+  if (list !== undefined && flags['ignore-limit']) void sendAll(list, response)
+  else if (list !== undefined) sendPage(list, searchParams, response)
   else if (known !== undefined) response.end(JSON.stringify(known))
   else if (pathname.endsWith('/selfsubjectreviews')) response.end('{"status":{"userInfo":{"username":"admin"}}}')
   else if (pathname.endsWith('/selfsubjectaccessreviews')) response.end('{"status":{"allowed":true}}')
@@ -62,6 +67,21 @@ function sendPage(list: BigList, query: URLSearchParams, response: ServerRespons
   response.end(
     `{"kind":"${list.kind}","apiVersion":"${list.apiVersion}","metadata":${metadata},"items":[${items.join()}]}`,
   )
+}
+
+/** So many objects at once, so that the server is not what is large. */
+const AT_ONCE = 100
+
+async function sendAll(list: BigList, response: ServerResponse): Promise<void> {
+  response.write(
+    `{"kind":"${list.kind}","apiVersion":"${list.apiVersion}","metadata":{"resourceVersion":"5"},"items":[`,
+  )
+  for (let from = 0; from < list.length; from += AT_ONCE) {
+    const count = Math.min(AT_ONCE, list.length - from)
+    const items = Array.from({ length: count }, (_, index) => JSON.stringify(list.at(from + index))).join()
+    if (!response.write(from === 0 ? items : `,${items}`)) await once(response, 'drain')
+  }
+  response.end(']}')
 }
 
 function sendObject(path: string, response: ServerResponse): void {

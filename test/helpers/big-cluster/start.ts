@@ -11,10 +11,16 @@ export interface BigApiServer extends AsyncDisposable {
 
 const MAIN = new URL('./serve.ts', import.meta.url)
 
+export interface BigApiServerOptions extends BigClusterSize {
+  /** Each list is one answer, whatever limit is asked for. */
+  readonly ignoresLimit?: boolean
+}
+
 /** Starts an API server of a big cluster in a process of its own. @param directory receives the kubeconfig */
-export async function startBigCluster(directory: string, size: BigClusterSize): Promise<BigApiServer> {
-  const { nodes, podsPerNode = 30, seed = 1 } = size
+export async function startBigCluster(directory: string, options: BigApiServerOptions): Promise<BigApiServer> {
+  const { nodes, podsPerNode = 30, seed = 1, ignoresLimit = false } = options
   const flags = ['--dir', directory, `--nodes=${nodes}`, `--pods-per-node=${podsPerNode}`, `--seed=${seed}`]
+  if (ignoresLimit) flags.push('--ignore-limit')
   const child: ChildProcess = spawn(...nodeProgram(MAIN, flags), { stdio: ['pipe', 'pipe', 'inherit'] })
   if (!child.stdout) throw new Error('no standard output')
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]

@@ -13,7 +13,7 @@ import { type Agent, type RequestOptions, request } from 'node:https'
 import type { Readable } from 'node:stream'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
 import { defined } from '../../lang/defined.ts'
-import { type Budget, collect } from '../../trust/bytes.ts'
+import { type Budget, collect, pieces } from '../../trust/bytes.ts'
 import { proxyEnvironment } from '../../trust/environment.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 import type { ConnectionOptions } from './connection.ts'
@@ -31,6 +31,8 @@ export interface HttpRequest {
   readonly body?: string
   readonly contentType?: string
   readonly signal: AbortSignal
+  /** Takes the body of an answer that is not a failure, piece by piece, as it comes; the answer itself has none then. */
+  readonly into?: { readonly maxBytes: number; readonly take: (piece: Buffer) => void }
 }
 
 /** An answer that may have no end, such as a log that is followed: whoever reads it bounds it, and destroys it. */
@@ -90,20 +92,22 @@ export function createTransport(
       throw error
     })
   }
-  const whole = async (response: IncomingMessage, signal: AbortSignal): Promise<Answer> => {
+  const whole = async (response: IncomingMessage, { signal, into }: HttpRequest): Promise<Answer> => {
     const { statusCode: status = 0, headers: received } = response
     const bounds = { budget, signal, encoding: received['content-encoding'] }
-    if (isSuccess(status)) return { status, headers: received, body: await collect(response, { ...bounds, maxBytes }) }
-    return { status, headers: received, body: await failureIn(response, bounds) }
+    if (!isSuccess(status)) return { status, headers: received, body: await failureIn(response, bounds) }
+    if (into === undefined) return { status, headers: received, body: await collect(response, { ...bounds, maxBytes }) }
+    for await (const piece of pieces(response, { ...bounds, maxBytes: into.maxBytes })) into.take(piece)
+    return { status, headers: received, body: Buffer.alloc(0) }
   }
   return {
-    send: async (request) => await whole(await headed(request, headers), request.signal),
+    send: async (request) => await whole(await headed(request, headers), request),
     open: async (request) => {
       // Never compressed: what is compressed comes late.
       const { 'Accept-Encoding': _, ...plain } = headers
       const response = await headed(request, { ...plain, Accept: '*/*' })
       const { statusCode: status = 0, headers: received } = response
-      return isSuccess(status) ? { status, headers: received, body: response } : await whole(response, request.signal)
+      return isSuccess(status) ? { status, headers: received, body: response } : await whole(response, request)
     },
     close: () => agent.destroy(),
   }
@@ -114,12 +118,16 @@ function isSuccess(status: number): boolean {
 }
 
 function headOf(outgoing: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    // The listeners are not removed: later errors of the request also end the answer that is being read.
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const giveUp = (): void => reject(signal.reason)
+    // These are not removed: later errors of the request also end the answer that is being read.
     outgoing.on('response', resolve).on('error', reject)
     // A change of protocol closes the request without an error, and so does the signal before there is a socket.
     outgoing.on('close', () => reject(new Error('the connection was closed without an answer')))
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    signal.addEventListener('abort', giveUp, { once: true })
+    // A signal of a whole list would keep every answer until the list ends.
+    outgoing.on('response', () => signal.removeEventListener('abort', giveUp))
+    outgoing.on('close', () => signal.removeEventListener('abort', giveUp))
   })
 }
 

@@ -13,6 +13,7 @@
 import { ApiError } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import { getObject, received } from '../../api/received-objects.ts'
+import type { Shape } from '../../json/shape.ts'
 import { defined } from '../../lang/defined.ts'
 import {
   ATTACHMENTS,
@@ -38,7 +39,7 @@ import type {
 import { csiRecord, leaseRecord, nodeRecord } from '../read/node-records.ts'
 import { podRecord } from '../read/pod-record.ts'
 import { readCluster } from '../read/read-cluster.ts'
-import { type ReceivedCsiNode, type ReceivedPod, receivedPod } from '../read/received.ts'
+import { type ReceivedCsiNode, receivedPod } from '../read/received.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from '../read/volume-records.ts'
 import type { ClaimName, FreshLook, FreshNode } from './fresh-records.ts'
 import { controllerEvidence, type KnownCluster } from './known-cluster.ts'
@@ -137,22 +138,7 @@ class FreshReader {
   }
 
   async allAttachments(): Promise<ClusterAttachment[]> {
-    const path = listPath(ATTACHMENTS)
-    const records: ClusterAttachment[] = []
-    await this.#client.walk(
-      path,
-      {
-        begin: () => {
-          records.length = 0
-        },
-        take: (object) =>
-          records.push(
-            attachmentRecord(received(ATTACHMENTS.shape, object, { client: this.#client, request: `GET ${path}` })),
-          ),
-      },
-      { signal: this.#signal },
-    )
-    return records
+    return await this.#list(listPath(ATTACHMENTS), ATTACHMENTS.shape, attachmentRecord)
   }
 
   /** Undefined: it is shown to be absent. */
@@ -170,17 +156,27 @@ class FreshReader {
     return [...new Map(lists.flat().map((pod) => [pod.uid, pod])).values()]
   }
 
-  async #podsAt(path: string, query: Record<string, string> = {}): Promise<ClusterPod[]> {
-    const records: ClusterPod[] = []
-    await this.#client.walk<ReceivedPod>(
+  #podsAt(path: string, query: Record<string, string> = {}): Promise<ClusterPod[]> {
+    return this.#list(path, receivedPod, podRecord, query)
+  }
+
+  async #list<Received, Record>(
+    path: string,
+    shape: Shape<Received>,
+    reduce: (object: Received) => Record | undefined,
+    query: Readonly<{ [name: string]: string }> = {},
+  ): Promise<Record[]> {
+    const records: Record[] = []
+    const from = { client: this.#client, request: `GET ${path}` }
+    await this.#client.walk<Received, Record | undefined>(
       path,
       {
         begin: () => {
           records.length = 0
         },
-        take: (object) => {
-          const record = podRecord(received(receivedPod, object, { client: this.#client, request: `GET ${path}` }))
-          if (record !== undefined) records.push(record)
+        take: (object) => reduce(received(shape, object, from)),
+        page: (kept) => {
+          for (const record of kept) if (record !== undefined) records.push(record)
         },
       },
       { query, signal: this.#signal },

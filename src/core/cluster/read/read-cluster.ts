@@ -4,7 +4,8 @@
  */
 import { askWhoIAm, mayI } from '../../api/access-reviews.ts'
 import { ApiError, unlessRefused } from '../../api/api-error.ts'
-import type { KubeClient, WalkLimits } from '../../api/kube-client.ts'
+import type { KubeClient } from '../../api/kube-client.ts'
+import type { WalkLimits } from '../../api/list-pages.ts'
 import { getObject, received } from '../../api/received-objects.ts'
 import { serverVersion as askVersion } from '../../api/server-version.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
@@ -181,27 +182,18 @@ class ClusterReader {
 
   /** Leases of nodes and of external attachers: evidence beside other evidence, so that a refusal is no error. */
   async leases(): Promise<{ nodes: Map<string, string> | undefined; attachers: LeaseEvidence[] }> {
-    const nodes = new Map<string, string>()
-    const attachers: LeaseEvidence[] = []
-    const take = (lease: Lease): undefined => {
-      const record = leaseRecord(lease)
-      if (record.name.startsWith(NODE_LEASES) && record.renewTime !== undefined)
-        nodes.set(record.name.slice(NODE_LEASES.length), record.renewTime)
-      else if (ATTACHER_LEASE.test(record.name)) attachers.push(record)
-      return undefined
-    }
-    const { sight } = await this.#walk(LEASES, leaseShape, take, () => {
-      nodes.clear()
-      attachers.length = 0
-    })
-    return sight.state === 'whole' ? { nodes, attachers } : { nodes: undefined, attachers: [] }
+    const { records, sight } = await this.#walk(LEASES, leaseShape, leaseOfInterest)
+    if (sight.state !== 'whole') return { nodes: undefined, attachers: [] }
+    const renewed = records
+      .filter(isOfNode)
+      .map(({ name, renewTime = '' }) => [name.slice(NODE_LEASES.length), renewTime])
+    return { nodes: new Map(renewed as [string, string][]), attachers: records.filter((each) => !isOfNode(each)) }
   }
 
   async #walk<Received extends object, Record>(
     resource: ResourcePath,
     shape: Shape<Received>,
     reduce: (object: Received) => Record | undefined,
-    restarted: () => void = () => {},
   ): Promise<Read<Record>> {
     const { client, signal, onProgress } = this.#options
     const path = listPath(resource)
@@ -210,17 +202,18 @@ class ClusterReader {
     const begin = (): void => {
       records = []
       count = 0
-      restarted()
     }
-    const take = (object: Received): void => {
-      const at = `items[${count++}]`
-      if (count > MOST_OBJECTS) throw tooMany(client, path)
-      const record = reduce(received(shape, object, { client, request: `GET ${path}`, at }))
-      if (record !== undefined) records.push(record)
+    const take = (object: Received, index: number): Record | undefined => {
+      if (count + index >= MOST_OBJECTS) throw tooMany(client, path)
+      return reduce(received(shape, object, { client, request: `GET ${path}`, at: `items[${index}]` }))
     }
-    const page = (): void => onProgress?.(resource.plural, count)
+    const page = (kept: readonly (Record | undefined)[]): void => {
+      count += kept.length
+      for (const record of kept) if (record !== undefined) records.push(record)
+      onProgress?.(resource.plural, count)
+    }
     try {
-      const end = await client.walk<Received>(path, { begin, take, page }, { signal }, LIMITS)
+      const end = await client.walk<Received, Record | undefined>(path, { begin, take, page }, { signal }, LIMITS)
       return { records, sight: { state: 'whole', count, ...defined({ resourceVersion: end.resourceVersion }) } }
     } catch (error) {
       this.note(error, resource)
@@ -240,6 +233,16 @@ class ClusterReader {
       .filter(({ resource }) => resource !== LEASES.plural)
       .toSorted((a, b) => compareText(a.resource, b.resource))
   }
+}
+
+function isOfNode({ name, renewTime }: LeaseEvidence): boolean {
+  return name.startsWith(NODE_LEASES) && renewTime !== undefined
+}
+
+/** Of a kubelet that renews it, or of an external attacher. */
+function leaseOfInterest(lease: Lease): LeaseEvidence | undefined {
+  const record = leaseRecord(lease)
+  return isOfNode(record) || ATTACHER_LEASE.test(record.name) ? record : undefined
 }
 
 /** @throws ApiError if there is no answer at all */

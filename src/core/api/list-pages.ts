@@ -1,0 +1,303 @@
+/**
+ * A list, page by page (N45): each page is taken apart while it comes in, so that a page of any size takes the memory of one
+ * object. A server may send the whole list as one page, whatever limit it was asked for.
+ */
+import { ListSplitter } from '../json/list-splitter.ts'
+import { defined } from '../lang/defined.ts'
+import type { Budget } from '../trust/bytes.ts'
+import { JsonLimitError } from '../trust/json-scan.ts'
+import { TooLarge } from '../trust/plain-files.ts'
+import { type ApiError, answerTooLarge, badAnswer } from './api-error.ts'
+import { hasMetadata, reduced } from './reduce-object.ts'
+
+/** What the last page of a list shows. */
+export interface ListEnd {
+  /** The one state that all pages show. */
+  readonly resourceVersion?: string
+}
+
+/** Kind and version of the list, which its items come without. */
+export interface ListHead {
+  readonly kind: string
+  readonly apiVersion?: string
+}
+
+/** Takes the objects of a list one by one, so that no page has to be kept. */
+export interface ListVisitor<T, Kept> {
+  /** Called before the first page, and again whenever an expired list is started again: what was taken before is void. */
+  begin(): void
+  /**
+   * Makes of an object what is kept of it. Its page may still fail, and is then read again from its beginning.
+   *
+   * @param object as the server sent it, with metadata, without managedFields
+   * @param index in its page
+   */
+  take(object: T, index: number): Kept
+  /** A page is whole. @param kept what was made of its objects, in their order */
+  page(kept: Kept[], head: ListHead): void
+}
+
+/** Limits of all pages of one list that is walked. */
+export interface WalkLimits {
+  readonly listBytes: number
+  readonly listPages: number
+  readonly listMs: number
+}
+
+/** Takes the body of one answer, piece by piece. */
+export interface BodyReader {
+  /** Of the body, as received and as decompressed. */
+  readonly maxBytes: number
+  take(piece: Buffer): void
+  /** No more pieces come: all of them were there, or the answer has failed. */
+  close(): void
+}
+
+/** Asks for one page, and again after a failure that may pass, each time with a new reader. */
+export type AskPage = (token: string, signal: AbortSignal, newReader: () => BodyReader) => Promise<unknown>
+
+export interface Walk<T, Kept> {
+  readonly server: string
+  readonly path: string
+  readonly visitor: ListVisitor<T, Kept>
+  readonly limits: WalkLimits
+  readonly signal: AbortSignal
+  readonly ask: AskPage
+  /** Of all bytes that are held while they come in. */
+  readonly budget: Budget
+}
+
+/** Of one object: etcd has none that is larger than a few MB. */
+const OBJECT_BYTES = 16 * 1024 * 1024
+
+/** A page is asked for while the one before comes in, which hides the time that the server needs for it. */
+class AskedPage<Kept> {
+  readonly token: string
+  /** The token of the page after this one, once it can be seen. */
+  nextSeen: string | undefined
+  readonly read: Promise<ReadPage<Kept>>
+  readonly #dropped = new AbortController()
+
+  constructor(token: string, read: (page: AskedPage<Kept>) => Promise<ReadPage<Kept>>) {
+    this.token = token
+    this.read = read(this)
+    // A page that nobody waits for any more may fail unseen.
+    this.read.catch(() => {})
+  }
+
+  signalWith(signal: AbortSignal): AbortSignal {
+    return AbortSignal.any([signal, this.#dropped.signal])
+  }
+
+  drop(): void {
+    this.#dropped.abort()
+  }
+}
+
+interface ReadPage<Kept> {
+  readonly list: ListBody
+  readonly kept: Kept[]
+}
+
+interface ListBody {
+  readonly kind?: string
+  readonly apiVersion?: string
+  readonly metadata?: {
+    readonly resourceVersion?: string
+    readonly continue?: string
+    readonly remainingItemCount?: number
+  }
+  readonly items?: readonly unknown[] | null
+}
+
+/** The pages of one state of a list, one after the other; at most two are on their way. */
+export class ListWalk<T, Kept> {
+  readonly #walk: Walk<T, Kept>
+  readonly #request: string
+  #bytes = 0
+  #pages = 1
+  #current: AskedPage<Kept>
+  #early: AskedPage<Kept> | undefined
+
+  constructor(walk: Walk<T, Kept>) {
+    this.#walk = walk
+    this.#request = `GET ${walk.path}`
+    this.#current = this.#ask('')
+  }
+
+  /** @throws ApiError: 410 if the state expired meanwhile */
+  async end(): Promise<ListEnd> {
+    const { server, visitor, limits } = this.#walk
+    try {
+      for (; ; this.#pages++) {
+        const { list, kept } = await this.#current.read
+        visitor.page(kept, { kind: list.kind ?? '', ...defined({ apiVersion: list.apiVersion }) })
+        const next = list.metadata?.continue ?? ''
+        if (next === '') {
+          if ((list.metadata?.remainingItemCount ?? 0) > 0) throw this.#bad('a list that is cut off')
+          return defined({ resourceVersion: list.metadata?.resourceVersion })
+        }
+        if (next === this.#current.token) throw this.#bad('the same page again')
+        if (this.#pages === limits.listPages)
+          throw answerTooLarge(server, this.#request, `has more than ${limits.listPages} pages`)
+        this.#goOn(next)
+      }
+    } finally {
+      this.#current.drop()
+      this.#early?.drop()
+    }
+  }
+
+  #goOn(token: string): void {
+    const early = this.#early
+    this.#early = undefined
+    if (early?.token !== token) early?.drop()
+    this.#current = early?.token === token ? early : this.#ask(token)
+    this.#askAhead(this.#current)
+  }
+
+  #ask(token: string): AskedPage<Kept> {
+    return new AskedPage<Kept>(token, (page) => this.#read(page))
+  }
+
+  /** Only of the page that is waited for, so that no third one is on its way. */
+  #askAhead(page: AskedPage<Kept>): void {
+    const { nextSeen, token } = page
+    if (nextSeen === undefined || nextSeen === token || page !== this.#current || this.#early !== undefined) return
+    if (this.#pages < this.#walk.limits.listPages) this.#early = this.#ask(nextSeen)
+  }
+
+  async #read(page: AskedPage<Kept>): Promise<ReadPage<Kept>> {
+    const { ask, signal } = this.#walk
+    let reader = this.#reader(page)
+    await ask(page.token, page.signalWith(signal), () => {
+      reader = this.#reader(page)
+      return reader
+    })
+    return reader.whole()
+  }
+
+  #reader(page: AskedPage<Kept>): PageReader<T, Kept> {
+    return new PageReader(this.#walk, {
+      came: (bytes) => this.#count(bytes),
+      nextSeen: (token) => {
+        page.nextSeen = token
+        this.#askAhead(page)
+      },
+    })
+  }
+
+  #count(bytes: number): void {
+    const { server, limits } = this.#walk
+    this.#bytes += bytes
+    if (this.#bytes > limits.listBytes)
+      throw answerTooLarge(server, this.#request, `has more than ${limits.listBytes} bytes in ${this.#pages} pages`)
+  }
+
+  #bad(what: string): ApiError {
+    return badAnswer(this.#walk.server, this.#request, what)
+  }
+}
+
+interface PageEvents {
+  came(bytes: number): void
+  nextSeen(token: string): void
+}
+
+/** One attempt at one page. */
+class PageReader<T, Kept> implements BodyReader {
+  readonly maxBytes: number
+  readonly #walk: Walk<T, Kept>
+  readonly #events: PageEvents
+  readonly #splitter: ListSplitter
+  #kept: Kept[] = []
+  #isHeadSeen = false
+  /** What of the budget is taken. */
+  #taken = 0
+
+  constructor(walk: Walk<T, Kept>, events: PageEvents) {
+    this.maxBytes = walk.limits.listBytes
+    this.#walk = walk
+    this.#events = events
+    const begin = (): void => {
+      this.#kept = []
+    }
+    this.#splitter = new ListSplitter({ begin, take: (object) => this.#object(object) }, OBJECT_BYTES)
+  }
+
+  take(piece: Buffer): void {
+    this.#events.came(piece.length)
+    this.#asAnswer(() => {
+      this.#splitter.add(piece)
+      this.#settle(this.#splitter.held)
+    })
+    if (this.#isHeadSeen || !this.#splitter.isInItems) return
+    this.#isHeadSeen = true
+    const token = tokenIn(this.#splitter.rest())
+    if (token !== undefined) this.#events.nextSeen(token)
+  }
+
+  close(): void {
+    this.#settle(0)
+  }
+
+  /** @throws ApiError if the pieces together are no list of objects */
+  whole(): ReadPage<Kept> {
+    const list = this.#asAnswer(() => this.#splitter.end()) as ListBody
+    // An empty list of another kind, or one without items, would make all objects look deleted (S3).
+    const isList = isListOf(this.#walk.path, list?.kind) && (list.items === null || Array.isArray(list.items))
+    if (!isList) throw this.#bad('not a list')
+    const items = list.items ?? []
+    if (!items.every(isObject)) throw this.#bad(OTHER_THINGS)
+    return { list, kept: items.length === 0 ? [] : this.#kept }
+  }
+
+  #object(object: unknown): void {
+    if (!hasMetadata(object)) throw this.#bad(OTHER_THINGS)
+    this.#kept.push(this.#walk.visitor.take(reduced(object) as T, this.#kept.length))
+  }
+
+  #settle(held: number): void {
+    const { budget } = this.#walk
+    if (held > this.#taken) budget.take(held - this.#taken)
+    else budget.giveBack(this.#taken - held)
+    this.#taken = held
+  }
+
+  #asAnswer<Value>(read: () => Value): Value {
+    try {
+      return read()
+    } catch (error) {
+      const { server, path } = this.#walk
+      if (error instanceof JsonLimitError) throw answerTooLarge(server, `GET ${path}`, error.message)
+      if (error instanceof TooLarge) throw answerTooLarge(server, `GET ${path}`, error.why)
+      if (error instanceof SyntaxError) throw this.#bad('not JSON')
+      throw error
+    }
+  }
+
+  #bad(what: string): ApiError {
+    return badAnswer(this.#walk.server, `GET ${this.#walk.path}`, what)
+  }
+}
+
+const OTHER_THINGS = 'a list of something other than objects'
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** True for the kind of list that belongs to this path: a PodList for `…/pods`. */
+function isListOf(path: string, kind: unknown): boolean {
+  const plural = path.slice(path.lastIndexOf('/') + 1)
+  return typeof kind === 'string' && kind.toLowerCase() === `${plural.slice(0, -1)}list`
+}
+
+/** An API server writes a list's metadata before its items. */
+const HEAD_BYTES = 4096
+
+/** The token of the next page, if it stands in the first bytes of a page; a text of another member may look like one. */
+function tokenIn(rest: Buffer): string | undefined {
+  const head = rest.subarray(0, HEAD_BYTES).toString('latin1')
+  return /^\{[^[]*?"metadata":\s*\{[^{}[]*?"continue":\s*"([\w+/=-]+)"/.exec(head)?.[1]
+}

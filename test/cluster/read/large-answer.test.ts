@@ -1,0 +1,124 @@
+/** Answers of any size are read in pieces, and one that breaks off shows nothing: neither its objects nor their absence. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createKubeClient } from '../../../src/core/api/kube-client.ts'
+import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
+import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
+import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
+import { connect, temporaryDirectory } from '../../api/connect.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { startBigCluster } from '../../helpers/big-cluster/start.ts'
+
+const run = promisify(execFile)
+
+describe('a server that sends each list as one answer, whatever limit it is asked for', () => {
+  it('of 200 MB is read with the memory of its records', { timeout: 300_000 }, async () => {
+    using directory = temporaryDirectory()
+    await using server = await startBigCluster(directory.path, { nodes: 1000, ignoresLimit: true })
+    const worker = new URL('./large-answer.worker.ts', import.meta.url).pathname
+    const { stdout } = await run(process.execPath, ['--no-warnings', worker, server.kubeconfig])
+    const { lists, errors, pods, podCount, maxRss } = JSON.parse(stdout)
+    expect(errors).toEqual([])
+    expect([podCount, pods]).toEqual([30_000, 10_000])
+    expect(lists.pods).toEqual({ state: 'whole', resourceVersion: '5', count: 30_000 })
+    // Node.js and the records; the pods' list alone is 207 MB, and parsed as a whole it would be a gigabyte.
+    expect(maxRss / 1024).toBeLessThan(300)
+  })
+
+  it('gives the same objects as one that sends pages', async () => {
+    const seen: unknown[] = []
+    for (const ignoresLimit of [false, true]) {
+      using directory = temporaryDirectory()
+      await using server = await startBigCluster(directory.path, { nodes: 20, ignoresLimit })
+      const client = createKubeClient(discoverKubeConfig({ kubeconfig: server.kubeconfig }), { pageSize: 7 })
+      const { pods, claims, volumes, attachments, nodes, errors } = await readCluster({ client })
+      client.close()
+      expect(errors).toEqual([])
+      seen.push([pods, claims, volumes, attachments, nodes].map((list) => list.map(({ name, uid }) => [name, uid])))
+    }
+    expect(seen[1]).toEqual(seen[0])
+  })
+})
+
+describe('an answer to a list', () => {
+  const PODS = 40
+  let server: TestApiServer
+  beforeAll(async () => {
+    const objects = Array.from({ length: PODS }, (_, index) => ({
+      kind: 'Pod',
+      metadata: { name: `web-${index}`, namespace: 'shop', uid: `pod-${index}`, labels: { text: 'ä€'.repeat(50) } },
+      spec: { nodeName: 'node-1', volumes: [{ name: 'data', persistentVolumeClaim: { claimName: `data-${index}` } }] },
+      status: { phase: 'Running' },
+    }))
+    server = await startApiServer({ objects, nodeName: 'node-1' })
+  })
+  afterAll(async () => await server.stop())
+  beforeEach(async () => {
+    await server.setFaults()
+    await server.clearRequests()
+  })
+
+  async function read(onProgress?: (resource: string, objects: number) => void): Promise<ClusterState> {
+    const client = connect(server, 'admin', { pageSize: 10 })
+    try {
+      return await readCluster({ client, ...(onProgress && { onProgress }) })
+    } finally {
+      client.close()
+    }
+  }
+
+  const uids = ({ pods }: ClusterState): string[] => pods.map(({ uid }) => uid).toSorted()
+  const all = Array.from({ length: PODS }, (_, index) => `pod-${index}`).toSorted()
+  const retries = async (): Promise<number> =>
+    (await server.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length - PODS / 10
+
+  it.each([
+    { name: 'breaks off in the middle of an object', action: { type: 'cut', bytes: 1500 } },
+    { name: 'breaks off before its first object', action: { type: 'cut', bytes: 30 } },
+    { name: 'is refused for now: 429 with Retry-After', action: { type: 'status', status: 429, retryAfter: 0 } },
+    { name: 'fails: 503', action: { type: 'status', status: 503, retryAfter: 0 } },
+    { name: 'never begins: the connection is dropped', action: { type: 'drop' } },
+  ] as const)('that $name is asked for again, and each object counts once', async ({ action }) => {
+    for (const skip of [0, 1, 3]) {
+      await server.setFaults({ path: '/api/v1/pods?', skip, times: 1, action })
+      await server.clearRequests()
+      const state = await read()
+      expect(uids(state)).toEqual(all)
+      expect(state.lists.pods).toMatchObject({ state: 'whole', count: PODS })
+      expect(await retries()).toBe(1)
+    }
+  })
+
+  it('waits as long as Retry-After says', async () => {
+    await server.setFaults({ path: '/api/v1/pods?', times: 1, action: { type: 'status', status: 429, retryAfter: 1 } })
+    const began = performance.now()
+    expect(uids(await read())).toEqual(all)
+    expect(performance.now() - began).toBeGreaterThan(990)
+  })
+
+  it('that breaks off every time shows no object, and none as absent', async () => {
+    await server.setFaults({ path: '/api/v1/pods?', skip: 2, action: { type: 'cut', bytes: 1500 } })
+    const state = await read()
+    expect(state.pods).toEqual([])
+    expect(state.lists.pods).toEqual({ state: 'failed', count: 0 })
+    expect(state.errors).toMatchObject([{ resource: 'pods', status: 0 }])
+  })
+
+  it('that ends too early is no JSON, though its objects are', async () => {
+    const body = '{"kind":"PodList","metadata":{},"items":[{"metadata":{"name":"a","uid":"b"},"spec":{}}'
+    await server.setFaults({ path: '/api/v1/pods?', action: { type: 'body', body } })
+    const state = await read()
+    expect(state.lists.pods.state).toBe('failed')
+    expect(state.errors[0]?.message).toMatch(/the answer to GET \/api\/v1\/pods is not JSON/)
+  })
+
+  it('is told of page by page, and begins again where the list has expired', async () => {
+    await server.setFaults({ path: '/api/v1/pods?', skip: 2, times: 1, action: { type: 'expire' } })
+    const told: number[] = []
+    const state = await read((resource, objects) => resource === 'pods' && told.push(objects))
+    expect(uids(state)).toEqual(all)
+    expect(told.slice(-4)).toEqual([10, 20, 30, 40])
+    expect(told.length).toBeGreaterThan(4)
+  })
+})
