@@ -31,8 +31,9 @@ export function clusterCandidates(context: ClusterContext, plan: ClusterPlan): r
     ...nodes(context),
     ...drivers(context),
   ]
-  // What a list has twice is one question.
-  return [...new Map(all.toReversed().map((each) => [each.ask, each])).values()].toReversed()
+  // What a list has twice, or others refer to as well, is one question.
+  const asked = new Set<string>()
+  return all.filter(({ ask }) => !asked.has(ask) && asked.add(ask) !== undefined)
 }
 
 function pods({ state }: ClusterContext): ClusterCandidate[] {

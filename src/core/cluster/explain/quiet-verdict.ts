@@ -8,6 +8,10 @@ import type { VolumeOnNode } from './volumes-on-nodes.ts'
 
 /** @param complete everything that matters could be read */
 export function quietVerdict(context: ClusterContext, { target, volumes }: Scope, complete: boolean): Verdict {
+  const lost = volumes.find(({ unresolved, pods }) => unresolved !== undefined && pods.some((pod) => !pod.terminated))
+  if (lost?.unresolved !== undefined) {
+    return { state: 'problem', message: `a pod names a volume that is not to be found: ${lost.unresolved.message}` }
+  }
   const lacking = volumes.find((each) => isLacking(context, each))
   if (lacking !== undefined && complete) {
     return { state: 'problem', message: 'a pod wants a volume that is not attached, and the plan does not say why' }
