@@ -8,7 +8,7 @@ import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { swapFiles } from './kernel-files.ts'
-import { type MappedFiles, type MapReader, mappedFiles } from './mapped-files.ts'
+import { type KnownMaps, type MappedFiles, type MapReader, mappedFiles } from './mapped-files.ts'
 import { type Holder, processFiles } from './process-files.ts'
 import { Places } from './searched-places.ts'
 import { hiddenProcesses } from './sight.ts'
@@ -51,12 +51,14 @@ export interface HolderSearch {
   readonly loops: readonly LoopHolder[]
   /** Absent: memory maps are not read. */
   readonly maps?: MapReader | undefined
+  /** Maps that another search reads at the same time, if one does. */
+  readonly known?: Promise<KnownMaps | undefined>
 }
 
-export async function findHolders({ table, paths, others, loops, maps }: HolderSearch): Promise<Holders> {
+export async function findHolders({ table, paths, others, loops, maps, known }: HolderSearch): Promise<Holders> {
   const places = new Places(table, paths)
   const { holders, suspects, hidden, unread } = processFiles(places, others)
-  const mapped = maps === undefined ? NOT_ASKED : await mappedFiles(places, suspects, maps)
+  const mapped = maps === undefined ? NOT_ASKED : await mappedFiles(places, suspects, maps, await known)
   return {
     processes: [...holders, ...mapped.holders].toSorted((a, b) => a.pid - b.pid),
     namespaces: others.flatMap((other) => namespaceHolder(places, other)),

@@ -6,7 +6,7 @@ import type { MountTable } from '../mountinfo/mount-table.ts'
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { type Content, contentHolders } from './content-holders.ts'
-import { lookForUsers } from './content-look.ts'
+import { type ContentLook, lookForUsers } from './content-look.ts'
 import { findHolders, type HolderSearch, type Holders } from './find-holders.ts'
 import type { MapReader } from './mapped-files.ts'
 import { type Holder, holder, isDenied } from './process-files.ts'
@@ -30,10 +30,15 @@ export async function liveHolders(held: Held, search: LiveSearch): Promise<Holde
   const { heldAt, devices } = held
   const { table } = search
   const others = readOtherNamespaces(held.content.length > 0)
-  // At once: while a child reads the memory maps for the one, the other looks at open files.
+  // At once: while a child reads the memory maps, which serve both, the other looks at open files.
+  const look = contentLook(held, search, others)
+  const known = look.then(
+    (content) => content?.processes.maps,
+    () => undefined,
+  )
   const [found, users] = await Promise.all([
-    findHolders({ ...search, paths: heldAt, others }),
-    contentUsers(held, search, others),
+    findHolders({ ...search, paths: heldAt, others, known }),
+    contentUsers(held, look),
   ])
   const openers = devices.length === 0 ? NONE : deviceOpeners(devices, table, others)
   return {
@@ -53,15 +58,19 @@ export async function liveHolders(held: Held, search: LiveSearch): Promise<Holde
   }
 }
 
-async function contentUsers(
-  { content, rootDir }: Held,
+async function contentLook(
+  { content }: Held,
   { table, maps }: LiveSearch,
   others: HolderSearch['others'],
-): Promise<Holders[]> {
-  if (content.length === 0) return []
+): Promise<ContentLook | undefined> {
+  if (content.length === 0) return undefined
   const devices = new Set(content.flatMap(({ path }) => locate(table, path)?.dev ?? []))
-  const look = await lookForUsers({ table, devices: [...devices], maps, others })
-  return Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
+  return lookForUsers({ table, devices: [...devices], maps, others })
+}
+
+async function contentUsers({ content, rootDir }: Held, looking: Promise<ContentLook | undefined>): Promise<Holders[]> {
+  const look = await looking
+  return look === undefined ? [] : Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
 }
 
 /** Each holder only once, whichever search found it. */

@@ -1,6 +1,7 @@
 /** Which processes have a file of some places mapped, perhaps without a descriptor: read by a child that can be abandoned. */
 
 import { errorMessage } from '../errors/errors.ts'
+import { namespaceOf } from '../trust/kernel.ts'
 import { runCommand } from '../trust/programs.ts'
 import { type MapAnswer, type MapRequest, mapAnswer } from './map-messages.ts'
 import { type Holder, holder, type Suspect } from './process-files.ts'
@@ -25,15 +26,34 @@ const MOST_CHILDREN = 3
 /** How many processes are named; more are counted. */
 const MOST_PIDS = 4
 
-/** @param suspects processes whose maps are read; each judges whether a path of its own is in the places */
+/**
+ * @param suspects processes whose maps are read; each judges whether a path of its own is in the places
+ * @param known maps that another search has just read: only those that it lacks are read again
+ */
 export async function mappedFiles(
   places: Places,
   suspects: readonly Suspect[],
   reader: MapReader,
+  known?: KnownMaps,
 ): Promise<MappedFiles> {
   const byPid = Map.groupBy(suspects, ({ pid }) => pid)
-  const { answers, unread } = await readMaps({ pids: [...byPid.keys()], devices: [...places.devices] }, reader)
-  return { holders: holdersIn(answers, byPid), unread }
+  const devices = [...places.devices]
+  const isKnown = known !== undefined && devices.every((device) => known.devices.includes(device))
+  // What it could not read, it reports itself.
+  const asked = new Set(isKnown ? known.pids : [])
+  // A process that has ended since needs no child to say so.
+  const pids = [...byPid.keys()].filter((pid) => !asked.has(pid) && namespaceOf(pid, 'mnt') !== undefined)
+  const { answers, unread } = await readMaps({ pids, devices }, reader)
+  return { holders: holdersIn([...(isKnown ? known.answers : []), ...answers], byPid), unread }
+}
+
+/** Memory maps as one search has read them, for another one at the same moment. */
+export interface KnownMaps {
+  /** "major:minor" of the file systems whose mapped files were looked for. */
+  readonly devices: readonly string[]
+  /** Processes that were asked about. */
+  readonly pids: readonly number[]
+  readonly answers: readonly MapAnswer[]
 }
 
 export interface ReadMaps {

@@ -13,8 +13,8 @@ import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { processIds, taskIds } from '../processes/mount-namespaces.ts'
 import { kernelTextIfAny, mountIdIn, namespaceOf } from '../trust/kernel.ts'
-import type { StrayDescriptor, StrayInode } from './map-messages.ts'
-import { type MapReader, readMaps } from './mapped-files.ts'
+import type { MapAnswer, StrayDescriptor, StrayInode } from './map-messages.ts'
+import { type KnownMaps, type MapReader, readMaps } from './mapped-files.ts'
 import { placeIn } from './mount-uses.ts'
 import { PlaceIndex } from './place-index.ts'
 import { type Holder, holder, isDenied, isKernelThread, isTooLong, linkAt, tableOf } from './process-files.ts'
@@ -50,10 +50,12 @@ export class ProcessLook {
   readonly strays: readonly Stray[]
   /** What could not be seen, for messages. */
   readonly unseen: readonly string[]
+  readonly maps: KnownMaps
   readonly #proc: string
   readonly #located: PlaceIndex<Held>
 
-  private constructor(found: Found, proc: string) {
+  private constructor(found: Found, maps: KnownMaps, proc: string) {
+    this.maps = maps
     this.#located = new PlaceIndex(found.located)
     this.strays = found.strays
     this.unseen = found.unseen
@@ -63,8 +65,8 @@ export class ProcessLook {
   static async take(search: ProcessSearch): Promise<ProcessLook> {
     const taking = new Taking(search)
     await taking.files()
-    await taking.maps()
-    return new ProcessLook(taking, search.proc ?? '/proc')
+    const maps = await taking.maps()
+    return new ProcessLook(taking, maps, search.proc ?? '/proc')
   }
 
   /** @returns by pid, each with all that it holds there */
@@ -127,15 +129,17 @@ class Taking implements Found {
       this.unseen.push(`the mount namespaces of ${countOf(this.#unread.size)} could not be read`)
   }
 
-  async maps(): Promise<void> {
+  async maps(): Promise<KnownMaps> {
     const { devices, maps, table: ours } = this.#search
     const pids = [...this.#seen.keys()].filter((pid) => !this.#hidden.has(pid))
+    const all: MapAnswer[] = []
     for (let from = 0; from < pids.length; from += PIDS_A_CHILD) {
       const some = pids.slice(from, from + PIDS_A_CHILD)
       const standing = some.filter((pid) => this.#standing.has(pid))
       const descriptors = this.#descriptors.filter(({ pid }) => some.includes(pid))
       const { answers, unread } = await readMaps({ pids: some, devices, standing, descriptors }, maps)
       this.unseen.push(...unread)
+      all.push(...answers)
       for (const { pid, paths, strays = [] } of answers) {
         // A file keeps the name that it has in the namespace where it was opened, which may be ours.
         const tables = new Set([...(this.#seen.get(pid) ?? []), ours])
@@ -145,6 +149,7 @@ class Taking implements Found {
         this.strays.push(...strays.map((stray) => ({ ...stray, pid })))
       }
     }
+    return { devices, pids, answers: all }
   }
 
   #process(pid: number): void {

@@ -1,6 +1,6 @@
 /** The place of a path: its file system, and the path inside it. The same in every mount namespace. */
 import { posix } from 'node:path'
-import { isWithin } from '../files/path-within.ts'
+import { isWithin, plainPath } from '../files/path-within.ts'
 import { ownPathOf } from './linked-mounts.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
 
@@ -17,11 +17,25 @@ export interface Location {
  * @param path the kubelet's, or the kernel's (with links resolved, S8)
  */
 export function containingMount(table: MountTable, path: string): MountInfo | undefined {
-  for (let at = ownPathOf(table, path); ; at = posix.dirname(at)) {
-    const top = table.top(at)
-    if (top !== undefined) return top
-    if (at === '/' || at === '.') return undefined
+  const own = ownPathOf(table, path)
+  return table.top(own) ?? around(table, own)
+}
+
+/** The latest directory that was asked about: questions about neighbours come one after the other, and a table never changes. */
+const latest = new WeakMap<MountTable, { readonly directory: string; readonly mount: MountInfo | undefined }>()
+
+/** The visible mount on the nearest directory above a path. */
+function around(table: MountTable, path: string): MountInfo | undefined {
+  const directory = posix.dirname(path)
+  const known = latest.get(table)
+  if (known?.directory === directory) return known.mount
+  let mount: MountInfo | undefined
+  for (let at = path; mount === undefined && at !== '/' && at !== '.'; ) {
+    at = posix.dirname(at)
+    mount = table.top(at)
   }
+  latest.set(table, { directory, mount })
+  return mount
 }
 
 export function locate(table: MountTable, path: string): Location | undefined {
@@ -30,7 +44,13 @@ export function locate(table: MountTable, path: string): Location | undefined {
 }
 
 export function locationIn(mount: MountInfo, path: string): Location {
-  return { dev: mount.dev, path: posix.join(mount.root, posix.relative(mount.mountPoint, path)) }
+  const { dev, root, mountPoint } = mount
+  // As posix.relative and posix.join, which look at each character of both paths.
+  if ([root, mountPoint, path].every((each) => plainPath(each) === each) && isWithin(path, mountPoint)) {
+    const below = mountPoint === '/' ? path : path.slice(mountPoint.length)
+    return { dev, path: root === '/' ? below || '/' : `${root}${below === '/' ? '' : below}` }
+  }
+  return { dev, path: posix.join(root, posix.relative(mountPoint, path)) }
 }
 
 /** The path at which a mount of the same file system shows the location; undefined: it does not. */
