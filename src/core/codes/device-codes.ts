@@ -92,7 +92,7 @@ export const DEVICE_CODES = {
   DeviceUnknown: {
     in: ['outcome'],
     means: "the volume's device could not be found, so that nobody can say that the device is free",
-    next: 'Find out which device it was (lsblk): give --device VOLUME=/dev/NAME, or --device VOLUME=none.',
+    next: 'Find out which device it was (lsblk): volctl apply --device VOLUME=/dev/NAME, or --device VOLUME=none.',
     rules: ['S21'],
   },
   DeviceMissing: {

@@ -5,7 +5,7 @@ export const DRIVER_CODES = {
   DriverNotRegistered: {
     in: ['blocked', 'waiting'],
     means: 'the CSI driver does not answer on this node',
-    next: "Bring the driver's node pod back (its DaemonSet); if it is gone for good, give --driver-gone NAME.",
+    next: "Bring the driver's node pod back (its DaemonSet). If it is gone for good: volctl plan --driver-gone NAME",
     rules: ['S16'],
   },
   DriverMissing: {
@@ -105,7 +105,7 @@ export const DRIVER_CODES = {
   FlexDriverMissing: {
     in: ['blocked'],
     means: 'the driver of a flexVolume is not installed on this node',
-    next: "Install it in the kubelet's volumePluginDir; if it is gone for good, give --driver-gone NAME.",
+    next: "Install it in the kubelet's volumePluginDir. If it is gone for good: volctl plan --driver-gone NAME",
     rules: ['S16', 'P87'],
   },
   SecretOnCommandLine: {
@@ -122,7 +122,7 @@ export const DRIVER_CODES = {
   IdentityUnconfirmed: {
     in: ['blocked'],
     means: 'which volume this is could not be confirmed: driver, handle or disk is not proven',
-    next: 'Check the handle with the storage system and give --handle VOLUME=HANDLE; for disks compare lsblk and /dev/disk.',
+    next: 'Check the handle in the storage system; then: volctl plan --handle VOLUME=HANDLE; for disks compare lsblk and /dev/disk.',
     rules: ['S17', 'S25'],
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

@@ -17,7 +17,7 @@ export const POD_CODES = {
   UnknownPodProcess: {
     in: ['blocked', 'problem'],
     means: 'a process runs in the cgroup of a pod that neither the API, the disk nor the container runtime here knows',
-    next: 'Find the process. If its pod belongs to another kubelet on this machine, give --foreign-pod UID; else end it.',
+    next: 'Find the process. If its pod belongs to another kubelet on this machine: volctl plan --foreign-pod UID; else end it.',
     rules: ['S9'],
   },
   ForeignPod: {
@@ -118,7 +118,7 @@ export const POD_CODES = {
   OutageSuspected: {
     in: ['blocked', 'problem', 'refusal'],
     means: 'the API server seems to have lost or rolled back pods, or all mounts of one driver are dead at once',
-    next: 'Check the cluster. If the pods are really gone, give --accept-outage with the number that the plan shows.',
+    next: 'Check the cluster. If the pods are really gone: volctl plan --accept-outage N, with the number that the plan shows.',
     rules: ['S29'],
   },
   PodIsAlive: {

@@ -10,6 +10,7 @@ import { allowsLifecycle, isEphemeral, kubeletSetsGroup } from '../desired/csi-v
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { defined } from '../lang/defined.ts'
 import { ownValue } from '../lang/own-value.ts'
+import { shellWord } from '../lang/shell-word.ts'
 import type { CsiDriver } from '../model/objects.ts'
 import { csiGlobalDir } from '../names/volume-names.ts'
 import type { Obstacle } from '../plan/draft.ts'
@@ -92,7 +93,7 @@ function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacl
   return {
     code: 'IdentityUnconfirmed',
     message: `${shown.mountPoint} is mounted, but its vol_data.json is missing, and no staged volume on device ${shown.dev} proves that its volume handle is ${handle}`,
-    hint: `Check the volume handle in the storage system, then give --handle ${specName}=${handle}.`,
+    hint: `Check the volume handle in the storage system; then: volctl plan --handle ${shellWord(`${specName}=${handle}`)}`,
   }
 }
 

@@ -75,7 +75,9 @@ describe('a device that is in use, while that of the volume is not known (S21)',
     const { state, message, hint } = await detach()
     expect(state).toBe('DeviceUnknown')
     expect(message).toMatch(who)
-    expect(hint).toMatch(/--device pv=\/dev\/sdb1? if that is the volume's device, or --device pv=none/)
+    expect(hint).toMatch(
+      /device: volctl apply --device pv=\/dev\/sdb1?; if .* none on this node: volctl apply --device pv=none$/,
+    )
     expect((await detach('none')).state).toBe('done')
   })
 

@@ -7,31 +7,32 @@ const shown = (code: string): string => renderCode(explainCode(code) as CodeExpl
 
 it('in two places, by one rule', () =>
   expect(shown('DriverNotRegistered')).toMatchInlineSnapshot(`
-  "DriverNotRegistered
+    "DriverNotRegistered
 
-  Meaning:     The CSI driver does not answer on this node.
-  Appears in:  blocked: an operation is blocked by it, in a plan or when an apply
-               looks again
-               waiting: someone else has to act first
-  What to do:  Bring the driver's node pod back (its DaemonSet); if it is gone for
-               good, give --driver-gone NAME.
-  Rule:        S16
-  "
-`))
+    Meaning:     The CSI driver does not answer on this node.
+    Appears in:  blocked: an operation is blocked by it, in a plan or when an apply
+                 looks again
+                 waiting: someone else has to act first
+    What to do:  Bring the driver's node pod back (its DaemonSet). If it is gone for
+                 good: volctl plan --driver-gone NAME
+    Rule:        S16
+    "
+  `))
 
 it('by two rules', () =>
   expect(shown('IdentityUnconfirmed')).toMatchInlineSnapshot(`
-  "IdentityUnconfirmed
+    "IdentityUnconfirmed
 
-  Meaning:     Which volume this is could not be confirmed: driver, handle or disk
-               is not proven.
-  Appears in:  blocked: an operation is blocked by it, in a plan or when an apply
-               looks again
-  What to do:  Check the handle with the storage system and give --handle
-               VOLUME=HANDLE; for disks compare lsblk and /dev/disk.
-  Rules:       S17, S25
-  "
-`))
+    Meaning:     Which volume this is could not be confirmed: driver, handle or disk
+                 is not proven.
+    Appears in:  blocked: an operation is blocked by it, in a plan or when an apply
+                 looks again
+    What to do:  Check the handle in the storage system; then:
+                 volctl plan --handle VOLUME=HANDLE; for disks compare lsblk and
+                 /dev/disk.
+    Rules:       S17, S25
+    "
+  `))
 
 it('by no rule', () =>
   expect(shown('NotRoot')).toMatchInlineSnapshot(`

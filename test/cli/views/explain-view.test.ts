@@ -41,8 +41,8 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     Held by: not part of a snapshot: run volctl explain on the node
 
     What to do:
-      - DriverNotRegistered: Bring the driver's node pod back; if the driver is gone
-        for good, give --driver-gone disk.test.
+      - DriverNotRegistered: Bring the driver's node pod back. If the driver is gone
+        for good: volctl plan --driver-gone disk.test
     -o wide shows all: identity, pods, steps, problems, volumes, rules, decisions.
     "
   `))

@@ -1,6 +1,7 @@
 /** Finds the device of a volume that is no longer mounted or mapped here: by --device, or by its names (S21). */
 
 import { OperationRefused } from '../../errors/operation-error.ts'
+import { shellWord } from '../../lang/shell-word.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
@@ -72,8 +73,13 @@ function deviceGiven(given: string, { host: { blockTree }, operation }: StepCont
   const dev = name === undefined ? undefined : blockTree.node(name)?.dev
   if (dev !== undefined) return dev
   throw new OperationRefused('DeviceUnknown', `--device names ${given}, which is not a block device of this node`, {
-    hint: `Give a device that lsblk shows, or --device ${nameOf(operation)}=${NO_DEVICE} if the volume has none on this node.`,
+    hint: `Name a device that lsblk shows. If the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
   })
+}
+
+/** The command with which a person says which device the volume is. */
+export function applyWith(operation: Operation, device: string): string {
+  return `volctl apply --device ${shellWord(`${nameOf(operation)}=${device}`)}`
 }
 
 function clues({ volume }: Operation, attachment: VolumeAttachment | undefined): string[] {
@@ -115,7 +121,7 @@ export function requireNothingUnexplained(run: StepContext): void {
   const volume = nameOf(operation)
   if (record.touched && !record.unstaged) {
     throw new OperationRefused('DeviceUnknown', `the device of ${volume} could not be found`, {
-      hint: `Find out which device it was, and give --device ${volume}=/dev/NAME; or --device ${volume}=${NO_DEVICE} if it has none on this node.`,
+      hint: `Find out which device it was (lsblk): ${applyWith(operation, '/dev/NAME')}; if the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
     })
   }
   const found = unexplainedDevice(run)
@@ -124,7 +130,7 @@ export function requireNothingUnexplained(run: StepContext): void {
     'DeviceUnknown',
     `the device of ${volume} is unknown, and /dev/${found.name}, which belongs to no known volume, is in use: ${found.use}`,
     {
-      hint: `Give --device ${volume}=/dev/${found.name} if that is the volume's device, or --device ${volume}=${NO_DEVICE} if the volume has none on this node.`,
+      hint: `If that is the volume's device: ${applyWith(operation, `/dev/${found.name}`)}; if the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
     },
   )
 }

@@ -8,6 +8,7 @@ import { wholeDisk } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { pause } from '../../processes/deadline.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { applyWith, NO_DEVICE } from './find-volume-device.ts'
 import { nodesOwn } from './node-stack.ts'
 
 /** A file system that is being unmounted leaves the table first, and looks hidden for a moment. */
@@ -56,7 +57,7 @@ function mayBeIts({ operation }: StepContext, { device, fsType }: HiddenFileSyst
     'HeldBy',
     `the ${fsType} file system on /dev/${device} is still in use but mounted nowhere, and may be that of ${volume}`,
     {
-      hint: `It was unmounted lazily: end the process that has a file of it open, or mount /dev/${device} and unmount it again.${operation.kind === 'DetachVolume' ? ` If it is not this volume's, give --device ${volume}=none.` : ''}`,
+      hint: `It was unmounted lazily: end the process that has a file of it open, or mount /dev/${device} and unmount it again.${operation.kind === 'DetachVolume' ? ` If it is not this volume's: ${applyWith(operation, NO_DEVICE)}` : ''}`,
     },
   )
 }

@@ -61,6 +61,6 @@ export function refuseOutage(counts: OutageCounts, accepted: number | undefined)
     rule: 'S29',
     code: 'OutageSuspected',
     message,
-    hint: `If nothing of the API was lost (compare kubectl get pods -A with what should run), give --accept-outage ${counts.detaches}.`,
+    hint: `If nothing of the API was lost (compare kubectl get pods -A with what should run): volctl plan --cluster --accept-outage ${counts.detaches}`,
   }
 }

@@ -82,7 +82,7 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
       code: 'KubeletJustStopped',
       message:
         "it is not known when the kubelet stopped (neither its unit nor the node's lease shows it), so it counts as stopped just now",
-      hint: `If the kubelet stopped more than ${options.settleMs / 1000} s ago, give --settle 0s.`,
+      hint: `If the kubelet stopped more than ${options.settleMs / 1000} s ago: volctl plan --settle 0s`,
     }
   }
   return {

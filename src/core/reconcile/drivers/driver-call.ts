@@ -3,6 +3,7 @@
 import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { StateFile } from '../../actual/state-file.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
+import { shellWord } from '../../lang/shell-word.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import type { Problem } from '../../plan/plan.ts'
@@ -39,7 +40,7 @@ export function driverCall(
     blocked: {
       code: 'DriverNotRegistered',
       message: whyNoDriver(context, identity.driver),
-      hint: `Bring the driver's node pod back; if the driver is gone for good, give --driver-gone ${identity.driver}.`,
+      hint: `Bring the driver's node pod back. If the driver is gone for good: volctl plan --driver-gone ${shellWord(identity.driver)}`,
     },
   }
 }

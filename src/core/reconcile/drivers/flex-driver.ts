@@ -1,5 +1,6 @@
 /** Whether the driver of a flexVolume can be called, and what may be done if not (P13, P85-P88, S16). */
 
+import { shellWord } from '../../lang/shell-word.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import { flexProgram } from '../../plugins/flex-program.ts'
 import { isInTree } from '../../plugins/registry.ts'
@@ -35,7 +36,7 @@ export function flexCall({ inputs, options }: PlanContext, plugin: string): Flex
     blocked: {
       code: 'FlexDriverMissing',
       message: `flexVolume driver ${plugin} ${program.why}, and only the driver knows how to unmount its volumes`,
-      hint: `Install the driver again where the kubelet looks for drivers (volumePluginDir); if the driver is gone for good, give --driver-gone ${plugin}: the kernel then unmounts, and nothing else that the driver would do is done.`,
+      hint: `Install the driver again where the kubelet looks for drivers (volumePluginDir). If the driver is gone for good, the kernel can unmount, and nothing else that the driver would do is done: volctl plan --driver-gone ${shellWord(plugin)}`,
     },
   }
 }

@@ -11,6 +11,7 @@ import { stagedShownBy } from '../../actual/staged-on-device.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { readStateFile } from '../../actual/state-file.ts'
 import { isWithin } from '../../files/path-within.ts'
+import { shellWord } from '../../lang/shell-word.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { csiGlobalDir, csiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
@@ -108,7 +109,7 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
   if (match !== undefined) return { identity: { ...match, from: `${match.from}, confirmed by the directory's hash` } }
   return {
     unconfirmed: `staging directory ${staged.dir} has no readable vol_data.json, and its name is not the hash of any known volume handle`,
-    hint: 'Give --handle NAME=HANDLE with the handle that the storage system shows for this volume.',
+    hint: 'Find the volume and its handle in the storage system; then: volctl plan --handle NAME=HANDLE',
   }
 }
 
@@ -141,7 +142,7 @@ function unconfirmed(context: PlanContext, name: string, message: string): Ident
   const guess = named === undefined ? 'HANDLE' : named.handle
   return {
     unconfirmed: message,
-    hint: `Check the volume handle in the storage system, then give --handle ${name}=${guess}.`,
+    hint: `Check the volume handle in the storage system; then: volctl plan --handle ${shellWord(`${name}=${guess}`)}`,
   }
 }
 

@@ -20,7 +20,7 @@ export function deadDriverObstacle(context: PlanContext, { kind, volume }: Draft
   return {
     code: 'OutageSuspected',
     message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${driver} are dead at the same time: its backend seems to be down`,
-    hint: `Bring the backend back and plan again; if it is gone for good, give --accept-outage ${gonePods}.`,
+    hint: `Bring the backend back and plan again. If it is gone for good: volctl plan --accept-outage ${gonePods}`,
   }
 }
 

@@ -25,7 +25,7 @@ export function refuseOutage(
     rule: 'S29',
     code: 'OutageSuspected',
     message: suspicion,
-    hint: `If the ${gonePods.length} pods that the API does not list were really deleted, give --accept-outage ${gonePods.length}.`,
+    hint: `If the ${gonePods.length} pods that the API does not list were really deleted: volctl plan --accept-outage ${gonePods.length}`,
   }
 }
 

@@ -5,10 +5,12 @@
  * container belongs to a kubelet that runs in there. If nothing on this node knows the pod, only a person can say whose it is
  * (--foreign-pod).
  */
+
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { baseName } from '../../actual/tree.ts'
 import { namedUids } from '../../desired/pods.ts'
 import { onceFor } from '../../lang/once-for.ts'
+import { shellWord } from '../../lang/shell-word.ts'
 
 const MAPS = /\/volumeDevices\//
 
@@ -46,5 +48,5 @@ export function podsWithProcesses(inputs: ActualInputs, foreign: readonly string
 /** How a person finds out whose processes they are, and what to do then. */
 export function foreignHint(uid: string): string {
   const names = [...new Set([uid, uid.replaceAll('-', '_')])].join('|')
-  return `Find the processes: grep -lE 'pod(${names})' /proc/[0-9]*/cgroup. If they are left over, kill them; if another kubelet on this machine started them, give --foreign-pod ${uid}. Then plan again.`
+  return `Find the processes: grep -lE 'pod(${names})' /proc/[0-9]*/cgroup. If they are left over, kill them, then plan again. If another kubelet on this machine started them: volctl plan --foreign-pod ${shellWord(uid)}`
 }
