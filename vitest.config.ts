@@ -31,6 +31,8 @@ const sideBySide = [
   'test/privileged/set-up/{atomic,empty-dir,flex,host-path,nfs,ownership-apart}.test.ts',
   // Servers and files alone, in a PID namespace of its own: nothing is mounted, and it waits for deadlines most of the time.
   'test/privileged/trust/endless-input.test.ts',
+  // The same: what --cluster does, it does by the API alone.
+  'test/e2e/cluster/*.test.ts',
   ...(noSideBySide === undefined
     ? [
         'test/csi/driver-mounts.test.ts',

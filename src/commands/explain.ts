@@ -1,5 +1,7 @@
 import { Args, Flags, type Interfaces } from '@oclif/core'
-import { isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
+import { applyWords } from '../core/cli/apply-words.ts'
+import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import { type Answered, isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { ownAnswer, withOwnWords } from '../core/cli/own-words.ts'
@@ -14,6 +16,7 @@ import {
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
+import { podsAskedFor } from '../core/explain/asked-pods.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
@@ -107,6 +110,10 @@ export default class Explain extends VolctlCommand {
     { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverNotRegistered' },
     { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },
     {
+      description: 'From a workstation: why a pod does not get its volume, and which node has it:',
+      command: '<%= config.bin %> explain --cluster pvc/shop/data',
+    },
+    {
       description: 'What apply --orphans would do about a pod:',
       command: '<%= config.bin %> explain shop/web-0 --orphans',
     },
@@ -128,11 +135,18 @@ export default class Explain extends VolctlCommand {
     ...apiFlags,
     ...nodeFlags,
     ...whatIf,
+    ...clusterFlags,
   }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)
-    if (flags.log !== undefined || isLine(args.what ?? '')) return await this.#lines(args.what, flags)
+    requireFlagsOfScope(flags)
+    if (flags.log !== undefined && flags.cluster) {
+      const hint = "Explain the log on its node; or give one line of it: volctl explain --cluster 'LINE'"
+      throw new VolctlError('Usage', '--log is for the log of a node', { hint })
+    }
+    if (flags.log !== undefined || (!flags.cluster && isLine(args.what ?? '')))
+      return await this.#lines(args.what, flags)
     if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
     const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
@@ -143,6 +157,7 @@ export default class Explain extends VolctlCommand {
       })
       return
     }
+    if (flags.cluster) return await this.#inCluster(words, flags)
     const { state, explained } = await this.#explained(words, flags)
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
@@ -157,12 +172,48 @@ export default class Explain extends VolctlCommand {
   async #explained(words: readonly string[], flags: ExplainFlags) {
     const what = typedQuestion(words, flags.namespace)
     try {
-      const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all')
+      const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), {
+        attributes: 'all',
+        wholePods: (pods) => podsAskedFor(what, pods),
+      })
       return { state, explained: explain(state, this.#options(flags), typedPath(what)) }
     } catch (error) {
       const [word = '', ...more] = words
       throw more.length > 0 ? error : withOwnWords(error, word, this.config.root)
     }
+  }
+
+  /** An object of the cluster, or a line of a log about one. */
+  async #inCluster(words: readonly string[], flags: ExplainFlags): Promise<void> {
+    if (flags.node !== undefined) {
+      const hint = `Ask for the node: volctl explain --cluster node/NAME; or leave out --cluster.`
+      throw new VolctlError('Usage', '--node narrows a plan, and explain --cluster answers about one thing', { hint })
+    }
+    const { explainInCluster, explainLineInCluster } = await import('../core/cli/cluster-explain.ts')
+    const { cluster: _cluster, log: _log, ...again } = flags
+    const question = {
+      choice: nodeChoice(flags),
+      snapshot: flags.snapshot,
+      nodes: flags.nodes,
+      options: clusterOptions(flags, this.#options(flags)),
+      words:
+        flags.snapshot === undefined ? applyWords({ ...again, namespace: undefined }) : ['--snapshot', flags.snapshot],
+      log: (line: string) => this.detail(line),
+    }
+    const [what = ''] = words
+    if (words.length === 1 && isLine(what))
+      return await this.#answered(await explainLineInCluster(what, question), flags)
+    const asked = typedQuestion(words, flags.namespace)
+    try {
+      return await this.#answered(await explainInCluster(asked, question), flags)
+    } catch (error) {
+      throw words.length > 1 ? error : withOwnWords(error, what, this.config.root)
+    }
+  }
+
+  async #answered({ value, draw, names, failure }: Answered, flags: ExplainFlags): Promise<void> {
+    await this.answer(value, flags.output as OutputFormat, draw, { paged: !flags['no-pager'], names })
+    if (failure !== undefined) throw failure
   }
 
   /** What narrows a plan would only hide a part of the answer. */
@@ -179,7 +230,7 @@ export default class Explain extends VolctlCommand {
         hint: 'Save one to a file.',
       })
     const asking = {
-      look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), 'all'),
+      look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), { attributes: 'all' }),
       options: this.#options(flags),
       whole: async (state: LoadedNode, explained: Explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,

@@ -73,6 +73,16 @@ it('runs with a code cache that is damaged', async () => {
   expect(run.stdout).toMatch(version)
 })
 
+it('V8 takes the code cache with the flags that the launcher gives', async () => {
+  const root = shipped('flags')
+  const look = `const { readFileSync } = require('node:fs')
+    const [source, cache] = ['volctl.cjs', 'code-cache'].map((name) => readFileSync(__dirname + '/' + name))
+    const script = require('./load-bundle.cjs').compileBundle(source.toString('latin1'), cache)
+    console.log(script.cachedDataRejected)`
+  writeFileSync(join(root, 'dist', 'launch.cjs'), look)
+  expect((await execa(join(root, 'bin', 'volctl'))).stdout).toBe('false')
+})
+
 it('a cache that others may write to is not even read', async () => {
   const root = shipped('shared-cache')
   const cache = join(root, 'dist', 'code-cache')

@@ -5,10 +5,17 @@ import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/names/volume-names.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import { ALIVE, clusterOptions, DEAD, NOW } from '../helpers/cluster-builder.ts'
-import { anyCluster, chance, created, healthyCluster, oneOf, type Random } from '../helpers/random-cluster.ts'
+import {
+  anyCluster,
+  chance,
+  created,
+  healthyCluster,
+  NEVER_DONE,
+  oneOf,
+  type Random,
+  SEEDS,
+} from '../helpers/random-cluster.ts'
 import { randomFrom } from '../helpers/random-from.ts'
-
-const SEEDS = 1500
 
 interface Trial {
   readonly seed: number
@@ -99,7 +106,7 @@ function wrongDetaches({ state, options, plan, seed }: Trial): string[] {
 }
 
 /** Beside a controller that lives. */
-const NEVER = ['VolumeDeleted', 'InlineNotWanted', 'HandleWithCaret', 'AttachmentNameWrong', 'DriverRemoved']
+const NEVER: readonly string[] = NEVER_DONE
 
 function neverDone({ reason }: ClusterOperation, seed: number): string[] {
   return NEVER.includes(reason) ? [] : [`${seed}: the controller's work`]

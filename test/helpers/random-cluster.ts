@@ -7,6 +7,7 @@ import type {
   ClusterState,
   ClusterVolume,
 } from '../../src/core/cluster/model/cluster-state.ts'
+import type { Reason } from '../../src/core/codes/codes.ts'
 import { attachmentName, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import {
   ALIVE,
@@ -36,6 +37,18 @@ export function oneOf<T>(random: Random, list: readonly T[]): T {
 function upTo(random: Random, most: number): number {
   return 1 + Math.floor(random() * most)
 }
+
+/** How many clusters a property is tried on; VOLCTL_RUNS tries more. */
+export const SEEDS = Number(process.env.VOLCTL_RUNS ?? 1500)
+
+/** Reasons of operations that no controller carries out, however long it lives (R718, R738, R835). */
+export const NEVER_DONE = [
+  'VolumeDeleted',
+  'InlineNotWanted',
+  'HandleWithCaret',
+  'AttachmentNameWrong',
+  'DriverRemoved',
+] as const satisfies readonly Reason[]
 
 const OTHER_DRIVER = 'gone.csi.example.com'
 const MODES = [['ReadWriteOnce'], ['ReadWriteOncePod'], ['ReadWriteMany'], ['ReadOnlyMany', 'ReadWriteOnce'], []]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors/errors.ts'
-import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { parseMountinfo, parsePieces } from '../../src/core/mountinfo/parse-mountinfo.ts'
 
 /** Lines of the kinds that upstream's sample table has, and of those it lacks. */
 const SAMPLE = `
@@ -161,6 +161,50 @@ describe('parseMountinfo', () => {
     expect(table.text).toBe(SAMPLE)
     expect(parseMountinfo(Buffer.from(SAMPLE)).text).toBe(SAMPLE)
     expect(parseMountinfo('').size).toBe(0)
+  })
+})
+
+describe('a table in pieces', () => {
+  const lines = [
+    '1 0 8:1 / / rw - ext4 r rw',
+    '2 1 0:2 / /k rw - tmpfs a rw',
+    '',
+    String.raw`3 2 0:3 / /k/pods/a\040b rw shared:3 - overlay o rw,lowerdir=/ä`,
+    '4 2 0:4 / /k/pods/ä rw - tmpfs c rw',
+    '5 2 0:5 / /k/pods/a rw - overlay d rw',
+    '6 5 0:6 / /k/pods/a rw - tmpfs e rw',
+  ].map((line) => Buffer.from(`${line}\n`))
+  const everyCut = Array.from({ length: lines.length - 1 }, (_, cut) => cut + 1)
+
+  it.each(everyCut)('is the same as in one piece, if it is cut after line %i', (cut) => {
+    const whole = parseMountinfo(Buffer.concat(lines))
+    // One buffer for both, as when a file is read.
+    const buffer = Buffer.alloc(1000)
+    const pieces = function* (): Iterable<Buffer> {
+      for (const part of [lines.slice(0, cut), lines.slice(cut)]) {
+        const bytes = Buffer.concat(part)
+        yield buffer.subarray(0, bytes.copy(buffer))
+      }
+    }
+    const table = parsePieces(pieces())
+    expect(table.text).toBe(whole.text)
+    expect(JSON.stringify(table.under('/'))).toBe(JSON.stringify(whole.under('/')))
+    for (const { mountPoint, id, dev } of whole.under('/')) {
+      const indexes = [table.at(mountPoint), table.reached(mountPoint), table.ofDevice(dev), [table.byId(id)]]
+      const wanted = [whole.at(mountPoint), whole.reached(mountPoint), whole.ofDevice(dev), [whole.byId(id)]]
+      expect(JSON.stringify(indexes)).toBe(JSON.stringify(wanted))
+    }
+    expect(table.childrenOf('/k/pods')?.('a')?.id).toBe(6)
+  })
+
+  it('names a damaged line by its number in the whole table', () => {
+    expect(() => parsePieces([...lines, Buffer.from('x\n')])).toThrow(/line 8: /)
+  })
+
+  it('finds all mounts of a type, and no other text that looks like it', () => {
+    const table = parsePieces([...lines, Buffer.from('7 2 0:7 / /k/x rw - tmpfs s rw,-overlay overlay rw\n')])
+    expect(table.ofType('overlay').map(({ id }) => id)).toEqual([3, 5])
+    expect(table.ofType('over')).toEqual([])
   })
 })
 

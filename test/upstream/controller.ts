@@ -3,6 +3,7 @@ import { by, byAll, instead, not, type Table } from './verdict.ts'
 
 const DETACH = 'cluster/detach'
 const ATTACH = 'cluster/attach'
+const TABLES = 'cluster/controller-tables'
 const STATUS = not('node.status is written by the controller and the kubelet alone, and volctl never does (R331)')
 const IN_USE = by('reconcile/detach', 'a volume in use is never detached, the node is $name')
 /** On the node neither time nor a taint lets anything be detached that is in use (S21, R810). */
@@ -44,6 +45,11 @@ export const CONTROLLER: Table = {
         by('reconcile/mount-waits', 'another node has it, and many may'),
         by(ATTACH, 'T94: goes to both where several nodes may have it'),
       ),
+      'detached one by one': by(
+        TABLES,
+        'T94: a shared volume goes from the node alone whose pod is gone',
+        'T94: and from both, once both are gone',
+      ),
     },
     MultipleNodesWithReadWriteOnce: {
       'the second waits for the first': byAll(
@@ -64,7 +70,14 @@ export const CONTROLLER: Table = {
         'N59, S21: the attacher is waited for as long as --timeout allows, and its words are shown',
         by('apply/detach/detach', 'says whom it waits for, which is no failure'),
       ),
-      'wanted again: attached': by(ATTACH, 'T107, T98: with an attachment that is $name waits: $code'),
+      'wanted again: attached': byAll(
+        by(ATTACH, 'T107, T98: with an attachment that is $name waits: $code'),
+        by(TABLES, 'T98: a detach that failed and was given up is attached again by the attacher'),
+      ),
+      'a pod on a third node: the same': by(
+        TABLES,
+        'T98: a detach that failed is waited for, wanted again or not, and a pod on a third node changes nothing',
+      ),
     },
     OutOfServiceTainted: {
       'in use, with the taint: detached': TAINTED,
@@ -102,11 +115,15 @@ export const CONTROLLER: Table = {
         by('reconcile/safety', 'not while a pod wants it by the controller’s rule, used by a container or not'),
         by(DETACH, 'T103: a pod of the node'),
       ),
-      'gone or replaced: removed': NOBODY,
+      'gone or replaced: removed': byAll(
+        NOBODY,
+        by(TABLES, 'T103: a pod that was replaced by one of its name elsewhere wants nothing here any more'),
+      ),
     },
     FindAndRemoveNonattachableVolumes: {
-      'not attachable any more': byAll(
-        by('populator/controller-wanted', 'R012 attachRequired: false'),
+      'not attachable any more: not desired': by('populator/controller-wanted', 'R012 attachRequired: false'),
+      'and detached under its pod': instead(
+        'S5: what a pod has, whatever its driver says now, is not taken from it',
         by(DETACH, 'T104: a pod whose driver turned non-attachable'),
       ),
     },
@@ -115,21 +132,25 @@ export const CONTROLLER: Table = {
     StateOfWorldPopulators_Positive: { 'status and pods': byAll(WANTED, NOBODY) },
     Recovery: {
       'pods that appear: attached': by(ATTACH, 'T106, T111: several pods of the node share one'),
-      'volumes of nobody: detached': NOBODY,
+      'volumes of nobody, in the status alone: detached': instead(
+        'R331, C44: for a CSI volume the VolumeAttachment is the truth; without one there is nothing to delete, and it is reported',
+        by(TABLES, 'T106: what the status of a node alone lists has no object to delete'),
+        by('cluster/report', 'attached by the status alone, a CSI volume'),
+      ),
     },
     ADC_VolumeAttachmentRecovery: {
       'no pod, attached: detached': NOBODY,
       'no pod, not attached: detached': MOVED,
-      'a pod, a migrated volume: confirmed': by(
-        'reconcile/migrated',
-        'is staged and published by the driver',
-        'that is as it should be gets no operation',
+      'a pod, a migrated volume: confirmed': byAll(
+        by('reconcile/migrated', 'is staged and published by the driver', 'that is as it should be gets no operation'),
+        by(TABLES, 'T107: a migrated volume of a pod, attached and listed, is as it should be'),
       ),
       'a deleted pod, a migrated volume': byAll(
         by(
           'reconcile/migrated',
           'whose pod is gone is undone and detached, since the hash confirms whose the attachment is',
         ),
+        by(TABLES, 'T107: a migrated volume whose pod was deleted'),
         by(DETACH, 'R835: of a volume in the spec of a pod'),
       ),
     },

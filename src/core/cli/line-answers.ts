@@ -69,7 +69,8 @@ function drawnLine(value: LineExplanation, failure: VolctlError | undefined): An
   return { value, draw: (screen) => renderLine(value, screen), names: namesOfLines([value]), ...defined({ failure }) }
 }
 
-function nothingKnown(): VolctlError {
+/** Nothing of the line is known to volctl. */
+export function nothingKnown(): VolctlError {
   return new VolctlError(
     'NotFound',
     'volctl does not know this sentence, and it names no pod, volume, path or driver',

@@ -1,4 +1,4 @@
-import type { CollectedNode } from '../node/collect-node.ts'
+import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { caller } from '../trust/caller.ts'
 import { Looking } from './looking.ts'
@@ -18,7 +18,8 @@ export class Reentered extends Error {
 
 export interface LookOptions {
   /** `all` for a snapshot, `plan` for a plan. */
-  readonly attributes: 'all' | 'plan'
+  readonly attributes: CollectOptions['attributes']
+  readonly wholePods?: CollectOptions['wholePods']
   readonly log: (line: string) => void
   readonly signal?: AbortSignal
   /** Connections of an earlier look. */
@@ -32,7 +33,7 @@ export interface LookOptions {
  * @throws Reentered when that run has ended
  */
 export async function lookAtNode(choice: NodeChoice, options: LookOptions): Promise<CollectedNode> {
-  const { attributes, log, signal, before } = options
+  const { attributes, wholePods, log, signal, before } = options
   const { collectNode } = await import('../node/collect-node.ts')
   const look = (): Promise<CollectedNode> =>
     watched(log, (line) =>
@@ -41,6 +42,7 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
         kubeconfig: choice.kubeconfig,
         context: choice.context,
         attributes,
+        wholePods,
         log: line,
         signal,
         client: before?.client,

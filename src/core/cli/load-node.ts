@@ -15,7 +15,7 @@ export async function loadNode(
   choice: NodeChoice,
   snapshot: string | undefined,
   log: (line: string) => void,
-  attributes: LookOptions['attributes'] = 'plan',
+  how: Pick<LookOptions, 'attributes' | 'wholePods'> = { attributes: 'plan' },
 ): Promise<LoadedNode> {
   if (snapshot !== undefined) {
     const { readSnapshot } = await import('../snapshot/read-snapshot.ts')
@@ -23,7 +23,7 @@ export async function loadNode(
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
     return { ...withChoice(state, choice), standing: [] }
   }
-  const node = await lookAtNode(choice, { attributes, log })
+  const node = await lookAtNode(choice, { ...how, log })
   leaveNode(node)
   return { ...node, standing: node.node.standing }
 }

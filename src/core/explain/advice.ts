@@ -2,10 +2,10 @@
 import { type BlockCode, CODES, type Code } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
-import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
+import type { Operation, Plan, PlanOptions, Problem } from '../plan/plan.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import type { Concern } from './concerns.ts'
-import type { Advice, Explanation, Verdict } from './explanation.ts'
+import type { Advice, Verdict } from './explanation.ts'
 
 /**
  * What must be seen to first stands first: what refuses all, and errors, that of the verdict before the others. What can be done at
@@ -33,20 +33,23 @@ export interface AdviceClues {
   readonly more: readonly Advice[]
 }
 
+/** An answer about something of a node or of a cluster. */
+interface Advised {
+  readonly advice: readonly Advice[]
+  readonly problems: readonly Pick<Problem, 'severity' | 'code'>[]
+  readonly refused?: { readonly code: Code }
+}
+
 /** How many of the advices come before everything else that volctl or a person could do. */
-export function leadingAdvice({
-  advice,
-  problems,
-  refused,
-}: Pick<Explanation, 'advice' | 'problems' | 'refused'>): number {
+export function leadingAdvice({ advice, problems, refused }: Advised): number {
   const errors = errorCodes({ problems }, defined({ refused }))
   const end = advice.findIndex(({ code }) => !errors.has(code))
   return end === -1 ? advice.length : end
 }
 
 function errorCodes(
-  { problems }: Pick<Concern, 'problems'>,
-  { refused }: Pick<Plan, 'refused'>,
+  { problems }: Pick<Advised, 'problems'>,
+  { refused }: Pick<Advised, 'refused'>,
 ): ReadonlySet<Code | undefined> {
   const errors = problems.filter(({ severity }) => severity === 'error').map(({ code }): Code => code)
   return new Set(refused === undefined ? errors : [refused.code, ...errors])

@@ -3,6 +3,7 @@ import { namedUids, podNamespace } from '../desired/pods.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { driverNames } from './driver-names.ts'
+import type { Nameable } from './match-name.ts'
 import type { NodeVolume } from './node-volume.ts'
 import type { NodeVolumes } from './node-volumes.ts'
 
@@ -26,12 +27,7 @@ export function volumeOf(target: Target): NodeVolume | undefined {
   return 'volume' in target ? target.volume : undefined
 }
 
-export interface Candidate {
-  /** What to ask for, to mean this and nothing else. */
-  readonly ask: string
-  readonly names: readonly string[]
-  /** A few words that distinguish it from others of its name. */
-  readonly about: string
+export interface Candidate extends Nameable {
   readonly target: Target
 }
 

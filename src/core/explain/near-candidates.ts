@@ -1,8 +1,8 @@
 /** What somebody may have meant who named nothing: of another namespace, of another kind, or written a little otherwise. */
 import { compareText } from '../lang/compare-text.ts'
 import { distanceOf } from '../lang/near-names.ts'
-import { type Candidate, volumeOf } from './candidates.ts'
 import { splitPrefix } from './kinds.ts'
+import type { Nameable, VolumeBehind } from './match-name.ts'
 
 /** What a wrong namespace and a wrong kind count, in letters. */
 const OTHER_NAMESPACE = 0.3
@@ -13,7 +13,12 @@ const OTHER_KIND = 0.5
  *
  * @param what as it was asked, with or without a kind
  */
-export function nearCandidates(candidates: readonly Candidate[], what: string, most: number): string[] {
+export function nearCandidates<C extends Nameable>(
+  candidates: readonly C[],
+  what: string,
+  most: number,
+  volumeBehind: VolumeBehind<C>,
+): string[] {
   const { kind, name } = splitPrefix(what)
   const scored = candidates.flatMap((candidate) => {
     const score = nearest(candidate.names, name)
@@ -24,8 +29,8 @@ export function nearCandidates(candidates: readonly Candidate[], what: string, m
   const seen = new Set<unknown>()
   return sorted
     .map(({ candidate }) => candidate)
-    .filter(({ target }) => {
-      const thing = volumeOf(target) ?? target
+    .filter((candidate) => {
+      const thing = volumeBehind(candidate) ?? candidate
       return !seen.has(thing) && seen.add(thing)
     })
     .slice(0, most)

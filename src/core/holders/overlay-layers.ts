@@ -20,9 +20,7 @@ export interface Layer {
 const OPTIONS = /^(lowerdir|upperdir|workdir|datadir)(\+?)=(.*)$/s
 
 /** Of every overlay mount of a table. */
-export const overlayLayers = onceFor((table: MountTable): readonly Layer[] =>
-  mountsOfType(table, 'overlay').flatMap(layersOf),
-)
+export const overlayLayers = onceFor((table: MountTable): readonly Layer[] => table.ofType('overlay').flatMap(layersOf))
 
 function layersOf(mount: MountInfo): Layer[] {
   return mount.superOptions.flatMap((text) => {
@@ -47,17 +45,4 @@ function readings(value: string): string[] {
 function plain(path: string): string {
   const normal = posix.normalize(path)
   return normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal
-}
-
-/** Found in the text, since records are decoded on demand and a table of a hundred thousand mounts has few of this type. */
-function mountsOfType(table: MountTable, fsType: string): MountInfo[] {
-  const { text } = table
-  const found: MountInfo[] = []
-  const needle = ` - ${fsType} `
-  for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + 1)) {
-    const id = Number.parseInt(text.slice(text.lastIndexOf('\n', at) + 1, at), 10)
-    const mount = table.byId(id)
-    if (mount?.fsType === fsType) found.push(mount)
-  }
-  return [...new Set(found)]
 }

@@ -2,7 +2,7 @@
 import type { Verdict } from '../explain/explanation.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
-import type { LineAnswer, LineView, SentenceView } from './line-explanation.ts'
+import type { LineAnswer, LineView, NameView, SentenceView } from './line-explanation.ts'
 import type { NameKind } from './line-name.ts'
 import { placeOf } from './line-place.ts'
 import type { LogLine } from './log-line.ts'
@@ -80,11 +80,14 @@ const FIRST: Readonly<Record<'pod' | 'driver' | 'volume', readonly NameKind[]>> 
 const WORST: readonly Verdict['state'][] = ['problem', 'blocked', 'waiting', 'operation', 'nothing']
 
 /** Of several alike the one that is worst off. */
-function mainOf(resolved: readonly Resolved[], sentence: SentenceName | undefined): Resolved | undefined {
+export function mainOf<R extends { readonly view: NameView; readonly explained?: unknown }>(
+  resolved: readonly R[],
+  sentence: SentenceName | undefined,
+): R | undefined {
   const about = sentence === undefined ? undefined : (SENTENCES[sentence] as Sentence).about
-  const order = [...FIRST[about ?? 'volume'], ...SPECIFIC]
+  const order = [...FIRST[about ?? 'volume'], ...SPECIFIC, 'node']
   const found = resolved.filter(({ explained }) => explained !== undefined)
-  const rank = ({ view }: Resolved): number => order.indexOf(view.kind)
-  const worst = ({ view }: Resolved): number => WORST.indexOf(view.verdict?.state ?? 'nothing')
+  const rank = ({ view }: R): number => order.indexOf(view.kind)
+  const worst = ({ view }: R): number => WORST.indexOf(view.verdict?.state ?? 'nothing')
   return found.toSorted((a, b) => rank(a) - rank(b) || worst(a) - worst(b))[0]
 }

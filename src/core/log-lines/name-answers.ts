@@ -2,7 +2,7 @@
 import { VolctlError } from '../errors/errors.ts'
 import { type Explained, explainer } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
-import { AmbiguousThing } from '../explain/find-target.ts'
+import { AmbiguousThing } from '../explain/match-name.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { onceFor } from '../lang/once-for.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
@@ -122,7 +122,7 @@ function ambiguousText(ask: string, { asks }: AmbiguousThing): string {
 }
 
 /** What a person would ask, the most telling question first. Pods of several nodes call their volumes alike. */
-function asksFor({ kind, name, pods = [] }: LineName, here: boolean): string[] {
+export function asksFor({ kind, name, pods = [] }: LineName, here: boolean): string[] {
   switch (kind) {
     case 'podVolume':
       return [...pods.map((pod) => `volume/${pod}/${name}`), `pv/${name}`, ...(here ? [`volume/${name}`] : [])]

@@ -142,11 +142,14 @@ const NODES = [
   /\bnodeName:([a-z0-9][a-z0-9.-]{0,252})/g,
   /\battached to node ([a-z0-9][a-z0-9.-]{0,252})/g,
   /\bsystem:node:([a-z0-9][a-z0-9.-]{0,252})/g,
+  /\bCSINode ([a-z0-9][a-z0-9.-]{0,252}) does not contain/g,
+  /\bnode "([a-z0-9][a-z0-9.-]{0,252})" has no NodeID/g,
 ]
 const DRIVERS = [
   /\bdriver name ([\w.-]{1,253}) not found/g,
   /\bexternal-attacher of ([\w.-]{1,253}) CSI driver/g,
   /\b(?:CSI|csi) driver "([\w.-]{1,253})"/g,
+  /\bdoes not contain driver ([\w.-]{1,253})/g,
   /\bdriver(?:Name)?[=:] ?"?([a-z][\w-]*\.[\w.-]{1,253})/g,
 ]
 

@@ -12,6 +12,8 @@ export class Covers {
   readonly #table: MountTable
   /** For each directory: by the parent of a mount in it, the mount that hides it. */
   readonly #byDirectory = new Map<string, ReadonlyMap<number, MountInfo>>()
+  /** The latest directory asked about: questions come directory by directory. */
+  #last: { readonly directory: string; readonly covers: ReadonlyMap<number, MountInfo> } | undefined
 
   constructor(table: MountTable) {
     this.#table = withoutLinks(table)
@@ -33,10 +35,21 @@ export class Covers {
    * visible.
    */
   reached(mounts: readonly MountInfo[]): readonly MountInfo[] {
+    const [only] = mounts
+    if (mounts.length === 1 && only !== undefined) return this.#isHiddenAlone(withoutLink(only)) ? [] : mounts
     const found = mounts.filter((mount) => this.of(mount) === undefined)
     if (found.length < 2) return found
     const depths = new Map(found.map((mount) => [mount, this.#stackOf(mount).length]))
     return found.toSorted((a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0))
+  }
+
+  /** Of a mount that no other shares its path with: it is on the mount that its line names. Nearly every mount is such a one. */
+  #isHiddenAlone(mount: MountInfo): boolean {
+    const { mountPoint } = mount
+    if (mountPoint === '/') return false
+    const directory = directoryOf(mountPoint)
+    if (this.#last?.directory !== directory) this.#last = { directory, covers: this.#coversIn(directory) }
+    return this.#last.covers.has(mount.parentId)
   }
 
   /** The mount itself and those below it on the same path, down to the one that is on a mount of another path. */

@@ -187,6 +187,10 @@ class LinkedMountTable implements MountTable {
     return this.raw.ofDevice(dev).map((mount) => this.#ownOf(mount))
   }
 
+  ofType(fsType: string): readonly MountInfo[] {
+    return this.raw.ofType(fsType).map((mount) => this.#ownOf(mount))
+  }
+
   byId(id: number): MountInfo | undefined {
     const mount = this.raw.byId(id)
     return mount && this.#ownOf(mount)

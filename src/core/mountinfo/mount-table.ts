@@ -33,12 +33,14 @@ export interface MountTable {
   reached(path: string): readonly MountInfo[]
   /** The visible mount on exactly this path. */
   top(path: string): MountInfo | undefined
-  /** A function that gives the newest mount on a name in the directory; undefined where nothing is mounted in it. */
+  /** A function that gives the visible mount on a name in the directory; undefined where nothing is mounted in it. */
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined
   /** Is anything mounted below this directory. */
   isAbove(directory: string): boolean
   /** All mounts of one file system ("major:minor"), in table order. */
   ofDevice(dev: string): readonly MountInfo[]
+  /** All mounts of one type of file system, in table order. @param fsType a name without blanks */
+  ofType(fsType: string): readonly MountInfo[]
   /** The mount with this id, if the table has it. */
   byId(id: number): MountInfo | undefined
 }

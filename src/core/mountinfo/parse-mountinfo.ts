@@ -1,16 +1,16 @@
 import { append } from '../lang/append.ts'
 import { Covers } from './covers.ts'
-import { decodeOctal } from './decode-octal.ts'
-import { undeletedPath } from './deleted.ts'
+import { MountPaths } from './mount-paths.ts'
+import { MountPiece, pieceOf } from './mount-piece.ts'
 import { MountRecord } from './mount-record.ts'
 import type { MountInfo, MountTable } from './mount-table.ts'
-import { MountText } from './mount-text.ts'
-import { deviceKey, type MountColumns, scanLines } from './scan-lines.ts'
+import { deviceKey } from './scan-lines.ts'
 
-const SLASH = 0x2f
-const BACKSLASH = 0x5c
+const NEWLINE = 0x0a
 const NO_MOUNTS: readonly MountRecord[] = []
 const ESCAPED_DELETED = '\\040(deleted)'
+/** Bytes of a table that is given whole. */
+const PIECE = 256 * 1024
 
 /**
  * Parses /proc/PID/mountinfo whole and exactly (P107-P109, P115).
@@ -21,62 +21,74 @@ const ESCAPED_DELETED = '\\040(deleted)'
  * @throws VolctlError MountinfoDamaged, naming the line
  */
 export function parseMountinfo(text: string | Buffer): MountTable {
-  return new ColumnMountTable(text)
+  return parsePieces(cut(typeof text === 'string' ? Buffer.from(text) : text))
 }
 
-/** A list only where mounts are stacked: 100,000 lists would cost more than the index. */
-type Stack = MountRecord | MountRecord[]
+/**
+ * The same of a table that is read in pieces, so that it need not be in memory twice.
+ *
+ * @param pieces whole lines each; a piece may be overwritten when the next one is asked for
+ * @throws VolctlError MountinfoDamaged, naming the line
+ */
+export function parsePieces(pieces: Iterable<Buffer>): MountTable {
+  const parsed: MountPiece[] = []
+  let row = 0
+  let line = 1
+  for (const bytes of pieces) {
+    const piece = new MountPiece(bytes, row, line)
+    parsed.push(piece)
+    row += piece.columns.size
+    line += piece.columns.lines
+  }
+  return new PieceTable(parsed, row)
+}
 
-class ColumnMountTable implements MountTable {
-  readonly #columns: MountColumns
+function* cut(bytes: Buffer): Iterable<Buffer> {
+  for (let from = 0; from < bytes.length; ) {
+    const newline = from + PIECE < bytes.length ? bytes.indexOf(NEWLINE, from + PIECE) : -1
+    const end = newline === -1 ? bytes.length : newline + 1
+    yield bytes.subarray(from, end)
+    from = end
+  }
+}
+
+class PieceTable implements MountTable {
+  readonly size: number
+  readonly #pieces: readonly MountPiece[]
   readonly #records: (MountRecord | undefined)[] = []
-  readonly #text: MountText
-  #byDirectory: ReadonlyMap<string, ReadonlyMap<string, Stack>> | undefined
-  /** Directories below which something is mounted. */
-  #above: ReadonlySet<string> | undefined
+  #paths: MountPaths | undefined
   #byDevice: ReadonlyMap<number, readonly number[]> | undefined
   #byId: ReadonlyMap<number, number> | undefined
   #covers: Covers | undefined
 
-  constructor(text: string | Buffer) {
-    this.#columns = scanLines(typeof text === 'string' ? Buffer.from(text) : text)
-    this.#text = new MountText(this.#columns.bytes, typeof text === 'string' ? text : undefined)
+  constructor(pieces: readonly MountPiece[], size: number) {
+    this.#pieces = pieces
+    this.size = size
   }
 
   get text(): string {
-    return this.#text.whole()
-  }
-
-  get size(): number {
-    return this.#columns.size
+    const all = this.#pieces.map(({ text }) => text).join('')
+    return this.#pieces.every((piece) => piece.isAscii) ? all : Buffer.from(all, 'latin1').toString('utf8')
   }
 
   under(prefix: string): readonly MountInfo[] {
     const base = prefix.replace(/\/+$/, '')
-    const wanted = Buffer.from(base)
-    const { bytes, size, mountPointStart, mountPointEnd } = this.#columns
+    const wanted = Buffer.from(base).toString('latin1')
     const found: MountInfo[] = []
-    for (let row = 0; row < size; row++) {
-      const start = mountPointStart[row] ?? 0
-      const end = mountPointEnd[row] ?? 0
-      if (liesUnder(bytes, start, end, wanted, base)) found.push(this.#record(row))
+    for (const piece of this.#pieces) {
+      for (let row = 0; row < piece.columns.size; row++) {
+        if (liesUnder(piece, row, wanted, base)) found.push(this.#recordOf(piece, piece.firstRow + row))
+      }
     }
     return found
   }
 
   at(path: string): readonly MountInfo[] {
-    const found = this.#directories()
-      .get(directoryOf(path))
-      ?.get(path.slice(path.lastIndexOf('/') + 1))
-    if (found === undefined) return NO_MOUNTS
-    return Array.isArray(found) ? found : [found]
+    return this.#recordsOf(this.#byPath().at(path))
   }
 
   reached(path: string): readonly MountInfo[] {
-    const all = this.at(path)
-    if (all.length === 0) return all
-    this.#covers ??= new Covers(this)
-    return this.#covers.reached(all)
+    return this.#reachedOf(this.at(path))
   }
 
   top(path: string): MountInfo | undefined {
@@ -84,117 +96,109 @@ class ColumnMountTable implements MountTable {
   }
 
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
-    const names = this.#directories().get(directory === '/' ? '' : directory)
+    const names = this.#byPath().in(directory === '/' ? '' : directory)
     if (names === undefined) return undefined
     return (name) => {
-      const found = names.get(name)
-      return Array.isArray(found) ? found.at(-1) : found
+      const found = names(name)
+      if (found === undefined) return undefined
+      return this.#reachedOf(this.#recordsOf(typeof found === 'number' ? [found] : found)).at(-1)
     }
   }
 
   isAbove(directory: string): boolean {
-    this.#above ??= withParents(this.#directories().keys())
-    return this.#above.has(directory === '/' ? '' : directory)
+    return this.#byPath().isAbove(directory === '/' ? '' : directory)
   }
 
   ofDevice(dev: string): readonly MountInfo[] {
-    this.#byDevice ??= rowsByDevice(this.#columns)
+    this.#byDevice ??= rowsByDevice(this.#pieces)
     const [, major, minor] = /^(\d+):(\d+)$/.exec(dev) ?? []
     if (major === undefined || minor === undefined) return []
     return (this.#byDevice.get(deviceKey(Number(major), Number(minor))) ?? []).map((row) => this.#record(row))
   }
 
+  ofType(fsType: string): readonly MountInfo[] {
+    const needle = ` - ${fsType} `
+    const found: MountInfo[] = []
+    for (const piece of this.#pieces) {
+      if (!piece.text.includes(needle)) continue
+      const { size, separator } = piece.columns
+      for (let row = 0; row < size; row++) {
+        if (piece.text.startsWith(needle, separator[row])) found.push(this.#recordOf(piece, piece.firstRow + row))
+      }
+    }
+    return found
+  }
+
   byId(id: number): MountInfo | undefined {
-    this.#byId ??= rowById(this.#columns)
+    this.#byId ??= rowById(this.#pieces)
     const row = this.#byId.get(id)
     return row === undefined ? undefined : this.#record(row)
   }
 
-  /**
-   * Mounts by the directory of the mount point, and its name there. A mount point that ends in " (deleted)" is also found by
-   * the path without that ending (P115): the directory may have been removed, or its name may really end like that.
-   */
-  #directories(): ReadonlyMap<string, ReadonlyMap<string, Stack>> {
-    if (this.#byDirectory !== undefined) return this.#byDirectory
-    const directories = new Map<string, Map<string, Stack>>()
-    for (let row = 0; row < this.#columns.size; row++) {
-      const record = this.#record(row)
-      const path = record.mountPoint
-      const directory = directoryOf(path)
-      let names = directories.get(directory)
-      if (names === undefined) {
-        names = new Map()
-        directories.set(directory, names)
-      }
-      const name = path.slice(path.lastIndexOf('/') + 1)
-      stack(names, name, record)
-      const plain = undeletedPath(name)
-      if (plain !== name) stack(names, plain, record)
-    }
-    this.#byDirectory = directories
-    return directories
+  #byPath(): MountPaths {
+    this.#paths ??= new MountPaths(this.#pieces)
+    return this.#paths
+  }
+
+  #reachedOf(all: readonly MountInfo[]): readonly MountInfo[] {
+    if (all.length === 0) return all
+    this.#covers ??= new Covers(this)
+    return this.#covers.reached(all)
+  }
+
+  #recordsOf(rows: readonly number[]): readonly MountInfo[] {
+    return rows.length === 0 ? NO_MOUNTS : rows.map((row) => this.#record(row))
   }
 
   #record(row: number): MountRecord {
+    return this.#records[row] ?? this.#recordOf(pieceOf(this.#pieces, row), row)
+  }
+
+  #recordOf(piece: MountPiece, row: number): MountRecord {
     const known = this.#records[row]
     if (known !== undefined) return known
-    const record = new MountRecord(this.#columns, this.#text, row)
+    const record = new MountRecord(piece, row)
     this.#records[row] = record
     return record
   }
 }
 
-/** "" for the root directory and what is directly in it; "." for a path that is not absolute. */
-function directoryOf(path: string): string {
-  const slash = path.lastIndexOf('/')
-  return slash === -1 ? '.' : path.slice(0, slash)
-}
-
-/** The directories and all their parents. */
-function withParents(directories: Iterable<string>): ReadonlySet<string> {
-  const all = new Set<string>()
-  for (const directory of directories) {
-    for (let at = directory; !all.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) all.add(at)
-  }
-  return all
-}
-
-function stack(names: Map<string, Stack>, name: string, record: MountRecord): void {
-  const there = names.get(name)
-  if (there === undefined) names.set(name, record)
-  else if (Array.isArray(there)) there.push(record)
-  else names.set(name, [there, record])
-}
-
 /** Compares raw bytes where the path has no escape, decoded text where it has one. */
-function liesUnder(bytes: Buffer, start: number, end: number, wanted: Buffer, base: string): boolean {
-  const length = wanted.length
-  for (let i = 0; i < length; i++) {
-    const byte = bytes[start + i]
-    if (byte === BACKSLASH) return decodedLiesUnder(bytes, start, end, base)
-    if (start + i >= end || byte !== wanted[i]) return false
+function liesUnder(piece: MountPiece, row: number, wanted: string, base: string): boolean {
+  const { mountPointStart, mountPointEnd, isPlain } = piece.columns
+  const start = mountPointStart[row] ?? 0
+  const end = mountPointEnd[row] ?? 0
+  if (isPlain[row] === 0) return rawLiesUnder(piece, start, end, wanted, base)
+  const next = start + wanted.length
+  return next <= end && piece.text.startsWith(wanted, start) && (next === end || piece.text[next] === '/')
+}
+
+function rawLiesUnder(piece: MountPiece, start: number, end: number, wanted: string, base: string): boolean {
+  const raw = piece.text.slice(start, end)
+  const backslash = raw.indexOf('\\')
+  if (backslash !== -1 && backslash < wanted.length) {
+    if (!wanted.startsWith(raw.slice(0, backslash))) return false
+    const path = piece.decoded(raw)
+    return path === base || path === `${base} (deleted)` || path.startsWith(`${base}/`)
   }
-  const next = start + length
-  if (next === end || bytes[next] === SLASH) return true
-  return bytes[next] === BACKSLASH && bytes.toString('latin1', next, end) === ESCAPED_DELETED
+  if (!raw.startsWith(wanted)) return false
+  const rest = raw.slice(wanted.length)
+  return rest === '' || rest.startsWith('/') || rest === ESCAPED_DELETED
 }
 
-function decodedLiesUnder(bytes: Buffer, start: number, end: number, base: string): boolean {
-  const path = decodeOctal(bytes, start, end)
-  return path === base || path === `${base} (deleted)` || path.startsWith(`${base}/`)
-}
-
-function rowsByDevice({ dev, size }: MountColumns): ReadonlyMap<number, readonly number[]> {
+function rowsByDevice(pieces: readonly MountPiece[]): ReadonlyMap<number, readonly number[]> {
   const rows = new Map<number, number[]>()
-  for (let row = 0; row < size; row++) {
-    append(rows, dev[row] ?? 0, row)
+  for (const { columns, firstRow } of pieces) {
+    for (let row = 0; row < columns.size; row++) append(rows, columns.dev[row] ?? 0, firstRow + row)
   }
   return rows
 }
 
 /** If a damaged table contains an id twice, the newer mount counts. */
-function rowById({ id, size }: MountColumns): ReadonlyMap<number, number> {
+function rowById(pieces: readonly MountPiece[]): ReadonlyMap<number, number> {
   const rows = new Map<number, number>()
-  for (let row = 0; row < size; row++) rows.set(id[row] ?? -1, row)
+  for (const { columns, firstRow } of pieces) {
+    for (let row = 0; row < columns.size; row++) rows.set(columns.id[row] ?? -1, firstRow + row)
+  }
   return rows
 }

@@ -15,6 +15,7 @@ import { isSuperblockGone } from '../block/device-use.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
+import type { Pod } from '../model/objects.ts'
 import type {
   ApiSnapshot,
   CsiSocket,
@@ -49,6 +50,8 @@ export interface CollectOptions {
   readonly context?: string | undefined
   /** `all` for a snapshot, `plan` for a plan. */
   readonly attributes: 'all' | 'plan'
+  /** With `all`: the pods of which everything is read, by on-disk UID, and of all others what a plan needs; default: all. */
+  readonly wholePods?: ((pods: readonly Pod[]) => ReadonlySet<string> | undefined) | undefined
   readonly signal?: AbortSignal | undefined
   /** Called with what was read and how long it took (--verbose). */
   readonly log?: (line: string) => void
@@ -121,7 +124,7 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   log(
     `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
   )
-  const entries = tree.complete(livingVolumes(api))
+  const entries = tree.complete(livingVolumes(api), options.wholePods?.(api.pods))
   log(`directories complete: ${entries.length} entries`)
 
   const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])

@@ -4,9 +4,9 @@ import { release } from 'node:os'
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
+import { parseMountinfo, parsePieces } from '../mountinfo/parse-mountinfo.ts'
 import { openNamespace } from '../trust/enter-namespace.ts'
-import { namespaceOf, readToEnd } from '../trust/kernel.ts'
+import { linesInPieces, namespaceOf } from '../trust/kernel.ts'
 import { type PinnedProcess, pin } from '../trust/processes.ts'
 import { structureLinks } from './tree/structure-links.ts'
 
@@ -100,6 +100,7 @@ const TRIES = 10
  * P111).
  */
 export function readMountTable(path = '/proc/self/mountinfo', kernel = release()): MountTable {
+  if (isReliable(kernel)) return parsePieces(readPieces(path))
   return parseMountinfo(stableRead(() => readBytes(path), kernel))
 }
 
@@ -142,12 +143,20 @@ function identity({ mountPoint, dev, root }: MountInfo): string {
 }
 
 function readBytes(path: string): Buffer {
+  return Buffer.concat(Array.from(readPieces(path), (piece) => Buffer.from(piece)))
+}
+
+function* readPieces(path: string): Iterable<Buffer> {
   try {
-    return readToEnd(path)
+    yield* linesInPieces(path)
   } catch (error) {
-    throw new VolctlError('MountinfoUnreadable', `${path}: ${errorMessage(error)}`, {
-      cause: error,
-      hint: 'Run volctl as root, with /proc mounted.',
-    })
+    throw unreadable(path, error)
   }
+}
+
+function unreadable(path: string, error: unknown): VolctlError {
+  return new VolctlError('MountinfoUnreadable', `${path}: ${errorMessage(error)}`, {
+    cause: error,
+    hint: 'Run volctl as root, with /proc mounted.',
+  })
 }

@@ -25,34 +25,36 @@ export function kernelBytes(path: string): Buffer {
 }
 
 const SCRATCH_BUFFER = 256 * 1024
-/** Enough for the mount tables of nearly all nodes. */
-const PIECE = 1024 * 1024
+/** Of a long file, which is read a piece at a time. */
+const PIECE = 256 * 1024
+const NEWLINE = 0x0a
 
-/** A long file's bytes, with hardly more memory than they need. @throws what the file system says */
-export function readToEnd(path: string): Buffer {
+/**
+ * A long file's bytes, in pieces of whole lines. Each is overwritten by the next.
+ *
+ * @throws what the file system says
+ */
+export function* linesInPieces(path: string): Iterable<Buffer> {
   const fd = openSync(path, 'r')
   try {
-    const pieces: Buffer[] = []
-    for (let filled = PIECE; filled === PIECE; ) {
-      const piece = Buffer.allocUnsafeSlow(PIECE)
-      filled = fill(fd, piece, 0)
-      pieces.push(piece.subarray(0, filled))
+    let buffer = Buffer.allocUnsafeSlow(PIECE)
+    let rest = 0
+    for (;;) {
+      const filled = fill(fd, buffer, rest)
+      if (filled < buffer.length) {
+        if (filled > 0) yield buffer.subarray(0, filled)
+        return
+      }
+      const end = buffer.lastIndexOf(NEWLINE) + 1
+      if (end > 0) yield buffer.subarray(0, end)
+      rest = filled - end
+      const next = end > 0 ? buffer : Buffer.allocUnsafeSlow(buffer.length * 2)
+      buffer.copy(next, 0, end, filled)
+      buffer = next
     }
-    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : joined(pieces)
   } finally {
     closeSync(fd)
   }
-}
-
-/** As Buffer.concat; but the memory of each piece is free at once, and not when the heap is collected. */
-function joined(pieces: readonly Buffer[]): Buffer {
-  const all = Buffer.allocUnsafeSlow(pieces.reduce((length, piece) => length + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    at += piece.copy(all, at)
-    ;(piece.buffer as ArrayBuffer).transfer(0)
-  }
-  return all
 }
 
 /** @returns up to where the buffer is filled: its length, or less at the end of the file */

@@ -1,5 +1,6 @@
 /** The chain of a volume or a driver, as a tree: each link with a sign and a word for its state. */
-import type { Link } from '../explain/explanation.ts'
+import type { ClusterLink } from '../cluster/explain/cluster-explanation.ts'
+import type { Link as NodeLink } from '../explain/explanation.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { podNameAndUid } from '../plan/pod-name.ts'
 import type { Palette } from './palette.ts'
@@ -8,7 +9,13 @@ import type { Symbols } from './symbols.ts'
 import { podText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
+/** Of a node, or of a cluster. */
+type Link = NodeLink | (ClusterLink & { readonly pod?: undefined })
+
 const KINDS: Readonly<Record<Link['kind'], string>> = {
+  Pod: 'pod',
+  Node: 'node',
+  Driver: 'driver',
   PersistentVolumeClaim: 'claim',
   PersistentVolume: 'PV',
   VolumeAttachment: 'attachment',
@@ -81,7 +88,7 @@ function linkText(link: Link, how: How): string {
 /** A path is as long as a line: folded, who has the mount is enough. */
 function linkWords({ kind, name, says, pod }: Link, { more, folded, podName }: How): Record<'title' | 'says', string> {
   const others = more === 0 ? '' : `, and ${more} more like it`
-  const named = !folded ? ` ${name}` : name.startsWith('/') ? '' : ` ${shortName(name)}`
+  const named = name === '' ? '' : !folded ? ` ${name}` : name.startsWith('/') ? '' : ` ${shortName(name)}`
   // A sub-path stands below the mount that says whose it is.
   const isSaid = kind === 'NodePluginPod' || (folded && kind === 'SubPath')
   const of = pod === undefined || isSaid ? '' : podName(pod)

@@ -1,5 +1,6 @@
 /** What waits and what is wrong, as `volctl explain` shows it. */
 import type { Explanation, Verdict } from '../explain/explanation.ts'
+import { firstFew } from '../lang/first-few.ts'
 import type { Problem, Waiting } from '../plan/plan.ts'
 import { subjectsText } from './explain-operations.ts'
 import type { Screen } from './screen.ts'
@@ -32,19 +33,25 @@ function says({ message, code }: Verdict, text: string): boolean {
   return message.includes(text) || code === 'DeadMount'
 }
 
-/** Their codes, in a line. */
-export function notesLine(answer: Pick<Explanation, 'waiting' | 'problems'>, { paint, width }: Screen): string {
+/** What a node's answer and a cluster's have in common. */
+interface Coded {
+  readonly waiting: readonly { readonly code: string }[]
+  readonly problems: readonly Pick<Problem, 'code' | 'severity'>[]
+}
+
+/** Their codes, in a line. @param most codes of each kind that are named */
+export function notesLine(answer: Coded, { paint, width }: Screen, most = Number.POSITIVE_INFINITY): string {
   const { waiting, problems } = answer
   const serious = problems.filter(({ severity }) => severity !== 'info')
-  const parts = [counted('waits', waiting), counted('problem', serious)].flat()
+  const parts = [counted('waits', waiting, most), counted('problem', serious, most)].flat()
   return parts.length === 0 ? '' : wrapped(`${paint.bold('Also:')} `, parts.join('; '), width)
 }
 
-function counted(what: string, list: readonly { readonly code: string }[]): string[] {
+function counted(what: string, list: readonly { readonly code: string }[], most: number): string[] {
   const codes = [...Map.groupBy(list, ({ code }) => code)].map(([code, own]) =>
     own.length === 1 ? code : `${own.length} ${code}`,
   )
-  return codes.length === 0 ? [] : [`${what}: ${codes.join(', ')}`]
+  return codes.length === 0 ? [] : [`${what}: ${firstFew(codes, most, 'and ').join(', ')}`]
 }
 
 export function notesText({ waiting, problems }: Pick<Explanation, 'waiting' | 'problems'>, screen: Screen): string {

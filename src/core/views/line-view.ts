@@ -7,9 +7,11 @@ import { leadingAdvice } from '../explain/advice.ts'
 import type { HoldersView, ProcessView, Verdict } from '../explain/explanation.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
+import type { ClusterLineExplanation } from '../log-lines/cluster-line.ts'
 import type { LineAnswer, LineExplanation, NameView, SentenceView } from '../log-lines/line-explanation.ts'
 import type { NameKind } from '../log-lines/line-name.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
+import { renderClusterExplanation } from './explain-cluster-view.ts'
 import { renderExplanation } from './explain-view.ts'
 import { fitParts, screenLines } from './fit-parts.ts'
 import type { Palette } from './palette.ts'
@@ -26,13 +28,24 @@ interface Part {
   readonly text: string
 }
 
-export function renderLine(answer: LineExplanation, screen: Screen): string {
+/** Asked of a node, or of a whole cluster. */
+type Asked = LineExplanation | ClusterLineExplanation
+
+export function renderLine(answer: Asked, screen: Screen): string {
   const { width, rows, wide } = screen
-  const { explanation } = answer
   const parts = partsOf(answer, screen)
   const text = wide || rows === undefined ? textOf(parts) : fitting(parts, rows - 1, width)
-  if (!wide || explanation === undefined) return text
-  return `${text}\n${renderExplanation(explanation, screen)}`
+  return wide ? `${text}${wholeText(answer, screen)}` : text
+}
+
+/** The whole explanation of the thing that the line is about. */
+function wholeText(answer: Asked, screen: Screen): string {
+  if (answer.explanation === undefined) return ''
+  const text =
+    'scope' in answer.explanation
+      ? renderClusterExplanation(answer.explanation, screen)
+      : renderExplanation(answer.explanation, screen)
+  return `\n${text}`
 }
 
 function textOf(parts: readonly Part[]): string {
@@ -52,15 +65,23 @@ function fitting(parts: readonly Part[], rows: number, width: Width): string {
   return `${fitParts(forms, rows - screenLines(end, width), width).text}${end}`
 }
 
-function partsOf(answer: LineExplanation, { paint, width, wide }: Screen): Part[] {
-  const { sentence, node } = answer
+function partsOf(answer: Asked, { paint, width, wide }: Screen): Part[] {
+  const { sentence } = answer
+  const place = placeText(answer)
   const said = sentence === undefined ? unknownParts(answer, paint, width) : sentenceParts(sentence, paint, width)
   return [
     ...otherNodePart(answer, paint, width),
     ...said,
-    ...(node === undefined ? [] : nodeParts(answer, node, { paint, width, wide })),
+    ...(place === undefined ? [] : placeParts(answer, place, { paint, width, wide })),
     ...lastParts(answer, paint, width),
   ]
+}
+
+/** Where it was looked; undefined: it could not be looked at. */
+function placeText(answer: Asked): string | undefined {
+  const { createdAt = '' } = answer
+  if ('scope' in answer) return answer.cluster && `In cluster ${answer.cluster.server}, as of ${seconds(createdAt)}:`
+  return answer.node === undefined ? undefined : `On node ${answer.node}, as of ${seconds(createdAt)}:`
 }
 
 /** Before everything: what follows is not of this node. */
@@ -69,7 +90,7 @@ function otherNodePart({ otherNode }: LineAnswer, paint: Palette, width: Width):
   return [{ what: 'stays', text: `${wrapped('', sentence(otherNode.says), width, paint.warn)}\n` }]
 }
 
-function unknownParts({ line }: LineExplanation, paint: Palette, width: Width): Part[] {
+function unknownParts({ line }: Asked, paint: Palette, width: Width): Part[] {
   return [
     { what: 'stays', text: wrapped('', 'volctl does not know this sentence. What it names:', width, paint.bold) },
     { what: 'volctl', text: wrapped('  ', line.message, width, paint.dim) },
@@ -113,18 +134,21 @@ const MOST_ADVICE = 2
 type Paper = Omit<Screen, 'symbols' | 'rows'>
 
 /** What the names are here: the thing that the line is about first, with what holds it open, then the others, then what to do. */
-function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] {
-  const { main, explanation, createdAt } = answer
+function placeParts(answer: Asked, place: string, paper: Paper): Part[] {
+  const { main, explanation } = answer
   const { paint, width } = paper
   const advice = (explanation?.advice ?? []).slice(0, MOST_ADVICE)
   const leading = explanation === undefined ? 0 : leadingAdvice(explanation)
   const parts: Part[] = [
     {
       what: 'stays',
-      text: `\n${wrapped('', `On node ${node}, as of ${seconds(createdAt ?? '')}:`, width, paint.bold)}`,
+      text: `\n${wrapped('', place, width, paint.bold)}`,
     },
     { what: 'stays', text: main === undefined ? '' : mainText(main, paint, width) },
-    { what: 'stays', text: explanation === undefined ? '' : holdersText(explanation.holders, width) },
+    {
+      what: 'stays',
+      text: explanation !== undefined && 'holders' in explanation ? holdersText(explanation.holders, width) : '',
+    },
     ...otherNames(answer, paper),
     ...advice.map(
       ({ text }, index): Part => ({
@@ -138,7 +162,7 @@ function nodeParts(answer: LineExplanation, node: string, paper: Paper): Part[] 
 }
 
 /** Without a main one they are the answer. */
-function otherNames({ names, main }: LineExplanation, { paint, width, wide }: Paper): Part[] {
+function otherNames({ names, main }: Asked, { paint, width, wide }: Paper): Part[] {
   if (names.length === 0) return [{ what: 'stays', text: wrapped('  ', 'The line names nothing.', width) }]
   const others = names.filter(({ kind, name }) => kind !== main?.kind || name !== main.name)
   const few = wide ? others : others.slice(0, MOST_NAMES)
@@ -249,7 +273,7 @@ function colourOf({ state }: Verdict, paint: Palette): (text: string) => string 
 }
 
 function lastParts(
-  { also, sentence, main, explanation }: Pick<LineExplanation, 'also' | 'sentence' | 'main' | 'explanation'>,
+  { also, sentence, main, explanation }: Pick<Asked, 'also' | 'sentence' | 'main' | 'explanation'>,
   paint: Palette,
   width: Width,
 ): Part[] {
@@ -264,11 +288,14 @@ function lastParts(
       what: 'rules',
       text: codes === '' ? '' : wrapped('', `See also: ${codes} (volctl explain CODE)`, width, paint.dim),
     },
-    { what: 'stays', text: explanation === undefined ? '' : moreText(main) },
+    {
+      what: 'stays',
+      text: explanation === undefined ? '' : moreText(main, 'scope' in explanation ? ' --cluster' : ''),
+    },
   ]
 }
 
-function moreText(main: NameView | undefined): string {
+function moreText(main: NameView | undefined, flags: string): string {
   if (main?.ask === undefined || !isPlainWord(main.ask)) return ''
-  return `\nMore: volctl explain ${terminalSafe(main.ask)}\n`
+  return `\nMore: volctl explain${flags} ${terminalSafe(main.ask)}\n`
 }

@@ -1,6 +1,6 @@
 /** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it, each of which `volctl explain` takes. */
 import type { ClusterStatusRow } from '../cluster/status/cluster-status.ts'
-import type { Explanation, Subject } from '../explain/explanation.ts'
+import type { Subject } from '../explain/explanation.ts'
 import type { PastApplies } from '../journal/past-applies.ts'
 import type { LineAnswer } from '../log-lines/line-explanation.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
@@ -55,7 +55,7 @@ function volumeName({ persistentVolume, uniqueName, name }: VolumeRef): string {
 }
 
 /** The one thing that was asked about. */
-export function namesOfExplanation({ subject }: Pick<Explanation, 'subject'>): string[] {
+export function namesOfExplanation({ subject }: { readonly subject: Subject }): string[] {
   return [subjectName(subject)]
 }
 

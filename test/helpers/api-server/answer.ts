@@ -15,6 +15,8 @@ export interface Asker {
 export interface Behaviour {
   /** How long an attacher takes to detach, in ms; never when negative. */
   readonly detachDelayMs: number
+  readonly attachesAtOnce: boolean
+  readonly reportsDetached: boolean
 }
 
 /** Carries out one authenticated request and returns the JSON text of the answer. Failures are StatusErrors. */
@@ -35,12 +37,13 @@ export function answer(
   if (info.resource === 'serviceaccounts/token') return JSON.stringify(issueToken(store, asker.user, info, body))
   if (verb === 'list') return list(store, type, info)
   if (verb === 'create' && type.plural === 'pods') return createPod(store, kubelet, info, body)
-  if (verb === 'create') return create(store, type, namespace, body)
+  if (verb === 'create') return create(store, type, namespace, body, behaviour)
   const object = store.get(type, namespace, name)
   if (!object) throw notFound(type.plural, name)
-  if (verb === 'update') return replace(store, type, object, JSON.parse(body) as StoredObject)
+  if (verb === 'update') return replace(store, type, object, JSON.parse(body) as StoredObject, behaviour)
   if (info.resource === 'persistentvolumeclaims/status') return patchStatus(store, asker.user, object, body)
-  if (verb === 'patch') return replace(store, type, object, mergePatched(object, JSON.parse(body)) as StoredObject)
+  if (verb === 'patch')
+    return replace(store, type, object, mergePatched(object, JSON.parse(body)) as StoredObject, behaviour)
   if (verb === 'get') return text(object)
   if (type.plural === 'pods') kubelet.stop(name)
   return remove(store, type, object, info, body, behaviour)
@@ -162,24 +165,42 @@ function itemText(object: StoredObject): string {
   return made
 }
 
-function create(store: Store, type: ResourceType, namespace: string | undefined, body: string): string {
+function create(
+  store: Store,
+  type: ResourceType,
+  namespace: string | undefined,
+  body: string,
+  { attachesAtOnce }: Behaviour,
+): string {
   const object = JSON.parse(body) as StoredObject
   const { name } = object.metadata
   if (store.get(type, namespace, name) !== undefined)
     throw new StatusError(409, 'AlreadyExists', `${type.plural} "${name}" already exists`, { name, kind: type.plural })
   const { resourceVersion: _, ...metadata } = object.metadata
-  store.put({ ...object, kind: type.kind, metadata: { ...metadata, ...(namespace !== undefined && { namespace }) } })
+  const isAttached = attachesAtOnce && type.kind === 'VolumeAttachment'
+  store.put({
+    ...object,
+    kind: type.kind,
+    metadata: { ...metadata, ...(namespace !== undefined && { namespace }) },
+    ...(isAttached && { status: { attached: true } }),
+  })
   return text(store.get(type, namespace, name) as StoredObject)
 }
 
 /** A PUT, or the result of a patch: refused if it was made of an older version. Without finalizers, a deleted object goes. */
-function replace(store: Store, type: ResourceType, object: StoredObject, changed: StoredObject): string {
+function replace(
+  store: Store,
+  type: ResourceType,
+  object: StoredObject,
+  changed: StoredObject,
+  behaviour: Behaviour,
+): string {
   const { name, namespace, resourceVersion, uid } = object.metadata
   const wanted = changed.metadata.resourceVersion
   if (wanted !== undefined && wanted !== resourceVersion)
     throw new StatusError(409, 'Conflict', `the object has been modified: ${wanted}, ${resourceVersion}`, { name })
   if (object.metadata.deletionTimestamp !== undefined && !changed.metadata.finalizers?.length) {
-    gone(store, type, object)
+    gone(store, type, object, behaviour)
     return text(object)
   }
   store.update({ ...changed, kind: type.kind, metadata: { ...changed.metadata, ...(uid !== undefined && { uid }) } })
@@ -208,8 +229,9 @@ function remove(
   object: StoredObject,
   { query }: RequestInfo,
   body: string,
-  { detachDelayMs }: Behaviour,
+  behaviour: Behaviour,
 ): string {
+  const { detachDelayMs } = behaviour
   const options = body === '' ? {} : (JSON.parse(body) as DeleteOptions)
   const { name, namespace, uid, resourceVersion, finalizers } = object.metadata
   for (const [field, value] of Object.entries({ uid, resourceVersion })) {
@@ -224,25 +246,25 @@ function remove(
   }
   if (query.get('dryRun') === 'All' || options.dryRun?.includes('All')) return text(object)
   if (!finalizers?.length) {
-    gone(store, type, object)
+    gone(store, type, object, behaviour)
     return text(object)
   }
   const deleting = object.metadata.deletionTimestamp ?? new Date().toISOString().replace(/\.\d+/, '')
   const marked = { ...object, metadata: { ...object.metadata, deletionTimestamp: deleting } }
   if (object.metadata.deletionTimestamp === undefined) store.update(marked)
   // An attacher that finishes at once has removed its finalizer before anyone reads the object again.
-  if (detachDelayMs === 0) gone(store, type, object)
-  else if (detachDelayMs > 0) setTimeout(() => gone(store, type, object), detachDelayMs).unref()
+  if (detachDelayMs === 0) gone(store, type, object, behaviour)
+  else if (detachDelayMs > 0) setTimeout(() => gone(store, type, object, behaviour), detachDelayMs).unref()
   return text(store.get(type, namespace, name) ?? marked)
 }
 
 /** Removes an object; for an attachment, also removes it from the Node's status, as the controller does. */
-function gone(store: Store, type: ResourceType, object: StoredObject): void {
+function gone(store: Store, type: ResourceType, object: StoredObject, { reportsDetached }: Behaviour): void {
   if (store.get(type, object.metadata.namespace, object.metadata.name)?.metadata.uid !== object.metadata.uid) return
   store.remove(type, object.metadata.namespace, object.metadata.name)
   const volumes = typeOfPlural('', 'persistentvolumes')
   const nodes = typeOfPlural('', 'nodes')
-  if (type.kind !== 'VolumeAttachment' || !volumes || !nodes) return
+  if (type.kind !== 'VolumeAttachment' || !reportsDetached || !volumes || !nodes) return
   const source = object.spec?.source as { persistentVolumeName?: string } | undefined
   const csi = store.get(volumes, undefined, source?.persistentVolumeName ?? '')?.spec?.csi as
     | { volumeHandle?: string }

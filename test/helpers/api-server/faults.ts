@@ -10,6 +10,8 @@ export interface Fault {
   /** How many requests succeed first. */
   skip?: number
   times?: number
+  /** How many requests are held now. */
+  held?: number
   readonly action:
     | { readonly type: 'status'; readonly status: number; readonly reason?: string; readonly retryAfter?: number }
     /** The connection ends without an answer. */
@@ -21,8 +23,10 @@ export interface Fault {
     /** Never answered. */
     | { readonly type: 'hang' }
     | { readonly type: 'delay'; readonly ms: number }
-    /** Answered when the faults are replaced. */
+    /** Carried out and answered when the faults are replaced. */
     | { readonly type: 'hold' }
+    /** A process, usually the one that asks, is killed before the request is carried out, or after it; nothing is answered. */
+    | { readonly type: 'kill'; readonly pid: number; readonly when: 'before' | 'after' }
     /** The next page's token has expired. */
     | { readonly type: 'expire' }
     /** HTTP 200 with another body. */
@@ -74,7 +78,20 @@ export async function applyFault(
       await sleep(action.ms)
       return false
     case 'hold':
+      fault.held = (fault.held ?? 0) + 1
       while (faults.includes(fault)) await sleep(10)
+      return false
+    case 'kill':
+      if (action.when === 'before') {
+        process.kill(action.pid, 'SIGKILL')
+        request.socket.destroy()
+        return true
+      }
+      response.end = () => {
+        process.kill(action.pid, 'SIGKILL')
+        request.socket.destroy()
+        return response
+      }
       return false
     case 'expire':
       if (!new URL(request.url ?? '', 'https://x').searchParams.has('continue')) return false

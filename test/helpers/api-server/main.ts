@@ -61,7 +61,12 @@ const { port, adminPort } = await serve({
   tokens,
   rolesOf: (user) => roles.get(user.name) ?? [],
   kubelet: new TestKubelet(store),
-  settings: { detachDelayMs: Number(flags['detach-delay']), clockSkewMs: 0 },
+  settings: {
+    detachDelayMs: Number(flags['detach-delay']),
+    clockSkewMs: 0,
+    attachesAtOnce: false,
+    reportsDetached: true,
+  },
   host: flags.host,
   port: Number(flags.port),
 })

@@ -25,6 +25,10 @@ export interface Settings {
   detachDelayMs: number
   /** Added to the Date header. */
   clockSkewMs: number
+  /** Whether every attachment is attached in the moment in which it is created. */
+  attachesAtOnce: boolean
+  /** Whether what is detached is taken out of volumesAttached, as by a controller; false: somebody else writes that list. */
+  reportsDetached: boolean
 }
 
 export interface ServerParts {
@@ -178,6 +182,11 @@ async function administer(
       return connections()
     case 'DELETE /requests':
       log.length = 0
+      return undefined
+    case 'GET /held':
+      return faults.reduce((sum, { held = 0 }) => sum + held, 0)
+    case 'POST /elapse':
+      store.elapse(body as number)
       return undefined
     case 'POST /faults':
       faults.splice(0, faults.length, ...(body as Fault[]))

@@ -38,6 +38,10 @@ export interface TestApiServer extends AsyncDisposable {
   connections(): Promise<number>
   put(...objects: object[]): Promise<void>
   remove(kind: string, name: string, namespace?: string): Promise<void>
+  /** Every time in every object is so much longer ago. */
+  elapse(ms: number): Promise<void>
+  /** Requests that a fault holds now. */
+  held(): Promise<number>
   /** Replaces all faults. */
   setFaults(...faults: Fault[]): Promise<void>
   set(settings: Partial<Settings>): Promise<void>
@@ -91,6 +95,8 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Te
     connections: async () => (await admin('GET', '/connections')) as number,
     put: async (...objects) => void (await admin('POST', '/objects', objects as StoredObject[])),
     remove: async (kind, name, namespace) => void (await admin('POST', '/remove', { kind, name, namespace })),
+    elapse: async (ms) => void (await admin('POST', '/elapse', ms)),
+    held: async () => (await admin('GET', '/held')) as number,
     setFaults: async (...faults) => void (await admin('POST', '/faults', faults)),
     set: async (settings) => void (await admin('POST', '/settings', settings)),
     setPods: async (fate) => void (await admin('POST', '/pods', fate)),

@@ -35,6 +35,13 @@ export class Store {
     this.put({ ...object, metadata })
   }
 
+  /** As if so much time had passed in which nobody did anything: all times in all objects are older. */
+  elapse(ms: number): void {
+    for (const objects of this.#objects.values()) {
+      for (const [key, object] of objects) objects.set(key, older(object, ms) as StoredObject)
+    }
+  }
+
   get(type: ResourceType, namespace: string | undefined, name: string): StoredObject | undefined {
     return this.#of(type).get(keyOf(namespace, name))
   }
@@ -89,4 +96,19 @@ export class Store {
 
 function keyOf(namespace: string | undefined, name: string): string {
   return `${namespace ?? ''}/${name}`
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
+
+/** The same value, with other times of the same number of digits. */
+function older(value: unknown, ms: number): unknown {
+  if (typeof value === 'string') {
+    const digits = TIME.exec(value)
+    if (digits === null) return value
+    const time = new Date(Date.parse(value) - ms).toISOString().slice(0, -1)
+    return `${time.slice(0, 19)}${digits[1] === undefined ? '' : time.slice(19).padEnd(digits[1].length, '0')}Z`
+  }
+  if (Array.isArray(value)) return value.map((each) => older(each, ms))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, older(each, ms)]))
 }

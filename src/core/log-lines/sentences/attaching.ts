@@ -15,6 +15,11 @@ export const ATTACHING = {
     next: 'Find the other node and pod: kubectl get volumeattachments. If that node is down for good, taint it node.kubernetes.io/out-of-service; else let the old pod end.',
     volctl:
       'On the node that still has the volume it unmounts what is left, and detaches once nothing uses it and no kubelet runs.',
+    inCluster: {
+      next: 'The answer names the node that has the volume and its pod. If that node is down for good, taint it node.kubernetes.io/out-of-service; else let the old pod end.',
+      volctl:
+        'Where the controller is dead, apply --cluster detaches the volume from the old node and attaches it to the new one, in that order; where it lives, it acts.',
+    },
     codes: ['MultiAttach', 'TwoWriters', 'AccessMode'],
     rules: ['R742', 'R743', 'S30'],
   },
@@ -26,6 +31,10 @@ export const ATTACHING = {
     next: "On the node that the line names, before it gets pods again: volctl explain on the volume. What is still mounted there no longer has the disk; read the kernel's log (dmesg).",
     volctl:
       'Reports a volume that is mounted and not attached as an error (MountedButNotAttached), and unmounts what no pod wants.',
+    inCluster: {
+      next: 'Look on the node that the line names, before it gets pods again: kubectl volctl on NODE explain of the volume.',
+      volctl: 'Says of each node that still reports the volume in use; the mounts only the node shows.',
+    },
     codes: ['MountedButNotAttached', 'MountedButNotInUse', 'NotAttached'],
     rules: ['R725', 'O7'],
   },
@@ -46,6 +55,11 @@ export const ATTACHING = {
     next: "On the node that the line names: volctl explain on the volume shows what still has it. If nothing does, read the log of the driver's external attacher.",
     volctl:
       'Unmounts what no pod wants; without a kubelet deletes the VolumeAttachment (DetachVolume) once nothing on the node uses the volume.',
+    inCluster: {
+      next: "If the node reports the volume in use, look there: kubectl volctl on NODE explain. Else read the log of the driver's external attacher.",
+      volctl:
+        'Shows who still has the volume. apply --cluster deletes VolumeAttachments that the controller never deletes, or, where the controller is dead, all that no pod wants.',
+    },
     codes: ['StillOnRecord', 'ControllerActs', 'AttachmentDeleting', 'NotWanted'],
     rules: ['R725', 'R731', 'O24', 'S21'],
   },
@@ -63,6 +77,10 @@ export const ATTACHING = {
     why: 'The limit is in the CSINode object, as the driver reported it. Volumes that nobody uses any more and that are still attached count too.',
     next: 'kubectl get csinode {node} -o yaml shows the limit, kubectl get volumeattachments what is attached. Free volumes, or use another node.',
     volctl: 'Plans DetachVolume for volumes that no pod here wants; those are what can be freed on this node.',
+    inCluster: {
+      next: 'kubectl get csinode NODE -o yaml shows the limit, kubectl get volumeattachments what is attached. Free volumes, or use another node.',
+      volctl: 'Counts what is attached against the limit of each node, and attaches nothing beyond it (AttachLimit).',
+    },
     codes: ['NotWanted', 'StagedWithoutPod'],
     rules: ['C46', 'R708'],
     about: 'pod',
@@ -126,12 +144,17 @@ export const ATTACHING = {
       ['waitforattach failed'],
       ['failed to attach'],
       ['has no nodeid annotation'],
+      ['csinode', 'does not contain driver'],
     ],
     by: ['controller', 'kubelet', 'driver'],
     means: 'The volume could not be attached to the node.',
     why: "The storage refused it (wrong zone, still attached elsewhere, limit reached), or the driver's external attacher does not run or does not answer.",
     next: "kubectl get volumeattachments shows the attachment, kubectl describe its last error. Then read the log of the driver's controller pod.",
     volctl: 'Never attaches CSI volumes; it shows the VolumeAttachment and its last error, and waits with NotAttached.',
+    inCluster: {
+      volctl:
+        'Shows the VolumeAttachment with its last error, whether the driver is registered on the node, and whether its attacher renews its lease.',
+    },
     codes: ['NotAttached', 'AttachmentDeleting', 'ControllerActs'],
     rules: ['C37', 'C41', 'R814'],
   },

@@ -24,6 +24,8 @@ export interface Sentence {
   readonly next: string
   /** What volctl does about it. */
   readonly volctl: string
+  /** In place of these, where the line is asked of a whole cluster. */
+  readonly inCluster?: { readonly next?: string; readonly volctl?: string }
   readonly codes: readonly Code[]
   readonly rules: readonly string[]
   /** What the answer is about where the line names several things; absent: the volume. */

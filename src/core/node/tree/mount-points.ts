@@ -31,11 +31,9 @@ export class MountPoints {
     return this.childrenOf(slash === -1 ? '' : path.slice(0, slash))?.(path.slice(slash + 1))
   }
 
-  /** The newest mount on each name in a directory; undefined where nothing in it is mounted. */
+  /** The visible mount on each name in a directory; undefined where nothing in it is mounted. */
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
-    const absolute = directory === '' ? this.#root : `${this.#root}/${directory}`
-    const newest = this.#table.childrenOf(absolute)
-    return newest && ((name) => newest(name) && this.#table.top(`${absolute}/${name}`))
+    return this.#table.childrenOf(directory === '' ? this.#root : `${this.#root}/${directory}`)
   }
 
   /**

@@ -45,8 +45,11 @@ export interface TreeScan {
   readonly podUids: readonly string[]
   /** By the mount table of the scan. @param path relative to the root directory */
   isMountPoint(path: string): boolean
-  /** @param livingPods by on-disk UID, pods that the API lists and that have not ended; ignored with `all` */
-  complete(livingPods: ReadonlyMap<string, LivingPod>): readonly TreeEntry[]
+  /**
+   * @param livingPods by on-disk UID, pods that the API lists and that have not ended; ignored with `all`
+   * @param wholePods with `all`: only of these everything is read
+   */
+  complete(livingPods: ReadonlyMap<string, LivingPod>, wholePods?: ReadonlySet<string>): readonly TreeEntry[]
 }
 
 const PODS_AT_ONCE = 16
@@ -81,15 +84,16 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   return {
     podUids: pods.map((pod) => pod.uid),
     isMountPoint: (path) => mountPoints.at(path) !== undefined,
-    complete: (livingPods) => {
-      const whole = options.attributes === 'all'
+    complete: (livingPods, wholePods) => {
+      const all = options.attributes === 'all'
       for (const pod of pods) {
+        const whole = all && (wholePods?.has(pod.uid) ?? true)
         const living = whole ? undefined : livingPods.get(pod.uid)
         if (living === undefined) completePod(walk, pod, whole)
         else completeLivingPod(walk, pod, living)
       }
       const entries = walk.entries()
-      return whole ? inDirectoryOrder(entries) : entries
+      return all && wholePods === undefined ? inDirectoryOrder(entries) : entries
     },
   }
 }

@@ -1,0 +1,89 @@
+/** `volctl explain --cluster`: one reading of the cluster, then an answer about a thing of it, or about a line of a log. Loaded only for that. */
+import { type AskedCluster, clusterExplainer } from '../cluster/explain/explain-cluster.ts'
+import { planCluster } from '../cluster/pass/plan-cluster.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { defined } from '../lang/defined.ts'
+import { answerInCluster, type ClusterLineExplanation } from '../log-lines/cluster-line.ts'
+import { lineView } from '../log-lines/explain-line.ts'
+import { parseLine } from '../log-lines/parse-line.ts'
+import type { ClusterOptions } from '../plan/cluster-plan.ts'
+import { callerPath } from '../trust/caller.ts'
+import { renderClusterExplanation } from '../views/explain-cluster-view.ts'
+import { renderLine } from '../views/line-view.ts'
+import { namesOfExplanation, namesOfLines } from '../views/names.ts'
+import { type Answered, nothingKnown } from './line-answers.ts'
+import { loadCluster } from './load-cluster.ts'
+import type { NodeChoice } from './node-flags.ts'
+import { refusalOf } from './plan-exit-status.ts'
+
+export interface ClusterQuestion {
+  /** Of it only the kubeconfig and its context. */
+  readonly choice: NodeChoice
+  readonly snapshot?: string | undefined
+  /** --nodes: a directory of snapshots of nodes, or "-". */
+  readonly nodes?: string | undefined
+  readonly options: ClusterOptions
+  /** Flags of the command line that a proposed command needs again. */
+  readonly words: readonly string[]
+  readonly log: (line: string) => void
+}
+
+/** @throws VolctlError NotFound, AmbiguousName; what the reading throws */
+export async function explainInCluster(what: string, question: ClusterQuestion): Promise<Answered> {
+  const value = (await askedCluster(question)).explain(what)
+  const failure = refusalOf(value)
+  return {
+    value,
+    draw: (screen) => renderClusterExplanation(value, screen),
+    names: namesOfExplanation(value),
+    ...defined({ failure }),
+  }
+}
+
+/** @throws VolctlError NotFound for a line that says and names nothing; what the reading throws, where nobody knows the line */
+export async function explainLineInCluster(text: string, question: ClusterQuestion): Promise<Answered> {
+  const line = parseLine(text)
+  const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation', scope: 'cluster', line: lineView(line) } as const
+  const read = await readOrFailure(question)
+  const { answer, explanation } = answerInCluster(line, 'asked' in read ? read.asked : undefined)
+  if ('failure' in read) {
+    if (answer.sentence === undefined) throw read.failure
+    return drawn({ ...head, ...answer }, read.failure)
+  }
+  if (answer.sentence === undefined && answer.names.length === 0) throw nothingKnown()
+  const { server, clusterUID, capturedAt: createdAt } = read.asked.state
+  const cluster = { server, ...defined({ uid: clusterUID }) }
+  return drawn(
+    { ...head, cluster, createdAt, ...answer, ...defined({ explanation }) },
+    explanation && refusalOf(explanation),
+  )
+}
+
+function drawn(value: ClusterLineExplanation, failure: VolctlError | undefined): Answered {
+  return { value, draw: (screen) => renderLine(value, screen), names: namesOfLines([value]), ...defined({ failure }) }
+}
+
+/** What a sentence means is worth knowing also where the cluster cannot be read. */
+async function readOrFailure(
+  question: ClusterQuestion,
+): Promise<{ readonly asked: AskedCluster } | { readonly failure: VolctlError }> {
+  try {
+    return { asked: await askedCluster(question) }
+  } catch (error) {
+    if (error instanceof VolctlError) return { failure: error }
+    throw error
+  }
+}
+
+async function askedCluster(question: ClusterQuestion): Promise<AskedCluster> {
+  const { choice, snapshot, nodes, options, words, log } = question
+  const state = await loadCluster(choice, snapshot, log)
+  const again = { flags: words, isLive: snapshot === undefined }
+  const plan = planCluster(state, options)
+  if (nodes === undefined) return clusterExplainer(state, options, plan, again)
+  const { readFleet } = await import('../cluster/fleet/read-fleet.ts')
+  const { withFleet } = await import('../cluster/fleet/with-fleet.ts')
+  const fleet = await readFleet(nodes === '-' ? nodes : callerPath(nodes))
+  log(`read ${fleet.ledgers.length} snapshots of nodes`)
+  return clusterExplainer(state, options, withFleet(plan, state, fleet, options), again)
+}

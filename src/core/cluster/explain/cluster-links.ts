@@ -1,0 +1,151 @@
+/** The chain of a volume on a node: pods, claim, PersistentVolume, VolumeAttachment, node, driver. */
+
+import { firstFew } from '../../lang/first-few.ts'
+import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
+import type { FleetRow } from '../../plan/cluster-plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import type { Attached } from '../actual/actual-attachments.ts'
+import type { ClusterContext } from '../context/cluster-context.ts'
+import { readinessOf } from '../context/readiness.ts'
+import type { ClusterPod } from '../model/cluster-state.ts'
+import type { ClusterLink } from './cluster-explanation.ts'
+import { driverLink } from './driver-link.ts'
+import { foundOnNode } from './found-on-node.ts'
+import type { VolumeOnNode } from './volumes-on-nodes.ts'
+
+/** @param fleet what snapshots of nodes show of it, where they were given */
+export function chainOf(context: ClusterContext, on: VolumeOnNode, fleet: readonly FleetRow[]): ClusterLink[] {
+  return [
+    ...podLinks(on),
+    ...claimLink(context, on),
+    ...persistentVolumeLink(context, on),
+    ...attachmentLinks(context, on),
+    ...nodeLink(context, on, fleet),
+    ...driverLink(context, on),
+  ]
+}
+
+const MOST_PODS = 20
+
+function podLinks({ pods, node, attached }: VolumeOnNode): ClusterLink[] {
+  if (pods.length > 0) {
+    const more = pods.length - MOST_PODS
+    const links = pods.slice(0, MOST_PODS).map(
+      (pod): ClusterLink => ({
+        kind: 'Pod',
+        name: namespacedName(pod),
+        ...podState(pod),
+      }),
+    )
+    return more > 0 ? [...links, { kind: 'Pod', name: '', state: 'unknown', says: `and ${more} more` }] : links
+  }
+  const where = node === undefined ? '' : ` on node ${node}`
+  const says = `no pod${where} is known to have the volume`
+  return [{ kind: 'Pod', name: '', state: attached.length > 0 ? 'bad' : 'absent', says }]
+}
+
+function podState(pod: ClusterPod): Pick<ClusterLink, 'state' | 'says'> {
+  const { phase = 'no phase', node, terminated, deletedAt, started, waiting, unschedulable } = pod
+  if (terminated) return { state: 'absent', says: `has ended (${phase})` }
+  if (deletedAt !== undefined) return { state: 'bad', says: `being deleted since ${deletedAt}, and not ended` }
+  if (node === undefined) return { state: 'bad', says: unschedulable ?? 'waits for a node' }
+  if (!started) return { state: 'bad', says: `does not start${waiting === undefined ? '' : ` (${waiting})`}` }
+  return { state: 'good', says: phase }
+}
+
+function isNeeded({ pods }: VolumeOnNode): boolean {
+  return pods.some(({ terminated }) => !terminated)
+}
+
+function claimLink({ objects }: ClusterContext, on: VolumeOnNode): ClusterLink[] {
+  const { claim } = on
+  if (claim === undefined) return []
+  const [namespace = '', name = ''] = claim.split('/')
+  const found = objects.claim(namespace, name)
+  const link = { kind: 'PersistentVolumeClaim', name: claim } as const
+  if (found.state === 'Unknown') return [{ ...link, state: 'unknown', says: found.reason }]
+  if (found.state === 'Absent') return [{ ...link, state: isNeeded(on) ? 'bad' : 'absent', says: 'does not exist' }]
+  const { phase = 'no phase', volumeName, deletedAt } = found.object
+  const bound = volumeName ? `bound to ${volumeName}` : 'not bound to a PersistentVolume'
+  const state = phase === 'Bound' && volumeName && deletedAt === undefined ? 'good' : 'bad'
+  return [{ ...link, state, says: `${phase === 'Bound' ? bound : `${phase}, ${bound}`}${deleting(deletedAt)}` }]
+}
+
+function persistentVolumeLink({ objects }: ClusterContext, on: VolumeOnNode): ClusterLink[] {
+  const name = on.persistentVolume
+  if (name === undefined) return []
+  const found = objects.volume(name)
+  const link = { kind: 'PersistentVolume', name } as const
+  if (found.state === 'Unknown') return [{ ...link, state: 'unknown', says: found.reason }]
+  if (found.state === 'Absent') return [{ ...link, state: 'bad', says: 'does not exist' }]
+  const { phase = 'no phase', driver, plugin, accessModes, problem, deletedAt } = found.object
+  if (problem !== undefined) return [{ ...link, state: 'bad', says: problem }]
+  const facts = [...(phase === 'Bound' ? [] : [phase]), driver ?? plugin ?? 'no plugin', accessModes.join(', ')]
+  const state = phase === 'Failed' || deletedAt !== undefined ? 'bad' : 'good'
+  return [{ ...link, state, says: `${facts.filter((each) => each !== '').join('; ')}${deleting(deletedAt)}` }]
+}
+
+function attachmentLinks(context: ClusterContext, on: VolumeOnNode): ClusterLink[] {
+  const { attached, node, volume, want } = on
+  if (attached.length > 0) return attached.map((each) => attachmentLink(context, on, each))
+  if (node === undefined || volume === undefined || volume.plugin !== CSI_PLUGIN) return []
+  if (volume.attachability === 'notAttachable') return []
+  const { driver, handle } = volume
+  if (driver === undefined || handle === undefined) return []
+  const name = attachmentName(handle, driver, node)
+  const isWanted = want !== undefined && want.pods.length > 0
+  const others = context.actual.nodesWith(on.uniqueName ?? '').filter((each) => each !== node)
+  const elsewhere = others.length === 0 ? '' : `; node ${firstFew(others, 2, 'and ').join(', ')} has the volume`
+  const found = context.objects.attachment(name)
+  if (found.state === 'Unknown')
+    return [{ kind: 'VolumeAttachment', name, state: 'unknown', says: `${found.reason}${elsewhere}` }]
+  const says = `does not exist${elsewhere}`
+  return [{ kind: 'VolumeAttachment', name, state: isWanted ? 'bad' : 'absent', says }]
+}
+
+function attachmentLink({ actual }: ClusterContext, on: VolumeOnNode, { object, unclear }: Attached): ClusterLink {
+  const { name, node, attached, deletedAt, attachError, detachError } = object
+  const isConfirmed = on.uniqueName !== undefined && actual.isConfirmed(node, on.uniqueName)
+  const error = detachError?.message ?? attachError?.message
+  const says = [
+    attached === true ? 'attached' : 'not attached',
+    ...(attached === true && !isConfirmed ? ['volumesAttached of the node does not list it'] : []),
+    ...(isNeeded(on) ? [] : ['no pod there wants it']),
+    ...(error === undefined ? [] : [error]),
+    ...(unclear === undefined ? [] : [unclear]),
+  ].join('; ')
+  const isGood = attached === true && isNeeded(on) && deletedAt === undefined && unclear === undefined
+  return { kind: 'VolumeAttachment', name, state: isGood ? 'good' : 'bad', says: `${says}${deleting(deletedAt)}` }
+}
+
+function nodeLink(context: ClusterContext, on: VolumeOnNode, fleet: readonly FleetRow[]): ClusterLink[] {
+  const { node: name, uniqueName } = on
+  if (name === undefined) return []
+  const found = context.objects.node(name)
+  const shown = foundOnNode(fleet, name, uniqueName)
+  const isInUse = uniqueName !== undefined && context.actual.isInUse(name, uniqueName)
+  const use = [...(isInUse ? ['reports the volume in use'] : []), ...shown]
+  if (found.state === 'Unknown')
+    return [{ kind: 'Node', name, state: 'unknown', says: [found.reason, ...use].join('; ') }]
+  if (found.state === 'Absent')
+    return [{ kind: 'Node', name, state: 'bad', says: ['does not exist', ...use].join('; ') }]
+  const { outOfService, managed, deletedAt } = found.object
+  const { ready, since, isStale } = readinessOf(context, found.object)
+  const state = isStale
+    ? `its kubelet is silent since ${since ?? 'an unknown time'}`
+    : ready === 'True'
+      ? 'ready'
+      : `Ready is ${ready ?? 'missing'} since ${since ?? 'an unknown time'}`
+  const says = [
+    state,
+    ...(outOfService ? ['tainted out-of-service'] : []),
+    ...(managed ? [] : ['not managed by the controller']),
+    ...use,
+  ].join('; ')
+  const isGood = ready === 'True' && !isStale && !outOfService && deletedAt === undefined && managed
+  return [{ kind: 'Node', name, state: isGood ? 'good' : 'bad', says: `${says}${deleting(deletedAt)}` }]
+}
+
+function deleting(deletedAt: string | undefined): string {
+  return deletedAt === undefined ? '' : `; being deleted since ${deletedAt}`
+}

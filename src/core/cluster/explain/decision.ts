@@ -1,0 +1,119 @@
+/** What the attach/detach controller's pass makes of a volume on a node, and by which rule. */
+
+import { firstFew } from '../../lang/first-few.ts'
+import type { ClusterPlan } from '../../plan/cluster-plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
+import type { NotAttachedFor } from '../desired/desired-attachments.ts'
+import { DETACH_LISTS } from '../detach/detach-volumes.ts'
+import type { ClusterPod } from '../model/cluster-state.ts'
+import type { ClusterDecision } from './cluster-explanation.ts'
+import type { Concern } from './scope.ts'
+import type { VolumeOnNode } from './volumes-on-nodes.ts'
+
+/** @param concern what of the plan is about this volume on this node alone */
+export function decisionOn(context: ClusterContext, on: VolumeOnNode, concern: Concern): ClusterDecision {
+  return byPlan(concern) ?? byAttachment(on) ?? byPods(context, on) ?? unwanted(context, on)
+}
+
+function byPlan({ operations, waiting }: Concern): ClusterDecision | undefined {
+  const [operation] = operations
+  if (operation !== undefined) return { why: operation.message, rule: operation.rule }
+  const [wait] = waiting
+  return wait && { why: wait.message, rule: wait.rule }
+}
+
+/** What is left alone for a doubt about the attachment. */
+function byAttachment({ attached }: VolumeOnNode): ClusterDecision | undefined {
+  const [doubtful] = attached.filter(({ unclear, persistentVolume }) => unclear ?? persistentVolume === 'unknown')
+  if (doubtful === undefined) return undefined
+  const { object, unclear } = doubtful
+  const why = unclear ?? `PersistentVolume ${object.persistentVolume ?? ''} could not be read`
+  return { why: `VolumeAttachment ${object.name} is left as it is: ${why}`, rule: 'S3' }
+}
+
+const HELD: Readonly<Record<NotAttachedFor, { readonly why: string; readonly rule: string }>> = {
+  NotAttachable: { why: 'its driver needs no attachment', rule: 'C35' },
+  AttachabilityUnknown: { why: 'whether its driver needs an attachment could not be read', rule: 'S3' },
+  NotMigrated: { why: 'the kubelet of the node mounts the in-tree volume itself', rule: 'R150' },
+  Unusable: { why: 'the pod cannot use it', rule: 'R709' },
+  NotManaged: { why: 'the controller does not manage the node', rule: 'R702' },
+  TerminatedKept: { why: 'the node keeps the volumes of pods that have ended', rule: 'R710' },
+  DuplicateObject: { why: 'the list has two pods of its name', rule: 'S3' },
+}
+
+function byPods(context: ClusterContext, on: VolumeOnNode): ClusterDecision | undefined {
+  const { want, unresolved, node, uniqueName = '', pods, attached } = on
+  if (unresolved !== undefined) return { why: `nothing is attached: ${unresolved.message}`, rule: 'S4' }
+  if (want !== undefined && want.pods.length > 0) {
+    const who = `${podsText(want.pods)} on node ${want.node}`
+    const isThere = attached.length > 0 || context.actual.isConfirmed(want.node, uniqueName)
+    if (isThere) return { why: `the volume stays attached: ${who} has it in its spec`, rule: 'R706' }
+    if (context.actual.nodesWith(uniqueName).length > 0 && want.volume.exclusive)
+      return { why: `${who} wants the volume, and another node still has it`, rule: 'R742' }
+    return { why: `${who} wants the volume, and it is not shown who has it`, rule: 'R714' }
+  }
+  const [other] = want?.others ?? []
+  if (other !== undefined) {
+    const { why, rule } = HELD[other.why]
+    const fault = other.fault === undefined ? '' : ` (${other.fault})`
+    return { why: `nothing is attached or detached for pod ${namespacedName(other.pod)}: ${why}${fault}`, rule }
+  }
+  const [first] = pods
+  if (first === undefined) return undefined
+  if (node === undefined) {
+    return { why: `nothing is attached before the scheduler has chosen a node for ${podsText(pods)}`, rule: 'R706' }
+  }
+  return attached.length > 0 ? undefined : { why: `${podsText(pods)} has ended, and wants nothing`, rule: 'R707' }
+}
+
+function podsText(pods: readonly ClusterPod[]): string {
+  return `pod ${firstFew(pods.map(namespacedName), 1, 'and ').join(' ')}`
+}
+
+function unwanted(context: ClusterContext, { node, uniqueName, attached }: VolumeOnNode): ClusterDecision {
+  const { actual, objects } = context
+  const [first] = attached
+  if (node === undefined) return { why: 'nothing: no pod wants the volume, and no node has it', rule: 'R706' }
+  if (!DETACH_LISTS.every((list) => objects.isWhole(list))) {
+    const why = 'nothing is detached: not all pods, nodes and VolumeAttachments could be read'
+    return { why, rule: 'S3' }
+  }
+  if (first !== undefined) {
+    if (nodeOf(context, node)?.managed === false)
+      return { why: `nothing: ${HELD.NotManaged.why} ${node}`, rule: HELD.NotManaged.rule }
+    return { why: `no pod on node ${node} wants the volume, and the plan leaves it as it is`, rule: 'R731' }
+  }
+  if (uniqueName !== undefined && actual.isInUse(node, uniqueName))
+    return { why: `node ${node} reports the volume in use, and it has no VolumeAttachment`, rule: 'R716' }
+  if (uniqueName !== undefined && actual.isConfirmed(node, uniqueName))
+    return { why: `only the status of node ${node} says that the volume is attached`, rule: 'R714' }
+  return { why: 'nothing: no pod wants the volume there, and it is not attached', rule: 'R706' }
+}
+
+/** What of a concern is about this volume on this node alone. */
+export function concernOn(
+  { operations, waiting, problems }: Concern,
+  { node, uniqueName, attached, pods, unresolved }: VolumeOnNode,
+): Concern {
+  const names = new Set(attached.map(({ object }) => object.name))
+  const uids = new Set(pods.map(({ uid }) => uid))
+  const isHere = (
+    of: string,
+    volume: ClusterPlan['waiting'][number]['volume'],
+    attachment: string | undefined,
+  ): boolean =>
+    of === node &&
+    ((attachment !== undefined && names.has(attachment)) ||
+      (volume?.uniqueName !== undefined && volume.uniqueName === uniqueName))
+  return {
+    operations: operations.filter((each) => isHere(each.node, each.volume, each.attachment.name)),
+    waiting: waiting.filter((each) => isHere(each.node, each.volume, each.attachment)),
+    problems: problems.filter(({ about: { nodes, volume, attachment, pods: of = [] } }) => {
+      if (nodes !== undefined && nodes.length > 0 && node !== undefined && !nodes.includes(node)) return false
+      if (attachment !== undefined) return names.has(attachment)
+      if (volume?.uniqueName !== undefined) return volume.uniqueName === uniqueName
+      return of.some(({ uid }) => uids.has(uid)) && (unresolved !== undefined || attached.length === 0)
+    }),
+  }
+}

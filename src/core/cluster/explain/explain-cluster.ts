@@ -1,0 +1,114 @@
+/**
+ * All that is known about one pod, claim, PersistentVolume, VolumeAttachment, volume, node or driver of a cluster: from the same
+ * reading, and by the same pass, as `plan --cluster`. Pure.
+ */
+
+import { defined } from '../../lang/defined.ts'
+import { onceFor } from '../../lang/once-for.ts'
+import type { ClusterOptions, ClusterPlan, FleetRow } from '../../plan/cluster-plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
+import { attachedRef } from '../context/attached-ref.ts'
+import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
+import type { ClusterState } from '../model/cluster-state.ts'
+import { volumeRef } from '../model/known-volume.ts'
+import { clusterAdvice, type Words } from './cluster-advice.ts'
+import { type ClusterTarget, clusterCandidates } from './cluster-candidates.ts'
+import type { ClusterChain, ClusterExplanation } from './cluster-explanation.ts'
+import { clusterFacts } from './cluster-facts.ts'
+import { chainOf } from './cluster-links.ts'
+import { verdictOf, worstFirst } from './cluster-verdict.ts'
+import { concernOn, decisionOn } from './decision.ts'
+import { findInCluster } from './find-in-cluster.ts'
+import { quietOn, quietVerdict } from './quiet-verdict.ts'
+import { type Concern, concernOf, type Scope, scopeOf } from './scope.ts'
+import type { VolumeOnNode } from './volumes-on-nodes.ts'
+
+export interface AskedCluster {
+  readonly state: ClusterState
+  /** @throws VolctlError NotFound, AmbiguousName */
+  readonly explain: (what: string) => ClusterExplanation
+  /** What to ask for each thing that the cluster has. */
+  readonly asks: () => readonly string[]
+}
+
+/**
+ * For several questions about one reading.
+ *
+ * @param plan of this state, not narrowed, with what snapshots of nodes add
+ */
+export function clusterExplainer(
+  state: ClusterState,
+  options: ClusterOptions,
+  plan: ClusterPlan,
+  words: Words = { flags: [], isLive: true },
+): AskedCluster {
+  const context = clusterContext(state, options)
+  const candidates = onceFor((of: ClusterPlan) => clusterCandidates(context, of))
+  return {
+    state,
+    explain: (what) => explanationOf(context, plan, findInCluster(context, candidates(plan), what), what, words),
+    asks: () => candidates(plan).map(({ ask }) => ask),
+  }
+}
+
+function explanationOf(
+  context: ClusterContext,
+  plan: ClusterPlan,
+  target: ClusterTarget,
+  what: string,
+  words: Words,
+): ClusterExplanation {
+  const scope = scopeOf(context, plan, target)
+  const concern = concernOf(plan, scope)
+  const { cluster, createdAt, volctlVersion, inputs, complete, refused, fleet } = plan
+  const rows = fleet && fleetRows(fleet.volumes, scope)
+  const pairs = scope.volumes.map((on) => ({ on, chain: chainFor(context, plan, concern, on, rows ?? []) }))
+  const sorted = pairs.toSorted((a, b) => worstFirst(a.chain, b.chain))
+  const worst: Scope = { target, volumes: sorted.map(({ on }) => on) }
+  const several = new Set(scope.volumes.map(({ uniqueName }) => uniqueName)).size > 1
+  return {
+    apiVersion: 'volctl.io/v1',
+    kind: 'Explanation',
+    scope: 'cluster',
+    ...{ what, cluster, createdAt, volctlVersion, controller: inputs.controller },
+    subject: { kind: target.kind, name: nameOf(target) },
+    identity: clusterFacts(context, target),
+    chains: sorted.map(({ chain }) => chain),
+    verdict: verdictOf(concern, quietVerdict(context, worst, complete), several),
+    ...concern,
+    advice: clusterAdvice(context, plan, worst, concern, words),
+    ...defined({ fleet: rows }),
+    complete,
+    ...defined({ refused }),
+  }
+}
+
+function chainFor(
+  context: ClusterContext,
+  { complete }: ClusterPlan,
+  concern: Concern,
+  on: VolumeOnNode,
+  fleet: readonly FleetRow[],
+): ClusterChain {
+  const own = concernOn(concern, on)
+  const [attached] = on.attached
+  const volume = attached === undefined ? on.volume && volumeRef(on.volume) : attachedRef(attached, context.actual)
+  return {
+    ...defined({ node: on.node, volume }),
+    links: chainOf(context, on, fleet),
+    decision: decisionOn(context, on, own),
+    verdict: verdictOf(own, quietOn(context, on, complete), false),
+  }
+}
+
+function fleetRows(rows: readonly FleetRow[], { target, volumes }: Scope): readonly FleetRow[] {
+  if (target.kind === 'Node') return rows.filter(({ node }) => node === target.name)
+  const names = new Set(volumes.flatMap(({ uniqueName }) => uniqueName ?? []))
+  return rows.filter(({ volume }) => volume.uniqueName !== undefined && names.has(volume.uniqueName))
+}
+
+function nameOf(target: ClusterTarget): string {
+  if (target.kind === 'Pod') return namespacedName(target.pod)
+  if (target.kind === 'PersistentVolumeClaim') return namespacedName(target)
+  return target.kind === 'Volume' ? target.uniqueName : target.name
+}

@@ -1,0 +1,79 @@
+/** What a name may mean among all that has names, on a node or in a cluster: whole names before the beginnings of UIDs. */
+import { VolctlError } from '../errors/errors.ts'
+import { firstFew } from '../lang/first-few.ts'
+import type { SubjectKind } from './explanation.ts'
+import { splitPrefix } from './kinds.ts'
+
+/** Something that can be asked about. */
+export interface Nameable {
+  /** What to ask for, to mean this and nothing else. */
+  readonly ask: string
+  readonly names: readonly string[]
+  /** A few words that distinguish it from others of its name. */
+  readonly about: string
+  readonly target: { readonly kind: SubjectKind }
+}
+
+/** Identifies the volume that is behind a candidate; undefined: there is none. */
+export type VolumeBehind<C> = (candidate: C) => unknown
+
+/** All that the name may mean; several: it is ambiguous. @param what a name, or kind/name */
+export function matching<C extends Nameable>(
+  candidates: readonly C[],
+  what: string,
+  volumeBehind: VolumeBehind<C>,
+): readonly C[] {
+  const { kind, name } = splitPrefix(what)
+  const ofKind = kind === undefined ? [] : candidates.filter(({ target }) => target.kind === kind)
+  // A namespace may be called like a kind; a name comes before the beginning of another.
+  const found = [
+    named(ofKind, name),
+    oneForEachVolume(named(candidates, what), volumeBehind),
+    beginning(kind === undefined ? candidates : ofKind, name),
+  ].find((each) => each.length > 0)
+  return found ?? []
+}
+
+function named<C extends Nameable>(candidates: readonly C[], name: string): C[] {
+  return candidates.filter(({ names }) => names.includes(name))
+}
+
+/** Long enough not to be a name by chance; `csi-` begins the names of VolumeAttachments. */
+const BEGINNING = /^(?:csi-)?[0-9a-f]{3}[0-9a-f-]*$/
+const WHOLE = /^(?:csi-)?[0-9a-f]{8}[0-9a-f-]{24,}$/
+
+/** The beginning of a UID, or of an attachment's name, as crictl and docker take those of their own. */
+function beginning<C extends Nameable>(candidates: readonly C[], text: string): C[] {
+  if (!BEGINNING.test(text)) return []
+  return candidates.filter(
+    ({ names, target }) => target.kind !== 'Volume' && names.some((name) => name.startsWith(text) && WHOLE.test(name)),
+  )
+}
+
+const RANKS: readonly SubjectKind[] = ['PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment', 'Volume']
+
+/** A claim, its PersistentVolume and the volume on disk are one thing, and often have one name. */
+function oneForEachVolume<C extends Nameable>(found: readonly C[], volumeBehind: VolumeBehind<C>): C[] {
+  return found.filter((candidate) => {
+    const volume = volumeBehind(candidate)
+    if (volume === undefined) return true
+    const alike = found.filter((each) => volumeBehind(each) === volume)
+    return alike.every((each) => RANKS.indexOf(each.target.kind) >= RANKS.indexOf(candidate.target.kind))
+  })
+}
+
+const MOST_CANDIDATES = 10
+
+/** Several things have the name: what to ask for instead, each with a few words about it. */
+export class AmbiguousThing extends VolctlError {
+  readonly asks: readonly string[]
+
+  /** @param place "on node a", "in this cluster" @param flags of the command that was typed, to be typed again */
+  constructor(place: string, what: string, found: readonly Nameable[], flags: readonly string[] = []) {
+    const asks = found.map(({ ask, about }) => `${ask} (${about})`)
+    const message = `"${what}" is ambiguous ${place}: ${firstFew(asks, MOST_CANDIDATES).join(', ')}`
+    const words = ['volctl explain', ...flags, found[0]?.ask].join(' ')
+    super('AmbiguousName', message, { hint: `Name one of them: ${words}` })
+    this.asks = asks
+  }
+}

@@ -1,0 +1,116 @@
+import { undeletedPath } from './deleted.ts'
+import { type MountPiece, pieceOf } from './mount-piece.ts'
+
+const NO_ROWS: readonly number[] = []
+
+/** A list only where mounts are stacked: 100,000 lists would cost more than the index. */
+type Stack = number | number[]
+
+/**
+ * Rows of a table by the directory of their mount point, and the name there.
+ *
+ * A mount point that ends in " (deleted)" is also found by the path without that ending (P115): the directory may have been
+ * removed, or its name may really end like that.
+ */
+export class MountPaths {
+  readonly #directories = new Map<string, Directory>()
+  /** Directories below which something is mounted. */
+  #above: ReadonlySet<string> | undefined
+
+  constructor(pieces: readonly MountPiece[]) {
+    // By the hash of its bytes a directory is found without a string for each row.
+    const byHash = new Map<number, Directory>()
+    for (const piece of pieces) {
+      const { size, isPlain, directoryHash } = piece.columns
+      for (let row = 0; row < size; row++) {
+        const hash = isPlain[row] === 1 ? directoryHash[row] : undefined
+        const alike = hash === undefined ? undefined : byHash.get(hash)
+        if (alike !== undefined && piece.isDirectlyIn(alike.path, row)) {
+          alike.rows.push(piece.firstRow + row)
+          continue
+        }
+        const directory = this.#directoryOf(piece.mountPoint(row), pieces)
+        directory.rows.push(piece.firstRow + row)
+        if (hash !== undefined) byHash.set(hash, directory)
+      }
+    }
+  }
+
+  /** In table order. */
+  at(path: string): readonly number[] {
+    const stack = this.in(directoryOf(path))?.(path.slice(path.lastIndexOf('/') + 1))
+    if (stack === undefined) return NO_ROWS
+    return typeof stack === 'number' ? [stack] : stack
+  }
+
+  /** What is mounted on each name in a directory; undefined where nothing is. @param directory "" for the root directory */
+  in(directory: string): ((name: string) => Stack | undefined) | undefined {
+    const names = this.#directories.get(directory)?.names()
+    return names && ((name) => names.get(name))
+  }
+
+  /** Is anything mounted below this directory. @param directory "" for the root directory */
+  isAbove(directory: string): boolean {
+    this.#above ??= withParents(this.#directories.keys())
+    return this.#above.has(directory)
+  }
+
+  #directoryOf(mountPoint: string, pieces: readonly MountPiece[]): Directory {
+    const path = directoryOf(mountPoint)
+    const known = this.#directories.get(path)
+    if (known !== undefined) return known
+    const made = new Directory(path, pieces)
+    this.#directories.set(path, made)
+    return made
+  }
+}
+
+/** Names are looked for in few directories, and made at the first question. */
+class Directory {
+  readonly path: string
+  readonly rows: number[] = []
+  readonly #pieces: readonly MountPiece[]
+  #names: ReadonlyMap<string, Stack> | undefined
+
+  constructor(path: string, pieces: readonly MountPiece[]) {
+    this.path = path
+    this.#pieces = pieces
+  }
+
+  names(): ReadonlyMap<string, Stack> {
+    if (this.#names !== undefined) return this.#names
+    const names = new Map<string, Stack>()
+    for (const row of this.rows) {
+      const piece = pieceOf(this.#pieces, row)
+      const path = piece.mountPoint(row - piece.firstRow)
+      const name = path.slice(path.lastIndexOf('/') + 1)
+      stack(names, name, row)
+      const plain = undeletedPath(name)
+      if (plain !== name) stack(names, plain, row)
+    }
+    this.#names = names
+    return names
+  }
+}
+
+function stack(names: Map<string, Stack>, name: string, row: number): void {
+  const there = names.get(name)
+  if (there === undefined) names.set(name, row)
+  else if (typeof there === 'number') names.set(name, [there, row])
+  else there.push(row)
+}
+
+/** "" for the root directory and what is directly in it; "." for a path that is not absolute. */
+function directoryOf(path: string): string {
+  const slash = path.lastIndexOf('/')
+  return slash === -1 ? '.' : path.slice(0, slash)
+}
+
+/** The directories and all their parents. */
+function withParents(directories: Iterable<string>): ReadonlySet<string> {
+  const all = new Set<string>()
+  for (const directory of directories) {
+    for (let at = directory; !all.has(at); at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) all.add(at)
+  }
+  return all
+}

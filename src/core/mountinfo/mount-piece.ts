@@ -1,0 +1,62 @@
+import { isAscii } from 'node:buffer'
+import { decodeOctal } from './decode-octal.ts'
+import { type MountColumns, scanLines } from './scan-lines.ts'
+
+/**
+ * A piece of a mount table: whole lines, once as one string with a character for each byte. Fields are slices of it: a hundred
+ * thousand separate strings would cost more than everything else that is done with them.
+ */
+export class MountPiece {
+  readonly columns: MountColumns
+  /** Position of its first row in the whole table. */
+  readonly firstRow: number
+  readonly text: string
+  readonly isAscii: boolean
+
+  /**
+   * @param bytes whole lines; they are copied
+   * @param firstLine the number of the first one, for messages
+   * @throws VolctlError MountinfoDamaged, naming the line
+   */
+  constructor(bytes: Buffer, firstRow: number, firstLine: number) {
+    this.columns = scanLines(bytes, firstLine)
+    this.firstRow = firstRow
+    this.text = bytes.toString('latin1')
+    this.isAscii = isAscii(bytes)
+  }
+
+  /** A field, its escapes decoded. @param start, end offsets in bytes */
+  slice(start: number, end: number): string {
+    return this.decoded(this.text.slice(start, end))
+  }
+
+  /** @param field a part of `text` */
+  decoded(field: string): string {
+    return this.isAscii && !field.includes('\\') ? field : decodeOctal(Buffer.from(field, 'latin1'))
+  }
+
+  mountPoint(row: number): string {
+    const { mountPointStart, mountPointEnd, isPlain } = this.columns
+    const raw = this.text.slice(mountPointStart[row], mountPointEnd[row])
+    return isPlain[row] === 1 ? raw : this.decoded(raw)
+  }
+
+  /** Is a plain mount point directly in this directory. @param directory "" for the root directory */
+  isDirectlyIn(directory: string, row: number): boolean {
+    const { mountPointStart, mountPointEnd } = this.columns
+    const slash = (mountPointStart[row] ?? 0) + directory.length
+    const last = this.text.lastIndexOf('/', (mountPointEnd[row] ?? 0) - 1)
+    return last === slash && this.text.startsWith(directory, mountPointStart[row])
+  }
+}
+
+/** The piece that has this row of the table. */
+export function pieceOf(pieces: readonly MountPiece[], index: number): MountPiece {
+  let low = 0
+  for (let high = pieces.length; high - low > 1; ) {
+    const middle = (low + high) >> 1
+    if ((pieces[middle]?.firstRow ?? 0) <= index) low = middle
+    else high = middle
+  }
+  return pieces[low] as MountPiece
+}

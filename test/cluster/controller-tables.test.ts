@@ -1,0 +1,228 @@
+/** The controller's two tables, R731 and R740, row by row through the whole pass; and what volctl does otherwise, said beside each. */
+import { describe, expect, it } from 'vitest'
+import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
+import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import {
+  ago,
+  attachment,
+  bound,
+  cluster,
+  clusterOptions,
+  DRIVER,
+  node,
+  pod,
+  uniqueName,
+  volume,
+} from '../helpers/cluster-builder.ts'
+
+function plan(state: Partial<ClusterState>, options: Partial<ClusterOptions> = {}): ClusterPlan {
+  return planCluster(cluster(state), clusterOptions(options))
+}
+
+/** Operations, and what waits: `DetachVolume a MachineMayWrite`, `StillInUse a`. */
+function shown({ operations, waiting }: ClusterPlan): string[] {
+  return [
+    ...operations.map(
+      ({ kind, node: on, blocked }) => `${kind} ${on}${blocked === undefined ? '' : ` ${blocked.code}`}`,
+    ),
+    ...waiting.map(({ code, node: on }) => `${code} ${on}`),
+  ]
+}
+
+type Upstream = 'detached, verified' | 'detached, unverified' | 'detached by force' | 'waits'
+
+interface Row {
+  readonly inUse: boolean
+  readonly ready: 'True' | 'False' | 'Unknown'
+  readonly minutes: 5 | 7
+  readonly tainted: boolean
+  readonly upstream: Upstream
+  readonly volctl: string
+}
+
+/** Every combination of the four columns of R731, with the row that it is in. */
+const COMBINATIONS: readonly Row[] = [true, false].flatMap((tainted) =>
+  [true, false].flatMap((inUse) =>
+    (['True', 'False', 'Unknown'] as const).flatMap((ready) =>
+      ([5, 7] as const).map((minutes) => {
+        const facts = { inUse, ready, minutes, tainted }
+        return { ...facts, upstream: upstreamOf(facts), volctl: volctlOf(facts) }
+      }),
+    ),
+  ),
+)
+
+type Facts = Pick<Row, 'inUse' | 'ready' | 'minutes' | 'tainted'>
+
+function upstreamOf({ inUse, ready, minutes, tainted }: Facts): Upstream {
+  if (tainted) return 'detached, unverified'
+  if (!inUse) return minutes > 6 ? 'detached, unverified' : 'detached, verified'
+  return ready !== 'True' && minutes > 6 ? 'detached by force' : 'waits'
+}
+
+/** As upstream, but: verified always (R733 is not copied); by force only on a person's word; a taint on a ready node is a question. */
+function volctlOf(facts: Facts): string {
+  if (facts.tainted && facts.ready === 'True') return 'DetachVolume a TaintedButReady'
+  switch (upstreamOf(facts)) {
+    case 'detached, verified':
+    case 'detached, unverified':
+      return 'DetachVolume a'
+    case 'detached by force':
+      return 'DetachVolume a MachineMayWrite'
+    default:
+      return 'StillInUse a'
+  }
+}
+
+/** Volume x is attached to node a, which no pod wants. */
+function unwanted({ inUse, ready, minutes, tainted }: Facts): Partial<ClusterState> {
+  const heard = ready === 'True' ? ago(0.1) : ago(minutes)
+  const a = node('a', {
+    ...{ ready, readySince: ago(minutes), heartbeat: heard, leaseRenewTime: heard, outOfService: tainted },
+    volumesInUse: inUse ? [uniqueName('x')] : [],
+  })
+  return { nodes: [a, node('b')], ...bound('x'), attachments: [attachment('x', 'a')], podCount: 3 }
+}
+
+describe('R731', () => {
+  it('has 24 combinations, in all of its rows', () => {
+    expect(COMBINATIONS).toHaveLength(24)
+    expect(new Set(COMBINATIONS.map(({ upstream }) => upstream)).size).toBe(4)
+  })
+
+  it.each(COMBINATIONS)(
+    'in use: $inUse, ready: $ready, for $minutes minutes, tainted: $tainted: $upstream; volctl: $volctl',
+    (row) => expect(shown(plan(unwanted(row)))).toEqual([row.volctl]),
+  )
+
+  it.each(COMBINATIONS.filter(({ volctl }) => volctl.includes('MachineMayWrite')))(
+    'ready: $ready, for $minutes minutes: detached by force, once a person says that the machine is off',
+    (row) => expect(shown(plan(unwanted(row), { nodeGone: ['a'] }))).toEqual(['DetachVolume a']),
+  )
+
+  it.each(COMBINATIONS.filter(({ upstream }) => upstream === 'waits'))(
+    'ready: $ready, for $minutes minutes: no word of a person frees what is in use',
+    (row) => expect(shown(plan(unwanted(row), { nodeGone: ['a'] }))).toEqual(['StillInUse a']),
+  )
+})
+
+/** Pods on nodes a and b want the volume, which is attached to neither. */
+function byTwo(source: 'claim' | object, accessModes: readonly string[] = []): Partial<ClusterState> {
+  const of = (name: string, on: string) =>
+    source === 'claim'
+      ? pod(name, on, ['x'])
+      : pod(name, on, [], { volumes: [{ name: 'disk', source: { name: 'disk', ...source } }] })
+  const migrated = [
+    'kubernetes.io/aws-ebs',
+    'kubernetes.io/azure-disk',
+    'kubernetes.io/azure-file',
+    'kubernetes.io/cinder',
+  ]
+  const drivers = [
+    DRIVER,
+    'disk.csi.azure.com',
+    'cinder.csi.openstack.org',
+    'ebs.csi.aws.com',
+    'pd.csi.storage.gke.io',
+  ].map((name) => ({ name, nodeID: 'id' }))
+  const csi = { state: 'known', drivers, migrated: [...migrated, 'kubernetes.io/gce-pd'] } as const
+  return {
+    nodes: [node('a', { csi }), node('b', { csi })],
+    ...bound('x'),
+    volumes: [volume('x', { accessModes })],
+    pods: [of('p', 'a'), of('q', 'b')],
+  }
+}
+
+describe('R740', () => {
+  const BOTH = ['AttachVolume a', 'AttachVolume b']
+  it.each<{ name: string; state: Partial<ClusterState>; is: string[] }>([
+    { name: 'no access modes: several', state: byTwo('claim'), is: BOTH },
+    { name: 'ReadWriteMany: several', state: byTwo('claim', ['ReadWriteMany']), is: BOTH },
+    { name: 'ReadOnlyMany: several', state: byTwo('claim', ['ReadOnlyMany']), is: BOTH },
+    {
+      name: 'one of several modes is Many: several',
+      state: byTwo('claim', ['ReadWriteOnce', 'ReadOnlyMany']),
+      is: BOTH,
+    },
+    { name: 'ReadWriteOnce: one', state: byTwo('claim', ['ReadWriteOnce']), is: [] },
+    { name: 'ReadWriteOncePod: one', state: byTwo('claim', ['ReadWriteOncePod']), is: [] },
+    { name: 'a mode that nobody knows: one', state: byTwo('claim', ['Odd']), is: [] },
+    {
+      name: 'an Azure disk in the spec of a pod: one',
+      state: byTwo({ azureDisk: { diskName: 'd', diskURI: '/subscriptions/s/d', kind: 'Managed' } }),
+      is: [],
+    },
+    { name: 'a Cinder disk in the spec of a pod: one', state: byTwo({ cinder: { volumeID: 'd' } }), is: [] },
+    {
+      name: 'an AWS disk in the spec of a pod, by its synthetic mode: one',
+      state: byTwo({ awsElasticBlockStore: { volumeID: 'd' } }),
+      is: [],
+    },
+    {
+      name: 'a read-only GCE disk in the spec of a pod, by its synthetic mode: several',
+      state: byTwo({ gcePersistentDisk: { pdName: 'd', readOnly: true } }),
+      is: BOTH,
+    },
+  ])('$name', ({ state, is }) => {
+    const made = plan(state)
+    expect(shown(made)).toEqual(is)
+    expect(made.problems.map(({ code }) => code)).toEqual(is.length === 0 ? ['MultiAttach'] : [])
+  })
+})
+
+describe('upstream’s tests of the controller that are in no other table', () => {
+  const SHARED = { ...bound('x'), volumes: [volume('x', { accessModes: ['ReadWriteMany'] })] }
+  const ON_BOTH = { ...SHARED, attachments: [attachment('x', 'a'), attachment('x', 'b')], podCount: 3 }
+  const MIGRATED: Partial<ClusterState> = {
+    ...bound('x'),
+    volumes: [volume('x', { migratedFrom: 'kubernetes.io/aws-ebs' })],
+    attachments: [attachment('x', 'a')],
+    podCount: 3,
+  }
+  const LISTED = [node('a', { volumesAttached: [uniqueName('x')] }), node('b')]
+
+  it.each<{ name: string; state: Partial<ClusterState>; is: string[] }>([
+    {
+      name: 'T94: a shared volume goes from the node alone whose pod is gone',
+      state: { ...ON_BOTH, pods: [pod('q', 'b', ['x'])] },
+      is: ['DetachVolume a'],
+    },
+    { name: 'T94: and from both, once both are gone', state: ON_BOTH, is: ['DetachVolume a', 'DetachVolume b'] },
+    {
+      name: 'T98: a detach that failed is waited for, wanted again or not, and a pod on a third node changes nothing',
+      state: {
+        ...bound('x'),
+        pods: [pod('p', 'a', ['x']), pod('q', 'b', ['x'])],
+        attachments: [attachment('x', 'a', { deletedAt: ago(5), detachError: { message: 'busy', time: ago(4) } })],
+      },
+      is: ['AttachmentDeleting a'],
+    },
+    {
+      name: 'T98: a detach that failed and was given up is attached again by the attacher',
+      state: {
+        ...bound('x'),
+        pods: [pod('p', 'a', ['x'])],
+        attachments: [attachment('x', 'a', { attached: false, detachError: { message: 'busy', time: ago(4) } })],
+      },
+      is: ['AttacherActs a'],
+    },
+    {
+      name: 'T103: a pod that was replaced by one of its name elsewhere wants nothing here any more',
+      state: { ...bound('x'), pods: [pod('p', 'b', ['x'], { uid: 'new' })], attachments: [attachment('x', 'a')] },
+      is: ['DetachVolume a', 'AttachVolume b'],
+    },
+    {
+      name: 'T106: what the status of a node alone lists has no object to delete',
+      state: { ...bound('x'), nodes: LISTED },
+      is: [],
+    },
+    {
+      name: 'T107: a migrated volume of a pod, attached and listed, is as it should be',
+      state: { ...MIGRATED, nodes: LISTED, pods: [pod('p', 'a', ['x'])] },
+      is: [],
+    },
+    { name: 'T107: a migrated volume whose pod was deleted', state: MIGRATED, is: ['DetachVolume a'] },
+  ])('$name', ({ state, is }) => expect(shown(plan(state))).toEqual(is))
+})

@@ -1,0 +1,80 @@
+/** An apply that is killed with SIGKILL right before or after one of its changes reaches the server. The next one finishes. */
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readJournal } from '../../../src/core/journal/read-journal.ts'
+import { attached, attachmentOf, claimed, node, pod } from '../../cluster/apply/scene.ts'
+import { LiveCluster } from './live-cluster.ts'
+
+const LEASES = '/namespaces/kube-system/leases'
+const DETACH = 'DetachVolume pv-data@gone'
+const ATTACH = 'AttachVolume pv-data@here'
+
+/** Each request by which an apply changes something, what is left of its work, and what its journal says. */
+const KILLS: readonly {
+  readonly change: string
+  readonly method: string
+  readonly path: string
+  readonly when: 'before' | 'after'
+  readonly left: readonly string[]
+  /** Operations of the journal, with their state; none: the journal was not opened. */
+  readonly journal: readonly string[]
+}[] = [
+  { change: 'taking the lease', method: 'POST', path: LEASES, when: 'before', left: [DETACH, ATTACH], journal: [] },
+  { change: 'taking the lease', method: 'POST', path: LEASES, when: 'after', left: [DETACH, ATTACH], journal: [] },
+  {
+    ...{ change: 'the DELETE', method: 'DELETE', path: '/volumeattachments/' },
+    ...{ when: 'before', left: [DETACH, ATTACH], journal: ['unfinished DetachVolume'] },
+  },
+  {
+    ...{ change: 'the DELETE', method: 'DELETE', path: '/volumeattachments/' },
+    ...{ when: 'after', left: [ATTACH], journal: ['unfinished DetachVolume'] },
+  },
+  {
+    ...{ change: 'the POST', method: 'POST', path: '/volumeattachments' },
+    ...{ when: 'before', left: [ATTACH], journal: ['done DetachVolume', 'unfinished AttachVolume'] },
+  },
+  {
+    ...{ change: 'the POST', method: 'POST', path: '/volumeattachments' },
+    ...{ when: 'after', left: [], journal: ['done DetachVolume', 'unfinished AttachVolume'] },
+  },
+  {
+    ...{ change: 'giving the lease back', method: 'PUT', path: LEASES },
+    ...{ when: 'before', left: [], journal: ['done DetachVolume', 'done AttachVolume'] },
+  },
+  {
+    ...{ change: 'giving the lease back', method: 'PUT', path: LEASES },
+    ...{ when: 'after', left: [], journal: ['done DetachVolume', 'done AttachVolume'] },
+  },
+]
+
+describe('an apply that is killed', () => {
+  let cluster: LiveCluster
+  let run = 0
+  beforeAll(async () => {
+    cluster = await LiveCluster.start([...node('here'), ...claimed('data'), pod('web-0', 'here', 'data')])
+  })
+  afterAll(() => cluster[Symbol.asyncDispose]())
+
+  it.each(KILLS)('$when $change: the next one does the rest, and the journal names what was begun', async (kill) => {
+    const journal = join(cluster.directory, `journal-${run++}`)
+    const flags = ['--node-gone', 'gone', '--ignore-not-found', '--journal', journal]
+    await cluster.api.remove('VolumeAttachment', attachmentOf('data', 'here'))
+    await cluster.api.remove('Lease', 'volctl-cluster-apply', 'kube-system')
+    await cluster.api.put(attached('data', 'gone'))
+
+    // Held at its first request until the server knows whom to kill.
+    await cluster.api.setFaults({ action: { type: 'hold' } })
+    const { pid, ended } = cluster.begin(...flags)
+    const { method, path, when } = kill
+    await cluster.api.setFaults({ method, path, action: { type: 'kill', pid, when } })
+    expect((await ended).status).toBeUndefined()
+    await cluster.api.setFaults()
+
+    // Longer than the lease of the dead apply lasts.
+    await cluster.elapse(2)
+    const [killed] = kill.journal.length === 0 ? [] : readJournal(journal).applies
+    expect(killed?.operations.map(({ state, kind }) => `${state} ${kind}`) ?? []).toEqual(kill.journal)
+    expect(await cluster.apply(...flags)).toMatchObject({ status: 0, ends: kill.left.map((each) => `done ${each}`) })
+    expect(await cluster.attachments()).toEqual(['pv-data@here'])
+  })
+})

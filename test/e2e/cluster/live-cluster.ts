@@ -1,0 +1,196 @@
+/** A cluster with parts that run: an API server, kubelets, and controllers and attachers as processes of their own; and volctl. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { execa } from 'execa'
+import { createKubeClient, type KubeClient } from '../../../src/core/api/kube-client.ts'
+import { discoverKubeConfig } from '../../../src/core/api/kubeconfig/kube-config.ts'
+import { ATTACHMENTS, CSI_NODES, LEASES, listPath, NODES, objectPath, PODS } from '../../../src/core/model/resources.ts'
+import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
+import { base, DRIVER } from '../../cluster/apply/scene.ts'
+import type { LoggedRequest } from '../../helpers/api-server/server.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { defaultUsers, type TestUser } from '../../helpers/api-server/users.ts'
+import { Controller } from '../../helpers/controller/start.ts'
+import { type AttachmentObject, type NodeObject, type PodObject, uniqueNameOf } from '../../helpers/controller/world.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
+
+const ROLE = fileURLToPath(new URL('../../../deploy/clusterrole-cluster-apply.yaml', import.meta.url))
+
+/** volctl has the rights of its role and no others; who asked for what stands in the server's log. */
+const USERS: readonly TestUser[] = [
+  ...defaultUsers('none'),
+  { name: 'volctl', user: 'volctl', login: 'token', roles: [ROLE] },
+  {
+    name: 'controller',
+    user: 'controller',
+    login: 'token',
+    roles: [{ rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] }],
+  },
+]
+
+export interface Ran {
+  readonly status: number | undefined
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** What an apply says at its end, with the code of each outcome. */
+export interface Applied extends Ran {
+  /** `done DetachVolume pv-data@gone`, with the code where there is one. */
+  readonly ends: readonly string[]
+}
+
+interface Event {
+  readonly type: string
+  readonly kind?: string
+  readonly node?: string
+  readonly volume?: string
+  readonly code?: string
+}
+
+const ENDS = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted']
+
+export class LiveCluster implements AsyncDisposable {
+  readonly api: TestApiServer
+  readonly directory = mkdtempSync(join(tmpdir(), 'volctl-cluster-'))
+  readonly #client: KubeClient
+  readonly #controllers: Controller[] = []
+
+  private constructor(api: TestApiServer) {
+    this.api = api
+    this.#client = createKubeClient(discoverKubeConfig({ kubeconfig: api.kubeconfig('admin') }))
+  }
+
+  /**
+   * Of these objects, and those that every cluster has; its controller has been dead for ten minutes. Volumes are attached and
+   * detached at once, by the server itself, unless `attacher` says that a process does it.
+   */
+  static async start(objects: readonly object[], attacher: 'none' | 'process' = 'none'): Promise<LiveCluster> {
+    const api = await startApiServer({ objects: [...base(), ...objects], users: USERS })
+    const isOwn = attacher === 'none'
+    await api.set({ reportsDetached: false, attachesAtOnce: isOwn, detachDelayMs: isOwn ? 0 : -1 })
+    const cluster = new LiveCluster(api)
+    await cluster.kubelets()
+    await api.clearRequests()
+    return cluster
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const controller of this.#controllers) await controller.kill()
+    this.#client.close()
+    await this.api.stop()
+    rmSync(this.directory, { recursive: true, force: true })
+  }
+
+  async controller(identity = 'cp-1', longestWaitMs = 0): Promise<Controller> {
+    const controller = await Controller.start(this.api.kubeconfig('controller'), identity, longestWaitMs)
+    this.#controllers.push(controller)
+    return controller
+  }
+
+  /** So many minutes pass in which only kubelets are at work. */
+  async elapse(minutes: number): Promise<void> {
+    await this.api.elapse(minutes * 60_000)
+    await this.kubelets()
+  }
+
+  /** The kubelet of each node that is ready reports that it lives, and which volumes its pods use (R330). */
+  async kubelets(): Promise<void> {
+    const { items: pods } = await this.#client.list<PodObject>(listPath(PODS))
+    for (const { metadata, status } of (await this.#client.list<NodeObject>(listPath(NODES))).items) {
+      const [ready] = status?.conditions ?? []
+      if (ready?.status !== 'True') continue
+      const now = new Date().toISOString()
+      const volumesInUse = pods
+        .filter(({ spec }) => spec.nodeName === metadata.name)
+        .flatMap(({ spec }) => spec.volumes ?? [])
+        .map((each) => uniqueNameOf(DRIVER, `h-${each.persistentVolumeClaim?.claimName}`))
+      const conditions = [{ ...ready, lastHeartbeatTime: now }]
+      await this.#client.mergePatch(objectPath(NODES, metadata), { status: { conditions, volumesInUse } })
+      const lease = objectPath(LEASES, { namespace: 'kube-node-lease', name: metadata.name })
+      await this.#client.mergePatch(lease, { spec: { renewTime: now } })
+    }
+  }
+
+  /** The node's part of the driver is gone, too. */
+  async withoutDriver(node: string): Promise<void> {
+    await this.#client.mergePatch(objectPath(CSI_NODES, { name: node }), { spec: { drivers: [] } })
+  }
+
+  /** `pv-data@node`, with `!` while it is on the way. */
+  async attachments(): Promise<string[]> {
+    const { items } = await this.#client.list<AttachmentObject>(listPath(ATTACHMENTS))
+    return items
+      .map(({ metadata, spec, status }) => {
+        const isOnTheWay = metadata.deletionTimestamp != null || status?.attached !== true
+        return `${spec.source.persistentVolumeName}@${spec.nodeName}${isOnTheWay ? '!' : ''}`
+      })
+      .toSorted()
+  }
+
+  /** Changes of attachments that a user asked for: `DELETE 200`. */
+  async changes(user: 'volctl' | 'controller' = 'volctl'): Promise<string[]> {
+    const isChange = (each: LoggedRequest): boolean =>
+      each.user === user && each.method !== 'GET' && each.path.includes('/volumeattachments')
+    return (await this.api.requests()).filter(isChange).map(({ method, status }) => `${method} ${status}`)
+  }
+
+  async volctl(...args: readonly string[]): Promise<Ran> {
+    return ran(await this.#begin(args))
+  }
+
+  async plan(...flags: readonly string[]): Promise<ClusterPlan> {
+    const { stdout, stderr } = await this.volctl('plan', '--cluster', '-o', 'json', ...flags)
+    if (stdout === '') throw new Error(stderr)
+    return JSON.parse(stdout) as ClusterPlan
+  }
+
+  async apply(...flags: readonly string[]): Promise<Applied> {
+    return await this.begin(...flags).ended
+  }
+
+  /** An apply that a test does something beside. */
+  begin(...flags: readonly string[]): { readonly pid: number; readonly ended: Promise<Applied> } {
+    const journal = flags.includes('--journal') ? [] : ['--journal', join(this.directory, 'journal')]
+    const child = this.#begin(['apply', '--cluster', '-o', 'ndjson', ...journal, ...flags])
+    return {
+      pid: child.pid ?? 0,
+      ended: child.then((result) => ({ ...ran(result), ends: endsOf(ran(result).stdout) })),
+    }
+  }
+
+  #begin(args: readonly string[]) {
+    return execa(VOLCTL, [...args, '--kubeconfig', this.api.kubeconfig('volctl')], { reject: false, stdin: 'ignore' })
+  }
+}
+
+function ran({ exitCode, stdout, stderr }: { exitCode?: number; stdout: string; stderr: string }): Ran {
+  return { status: exitCode, stdout, stderr }
+}
+
+function endsOf(stdout: string): string[] {
+  return stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Event)
+    .filter(({ type }) => ENDS.includes(type))
+    .map(
+      ({ type, kind, volume, node, code }) =>
+        `${type} ${kind} ${volume}@${node}${code === undefined ? '' : ` ${code}`}`,
+    )
+}
+
+/** `DetachVolume pv-data@gone`, with the code of what blocks it. */
+export function operationsOf({ operations }: ClusterPlan): string[] {
+  return operations.map(
+    ({ kind, node, volume, blocked }) =>
+      `${kind} ${volume.persistentVolume}@${node}${blocked === undefined ? '' : ` ${blocked.code}`}`,
+  )
+}
+
+/** Why each volume that is not as wanted waits: `StillInUse pv-data@here`. */
+export function waitsOf({ waiting }: ClusterPlan): string[] {
+  return waiting.map(({ code, node, volume }) => `${code} ${volume?.persistentVolume}@${node}`)
+}
