@@ -28,6 +28,19 @@ it('a look of more than a second is told in one line, which is erased', () => {
   expect(written).toBe(before)
 })
 
+it('the line says what is read just now', () => {
+  written = ''
+  let now = 0
+  using looking = new Looking(terminal, () => now)
+  looking.reads('the cluster, 500 pods')
+  now = 2000
+  vi.advanceTimersByTime(500)
+  looking.reads('the cluster, 1000 pods')
+  now = 3000
+  vi.advanceTimersByTime(500)
+  expect(written).toBe('\r\u001b[KReading the cluster, 500 pods: 2s\r\u001b[KReading the cluster, 1000 pods: 3s')
+})
+
 it('nothing is written where standard error is no terminal, or the look is quick', () => {
   written = ''
   {

@@ -7,7 +7,7 @@ const ROUNDS = 7
 /** Minutes each for kubectl: one run of a larger cluster shows as much. */
 const SMALL = 100
 const MIDDLE = 1000
-/** kubectl keeps all objects of a list: for 150,000 pods some 25 GB. */
+/** kubectl keeps all objects of a list: for 150,000 pods some 40 GB. */
 const LARGE = 5000
 const MOST_MEMORY_MB = 400
 const KINDS = 'pods,persistentvolumeclaims,persistentvolumes,volumeattachments'

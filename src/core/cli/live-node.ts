@@ -55,10 +55,13 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
 
 type Log = (line: string) => void
 
-/** On a terminal one line shows how long it takes. @param work logs with what it is given */
-export async function watched<T>(log: Log, work: (log: Log) => Promise<T>): Promise<T> {
+/** On a terminal one line shows how long it takes. @param work logs with what it is given, and says what it reads */
+export async function watched<T>(log: Log, work: (log: Log, reads: (what: string) => void) => Promise<T>): Promise<T> {
   using looking = new Looking(process.stderr.isTTY === true ? messages : undefined)
-  return await work((line) => looking.instead(() => log(line)))
+  return await work(
+    (line) => looking.instead(() => log(line)),
+    (what) => looking.reads(what),
+  )
 }
 
 /** The flags that say which kubelet is meant, as `locateNode` takes them. */

@@ -30,9 +30,13 @@ export async function loadCluster(
     }),
   )
   try {
-    return await watched(log, (line) =>
-      readCluster({ client, onProgress: (resource, objects) => line(`read ${objects} ${resource}`) }),
-    )
+    const state = await watched(log, (_, reads) => {
+      reads('the cluster')
+      return readCluster({ client, onProgress: (resource, objects) => reads(`the cluster, ${objects} ${resource}`) })
+    })
+    for (const [resource, { state: seen, count }] of Object.entries(state.lists))
+      log(seen === 'failed' ? `${resource} could not be read` : `read ${count} ${resource}`)
+    return state
   } finally {
     client.close()
   }

@@ -7,13 +7,14 @@ const QUIET_MS = 1000
 const REDRAW_MS = 500
 const ERASE_LINE = '\r\u001b[K'
 
-/** One line at the bottom of the terminal while the node is read, with the time that it takes; erased at the end. */
+/** One line at the bottom of the terminal while node or cluster are read, with the time that it takes; erased at the end. */
 export class Looking implements Disposable {
   readonly #terminal: Terminal | undefined
   readonly #timer: NodeJS.Timeout | undefined
   readonly #began: number
   readonly #now: () => number
   #drawn = false
+  #what = 'the API server and this node'
 
   /** @param terminal undefined: standard error is none, and nobody watches */
   constructor(terminal: Terminal | undefined, now: () => number = () => performance.now()) {
@@ -23,6 +24,11 @@ export class Looking implements Disposable {
     if (terminal === undefined) return
     this.#timer = setInterval(() => this.#draw(), REDRAW_MS)
     this.#timer.unref()
+  }
+
+  /** From now on the line says this. @param what continues "Reading" */
+  reads(what: string): void {
+    this.#what = what
   }
 
   /** Prints something in the place of the line. */
@@ -39,7 +45,7 @@ export class Looking implements Disposable {
   #draw(): void {
     const since = this.#now() - this.#began
     if (this.#terminal === undefined || since < QUIET_MS) return
-    const text = `Reading the API server and this node: ${formatDuration(since)}`
+    const text = `Reading ${this.#what}: ${formatDuration(since)}`
     this.#terminal.write(`${ERASE_LINE}${cutToWidth(text, (this.#terminal.columns ?? 80) - 1)}`)
     this.#drawn = true
   }
