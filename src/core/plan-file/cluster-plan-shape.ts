@@ -242,6 +242,9 @@ export const WHOLE_CLUSTER_PLAN = {
   ...REVIEWED,
   inputs: named('inputs', inputs),
   fleet: optional(about('What node snapshots (--nodes) add.', named('fleet', fleet))),
+  digest: optional(
+    about('Of a plan that takes finalizers off: what --confirm repeats, once a person has read the plan.', text),
+  ),
   waiting,
   problems,
   summary: named('summary', summary),
