@@ -213,11 +213,7 @@ export default class Apply extends VolctlCommand {
   ): Promise<void> {
     const { planfile, format, ...rest } = given
     const { applyToCluster } = await import('../core/cli/cluster-apply.ts')
-    const { readClusterPlanFile } = await import('../core/plan-file/read-cluster-plan-file.ts')
-    const saved =
-      planfile === undefined
-        ? undefined
-        : { plan: readClusterPlanFile(callerPath(planfile), this.config.version, planfile), file: planfile }
+    const saved = planfile === undefined ? undefined : await this.#readOfCluster(planfile)
     const choice: ClusterApplyChoice = {
       ...rest,
       format,
@@ -239,6 +235,16 @@ export default class Apply extends VolctlCommand {
       finish: (status) => this.finish(status),
     })
     await this.output.flush()
+  }
+
+  async #readOfCluster(file: string): Promise<NonNullable<ClusterApplyChoice['saved']>> {
+    const { readClusterPlanFile, readClusterPlanInput } = await import('../core/plan-file/read-cluster-plan-file.ts')
+    const { version } = this.config
+    const plan =
+      ownDescriptor(file, 0) === 0
+        ? await readClusterPlanInput(version)
+        : readClusterPlanFile(callerPath(file), version, file)
+    return { plan, file }
   }
 
   #read(file: string): SavedPlan {

@@ -117,12 +117,13 @@ export default class Plan extends VolctlCommand {
   /** The attach/detach controller's pass. */
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
+    const { clusterPlanId, withDigest } = await import('../core/plan/cluster-plan-id.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
     const { namesOfClusterPlan } = await import('../core/views/names.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const given = clusterOptions(flags, options)
-    const plan = await this.#withNodes(planCluster(state, given), state, given, flags.nodes)
+    const plan = withDigest(await this.#withNodes(planCluster(state, given), state, given, flags.nodes))
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     const paged = !flags['no-pager']
@@ -131,10 +132,7 @@ export default class Plan extends VolctlCommand {
       paged,
       names: flags.output === 'name' ? namesOfClusterPlan(plan) : [],
     })
-    if (flags.out !== undefined) {
-      const { clusterPlanId } = await import('../core/plan/cluster-plan-id.ts')
-      this.#save(plan, given, flags.out, clusterPlanId(plan))
-    }
+    if (flags.out !== undefined) this.#save(plan, given, flags.out, clusterPlanId(plan))
     this.#end(plan, flags['detailed-exitcode'])
   }
 

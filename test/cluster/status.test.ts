@@ -1,10 +1,13 @@
 /** status --cluster: a row for each volume on each node, with the plan's verdict. */
 import { describe, expect, it } from 'vitest'
+import schema from '../../schema/cluster-status.schema.json' with { type: 'json' }
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { type ClusterStatusRow, clusterStatus } from '../../src/core/cluster/status/cluster-status.ts'
+import { clusterStatus } from '../../src/core/cluster/status/cluster-status.ts'
+import type { ClusterStatusRow } from '../../src/core/plan/cluster-status.ts'
 import { renderClusterStatus } from '../../src/core/views/cluster-status-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'
+import { schemaCheck } from '../helpers/closed-schema.ts'
 import {
   ALIVE,
   ago,
@@ -17,6 +20,8 @@ import {
   silentNode,
   uniqueName,
 } from '../helpers/cluster-builder.ts'
+import { anyCluster } from '../helpers/random-cluster.ts'
+import { randomFrom } from '../helpers/random-from.ts'
 
 /** A node that reports these volumes attached and in use. */
 const using = (name: string, ...volumes: readonly string[]) =>
@@ -128,5 +133,22 @@ describe('on a screen of 80 columns', () => {
         .split('\n')
         .at(-1),
     ).toBe('2 volumes: all are as they should be.')
+  })
+})
+
+describe('the schema', () => {
+  const defects = schemaCheck(schema)
+
+  it('describes the status of every cluster', () => {
+    for (let seed = 0; seed < 200; seed++) {
+      const { status } = clusterStatus(anyCluster(randomFrom(seed)), clusterOptions({ nodeGone: ['missing'] }))
+      expect(defects(status)).toEqual([])
+    }
+  })
+
+  it('notices what it does not describe', () => {
+    const { status } = clusterStatus(HEALTHY, clusterOptions())
+    expect(defects({ ...status, more: 1 })).not.toEqual([])
+    expect(defects({ ...status, rows: status.rows.map((row) => ({ ...row, desired: 'maybe' })) })).not.toEqual([])
   })
 })

@@ -10,7 +10,7 @@ import { stateDirectory } from '../journal/state-directory.ts'
 import { type Journal, openJournal, spokenJournal } from '../journal/write-journal.ts'
 import { defined } from '../lang/defined.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
-import { clusterPlanId } from '../plan/cluster-plan-id.ts'
+import { withDigest } from '../plan/cluster-plan-id.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
 import type { SavedClusterPlan } from '../plan-file/cluster-plan-shape.ts'
 import { callerPath } from '../trust/caller.ts'
@@ -65,7 +65,7 @@ export async function applyToCluster(choice: ClusterApplyChoice, output: Cluster
     output.detail(`read ${state.nodes.length} nodes, ${state.podCount} pods, ${state.attachments.length} attachments`)
     const fresh = await withNodes(planCluster(state, options), state, choice)
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
-    const plan = saved === undefined ? fresh : { ...fresh, ...saved.plan }
+    const plan = withDigest(saved === undefined ? fresh : { ...fresh, ...saved.plan })
     const digest = await reviewed(plan, choice, output, interrupts.stop)
     await carryOut(client, plan, { ...choice, options, digest }, output, interrupts.stop)
   } finally {
@@ -96,7 +96,6 @@ async function reviewed(
   output: ClusterApplyOutput,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const id = clusterPlanId(plan)
   const ready = plan.operations.filter(({ blocked }) => blocked === undefined)
   const asking = asks && ready.length > 0
   if (asking || isDrawn(format)) {
@@ -107,14 +106,13 @@ async function reviewed(
   const refusal = refusalOf(plan)
   if (refusal !== undefined) throw refusal
   if (!asking) return digest
-  const strips = ready.some(({ steps }) => steps.some(({ op }) => op === 'removeFinalizers'))
-  if (strips && digest === undefined) {
+  if (plan.digest !== undefined && digest === undefined) {
     await confirm(
-      `\nFinalizers are taken off: nobody detaches these volumes then. Type the digest, ${id}, to continue: `,
+      `\nFinalizers are taken off: nobody detaches these volumes then. Type the digest of the plan, ${plan.digest}, to continue: `,
       signal,
-      id,
+      plan.digest,
     )
-    return id
+    return plan.digest
   }
   const what = ready.length === 1 ? 'the operation that is ready' : `the ${ready.length} operations that are ready`
   await confirm(`\nPerform ${what}? Type 'yes' to continue: `, signal)

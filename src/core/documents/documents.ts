@@ -5,6 +5,7 @@ import { wholePlan } from '../plan-file/whole-plan.ts'
 import { snapshotShape } from '../snapshot/snapshot-shape.ts'
 import { applyDocument, applyEvent, clusterApplyDocument } from './apply-documents.ts'
 import { clusterPlanFile } from './cluster-plan-file-document.ts'
+import { clusterStatusDocument } from './cluster-status-document.ts'
 import { errorDocument } from './error-document.ts'
 import { journalDocument } from './journal-document.ts'
 import { planFile } from './plan-file-document.ts'
@@ -21,6 +22,7 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'plan-file', title: 'Plan file', shape: planFile },
   { file: 'cluster-plan', title: 'Plan of a cluster', shape: wholeClusterPlan },
   { file: 'cluster-plan-file', title: 'Plan file of a cluster', shape: clusterPlanFile },
+  { file: 'cluster-status', title: 'Status of a cluster', shape: clusterStatusDocument },
   { file: 'apply-result', title: 'ApplyResult', shape: applyDocument },
   { file: 'cluster-apply-result', title: 'ApplyResult of a cluster', shape: clusterApplyDocument },
   { file: 'apply-event', title: 'Event of an apply', shape: applyEvent },

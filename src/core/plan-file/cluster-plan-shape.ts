@@ -28,7 +28,8 @@ import { CHOICE, complete, insecure, refused, unjudged, until } from './plan-sha
 const kind = named('kind', oneOf(...CLUSTER_OPERATION_KINDS))
 const time = about('RFC 3339, in the clock of the API server.', text)
 
-const volume = named(
+/** A volume of a cluster. */
+export const clusterVolume = named(
   'volume',
   object<ClusterVolumeRef>({
     name: text,
@@ -74,7 +75,7 @@ const operation = named(
       'AttachVolume: the pods that want the volume. DetachVolume: pods that have ended, and the API still lists.',
       list(pod),
     ),
-    volume,
+    volume: clusterVolume,
     paths: about('Always empty: nothing happens on a node.', list(text)),
     steps: list(step),
     after: about('Ids of the operations that must succeed first.', list(text)),
@@ -107,7 +108,7 @@ const waiting = list(
       ...said('waiting'),
       node: text,
       pods: list(pod),
-      volume: optional(volume),
+      volume: optional(clusterVolume),
       attachment: optional(text),
       rule: text,
       until,
@@ -118,7 +119,7 @@ const waiting = list(
 const aboutObjects = object<ClusterAbout>({
   nodes: optional(list(text)),
   pods: optional(list(pod)),
-  volume: optional(volume),
+  volume: optional(clusterVolume),
   claim: optional(about('namespace/name', text)),
   attachment: optional(text),
   driver: optional(text),
@@ -137,6 +138,11 @@ const problems = list(
   ),
 )
 
+export const controller = about(
+  'Does the attach/detach controller live? mayLive counts as alive.',
+  object<ControllerState>({ state: oneOf('lives', 'mayLive', 'dead'), note: text, evidence }),
+)
+
 const inputs = object<ClusterPlanInputs>({
   api: object<ClusterPlanInputs['api']>({
     server: text,
@@ -144,10 +150,7 @@ const inputs = object<ClusterPlanInputs>({
     serverVersion: optional(text),
     insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
   }),
-  controller: about(
-    'Does the attach/detach controller live? mayLive counts as alive.',
-    object<ControllerState>({ state: oneOf('lives', 'mayLive', 'dead'), note: text, evidence }),
-  ),
+  controller,
   lists: record(
     object<ClusterPlanInputs['lists'][string]>({
       state: oneOf('whole', 'part', 'failed'),
@@ -166,7 +169,8 @@ const inputs = object<ClusterPlanInputs>({
   unjudged,
 })
 
-const cluster = object<ClusterPlan['cluster']>({
+/** Which cluster. */
+export const cluster = object<ClusterPlan['cluster']>({
   server: text,
   uid: optional(about('Of the namespace kube-system: the same for every address of the cluster.', text)),
 })
@@ -189,7 +193,7 @@ const found = object<FoundOnNode>({
 
 const fleetRow = object<FleetRow>({
   node: text,
-  volume,
+  volume: clusterVolume,
   wanted: about('Pods of the node that want it.', list(pod)),
   attachment: optional(text),
   attached: flag,
@@ -225,6 +229,9 @@ export const WHOLE_CLUSTER_PLAN = {
   ...REVIEWED,
   inputs: named('inputs', inputs),
   fleet: optional(about('What node snapshots (--nodes) add.', named('fleet', fleet))),
+  digest: optional(
+    about('Of a plan that takes finalizers off: what --confirm repeats, once a person has read the plan.', text),
+  ),
   waiting,
   problems,
   summary: named('summary', summary),

@@ -64,7 +64,12 @@ const PIPE_MS = 50_000
  * @throws VolctlError as readPlanFile
  */
 export async function readPlanInput(volctlVersion: string): Promise<SavedPlan> {
-  return parsePlanFile(await readInput(), volctlVersion, INPUT)
+  return await readPlanInputOf(NODE_PLAN, volctlVersion)
+}
+
+/** The same of either kind. @throws VolctlError as readPlanFile */
+export async function readPlanInputOf<T extends AnySaved>(format: PlanFormat<T>, volctlVersion: string): Promise<T> {
+  return parsePlanFileOf(format, await readInput(), volctlVersion, INPUT)
 }
 
 const INPUT = 'from standard input'

@@ -1,3 +1,4 @@
+import { defined } from '../lang/defined.ts'
 import { sha256Hex } from '../names/volume-names.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
 
@@ -7,6 +8,18 @@ import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
  */
 export function clusterPlanId({ cluster, operations }: Pick<ClusterPlan, 'cluster' | 'operations'>): string {
   return sha256Hex(JSON.stringify(['cluster', cluster.uid ?? cluster.server, operations.map(aboutOf)])).slice(0, 12)
+}
+
+/** Does it take off finalizers, so that its digest has to be repeated? */
+export function stripsFinalizers({ operations }: Pick<ClusterPlan, 'operations'>): boolean {
+  return operations.some(
+    ({ blocked, steps }) => blocked === undefined && steps.some(({ op }) => op === 'removeFinalizers'),
+  )
+}
+
+/** The plan as it is shown: with its digest, where that has to be repeated. */
+export function withDigest({ digest: _, ...plan }: ClusterPlan): ClusterPlan {
+  return { ...plan, ...defined({ digest: stripsFinalizers(plan) ? clusterPlanId(plan) : undefined }) }
 }
 
 /** Lists, in a fixed order. Of an attachment only what it is, since its version changes with each word of its attacher. */

@@ -250,6 +250,8 @@ export interface ClusterPlan {
   readonly refused?: Refusal
   /** Absent: no snapshots of nodes were given. */
   readonly fleet?: PlanFleet
+  /** Of a plan that takes finalizers off: what a person repeats with --confirm, once they have read it. */
+  readonly digest?: string
 }
 
 export interface ClusterOptions {

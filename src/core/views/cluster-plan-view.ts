@@ -175,7 +175,14 @@ class ClusterPlanView {
       plan.refused?.hint ??
       (first === undefined || applyCommand === undefined ? undefined : `${applyCommand}  # asks first`)
     const verdict = this.#line('', summaryLine(plan, 'in this cluster'), paint.bold)
-    return `${verdict}${next === undefined ? '' : this.#line(plan.refused === undefined ? 'Next: ' : `${symbols.arrow} `, next)}`
+    const digest =
+      plan.digest === undefined || plan.refused !== undefined
+        ? ''
+        : this.#line(
+            '',
+            `It takes finalizers off: apply asks for the digest ${plan.digest}, or give --confirm ${plan.digest}.`,
+          )
+    return `${verdict}${digest}${next === undefined ? '' : this.#line(plan.refused === undefined ? 'Next: ' : `${symbols.arrow} `, next)}`
   }
 
   #alike<T>(entries: readonly T[], key: (entry: T) => string): (readonly [T, ...T[]])[] {

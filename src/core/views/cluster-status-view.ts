@@ -1,13 +1,14 @@
 /** `volctl status --cluster` on a screen: a row for each volume on each node, the worst first; what is good is only counted. */
-import type { ClusterStatus, ClusterStatusRow, ClusterVerdictState } from '../cluster/status/cluster-status.ts'
+import type { ClusterStatus, ClusterStatusRow, ClusterVerdictState } from '../plan/cluster-status.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type Cell, cellText, renderTable, tableWidth } from './render-table.ts'
 import type { Screen } from './screen.ts'
 import { count, seconds } from './words.ts'
 import { wrapped } from './wrap.ts'
 
-/** Rows that a screen shows, unless all is asked for. */
-const MOST_ROWS = 8
+/** Rows that are shown, unless all is asked for: at least so many, and as many as leave room for the rest on the screen. */
+const LEAST_ROWS = 7
+const OTHER_LINES = 17
 const MOST_CODES = 3
 
 const WORDS: Readonly<Record<ClusterVerdictState, string>> = {
@@ -30,10 +31,10 @@ export function shownClusterRows(rows: readonly ClusterStatusRow[], all: boolean
 /** @param all show what is good, and every row */
 export function renderClusterStatus(status: ClusterStatus, screen: Screen, all: boolean, suffix: string): string {
   const { cluster, controller, createdAt, rows, refused } = status
-  const { width, paint } = screen
+  const { width, rows: height = 0, paint } = screen
   const unfolded = all || screen.wide
   const worth = shownClusterRows(rows, unfolded)
-  const shown = unfolded ? worth : worth.slice(0, MOST_ROWS)
+  const shown = unfolded ? worth : worth.slice(0, Math.max(LEAST_ROWS, height - OTHER_LINES))
   const good = rows.length - worth.length
   const more = worth.length - shown.length
   return [

@@ -1,9 +1,9 @@
 /** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it, each of which `volctl explain` takes. */
-import type { ClusterStatusRow } from '../cluster/status/cluster-status.ts'
 import type { Subject } from '../explain/explanation.ts'
 import type { PastApplies } from '../journal/past-applies.ts'
 import type { LineAnswer } from '../log-lines/line-explanation.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import type { ClusterStatusRow } from '../plan/cluster-status.ts'
 import type { Operation, Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import type { StatusRow } from '../status/status.ts'

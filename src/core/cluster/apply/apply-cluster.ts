@@ -13,7 +13,7 @@ import { errorMessage, SafetyRefusal, VolctlError } from '../../errors/errors.ts
 import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
-import { clusterPlanId } from '../../plan/cluster-plan-id.ts'
+import { clusterPlanId, stripsFinalizers } from '../../plan/cluster-plan-id.ts'
 import { type ApplyEvent, type ClusterApplyResult, note } from '../../plan/events.ts'
 import { invoker } from '../../processes/invoker.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
@@ -106,11 +106,8 @@ async function applyLocked(
 }
 
 /** Before anything is asked for: the digest is what the person read, and not what a program found. */
-function requireConfirmed(id: string, { operations }: ReviewedClusterPlan, confirmed: string | undefined): void {
-  const strips = operations.some(
-    ({ blocked, steps }) => blocked === undefined && steps.some(({ op }) => op === 'removeFinalizers'),
-  )
-  if (!strips || confirmed === id) return
+function requireConfirmed(id: string, plan: ReviewedClusterPlan, confirmed: string | undefined): void {
+  if (!stripsFinalizers(plan) || confirmed === id) return
   throw new VolctlError(
     'NotConfirmed',
     confirmed === undefined

@@ -21,11 +21,15 @@ import { reportUnmatchedNames } from './unmatched-names.ts'
 
 /** Plans one pass over a cluster. Same state and options in, same bytes out. */
 export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
-  const context = clusterContext(state, options)
+  return planOver(clusterContext(state, options))
+}
+
+/** The same of a context that is used for more. */
+export function planOver(context: ClusterContext): ClusterPlan {
   const findings = passOver(context)
   reportUnmatchedNames(context, findings)
   const counts = outageCounts(context, detachesOf(findings))
-  return planOf(context, findings, counts, refuseOutage(counts, options.acceptOutage))
+  return planOf(context, findings, counts, refuseOutage(counts, context.options.acceptOutage))
 }
 
 /**

@@ -3,17 +3,17 @@
  * the plan says of it. From the same reading, and by the same pass, as a plan. Pure.
  */
 
-import type { Code } from '../../codes/codes.ts'
 import { append } from '../../lang/append.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
-import type {
-  ClusterOptions,
-  ClusterPlan,
-  ClusterProblem,
-  ClusterVolumeRef,
-  ControllerState,
-} from '../../plan/cluster-plan.ts'
+import type { ClusterOptions, ClusterPlan, ClusterProblem, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
+import {
+  CLUSTER_VERDICTS,
+  type ClusterStatus,
+  type ClusterStatusRow,
+  type ClusterVerdict,
+  type ClusterVerdictState,
+} from '../../plan/cluster-status.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
@@ -22,63 +22,8 @@ import type { ClusterState } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
 import { isOfVolume } from '../pass/filter-operations.ts'
 import { podsGiven } from '../pass/given-pods.ts'
-import { planCluster } from '../pass/plan-cluster.ts'
+import { planOver } from '../pass/plan-cluster.ts'
 import { reportUnmatchedNames } from '../pass/unmatched-names.ts'
-
-/** The worst first: rows are sorted in this order. */
-export const CLUSTER_VERDICTS = ['error', 'blocked', 'unknown', 'waiting', 'operation', 'warning', 'good'] as const
-export type ClusterVerdictState = (typeof CLUSTER_VERDICTS)[number]
-
-export interface ClusterVerdict {
-  readonly state: ClusterVerdictState
-  /** Of the problem, obstacle or wait; of an operation its reason. */
-  readonly code?: Code
-  readonly message: string
-  readonly hint?: string
-  readonly rule?: string
-}
-
-/** A volume on a node: wanted there, attached, or reported by the Node. */
-export interface ClusterStatusRow {
-  readonly node: string
-  readonly volume: ClusterVolumeRef
-  /**
-   * wanted: it is to be attached for `pods`. held: `pods` have it, and are no reason to attach it. ended: of pods that have ended.
-   * notWanted: no pod of the node is known to have it.
-   */
-  readonly desired: 'wanted' | 'held' | 'ended' | 'notWanted'
-  readonly pods: readonly PodRef[]
-  /** VolumeAttachments: normally one at most. */
-  readonly attachments: readonly { readonly name: string; readonly attached: boolean; readonly deleting: boolean }[]
-  /** R714: volumesAttached of the Node lists it. */
-  readonly confirmed: boolean
-  /** R716: volumesInUse of the Node lists it. */
-  readonly inUse: boolean
-  readonly verdict: ClusterVerdict
-}
-
-export interface ClusterStatus {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Status'
-  readonly scope: 'cluster'
-  readonly cluster: ClusterPlan['cluster']
-  readonly createdAt: string
-  readonly volctlVersion: string
-  readonly controller: ControllerState
-  /** Worst first. */
-  readonly rows: readonly ClusterStatusRow[]
-  readonly summary: {
-    readonly volumes: number
-    readonly verdicts: Readonly<Partial<Record<ClusterVerdictState, number>>>
-    /** Rows left out by names of nodes, pods, namespaces and volumes. */
-    readonly filtered: number
-    /** Everything that the plan reports, of these volumes or of others. */
-    readonly problems: number
-  }
-  /** false: something that may matter could not be known. */
-  readonly complete: boolean
-  readonly refused?: NonNullable<ClusterPlan['refused']>
-}
 
 /** @param options those of a plan; what they narrow is left out of the answer, and changes no verdict */
 export function clusterStatus(
@@ -86,8 +31,9 @@ export function clusterStatus(
   options: ClusterOptions,
 ): { readonly status: ClusterStatus; readonly unmatched: readonly ClusterProblem[] } {
   const { nodes: _, pods: __, namespaces: ___, volumes: ____, ...whole } = options
-  const plan = planCluster(state, whole)
-  const context = clusterContext(state, options)
+  const planned = clusterContext(state, whole)
+  const plan = planOver(planned)
+  const context = { ...planned, options }
   const named = new ClusterFindings()
   reportUnmatchedNames(context, named)
   const all = rowsOf(context, new Verdicts(plan))
