@@ -7,19 +7,17 @@
  */
 
 import { errorMessage } from '../errors/errors.ts'
-import { ExitStatus } from '../errors/exit-status.ts'
-import { OperationRefused } from '../errors/operation-error.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { type Journal, type JournalEntry, openJournal, spokenJournal } from '../journal/write-journal.ts'
 import { defined } from '../lang/defined.ts'
-import { type ApplyEvent, type ApplyResult, note, operationEvent } from '../plan/events.ts'
-import type { Operation, Plan, Refusal, ReviewedPlan } from '../plan/plan.ts'
+import { type ApplyEvent, type ApplyResult, note } from '../plan/events.ts'
+import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
 import { invoker } from '../processes/invoker.ts'
 import { ApplyRun } from './apply-run.ts'
 import { type FoundAgain, findAgain, requireSameNode } from './conditions/find-again.ts'
 import { defaultLockFile, type Lock, takeLock } from './lock.ts'
-import { exitStatusOf } from './operation/apply-result.ts'
+import { conclude, refuseAll } from './operation/conclude.ts'
 import { endJournal } from './operation/end-journal.ts'
 import type { ApplyContext } from './operation/ports.ts'
 import { runAll } from './run-all.ts'
@@ -48,7 +46,15 @@ export async function applyPlan(
   const apply = new ApplyRun(fresh, operations, context, journal, onEvent)
   settleBeforehand(found, apply)
   await runAll(apply, context)
-  const result = { plan: id, ...(await conclude(plan, fresh, apply, context, onEvent)) }
+  const ended = {
+    outcomes: apply.outcomes,
+    interrupted: context.signal?.aborted === true || context.abandon?.aborted === true,
+    stop: apply.stop,
+    changedSomething: apply.changedSomething,
+    lookAfter: () => lookAfter(context, onEvent),
+    subjectOf: (operation: Operation) => operation,
+  }
+  const result = { plan: id, ...(await conclude(plan, fresh, ended, onEvent)) }
   apply.flushOutcomes()
   endJournal(journal, result, onEvent)
   return result
@@ -118,29 +124,6 @@ function settleBeforehand(found: readonly FoundAgain[], apply: ApplyRun): void {
   }
 }
 
-async function conclude(
-  plan: ReviewedPlan,
-  fresh: Plan,
-  apply: ApplyRun,
-  context: ApplyContext,
-  onEvent: (event: ApplyEvent) => void,
-): Promise<Omit<ApplyResult, 'plan'>> {
-  const outcomes = plan.operations.flatMap(({ id }) => apply.outcomes.get(id) ?? [])
-  const interrupted = context.signal?.aborted === true || context.abandon?.aborted === true
-  if (apply.stop !== undefined && !apply.changedSomething && !interrupted) {
-    if (!(apply.stop instanceof OperationRefused)) throw apply.stop
-    // Nothing else refuses an apply as a whole once it has begun.
-    const { message, hint } = apply.stop
-    const refused: Refusal = { rule: 'S11', code: 'KubeletCameBack', message, ...defined({ hint }) }
-    return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
-  }
-  const exit = exitStatusOf(outcomes, interrupted)
-  if (interrupted) return { outcomes, left: undefined, interrupted, exit }
-  const after = apply.changedSomething ? await lookAfter(context, onEvent) : fresh
-  for (const operation of after?.operations ?? []) onEvent(leftEvent(operation))
-  return { outcomes, left: after?.operations, ...defined({ after }), interrupted, exit }
-}
-
 async function lookAfter(context: ApplyContext, onEvent: (event: ApplyEvent) => void): Promise<Plan | undefined> {
   try {
     return context.replan(await context.look())
@@ -153,31 +136,4 @@ async function lookAfter(context: ApplyContext, onEvent: (event: ApplyEvent) => 
     )
     return undefined
   }
-}
-
-/** The event of an operation that is still to be done after the apply. */
-function leftEvent(operation: Operation): ApplyEvent {
-  const { blocked, message } = operation
-  if (blocked === undefined) return operationEvent('left', operation, message)
-  const { code, hint } = blocked
-  return operationEvent('left', operation, blocked.message, { code, ...defined({ hint }) })
-}
-
-function refuseAll(
-  id: string,
-  plan: ReviewedPlan,
-  refused: NonNullable<Plan['refused']>,
-  onEvent: (event: ApplyEvent) => void,
-): ApplyResult {
-  const { code, message, hint } = refused
-  onEvent(note(message, { code, ...defined({ hint }) }))
-  const outcomes = plan.operations.map(({ id, kind }) => ({
-    id,
-    kind,
-    state: 'refused' as const,
-    code,
-    message,
-    elapsedMs: 0,
-  }))
-  return { plan: id, outcomes, left: plan.operations, interrupted: false, refused, exit: ExitStatus.Refused }
 }

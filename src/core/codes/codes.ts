@@ -62,7 +62,7 @@ const JOINED = {
 /** Each code once; a code that two files have is an error of types here. */
 export const CODES: [Repeated<Subjects>] extends [never] ? typeof JOINED : never = JOINED
 
-type CodesIn<Where extends Place> = {
+export type CodesIn<Where extends Place> = {
   [Each in Code]: Extract<(typeof CODES)[Each]['in'][number], Where> extends never ? never : Each
 }[Code]
 

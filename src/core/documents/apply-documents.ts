@@ -1,5 +1,4 @@
 /** What an apply says, as others are told. */
-import { codesIn } from '../codes/codes.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 import { about, named } from '../json/json-schema.ts'
 import {
@@ -27,7 +26,7 @@ import type {
   ResultEvent,
 } from '../plan/events.ts'
 import type { Refusal, Step } from '../plan/plan.ts'
-import { codeOf, kind, operation, path, pod, step } from '../plan-file/operation-shape.ts'
+import { kind, operation, path, pod, said, step } from '../plan-file/operation-shape.ts'
 import { problems, waiting } from '../plan-file/whole-plan.ts'
 import { STABLE } from './stable.ts'
 
@@ -49,7 +48,7 @@ const differences = about(
 
 const refused = about(
   'The safety rule that refused everything; nothing was changed.',
-  object<Refusal>({ rule: text, code: codeOf(codesIn('refusal')), message: text, hint: optional(text) }),
+  object<Refusal>({ rule: text, ...said('refusal') }),
 )
 
 const state = named('state', oneOf<OutcomeState>(...STATES))

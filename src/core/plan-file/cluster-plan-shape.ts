@@ -6,7 +6,6 @@ import { anything, flag, list, object, oneOf, optional, record, recordOf, type S
 import type {
   ClusterAbout,
   ClusterBasis,
-  ClusterBlocked,
   ClusterOperation,
   ClusterOptions,
   ClusterPlan,
@@ -23,8 +22,8 @@ import type {
   PlanFleet,
 } from '../plan/cluster-plan.ts'
 import { CLUSTER_OPERATION_KINDS, type ClusterWaiting } from '../plan/cluster-plan.ts'
-import { kind as anyKind, codeOf, count, pod } from './operation-shape.ts'
-import { insecure, refused } from './plan-shape.ts'
+import { kind as anyKind, blocked, codeOf, count, pod, said } from './operation-shape.ts'
+import { CHOICE, complete, insecure, refused, unjudged, until } from './plan-shape.ts'
 
 const kind = named('kind', oneOf(...CLUSTER_OPERATION_KINDS))
 const time = about('RFC 3339, in the clock of the API server.', text)
@@ -79,12 +78,7 @@ const operation = named(
     paths: about('Always empty: nothing happens on a node.', list(text)),
     steps: list(step),
     after: about('Ids of the operations that must succeed first.', list(text)),
-    blocked: optional(
-      about(
-        'The operation is needed, but an obstacle that a person can remove stands in the way.',
-        object<ClusterBlocked>({ code: codeOf(codesIn('blocked')), message: text, hint: optional(text) }),
-      ),
-    ),
+    blocked,
     rule: text,
     evidence: about('What it rests on, and since when that is so.', evidence),
     makeSure: optional(about('What a person has to make sure of first.', text)),
@@ -110,15 +104,13 @@ const waiting = list(
     'waiting',
     object<ClusterWaiting>({
       kind,
-      code: codeOf(codesIn('waiting')),
-      message: text,
-      hint: optional(text),
+      ...said('waiting'),
       node: text,
       pods: list(pod),
       volume: optional(volume),
       attachment: optional(text),
       rule: text,
-      until: optional(about('RFC 3339: when it is over at the latest, where that is known.', text)),
+      until,
     }),
   ),
 )
@@ -138,10 +130,8 @@ const problems = list(
     'problem',
     object<ClusterProblem>({
       severity: oneOf('error', 'warning', 'info'),
-      code: codeOf(codesIn('problem')),
-      message: text,
+      ...said('problem'),
       shape: about('The message with "…" in the place of every name.', text),
-      hint: optional(text),
       about: aboutObjects,
     }),
   ),
@@ -173,10 +163,7 @@ const inputs = object<ClusterPlanInputs>({
     inUseWithoutPod: count,
     detaches: count,
   }),
-  unjudged: about(
-    'Safety rules that this plan could not judge.',
-    list(object<ClusterPlanInputs['unjudged'][number]>({ rule: text, message: text })),
-  ),
+  unjudged,
 })
 
 const cluster = object<ClusterPlan['cluster']>({
@@ -241,7 +228,7 @@ export const WHOLE_CLUSTER_PLAN = {
   waiting,
   problems,
   summary: named('summary', summary),
-  complete: about('false: something that may matter could not be known; `problems` says what.', flag),
+  complete,
 } as const
 
 export const wholeClusterPlan = about(
@@ -258,11 +245,7 @@ export const clusterOptionsShape = object<ClusterOptions>({
   only: optional(list(anyKind)),
   skip: optional(list(anyKind)),
   nodes: optional(list(text)),
-  pods: optional(list(text)),
-  namespaces: optional(list(text)),
-  volumes: optional(list(text)),
-  max: optional(count),
-  volctlVersion: text,
+  ...CHOICE,
 })
 
 /** A cluster's saved plan as `apply --cluster` takes it. */

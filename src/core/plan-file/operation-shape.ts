@@ -1,5 +1,6 @@
 /** The shape of a plan's operation, for reading and for the schema. The types ensure that no field is forgotten. */
-import { codesIn } from '../codes/codes.ts'
+import type { Place } from '../codes/code-entry.ts'
+import { type CodesIn, codesIn } from '../codes/codes.ts'
 import type { Ownership } from '../files/ownership-bits.ts'
 import { about, named } from '../json/json-schema.ts'
 import { shownField } from '../json/parse-document.ts'
@@ -43,6 +44,11 @@ export const kind = named('kind', oneOf(...OPERATION_KINDS))
 /** CamelCase: one of the known codes; any in the schema. */
 export function codeOf<Code extends string>(known: readonly Code[]): Shape<Code> {
   return named('code', about('CamelCase, from the catalogue in volctl-codes(7).', code(known)))
+}
+
+/** What is said with a code: of whatever is blocked, refused, waits or is a problem. */
+export function said<Where extends Place>(where: Where) {
+  return { code: codeOf<CodesIn<Where>>(codesIn(where)), message: text, hint: optional(text) }
 }
 
 export const pod = named('pod', object<PodRef>({ namespace: optional(text), name: optional(text), uid: text }))
@@ -115,8 +121,6 @@ export const step: Shape<Step> = named(
   ),
 )
 
-const blocked = object<Blocked>({ code: codeOf(codesIn('blocked')), message: text, hint: optional(text) })
-
 const expects = object<ExpectedMount>({
   path,
   layers: list(
@@ -153,6 +157,13 @@ const basis = object<Basis>({
   ),
 })
 
+export const blocked = optional(
+  about(
+    'The operation is needed, but an obstacle that a person can remove stands in the way.',
+    object<Blocked>(said('blocked')),
+  ),
+)
+
 export const operation = named(
   'operation',
   object<Operation>({
@@ -170,9 +181,7 @@ export const operation = named(
     paths: about('Every path that is mounted, unmounted, created or removed, by the driver as well.', list(path)),
     steps: list(step),
     after: about('Ids of the operations that must succeed first.', list(text)),
-    blocked: optional(
-      about('The operation is needed, but an obstacle that a person can remove stands in the way.', blocked),
-    ),
+    blocked,
     deletes: optional(
       about(
         'Data that the operation deletes.',

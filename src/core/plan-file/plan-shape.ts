@@ -1,10 +1,18 @@
 /** The parts of a saved plan that `apply FILE` reads. */
 
-import { codesIn } from '../codes/codes.ts'
 import { about } from '../json/json-schema.ts'
 import { count, flag, list, object, oneOf, optional, record, text } from '../json/shape.ts'
 import type { IdentityContradiction, PlanInputs, PlanOptions, Refusal, ReviewedPlan } from '../plan/plan.ts'
-import { codeOf, kind, operation, path } from './operation-shape.ts'
+import { kind, operation, path, said } from './operation-shape.ts'
+
+/** Options of either plan: what is chosen of it, and by which volctl. */
+export const CHOICE = {
+  pods: optional(list(text)),
+  namespaces: optional(list(text)),
+  volumes: optional(list(text)),
+  max: optional(count),
+  volctlVersion: text,
+} as const
 
 export const options = object<PlanOptions>({
   orphans: flag,
@@ -22,11 +30,7 @@ export const options = object<PlanOptions>({
   lazy: list(path),
   only: optional(list(kind)),
   skip: optional(list(kind)),
-  pods: optional(list(text)),
-  namespaces: optional(list(text)),
-  volumes: optional(list(text)),
-  max: optional(count),
-  volctlVersion: text,
+  ...CHOICE,
 })
 
 const contradiction = object<IdentityContradiction>({
@@ -49,12 +53,15 @@ export const machine = about(
 
 export const insecure = oneOf<'TlsNotVerified' | 'PlainHttp'>('TlsNotVerified', 'PlainHttp')
 
-export const refused = object<Refusal>({
-  rule: text,
-  code: codeOf(codesIn('refusal')),
-  message: text,
-  hint: optional(text),
-})
+export const refused = object<Refusal>({ rule: text, ...said('refusal') })
+
+/** Fields that stand in more than one plan. */
+export const until = optional(about('RFC 3339: when it is over at the latest, where that is known.', text))
+export const unjudged = about(
+  'Safety rules that this plan could not judge.',
+  list(object<PlanInputs['unjudged'][number]>({ rule: text, message: text })),
+)
+export const complete = about('false: something that may matter could not be known; `problems` says what.', flag)
 
 /** Fields of a plan that a review needs. */
 export const REVIEWED = {

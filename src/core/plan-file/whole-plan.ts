@@ -1,8 +1,7 @@
 /** The shape of a whole plan, from which schema/plan.schema.json is made. `volctl on` reads one from another node. */
 
-import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
-import { flag, list, object, oneOf, optional, recordOf, text } from '../json/shape.ts'
+import { list, object, oneOf, optional, recordOf, text } from '../json/shape.ts'
 import type {
   FreedBy,
   KubeletOutlook,
@@ -14,8 +13,8 @@ import type {
   Problem,
   Waiting,
 } from '../plan/plan.ts'
-import { codeOf, count, kind, pod, volume } from './operation-shape.ts'
-import { insecure, machine, REVIEWED } from './plan-shape.ts'
+import { count, kind, pod, said, volume } from './operation-shape.ts'
+import { complete, insecure, machine, REVIEWED, unjudged, until } from './plan-shape.ts'
 
 const inputs = object<PlanInputs>({
   api: object<PlanInputs['api']>({
@@ -38,23 +37,18 @@ const inputs = object<PlanInputs>({
     "How many of this node's pods are orphaned.",
     object<PlanInputs['pods']>({ listed: count, onDisk: count, gone: count }),
   ),
-  unjudged: about(
-    'Safety rules that this plan could not judge.',
-    list(object<PlanInputs['unjudged'][number]>({ rule: text, message: text })),
-  ),
+  unjudged,
 })
 
 const waitingEntry = about(
   'Desired, but somebody else has to act first.',
   object<Waiting>({
     kind,
-    code: codeOf(codesIn('waiting')),
-    message: text,
-    hint: optional(text),
+    ...said('waiting'),
     pod: optional(pod),
     volume: optional(volume),
     rule: text,
-    until: optional(about('RFC 3339: when it is over at the latest, where that is known.', text)),
+    until,
   }),
 )
 
@@ -62,9 +56,7 @@ const problemEntry = about(
   'Something is wrong, and no operation follows.',
   object<Problem>({
     severity: oneOf('error', 'warning', 'info'),
-    code: codeOf(codesIn('problem')),
-    message: text,
-    hint: optional(text),
+    ...said('problem'),
     about: object<Problem['about']>({
       pod: optional(text),
       podRef: optional(about('The pod with its name, if that is known.', pod)),
@@ -128,7 +120,7 @@ export const WHOLE_PLAN = {
   waiting,
   problems,
   summary: named('summary', summary),
-  complete: about('false: something that may matter could not be known; `problems` says what.', flag),
+  complete,
 } as const
 
 export const wholePlan = about(

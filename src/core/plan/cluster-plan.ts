@@ -3,10 +3,10 @@
  * data, drawn by views and carried out by apply. Fields are stable once released; new ones may come.
  */
 
-import type { BlockCode, ProblemCode, Reason, WaitingCode } from '../codes/codes.ts'
+import type { ProblemCode, Reason, WaitingCode } from '../codes/codes.ts'
 import type { PersistentVolume } from '../model/objects.ts'
 import type { Insecure } from '../model/snapshot.ts'
-import type { OperationKind, PodRef, Refusal, Severity, VolumeRef } from './plan.ts'
+import type { Blocked, OperationKind, PodRef, Refusal, Severity, VolumeRef } from './plan.ts'
 
 export const CLUSTER_OPERATION_KINDS = ['DetachVolume', 'AttachVolume'] as const satisfies readonly OperationKind[]
 
@@ -96,11 +96,7 @@ export interface ClusterBasis {
   readonly exception?: DetachException
 }
 
-export interface ClusterBlocked {
-  readonly code: BlockCode
-  readonly message: string
-  readonly hint?: string
-}
+export type ClusterBlocked = Blocked
 
 /** Something desired that somebody else must act on first. */
 export interface ClusterWaiting {

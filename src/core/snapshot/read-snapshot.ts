@@ -1,16 +1,10 @@
-import type { ErrorCode } from '../codes/codes.ts'
-import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
-import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { ShapeError } from '../json/shape.ts'
-import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { JSON_LIMITS } from '../trust/parse-json.ts'
-import { TooLarge } from '../trust/plain-files.ts'
-import { gunzipped, isGzip } from '../trust/unpack.ts'
-import { readSource, type Source, TooSlow } from './read-source.ts'
+import { damagedSnapshot, readSnapshotBytes, unpackedSnapshot } from './snapshot-bytes.ts'
 import { snapshotShape } from './snapshot-shape.ts'
 
 const VERSION = 'volctl.io/v1'
@@ -32,14 +26,15 @@ const OF_PIECES = 1.25
 /** From the first look at a pipe to its end. */
 const PIPE_MS = 50_000
 
+const damaged = damagedSnapshot('snapshot', 'volctl snapshot -o FILE')
+
 /**
- * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan then says what it cannot know. Plain
- * or gzip is decided by content, not by name.
+ * A node as a snapshot shows it. Sections that the snapshot lacks stay absent: the plan then says what it cannot know.
  *
  * @throws VolctlError one clear line on what is wrong with the file
  */
 export async function readSnapshot(path: string, pipeMs = PIPE_MS): Promise<NodeState> {
-  const { bytes, pieces } = await readBounded(path, pipeMs)
+  const { bytes, pieces } = await readSnapshotBytes(path, { maxBytes: MAX_BYTES, pipeMs }, damaged)
   const snapshot = parseSnapshot(bytes, path, pieces ? bytes.length * OF_PIECES : 0)
   return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
 }
@@ -51,7 +46,7 @@ const DEFECTS = { CutOff: 'SnapshotTruncated', NotJson: 'SnapshotNotJson', TooLa
  * @param held other bytes of memory that reading it has taken
  */
 export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapshot {
-  const unpacked = decompressed(bytes, name)
+  const unpacked = unpackedSnapshot(bytes, MAX_BYTES, name, damaged)
   // The compressed bytes stay in memory meanwhile.
   const maxMemory = MAX_MEMORY - held - (unpacked === bytes ? 0 : bytes.length)
   const parsed = parseDocument(unpacked, { maxBytes: MAX_BYTES, maxMemory })
@@ -97,44 +92,4 @@ function shaped(document: object, name: string): NodeSnapshot {
     if (error instanceof ShapeError) throw damaged(name, 'SnapshotDamaged', error.message)
     throw error
   }
-}
-
-async function readBounded(path: string, pipeMs: number): Promise<Source> {
-  try {
-    return await readSource(path, { maxBytes: MAX_BYTES, pipeMs })
-  } catch (error) {
-    if (error instanceof TooLarge) throw damaged(path, 'SnapshotTooLarge', error.message, undefined, error)
-    if (error instanceof TooSlow) throw damaged(path, 'SnapshotUnreadable', error.message, SAVE_FIRST, error)
-    const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
-    throw damaged(path, 'SnapshotUnreadable', why, 'Check the path.', error)
-  }
-}
-
-const SAVE_FIRST = 'Save the snapshot to a file first, and give that file.'
-
-function decompressed(bytes: Buffer, name: string): Buffer {
-  if (!isGzip(bytes)) return bytes
-  try {
-    return gunzipped(bytes, MAX_BYTES)
-  } catch (error) {
-    if (error instanceof TooLarge) throw damaged(name, 'SnapshotTooLarge', error.message, undefined, error)
-    const truncated = errorMessage(error).includes('unexpected end')
-    throw damaged(
-      name,
-      'SnapshotTruncated',
-      truncated ? 'the file is cut off' : `the file cannot be decompressed: ${errorMessage(error)}`,
-      undefined,
-      error,
-    )
-  }
-}
-
-function damaged(
-  name: string,
-  code: ErrorCode,
-  why: string,
-  hint = 'Take the snapshot again: volctl snapshot -o FILE',
-  cause?: unknown,
-): VolctlError {
-  return new VolctlError(code, `snapshot ${name}: ${why}`, { hint, ...defined({ cause }) })
 }

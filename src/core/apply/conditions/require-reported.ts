@@ -1,6 +1,7 @@
 /** What the Node must report right before an attached volume is set up (S22). */
 import type { OutcomeCode } from '../../codes/codes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { isOutOfService } from '../../desired/node-status.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { Node } from '../../model/objects.ts'
@@ -30,8 +31,7 @@ async function freshNode({ context, plan, waiting }: StepContext): Promise<Node 
 
 export function requireNodeInService(node: Node | undefined, name: string): void {
   if (node === undefined) throw refused('NodeMissing', `node ${name} is not in the API`)
-  if (node.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service'))
-    throw refused('NodeNotReady', `node ${name} is tainted out-of-service`)
+  if (isOutOfService(node)) throw refused('NodeNotReady', `node ${name} is tainted out-of-service`)
 }
 
 /** The controller may detach at any moment a volume that the node does not report in use. */

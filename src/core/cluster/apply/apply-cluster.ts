@@ -7,16 +7,14 @@
  */
 
 import type { KubeClient } from '../../api/kube-client.ts'
-import { exitStatusOf } from '../../apply/operation/apply-result.ts'
+import { conclude, refuseAll } from '../../apply/operation/conclude.ts'
 import { endJournal } from '../../apply/operation/end-journal.ts'
 import { errorMessage, SafetyRefusal, VolctlError } from '../../errors/errors.ts'
-import { ExitStatus } from '../../errors/exit-status.ts'
 import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { clusterPlanId } from '../../plan/cluster-plan-id.ts'
-import { type ApplyEvent, type ClusterApplyResult, note, operationEvent } from '../../plan/events.ts'
-import type { Refusal } from '../../plan/plan.ts'
+import { type ApplyEvent, type ClusterApplyResult, note } from '../../plan/events.ts'
 import { invoker } from '../../processes/invoker.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { readCluster } from '../read/read-cluster.ts'
@@ -93,7 +91,16 @@ async function applyLocked(
   const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit: onEvent, signal }, state, fresh)
   for (const each of judged) settleBeforehand(each, run)
   await runAll(plan.operations, run)
-  const result = { plan: id, ...(await conclude(plan, fresh, run, onEvent)) }
+  const { outcomes, isInterrupted: interrupted, stop, changedSomething } = run
+  const ended = {
+    outcomes,
+    interrupted,
+    stop,
+    changedSomething,
+    lookAfter: () => lookAfter(run, onEvent),
+    subjectOf,
+  }
+  const result = { plan: id, ...(await conclude(plan, fresh, ended, onEvent)) }
   endJournal(journal, result, onEvent)
   return result
 }
@@ -215,27 +222,6 @@ function skipAfterFailure(
   return true
 }
 
-async function conclude(
-  plan: ReviewedClusterPlan,
-  fresh: ClusterPlan,
-  run: ClusterRun,
-  onEvent: (event: ApplyEvent) => void,
-): Promise<Omit<ClusterApplyResult, 'plan'>> {
-  const outcomes = plan.operations.flatMap(({ id }) => run.outcomes.get(id) ?? [])
-  const interrupted = run.isInterrupted
-  if (run.stop !== undefined && !run.changedSomething && !interrupted) {
-    if (run.stop.code !== 'ControllerCameBack') throw run.stop
-    const { message, hint } = run.stop
-    const refused: Refusal = { rule: 'S11', code: 'ControllerCameBack', message, ...defined({ hint }) }
-    return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
-  }
-  const exit = exitStatusOf(outcomes, interrupted)
-  if (interrupted) return { outcomes, left: undefined, interrupted, exit }
-  const after = run.changedSomething ? await lookAfter(run, onEvent) : fresh
-  for (const operation of after?.operations ?? []) onEvent(leftEvent(operation))
-  return { outcomes, left: after?.operations, ...defined({ after }), interrupted, exit }
-}
-
 async function lookAfter(
   { parts: { client, options } }: ClusterRun,
   onEvent: (event: ApplyEvent) => void,
@@ -251,30 +237,4 @@ async function lookAfter(
     )
     return undefined
   }
-}
-
-function leftEvent(operation: ClusterOperation): ApplyEvent {
-  const { blocked, message } = operation
-  if (blocked === undefined) return operationEvent('left', subjectOf(operation), message)
-  const { code, hint } = blocked
-  return operationEvent('left', subjectOf(operation), blocked.message, { code, ...defined({ hint }) })
-}
-
-function refuseAll(
-  id: string,
-  { operations }: ReviewedClusterPlan,
-  refused: Refusal,
-  onEvent: (event: ApplyEvent) => void,
-): ClusterApplyResult {
-  const { code, message, hint } = refused
-  onEvent(note(message, { code, ...defined({ hint }) }))
-  const outcomes = operations.map(({ id, kind }) => ({
-    id,
-    kind,
-    state: 'refused' as const,
-    code,
-    message,
-    elapsedMs: 0,
-  }))
-  return { plan: id, outcomes, left: operations, interrupted: false, refused, exit: ExitStatus.Refused }
 }

@@ -7,14 +7,14 @@ import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from '../../plan/events.ts'
+import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { planCluster } from '../pass/plan-cluster.ts'
-import { groundsOfDetach, lookAgain, lookAtVolume } from './fresh-look.ts'
-import { judgeAgain } from './judge-again.ts'
+import { lookAtAll, lookAtVolume, restsOnDriver } from './fresh-look.ts'
+import { judgeFresh, withoutMax } from './judge-fresh.ts'
+import { KnownCluster } from './known-cluster.ts'
 import type { LeaseLock } from './lease-lock.ts'
-
-/** Looks at one operation whose grounds change between two of them. */
-const MOST_TRIES = 3
+import { partOf } from './part-of-cluster.ts'
 
 export interface ClusterRunParts {
   readonly client: KubeClient
@@ -28,6 +28,12 @@ export interface ClusterRunParts {
   readonly signal: AbortSignal | undefined
 }
 
+/**
+ * In a large cluster a list of all attachments takes seconds, and nobody but this apply changes any: the controller is dead, which is asked
+ * before each operation, and the lease keeps other applies away. What the apply itself changes is known.
+ */
+const SAME_BATCH_MS = 5000
+
 export class ClusterRun {
   readonly parts: ClusterRunParts
   readonly outcomes = new Map<string, Outcome>()
@@ -35,14 +41,16 @@ export class ClusterRun {
   changedSomething = false
   /** Why no more operations are started, unless the reason is an interruption. */
   stop: VolctlError | undefined
-  /** The cluster by the last look. */
-  state: ClusterState
+  /** By the last look at each part of it. */
+  cluster: KnownCluster
   readonly #first: ClusterPlan
+  /** When the last list of all attachments was begun. */
+  #listedAt = Number.NEGATIVE_INFINITY
   readonly #begun = new Map<string, number>()
 
   constructor(parts: ClusterRunParts, state: ClusterState, first: ClusterPlan) {
     this.parts = parts
-    this.state = state
+    this.cluster = new KnownCluster(state)
     this.#first = first
   }
 
@@ -51,53 +59,52 @@ export class ClusterRun {
   }
 
   /**
-   * Looks again at all that the operation rests on, and plans on it (S26).
+   * Looks again at all that the operation rests on, and plans on it (S26). The pass over that part takes milliseconds: what it says is as
+   * fresh as the look.
    *
    * @returns the operation as it is now
    * @throws OperationRefused if it is not the same any more, or if the controller came back, which stops the apply (S11)
    */
   async requireSame(planned: ClusterOperation): Promise<ClusterOperation> {
-    const { client } = this.parts
-    for (let tries = 1; tries <= MOST_TRIES; tries++) {
-      this.state = await lookAgain(client, this.state, planned)
-      const operation = this.#judge(planned)
-      if (operation.kind !== 'DetachVolume') return operation
-      // The pass takes its time: is all that it read still so?
-      const grounds = this.#groundsOf(planned)
-      this.state = await lookAtVolume(client, this.state, planned)
-      if (this.#groundsOf(planned) === grounds) return operation
+    const { client, options } = this.parts
+    if (restsOnDriver(planned)) {
+      const state = await lookAtAll(client, this.cluster)
+      this.cluster = new KnownCluster(state)
+      requireNotRefused(planAgain(state, options, this.#first))
     }
-    throw new OperationRefused('Changed', `node ${planned.node}, its pods or the attachment change all the time`, {
-      hint: 'Wait until the pods of the node are at rest; then plan again.',
-    })
-  }
-
-  /** A controller that lived from the beginning renews its lease all the time. */
-  #groundsOf(planned: ClusterOperation): string {
-    const { lease, leaseAtEnd = lease } = this.state.controller
-    const renewed = this.#wasDead ? (leaseAtEnd?.renewTime ?? '') : ''
-    return `${groundsOfDetach(this.state, planned)} ${renewed}`
-  }
-
-  get #wasDead(): boolean {
-    return this.#first.inputs.controller.state === 'dead'
-  }
-
-  #judge(planned: ClusterOperation): ClusterOperation {
-    const fresh = planAgain(this.state, this.parts.options, this.#first)
-    const { state, note } = fresh.inputs.controller
-    if (this.#wasDead && state !== 'dead') {
-      this.stop = new OperationRefused(
-        'ControllerCameBack',
-        `the attach/detach controller is back, and the rest is its work: ${note}`,
-        { hint: 'Let it work; then run volctl plan --cluster.' },
-      )
-      throw this.stop
-    }
-    const { operation, refused } = judgeAgain(planned, fresh, this.state)
+    await this.look(planned)
+    this.#requireNoController()
+    const { operation, refused } = judgeFresh(this.cluster, planned, options)
     if (refused !== undefined)
       throw new OperationRefused(refused.code, refused.message, defined({ hint: refused.hint }))
     return operation
+  }
+
+  /** Reads what the operation rests on, and lays it over the cluster. @throws ApiError */
+  async look(operation: ClusterOperation): Promise<void> {
+    const began = performance.now()
+    const isListed = began - this.#listedAt < SAME_BATCH_MS
+    const look = await lookAtVolume(this.parts.client, this.cluster, operation, { isListed })
+    if (look.attachments.of === undefined) this.#listedAt = began
+    this.cluster.lay(look)
+  }
+
+  #requireNoController(): void {
+    if (this.#first.inputs.controller.state !== 'dead') return
+    const { state, note } = this.cluster.facts(this.parts.options.settleMs).controller
+    if (state === 'dead') return
+    this.stop = new OperationRefused(
+      'ControllerCameBack',
+      `the attach/detach controller is back, and the rest is its work: ${note}`,
+      { hint: 'Let it work; then run volctl plan --cluster.' },
+    )
+    throw this.stop
+  }
+
+  /** What a pass over the part that the operation rests on reads. */
+  contextOf(operation: ClusterOperation): ClusterContext {
+    const { options } = this.parts
+    return clusterContext(partOf(this.cluster, operation, options), options, this.cluster.facts(options.settleMs))
   }
 
   /** @throws OperationRefused LockLost, which stops the apply */
@@ -174,17 +181,19 @@ export class ClusterRun {
   }
 }
 
-/**
- * The same pass on a fresh look. --max has chosen the operations already; and a number of detaches that was accepted holds for the
- * smaller ones that are left.
- */
+/** The same pass on a fresh look at everything. A number of detaches that was accepted holds for the smaller ones that are left. */
 export function planAgain(state: ClusterState, options: ClusterOptions, first?: ClusterPlan): ClusterPlan {
-  const { max: _, acceptOutage, ...rest } = options
+  const { acceptOutage, ...rest } = withoutMax(options)
   const fresh = planCluster(state, rest)
   if (fresh.refused === undefined || acceptOutage === undefined) return fresh
   const { detaches } = fresh.inputs.counts
   const isFewer = first !== undefined && detaches <= first.inputs.counts.detaches
   return planCluster(state, { ...rest, acceptOutage: isFewer ? detaches : acceptOutage })
+}
+
+function requireNotRefused({ refused }: ClusterPlan): void {
+  if (refused === undefined) return
+  throw new OperationRefused('OutageSuspected', refused.message, defined({ hint: refused.hint }))
 }
 
 /** What an event says of an operation: of its pods the first. */

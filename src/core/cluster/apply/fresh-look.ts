@@ -1,10 +1,11 @@
 /**
- * What an operation rests on, read again in the same second (S26): laid over the look at the whole cluster from the beginning of the
+ * What an operation rests on, read again right before it (S26): laid over the look at the whole cluster from the beginning of the
  * apply. Only what could change the verdict about this one volume is read:
  *
  * - the controller's lease, the Node with its lease and CSINode, the attachment, its PersistentVolume and that one's claim;
  * - for a detach, a consistent list of the pods of its node: no other pod can want the volume there;
- * - for an attach, also all pods of the namespaces of its pods, where every pod with the same claim is, and all attachments;
+ * - for an attach, also all pods of the namespaces of its pods, where every pod with the same claim is, and all attachments, with one
+ *   list for the attaches of a few seconds (S26);
  * - claims that these pods name and that were not bound at the beginning, with their PersistentVolumes.
  *
  * Where finalizers are taken off, or a driver is held to be gone, the whole cluster is read: anything in it may be the driver.
@@ -12,8 +13,6 @@
 import { ApiError } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import { getObject, received } from '../../api/received-objects.ts'
-import { canonicalJson } from '../../json/canonical-json.ts'
-import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import {
   ATTACHMENTS,
@@ -28,11 +27,10 @@ import {
   VOLUMES,
 } from '../../model/resources.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
-import { ClusterObjects } from '../model/cluster-objects.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
 import type {
   ClusterAttachment,
   ClusterClaim,
-  ClusterNode,
   ClusterPod,
   ClusterState,
   ClusterVolume,
@@ -42,125 +40,76 @@ import { podRecord } from '../read/pod-record.ts'
 import { readCluster } from '../read/read-cluster.ts'
 import { type ReceivedCsiNode, type ReceivedPod, receivedPod } from '../read/received.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from '../read/volume-records.ts'
+import type { ClaimName, FreshLook, FreshNode } from './fresh-records.ts'
+import { controllerEvidence, type KnownCluster } from './known-cluster.ts'
 
 const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-manager' }
 
 /**
- * @param base the cluster at the beginning of the apply, or after its last look
+ * @param cluster as it is known until now: of the look it decides only which claims are asked for
+ * @param isListed the list of all attachments was read a moment ago: of them only the operation's own is read again
  * @throws ApiError if anything of it cannot be read: nothing is done then
  */
-export async function lookAgain(
-  client: KubeClient,
-  base: ClusterState,
-  operation: ClusterOperation,
-  signal?: AbortSignal,
-): Promise<ClusterState> {
-  return restsOnDriver(operation)
-    ? await lookAtAll(client, base, signal)
-    : await lookAtVolume(client, base, operation, signal)
-}
-
-/** The same without what a driver's absence rests on: some requests. @throws ApiError */
 export async function lookAtVolume(
   client: KubeClient,
-  base: ClusterState,
+  cluster: KnownCluster,
   operation: ClusterOperation,
-  signal?: AbortSignal,
-): Promise<ClusterState> {
-  const reader = new FreshReader(client, signal)
-  const { node: name, volume, attachment } = operation
+  { isListed = false, signal }: { readonly isListed?: boolean; readonly signal?: AbortSignal } = {},
+): Promise<FreshLook> {
+  const reader = new FreshReader(client, cluster, signal)
+  const { volume, attachment } = operation
   const isAttach = operation.kind === 'AttachVolume'
+  const needsAll = isAttach && !isListed
   // Pods after the rest, so that no attachment or Node is younger than the pods that want it; and at the very end, who acts.
   const [node, attachments, fresh] = await Promise.all([
-    reader.node(name),
-    isAttach ? reader.allAttachments() : reader.attachment(attachment.name),
-    volume.persistentVolume === undefined ? undefined : reader.volume(volume.persistentVolume, base),
+    reader.node(operation.node),
+    needsAll ? reader.allAttachments() : reader.attachment(attachment.name),
+    volume.persistentVolume === undefined ? undefined : reader.volume(volume.persistentVolume),
   ])
-  const pods = await reader.pods(
-    name,
-    isAttach ? new Set(operation.pods.flatMap(({ namespace }) => namespace ?? [])) : new Set(),
-  )
-  const found = await reader.claimsOf(pods, fresh, base)
-  const lease = await reader.controllerLease()
-  const isStale = ({ node: on, namespace }: ClusterPod): boolean => pods.isAbout(on, namespace)
-  const given = new Set(pods.records.map(keyOf))
+  const namespaces = isAttach ? [...new Set(operation.pods.flatMap(({ namespace }) => namespace ?? []))] : []
+  const pods = await reader.pods(operation.node, namespaces)
+  const found = await reader.claimsOf(pods, fresh)
+  const controller = await reader.controllerLease()
   return {
-    ...base,
     capturedAt: new Date(Date.now() + (client.clockSkewMs ?? 0)).toISOString(),
-    controller: controllerEvidence(base, lease),
-    nodes: replaced(base.nodes, ({ name: each }) => each === name, node.record),
-    ...lostNodes(base, name, node),
-    attachments: isAttach
-      ? attachments
-      : replaced(base.attachments, ({ name: each }) => each === attachment.name, ...attachments),
-    pods: [...base.pods.filter((pod) => !isStale(pod) && !given.has(keyOf(pod))), ...pods.records],
-    volumes:
-      fresh === undefined ? found.volumes.filter(({ name: each }) => each !== volume.persistentVolume) : found.volumes,
-    claims: found.claims,
+    ...{ controller, node },
+    attachments: { records: attachments, ...(!needsAll && { of: attachment.name }) },
+    pods: { namespaces, records: pods },
+    volumes: {
+      asked: volume.persistentVolume === undefined ? [] : [volume.persistentVolume],
+      records: [...(fresh === undefined ? [] : [fresh]), ...found.volumes],
+    },
+    claims: { asked: found.asked, records: found.claims },
   }
 }
 
 /** It is decided on what no node, object or lease says of a driver. */
-function restsOnDriver({ reason, steps }: ClusterOperation): boolean {
+export function restsOnDriver({ reason, steps }: ClusterOperation): boolean {
   return reason === 'DriverRemoved' || steps.some(({ op }) => op === 'removeFinalizers')
 }
 
-async function lookAtAll(client: KubeClient, base: ClusterState, signal?: AbortSignal): Promise<ClusterState> {
+/** The whole cluster, in the place of everything that was known. @throws VolctlError */
+export async function lookAtAll(
+  client: KubeClient,
+  { head }: KnownCluster,
+  signal?: AbortSignal,
+): Promise<ClusterState> {
   const state = await readCluster({ client, ...defined({ signal }) })
   const { leaseAtEnd, lease, ...controller } = state.controller
   return {
     ...state,
-    controller: controllerEvidence(base, { ...controller, ...defined({ lease: leaseAtEnd ?? lease }) }),
+    controller: controllerEvidence(head, { ...controller, ...defined({ lease: leaseAtEnd ?? lease }) }),
   }
-}
-
-/** Against the lease of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say. */
-function controllerEvidence(
-  { controller: { lease } }: ClusterState,
-  now: ClusterState['controller'],
-): ClusterState['controller'] {
-  if (now.lease === undefined || lease === undefined) return now
-  return { lease, leaseAtEnd: now.lease }
-}
-
-interface FreshNode {
-  readonly record: ClusterNode | undefined
-  readonly leaseRenewTime: string | undefined
-}
-
-function lostNodes(
-  base: ClusterState,
-  name: string,
-  { record, leaseRenewTime }: FreshNode,
-): Pick<ClusterState, 'lostNodes'> {
-  if (base.lostNodes === undefined) return {}
-  const others = base.lostNodes.filter((each) => each.name !== name)
-  return record === undefined && leaseRenewTime !== undefined
-    ? { lostNodes: [...others, { name, leaseRenewTime }] }
-    : { lostNodes: others }
-}
-
-function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-  return `${namespace}/${name}`
-}
-
-/** The list with these records in the place of those that match. */
-function replaced<T>(list: readonly T[], matches: (each: T) => boolean, ...records: readonly (T | undefined)[]): T[] {
-  return [...list.filter((each) => !matches(each)), ...records.filter((each) => each !== undefined)]
-}
-
-interface FreshPods {
-  readonly records: readonly ClusterPod[]
-  /** The lists show every pod of this node or namespace. */
-  isAbout(node: string | undefined, namespace: string): boolean
 }
 
 class FreshReader {
   readonly #client: KubeClient
+  readonly #cluster: KnownCluster
   readonly #signal: AbortSignal | undefined
 
-  constructor(client: KubeClient, signal: AbortSignal | undefined) {
+  constructor(client: KubeClient, cluster: KnownCluster, signal: AbortSignal | undefined) {
     this.#client = client
+    this.#cluster = cluster
     this.#signal = signal
   }
 
@@ -177,9 +126,9 @@ class FreshReader {
       this.#get(LEASES, { namespace: 'kube-node-lease', name }).catch(unlessApiError),
     ])
     const leaseRenewTime = lease?.spec?.renewTime ?? undefined
-    if (node === undefined) return { record: undefined, leaseRenewTime }
+    if (node === undefined) return { name, record: undefined, leaseRenewTime }
     const csi = csiNode === undefined ? { state: 'absent' as const } : csiRecord(csiNode as ReceivedCsiNode)
-    return { record: { ...nodeRecord(node), csi, ...defined({ leaseRenewTime }) }, leaseRenewTime }
+    return { name, record: { ...nodeRecord(node), csi, ...defined({ leaseRenewTime }) }, leaseRenewTime }
   }
 
   async attachment(name: string): Promise<ClusterAttachment[]> {
@@ -207,22 +156,18 @@ class FreshReader {
   }
 
   /** Undefined: it is shown to be absent. */
-  async volume(name: string, base: ClusterState): Promise<ClusterVolume | undefined> {
+  async volume(name: string): Promise<ClusterVolume | undefined> {
     const found = await this.#get(VOLUMES, { name })
     if (found === undefined) return undefined
-    return volumeRecord(found, { podUid: '', lookup: new ClusterObjects(base).lookup, node: null })
+    return volumeRecord(found, { podUid: '', lookup: this.#cluster.drivers.lookup, node: null })
   }
 
   /** Consistent lists: no resourceVersion is asked for (S2). */
-  async pods(node: string, namespaces: ReadonlySet<string>): Promise<FreshPods> {
+  async pods(node: string, namespaces: readonly string[]): Promise<readonly ClusterPod[]> {
     const ofNode = this.#podsAt(listPath(PODS), { fieldSelector: `spec.nodeName=${node}` })
-    const ofNamespaces = [...namespaces].map((each) => this.#podsAt(`${PODS.root}/namespaces/${each}/${PODS.plural}`))
+    const ofNamespaces = namespaces.map((each) => this.#podsAt(`${PODS.root}/namespaces/${each}/${PODS.plural}`))
     const lists = await Promise.all([ofNode, ...ofNamespaces])
-    const byUid = new Map(lists.flat().map((pod) => [pod.uid, pod]))
-    return {
-      records: [...byUid.values()],
-      isAbout: (on, namespace) => on === node || namespaces.has(namespace),
-    }
+    return [...new Map(lists.flat().map((pod) => [pod.uid, pod])).values()]
   }
 
   async #podsAt(path: string, query: Record<string, string> = {}): Promise<ClusterPod[]> {
@@ -243,36 +188,40 @@ class FreshReader {
     return records
   }
 
-  /** The volume's own claim, and those of the pods that the first look did not show bound; with their PersistentVolumes. */
+  /** The volume's own claim, and those of the pods that were not known to be bound; with their PersistentVolumes. */
   async claimsOf(
-    { records }: FreshPods,
+    pods: readonly ClusterPod[],
     volume: ClusterVolume | undefined,
-    base: ClusterState,
-  ): Promise<Pick<ClusterState, 'claims' | 'volumes'>> {
-    const bound = new Map(base.claims.map((claim) => [keyOf(claim), claim.volumeName]))
-    const known = new Set(base.volumes.map(({ name }) => name))
-    const named = records.flatMap((pod) => claimsNamedBy(pod).map((name) => ({ namespace: pod.namespace, name })))
-    const own = volume?.claim === undefined ? [] : [volume.claim]
+  ): Promise<{ asked: readonly ClaimName[]; claims: ClusterClaim[]; volumes: ClusterVolume[] }> {
+    const named = pods.flatMap((pod) => claimsNamedBy(pod).map((name) => ({ namespace: pod.namespace, name })))
     const asked = new Map(
-      [...own, ...named.filter((claim) => !known.has(bound.get(keyOf(claim)) ?? ''))].map((key) => [keyOf(key), key]),
+      [...(volume?.claim === undefined ? [] : [volume.claim]), ...named.filter((claim) => !this.#isBound(claim))].map(
+        ({ namespace, name }) => [`${namespace}/${name}`, { namespace, name }],
+      ),
     )
     const claims: ClusterClaim[] = []
-    const volumes = volume === undefined ? [] : [volume]
+    const volumes = new Map<string, ClusterVolume>()
     // One after the other: rarely more than one.
-    for (const { namespace, name } of asked.values()) {
-      const claim = await this.#get(CLAIMS, { namespace, name })
+    for (const key of asked.values()) {
+      const claim = await this.#get(CLAIMS, key)
       if (claim === undefined) continue
       claims.push(claimRecord(claim))
       const { volumeName } = claim.spec
-      if (!volumeName || volumeName === volume?.name || known.has(volumeName)) continue
-      const found = await this.volume(volumeName, base)
-      if (found !== undefined) volumes.push(found)
+      if (!volumeName || volumeName === volume?.name || this.#isKnown(volumeName)) continue
+      const found = await this.volume(volumeName)
+      if (found !== undefined) volumes.set(found.name, found)
     }
-    const fresh = new Set(volumes.map(({ name }) => name))
-    return {
-      claims: replaced(base.claims, (claim) => asked.has(keyOf(claim)), ...claims),
-      volumes: replaced(base.volumes, ({ name }) => fresh.has(name), ...volumes),
-    }
+    return { asked: [...asked.values()], claims, volumes: [...volumes.values()] }
+  }
+
+  #isKnown(volume: string): boolean {
+    return this.#cluster.volumes.of('name', volume).size > 0
+  }
+
+  #isBound(claim: ClaimName): boolean {
+    return [...this.#cluster.claims.of('name', namespacedName(claim))].some(({ volumeName = '' }) =>
+      this.#isKnown(volumeName),
+    )
   }
 
   async #get<T>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
@@ -290,28 +239,6 @@ function unlessApiError(error: unknown): undefined {
   return undefined
 }
 
-/** A claim of an ephemeral volume is named after its pod. */
-function claimsNamedBy({ name: pod, volumes }: ClusterPod): string[] {
-  return volumes.flatMap((volume) => {
-    if ('source' in volume) return []
-    return [volume.ephemeral === true ? `${pod}-${volume.name}` : volume.claim]
-  })
-}
-
-/**
- * What of a look can change the verdict about a detach, as one text: the same text, the same verdict. The pass over a large cluster
- * takes a second or two, in which a pod may come; so this is asked again after it.
- */
-export function groundsOfDetach(state: ClusterState, { node: name, attachment, volume }: ClusterOperation): string {
-  const node = state.nodes.find((each) => each.name === name)
-  // Reported every few seconds, whatever happens.
-  const { resourceVersion: _, heartbeat: _beat, leaseRenewTime: _lease, ...lasting } = node ?? {}
-  return canonicalJson({
-    node: node === undefined ? null : lasting,
-    lost: state.lostNodes?.find((each) => each.name === name) ?? null,
-    attachment: state.attachments.find((each) => each.name === attachment.name) ?? null,
-    volume: state.volumes.find((each) => each.name === volume.persistentVolume) ?? null,
-    pods: state.pods.filter((pod) => pod.node === name).toSorted((a, b) => compareText(a.uid, b.uid)),
-    claims: state.claims.length,
-  })
+function claimsNamedBy({ volumes }: ClusterPod): string[] {
+  return volumes.flatMap((volume) => ('source' in volume ? [] : [volume.claim]))
 }

@@ -57,11 +57,15 @@ function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attach
   )
 }
 
+/** A problem of the volume on other nodes is no reason for this one. */
 function noLongerPlanned({ kind, node, attachment, volume }: ClusterOperation, fresh: ClusterPlan): ClusterBlocked {
   const waiting = fresh.waiting.find((each) => each.attachment === attachment.name)
   const contested = fresh.problems.find(
     ({ about }) =>
-      kind === 'AttachVolume' && volume.uniqueName !== undefined && about.volume?.uniqueName === volume.uniqueName,
+      kind === 'AttachVolume' &&
+      volume.uniqueName !== undefined &&
+      about.volume?.uniqueName === volume.uniqueName &&
+      about.nodes?.includes(node) === true,
   )
   const why =
     waiting?.message ??

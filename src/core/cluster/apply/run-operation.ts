@@ -11,12 +11,10 @@ import type { VolumeAttachment } from '../../model/objects.ts'
 import type { ClusterOperation, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { pause } from '../../processes/deadline.ts'
-import { clusterContext } from '../context/cluster-context.ts'
 import { describeAttachment } from '../context/kubectl.ts'
 import { attachmentRecord, CREATED_BY } from '../read/volume-records.ts'
 import { waitsToAttach, waitsToDetach, whyNoAttacher } from './attacher-waits.ts'
 import type { ClusterRun } from './cluster-run.ts'
-import { lookAtVolume } from './fresh-look.ts'
 
 export async function runOperation(run: ClusterRun, planned: ClusterOperation): Promise<void> {
   run.begin(planned)
@@ -42,7 +40,7 @@ async function detach(run: ClusterRun, operation: ClusterOperation): Promise<str
   }
   await sayWhoCame(run, operation)
   await waitUntilGone(run, operation)
-  run.state = { ...run.state, attachments: run.state.attachments.filter((each) => each.name !== name) }
+  run.cluster.putAttachment(name, undefined)
   return operation.message
 }
 
@@ -85,15 +83,18 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
   const { uniqueName } = operation.volume
   if (uniqueName === undefined) return
   // One that cannot be made is no failure of the detach.
-  const state = await lookAtVolume(run.parts.client, run.state, operation).catch(() => undefined)
-  if (state === undefined) {
+  const hasLooked = await run.look(operation).then(
+    () => true,
+    () => false,
+  )
+  if (!hasLooked) {
     run.say(
       operation,
       `whether a pod that wants the volume appeared on node ${operation.node} meanwhile could not be read`,
     )
     return
   }
-  const pods = clusterContext(state, run.parts.options).desired.on(operation.node, uniqueName)?.pods ?? []
+  const pods = run.contextOf(operation).desired.on(operation.node, uniqueName)?.pods ?? []
   for (const pod of pods) {
     const message = `pod ${namespacedName(pod)} wants the volume on node ${operation.node} and appeared while it was being detached`
     const hint =
@@ -126,10 +127,7 @@ async function attach(run: ClusterRun, operation: ClusterOperation): Promise<str
     const found = await getVolumeAttachment(run.parts.client, creates.name)
     if (found === undefined) throw deletedByOthers(creates.name)
     requireSameSpec(found, spec)
-    run.state = {
-      ...run.state,
-      attachments: [...run.state.attachments.filter((each) => each.name !== creates.name), attachmentRecord(found)],
-    }
+    run.cluster.putAttachment(creates.name, attachmentRecord(found))
     return waitsToAttach(found)
   })
   return operation.message
@@ -195,6 +193,6 @@ function unlessAway(error: unknown): string {
 function sayAttacher(run: ClusterRun, operation: ClusterOperation): void {
   const driver = operation.creates?.attacher ?? operation.volume.driver
   if (driver === undefined) return
-  const why = whyNoAttacher(clusterContext(run.state, run.parts.options), driver)
+  const why = whyNoAttacher(run.contextOf(operation), driver)
   if (why !== undefined) run.say(operation, why, { code: 'AttacherSilent' })
 }

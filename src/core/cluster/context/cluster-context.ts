@@ -2,12 +2,12 @@
 
 import type { ClusterOptions, ControllerState } from '../../plan/cluster-plan.ts'
 import { type ActualAttachments, actualAttachments } from '../actual/actual-attachments.ts'
-import { controllerState } from '../controller/controller-state.ts'
 import { type DesiredAttachments, desiredAttachments } from '../desired/desired-attachments.ts'
 import { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterNode, ClusterState } from '../model/cluster-state.ts'
 import { type KnownVolume, knownVolumes } from '../model/known-volume.ts'
 import { timeOf } from '../model/times.ts'
+import { type ClusterFacts, clusterFacts } from './cluster-facts.ts'
 
 export interface ClusterContext {
   readonly state: ClusterState
@@ -18,17 +18,23 @@ export interface ClusterContext {
   readonly desired: DesiredAttachments
   readonly actual: ActualAttachments
   readonly controller: ControllerState
+  /** See ClusterFacts. */
+  readonly driversOnNodes: ClusterFacts['driversOnNodes']
   /** Milliseconds: the server's clock when the reading began. */
   readonly now: number
 }
 
-export function clusterContext(state: ClusterState, options: ClusterOptions): ClusterContext {
+/** @param facts of the whole cluster, where the state is a part of one */
+export function clusterContext(
+  state: ClusterState,
+  options: ClusterOptions,
+  facts: ClusterFacts = clusterFacts(state, options.settleMs),
+): ClusterContext {
   const objects = new ClusterObjects(state)
   const known = knownVolumes(state)
   const desired = desiredAttachments(state, objects, known)
   const actual = actualAttachments(state, objects, known, desired)
-  const controller = controllerState(state, options.settleMs)
-  return { state, options, objects, known, desired, actual, controller, now: timeOf(state.capturedAt) ?? 0 }
+  return { state, options, objects, known, desired, actual, ...facts, now: timeOf(state.capturedAt) ?? 0 }
 }
 
 /** `mayLive` counts as alive. */

@@ -13,21 +13,14 @@ const STALE_MS = 120_000
  * A driver may work without a CSIDriver object (C35), but not without a node that has it or an attacher.
  */
 export function isDriverGone(context: ClusterContext, driver: string): boolean {
-  const { objects, state } = context
+  const { objects, state, driversOnNodes } = context
   if (driver === '' || !objects.isWhole('csidrivers') || !objects.isWhole('csinodes')) return false
-  const onNodes = driversOnNodes(context)
-  if (objects.driver(driver).state !== 'Absent' || onNodes === undefined || onNodes.has(driver)) return false
+  if (objects.driver(driver).state !== 'Absent' || driversOnNodes?.has(driver) !== false) return false
   const lease = attacherLease(context, driver)
   // Without the list of leases an attacher may live (S3).
   if (lease === undefined) return state.lostNodes !== undefined
   return isStale(context, lease)
 }
-
-/** Undefined: the drivers of some node are not known. */
-const driversOnNodes = onceFor(({ state }: ClusterContext): ReadonlySet<string> | undefined => {
-  if (state.nodes.some(({ csi }) => csi.state === 'unknown')) return undefined
-  return new Set(state.nodes.flatMap(({ csi }) => (csi.state === 'known' ? csi.drivers.map(({ name }) => name) : [])))
-})
 
 /** The lease of the driver's external attacher, if it elects a leader and was readable. */
 export function attacherLease(context: ClusterContext, driver: string): LeaseEvidence | undefined {

@@ -24,7 +24,17 @@ const DEFAULT_DURATION_SECONDS = 15
 /** An attachment that came or goes within this time shows that somebody acts. */
 const LATELY_MS = 10 * 60_000
 
-export function controllerState(state: ClusterState, settleMs: number): ControllerState {
+/** What shows whether the controller lives. */
+export type ControllerSources = Pick<ClusterState, 'capturedAt' | 'controller' | 'nodes' | 'attachments'>
+
+/** Only what happened after this time is a sign of life, whatever clock there is: milliseconds. */
+export function signsBegin({ capturedAt, controller: { lease } }: ControllerSources): number {
+  const lately = (timeOf(capturedAt) ?? 0) - LATELY_MS
+  const renewed = timeOf(lease?.renewTime)
+  return renewed === undefined ? lately : Math.min(lately, renewed)
+}
+
+export function controllerState(state: ControllerSources, settleMs: number): ControllerState {
   const { lease, leaseProblem, leaseAtEnd } = state.controller
   const now = timeOf(state.capturedAt)
   if (lease === undefined) return withoutLease(state, now, leaseProblem)
@@ -58,7 +68,7 @@ export function controllerState(state: ClusterState, settleMs: number): Controll
 /** A kubelet renews its lease every ten seconds. */
 const HEARD_MS = 50_000
 
-function isHeard({ nodes }: ClusterState, now: number): boolean {
+function isHeard({ nodes }: ControllerSources, now: number): boolean {
   const times = nodes.flatMap(({ leaseRenewTime }) => timeOf(leaseRenewTime) ?? [])
   return times.length === 0 || times.some((time) => now - time <= HEARD_MS)
 }
@@ -75,7 +85,7 @@ function since(time: string | undefined): { since?: string } {
   return time === undefined ? {} : { since: time }
 }
 
-function withoutLease(state: ClusterState, now: number | undefined, problem: string | undefined): ControllerState {
+function withoutLease(state: ControllerSources, now: number | undefined, problem: string | undefined): ControllerState {
   const name = 'lease kube-system/kube-controller-manager'
   const why = problem === undefined ? `there is no ${name}` : `${name} could not be read: ${problem}`
   const evidence: Evidence[] = [{ what: why }]
@@ -89,7 +99,7 @@ function withoutLease(state: ClusterState, now: number | undefined, problem: str
 const MOST_SIGNS = 3
 
 /** What only a controller does, since a time; volctl and people with kubectl do none of it by the way. */
-function signsSince(state: ClusterState, from: number): Evidence[] {
+function signsSince(state: ControllerSources, from: number): Evidence[] {
   const isAfter = (time: string | undefined): time is string => (timeOf(time) ?? Number.NEGATIVE_INFINITY) > from
   const signs: Evidence[] = []
   for (const { name, ready, readySince } of state.nodes) {
@@ -105,7 +115,7 @@ function signsSince(state: ClusterState, from: number): Evidence[] {
   return signs
 }
 
-function deletions({ attachments }: ClusterState, from: number): Evidence[] {
+function deletions({ attachments }: ControllerSources, from: number): Evidence[] {
   const lately = attachments.find(({ deletedAt }) => (timeOf(deletedAt) ?? Number.NEGATIVE_INFINITY) > from)
   return lately === undefined
     ? []

@@ -10,6 +10,7 @@ import type { Refusal } from '../../plan/plan.ts'
 import { ATTACH_LISTS, attachVolumes } from '../attach/attach-volumes.ts'
 import { reportMultiAttach } from '../attach/multi-attach.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
+import type { ClusterFacts } from '../context/cluster-facts.ts'
 import { blockedBy, ClusterFindings, finishOperations } from '../context/findings.ts'
 import { DETACH_LISTS, detachVolumes } from '../detach/detach-volumes.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
@@ -21,20 +22,45 @@ import { reportUnmatchedNames } from './unmatched-names.ts'
 /** Plans one pass over a cluster. Same state and options in, same bytes out. */
 export function planCluster(state: ClusterState, options: ClusterOptions): ClusterPlan {
   const context = clusterContext(state, options)
+  const findings = passOver(context)
+  reportUnmatchedNames(context, findings)
+  const counts = outageCounts(context, detachesOf(findings))
+  return planOf(context, findings, counts, refuseOutage(counts, options.acceptOutage))
+}
+
+/**
+ * The same over a part of a cluster, for what it says of one operation. The outage guard (S29) counts a whole cluster, and names that
+ * match nothing are looked for in one: neither is asked.
+ *
+ * @param facts of the whole cluster
+ */
+export function planPart(part: ClusterState, options: ClusterOptions, facts: ClusterFacts): ClusterPlan {
+  const context = clusterContext(part, options, facts)
+  const findings = passOver(context)
+  return planOf(context, findings, outageCounts(context, detachesOf(findings)), undefined)
+}
+
+function passOver(context: ClusterContext): ClusterFindings {
   const findings = new ClusterFindings()
   detachVolumes(context, findings)
   attachVolumes(context, findings)
   reportMultiAttach(context, findings)
   reportFindings(context, findings)
-  reportUnmatchedNames(context, findings)
-  return planOf(context, findings)
+  return findings
 }
 
-function planOf(context: ClusterContext, findings: ClusterFindings): ClusterPlan {
+/** How many would be carried out. */
+function detachesOf({ operations }: ClusterFindings): number {
+  return operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined).length
+}
+
+function planOf(
+  context: ClusterContext,
+  findings: ClusterFindings,
+  counts: OutageCounts,
+  refused: Refusal | undefined,
+): ClusterPlan {
   const { state, options } = context
-  const detaches = findings.operations.filter(({ kind, blocked }) => kind === 'DetachVolume' && blocked === undefined)
-  const counts = outageCounts(context, detaches.length)
-  const refused = refuseOutage(counts, options.acceptOutage)
   const { kept, filtered } = filterOperations(context, findings.operations)
   const operations = finishOperations(kept).map((operation) =>
     refused === undefined ? operation : refusedBy(operation, refused),

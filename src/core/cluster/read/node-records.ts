@@ -1,4 +1,6 @@
 /** Nodes with their CSINode and Lease, CSIDrivers and Leases as records. */
+import { migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
+import { isOutOfService } from '../../desired/node-status.ts'
 import { defined } from '../../lang/defined.ts'
 import type { CsiDriver, Lease } from '../../model/objects.ts'
 import type { ClusterDriver, ClusterNode, LeaseEvidence, NodeDriver } from '../model/cluster-state.ts'
@@ -8,10 +10,6 @@ import type { ReceivedCsiNode, ReceivedNode } from './received.ts'
 const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
 /** R710. */
 const KEEPS_TERMINATED = 'volumes.kubernetes.io/keep-terminated-pod-volumes'
-/** R725. */
-const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service'
-/** Of a CSINode: the in-tree plugins that this kubelet leaves to CSI drivers. */
-const MIGRATED = 'storage.alpha.kubernetes.io/migrated-plugins'
 
 /** The node without what other lists say of it. */
 export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNode {
@@ -23,7 +21,7 @@ export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNod
     resourceVersion: metadata.resourceVersion ?? '',
     managed: Object.hasOwn(annotations, MANAGED),
     keepsTerminated: annotations[KEEPS_TERMINATED] === 'true',
-    outOfService: spec?.taints?.some(({ key }) => key === OUT_OF_SERVICE) ?? false,
+    outOfService: isOutOfService({ spec }),
     csi: { state: 'unknown' },
     ...defined({
       createdAt: metadata.creationTimestamp ?? undefined,
@@ -42,7 +40,6 @@ export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNod
 }
 
 export function csiRecord({ metadata, spec }: ReceivedCsiNode): ClusterNode['csi'] {
-  const migrated = metadata.annotations?.[MIGRATED]?.split(',').filter((name) => name !== '') ?? []
   const drivers = (spec.drivers ?? []).map(
     ({ name, nodeID = '', allocatable }): NodeDriver => ({
       name,
@@ -50,7 +47,7 @@ export function csiRecord({ metadata, spec }: ReceivedCsiNode): ClusterNode['csi
       ...defined({ limit: allocatable?.count }),
     }),
   )
-  return { state: 'known', drivers, migrated }
+  return { state: 'known', drivers, migrated: migratedPlugins({ metadata }) ?? [] }
 }
 
 export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {

@@ -25,7 +25,7 @@ const ATTACHED_SOURCES = [
 /** @returns undefined for a pod without a volume that could be attached: nothing here depends on it */
 export function podRecord(pod: ReceivedPod): ClusterPod | undefined {
   const { metadata, spec, status } = pod
-  const volumes = (spec.volumes ?? []).flatMap(volumeRecord)
+  const volumes = (spec.volumes ?? []).flatMap((volume) => volumeRecord(metadata.name, volume))
   if (volumes.length === 0) return undefined
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)
   const unscheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled')
@@ -48,10 +48,10 @@ export function podRecord(pod: ReceivedPod): ClusterPod | undefined {
   }
 }
 
-function volumeRecord(volume: PodVolumeSource): ClusterPodVolume[] {
+function volumeRecord(pod: string, volume: PodVolumeSource): ClusterPodVolume[] {
   const { name, persistentVolumeClaim: direct, ephemeral } = volume
-  // The controller prefers `ephemeral` (R709). Its claim is named after the pod, see the pass.
-  if (ephemeral != null) return [{ name, claim: '', ephemeral: true }]
+  // The controller prefers `ephemeral` (R709), whose claim is named after the pod (R006).
+  if (ephemeral != null) return [{ name, claim: `${pod}-${name}`, ephemeral: true }]
   if (direct != null) return [{ name, claim: direct.claimName }]
   const sources = ATTACHED_SOURCES.filter((source) => volume[source] != null)
   if (sources.length === 0) return []

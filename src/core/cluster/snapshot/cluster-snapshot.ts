@@ -4,17 +4,12 @@
  * the memory to read.
  */
 import { gzipSync } from 'node:zlib'
-import type { ErrorCode } from '../../codes/codes.ts'
-import { errnoOf, errorMessage, VolctlError } from '../../errors/errors.ts'
-import { troubleText } from '../../files/disk-trouble.ts'
+import { errorMessage } from '../../errors/errors.ts'
 import { replaceFile } from '../../files/replace-file.ts'
 import { type Shape, ShapeError } from '../../json/shape.ts'
-import { defined } from '../../lang/defined.ts'
-import { readSource, TooSlow } from '../../snapshot/read-source.ts'
+import { damagedSnapshot, readSnapshotBytes, unpackedSnapshot } from '../../snapshot/snapshot-bytes.ts'
 import { snapshotNotWritten } from '../../snapshot/write-snapshot.ts'
 import { JsonLimitError, parseJson } from '../../trust/parse-json.ts'
-import { TooLarge } from '../../trust/plain-files.ts'
-import { gunzipped, isGzip } from '../../trust/unpack.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { RECORD_LISTS, RECORDS, type RecordList, type SnapshotHead, snapshotHead } from './cluster-shapes.ts'
 
@@ -23,6 +18,8 @@ const MAX_BYTES = 400 * 1024 * 1024
 const MAX_LINE = { maxBytes: 4 * 1024 * 1024, maxValues: 200_000 }
 const PIPE_MS = 120_000
 const NEWLINE = 10
+
+const damaged = damagedSnapshot('cluster snapshot', 'volctl snapshot --cluster -o FILE')
 
 /** The lines of a snapshot, each with its newline. */
 export function* clusterSnapshotLines(state: ClusterState): Generator<string> {
@@ -50,12 +47,13 @@ export function writeClusterSnapshot(state: ClusterState, path: string, name = p
 
 /** @throws VolctlError one clear line on what is wrong with the file */
 export async function readClusterSnapshot(path: string): Promise<ClusterState> {
-  return parseClusterSnapshot(await bytesOf(path), path)
+  const { bytes } = await readSnapshotBytes(path, { maxBytes: MAX_BYTES, pipeMs: PIPE_MS }, damaged)
+  return parseClusterSnapshot(bytes, path)
 }
 
 /** @param name what messages call it */
 export function parseClusterSnapshot(bytes: Buffer, name: string): ClusterState {
-  const unpacked = decompressed(bytes, name)
+  const unpacked = unpackedSnapshot(bytes, MAX_BYTES, name, damaged)
   const lists = Object.fromEntries(RECORD_LISTS.map((list) => [list, [] as unknown[]])) as Record<RecordList, unknown[]>
   let head: SnapshotHead | undefined
   let records = 0
@@ -128,40 +126,4 @@ function shaped<T>(shape: Shape<T>, value: unknown, at: string, where: { name: s
     if (!(error instanceof ShapeError)) throw error
     throw damaged(where.name, 'SnapshotDamaged', `line ${where.number}: ${error.message}`)
   }
-}
-
-async function bytesOf(path: string): Promise<Buffer> {
-  try {
-    return (await readSource(path, { maxBytes: MAX_BYTES, pipeMs: PIPE_MS })).bytes
-  } catch (error) {
-    if (error instanceof TooLarge) throw damaged(path, 'SnapshotTooLarge', error.message, undefined, error)
-    if (error instanceof TooSlow) {
-      const hint = 'Save the snapshot to a file first, and give that file.'
-      throw damaged(path, 'SnapshotUnreadable', error.message, hint, error)
-    }
-    const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
-    throw damaged(path, 'SnapshotUnreadable', why, 'Check the path.', error)
-  }
-}
-
-function decompressed(bytes: Buffer, name: string): Buffer {
-  if (!isGzip(bytes)) return bytes
-  try {
-    return gunzipped(bytes, MAX_BYTES)
-  } catch (error) {
-    if (error instanceof TooLarge) throw damaged(name, 'SnapshotTooLarge', error.message, undefined, error)
-    const cutOff = errorMessage(error).includes('unexpected end')
-    const why = cutOff ? 'the file is cut off' : `the file cannot be decompressed: ${errorMessage(error)}`
-    throw damaged(name, 'SnapshotTruncated', why, undefined, error)
-  }
-}
-
-function damaged(
-  name: string,
-  code: ErrorCode,
-  why: string,
-  hint = 'Take the snapshot again: volctl snapshot --cluster -o FILE',
-  cause?: unknown,
-): VolctlError {
-  return new VolctlError(code, `cluster snapshot ${name}: ${why}`, { hint, ...defined({ cause }) })
 }

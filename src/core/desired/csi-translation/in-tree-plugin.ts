@@ -1,6 +1,7 @@
 /** How each in-tree volume type is translated to CSI (R150-R164). */
 import { defined } from '../../lang/defined.ts'
 import type {
+  ApiObject,
   CsiPersistentVolumeSource,
   InTreeSources,
   NodeSelectorTerm,
@@ -17,6 +18,17 @@ export const IN_TREE_PLUGINS: Readonly<Record<keyof InTreeSources, string>> = {
   cinder: 'kubernetes.io/cinder',
   vsphereVolume: 'kubernetes.io/vsphere-volume',
   portworxVolume: 'kubernetes.io/portworx-volume',
+}
+
+/** The in-tree plugins that a node's kubelet leaves to CSI drivers; undefined if its CSINode does not say (R150). */
+export function migratedPlugins(
+  csiNode: Pick<ApiObject, 'metadata'> | null | undefined,
+): readonly string[] | undefined {
+  const listed = csiNode?.metadata.annotations?.['storage.alpha.kubernetes.io/migrated-plugins']
+  return listed
+    ?.split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '')
 }
 
 /** A volume that the kubelet cannot translate, and so cannot mount. The message completes "cannot be translated to CSI: …". */

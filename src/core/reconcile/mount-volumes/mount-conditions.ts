@@ -4,6 +4,7 @@ import { registeredDriver } from '../../actual/csi-drivers.ts'
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { matchesNode } from '../../desired/node-affinity.ts'
+import { isOutOfService } from '../../desired/node-status.ts'
 import { CSI_PLUGIN, uniqueVolumeName } from '../../names/volume-names.ts'
 import type { Findings, Obstacle, Wait } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
@@ -32,16 +33,12 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
 
 /** S22: the Node must be ready, or only lack its kubelet, and not be out of service. */
 function nodeWait({ inputs }: PlanContext): Wait | undefined {
-  const taint = inputs.snapshot.api?.node?.spec?.taints?.find(
-    (each) => each.key === 'node.kubernetes.io/out-of-service',
-  )
-  return taint === undefined
-    ? undefined
-    : {
-        code: 'NodeNotReady',
-        message: 'the node is tainted out-of-service',
-        hint: 'Remove the taint once the node is trusted again.',
-      }
+  if (!isOutOfService(inputs.snapshot.api?.node)) return undefined
+  return {
+    code: 'NodeNotReady',
+    message: 'the node is tainted out-of-service',
+    hint: 'Remove the taint once the node is trusted again.',
+  }
 }
 
 function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {

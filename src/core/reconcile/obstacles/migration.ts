@@ -1,7 +1,7 @@
 /** In-tree volumes that this kubelet mounts by itself, because it is too old to migrate their plugin to CSI (R150). */
 
 import type { ApiObjects } from '../../desired/api-objects.ts'
-import { IN_TREE_PLUGINS } from '../../desired/csi-translation/in-tree-plugin.ts'
+import { IN_TREE_PLUGINS, migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { InTreeSources } from '../../model/objects.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
@@ -9,8 +9,6 @@ import { kubeletVersion, TESTED_MINORS } from './kubelet-version.ts'
 
 /** The fields of volume sources that the kubelet leaves to a CSI driver. */
 export const MIGRATED_SOURCES: readonly string[] = Object.keys(IN_TREE_PLUGINS)
-
-const ANNOTATION = 'storage.alpha.kubernetes.io/migrated-plugins'
 
 /**
  * The in-tree plugin of a wanted volume that volctl treats as a CSI volume and this node's kubelet does not; undefined if the
@@ -33,8 +31,8 @@ export function migratesAll(snapshot: NodeSnapshot): boolean {
 }
 
 function migrates({ api }: NodeSnapshot, plugin: string): boolean {
-  const listed = api?.csiNode?.metadata.annotations?.[ANNOTATION]
-  if (listed !== undefined) return listed.split(',').some((each) => each.trim() === plugin)
+  const listed = migratedPlugins(api?.csiNode)
+  if (listed !== undefined) return listed.includes(plugin)
   // Without a CSINode, or its annotation, only the version shows that.
   const version = kubeletVersion(api?.node)
   return version === undefined || version.major > 1 || version.minor >= TESTED_MINORS.first

@@ -6,6 +6,7 @@
 
 import { accessModesText, allowsSeveralNodes, isForOnePod } from '../../desired/access-modes.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
+import { isOutOfService } from '../../desired/node-status.ts'
 import { defined } from '../../lang/defined.ts'
 import { isPlainWord } from '../../lang/plain-word.ts'
 import { attachmentName } from '../../names/volume-names.ts'
@@ -24,8 +25,7 @@ export function reportAttachments(context: PlanContext, findings: Findings): voi
     reportOtherWriters(context, findings, volume)
     reportOwnAttachment(context, findings, volume)
   }
-  const outOfService = api.node?.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/out-of-service')
-  if (outOfService && present.length > 0) reportOutOfService(context, findings, present)
+  if (present.length > 0 && isOutOfService(api.node)) reportOutOfService(context, findings, present)
 }
 
 /** S30: more nodes, or more pods, have the volume than its access mode allows. */

@@ -1,0 +1,104 @@
+/** How an apply ends, of a node or of a cluster: what each operation came to, what is left, and the exit status. */
+
+import type { VolctlError } from '../../errors/errors.ts'
+import { ExitStatus } from '../../errors/exit-status.ts'
+import { defined } from '../../lang/defined.ts'
+import {
+  type ApplyEvent,
+  type ApplyResult,
+  type EventSubject,
+  note,
+  type Outcome,
+  operationEvent,
+} from '../../plan/events.ts'
+import type { Operation, Refusal } from '../../plan/plan.ts'
+import { exitStatusOf } from './apply-result.ts'
+
+const CAME_BACK = ['KubeletCameBack', 'ControllerCameBack'] as const
+
+/** What a plan of a node and one of a cluster have in common here. */
+type AnyOperation = Pick<Operation, 'id' | 'kind' | 'message'> & {
+  readonly blocked?: {
+    readonly code: NonNullable<ApplyEvent['code']>
+    readonly message: string
+    readonly hint?: string
+  }
+}
+
+interface AnyPlan<Op extends AnyOperation> {
+  readonly operations: readonly Op[]
+}
+
+type End<Op extends AnyOperation, Made extends AnyPlan<Op>> = Omit<ApplyResult, 'plan' | 'left' | 'after'> & {
+  readonly left: readonly Op[] | undefined
+  readonly after?: Made
+}
+
+/** The run as it stands after its last operation. */
+interface EndedRun<Op extends AnyOperation, Made extends AnyPlan<Op>> {
+  readonly outcomes: ReadonlyMap<string, Outcome>
+  readonly interrupted: boolean
+  /** Why no more operations were started. */
+  readonly stop: VolctlError | undefined
+  readonly changedSomething: boolean
+  /** Plans once more; says itself why it cannot. */
+  readonly lookAfter: () => Promise<Made | undefined>
+  readonly subjectOf: (operation: Op) => EventSubject
+}
+
+/**
+ * @param planned the plan that was reviewed
+ * @param fresh the plan of the look before the first operation: what is left as long as nothing was changed
+ * @throws VolctlError why the run stopped before it changed anything, unless that is a refusal
+ */
+export async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>>(
+  planned: AnyPlan<Op>,
+  fresh: Made,
+  { outcomes: byId, interrupted, stop, changedSomething, lookAfter, subjectOf }: EndedRun<Op, Made>,
+  onEvent: (event: ApplyEvent) => void,
+): Promise<End<Op, Made>> {
+  const outcomes = planned.operations.flatMap(({ id }) => byId.get(id) ?? [])
+  if (stop !== undefined && !changedSomething && !interrupted) {
+    const refused = refusalOf(stop)
+    return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
+  }
+  const exit = exitStatusOf(outcomes, interrupted)
+  if (interrupted) return { outcomes, left: undefined, interrupted, exit }
+  const after = changedSomething ? await lookAfter() : fresh
+  for (const operation of after?.operations ?? []) onEvent(leftEvent(operation, subjectOf(operation)))
+  return { outcomes, left: after?.operations, ...defined({ after }), interrupted, exit }
+}
+
+/** Once an apply has begun, only somebody else who does this work refuses it as a whole (S11). */
+function refusalOf(stop: VolctlError): Refusal {
+  const code = CAME_BACK.find((each) => each === stop.code)
+  if (code === undefined) throw stop
+  return { rule: 'S11', code, message: stop.message, ...defined({ hint: stop.hint }) }
+}
+
+/** The event of an operation that is still to be done after the apply. */
+function leftEvent({ blocked, message }: AnyOperation, subject: EventSubject): ApplyEvent {
+  if (blocked === undefined) return operationEvent('left', subject, message)
+  const { code, hint } = blocked
+  return operationEvent('left', subject, blocked.message, { code, ...defined({ hint }) })
+}
+
+/** The result of an apply that a safety rule refuses before anything is done. */
+export function refuseAll<Op extends AnyOperation>(
+  plan: string,
+  { operations }: AnyPlan<Op>,
+  refused: Refusal,
+  onEvent: (event: ApplyEvent) => void,
+): Omit<ApplyResult, 'left' | 'after'> & { readonly left: readonly Op[] } {
+  const { code, message, hint } = refused
+  onEvent(note(message, { code, ...defined({ hint }) }))
+  const outcomes = operations.map(({ id, kind }) => ({
+    id,
+    kind,
+    state: 'refused' as const,
+    code,
+    message,
+    elapsedMs: 0,
+  }))
+  return { plan, outcomes, left: operations, interrupted: false, refused, exit: ExitStatus.Refused }
+}

@@ -1,0 +1,36 @@
+/** What a look at one operation has read again. */
+import type {
+  ClusterAttachment,
+  ClusterClaim,
+  ClusterNode,
+  ClusterPod,
+  ClusterState,
+  ClusterVolume,
+} from '../model/cluster-state.ts'
+
+/** Each part takes the place of what was known of the same. */
+export interface FreshLook {
+  /** The server's clock after it. */
+  readonly capturedAt: string
+  readonly controller: ClusterState['controller']
+  readonly node: FreshNode
+  /** `of`: only the one of this name; without it all that there are. */
+  readonly attachments: { readonly of?: string; readonly records: readonly ClusterAttachment[] }
+  /** All pods of the node and of these namespaces. */
+  readonly pods: { readonly namespaces: readonly string[]; readonly records: readonly ClusterPod[] }
+  /** Those asked for; one that has no record does not exist. */
+  readonly volumes: { readonly asked: readonly string[]; readonly records: readonly ClusterVolume[] }
+  readonly claims: { readonly asked: readonly ClaimName[]; readonly records: readonly ClusterClaim[] }
+}
+
+export interface FreshNode {
+  readonly name: string
+  /** Undefined: it does not exist. */
+  readonly record: ClusterNode | undefined
+  readonly leaseRenewTime: string | undefined
+}
+
+export interface ClaimName {
+  readonly namespace: string
+  readonly name: string
+}

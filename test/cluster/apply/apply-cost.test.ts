@@ -1,0 +1,110 @@
+/** What an operation costs does not grow with the cluster: counted, not timed. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { KnownCluster } from '../../../src/core/cluster/apply/known-cluster.ts'
+import { partOf } from '../../../src/core/cluster/apply/part-of-cluster.ts'
+import { planCluster, planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
+import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
+import { startAttacher } from '../../helpers/attacher/start.ts'
+import {
+  attachment,
+  claim,
+  cluster,
+  clusterOptions,
+  node as nodeRecord,
+  pod as podRecord,
+  volume,
+} from '../../helpers/cluster-builder.ts'
+import { apply, attached, base, claimed, clientOf, DRIVER, node, planOf, pod } from './scene.ts'
+
+vi.mock(import('../../../src/core/cluster/pass/plan-cluster.ts'), { spy: true })
+
+const names = (count: number, of: string): string[] => Array.from({ length: count }, (_, n) => `${of}${n}`)
+const OPERATIONS = 12
+const GONE = { nodeGone: ['gone'], acceptOutage: OPERATIONS }
+
+let api: TestApiServer
+beforeAll(async () => {
+  api = await startApiServer({ detachDelayMs: -1 })
+  const volumes = names(OPERATIONS, 'data-')
+  await api.put(
+    ...base(),
+    ...node('here'),
+    ...claimed('other'),
+    pod('other-0', 'here', 'other'),
+    attached('other', 'here'),
+  )
+  await api.put(...volumes.flatMap(claimed), ...volumes.map((each) => attached(each, 'gone')))
+})
+afterAll(() => api.stop())
+
+it('an apply computes the pass over the whole cluster before its first operation and after its last one alone', async () => {
+  await using _ = await startAttacher(api, { driver: DRIVER })
+  const plan = await planOf(clientOf(api), GONE)
+  vi.mocked(planCluster).mockClear()
+  await api.clearRequests()
+  const { result } = await apply(clientOf(api), plan, { options: GONE })
+  expect(result.outcomes.map(({ state }) => state)).toEqual(plan.operations.map(() => 'done'))
+  expect(result.outcomes).toHaveLength(OPERATIONS)
+  // With --accept-outage once more at the beginning, to count what it accepts.
+  expect(vi.mocked(planCluster)).toHaveBeenCalledTimes(3)
+  expect(vi.mocked(planPart)).toHaveBeenCalledTimes(OPERATIONS)
+  const paths = (await api.requests()).filter(({ method }) => method === 'GET').map(({ path }) => path)
+  // Before each delete, and after it.
+  expect(paths.filter((path) => path.includes('fieldSelector=spec.nodeName'))).toHaveLength(2 * OPERATIONS)
+  // Each list of the cluster at the beginning, and at the end.
+  expect(paths.filter((path) => path.startsWith('/api/v1/persistentvolumes?'))).toHaveLength(2)
+})
+
+it('the attaches of a few seconds share one list of all attachments', async () => {
+  const wanted = names(OPERATIONS, 'new-')
+  await api.put(...wanted.flatMap(claimed), ...wanted.map((each) => pod(`p-${each}`, 'here', each)))
+  await using _ = await startAttacher(api, { driver: DRIVER })
+  const plan = await planOf(clientOf(api))
+  let lists = 0
+  const client = clientOf(api)
+  const counting = new Proxy(client, {
+    get: (target, key) => {
+      const value = Reflect.get(target, key, target)
+      if (typeof value !== 'function') return value
+      return (path: string, ...rest: unknown[]) => {
+        if (key === 'walk' && path.endsWith('/volumeattachments')) lists++
+        return value.call(target, path, ...rest)
+      }
+    },
+  })
+  const { result } = await apply(counting, plan)
+  expect(result.outcomes.map(({ state }) => state)).toEqual(wanted.map(() => 'done'))
+  // One at the beginning, one at the end; between them one, or a few on a slow machine.
+  expect(lists).toBeLessThan(2 + OPERATIONS)
+})
+
+describe('the part of a cluster that an operation rests on', () => {
+  /** Each node has a pod with a volume, and one a volume that it does not need any more. */
+  const ofSize = (nodes: number) => {
+    const all = names(nodes, 'n')
+    const volumes = [...all.map((each) => `v-${each}`), 'moved']
+    return cluster({
+      nodes: all.map((each) => nodeRecord(each)),
+      pods: [...all.map((each) => podRecord(`p-${each}`, each, [`v-${each}`])), podRecord('q', 'n1', ['moved'])],
+      claims: volumes.map((each) => claim(each)),
+      volumes: volumes.map((each) => volume(each)),
+      attachments: [...all.map((each) => attachment(`v-${each}`, each)), attachment('moved', 'n0')],
+    })
+  }
+  const partsOf = (nodes: number): number[][] => {
+    const state = ofSize(nodes)
+    const known = new KnownCluster(state)
+    return planCluster(state, clusterOptions()).operations.map((operation) => {
+      const part = partOf(known, operation, {})
+      return [part.nodes, part.pods, part.claims, part.volumes, part.attachments].map((list) => list.length)
+    })
+  }
+
+  it('is two nodes for a volume that moves, however large the cluster', () => {
+    expect(partsOf(10)).toEqual([
+      [2, 3, 3, 3, 3],
+      [2, 3, 3, 3, 3],
+    ])
+    expect(partsOf(300)).toEqual(partsOf(10))
+  })
+})

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { podRecord } from '../../../src/core/cluster/read/pod-record.ts'
+import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
+
+describe('the volumes of a pod that could be attached', () => {
+  it.each<{ name: string; source: Omit<PodVolumeSource, 'name'>; volumes: object[] | undefined }>([
+    {
+      name: 'a claim',
+      source: { persistentVolumeClaim: { claimName: 'data' } },
+      volumes: [{ name: 'v', claim: 'data' }],
+    },
+    {
+      name: 'an ephemeral volume, whose claim is named after the pod',
+      source: { ephemeral: {} },
+      volumes: [{ name: 'v', claim: 'web-0-v', ephemeral: true }],
+    },
+    {
+      name: 'both, of which the controller takes the ephemeral one',
+      source: { ephemeral: {}, persistentVolumeClaim: { claimName: 'data' } },
+      volumes: [{ name: 'v', claim: 'web-0-v', ephemeral: true }],
+    },
+    {
+      name: 'an in-tree source',
+      source: { iscsi: { targetPortal: 'portal', iqn: 'iqn', lun: 1 } },
+      volumes: [{ name: 'v', source: { name: 'v', iscsi: { targetPortal: 'portal', iqn: 'iqn', lun: 1 } } }],
+    },
+    { name: 'none', source: { emptyDir: {} }, volumes: undefined },
+  ])('$name', ({ source, volumes }) => {
+    const record = podRecord({
+      metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
+      spec: { volumes: [{ name: 'v', ...source }] },
+    })
+    expect(record?.volumes).toEqual(volumes)
+  })
+})
