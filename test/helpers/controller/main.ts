@@ -103,7 +103,7 @@ async function run(): Promise<Omit<Passed, 'open'>> {
     all.leads &&= leads
     all.did.push(...did)
     all.late.push(...late)
-    await pause(10)
+    await pause(50)
   }
   // The command itself, which only ends the loop.
   await commands.next()
