@@ -185,7 +185,7 @@ it('a pod of a shared volume is not concerned by other nodes, one of an exclusiv
 it('what snapshots of nodes show stands in the chain', () => {
   const state = unwanted({}, { volumesInUse: [csiUniqueName(NODE_DRIVER, 'h-x')] })
   const options = clusterOptions()
-  const there = ledgerOf('a', (builder) => builder.mount(STAGED, { dev: '7:1', fsType: 'ext4', source: '/dev/loop1' }))
+  const there = ledgerOf('a', STAGED)
   const plan = withFleet(planCluster(state, options), state, { ledgers: [there], defects: [] }, options)
   const { chains, fleet = [] } = clusterExplainer(state, options, plan).explain('pv/pv-x')
   expect(fleet.map(({ node: on, says }) => [on, says])).toEqual([['a', 'there']])
