@@ -69,6 +69,14 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
       })
       process.exit()
     }
+    if (first === '__complete_plugin') {
+      const { answerPlugin } = await import('./core/completion/plugin-line.ts')
+      await answerPlugin(asked, Object.values(manifest.commands), root, async (text) => {
+        output.write(text)
+        await output.flush()
+      })
+      process.exit()
+    }
     if (asksForVersion(args)) {
       output.write(versionLine())
       await output.flush()

@@ -18,6 +18,35 @@ it.each(tour)('tour: %s', (command) => {
   expect(execFileSync('sh', ['-c', run], { cwd, encoding: 'utf8' })).not.toBe('')
 })
 
+const clusters = docSections('cluster.md').flatMap(({ commands }) => commands)
+
+it('the page on clusters has commands', () => expect(clusters.length).toBeGreaterThan(6))
+
+it.each(clusters)('cluster: %s', (command) => {
+  const cwd = join(ROOT, 'test', 'fixtures', 'clusters')
+  const run = `PATH=${ROOT}/bin:$PATH; ${command}`
+  expect(execFileSync('sh', ['-c', run], { cwd, encoding: 'utf8' })).not.toBe('')
+})
+
+// What the page says that a command shows.
+it.each([
+  {
+    command: 'explain --cluster shop/web-0 --snapshot node-gone.jsonl',
+    shows: ['(MachineMayWrite)', '2  AttachVolume'],
+  },
+  { command: 'plan --cluster --node-gone node-1 --snapshot node-gone.jsonl', shows: ['2 operations: 2 ready'] },
+  {
+    command: 'explain --cluster node/node-1 --snapshot multi-attach.jsonl',
+    shows: ['node.kubernetes.io/out-of-service'],
+  },
+  { command: 'explain --cluster pvc/shop/data --snapshot stuck-attachment.jsonl', shows: ['(AttacherSilent)'] },
+])('cluster: $command shows $shows', ({ command, shows }) => {
+  expect(clusters).toContain(`volctl ${command}`)
+  const cwd = join(ROOT, 'test', 'fixtures', 'clusters')
+  const text = execFileSync('sh', ['-c', `${ROOT}/bin/volctl ${command}`], { cwd, encoding: 'utf8' })
+  for (const each of shows) expect(text).toContain(each)
+})
+
 it.each([...globSync('docs/*.md', { cwd: ROOT }), 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
   '%s: its links lead to files',
   (page) => {

@@ -2,27 +2,31 @@ import { Args } from '@oclif/core'
 import { VolctlCommand } from '../core/cli/volctl-command.ts'
 import { bashCompletion } from '../core/completion/bash.ts'
 import { fishCompletion } from '../core/completion/fish.ts'
+import { kubectlCompletion } from '../core/completion/kubectl.ts'
 import { commandSpecs } from '../core/completion/spec.ts'
 import { zshCompletion } from '../core/completion/zsh.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 
-const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const
+const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion, kubectl: kubectlCompletion } as const
 
 export default class Completion extends VolctlCommand {
-  static override summary = 'Print a script that completes volctl command lines in bash, zsh or fish.'
+  static override summary =
+    'Print a script that completes volctl command lines in bash, zsh or fish, or as a plugin of kubectl.'
   static override description =
     'The script completes commands, flags and their values. Names of pods, claims, volumes, drivers and contexts are asked ' +
-    'from volctl when they are needed: from the API server that the command line means, or from its --snapshot, within ' +
+    'from volctl when they are needed: from the API server that the command line means, or from its --snapshot, after --cluster ' +
+    'those of the whole cluster, within ' +
     'one second, without root, and without starting a program for a credential. Where that fails nothing is offered. ' +
     'Codes and rules need no node.'
-  static override usage = 'completion bash|zsh|fish'
+  static override usage = 'completion bash|zsh|fish|kubectl'
   static override args = {
     shell: Args.string({
       name: 'SHELL',
       // Else oclif would take a line of standard input for it.
       ignoreStdin: true,
       options: Object.keys(SCRIPTS),
-      description: 'The shell that reads the script.',
+      description:
+        'The shell that reads the script; kubectl: the program that kubectl starts to complete "kubectl volctl".',
     }),
   }
   static override examples = [
@@ -39,13 +43,17 @@ export default class Completion extends VolctlCommand {
       command: '<%= config.bin %> completion zsh > /usr/local/share/zsh/site-functions/_volctl',
     },
     { description: 'fish:', command: '<%= config.bin %> completion fish > ~/.config/fish/completions/volctl.fish' },
+    {
+      description: 'kubectl volctl, in every shell that completes kubectl; the directory has to be in the PATH:',
+      command: '<%= config.bin %> completion kubectl | install -m 755 /dev/stdin ~/.local/bin/kubectl_complete-volctl',
+    },
   ]
 
   async run(): Promise<void> {
     const { args } = await this.parse(Completion)
     if (args.shell === undefined) {
       throw new VolctlError('Usage', 'SHELL is missing', {
-        hint: 'Give bash, zsh or fish: see volctl completion --help',
+        hint: 'Give bash, zsh, fish or kubectl: see volctl completion --help',
       })
     }
     const script = SCRIPTS[args.shell as keyof typeof SCRIPTS]

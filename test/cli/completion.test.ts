@@ -45,6 +45,7 @@ function hostileNode(): string {
 }
 
 const node = `--snapshot ${capture}`
+const cluster = `--cluster --snapshot ${join(CAPTURES, '..', 'clusters', 'node-gone.jsonl')}`
 
 describe.each(SHELLS)('%s (where it is installed)', { timeout: 180_000 }, (shell) => {
   const missing = spawnSync(shell, ['--version']).error !== undefined
@@ -72,6 +73,8 @@ describe.each(SHELLS)('%s (where it is installed)', { timeout: 180_000 }, (shell
       [`volctl explain ${node} pg/p-csi-h\t`, `explain ${node} pg/p-csi-hp`],
       [`volctl explain ${node} driver/loop\t`, `explain ${node} driver/loop.pg.test`],
       [`volctl plan ${node} --pod=pg/p-csi-b\t-n p\t`, `plan ${node} --pod=pg/p-csi-blk -n pg`],
+      [`volctl explain ${cluster} pv/\t`, `explain ${cluster} pv/pv-data`],
+      [`volctl plan ${cluster} --node-gone node-1\t`, `plan ${cluster} --node-gone node-1`],
       [`volctl plan ${node} --driver-gone host\t`, `plan ${node} --driver-gone hostpath.csi.k8s.io`],
     ]
     for (const [keys, words] of lines) await completes(keys, ['volctl', ...words.split(' ')])
@@ -164,6 +167,24 @@ describe('volctl __complete', () => {
     expect(await ask('context', '', '--kubeconfig', kubeconfig)).toMatchObject({ stdout: 'first\n' })
   })
 
+  it.each([
+    ['thing', 'pod/pg/p-csi-b', 'pod/pg/p-csi-blk'],
+    ['thing', 'pvc/pg/pvc-b', 'pvc/pg/pvc-blk1'],
+    ['volume', 'pv-b', 'pv-blk1'],
+    ['node', 'pg-', 'pg-node'],
+  ])(
+    '--cluster: %s %s',
+    async (kind, current, value) => {
+      const names = async () => {
+        const { stdout } = await ask(kind, current, 'explain', '--cluster', '--kubeconfig', api.kubeconfig('admin'))
+        return stdout.split('\n').map((line) => line.split('\t')[0])
+      }
+      // On a machine that is busy volctl may give up, and TAB is pressed again.
+      await expect.poll(names, { timeout: 60_000 }).toContain(value)
+    },
+    90_000,
+  )
+
   it('names of more than one line are left out', async () => {
     const { stdout } = await ask('pod', '', '--snapshot', hostileNode())
     const names = stdout.split('\n').flatMap((line) => (line.startsWith('ns/') ? (line.split('\t')[0] ?? []) : []))
@@ -185,5 +206,5 @@ it('without a shell it says which there are', async () =>
   expect(await volctl(['completion'])).toMatchObject({
     status: 1,
     stdout: '',
-    stderr: expect.stringContaining('Give bash, zsh or fish'),
+    stderr: expect.stringContaining('Give bash, zsh, fish or kubectl'),
   }))

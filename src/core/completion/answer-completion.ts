@@ -5,11 +5,13 @@
 import { join } from 'node:path'
 import { readPlain } from '../trust/plain-files.ts'
 import { isTerminalSafe } from '../views/terminal-safe.ts'
+import { type ClusterNames, clusterSnapshotNames, liveClusterNames } from './cluster-names.ts'
+import { clusterValues } from './cluster-values.ts'
 import { contextNames } from './context-names.ts'
 import { LIVE_KINDS, type LiveKind } from './live-kinds.ts'
 import { nodeValues, type Value, wordValues } from './live-values.ts'
 import { liveNames, snapshotNames } from './node-names.ts'
-import { typedFlags } from './typed-flags.ts'
+import { type TypedFlags, typedFlags } from './typed-flags.ts'
 
 /** From the start of the process: longer, and a person takes the terminal for stuck. */
 const DEADLINE_MS = 1000
@@ -27,11 +29,19 @@ export async function answerCompletion(
   root: string,
   write: (text: string) => Promise<void>,
 ): Promise<void> {
+  await inTime(async (signal) => answerText(await valuesFor(asked, root, signal), asked[1] ?? ''), write)
+}
+
+/** Writes what has been made by the deadline, or nothing. */
+export async function inTime(
+  make: (signal: AbortSignal) => Promise<string>,
+  write: (text: string) => Promise<void>,
+): Promise<void> {
   const remaining = Math.max(0, Math.floor(DEADLINE_MS - performance.now()))
   // What hangs is left where it is: the process ends.
   const late = setTimeout(() => process.exit(0), remaining)
   try {
-    await write(answerText(await valuesFor(asked, root, AbortSignal.timeout(remaining)), asked[1] ?? ''))
+    await write(await make(AbortSignal.timeout(remaining)))
   } catch {
     // No answer is one, too.
   } finally {
@@ -39,7 +49,8 @@ export async function answerCompletion(
   }
 }
 
-async function valuesFor(
+/** What may stand in the place of the word that is being typed. @param asked KIND CURRENT WORD… */
+export async function valuesFor(
   [kind, current = '', ...words]: readonly string[],
   root: string,
   signal: AbortSignal,
@@ -50,8 +61,18 @@ async function valuesFor(
   if (kind === 'thing' && /^[A-Z]/.test(current)) {
     return wordValues(readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES).toString('utf8'))
   }
+  if (flags.cluster) return clusterValues(kind, current, await clusterNames(flags, signal))
   const names = flags.snapshot === undefined ? await liveNames(flags, signal) : await snapshotNames(flags.snapshot)
   return nodeValues(kind, current, names)
+}
+
+/** Of a large cluster what has come in time is offered: there has to be time to write it. */
+const SHARE = 0.8
+
+async function clusterNames(flags: TypedFlags, signal: AbortSignal): Promise<ClusterNames> {
+  if (flags.snapshot !== undefined) return await clusterSnapshotNames(flags.snapshot)
+  const remaining = Math.max(0, Math.floor((DEADLINE_MS - performance.now()) * SHARE))
+  return await liveClusterNames(flags, AbortSignal.any([signal, AbortSignal.timeout(remaining)]))
 }
 
 function isLiveKind(kind: string | undefined): kind is LiveKind {

@@ -24,7 +24,7 @@ export interface NodeNames {
 }
 
 /** A file of this size is parsed in a fraction of the time that an answer may take. */
-const MAX_SNAPSHOT = 16 * 1024 * 1024
+export const MAX_SNAPSHOT = 16 * 1024 * 1024
 
 /** @throws where the snapshot cannot be read at once: a pipe would be emptied, and a large file takes too long */
 export async function snapshotNames(path: string): Promise<NodeNames> {

@@ -89,6 +89,7 @@ const OF_FLAGS: Readonly<Record<string, Values>> = {
   'driver-gone': { kind: 'live', of: 'driver' },
   context: { kind: 'live', of: 'context' },
   node: { kind: 'live', of: 'node' },
+  'node-gone': { kind: 'live', of: 'node' },
   'root-dir': { kind: 'directory' },
   'host-root': { kind: 'directory' },
 }

@@ -6,9 +6,13 @@ export interface TypedFlags {
   readonly node?: string
   readonly rootDir?: string
   readonly snapshot?: string
+  /** --cluster: names of the whole cluster are meant. */
+  readonly cluster?: true
 }
 
-const FIELDS: Readonly<Record<string, keyof TypedFlags>> = {
+type Valued = Exclude<keyof TypedFlags, 'cluster'>
+
+const FIELDS: Readonly<Record<string, Valued>> = {
   '--kubeconfig': 'kubeconfig',
   '--context': 'context',
   '--node': 'node',
@@ -18,11 +22,11 @@ const FIELDS: Readonly<Record<string, keyof TypedFlags>> = {
 
 /** @param words before the one that is being typed; what is odd in them is passed over */
 export function typedFlags(words: readonly string[]): TypedFlags {
-  const found: Partial<Record<keyof TypedFlags, string>> = {}
+  const found: Partial<Record<Valued, string>> = {}
   for (let index = 0; index < words.length; index++) {
     const [, flag = '', , value = words[index + 1]] = /^(--[a-z-]+)(=(.*))?$/s.exec(words[index] ?? '') ?? []
     const field = Object.hasOwn(FIELDS, flag) ? FIELDS[flag] : undefined
     if (field !== undefined && value !== undefined && value !== '') found[field] = value
   }
-  return found
+  return words.includes('--cluster') ? { ...found, cluster: true } : found
 }

@@ -1,11 +1,12 @@
 /** What a name means in a cluster, and what is said where it means nothing or several things. */
 import { describe, expect, it } from 'vitest'
 import { clusterExplainer } from '../../../src/core/cluster/explain/explain-cluster.ts'
+import { withFleet } from '../../../src/core/cluster/fleet/with-fleet.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { typedQuestion } from '../../../src/core/explain/typed.ts'
-import { attachmentName } from '../../../src/core/names/volume-names.ts'
+import { attachmentName, csiUniqueName } from '../../../src/core/names/volume-names.ts'
 import {
   ALIVE,
   attachment,
@@ -19,6 +20,8 @@ import {
   uniqueName,
   volume,
 } from '../../helpers/cluster-builder.ts'
+import { DRIVER as NODE_DRIVER } from '../../helpers/node-builder.ts'
+import { ledgerOf, STAGED, unwanted } from '../fleet/fleet-nodes.ts'
 
 const explain = (state: ClusterState, what: string) =>
   clusterExplainer(state, clusterOptions(), planCluster(state, clusterOptions())).explain(what)
@@ -177,4 +180,15 @@ it('a pod of a shared volume is not concerned by other nodes, one of an exclusiv
     explain(two(modes), 'default/web-0').operations.map(({ kind, node: on }) => `${kind} ${on}`)
   expect(kinds(['ReadWriteMany'])).toEqual(['AttachVolume a'])
   expect(kinds(['ReadWriteOnce'])).toEqual(['DetachVolume b', 'AttachVolume a'])
+})
+
+it('what snapshots of nodes show stands in the chain', () => {
+  const state = unwanted({}, { volumesInUse: [csiUniqueName(NODE_DRIVER, 'h-x')] })
+  const options = clusterOptions()
+  const there = ledgerOf('a', STAGED)
+  const plan = withFleet(planCluster(state, options), state, { ledgers: [there], defects: [] }, options)
+  const { chains, fleet = [] } = clusterExplainer(state, options, plan).explain('pv/pv-x')
+  expect(fleet.map(({ node: on, says }) => [on, says])).toEqual([['a', 'there']])
+  const says = chains.flatMap(({ links }) => links.flatMap((link) => (link.kind === 'Node' ? link.says : [])))
+  expect(says).toEqual([expect.stringContaining('its snapshot shows the volume staged at')])
 })
