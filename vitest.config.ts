@@ -29,6 +29,8 @@ const sideBySide = [
   'test/e2e/damaged-snapshot.test.ts',
   'test/privileged/{dead-mounts,deleting,hostile-content,killing,sub-paths,unmounting}.test.ts',
   'test/privileged/set-up/{atomic,empty-dir,flex,host-path,nfs,ownership-apart}.test.ts',
+  // Roots in which nothing is mounted but /proc and a /tmp; and nothing is mounted at all.
+  'test/package/{arm64,packages}.test.ts',
   // Servers and files alone, in a PID namespace of its own: nothing is mounted, and it waits for deadlines most of the time.
   'test/privileged/trust/endless-input.test.ts',
   // The same: what --cluster does, it does by the API alone.

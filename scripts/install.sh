@@ -58,10 +58,10 @@ is_ours() {
   found=$(sha256sum <"$prefix/$1") && grep -qxF "${found%% *}  $1" "$record"
 }
 
-# Directories that are empty now, and were made for volctl or would be missed by nobody.
+# Directories that are empty now, and were made for volctl or would be missed by nobody. What rmdir says of others goes nowhere.
 remove_empty() {
   directory=$(dirname "$1")
-  while [ "$directory" != . ] && rmdir "$prefix/$directory" 2>/dev/null; do
+  while [ "$directory" != . ] && rmdir "$prefix/$directory" 2>&-; do
     directory=$(dirname "$directory")
   done
 }

@@ -19,13 +19,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { writeDeb } from './package/deb.ts'
 import type { Arch } from './package/debian-libraries.ts'
-import { CAPTURE, EMULATOR, makeExecutable } from './package/executable.ts'
+import { CAPTURE, makeExecutable } from './package/executable.ts'
 import { about, type Effort } from './package/facts.ts'
 import { leastRoot } from './package/fetched.ts'
 import { type Image, makeImage, writeImageArchive } from './package/image.ts'
 import { krewManifest } from './package/krew.ts'
 import { writeRpm } from './package/rpm.ts'
-import { isInstalled, run } from './package/run.ts'
+import { EMULATOR, isInstalled, run } from './package/run.ts'
 import { writeTarball } from './package/tarball.ts'
 import { settle, writeTree } from './package/tree.ts'
 import { sourceDate } from './source-commit.ts'
@@ -39,18 +39,21 @@ export interface Packing {
   readonly arch: Arch
   readonly executable: string
   readonly effort: Effort
+  /** Of the packages; default: that of package.json. */
+  readonly version?: string
 }
 
 /** Writes tarball, .deb and .rpm beside each other; returns their common name, without an ending. */
-export async function makePackages(out: string, { arch, executable, effort }: Packing): Promise<string> {
+export async function makePackages(out: string, packing: Packing): Promise<string> {
+  const { arch, executable, effort, version = about.version } = packing
   const date = sourceDate(root)
-  const name = releaseName(arch)
+  const name = releaseName(arch, version)
   const work = mkdtempSync(join(tmpdir(), 'volctl-package-'))
   try {
     const plain = join(work, 'usr')
     await writeTree(plain, { arch, executable, libraries: false, date })
-    writeDeb(plain, arch, date, join(out, `${name}.deb`), effort)
-    writeRpm(plain, arch, date, join(out, `${name}.rpm`), effort)
+    writeDeb(plain, { arch, version, date, effort, path: join(out, `${name}.deb`) })
+    writeRpm(plain, { arch, version, date, effort, path: join(out, `${name}.rpm`) })
     await writeTree(join(work, name), { arch, executable, libraries: true, date })
     writeTarball(work, name, date, join(out, `${name}.tar.gz`), effort)
   } finally {
@@ -59,8 +62,8 @@ export async function makePackages(out: string, { arch, executable, effort }: Pa
   return join(out, name)
 }
 
-function releaseName(arch: Arch): string {
-  return `volctl-${about.version}-linux-${arch}`
+function releaseName(arch: Arch, version: string = about.version): string {
+  return `volctl-${version}-linux-${arch}`
 }
 
 /** Runs what was made, with the oldest glibc that it is for; another machine's under an emulator. */

@@ -66,6 +66,17 @@ export const GLIBC: DebianPackage = {
   },
 }
 
+/** A kubectl that distributions have, old and static: the tests call volctl through it. */
+export const KUBECTL: DebianPackage = {
+  name: 'kubernetes-client',
+  version: '1.20.5+really1.20.2-1',
+  source: 'kubernetes',
+  sha256: {
+    x64: '62561f55823c2f08b84a007ea935a0c0c7c34cc7b228357995d0b921caa7a3ea',
+    arm64: 'bd4f6be7d350c45836d3bcc32e427b01ede2aacc77434b1f790f0ff1d87c5fe5',
+  },
+}
+
 /** A package of which an image has some files. */
 export interface ImagePackage extends DebianPackage {
   /** Which, by their paths in the package. */

@@ -9,7 +9,7 @@ import { build } from 'esbuild'
 import { SAME_BYTES, TIERS } from '../build.ts'
 import type { Arch } from './debian-libraries.ts'
 import { leastRoot, nodeFolder } from './fetched.ts'
-import { isInstalled, run } from './run.ts'
+import { EMULATOR, isInstalled, run } from './run.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 /** A recorded node. */
@@ -18,8 +18,6 @@ export const CAPTURE = join(root, 'test', 'fixtures', 'captures', 'forcedel-kill
 const WARM_UP = ['plan', '--orphans', '--snapshot', CAPTURE]
 /** As the libraries lie in a tarball, and in the root of an image. */
 const LIBRARIES = '$ORIGIN/../lib/volctl'
-/** Of Debian's qemu-user-static: runs programs for arm64 on x64. */
-export const EMULATOR = 'qemu-aarch64-static'
 const FOREIGN: Readonly<Record<Arch, string>> = { x64: 'x86_64-linux-gnu-', arm64: 'aarch64-linux-gnu-' }
 
 export interface Made {

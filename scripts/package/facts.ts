@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import pjson from '../../package.json' with { type: 'json' }
+import type { Arch } from './debian-libraries.ts'
 
 export const about = {
   version: pjson.version,
@@ -14,8 +15,19 @@ export const about = {
   ],
 } as const
 
-/** How hard to compress: a release is small, a test is quick. */
+/** A release is compressed as small as it gets; what a test makes not at all. */
 export type Effort = 'small' | 'quick'
+
+/** A package of a distribution, to be made of a tree. */
+export interface Package {
+  readonly arch: Arch
+  readonly version: string
+  /** What every file is dated, in seconds. */
+  readonly date: number
+  readonly effort: Effort
+  /** The file to write. */
+  readonly path: string
+}
 
 /** The size of all files below, rounded up. */
 export function kibibytes(path: string): number {

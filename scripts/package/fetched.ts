@@ -10,6 +10,7 @@ import {
   GLIBC,
   IMAGE_PACKAGES,
   type ImagePackage,
+  KUBECTL,
   LIBRARIES,
 } from './debian-libraries.ts'
 import { run } from './run.ts'
@@ -88,6 +89,11 @@ export async function leastRoot(arch: Arch): Promise<string> {
   })
 }
 
+/** Debian's kubectl. */
+export async function kubectl(arch: Arch): Promise<string> {
+  return join(await debianFolder(KUBECTL, arch), 'usr', 'bin', 'kubectl')
+}
+
 /** What an image has of Debian's packages, each with the folder in which it is unpacked. */
 export async function imageParts(arch: Arch): Promise<readonly (ImagePackage & { readonly folder: string })[]> {
   return await Promise.all(IMAGE_PACKAGES.map(async (each) => ({ ...each, folder: await debianFolder(each, arch) })))
@@ -98,7 +104,7 @@ async function debianFolder(wanted: DebianPackage, arch: Arch): Promise<string> 
   const file = `${name}_${version}_${DEBIAN_ARCH[arch]}.deb`
   if (existsSync(join(CACHE, file))) return join(CACHE, file)
   const letters = source.startsWith('lib') ? 4 : 1
-  const answer = await fetch(`${archive()}/pool/main/${source.slice(0, letters)}/${source}/${file}`)
+  const answer = await fetch(`${archive()}/pool/main/${source.slice(0, letters)}/${source}/${encodeURIComponent(file)}`)
   if (!answer.ok) throw new Error(`${answer.url}: ${answer.status} ${answer.statusText}`)
   const bytes = await answer.bytes()
   return unpacked(file, (fresh) => {
@@ -111,7 +117,7 @@ async function debianFolder(wanted: DebianPackage, arch: Arch): Promise<string> 
 }
 
 /** Debian's archive, where this machine has it from. */
-function archive(): string {
+export function archive(): string {
   const [site] = run('apt-get', ['indextargets', '--format', '$(SITE)', 'Created-By: Packages', 'Label: Debian']).split(
     '\n',
   )

@@ -1,18 +1,19 @@
 /** An RPM package: the tree below /usr, and what it needs from the system. */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Arch } from './debian-libraries.ts'
-import { about, type Effort } from './facts.ts'
+import { about, type Package } from './facts.ts'
 import { run } from './run.ts'
+import { COMPLETIONS } from './tree.ts'
 
 const RPM_ARCH: Readonly<Record<Arch, string>> = { x64: 'x86_64', arm64: 'aarch64' }
 
 /** @param prefix the tree, without libraries */
-export function writeRpm(prefix: string, arch: Arch, date: number, path: string, effort: Effort): void {
+export function writeRpm(prefix: string, { arch, version, date, effort, path }: Package): void {
   const work = mkdtempSync(join(tmpdir(), 'volctl-rpm-'))
   try {
-    writeFileSync(join(work, 'volctl.spec'), spec(prefix))
+    writeFileSync(join(work, 'volctl.spec'), spec(prefix, version))
     const defines = {
       _topdir: work,
       // Debian's rpm would write where Debian's own tools look.
@@ -25,7 +26,7 @@ export function writeRpm(prefix: string, arch: Arch, date: number, path: string,
       __os_install_post: '%{nil}',
       debug_package: '%{nil}',
       _build_id_links: 'none',
-      _binary_payload: effort === 'small' ? 'w6.xzdio' : 'w1.gzdio',
+      _binary_payload: effort === 'small' ? 'w6.xzdio' : 'w.ufdio',
     }
     const args = Object.entries(defines).flatMap(([name, value]) => ['--define', `${name} ${value}`])
     run('rpmbuild', ['-bb', '--target', `${RPM_ARCH[arch]}-linux`, ...args, join(work, 'volctl.spec')], {
@@ -38,15 +39,14 @@ export function writeRpm(prefix: string, arch: Arch, date: number, path: string,
   }
 }
 
-function spec(prefix: string): string {
+function spec(prefix: string, version: string): string {
   return `Name: volctl
-Version: ${about.version}
+Version: ${version}
 Release: 1
 Summary: ${about.summary.replace(/^./, (first) => first.toUpperCase())}
 License: ${about.license}
 AutoReqProv: no
 Requires: glibc >= 2.28, libstdc++, libgcc, libatomic, util-linux
-Provides: volctl = ${about.version}
 
 %description
 ${about.description.join('\n')}
@@ -62,8 +62,12 @@ cp -a ${prefix} %{buildroot}/usr
 %doc /usr/share/doc/volctl
 /usr/share/man/man7/*
 /usr/share/man/man8/*
-/usr/share/bash-completion/completions/volctl
-/usr/share/zsh/site-functions/_volctl
-/usr/share/fish/vendor_completions.d/volctl.fish
+${Object.values(COMPLETIONS).map(withFolders).join('\n')}
 `
+}
+
+/** With its two directories: those of a shell that is not installed are nobody else's, and would be left behind. */
+function withFolders(path: string): string {
+  const folder = dirname(path)
+  return [`%dir /usr/${dirname(folder)}`, `%dir /usr/${folder}`, `/usr/${path}`].join('\n')
 }

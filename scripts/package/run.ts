@@ -1,12 +1,15 @@
 /** Programs that packaging needs, with what to install where one is missing. */
 import { execFileSync } from 'node:child_process'
 
+/** Runs programs for arm64 on x64. */
+export const EMULATOR = 'qemu-aarch64-static'
+
 /** Debian's packages, by program. */
 const PACKAGES: Readonly<Record<string, string>> = {
   strip: 'binutils',
   'aarch64-linux-gnu-strip': 'binutils-aarch64-linux-gnu',
   patchelf: 'patchelf',
-  'qemu-aarch64-static': 'qemu-user-static',
+  [EMULATOR]: 'qemu-user-static',
   rpmbuild: 'rpm',
   'dpkg-deb': 'dpkg',
   minisign: 'minisign',

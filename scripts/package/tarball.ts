@@ -21,5 +21,5 @@ export function archiveOf(parent: string, names: readonly string[], date: number
 
 /** As `gzip -n`: no name, no time. */
 export function compressed(archive: Buffer, effort: Effort): Buffer {
-  return gzipSync(archive, { level: effort === 'small' ? constants.Z_BEST_COMPRESSION : constants.Z_BEST_SPEED })
+  return gzipSync(archive, { level: effort === 'small' ? constants.Z_BEST_COMPRESSION : constants.Z_NO_COMPRESSION })
 }

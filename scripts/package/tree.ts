@@ -18,11 +18,11 @@ import { run } from './run.ts'
 export const root = join(import.meta.dirname, '..', '..')
 export const DOCUMENTS = ['LICENSE', 'THIRD_PARTY_LICENSES', 'sbom.cdx.json', 'CHANGELOG.md']
 /** By the shell that `volctl completion` prints them for. */
-const COMPLETIONS: Readonly<Record<string, string>> = {
+export const COMPLETIONS = {
   bash: 'share/bash-completion/completions/volctl',
   zsh: 'share/zsh/site-functions/_volctl',
   fish: 'share/fish/vendor_completions.d/volctl.fish',
-}
+} as const
 
 export interface Contents {
   readonly arch: Arch

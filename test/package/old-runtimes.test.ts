@@ -52,14 +52,12 @@ describe.skipIf(unless !== undefined)(`older Node.js${unless === undefined ? '' 
       const program = installWith(oldNodeFolder(major), major)
       const { stdout } = await execa(program, ['--version'])
       expect(stdout).toMatch(new RegExp(`^volctl/${pjson.version} linux-x64 node-v${major}\\.`))
-      for (const args of PLANS) {
-        const {
-          exitCode,
-          stderr,
-          stdout: text,
-        } = await execa(program, args, { reject: false, stripFinalNewline: false })
-        expect({ status: exitCode, stderr, stdout: timeless(text) }).toEqual(await ownAnswer(args))
+      const compare = async (args: readonly string[]): Promise<void> => {
+        const told = await execa(program, args, { reject: false, stripFinalNewline: false })
+        const answer = { status: told.exitCode, stderr: told.stderr, stdout: timeless(told.stdout) }
+        expect(answer).toEqual(await ownAnswer(args))
       }
+      await Promise.all(PLANS.map(compare))
       const { VOLCTL_PROGRAM: before } = process.env
       process.env.VOLCTL_PROGRAM = program
       try {

@@ -1,0 +1,83 @@
+/** The executable by itself: what it answers, what it reads and writes, and whom it obeys. */
+import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { makeExecutable } from '../../scripts/package/executable.ts'
+import { volctl } from '../cli/run-volctl.ts'
+import { sweep, temporary } from '../helpers/left-behind.ts'
+import { CAPTURE, noPackages, ROOT, run, sha256, theExecutable, VERSION, where } from './roots.ts'
+
+const NOBODY = 65534
+const work = temporary('volctl-executable-')
+let executable: string
+
+afterAll(() => sweep(work))
+
+describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
+  beforeAll(async () => {
+    executable = await theExecutable(work)
+  })
+
+  it('has the same bytes when it is made again', async () => {
+    const again = join(work, 'again')
+    await makeExecutable('x64', join(ROOT, 'dist'), again)
+    expect(sha256(again)).toBe(sha256(executable))
+  })
+
+  it.each([
+    { args: ['--version'] },
+    { args: ['plan', '--orphans', '-o', 'json', '--snapshot', CAPTURE] },
+    { args: ['explain', 'S11'] },
+    { args: ['plan', '--help'] },
+    { args: ['plan', '--nonsense'] },
+    { args: ['version', '-o', 'json'] },
+  ])('answers as the npm package does: $args', async ({ args }) => {
+    const { status, stdout, stderr } = await volctl(args)
+    const timeless = (text: string): string => text.replace(/"createdAt": "[^"]*"/, '')
+    const mine = await run([executable, ...args], { stripFinalNewline: false })
+    expect({ ...mine, stdout: timeless(mine.stdout) }).toEqual({ status, stderr, stdout: timeless(stdout) })
+  })
+
+  it('S34: takes nothing from the environment of Node.js and OpenSSL', async () => {
+    const marker = join(work, 'marker')
+    writeFileSync(join(work, 'evil.cjs'), `require('fs').writeFileSync(${JSON.stringify(marker)}, '')`)
+    const env = {
+      NODE_OPTIONS: `--require=${join(work, 'evil.cjs')}`,
+      NODE_V8_COVERAGE: join(work, 'coverage'),
+      NODE_REDIRECT_WARNINGS: join(work, 'warnings'),
+      NODE_DEBUG_NATIVE: 'SEA',
+      NODE_EXTRA_CA_CERTS: join(work, 'evil.cjs'),
+      OPENSSL_CONF: join(work, 'evil.cnf'),
+      SSL_CERT_FILE: join(work, 'evil.cjs'),
+    }
+    const trace = join(work, 'trace')
+    const command = ['strace', '-f', '-e', 'trace=openat,execve', '-o', trace, executable, '--version']
+    const told = await run(command, { env })
+    expect(told).toMatchObject({ status: 0, stdout: expect.stringMatching(VERSION) })
+    expect(readFileSync(trace, 'utf8').match(/execve\(/g)).toHaveLength(2)
+    expect(readFileSync(trace, 'utf8')).not.toContain('evil')
+    expect([marker, env.NODE_V8_COVERAGE, env.NODE_REDIRECT_WARNINGS].filter((path) => existsSync(path))).toEqual([])
+  })
+
+  it.each([
+    { name: 'all may write to it', spoil: (path: string) => chmodSync(path, 0o757), why: 'can be written by others' },
+    { name: "it is another user's", spoil: (path: string) => chownSync(path, NOBODY, NOBODY), why: 'belongs to uid' },
+    {
+      name: 'all may write to its directory',
+      spoil: (path: string) => chmodSync(dirname(path), 0o777),
+      why: 'can be written',
+    },
+  ])('S33: root does not run it where $name', async ({ name, spoil, why }) => {
+    const copy = join(work, `spoilt ${name}`, 'volctl')
+    mkdirSync(dirname(copy))
+    copyFileSync(executable, copy)
+    spoil(copy)
+    const told = await run([copy, '--version'])
+    expect(told).toMatchObject({ status: 1, stdout: '' })
+    expect(told.stderr).toMatch(
+      /^volctl: not run as root: .+ Install volctl where only root may write, such as \/opt\.$/,
+    )
+    expect(told.stderr).toContain(why)
+    expect(await run([copy, 'check'])).toMatchObject({ status: 2, stdout: 'unknown: volctl cannot start' })
+  })
+})

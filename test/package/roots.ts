@@ -1,0 +1,121 @@
+/** Root directories that hold little else than what is tried in them, and programs that are run there. */
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { execa, type Options } from 'execa'
+import { makeExecutable } from '../../scripts/package/executable.ts'
+import { kubectl, leastRoot } from '../../scripts/package/fetched.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { noMounts } from '../helpers/namespace.ts'
+
+export const ROOT = join(import.meta.dirname, '..', '..')
+/** A recorded node; in each root it is /node.json. */
+export const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
+export const VERSION = /^volctl\/\d\S* linux-x64 node-v\S+$/
+
+/** Why packages cannot be tried here; undefined: they can. */
+export const noPackages = process.arch === 'x64' ? noMounts : 'made on x64'
+export const where = noPackages === undefined ? '' : ` (${noPackages})`
+
+/** The executable of this source: what test/e2e starts as well, where that is one; else made here. */
+export async function theExecutable(work: string): Promise<string> {
+  const { VOLCTL_PROGRAM: madeBefore } = process.env
+  if (madeBefore !== undefined) return madeBefore
+  mkdirSync(join(work, 'bin'))
+  return (await makeExecutable('x64', join(ROOT, 'dist'), join(work, 'bin', 'volctl'))).path
+}
+
+interface Ran {
+  readonly status: number | undefined
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export async function run(command: readonly string[], options: Options = {}): Promise<Ran> {
+  const [program = '', ...args] = command
+  const { exitCode, stdout, stderr } = await execa(program, args, { reject: false, stdin: 'ignore', ...options })
+  return { status: exitCode, stdout: String(stdout ?? ''), stderr: String(stderr ?? '') }
+}
+
+export const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
+
+/** The files below, by their whole paths. */
+export function filesBelow(directory: string): string[] {
+  const entries = readdirSync(directory, { withFileTypes: true, recursive: true })
+  return entries.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name))
+}
+
+/** Files and directories below, by their paths from there, each with its mode. */
+export function everythingBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((name) => `${name} ${lstatSync(join(directory, name)).mode.toString(8)}`)
+    .toSorted()
+}
+
+const BEYOND_GLIBC = /lib(?:stdc\+\+|atomic|gcc_s)\.so/
+
+/** What every distribution has, and what takes it away. */
+const DIRECTORIES = ['bin', 'proc', 'root', 'tmp', 'var/lib', 'usr/bin', 'usr/local', 'usr/share/doc']
+export const MANUALS = ['usr/share/man', 'usr/share/man/man7', 'usr/share/man/man8']
+
+/** A root directory with glibc, BusyBox and kubectl, and with the libraries that packages depend on, if asked. */
+export async function bareRoot(root: string, libraries: boolean): Promise<string> {
+  const filter = (path: string): boolean => libraries || !BEYOND_GLIBC.test(path)
+  cpSync(await leastRoot('x64'), root, { recursive: true, verbatimSymlinks: true, filter })
+  for (const each of [...DIRECTORIES, ...MANUALS]) mkdirSync(join(root, each), { recursive: true })
+  copyFileSync('/bin/busybox', join(root, 'bin', 'busybox'))
+  const { stdout } = await run(['/bin/busybox', '--list'])
+  for (const applet of stdout.split('\n').filter((each) => each !== 'busybox'))
+    symlinkSync('busybox', join(root, 'bin', applet))
+  await furnish(root)
+  return root
+}
+
+/** Puts into a root what is asked there. */
+export async function furnish(root: string): Promise<void> {
+  copyFileSync(CAPTURE, join(root, 'node.json'))
+  copyFileSync(await kubectl('x64'), join(root, 'usr', 'bin', 'kubectl'))
+}
+
+const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' }
+const ENTER = `mount -t proc proc "$0/proc" &&
+{ [ ! -e "$0/dev/null" ] || mount --bind /dev/null "$0/dev/null"; } && root=$0 && exec chroot "$root" "$@"`
+/** Nothing can be written but to /tmp, and nothing of /tmp can be run. */
+const ENTER_READ_ONLY = `mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" &&
+mount -t tmpfs -o noexec tmpfs "$0/tmp" && ${ENTER}`
+
+/** In that root, in a mount namespace of its own with /proc, and with nothing in the environment. */
+export async function inRoot(root: string, command: readonly string[], enter: string = ENTER): Promise<Ran> {
+  return await run(['unshare', '-m', 'sh', '-c', enter, root, ...command], { env: ENVIRONMENT, extendEnv: false })
+}
+
+/** The same, where the root file system is read-only and /tmp noexec. */
+export async function inReadOnlyRoot(root: string, command: readonly string[]): Promise<Ran> {
+  return await inRoot(root, command, ENTER_READ_ONLY)
+}
+
+/** More than any pipe or socket takes in before somebody reads. JSON may begin with spaces. */
+const AHEAD = Buffer.alloc(1 << 21, ' ')
+
+/**
+ * Starts `volctl plan` in a root, and comes back once it reads its snapshot.
+ *
+ * @returns gives it the rest, and waits for its end
+ */
+export async function beginPlan(root: string, program: string): Promise<() => Promise<Ran>> {
+  const command = ['-m', 'sh', '-c', ENTER, root, program, 'plan', '--snapshot', '-']
+  const child = spawn('unshare', command, { env: ENVIRONMENT, stdio: 'pipe' })
+  const status = new Promise<number | undefined>((resolve) => child.on('close', (code) => resolve(code ?? undefined)))
+  const answers = Promise.all([text(child.stdout), text(child.stderr)])
+  const snapshot = Buffer.concat([AHEAD, readFileSync(CAPTURE)])
+  await new Promise<void>((resolve, reject) =>
+    child.stdin.write(snapshot.subarray(0, AHEAD.length), (error) => (error == null ? resolve() : reject(error))),
+  )
+  return async () => {
+    child.stdin.end(snapshot.subarray(AHEAD.length))
+    const [stdout, stderr] = await answers
+    return { status: await status, stdout, stderr }
+  }
+}

@@ -1,0 +1,32 @@
+import { defineConfig } from 'vitest/config'
+import { emulatedPool } from './test/helpers/arm64/emulated.ts'
+
+/** In what the machine has a say: numbers of devices, bytes and their order, modes and owners, what /proc and the kernel print. */
+const OF_THE_MACHINE = [
+  'test/block/*.test.ts',
+  'test/desired/content-bytes.test.ts',
+  'test/files/ownership-bits.test.ts',
+  'test/grpc/{generated,grpc-frame,grpc-status}.test.ts',
+  'test/host/*.test.ts',
+  'test/mountinfo/{covers,copies,linked-mounts,propagation,references}.test.ts',
+  'test/processes/{capabilities,pod-cgroups}.test.ts',
+  'test/trust/{listeners,parse-json}.test.ts',
+]
+
+/**
+ * Unit tests under Node.js for arm64: `npm run test:arm64`. With VOLCTL_ARM64=all, any can be named that starts no Node.js of its
+ * own, such as test/reconcile.
+ */
+export default defineConfig({
+  test: {
+    pool: await emulatedPool(),
+    include: process.env.VOLCTL_ARM64 === 'all' ? ['test/**/*.test.ts'] : OF_THE_MACHINE,
+    // One worker for all: it takes an emulator seconds to start one.
+    isolate: false,
+    fileParallelism: false,
+    // Ten times as slow.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
+    env: { NO_COLOR: '1', TZ: 'UTC', LC_ALL: 'C.UTF-8' },
+  },
+})
