@@ -5,7 +5,13 @@ import { planToReview } from '../core/apply/plan-to-review.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { applyWords } from '../core/cli/apply-words.ts'
 import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
-import { clusterApplyFlags, clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import {
+  clusterApplyFlags,
+  clusterFlags,
+  clusterOptions,
+  nodesFlag,
+  requireFlagsOfScope,
+} from '../core/cli/cluster-flags.ts'
 import { confirm } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
@@ -129,6 +135,7 @@ export default class Apply extends VolctlCommand {
     verbose: verboseFlag('Print on standard error what was read, how long that took, and each step of the operations.'),
     ...apiFlags,
     ...nodeFlags,
+    ...nodesFlag,
     ...planFlags,
     ...clusterFlags,
     ...clusterApplyFlags,
@@ -199,7 +206,7 @@ export default class Apply extends VolctlCommand {
   /** The other scope shares only flags and manners: it needs no root, and changes nothing on this machine. */
   async #toCluster(
     flags: Parameters<typeof planOptions>[0] & {
-      readonly node?: string | undefined
+      readonly node?: readonly string[] | undefined
       readonly nodes?: string | undefined
       readonly kubeconfig?: string | undefined
       readonly context?: string | undefined

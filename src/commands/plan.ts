@@ -1,6 +1,6 @@
 import { Flags, type Interfaces } from '@oclif/core'
 import { applyWords } from '../core/cli/apply-words.ts'
-import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -72,6 +72,7 @@ export default class Plan extends VolctlCommand {
     ...pagerFlag,
     ...apiFlags,
     ...nodeFlags,
+    ...nodesFlag,
     ...planFlags,
     ...clusterFlags,
   }

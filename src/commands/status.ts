@@ -1,5 +1,5 @@
 import { Args, type Interfaces } from '@oclif/core'
-import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -70,6 +70,7 @@ export default class Status extends VolctlCommand {
     ...pagerFlag,
     ...apiFlags,
     ...nodeFlags,
+    ...nodesFlag,
     pod,
     namespace,
     volume,

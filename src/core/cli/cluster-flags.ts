@@ -7,12 +7,23 @@ import type { PlanOptions } from '../plan/plan.ts'
 
 const group = { helpGroup: 'CLUSTER' }
 
+/** Of the commands that have both passes, in the place of the one name of a node's pass. */
+export const nodesFlag = {
+  node: Flags.string({
+    multiple: true,
+    multipleNonGreedy: true,
+    helpValue: 'NAME',
+    summary:
+      "The node's name. Default: found from the kubelet. With --cluster: only these nodes, separated by commas; repeatable.",
+  }),
+}
+
 /** Flags of the commands that have a pass over the whole cluster. */
 export const clusterFlags = {
   cluster: Flags.boolean({
     ...group,
     summary:
-      "The attach/detach controller's pass over all nodes, from the API server alone: needs no node and no root. --node then narrows it to nodes, separated by commas.",
+      "The attach/detach controller's pass over all nodes, from the API server alone: needs no node and no root.",
   }),
   'node-gone': Flags.string({
     ...group,
@@ -79,6 +90,8 @@ export function requireFlagsOfScope(flags: Given): void {
   if (flags.cluster !== true) {
     const [flag] = CLUSTER_ONLY.filter(isGiven)
     if (flag !== undefined) throw wrongScope(flag, 'is for the pass over the whole cluster', 'Add --cluster.')
+    if ([flags.node].flat().length > 1)
+      throw new VolctlError('Usage', 'a pass over one node takes one --node', { hint: 'Give one, or add --cluster.' })
     return
   }
   if (flags.nodes === '-' && flags.snapshot === '-')
@@ -97,7 +110,9 @@ function wrongScope(flag: string, why: string, hint: string): VolctlError {
 /** The options of a pass over the cluster. @param options those that both passes have */
 export function clusterOptions(flags: Given, options: PlanOptions): ClusterOptions {
   const { settleMs, acceptOutage, acceptInsecureApi, only, skip, pods, namespaces, volumes, max } = options
-  const nodes = typeof flags.node === 'string' ? flags.node.split(',').filter((name) => name !== '') : undefined
+  const nodes = (flags.node as readonly string[] | undefined)
+    ?.flatMap((each) => each.split(','))
+    .filter((name) => name !== '')
   return {
     settleMs,
     ...defined({

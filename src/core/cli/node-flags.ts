@@ -50,7 +50,8 @@ export interface NodeChoice {
 interface NodeFlagValues {
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
-  readonly node?: string | undefined
+  /** A command that also has a pass over the cluster takes several; those of a node take one. */
+  readonly node?: string | readonly string[] | undefined
   readonly 'root-dir'?: string | undefined
   readonly 'runtime-endpoint'?: string | undefined
   readonly 'host-root'?: string | undefined
@@ -61,7 +62,7 @@ export function nodeChoice(flags: NodeFlagValues): NodeChoice {
     ...defined({
       kubeconfig: flags.kubeconfig === undefined ? undefined : callerPath(flags.kubeconfig),
       context: flags.context,
-      node: flags.node,
+      node: [flags.node].flat()[0],
       rootDir: flags['root-dir'],
       runtimeEndpoint: flags['runtime-endpoint'],
       hostRoot: flags['host-root'],
