@@ -55,29 +55,6 @@ it('an apply computes the pass over the whole cluster before its first operation
   expect(paths.filter((path) => path.startsWith('/api/v1/persistentvolumes?'))).toHaveLength(2)
 })
 
-it('the attaches of a few seconds share one list of all attachments', async () => {
-  const wanted = names(OPERATIONS, 'new-')
-  await api.put(...wanted.flatMap(claimed), ...wanted.map((each) => pod(`p-${each}`, 'here', each)))
-  await using _ = await startAttacher(api, { driver: DRIVER })
-  const plan = await planOf(clientOf(api))
-  let lists = 0
-  const client = clientOf(api)
-  const counting = new Proxy(client, {
-    get: (target, key) => {
-      const value = Reflect.get(target, key, target)
-      if (typeof value !== 'function') return value
-      return (path: string, ...rest: unknown[]) => {
-        if (key === 'walk' && path.endsWith('/volumeattachments')) lists++
-        return value.call(target, path, ...rest)
-      }
-    },
-  })
-  const { result } = await apply(counting, plan)
-  expect(result.outcomes.map(({ state }) => state)).toEqual(wanted.map(() => 'done'))
-  // One at the beginning, one at the end; between them one, or a few on a slow machine.
-  expect(lists).toBeLessThan(2 + OPERATIONS)
-})
-
 describe('the part of a cluster that an operation rests on', () => {
   /** Each node has a pod with a volume, and one a volume that it does not need any more. */
   const ofSize = (nodes: number) => {

@@ -28,12 +28,6 @@ export interface ClusterRunParts {
   readonly signal: AbortSignal | undefined
 }
 
-/**
- * In a large cluster a list of all attachments takes seconds, and nobody but this apply changes any: the controller is dead, which is asked
- * before each operation, and the lease keeps other applies away. What the apply itself changes is known.
- */
-const SAME_BATCH_MS = 5000
-
 export class ClusterRun {
   readonly parts: ClusterRunParts
   readonly outcomes = new Map<string, Outcome>()
@@ -44,8 +38,6 @@ export class ClusterRun {
   /** By the last look at each part of it. */
   cluster: KnownCluster
   readonly #first: ClusterPlan
-  /** When the last list of all attachments was begun. */
-  #listedAt = Number.NEGATIVE_INFINITY
   readonly #begun = new Map<string, number>()
 
   constructor(parts: ClusterRunParts, state: ClusterState, first: ClusterPlan) {
@@ -82,11 +74,7 @@ export class ClusterRun {
 
   /** Reads what the operation rests on, and lays it over the cluster. @throws ApiError */
   async look(operation: ClusterOperation): Promise<void> {
-    const began = performance.now()
-    const isListed = began - this.#listedAt < SAME_BATCH_MS
-    const look = await lookAtVolume(this.parts.client, this.cluster, operation, { isListed })
-    if (look.attachments.of === undefined) this.#listedAt = began
-    this.cluster.lay(look)
+    this.cluster.lay(await lookAtVolume(this.parts.client, this.cluster, operation))
   }
 
   #requireNoController(): void {

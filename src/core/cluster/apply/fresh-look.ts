@@ -48,23 +48,20 @@ const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-mana
 
 /**
  * @param cluster as it is known until now: of the look it decides only which claims are asked for
- * @param isListed the list of all attachments was read a moment ago: of them only the operation's own is read again
  * @throws ApiError if anything of it cannot be read: nothing is done then
  */
 export async function lookAtVolume(
   client: KubeClient,
   cluster: KnownCluster,
   operation: ClusterOperation,
-  { isListed = false, signal }: { readonly isListed?: boolean; readonly signal?: AbortSignal } = {},
 ): Promise<FreshLook> {
-  const reader = new FreshReader(client, cluster, signal)
+  const reader = new FreshReader(client, cluster)
   const { volume, attachment } = operation
   const isAttach = operation.kind === 'AttachVolume'
-  const needsAll = isAttach && !isListed
   // Pods after the rest, so that no attachment or Node is younger than the pods that want it; and at the very end, who acts.
   const [node, attachments, fresh] = await Promise.all([
     reader.node(operation.node),
-    needsAll ? reader.allAttachments() : reader.attachment(attachment.name),
+    isAttach ? reader.allAttachments() : reader.attachment(attachment.name),
     volume.persistentVolume === undefined ? undefined : reader.volume(volume.persistentVolume),
   ])
   const namespaces = isAttach ? [...new Set(operation.pods.flatMap(({ namespace }) => namespace ?? []))] : []
@@ -74,7 +71,7 @@ export async function lookAtVolume(
   return {
     capturedAt: new Date(Date.now() + (client.clockSkewMs ?? 0)).toISOString(),
     ...{ controller, node },
-    attachments: { records: attachments, ...(!needsAll && { of: attachment.name }) },
+    attachments: { records: attachments, ...(!isAttach && { of: attachment.name }) },
     pods: { namespaces, records: pods },
     volumes: {
       asked: volume.persistentVolume === undefined ? [] : [volume.persistentVolume],
@@ -90,12 +87,8 @@ export function restsOnDriver({ reason, steps }: ClusterOperation): boolean {
 }
 
 /** The whole cluster, in the place of everything that was known. @throws VolctlError */
-export async function lookAtAll(
-  client: KubeClient,
-  { head }: KnownCluster,
-  signal?: AbortSignal,
-): Promise<ClusterState> {
-  const state = await readCluster({ client, ...defined({ signal }) })
+export async function lookAtAll(client: KubeClient, { head }: KnownCluster): Promise<ClusterState> {
+  const state = await readCluster({ client })
   const { leaseAtEnd, lease, ...controller } = state.controller
   return {
     ...state,
@@ -106,12 +99,10 @@ export async function lookAtAll(
 class FreshReader {
   readonly #client: KubeClient
   readonly #cluster: KnownCluster
-  readonly #signal: AbortSignal | undefined
 
-  constructor(client: KubeClient, cluster: KnownCluster, signal: AbortSignal | undefined) {
+  constructor(client: KubeClient, cluster: KnownCluster) {
     this.#client = client
     this.#cluster = cluster
-    this.#signal = signal
   }
 
   async controllerLease(): Promise<ClusterState['controller']> {
@@ -179,7 +170,7 @@ class FreshReader {
           for (const record of kept) if (record !== undefined) records.push(record)
         },
       },
-      { query, signal: this.#signal },
+      { query },
     )
     return records
   }
@@ -222,7 +213,7 @@ class FreshReader {
 
   async #get<T>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
     try {
-      return await getObject(this.#client, resource, key, { signal: this.#signal })
+      return await getObject(this.#client, resource, key)
     } catch (error) {
       if (error instanceof ApiError && error.isAbsent) return undefined
       throw error
