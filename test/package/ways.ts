@@ -71,7 +71,13 @@ async function provideRpms(root: string): Promise<void> {
   ])
 }
 
-const dpkg = (root: string, ...args: readonly string[]): string[] => ['dpkg', `--root=${root}`, ...args]
+// Its log would be the machine's.
+const dpkg = (root: string, ...args: readonly string[]): string[] => [
+  'dpkg',
+  '--log=/dev/null',
+  `--root=${root}`,
+  ...args,
+]
 
 const DEB_DEPENDENCIES = ['libc6', 'libstdc++6', 'libgcc-s1', 'libatomic1', 'util-linux', 'mount']
 
@@ -186,7 +192,11 @@ const DEBIAN: Way = {
   name: '.deb, in Debian made by debootstrap',
   beside: /^(var\/(lib\/(apt|dpkg|systemd)|cache|log)|etc\/ld\.so\.cache)/,
   prepare: debootstrap,
-  lack: { ...(DEB.lack as NonNullable<Way['lack']>), says: /libatomic1/, provide: async () => undefined },
+  lack: {
+    ...(DEB.lack as NonNullable<Way['lack']>),
+    says: /libatomic1/,
+    provide: async (root) => must([dpkg(root, '--purge', 'volctl')]),
+  },
   install: (root, path) => [bring(root, path), apt(root, 'install', `/${basename(path)}`), takeAway(root, path)],
   remove: (root) => [apt(root, 'purge', '--autoremove', 'volctl')],
   find: [
