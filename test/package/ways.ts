@@ -9,7 +9,7 @@ export interface Way {
   readonly ending: 'deb' | 'rpm' | 'tar.gz'
   /** Where its files go, below the root. */
   readonly prefix: 'usr' | 'usr/local'
-  /** What it may leave or change that is not volctl's: databases, caches and logs. */
+  /** What it may leave or change that is not volctl's: databases, caches and logs, what fish makes of itself. */
   readonly beside: RegExp
   /** A root that lacks what volctl depends on, where that is asked for. */
   readonly prepare: (root: string) => Promise<unknown>
@@ -190,7 +190,7 @@ const TARBALL: Way = {
 const DEBIAN: Way = {
   ...DEB,
   name: '.deb, in Debian made by debootstrap',
-  beside: /^(var\/(lib\/(apt|dpkg|systemd)|cache|log)|etc\/ld\.so\.cache)/,
+  beside: /^(var\/(lib\/(apt|dpkg|systemd)|cache|log)|etc\/ld\.so\.cache|root\/\.(config|local))/,
   prepare: debootstrap,
   lack: {
     ...(DEB.lack as NonNullable<Way['lack']>),
