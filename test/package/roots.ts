@@ -1,7 +1,7 @@
 /** Root directories that hold little else than what is tried in them, and programs that are run there. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { execa, type Options } from 'execa'
@@ -47,11 +47,12 @@ export function filesBelow(directory: string): string[] {
   return entries.filter((entry) => !entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name))
 }
 
-/** Files and directories below, by their paths from there, each with its mode. */
+/** Files and directories below, by their paths from there, each with its type and mode. Links are not followed: /dev has some to /proc. */
 export function everythingBelow(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .map((name) => `${name} ${lstatSync(join(directory, name)).mode.toString(8)}`)
-    .toSorted()
+  const found = execFileSync('find', [directory, '-xdev', '-mindepth', '1', '-printf', '%P %y%m\\n'], {
+    maxBuffer: 1 << 26,
+  })
+  return found.toString().trimEnd().split('\n').toSorted()
 }
 
 const BEYOND_GLIBC = /lib(?:stdc\+\+|atomic|gcc_s)\.so/
@@ -109,6 +110,8 @@ export async function beginPlan(root: string, program: string): Promise<() => Pr
   const child = spawn('unshare', command, { env: ENVIRONMENT, stdio: 'pipe' })
   const status = new Promise<number | undefined>((resolve) => child.on('close', (code) => resolve(code ?? undefined)))
   const answers = Promise.all([text(child.stdout), text(child.stderr)])
+  // The write below says so as well.
+  child.stdin.on('error', () => undefined)
   const snapshot = Buffer.concat([AHEAD, readFileSync(CAPTURE)])
   await new Promise<void>((resolve, reject) =>
     child.stdin.write(snapshot.subarray(0, AHEAD.length), (error) => (error == null ? resolve() : reject(error))),

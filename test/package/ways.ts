@@ -9,7 +9,7 @@ export interface Way {
   readonly ending: 'deb' | 'rpm' | 'tar.gz'
   /** Where its files go, below the root. */
   readonly prefix: 'usr' | 'usr/local'
-  /** What it may leave or change that is not volctl's: databases, caches and logs. */
+  /** What it may leave or change that is not volctl's: databases, caches and logs, what fish makes of itself. */
   readonly beside: RegExp
   /** A root that lacks what volctl depends on, where that is asked for. */
   readonly prepare: (root: string) => Promise<unknown>
@@ -71,7 +71,13 @@ async function provideRpms(root: string): Promise<void> {
   ])
 }
 
-const dpkg = (root: string, ...args: readonly string[]): string[] => ['dpkg', `--root=${root}`, ...args]
+// Its log would be the machine's.
+const dpkg = (root: string, ...args: readonly string[]): string[] => [
+  'dpkg',
+  '--log=/dev/null',
+  `--root=${root}`,
+  ...args,
+]
 
 const DEB_DEPENDENCIES = ['libc6', 'libstdc++6', 'libgcc-s1', 'libatomic1', 'util-linux', 'mount']
 
@@ -184,9 +190,13 @@ const TARBALL: Way = {
 const DEBIAN: Way = {
   ...DEB,
   name: '.deb, in Debian made by debootstrap',
-  beside: /^(var\/(lib\/(apt|dpkg|systemd)|cache|log)|etc\/ld\.so\.cache)/,
+  beside: /^(var\/(lib\/(apt|dpkg|systemd)|cache|log)|etc\/ld\.so\.cache|root\/\.(config|local))/,
   prepare: debootstrap,
-  lack: { ...(DEB.lack as NonNullable<Way['lack']>), says: /libatomic1/, provide: async () => undefined },
+  lack: {
+    ...(DEB.lack as NonNullable<Way['lack']>),
+    says: /libatomic1/,
+    provide: async (root) => must([dpkg(root, '--purge', 'volctl')]),
+  },
   install: (root, path) => [bring(root, path), apt(root, 'install', `/${basename(path)}`), takeAway(root, path)],
   remove: (root) => [apt(root, 'purge', '--autoremove', 'volctl')],
   find: [

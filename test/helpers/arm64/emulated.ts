@@ -2,9 +2,8 @@
  * Workers of vitest that are Node.js for arm64, under qemu. Vitest itself, and whatever turns TypeScript into JavaScript, stay
  * programs of this machine.
  */
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ForksPoolWorker, type PoolOptions } from 'vitest/node'
 import { leastRoot, nodeFolder } from '../../../scripts/package/fetched.ts'
 import { EMULATOR } from '../../../scripts/package/run.ts'
@@ -18,11 +17,12 @@ export async function emulatedPool() {
   }
 }
 
-/** One program, as Node.js starts a child: the emulator with Node.js and the root in which its libraries are. */
+/** One program, as Node.js starts a child: the emulator with Node.js and the root in which its libraries are. It stays in their cache. */
 async function emulatedNode(): Promise<string> {
-  const path = join(mkdtempSync(join(tmpdir(), 'volctl-emulated-')), 'node')
+  const root = await leastRoot('arm64')
+  const path = join(dirname(root), 'emulated-node')
   const node = join(nodeFolder('arm64'), 'bin', 'node')
-  writeFileSync(path, `#!/bin/sh\nexec ${EMULATOR} -L '${await leastRoot('arm64')}' '${node}' "$@"\n`, { mode: 0o755 })
+  writeFileSync(path, `#!/bin/sh\nexec ${EMULATOR} -L '${root}' '${node}' "$@"\n`, { mode: 0o755 })
   return path
 }
 
