@@ -432,7 +432,7 @@ describe('Node.js is found', () => {
     async () => {
       const place = makePlace()
       const { bin } = install(join(place, 'volctl'), { modules: undefined })
-      const fake = write(join(place, 'bin', 'node'), '#!/bin/sh\necho "fake $3"\n', 0o755)
+      const fake = write(join(place, 'bin', 'node'), '#!/bin/sh\nfor last; do :; done; echo "fake $last"\n', 0o755)
       const env = { PATH: `/nonexistent:${dirname(fake)}:${process.env.PATH}` }
       expect(await run(bin, { ...plainly, env })).toMatchObject({
         exitCode: 0,

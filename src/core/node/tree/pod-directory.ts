@@ -99,9 +99,12 @@ function readLevels(walk: TreeWalk, directory: Draft, levels: number): void {
   }
 }
 
-/** Reads only the marker, with its directory. */
+/** P21. */
+const READY = 'ready'
+
+/** Reads only the marker, with its directory: asks for it by its name, and lists the directory only where it is not there. */
 function readMarker(walk: TreeWalk, path: string): void {
   const directory: Draft = { path, type: 'dir' }
-  if (walk.children(directory).length === 0) return
+  if (!walk.hasFile(`${path}/${READY}`) && walk.children(directory).length === 0) return
   walk.emit(directory)
 }

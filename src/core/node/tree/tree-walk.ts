@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync } from 'node:fs'
-import { baseName } from '../../actual/tree.ts'
+import { baseName, parentOf } from '../../actual/tree.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { STATE_FILES } from '../../plugins/state-files.ts'
 import type { MountPoints } from './mount-points.ts'
@@ -68,6 +68,15 @@ export class TreeWalk {
       this.emit(entry)
       return entry
     })
+  }
+
+  /** Adds a plain file that is there; false if it is not, or if something on the way to it is a mount. */
+  hasFile(path: string): boolean {
+    if (this.mountPoints.at(path) !== undefined || this.mountPoints.at(parentOf(path)) !== undefined) return false
+    const entry: Draft = { path, type: 'file' }
+    if (!lstatEntry(entry, this.absolute(path)) || entry.error !== undefined || entry.type !== 'file') return false
+    this.emit(entry)
+    return true
   }
 
   /** True for a directory, or a followed link to one. */
