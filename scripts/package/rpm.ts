@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import type { Arch } from './debian-libraries.ts'
 import { about, type Package } from './facts.ts'
 import { run } from './run.ts'
-import { COMPLETIONS } from './tree.ts'
+import { COMPLETIONS, KUBECTL_COMPLETION } from './tree.ts'
 
 const RPM_ARCH: Readonly<Record<Arch, string>> = { x64: 'x86_64', arm64: 'aarch64' }
 
@@ -58,6 +58,7 @@ cp -a ${prefix} %{buildroot}/usr
 %files
 %defattr(-,root,root,-)
 /usr/bin/kubectl-volctl
+/usr/${KUBECTL_COMPLETION}
 /usr/bin/volctl
 %doc /usr/share/doc/volctl
 /usr/share/man/man7/*

@@ -24,6 +24,9 @@ export const COMPLETIONS = {
   fish: 'share/fish/vendor_completions.d/volctl.fish',
 } as const
 
+/** kubectl starts a program of this name for TAB after `kubectl volctl`. */
+export const KUBECTL_COMPLETION = 'bin/kubectl_complete-volctl'
+
 export interface Contents {
   readonly arch: Arch
   readonly executable: string
@@ -46,6 +49,9 @@ export async function writeTree(prefix: string, { arch, executable, libraries, d
     mkdirSync(dirname(join(prefix, name)), { recursive: true })
     writeFileSync(join(prefix, name), text)
   }
+  const plugin = join(prefix, KUBECTL_COMPLETION)
+  writeFileSync(plugin, run(join(root, 'bin', 'volctl'), ['completion', 'kubectl']))
+  chmodSync(plugin, 0o755)
   for (const name of DOCUMENTS) put(prefix, `share/doc/volctl/${name}`, join(root, name))
   for (const folder of ['deploy', 'schema'])
     cpSync(join(root, folder), join(prefix, 'share', 'doc', 'volctl', folder), { recursive: true })
