@@ -16,13 +16,14 @@ export class MountPiece {
   /**
    * @param bytes whole lines; they are copied
    * @param firstLine the number of the first one, for messages
+   * @param decoded the same as a string, where there is one: then it is not made a second time
    * @throws VolctlError MountinfoDamaged, naming the line
    */
-  constructor(bytes: Buffer, firstRow: number, firstLine: number) {
+  constructor(bytes: Buffer, firstRow: number, firstLine: number, decoded?: string) {
     this.columns = scanLines(bytes, firstLine)
     this.firstRow = firstRow
-    this.text = bytes.toString('latin1')
     this.isAscii = isAscii(bytes)
+    this.text = this.isAscii && decoded !== undefined ? decoded : bytes.toString('latin1')
   }
 
   /** A field, its escapes decoded. @param start, end offsets in bytes */

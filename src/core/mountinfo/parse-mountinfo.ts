@@ -21,7 +21,7 @@ const PIECE = 256 * 1024
  * @throws VolctlError MountinfoDamaged, naming the line
  */
 export function parseMountinfo(text: string | Buffer): MountTable {
-  return parsePieces(cut(typeof text === 'string' ? Buffer.from(text) : text))
+  return parsePieces(typeof text === 'string' ? cutText(text) : cut(text))
 }
 
 /**
@@ -30,17 +30,30 @@ export function parseMountinfo(text: string | Buffer): MountTable {
  * @param pieces whole lines each; a piece may be overwritten when the next one is asked for
  * @throws VolctlError MountinfoDamaged, naming the line
  */
-export function parsePieces(pieces: Iterable<Buffer>): MountTable {
+export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
   const parsed: MountPiece[] = []
   let row = 0
   let line = 1
-  for (const bytes of pieces) {
-    const piece = new MountPiece(bytes, row, line)
+  for (const given of pieces) {
+    const piece =
+      typeof given === 'string'
+        ? new MountPiece(Buffer.from(given), row, line, given)
+        : new MountPiece(given, row, line)
     parsed.push(piece)
     row += piece.columns.size
     line += piece.columns.lines
   }
   return new PieceTable(parsed, row)
+}
+
+/** Slices share the memory of the whole, which a snapshot keeps. */
+function* cutText(text: string): Iterable<string> {
+  for (let from = 0; from < text.length; ) {
+    const newline = from + PIECE < text.length ? text.indexOf('\n', from + PIECE) : -1
+    const end = newline === -1 ? text.length : newline + 1
+    yield text.slice(from, end)
+    from = end
+  }
 }
 
 function* cut(bytes: Buffer): Iterable<Buffer> {
