@@ -91,7 +91,7 @@ export const CLUSTER_CODES = {
   DriverRemoved: {
     in: ['reason', 'problem'],
     means: 'no CSIDriver, no CSINode and no attacher knows the driver of the VolumeAttachment: nobody will detach it',
-    next: 'Install the driver again. If it is gone for good, detach the volume in the storage system; then --strip-finalizers.',
+    next: 'Install the driver again. If it is gone for good, detach the volume in the storage system; then: volctl plan --cluster --strip-finalizers',
     rules: ['N59'],
   },
   MachineMayWrite: {

@@ -59,7 +59,7 @@ function stripObstacle({ options, state }: ClusterContext): ClusterBlocked | und
   return blockedBy(
     'NotAsked',
     'finalizers are taken off only on request: the storage system may still have the volume attached',
-    'Detach the volume in the storage system; then give --strip-finalizers.',
+    'Detach the volume in the storage system; then: volctl plan --cluster --strip-finalizers',
   )
 }
 

@@ -28,9 +28,9 @@ function reportGone(findings: ClusterFindings, driver: string, count: number): v
   findings.problem(
     'warning',
     'DriverRemoved',
-    shaped`no CSIDriver, CSINode or attacher knows driver ${driver}, and ${count} of its VolumeAttachments are left: nobody will detach them`,
+    shaped`no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach the VolumeAttachments that are left of it: ${count}`,
     { driver },
-    'Install the driver again; or, once the storage system has detached the volumes: --strip-finalizers.',
+    'Install the driver again. Or, once the storage system has detached the volumes: volctl plan --cluster --strip-finalizers',
   )
 }
 
@@ -41,7 +41,7 @@ function reportSilent(context: ClusterContext, findings: ClusterFindings, driver
   findings.problem(
     'error',
     'AttacherSilent',
-    shaped`no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and ${pending} VolumeAttachments wait for it`,
+    shaped`no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and VolumeAttachments wait for it: ${pending}`,
     { driver },
     "Look at the driver's controller pods (kubectl get pods -A), and at the log of their attacher container.",
   )
