@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { noSideBySide } from './test/helpers/namespace.ts'
 
@@ -33,7 +34,9 @@ const sideBySide = [
   'test/package/{arm64,packages}.test.ts',
   // Servers and files alone, in a PID namespace of its own: nothing is mounted, and it waits for deadlines most of the time.
   'test/privileged/trust/endless-input.test.ts',
-  // The same: what --cluster does, it does by the API alone.
+  // Files and whose they are: these only look, and have one mount of their own.
+  'test/privileged/trust/{kubeconfig-owner,output-files}.test.ts',
+  // What --cluster does, it does by the API alone.
   'test/e2e/cluster/*.test.ts',
   ...(noSideBySide === undefined
     ? [
@@ -47,8 +50,8 @@ const sideBySide = [
 // What hangs is ended by these alone; a machine on which all else is busy takes ten times as long as one that is idle.
 const patient = { testTimeout: 180_000, hookTimeout: 600_000 }
 
-// Vitest leaves one core to itself, which is half of a small machine; the tests wait for processes much of the time.
-const everyCore = '100%'
+// Vitest leaves one core to itself, which is half of a small machine; the tests wait for processes and deadlines much of the time.
+const everyCore = availableParallelism() + 1
 
 export default defineConfig({
   test: {
