@@ -28,12 +28,6 @@ import { startWarmNode } from './warm-up.ts'
 const root = join(import.meta.dirname, '..')
 const LAUNCHER = ['launch.cjs', 'kept-environment.cjs', 'load-bundle.cjs']
 
-/**
- * When V8 optimizes, as bin/volctl says too (and why). V8 takes a code cache only with the same flags of this kind, so the header
- * of the cache is written with them.
- */
-export const TIERS = ['--invocation-count-for-maglev=3000', '--invocation-count-for-turbofan=30000']
-
 /** V8 compiles the same then, and writes it in the same order (make-code-cache.cjs). */
 export const SAME_BYTES = [
   '--hash-seed=1',
@@ -103,7 +97,7 @@ async function makeCodeCache(dist: string): Promise<void> {
   const maker = join(root, 'scripts', 'make-code-cache.cjs')
   await using node = await startWarmNode(join(root, 'test', 'fixtures', 'captures', 'forcedel-killed', 'before.json'))
   const env = { ...process.env, ...node.env }
-  await promisify(execFile)(process.execPath, [...TIERS, maker, dist])
+  await promisify(execFile)(process.execPath, [maker, dist])
   const plan = [process.execPath, ...SAME_BYTES, maker, dist, 'plan', '--orphans']
   const [command = '', ...args] = noMounts === undefined ? ['unshare', ...unshareArguments, ...plan] : plan
   try {

@@ -1,10 +1,9 @@
 // Used by the build: runs one command line and writes what V8 has compiled by then.
 //   node FLAGS… make-code-cache.cjs DIST ARGS…      FLAGS: SAME_BYTES of build.ts
-//   node TIERS… make-code-cache.cjs DIST            only writes the header of the cache, before
+//   node make-code-cache.cjs DIST                   only writes the header of the cache, before
 //
 // The order in which V8 writes hangs on a random number, and what it has dropped again on time. With FLAGS the same source
-// gives the same bytes. V8 takes no cache of other flags, so the header is one that was written with those
-// of every start (TIERS of build.ts).
+// gives the same bytes. V8 takes no cache of other flags, so the header is one that was written without them.
 const { readFileSync, writeFileSync } = require('node:fs')
 const { join, resolve } = require('node:path')
 

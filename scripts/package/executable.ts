@@ -6,7 +6,7 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { SAME_BYTES, TIERS } from '../build.ts'
+import { SAME_BYTES } from '../build.ts'
 import type { Arch } from './debian-libraries.ts'
 import { leastRoot, nodeFolder } from './fetched.ts'
 import { EMULATOR, isInstalled, run } from './run.ts'
@@ -82,11 +82,10 @@ function configuration(assets: readonly string[]): object {
     disableExperimentalSEAWarning: true,
     // Of the small main script alone; the bundle's is an asset, made after a plan has run.
     useCodeCache: false,
-    // Before the first line of JavaScript: nothing that the environment names is read (S34). The first four as bin/volctl has them.
+    // Before the first line of JavaScript: nothing that the environment names is read (S34). The first one as bin/volctl has it.
     execArgv: [
       '--min-semi-space-size=4',
       '--max-semi-space-size=4',
-      ...TIERS,
       '--openssl-config=/dev/null',
       '--icu-data-dir=/dev/null',
     ],
@@ -105,7 +104,7 @@ async function makeCodeCache(arch: Arch, folder: string): Promise<boolean> {
   const [program = '', ...before] = arch === process.arch ? [node] : [EMULATOR, '-L', await leastRoot(arch), node]
   if (!isInstalled(program)) return false
   const maker = join(root, 'scripts', 'make-code-cache.cjs')
-  run(program, [...before, ...TIERS, maker, folder])
+  run(program, [...before, maker, folder])
   run(program, [...before, ...SAME_BYTES, maker, folder, ...WARM_UP])
   return true
 }
