@@ -108,7 +108,7 @@ const LIMITS: ClientLimits = {
 /** Memory for parsing one answer. */
 const ANSWER_MEMORY = 250_000_000
 /** All answers that are being received, by all clients together. */
-const IN_FLIGHT = new Budget(96 * 1024 * 1024)
+const IN_FLIGHT = new Budget(48 * 1024 * 1024)
 
 const DEADLINE_MS = 30_000
 const PAGE_SIZE = 500
