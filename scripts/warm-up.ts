@@ -25,7 +25,7 @@ export async function startWarmNode(capture: string): Promise<WarmNode> {
   )
   const rootDir = join(directory, 'kubelet')
   mkdirSync(rootDir)
-  for (const entry of tree) make(rootDir, entry)
+  for (const entry of tree) makeEntry(rootDir, entry)
   // As old as they were: young directories of orphaned pods make a plan stop early (S29).
   for (const { path, type, mtime } of tree) {
     if (type !== 'link' && type !== 'socket' && mtime !== undefined) utimesSync(join(rootDir, path), mtime, mtime)
@@ -43,7 +43,8 @@ export async function startWarmNode(capture: string): Promise<WarmNode> {
   return { env: { VOLCTL_TEST_HOST: host }, [Symbol.asyncDispose]: () => ended.disposeAsync() }
 }
 
-function make(rootDir: string, { path, type, target = '', content = '' }: TreeEntry): void {
+/** Makes an entry of a snapshot's tree as a plain file, link or directory, without what is mounted there. */
+export function makeEntry(rootDir: string, { path, type, target = '', content = '' }: TreeEntry): void {
   const full = join(rootDir, path)
   mkdirSync(type === 'dir' ? full : dirname(full), { recursive: true })
   if (type === 'link') symlinkSync(target, full)

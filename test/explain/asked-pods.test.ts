@@ -1,13 +1,12 @@
 /** Of a question about pods, a look reads less than a snapshot does, and the answer is the same. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { makeEntry } from '../../scripts/warm-up.ts'
 import { onDiskUid } from '../../src/core/desired/pods.ts'
 import { podsAskedFor } from '../../src/core/explain/asked-pods.ts'
 import { explainer } from '../../src/core/explain/explain.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
-import type { TreeEntry } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { livingVolumes } from '../../src/core/node/living-volumes.ts'
 import { scanTree } from '../../src/core/node/tree/read-tree.ts'
@@ -58,7 +57,7 @@ describe.each(captureFiles(['node.json', 'before.json']))('%s', (file) => {
   it('every pod is explained as from a snapshot of everything', async () => {
     const { snapshot } = await readSnapshot(join(CAPTURES, file))
     using disk = fixture()
-    for (const entry of snapshot.tree ?? []) make(disk.path, entry)
+    for (const entry of snapshot.tree ?? []) makeEntry(disk.path, entry)
     const { api } = snapshot
     if (api === undefined) throw new Error(`${file} has no API`)
     const mounts = parseMountinfo((snapshot.mountinfo ?? '').replaceAll(snapshot.rootDir, disk.path))
@@ -81,10 +80,3 @@ describe.each(captureFiles(['node.json', 'before.json']))('%s', (file) => {
     expect(fewer > 0 || api.pods.length < 2).toBe(true)
   })
 })
-
-function make(root: string, { path, type, target = '', content = '' }: TreeEntry): void {
-  const full = join(root, path)
-  mkdirSync(type === 'dir' ? full : dirname(full), { recursive: true })
-  if (type === 'link') symlinkSync(target, full)
-  else if (type === 'file') writeFileSync(full, content)
-}

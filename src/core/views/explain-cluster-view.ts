@@ -7,24 +7,19 @@ import { adviceText, factsText } from './explain-blocks.ts'
 import { chainLines, chainText } from './explain-chain.ts'
 import { notesLine } from './explain-notes.ts'
 import { colourOf, verdictText } from './explain-volumes.ts'
-import { fitParts, type Part, screenLines } from './fit-parts.ts'
+import type { Part } from './fit-parts.ts'
+import { foldedScreen } from './folded-screen.ts'
 import type { Screen } from './screen.ts'
 import { seconds } from './words.ts'
 import { wrapped } from './wrap.ts'
 
-/** Lines of a pipe, a file and a terminal that does not say. */
-const ROWS = 24
 const FEW_FACTS = 4
 const MOST_TITLES = 4
 const MOST_CODES = 4
 
 export function renderClusterExplanation(answer: ClusterExplanation, screen: Screen): string {
   if (screen.wide) return wideText(answer, screen)
-  const parts = partsOf(answer, screen)
-  const names = parts.flatMap(({ name }) => name ?? [])
-  const rows = (screen.rows ?? ROWS) - 1 - screenLines(footText(names, screen), screen.width)
-  const { text, missing } = fitParts(parts, rows, screen.width)
-  return `${text}${footText(missing, screen)}`
+  return foldedScreen(partsOf(answer, screen), screen)
 }
 
 function wideText(answer: ClusterExplanation, screen: Screen): string {
@@ -231,11 +226,4 @@ function rulesText(
   const rules = [...new Set(parts.flatMap(({ rule }) => rule ?? []))]
   if (rules.length === 0) return ''
   return `\n${wrapped('Rules: ', `${rules.join(', ')} (to read one: volctl explain ${rules[0]})`, width, paint.dim)}`
-}
-
-/** What is folded, as much of it as a line takes. */
-function footText(missing: readonly string[], { paint, width }: Screen): string {
-  const texts = missing.map((_, index) => `-o wide shows all: ${firstFew(missing, missing.length - index).join(', ')}.`)
-  const fitting = texts.find((text) => width === undefined || text.length <= width)
-  return missing.length === 0 ? '' : wrapped('', fitting ?? '-o wide shows all.', width, paint.dim)
 }

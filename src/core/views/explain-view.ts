@@ -4,7 +4,6 @@
  */
 import type { Advice, Explanation, VolumeView } from '../explain/explanation.ts'
 import { byWorst } from '../explain/matters-most.ts'
-import { firstFew } from '../lang/first-few.ts'
 import { adviceText, decisionsText, factsText, headText, podsText, rulesText } from './explain-blocks.ts'
 import { chainLines, chainText } from './explain-chain.ts'
 import { dependentsLine, dependentsText, driverDetails } from './explain-driver.ts'
@@ -13,22 +12,15 @@ import { notesBeside, notesLine, notesText } from './explain-notes.ts'
 import { operationsText, operationTitles } from './explain-operations.ts'
 import { placesText } from './explain-places.ts'
 import { volumeBlock, volumeRows, volumesSummary, volumesTable } from './explain-volumes.ts'
-import { fitParts, type Part, screenLines } from './fit-parts.ts'
+import type { Part } from './fit-parts.ts'
+import { foldedScreen } from './folded-screen.ts'
 import type { Screen } from './screen.ts'
 import { volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
-/** Lines of a pipe, a file and a terminal that does not say. */
-const ROWS = 24
-
 export function renderExplanation(answer: Explanation, screen: Screen): string {
   if (screen.wide) return wideText(answer, screen)
-  const parts = partsOf(answer, screen)
-  const names = parts.flatMap(({ name }) => name ?? [])
-  // The last line is the shell's.
-  const rows = (screen.rows ?? ROWS) - 1 - screenLines(footText(names, screen), screen.width)
-  const { text, missing } = fitParts(parts, rows, screen.width)
-  return `${text}${footText(missing, screen)}`
+  return foldedScreen(partsOf(answer, screen), screen, ['decisions'])
 }
 
 function wideText(answer: Explanation, screen: Screen): string {
@@ -178,14 +170,6 @@ function volumesForms(
   if (others.length === 0) return ['', volumeRows(only, said, screen), volumeBlock(only, said, screen)]
   const summaries = [false, true].map((named) => `\n${volumesSummary(volumes, screen, named)}`)
   return [...summaries, `${volumesTable(volumes, screen)}\n`]
-}
-
-/** What is folded, as much of it as a line takes. */
-function footText(missing: readonly string[], { paint, width }: Screen): string {
-  const names = [...missing, 'decisions']
-  const texts = names.map((_, index) => `-o wide shows all: ${firstFew(names, names.length - index).join(', ')}.`)
-  const fitting = texts.find((text) => width === undefined || text.length <= width)
-  return wrapped('', fitting ?? '-o wide shows all.', width, paint.dim)
 }
 
 /** The first is what helps most; it is shown in any case. */
