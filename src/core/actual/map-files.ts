@@ -1,6 +1,7 @@
 /** The content of a block volume's global map directory (P98, C10). */
 import { compareText } from '../lang/compare-text.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { isUid } from '../names/uid.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { loopsBackedBy } from './backed-loops.ts'
 import type { BlockMapping, BlockVolume } from './block-volume.ts'
@@ -43,8 +44,6 @@ export function exists(inputs: ActualInputs, path: string): boolean {
   return inputs.tree.has(path) || inputs.at(path).length > 0
 }
 
-const UID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** UIDs of pods that have a file or a mount in a map directory; any other name there is no map. */
 export function uidsBelow(inputs: ActualInputs, dir: string): string[] {
   const prefix = `${inputs.absolute(dir)}/`
@@ -55,7 +54,7 @@ export function uidsBelow(inputs: ActualInputs, dir: string): string[] {
     .map((path) => path.slice(prefix.length))
   const files = inputs.tree.children(dir).filter((entry) => entry.type !== 'dir')
   return [...files.map((entry) => baseName(entry.path)), ...mounted].filter(
-    (name) => UID.test(name) || inputs.tree.isDir(`pods/${name}`),
+    (name) => isUid(name.toLowerCase()) || inputs.tree.isDir(`pods/${name}`),
   )
 }
 

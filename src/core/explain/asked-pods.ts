@@ -2,9 +2,8 @@
 import { namedUids, podNamespace } from '../desired/pods.ts'
 import { claimReferenceOf } from '../desired/resolve-claim.ts'
 import type { Pod, PodVolumeSource } from '../model/objects.ts'
+import { isUid } from '../names/uid.ts'
 import { splitPrefix } from './kinds.ts'
-
-const UID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
 /**
  * The pods that a question means by their UID or name, with all that share a claim with them, or that may share an inline volume:
@@ -15,7 +14,7 @@ const UID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
  */
 export function podsAskedFor(what: string, pods: readonly Pod[]): ReadonlySet<string> | undefined {
   const { kind, name } = splitPrefix(what)
-  const isPodsName = kind === 'Pod' || (kind === undefined && (UID.test(name) || name.split('/').length === 2))
+  const isPodsName = kind === 'Pod' || (kind === undefined && (isUid(name) || name.split('/').length === 2))
   if (!isPodsName) return undefined
   const asked = pods.filter((pod) => isNamed(pod, name))
   // A UID of a pod that only the disk knows, a claim as NAMESPACE/NAME.

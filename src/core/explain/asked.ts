@@ -1,5 +1,6 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
 import { onceFor } from '../lang/once-for.ts'
+import { isUid } from '../names/uid.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { allCandidates, type Target } from './candidates.ts'
@@ -35,15 +36,13 @@ export function asker(context: PlanContext, volumes: NodeVolumes): (what: string
   const candidates = onceFor((of: PlanContext) => allCandidates(of, volumes))
   return (what) => {
     if (isPlace(what)) return ofPlace(placeTarget(context, volumes, placeName(what)))
-    const pod = UID.test(what) ? context.classes.of(what) : undefined
+    // A pod's UID means the pod: nothing else has to be looked through.
+    const pod = isUid(what) ? context.classes.of(what) : undefined
     if (pod === undefined && isThisNodeAsked(context, candidates(context), what)) return ofNode(context, volumes)
     const target = pod === undefined ? findTarget(context, candidates(context), what) : podTarget(pod.uid)
     return ofTarget(context, volumes, target)
   }
 }
-
-/** A pod's UID means the pod: nothing else has to be looked through. */
-const UID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 function podTarget(uid: string): Target {
   return { kind: 'Pod', uids: [uid] }

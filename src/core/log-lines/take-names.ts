@@ -2,6 +2,7 @@
  * What a line names: pods, volumes, paths, attachments, drivers, nodes. Patterns begin with a fixed text or a set of characters
  * that they then pass over once, so that they take time in proportion to the line.
  */
+import { UID } from '../names/uid.ts'
 import type { LineName, NameKind } from './line-name.ts'
 import type { LogLine } from './log-line.ts'
 
@@ -48,7 +49,6 @@ class Names {
   }
 }
 
-const UID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const WHOLE_UID = new RegExp(`^(?:${UID}|[0-9a-f]{32})$`)
 const PATH = /(?<=^|[\s"'`[({<=:,])\/[^\s"'`\])},;<>]+/g
 /** A method of a driver, a route of a server. */
