@@ -6,15 +6,12 @@
  * @see node-problem-detector, pkg/custompluginmonitor/plugin/plugin.go
  */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startWarmNode, type WarmNode } from '../../scripts/warm-up.ts'
 import { parseDuration } from '../../src/core/lang/duration.ts'
-import { CAPTURES } from '../cli/run-volctl.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
+import { type CheckedNode, startCheckedNode } from './checked-node.ts'
 
 interface Rule {
   readonly args: readonly string[]
@@ -76,22 +73,11 @@ async function firstBytes(stream: NodeJS.ReadableStream): Promise<string> {
   return Buffer.concat(chunks).subarray(0, MOST_BYTES).toString()
 }
 
-const directory = mkdtempSync(join(tmpdir(), 'volctl-detector-'))
-let node: WarmNode
-let silent: Server
-const sockets = new Set<Socket>()
-
+let node: CheckedNode
 beforeAll(async () => {
-  node = await startWarmNode(join(CAPTURES, 'empty-dirs', 'before.json'))
-  silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)))
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  node = await startCheckedNode()
 })
-afterAll(async () => {
-  for (const socket of sockets) socket.destroy()
-  silent.close()
-  await node[Symbol.asyncDispose]()
-  rmSync(directory, { recursive: true, force: true })
-})
+afterAll(() => node[Symbol.asyncDispose]())
 
 const here = (): NodeJS.ProcessEnv => ({ ...process.env, ...node.env })
 
@@ -100,21 +86,6 @@ function withFlags(flags: readonly string[], change: Partial<Rule> = {}): Monito
   const names = flags.map((flag) => flag.split('=')[0])
   const own = ({ args }: Rule): string[] => args.filter((arg) => !names.includes(arg.split('=')[0]))
   return { ...MONITOR, rules: MONITOR.rules.map((rule) => ({ ...rule, ...change, args: [...own(rule), ...flags] })) }
-}
-
-/** Of a server that nobody listens at, or of one that never answers. */
-function kubeconfig(port: number): string {
-  const file = join(directory, `port-${port}`)
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'u', user: { token: 'x' } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  }
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
-  return file
 }
 
 it('not ok: the second look follows sooner than on a node', async () => {
@@ -133,14 +104,13 @@ it('ok: what is borne', async () => {
 })
 
 it('unknown: nobody listens at the address of the API server', async () => {
-  const [answer] = await runRules(withFlags([`--kubeconfig=${kubeconfig(1)}`, '--timeout=700ms']), here())
+  const [answer] = await runRules(withFlags([`--kubeconfig=${node.kubeconfig(1)}`, '--timeout=700ms']), here())
   expect(answer).toMatchObject({ status: 'unknown', message: expect.stringMatching(/^unknown: /), killed: false })
   expect(answer?.stderr).not.toBe('')
 })
 
 it('killed with its group: nothing is left that keeps the detector waiting', async () => {
-  const { port } = silent.address() as { port: number }
-  const monitor = withFlags([`--kubeconfig=${kubeconfig(port)}`], { timeout: '800ms' })
+  const monitor = withFlags([`--kubeconfig=${node.kubeconfig(node.silentPort)}`], { timeout: '800ms' })
   const [answer] = await runRules(monitor, here())
   expect(answer).toMatchObject({ status: 'unknown', killed: true })
 })

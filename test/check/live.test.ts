@@ -1,30 +1,17 @@
 /** The built `volctl check` under the contract of node-problem-detector: exit status, one line, always an end. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startWarmNode, type WarmNode } from '../../scripts/warm-up.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import type { Status } from '../../src/core/status/status.ts'
-import { CAPTURES, type Result, volctl } from '../cli/run-volctl.ts'
+import { type Result, volctl } from '../cli/run-volctl.ts'
+import { type CheckedNode, startCheckedNode } from './checked-node.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'volctl-check-'))
-let node: WarmNode
-let silent: Server
-const sockets = new Set<Socket>()
-
+let node: CheckedNode
 beforeAll(async () => {
-  node = await startWarmNode(join(CAPTURES, 'empty-dirs', 'before.json'))
-  silent = createServer((socket) => void sockets.add(socket.on('error', () => undefined)))
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  node = await startCheckedNode()
 })
-afterAll(async () => {
-  for (const socket of sockets) socket.destroy()
-  silent.close()
-  await node[Symbol.asyncDispose]()
-  rmSync(directory, { recursive: true, force: true })
-})
+afterAll(() => node[Symbol.asyncDispose]())
 
 const check = (...args: string[]): Promise<Result> => volctl(['check', ...args], { env: node.env, extendEnv: true })
 
@@ -36,20 +23,7 @@ function expectAnswer({ status, stdout }: Result, want: number, line: RegExp): v
 }
 
 /** A kubeconfig of a server that accepts and never answers. */
-function silentKubeconfig(): string {
-  const { port } = silent.address() as { port: number }
-  const file = join(directory, 'silent')
-  const config = {
-    apiVersion: 'v1',
-    kind: 'Config',
-    clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'u', user: { token: 'x' } }],
-    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-    'current-context': 'x',
-  }
-  writeFileSync(file, JSON.stringify(config), { mode: 0o600 })
-  return file
-}
+const silentKubeconfig = (): string => node.kubeconfig(node.silentPort)
 
 describe('a node with orphaned pods', () => {
   it('not ok, in both looks', async () => {
@@ -66,7 +40,7 @@ describe('a node with orphaned pods', () => {
     ))
 
   it('gauges go to a file that the node exporter can read, whole', async () => {
-    const file = join(directory, 'volctl.prom')
+    const file = join(node.directory, 'volctl.prom')
     const { status, stdout } = await check('--confirm=0', '-o', 'prometheus', '--out', file)
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
     expect(statSync(file).mode & 0o777).toBe(0o644)
@@ -105,7 +79,7 @@ describe('unknown', () => {
   })
 
   it('an API server that is not there', async () =>
-    expectAnswer(await check('--kubeconfig', join(directory, 'none')), 2, /^unknown: \w+: /))
+    expectAnswer(await check('--kubeconfig', join(node.directory, 'none')), 2, /^unknown: \w+: /))
 
   it.each([['--no-such-flag'], ['--max-errors=many'], ['--timeout=soon'], ['--out=x'], ['extra']])(
     '%s: a usage error is no answer about the node',
@@ -118,7 +92,7 @@ describe('unknown', () => {
       '-o',
       'prometheus',
       '--out',
-      join(directory, 'no', 'x'),
+      join(node.directory, 'no', 'x'),
     )
     expect(status).toBe(2)
     expect(stdout).toMatch(/^volctl_check_status 2$/m)

@@ -2,16 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import type { ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { isExclusive } from '../../src/core/cluster/model/known-volume.ts'
-import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
-import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import {
   ALIVE,
   ago,
   attachment,
   bound,
   cluster,
-  clusterOptions,
   DRIVER,
   node,
   pod,
@@ -19,10 +16,7 @@ import {
   uniqueName,
   volume,
 } from '../helpers/cluster-builder.ts'
-
-function plan(state: ClusterState, options: Partial<ClusterOptions> = {}): ClusterPlan {
-  return planCluster(state, clusterOptions(options))
-}
+import { codesOf, operationsOf, planOf, waitsOf } from '../helpers/cluster-plan.ts'
 
 /** A pod on node a wants volume x, and nothing is attached. */
 function wanted(more: Partial<ClusterState> = {}): ClusterState {
@@ -32,11 +26,6 @@ function wanted(more: Partial<ClusterState> = {}): ClusterState {
 function shared(...modes: readonly string[]): Partial<ClusterState> {
   return { volumes: [volume('x', { accessModes: modes })] }
 }
-
-const kinds = ({ operations }: ClusterPlan): string[] =>
-  operations.map(({ kind, node: on, blocked }) => `${kind} ${on}${blocked === undefined ? '' : ` ${blocked.code}`}`)
-const waits = ({ waiting }: ClusterPlan): string[] => waiting.map(({ code, node: on }) => `${code} ${on}`)
-const codes = ({ problems }: ClusterPlan): string[] => problems.map(({ code }) => code)
 
 describe('R740: the access modes that let several nodes have a volume', () => {
   it.each<{ modes: string[]; exclusive: boolean }>([
@@ -51,7 +40,7 @@ describe('R740: the access modes that let several nodes have a volume', () => {
 
 describe('a volume that a pod wants', () => {
   it('T90: gets the attachment that the controller would have created', () => {
-    const { operations, complete } = plan(wanted())
+    const { operations, complete } = planOf(wanted())
     const name = attachmentName('h-x', DRIVER, 'a')
     expect(operations).toMatchObject([
       {
@@ -69,12 +58,12 @@ describe('a volume that a pod wants', () => {
   })
 
   it('T90: nothing desired, nothing attached: nothing', () => {
-    expect(plan(cluster())).toMatchObject({ operations: [], waiting: [], problems: [] })
+    expect(planOf(cluster())).toMatchObject({ operations: [], waiting: [], problems: [] })
   })
 
   it('T106, T111: several pods of the node share one', () => {
     const pods = [pod('p', 'a', ['x']), pod('q', 'a', ['x'])]
-    expect(plan(wanted({ pods })).operations).toMatchObject([{ pods: [{ name: 'p' }, { name: 'q' }] }])
+    expect(planOf(wanted({ pods })).operations).toMatchObject([{ pods: [{ name: 'p' }, { name: 'q' }] }])
   })
 
   it('R745: of a translated volume in the spec of a pod names no PersistentVolume', () => {
@@ -82,16 +71,16 @@ describe('a volume that a pod wants', () => {
     const drivers = [{ name: 'ebs.csi.aws.com', nodeID: 'i-1' }]
     const nodes = [node('a', { csi: { state: 'known', drivers, migrated: ['kubernetes.io/aws-ebs'] } })]
     const pods = [pod('p', 'a', [], { volumes: [{ name: 'disk', source }] })]
-    expect(plan(cluster({ nodes, pods })).operations).toMatchObject([
+    expect(planOf(cluster({ nodes, pods })).operations).toMatchObject([
       { creates: { attacher: 'ebs.csi.aws.com', source: { inlineVolumeSpec: { csi: { volumeHandle: 'vol-1' } } } } },
     ])
     const unmigrated = [node('a', { csi: { state: 'known', drivers, migrated: ['kubernetes.io/gce-pd'] } })]
-    expect(plan(cluster({ nodes: unmigrated, pods }))).toMatchObject({ operations: [], waiting: [] })
+    expect(planOf(cluster({ nodes: unmigrated, pods }))).toMatchObject({ operations: [], waiting: [] })
   })
 
   it('with two PersistentVolumes of one handle, the one of the claim is named', () => {
     const volumes = [volume('w', { handle: 'h-x', uniqueName: uniqueName('x') }), volume('x')]
-    expect(plan(wanted({ volumes })).operations).toMatchObject([
+    expect(planOf(wanted({ volumes })).operations).toMatchObject([
       { creates: { source: { persistentVolumeName: 'pv-x' } } },
     ])
   })
@@ -110,38 +99,38 @@ describe('a volume that a pod wants', () => {
     { name: 'without a CSINode', on: { csi: { state: 'absent' } }, code: 'DriverNotRegistered a' },
     { name: 'with an unread CSINode', on: { csi: { state: 'unknown' } }, code: 'NodeUnknown a' },
   ])('waits on a node $name', ({ on, code }) => {
-    const made = plan(wanted({ nodes: [node('a', on), node('b')] }))
-    expect([kinds(made), waits(made)]).toEqual([[], [code]])
+    const made = planOf(wanted({ nodes: [node('a', on), node('b')] }))
+    expect([operationsOf(made), waitsOf(made)]).toEqual([[], [code]])
   })
 
   it('N67: is blocked on a node that has as many as its CSINode allows, those of this plan included', () => {
     const drivers = [{ name: DRIVER, nodeID: 'a', limit: 2 }]
     const nodes = [node('a', { csi: { state: 'known', drivers, migrated: [] } })]
     const pods = [pod('p', 'a', ['w', 'x', 'y'])]
-    const made = plan(cluster({ nodes, pods, ...bound('w', 'x', 'y'), attachments: [attachment('w', 'a')] }))
-    expect(kinds(made)).toEqual(['AttachVolume a', 'AttachVolume a AttachLimit'])
+    const made = planOf(cluster({ nodes, pods, ...bound('w', 'x', 'y'), attachments: [attachment('w', 'a')] }))
+    expect(operationsOf(made)).toEqual(['AttachVolume a', 'AttachVolume a AttachLimit'])
   })
 
   it('is blocked without the right to create attachments', () => {
-    expect(kinds(plan(wanted({ rights: { createAttachments: false } })))).toEqual(['AttachVolume a Forbidden'])
+    expect(operationsOf(planOf(wanted({ rights: { createAttachments: false } })))).toEqual(['AttachVolume a Forbidden'])
   })
 
   it('R706: of a pod without a node, or on a node that the controller does not manage, is not attached', () => {
-    expect(kinds(plan(wanted({ pods: [pod('p', undefined, ['x'])] })))).toEqual([])
-    expect(kinds(plan(wanted({ nodes: [node('a', { managed: false })] })))).toEqual([])
+    expect(operationsOf(planOf(wanted({ pods: [pod('p', undefined, ['x'])] })))).toEqual([])
+    expect(operationsOf(planOf(wanted({ nodes: [node('a', { managed: false })] })))).toEqual([])
   })
 
   it.each(['pods', 'nodes', 'volumeattachments', 'persistentvolumes'] as const)(
     'S30: without all %s nothing is attached',
     (list) => {
       const lists = { ...cluster().lists, [list]: { state: 'failed', count: 0 } } as const
-      expect(kinds(plan(wanted({ lists })))).toEqual([])
+      expect(operationsOf(planOf(wanted({ lists })))).toEqual([])
     },
   )
 
   it('while the controller lives is its work', () => {
-    const made = plan(wanted({ controller: { lease: ALIVE } }))
-    expect([kinds(made), waits(made)]).toEqual([[], ['ControllerActs a']])
+    const made = planOf(wanted({ controller: { lease: ALIVE } }))
+    expect([operationsOf(made), waitsOf(made)]).toEqual([[], ['ControllerActs a']])
   })
 
   it.each<{ name: string; object: Parameters<typeof attachment>[2]; code: string[] }>([
@@ -150,23 +139,23 @@ describe('a volume that a pod wants', () => {
     { name: 'being deleted', object: { deletedAt: ago(5) }, code: ['AttachmentDeleting a'] },
   ])('T107, T98: with an attachment that is $name waits: $code', ({ object, code }) => {
     const nodes = [node('a', { volumesAttached: [uniqueName('x')] })]
-    const made = plan(wanted({ nodes, attachments: [attachment('x', 'a', object)] }))
-    expect([kinds(made), waits(made)]).toEqual([[], code])
+    const made = planOf(wanted({ nodes, attachments: [attachment('x', 'a', object)] }))
+    expect([operationsOf(made), waitsOf(made)]).toEqual([[], code])
   })
 })
 
 describe('a volume that another node has', () => {
   it('T94: goes to both where several nodes may have it', () => {
     const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
-    const made = plan(wanted({ ...shared('ReadWriteMany'), pods }))
-    expect(kinds(made)).toEqual(['AttachVolume a', 'AttachVolume b'])
-    expect(codes(made)).toEqual([])
+    const made = planOf(wanted({ ...shared('ReadWriteMany'), pods }))
+    expect(operationsOf(made)).toEqual(['AttachVolume a', 'AttachVolume b'])
+    expect(codesOf(made)).toEqual([])
   })
 
   it('T95, T102: two pods of a ReadWriteOnce volume on two nodes: neither, and both are named', () => {
     const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'], { namespace: 'default' })]
-    const made = plan(wanted({ pods }))
-    expect(kinds(made)).toEqual([])
+    const made = planOf(wanted({ pods }))
+    expect(operationsOf(made)).toEqual([])
     const [problem] = made.problems
     expect(problem).toMatchObject({ code: 'MultiAttach', severity: 'error', about: { nodes: ['a', 'b'] } })
     expect(problem?.message).toContain('default/p')
@@ -175,8 +164,8 @@ describe('a volume that another node has', () => {
 
   it('T95, T102: attached to one of them: the other waits, and who has to move is said', () => {
     const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'], { started: false })]
-    const made = plan(wanted({ pods, attachments: [attachment('x', 'a')] }))
-    expect(kinds(made)).toEqual([])
+    const made = planOf(wanted({ pods, attachments: [attachment('x', 'a')] }))
+    expect(operationsOf(made)).toEqual([])
     const [problem] = made.problems
     expect(problem?.message).toContain(`node a has it since ${ago(900)} (pod default/p`)
     expect(problem?.hint).toContain('kubectl delete pod -n default p')
@@ -196,7 +185,7 @@ describe('a volume that another node has', () => {
         claim: { namespace: 'shop', name: 'x', uid: 'shop-x' },
       }),
     ]
-    const made = plan(
+    const made = planOf(
       wanted({ pods: [pod('p', 'a', ['x']), other], volumes, claims: claims as ClusterState['claims'] }),
     )
     expect(made.problems[0]?.message).toContain('shop/q')
@@ -207,21 +196,21 @@ describe('a volume that another node has', () => {
     { name: 'ready', holder: node('a'), hint: 'kubectl delete pod' },
   ])('on a node that is $name: what to do', ({ holder, hint }) => {
     const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
-    const made = plan(wanted({ nodes: [holder, node('b')], pods, attachments: [attachment('x', 'a')] }))
+    const made = planOf(wanted({ nodes: [holder, node('b')], pods, attachments: [attachment('x', 'a')] }))
     expect(made.problems.find(({ code }) => code === 'MultiAttach')?.hint).toContain(hint)
   })
 
   it('T95, T96: is attached after it is detached there, where nobody wants it any more', () => {
-    const made = plan(wanted({ attachments: [attachment('x', 'b', { attached: false })] }))
-    expect(kinds(made)).toEqual(['DetachVolume b', 'AttachVolume a'])
+    const made = planOf(wanted({ attachments: [attachment('x', 'b', { attached: false })] }))
+    expect(operationsOf(made)).toEqual(['DetachVolume b', 'AttachVolume a'])
     expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
   })
 
   it('a blocked detach there blocks the attach here', () => {
     const nodes = [node('a'), silentNode('b', 9, { volumesInUse: [uniqueName('x')] })]
-    const made = plan(wanted({ nodes, attachments: [attachment('x', 'b')] }))
-    expect(kinds(made)).toEqual(['DetachVolume b MachineMayWrite', 'AttachVolume a PredecessorBlocked'])
-    expect(kinds(plan(wanted({ nodes, attachments: [attachment('x', 'b')] }), { nodeGone: ['b'] }))).toEqual([
+    const made = planOf(wanted({ nodes, attachments: [attachment('x', 'b')] }))
+    expect(operationsOf(made)).toEqual(['DetachVolume b MachineMayWrite', 'AttachVolume a PredecessorBlocked'])
+    expect(operationsOf(planOf(wanted({ nodes, attachments: [attachment('x', 'b')] }), { nodeGone: ['b'] }))).toEqual([
       'DetachVolume b',
       'AttachVolume a',
     ])
@@ -248,18 +237,18 @@ describe('a volume that another node has', () => {
       },
     },
   ])('R742: waits while it is $name', ({ state }) => {
-    const made = plan(wanted(state))
-    expect(kinds(made)).toEqual([])
-    expect(waits(made)).toContain('DetachFirst a')
+    const made = planOf(wanted(state))
+    expect(operationsOf(made)).toEqual([])
+    expect(waitsOf(made)).toContain('DetachFirst a')
   })
 
   it('T110: what volumesAttached alone lists is detached: a dead controller never corrects it (C44)', () => {
     const nodes = [node('a'), node('b', { volumesAttached: [uniqueName('x')] })]
-    expect(kinds(plan(wanted({ nodes })))).toEqual(['AttachVolume a'])
+    expect(operationsOf(planOf(wanted({ nodes })))).toEqual(['AttachVolume a'])
   })
 
   it('a node that is out of service does not count, once nothing is attached there', () => {
     const nodes = [node('a'), silentNode('b', 9, { volumesInUse: [uniqueName('x')], outOfService: true })]
-    expect(kinds(plan(wanted({ nodes })))).toEqual(['AttachVolume a'])
+    expect(operationsOf(planOf(wanted({ nodes })))).toEqual(['AttachVolume a'])
   })
 })

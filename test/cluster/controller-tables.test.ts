@@ -1,33 +1,13 @@
 /** The controller's two tables, R731 and R740, row by row through the whole pass; and what volctl does otherwise, said beside each. */
 import { describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
-import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
-import {
-  ago,
-  attachment,
-  bound,
-  cluster,
-  clusterOptions,
-  DRIVER,
-  node,
-  pod,
-  uniqueName,
-  volume,
-} from '../helpers/cluster-builder.ts'
-
-function plan(state: Partial<ClusterState>, options: Partial<ClusterOptions> = {}): ClusterPlan {
-  return planCluster(cluster(state), clusterOptions(options))
-}
+import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
+import { ago, attachment, bound, cluster, DRIVER, node, pod, uniqueName, volume } from '../helpers/cluster-builder.ts'
+import { operationsOf, planOf, waitsOf } from '../helpers/cluster-plan.ts'
 
 /** Operations, and what waits: `DetachVolume a MachineMayWrite`, `StillInUse a`. */
-function shown({ operations, waiting }: ClusterPlan): string[] {
-  return [
-    ...operations.map(
-      ({ kind, node: on, blocked }) => `${kind} ${on}${blocked === undefined ? '' : ` ${blocked.code}`}`,
-    ),
-    ...waiting.map(({ code, node: on }) => `${code} ${on}`),
-  ]
+function shown(plan: ClusterPlan): string[] {
+  return [...operationsOf(plan), ...waitsOf(plan)]
 }
 
 type Upstream = 'detached, verified' | 'detached, unverified' | 'detached by force' | 'waits'
@@ -93,17 +73,17 @@ describe('R731', () => {
 
   it.each(COMBINATIONS)(
     'in use: $inUse, ready: $ready, for $minutes minutes, tainted: $tainted: $upstream; volctl: $volctl',
-    (row) => expect(shown(plan(unwanted(row)))).toEqual([row.volctl]),
+    (row) => expect(shown(planOf(cluster(unwanted(row))))).toEqual([row.volctl]),
   )
 
   it.each(COMBINATIONS.filter(({ volctl }) => volctl.includes('MachineMayWrite')))(
     'ready: $ready, for $minutes minutes: detached by force, once a person says that the machine is off',
-    (row) => expect(shown(plan(unwanted(row), { nodeGone: ['a'] }))).toEqual(['DetachVolume a']),
+    (row) => expect(shown(planOf(cluster(unwanted(row)), { nodeGone: ['a'] }))).toEqual(['DetachVolume a']),
   )
 
   it.each(COMBINATIONS.filter(({ upstream }) => upstream === 'waits'))(
     'ready: $ready, for $minutes minutes: no word of a person frees what is in use',
-    (row) => expect(shown(plan(unwanted(row), { nodeGone: ['a'] }))).toEqual(['StillInUse a']),
+    (row) => expect(shown(planOf(cluster(unwanted(row)), { nodeGone: ['a'] }))).toEqual(['StillInUse a']),
   )
 })
 
@@ -166,7 +146,7 @@ describe('R740', () => {
       is: BOTH,
     },
   ])('$name', ({ state, is }) => {
-    const made = plan(state)
+    const made = planOf(cluster(state))
     expect(shown(made)).toEqual(is)
     expect(made.problems.map(({ code }) => code)).toEqual(is.length === 0 ? ['MultiAttach'] : [])
   })
@@ -224,5 +204,5 @@ describe('upstream’s tests of the controller that are in no other table', () =
       is: [],
     },
     { name: 'T107: a migrated volume whose pod was deleted', state: MIGRATED, is: ['DetachVolume a'] },
-  ])('$name', ({ state, is }) => expect(shown(plan(state))).toEqual(is))
+  ])('$name', ({ state, is }) => expect(shown(planOf(cluster(state)))).toEqual(is))
 })

@@ -2,16 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { type DetachFacts, detachRow } from '../../src/core/cluster/detach/detach-row.ts'
 import type { ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
-import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import {
   ALIVE,
   ago,
   attachment,
   bound,
   cluster,
-  clusterOptions,
   DRIVER,
   node,
   pod,
@@ -19,12 +16,9 @@ import {
   uniqueName,
   volume,
 } from '../helpers/cluster-builder.ts'
+import { planOf } from '../helpers/cluster-plan.ts'
 
 const MINUTE = 60_000
-
-function plan(state: ClusterState, options: Partial<ClusterOptions> = {}): ClusterPlan {
-  return planCluster(state, clusterOptions(options))
-}
 
 /** Volume x is attached to node a, and no pod wants it. */
 function unwanted(parts: Partial<ClusterNode> = {}, more: Partial<ClusterState> = {}): ClusterState {
@@ -82,7 +76,7 @@ describe('the rows of R731', () => {
 
 describe('a volume that no pod wants, the controller dead', () => {
   it('T91: not in use is detached, with its preconditions', () => {
-    const { operations, waiting } = plan(unwanted())
+    const { operations, waiting } = planOf(unwanted())
     expect(operations).toMatchObject([
       {
         kind: 'DetachVolume',
@@ -109,51 +103,51 @@ describe('a volume that no pod wants, the controller dead', () => {
     },
     { name: 'a Node that was created a moment ago holds', on: { createdAt: ago(1) }, code: 'Settling' },
   ])('$name', ({ on, code }) => {
-    const { operations, waiting } = plan(unwanted(on))
+    const { operations, waiting } = planOf(unwanted(on))
     expect(operations).toEqual([])
     expect(waiting).toMatchObject([{ kind: 'DetachVolume', code, node: 'a' }])
   })
 
   it('T92, T100: in use on a node that is silent for six minutes is blocked until a person says that its machine is off', () => {
     const state = unwanted({ ...silentNode('a', 7), ...IN_USE })
-    expect(plan(state).operations).toMatchObject([
+    expect(planOf(state).operations).toMatchObject([
       { reason: 'NodeLost', blocked: { code: 'MachineMayWrite' }, basis: { exception: 'NodeLost', inUse: true } },
     ])
-    const [given] = plan(state, { nodeGone: ['a'] }).operations
+    const [given] = planOf(state, { nodeGone: ['a'] }).operations
     expect(given).toMatchObject({ reason: 'NodeLost', makeSure: expect.stringContaining('machine of node a') })
     expect(given?.blocked).toBeUndefined()
     expect(given?.evidence.map(({ since }) => since)).toContain(ago(7))
   })
 
   it('T99, T101: in use on a tainted node that is not ready is detached', () => {
-    const [operation] = plan(unwanted({ ...silentNode('a', 5), ...IN_USE, outOfService: true })).operations
+    const [operation] = planOf(unwanted({ ...silentNode('a', 5), ...IN_USE, outOfService: true })).operations
     expect(operation).toMatchObject({ reason: 'OutOfService', basis: { exception: 'OutOfService', inUse: true } })
     expect(operation?.blocked).toBeUndefined()
   })
 
   it('a Node that says ready, whose kubelet is silent, counts as not ready: no controller corrects it', () => {
     const silent = { heartbeat: ago(30), leaseRenewTime: ago(30), ...IN_USE }
-    expect(plan(unwanted(silent)).operations).toMatchObject([
+    expect(planOf(unwanted(silent)).operations).toMatchObject([
       { reason: 'NodeLost', blocked: { code: 'MachineMayWrite' } },
     ])
-    const [tainted] = plan(unwanted({ ...silent, outOfService: true })).operations
+    const [tainted] = planOf(unwanted({ ...silent, outOfService: true })).operations
     expect(tainted).toMatchObject({ reason: 'OutOfService' })
     expect(tainted?.blocked).toBeUndefined()
   })
 
   it('on a node that is tainted and ready is blocked, and named', () => {
-    const { operations, problems } = plan(unwanted({ outOfService: true, ...IN_USE }))
+    const { operations, problems } = planOf(unwanted({ outOfService: true, ...IN_USE }))
     expect(operations).toMatchObject([{ blocked: { code: 'TaintedButReady' } }])
     expect(problems).toMatchObject([{ code: 'TaintedButReady', severity: 'error' }, { code: 'InUseWithoutPod' }])
   })
 
   it('R733: six minutes on a healthy node never make a volume in use free', () => {
     const state = unwanted({ ...IN_USE, readySince: ago(500) })
-    expect(plan(state, { nodeGone: ['a'] }).operations).toEqual([])
+    expect(planOf(state, { nodeGone: ['a'] }).operations).toEqual([])
   })
 
   it('an attachment that was created a moment ago waits', () => {
-    const { operations, waiting } = plan(
+    const { operations, waiting } = planOf(
       unwanted({}, { attachments: [attachment('x', 'a', { createdAt: ago(1), byVolctl: true })] }),
     )
     expect(operations).toEqual([])
@@ -161,7 +155,7 @@ describe('a volume that no pod wants, the controller dead', () => {
   })
 
   it('on a node that the controller does not manage stays, and is named', () => {
-    const { operations, waiting, problems } = plan(unwanted({ managed: false }))
+    const { operations, waiting, problems } = planOf(unwanted({ managed: false }))
     expect([operations, waiting]).toEqual([[], []])
     expect(problems).toMatchObject([{ code: 'NotManaged' }])
   })
@@ -173,20 +167,20 @@ describe('a volume that no pod wants, the controller dead', () => {
       state: { drivers: [], lists: { ...cluster().lists, csidrivers: { state: 'failed', count: 0 } } },
     },
   ])('N62: of $name no node reports what is in use, so that it is blocked', ({ state }) => {
-    expect(plan(unwanted({}, state)).operations).toMatchObject([{ blocked: { code: 'UseNotReported' } }])
-    const { operations } = plan(unwanted({ ...silentNode('a', 5), outOfService: true }, state))
+    expect(planOf(unwanted({}, state)).operations).toMatchObject([{ blocked: { code: 'UseNotReported' } }])
+    const { operations } = planOf(unwanted({ ...silentNode('a', 5), outOfService: true }, state))
     expect(operations[0]?.blocked).toBeUndefined()
   })
 
   it('S17: a PersistentVolume that was created again with another handle shows nothing of what the node has', () => {
     const volumes = [volume('x', { handle: 'h-new', uniqueName: `kubernetes.io/csi/${DRIVER}^h-new` })]
-    const { operations, problems } = plan(unwanted(IN_USE, { volumes }))
+    const { operations, problems } = planOf(unwanted(IN_USE, { volumes }))
     expect(operations).toEqual([])
     expect(problems.find(({ code }) => code === 'AttachmentUnclear')?.message).toContain(uniqueName('x'))
   })
 
   it('a right that is missing blocks', () => {
-    const { operations, problems } = plan(unwanted({}, { rights: { deleteAttachments: false } }))
+    const { operations, problems } = planOf(unwanted({}, { rights: { deleteAttachments: false } }))
     expect(operations).toMatchObject([{ blocked: { code: 'Forbidden' } }])
     expect(problems).toMatchObject([{ code: 'RightMissing' }])
   })
@@ -227,7 +221,7 @@ describe('what wants a volume, or may', () => {
         pods: [pod('p', 'a', ['x'], { terminated: true }), pod('p', 'a', ['x'], { terminated: true, uid: 'other' })],
       },
     },
-  ])('$name', ({ state }) => expect(plan(unwanted({}, state)).operations).toEqual([]))
+  ])('$name', ({ state }) => expect(planOf(unwanted({}, state)).operations).toEqual([]))
 
   it.each<{ name: string; version: string | undefined; kept: boolean }>([
     { name: 'an old cluster', version: 'v1.30.4', kept: true },
@@ -237,13 +231,13 @@ describe('what wants a volume, or may', () => {
   ])('R710: a pod that has ended, on a node that keeps its volumes, in $name: $kept', ({ version, kept }) => {
     const pods = [pod('p', 'a', ['x'], { terminated: true, phase: 'Succeeded' })]
     const { serverVersion: _, ...state } = unwanted({ keepsTerminated: true }, { pods })
-    const { operations } = plan({ ...state, ...(version !== undefined && { serverVersion: version }) })
+    const { operations } = planOf({ ...state, ...(version !== undefined && { serverVersion: version }) })
     expect(operations).toHaveLength(kept ? 0 : 1)
   })
 
   it('T108: a pod that has ended wants nothing, and is evidence', () => {
     const pods = [pod('p', 'a', ['x'], { terminated: true, deletedAt: ago(4) })]
-    expect(plan(unwanted({}, { pods })).operations).toMatchObject([
+    expect(planOf(unwanted({}, { pods })).operations).toMatchObject([
       { pods: [{ name: 'p' }], evidence: expect.arrayContaining([{ what: 'pod default/p has ended', since: ago(4) }]) },
     ])
   })
@@ -251,7 +245,7 @@ describe('what wants a volume, or may', () => {
   it('S4: a claim that could not be read holds every detach of its node, and of no other', () => {
     const lists = { ...cluster().lists, persistentvolumeclaims: { state: 'part', count: 1 } } as const
     const attachments = [attachment('x', 'a'), attachment('y', 'b')]
-    const { operations, complete, problems } = plan(
+    const { operations, complete, problems } = planOf(
       cluster({ ...bound('x', 'y'), attachments, lists, pods: [pod('p', 'a', ['unread'])] }),
     )
     expect(complete).toBe(false)
@@ -263,7 +257,7 @@ describe('what wants a volume, or may', () => {
   it.each(['pods', 'nodes', 'volumeattachments'] as const)('S2: without all %s nothing is detached', (list) => {
     for (const state of ['part', 'failed'] as const) {
       const lists = { ...cluster().lists, [list]: { state, count: 0 } }
-      const { operations, complete } = plan(unwanted({}, { lists }))
+      const { operations, complete } = planOf(unwanted({}, { lists }))
       expect([operations, complete]).toEqual([[], false])
     }
   })
@@ -278,7 +272,7 @@ describe('while the controller lives', () => {
     { name: 'on a node that is lost', on: { ...silentNode('a', 30), ...IN_USE } },
     { name: 'out of service', on: { ...silentNode('a', 30), ...IN_USE, outOfService: true } },
   ])('an unwanted volume $name is its work', ({ on }) => {
-    const { operations, waiting } = plan(unwanted(on, lives))
+    const { operations, waiting } = planOf(unwanted(on, lives))
     expect(operations).toEqual([])
     expect(waiting).toMatchObject([{ code: 'ControllerActs', kind: 'DetachVolume' }])
   })
@@ -305,7 +299,7 @@ describe('while the controller lives', () => {
   ]
 
   it.each(never)('an attachment $name is an operation', ({ state, reason }) => {
-    const { operations } = plan(unwanted({}, { ...lives, ...state }))
+    const { operations } = planOf(unwanted({}, { ...lives, ...state }))
     expect(operations).toMatchObject([{ reason, kind: 'DetachVolume' }])
     expect(operations[0]?.blocked).toBeUndefined()
   })
@@ -315,19 +309,19 @@ describe('while the controller lives', () => {
       ...each,
       volumesInUse: [uniqueName('x'), `kubernetes.io/csi/${DRIVER}^h^x`],
     }))
-    const { operations } = plan(unwanted({}, { ...lives, ...state, nodes }))
+    const { operations } = planOf(unwanted({}, { ...lives, ...state, nodes }))
     expect(operations).toEqual([])
   })
 
   it('an attachment of a driver whose attacher may live, as leases could not be read, is left to the controller', () => {
     const parts = { drivers: [], nodes: [withoutDriver('a'), withoutDriver('b')], lostNodes: undefined }
-    const { operations } = plan(unwanted({}, { ...lives, ...(parts as object) }))
+    const { operations } = planOf(unwanted({}, { ...lives, ...(parts as object) }))
     expect(operations).toEqual([])
   })
 
   it('what volumesAttached lists the controller knows, even without its PersistentVolume (R717)', () => {
     const nodes = [node('a', { volumesAttached: [uniqueName('x')] })]
-    const { operations, waiting } = plan(unwanted({}, { ...lives, volumes: [], claims: [], nodes }))
+    const { operations, waiting } = planOf(unwanted({}, { ...lives, volumes: [], claims: [], nodes }))
     expect(operations).toEqual([])
     expect(waiting).toMatchObject([{ code: 'ControllerActs' }])
   })

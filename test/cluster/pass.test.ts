@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { type OutageCounts, refuseOutage } from '../../src/core/cluster/pass/outage.ts'
-import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import type { ClusterOptions, ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import {
   ALIVE,
@@ -10,16 +9,16 @@ import {
   attachment,
   bound,
   cluster,
-  clusterOptions,
   DEAD,
   node,
   pod,
   silentNode,
   uniqueName,
 } from '../helpers/cluster-builder.ts'
+import { planOf } from '../helpers/cluster-plan.ts'
 
 function plan(parts: Partial<ClusterState>, options: Partial<ClusterOptions> = {}): ClusterPlan {
-  return planCluster(cluster({ podCount: 9, ...parts }), clusterOptions(options))
+  return planOf(cluster({ podCount: 9, ...parts }), options)
 }
 
 const shown = ({ operations }: ClusterPlan): string[] =>

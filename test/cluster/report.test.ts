@@ -1,7 +1,6 @@
 /** What no controller reports: each finding with its code, its words and a next step on a workstation. */
 import { describe, expect, it } from 'vitest'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import type { ClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import {
   ALIVE,
@@ -10,16 +9,16 @@ import {
   bound,
   claim,
   cluster,
-  clusterOptions,
   DRIVER,
   node,
   pod,
   uniqueName,
   volume,
 } from '../helpers/cluster-builder.ts'
+import { planOf } from '../helpers/cluster-plan.ts'
 
 function plan(parts: Partial<ClusterState>): ClusterPlan {
-  return planCluster(cluster({ controller: { lease: ALIVE }, podCount: 9, ...parts }), clusterOptions())
+  return planOf(cluster({ controller: { lease: ALIVE }, podCount: 9, ...parts }))
 }
 
 const X = uniqueName('x')

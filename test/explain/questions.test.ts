@@ -6,6 +6,7 @@ import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { typedQuestion } from '../../src/core/explain/typed.ts'
 import { nearNames } from '../../src/core/lang/near-names.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
+import { thrownBy } from '../api/connect.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
@@ -16,15 +17,7 @@ function ask(built: NodeBuilder, what: string): Explanation {
   return explain(built.build(), planOptions(), what).explanation
 }
 
-function errorOf(built: NodeBuilder, what: string): VolctlError {
-  try {
-    ask(built, what)
-  } catch (error) {
-    if (error instanceof VolctlError) return error
-    throw error
-  }
-  throw new Error(`${what} was found`)
-}
+const errorOf = (built: NodeBuilder, what: string) => thrownBy(() => ask(built, what))
 
 /** A pod and a claim of one name; two pods with a volume of one name. */
 function twins(): NodeBuilder {

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { schemas } from '../../scripts/schema.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
-import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { clusterPlanId } from '../../src/core/plan/cluster-plan-id.ts'
 import { parseClusterPlanFile, readClusterPlanFile } from '../../src/core/plan-file/read-cluster-plan-file.ts'
 import { parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
@@ -23,6 +22,7 @@ import {
   silentNode,
   uniqueName,
 } from '../helpers/cluster-builder.ts'
+import { planOf } from '../helpers/cluster-plan.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const VERSION = '0.1.0'
@@ -64,7 +64,7 @@ const CLUSTERS: Readonly<Record<string, ClusterState>> = {
   },
 }
 
-const planned = Object.entries(CLUSTERS).map(([name, state]) => ({ name, plan: planCluster(state, clusterOptions()) }))
+const planned = Object.entries(CLUSTERS).map(([name, state]) => ({ name, plan: planOf(state) }))
 
 describe('a saved plan of a cluster', () => {
   it.each(planned)('$name: comes back as it was', ({ plan }) => {

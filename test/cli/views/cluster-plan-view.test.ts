@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { renderClusterPlan } from '../../../src/core/views/cluster-plan-view.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
-import { clusterOptions } from '../../helpers/cluster-builder.ts'
+import { planOf } from '../../helpers/cluster-plan.ts'
 import { SCENES } from './cluster-scenes.ts'
 
 const LOOK = { unfolded: false, applyCommand: 'volctl apply --cluster' }
 
 describe.each(Object.entries(SCENES))('the plan of a cluster: %s', (name, state) => {
-  const plan = planCluster(state, clusterOptions())
+  const plan = planOf(state)
 
   it('is drawn as before', async () => {
     const screens = [80, 120, undefined].map((width) => renderClusterPlan(plan, { ...PLAIN_SCREEN, width }, LOOK))

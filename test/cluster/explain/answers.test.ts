@@ -12,6 +12,7 @@ import { screenLines } from '../../../src/core/views/fit-parts.ts'
 import { namesOfClusterPlan, namesOfClusterRows, namesOfExplanation } from '../../../src/core/views/names.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
 import { clusterOptions } from '../../helpers/cluster-builder.ts'
+import { explainerOf } from '../../helpers/cluster-plan.ts'
 import { anyCluster, healthyCluster } from '../../helpers/random-cluster.ts'
 import { randomFrom } from '../../helpers/random-from.ts'
 import { SCREENS } from '../../helpers/screens.ts'
@@ -143,7 +144,7 @@ describe('every object has an answer that fits the screen and agrees with the pl
   it.each(seeds.slice(0, 12))('a healthy cluster, seed %i', (seed) => {
     const state = healthyCluster(randomFrom(seed))
     expect(defects(state)).toEqual([])
-    const { explain } = clusterExplainer(state, clusterOptions(), planCluster(state, clusterOptions()))
+    const { explain } = explainerOf(state)
     const troubled = objects(state).filter((what) => explain(what).verdict.state !== 'nothing')
     expect(troubled).toEqual([])
   })

@@ -1,14 +1,13 @@
 /** Lines of kube-controller-manager and of external attachers, asked of a cluster. */
 import { describe, expect, it } from 'vitest'
-import { clusterExplainer } from '../../../src/core/cluster/explain/explain-cluster.ts'
-import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { answerInCluster, type ClusterLineExplanation } from '../../../src/core/log-lines/cluster-line.ts'
 import { lineView } from '../../../src/core/log-lines/explain-line.ts'
 import { parseLine } from '../../../src/core/log-lines/parse-line.ts'
 import { attachmentName } from '../../../src/core/names/volume-names.ts'
 import { screenLines } from '../../../src/core/views/fit-parts.ts'
 import { renderLine } from '../../../src/core/views/line-view.ts'
-import { clusterOptions, DRIVER } from '../../helpers/cluster-builder.ts'
+import { DRIVER } from '../../helpers/cluster-builder.ts'
+import { explainerOf } from '../../helpers/cluster-plan.ts'
 import { SCREENS } from '../../helpers/screens.ts'
 import { WORKED_CLUSTERS } from '../../helpers/worked-clusters.ts'
 import { answerDefects } from '../../log-lines/schema.ts'
@@ -19,8 +18,7 @@ function answerTo(cluster: string, text: string): ClusterLineExplanation {
   const state = WORKED_CLUSTERS[cluster]
   if (state === undefined) throw new Error(`no cluster ${cluster}`)
   const line = parseLine(text)
-  const asked = clusterExplainer(state, clusterOptions(), planCluster(state, clusterOptions()))
-  const { answer, explanation } = answerInCluster(line, asked)
+  const { answer, explanation } = answerInCluster(line, explainerOf(state))
   return {
     ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', scope: 'cluster', line: lineView(line) },
     ...{ cluster: { server: state.server }, createdAt: state.capturedAt, ...answer },

@@ -3,10 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { clusterExplainer } from '../../../src/core/cluster/explain/explain-cluster.ts'
 import { withFleet } from '../../../src/core/cluster/fleet/with-fleet.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
-import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
-import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { typedQuestion } from '../../../src/core/explain/typed.ts'
 import { attachmentName, csiUniqueName } from '../../../src/core/names/volume-names.ts'
+import { thrownBy } from '../../api/connect.ts'
 import {
   ALIVE,
   attachment,
@@ -20,11 +19,11 @@ import {
   uniqueName,
   volume,
 } from '../../helpers/cluster-builder.ts'
+import { explainerOf, planOf } from '../../helpers/cluster-plan.ts'
 import { DRIVER as NODE_DRIVER } from '../../helpers/node-builder.ts'
 import { ledgerOf, STAGED, unwanted } from '../fleet/fleet-nodes.ts'
 
-const explain = (state: ClusterState, what: string) =>
-  clusterExplainer(state, clusterOptions(), planCluster(state, clusterOptions())).explain(what)
+const explain = (state: ClusterState, what: string) => explainerOf(state).explain(what)
 
 const NODE_A = node('a', { volumesAttached: [uniqueName('data')], volumesInUse: [uniqueName('data')] })
 const small = cluster({
@@ -96,15 +95,7 @@ describe('what others only refer to', () => {
 })
 
 describe('what means nothing, or several things', () => {
-  const errorOf = (state: ClusterState, what: string): VolctlError => {
-    try {
-      explain(state, what)
-    } catch (error) {
-      if (error instanceof VolctlError) return error
-      throw error
-    }
-    throw new Error(`${what} was found`)
-  }
+  const errorOf = (state: ClusterState, what: string) => thrownBy(() => explain(state, what))
   const twice = {
     ...small,
     claims: [...small.claims, claim('data', { namespace: 'other', uid: 'other', volumeName: '' })],
@@ -186,7 +177,7 @@ it('what snapshots of nodes show stands in the chain', () => {
   const state = unwanted({}, { volumesInUse: [csiUniqueName(NODE_DRIVER, 'h-x')] })
   const options = clusterOptions()
   const there = ledgerOf('a', STAGED)
-  const plan = withFleet(planCluster(state, options), state, { ledgers: [there], defects: [] }, options)
+  const plan = withFleet(planOf(state), state, { ledgers: [there], defects: [] }, options)
   const { chains, fleet = [] } = clusterExplainer(state, options, plan).explain('pv/pv-x')
   expect(fleet.map(({ node: on, says }) => [on, says])).toEqual([['a', 'there']])
   const says = chains.flatMap(({ links }) => links.flatMap((link) => (link.kind === 'Node' ? link.says : [])))

@@ -12,6 +12,7 @@ import { csiGlobalDir, csiUniqueName } from '../../../src/core/names/volume-name
 import type { ClusterOptions, ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import { parseSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { ALIVE, ago, cluster, clusterOptions, pod, silentNode } from '../../helpers/cluster-builder.ts'
+import { codesOf } from '../../helpers/cluster-plan.ts'
 import { DRIVER, type NodeBuilder } from '../../helpers/node-builder.ts'
 import { attached, ledgerOf, machine, PUBLISHED, STAGED, unwanted } from './fleet-nodes.ts'
 
@@ -27,10 +28,6 @@ function plan(
 
 const X = csiUniqueName(DRIVER, 'h-x')
 const IN_USE = { volumesInUse: [X] }
-
-function codes({ problems }: ClusterPlan): string[] {
-  return problems.map(({ code }) => code)
-}
 
 describe('a detach that the API allows', () => {
   const stateFile = `${csiGlobalDir(DRIVER, 'h-x')}/vol_data.json`
@@ -125,7 +122,7 @@ describe('a detach that the API allows', () => {
     const attachments = [{ ...attached('a'), createdAt: ago(minutes) }]
     const old = [ledgerOf('a', undefined, {}, 5)]
     const made = plan(unwanted({ attachments }, IN_USE), old, { settleMs: 10 * 60_000 })
-    expect(codes(made).includes('ProvenFree')).toBe(expected)
+    expect(codesOf(made).includes('ProvenFree')).toBe(expected)
   })
 
   it('of a machine that is off an old snapshot does not hold what a person has made sure of, a fresh one does', () => {
@@ -157,7 +154,7 @@ describe('an attach', () => {
       code: 'MountedOnNode',
       message: expect.stringContaining('node a'),
     })
-    expect(codes(held)).toContain('MountedNotAttached')
+    expect(codesOf(held)).toContain('MountedNotAttached')
   })
 
   it.each<{ name: string; on: Partial<ClusterNode>; options: Partial<ClusterOptions>; minutes: number; code?: string }>(
@@ -193,9 +190,9 @@ describe('an attach', () => {
 
   it('after a detach that is held is blocked by it', () => {
     const { operations } = plan(wanting({ attachments: [attached('a')] }), [ledgerOf('a', STAGED)])
-    const codesOf = operations.map(({ kind, blocked }) => [kind, blocked?.code])
-    expect(codesOf[0]).toEqual(['DetachVolume', 'MountedOnNode'])
-    expect(codesOf.slice(1).every(([, code]) => code !== undefined)).toBe(true)
+    const kinds = operations.map(({ kind, blocked }) => [kind, blocked?.code])
+    expect(kinds[0]).toEqual(['DetachVolume', 'MountedOnNode'])
+    expect(kinds.slice(1).every(([, code]) => code !== undefined)).toBe(true)
   })
 })
 
@@ -211,7 +208,7 @@ describe('findings of both sides', () => {
   })
 
   it('in use and really there is no such finding', () => {
-    expect(codes(plan(unwanted({}, IN_USE), [ledgerOf('a', STAGED)]))).not.toContain('ProvenFree')
+    expect(codesOf(plan(unwanted({}, IN_USE), [ledgerOf('a', STAGED)]))).not.toContain('ProvenFree')
   })
 
   it('mounted on two nodes', () => {
@@ -264,7 +261,7 @@ describe('a snapshot of something else is refused by name', () => {
   })
 
   it('another address of the same server is none', () => {
-    expect(codes(plan(unwanted(), [{ ...ledgerOf('a'), server: 'https://127.0.0.1:6443' }]))).not.toContain(
+    expect(codesOf(plan(unwanted(), [{ ...ledgerOf('a'), server: 'https://127.0.0.1:6443' }]))).not.toContain(
       'SnapshotElsewhere',
     )
   })

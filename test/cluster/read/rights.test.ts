@@ -1,13 +1,12 @@
 /** A cluster is read with exactly the rights of the ClusterRole that ships, and without one of them nothing is taken for absent. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
 import { connect } from '../../api/connect.ts'
 import type { ClusterRole } from '../../helpers/api-server/authorize.ts'
 import { requestInfo } from '../../helpers/api-server/request-info.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
 import { loadRole } from '../../helpers/api-server/users.ts'
-import { clusterOptions } from '../../helpers/cluster-builder.ts'
+import { planOf } from '../../helpers/cluster-plan.ts'
 
 const ROLE = loadRole(new URL('../../../deploy/clusterrole-cluster-plan.yaml', import.meta.url).pathname)
 const DRIVER = 'disk.csi.example.com'
@@ -65,7 +64,7 @@ async function planAs(user: string) {
   const client = connect(server, user)
   try {
     const state = await readCluster({ client })
-    return { state, plan: planCluster(state, clusterOptions()) }
+    return { state, plan: planOf(state) }
   } finally {
     client.close()
   }
