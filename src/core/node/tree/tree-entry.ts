@@ -55,6 +55,15 @@ export function lstatEntry(entry: Draft, path: string): boolean {
   return true
 }
 
+/** Is there a plain file, not a link to one? An error counts as no. Never for a mount point. */
+export function isFile(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+  } catch {
+    return false
+  }
+}
+
 /** Reads only where a link points to. A link that is gone stays in the list without a target. */
 export function readTarget(entry: Draft, path: string): void {
   try {

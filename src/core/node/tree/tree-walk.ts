@@ -5,7 +5,7 @@ import { STATE_FILES } from '../../plugins/state-files.ts'
 import type { MountPoints } from './mount-points.ts'
 import { readStateFile } from './read-small-file.ts'
 import type { StructureLinks } from './structure-links.ts'
-import { type Draft, errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
+import { type Draft, errorText, isFile, lstatEntry, typeOfDirent } from './tree-entry.ts'
 
 /** The entries read so far, and the only calls by which a walk over the kubelet's directories touches the disk. */
 export class TreeWalk {
@@ -70,12 +70,11 @@ export class TreeWalk {
     })
   }
 
-  /** Adds a plain file that is there; false if it is not, or if something on the way to it is a mount. */
+  /** Adds a plain file that is there, without attributes; false if it is not, or if something on the way to it is a mount. */
   hasFile(path: string): boolean {
     if (this.mountPoints.at(path) !== undefined || this.mountPoints.at(parentOf(path)) !== undefined) return false
-    const entry: Draft = { path, type: 'file' }
-    if (!lstatEntry(entry, this.absolute(path)) || entry.error !== undefined || entry.type !== 'file') return false
-    this.emit(entry)
+    if (!isFile(this.absolute(path))) return false
+    this.emit({ path, type: 'file' })
     return true
   }
 
