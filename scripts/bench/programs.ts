@@ -24,6 +24,11 @@ export async function makePrograms(directory: Programs['directory']): Promise<Pr
   return { executable, bundle: join(root, 'bin', 'volctl'), directory }
 }
 
+/** A script that makes only the reads and calls of a row's subject: floor.cjs. */
+export function floor(...args: readonly string[]): readonly string[] {
+  return [process.execPath, join(root, 'scripts', 'bench', 'floor.cjs'), ...args]
+}
+
 /** Debian's kubectl, unpacked and not installed: it clashes with other packages of the same file. */
 export function debianKubectl(directory: string): { readonly path: string } | { readonly missing: string } {
   const download = spawnSync('apt-get', ['download', 'kubernetes-client'], { cwd: directory, encoding: 'utf8' })

@@ -14,6 +14,8 @@ export interface Row {
 export interface Measured {
   readonly executable: Ratios
   readonly bundle?: Ratios
+  /** A bare script that makes the same reads and calls, and nothing else (floor.cjs). */
+  readonly floor?: Ratios
 }
 
 export type Result = Row &
@@ -35,6 +37,7 @@ export interface Cells {
   readonly demanded: string
   readonly executable: string
   readonly bundle: string
+  readonly floor: string
   readonly raw: string
   readonly verdict: string
 }
@@ -43,14 +46,15 @@ export function cellsOf(result: Result): Cells {
   const { name, peer, demand } = result
   const demanded =
     'atMost' in demand ? `≤ ${demand.atMost}` : 'atLeast' in demand ? `≥ ${demand.atLeast} × faster` : '0'
-  const cells = { name: `${name} / ${peer}`, demanded, bundle: '', raw: '', verdict: verdict(result) }
+  const cells = { name: `${name} / ${peer}`, demanded, bundle: '', floor: '', raw: '', verdict: verdict(result) }
   if ('notRun' in result) return { ...cells, executable: result.notRun }
   if ('counted' in result) return { ...cells, executable: String(result.counted) }
-  const { executable, bundle } = result.measured
+  const { executable, bundle, floor } = result.measured
   return {
     ...cells,
     executable: ratioText(executable, demand),
     bundle: bundle === undefined ? '' : ratioText(bundle, demand),
+    floor: floor === undefined ? '' : ratioText(floor, demand),
     raw: rawText(executable, bundle),
   }
 }
@@ -68,12 +72,13 @@ function rawText({ subject, peer, unit, rounds, cpuRatio }: Ratios, bundle: Rati
 }
 
 export function renderRow(result: Result): string {
-  const { name, demanded, executable, bundle, raw, verdict } = cellsOf(result)
+  const { name, demanded, executable, bundle, floor, raw, verdict } = cellsOf(result)
   return [
     `${verdict}: ${name}`,
     `  demanded    ${demanded}`,
     `  executable  ${executable}`,
     ...(bundle === '' ? [] : [`  bundle      ${bundle}`]),
+    ...(floor === '' ? [] : [`  bare script ${floor}`]),
     ...(raw === '' ? [] : [`  medians     ${raw}`]),
     `  scene       ${result.scene}`,
     '',
@@ -83,9 +88,10 @@ export function renderRow(result: Result): string {
 /** The table of docs/speed.md. */
 export function markdownTable(results: readonly Result[]): string {
   const lines = results.map((result) => {
-    const { name, demanded, executable, bundle, raw, verdict } = cellsOf(result)
-    return `| ${[name, demanded, executable, bundle, raw, verdict].join(' | ')} |`
+    const { name, demanded, executable, bundle, floor, raw, verdict } = cellsOf(result)
+    return `| ${[name, demanded, executable, bundle, floor, raw, verdict].join(' | ')} |`
   })
-  const head = '| what / against what | demanded | executable | npm package | medians: executable / npm / other | |'
-  return [head, '|---|---|---|---|---|---|', ...lines].join('\n')
+  const head =
+    '| what / against what | demanded | executable | npm package | bare script | medians: executable / npm / other | |'
+  return [head, '|---|---|---|---|---|---|---|', ...lines].join('\n')
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { livingPod } from '../api-objects.ts'
 import { type LayoutBuilder, podUid } from '../layout.ts'
 import { inRounds, ratios } from '../measure.ts'
-import { isThere, type Programs } from '../programs.ts'
+import { floor, isThere, type Programs } from '../programs.ts'
 import type { Result, Row } from '../row.ts'
 import { type Scene, type SceneContent, startScene } from '../scene.ts'
 
@@ -37,10 +37,17 @@ export async function holdersRows(programs: Programs): Promise<Result[]> {
   const mount = join(scene.rootDir, 'pods', podUid('gone', 0), 'volumes/kubernetes.io~empty-dir/memory-0')
   await using started = new AsyncDisposableStack()
   started.adopt(await startProcesses(scene, mount), endGroup)
-  const runs = await inRounds({ ...scene.volctl(['explain', mount]), lsof: scene.inside(['lsof', mount]) }, ROUNDS)
-  return [
-    { ...row, measured: { executable: ratios(runs.executable, runs.lsof), bundle: ratios(runs.bundle, runs.lsof) } },
-  ]
+  const lsof = scene.inside(['lsof', mount])
+  const runs = await inRounds(
+    { ...scene.volctl(['explain', mount]), lsof, floor: scene.inside(floor('holders')) },
+    ROUNDS,
+  )
+  const measured = {
+    executable: ratios(runs.executable, runs.lsof),
+    bundle: ratios(runs.bundle, runs.lsof),
+    floor: ratios(runs.floor, runs.lsof),
+  }
+  return [{ ...row, measured }]
 }
 
 function busyNode(layout: LayoutBuilder): SceneContent {

@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import { livingPod } from '../api-objects.ts'
 import { type LayoutBuilder, podUid } from '../layout.ts'
 import { inRounds, ratios } from '../measure.ts'
-import { isThere, type Programs } from '../programs.ts'
+import { floor, isThere, type Programs } from '../programs.ts'
 import { READ_TREE } from '../read-tree.ts'
 import type { Result, Row } from '../row.ts'
 import { type Scene, type SceneContent, startScene } from '../scene.ts'
@@ -31,6 +31,7 @@ export async function kubeletTreeRows(programs: Programs): Promise<Result[]> {
   const runs = await inRounds(
     {
       reader: scene.inside([process.execPath, reader, scene.rootDir]),
+      floor: scene.inside(floor('tree', scene.rootDir)),
       find: scene.inside(['find', join(scene.rootDir, 'pods'), '-maxdepth', '4']),
     },
     ROUNDS,
@@ -44,7 +45,7 @@ export async function kubeletTreeRows(programs: Programs): Promise<Result[]> {
       name: `the tree of ${PODS} pods × ${VOLUMES} volumes, read by plan's own code in a process of its own`,
       peer: '`find -maxdepth 4`',
       demand: { atMost: 2.5 },
-      measured: { executable: ratios(runs.reader, runs.find) },
+      measured: { executable: ratios(runs.reader, runs.find), floor: ratios(runs.floor, runs.find) },
     },
     looksAtMounts(row, scene, join(programs.directory('tree'), 'strace.txt')),
   ]

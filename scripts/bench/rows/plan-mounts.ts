@@ -3,7 +3,7 @@ import { livingPod } from '../api-objects.ts'
 import { type LayoutBuilder, podUid } from '../layout.ts'
 import { inRounds, peakMemory, ratios, ratiosOf, type Timed } from '../measure.ts'
 import { plannedOperations } from '../planned.ts'
-import type { Form, Programs } from '../programs.ts'
+import { type Form, floor, type Programs } from '../programs.ts'
 import type { Result } from '../row.ts'
 import { type Scene, type SceneContent, startScene } from '../scene.ts'
 
@@ -23,7 +23,12 @@ export async function planMountsRows(programs: Programs): Promise<Result[]> {
   const plans = planned(many, programs.directory('many'))
   const fewer = planned(few, programs.directory('few'))
   const runs = await inRounds(
-    { ...plans, cat: many.inside(['cat', '/proc/self/mountinfo']), few: fewer.executable },
+    {
+      ...plans,
+      cat: many.inside(['cat', '/proc/self/mountinfo']),
+      floor: many.inside(floor('mounts', many.rootDir)),
+      few: fewer.executable,
+    },
     ROUNDS,
   )
   const megabytes = {
@@ -37,7 +42,11 @@ export async function planMountsRows(programs: Programs): Promise<Result[]> {
       peer: '`cat /proc/self/mountinfo`',
       scene,
       demand: { atMost: 3 },
-      measured: { executable: ratios(runs.executable, runs.cat), bundle: ratios(runs.bundle, runs.cat) },
+      measured: {
+        executable: ratios(runs.executable, runs.cat),
+        bundle: ratios(runs.bundle, runs.cat),
+        floor: ratios(runs.floor, runs.cat),
+      },
     },
     {
       name,

@@ -3,7 +3,7 @@ import { type ApiObject, livingPod, NODE_NAME } from '../api-objects.ts'
 import { type LayoutBuilder, podUid } from '../layout.ts'
 import { inRounds, ratios, type Timed, timed } from '../measure.ts'
 import { plannedOperations } from '../planned.ts'
-import { debianKubectl, type Programs } from '../programs.ts'
+import { debianKubectl, floor, type Programs } from '../programs.ts'
 import type { Result, Row } from '../row.ts'
 import { type SceneContent, startScene } from '../scene.ts'
 
@@ -33,8 +33,13 @@ export async function planPodsRows(programs: Programs): Promise<Result[]> {
     ...scene.inside([kubectl.path, 'get', 'pods', '-A', '--field-selector', `spec.nodeName=${NODE_NAME}`]),
     env: { HOME: programs.directory('kubectl'), KUBECONFIG: scene.api.kubeconfig('admin') },
   }
-  const runs = await inRounds({ ...scene.volctl(['plan']), getPods }, ROUNDS)
-  const measured = { executable: ratios(runs.executable, runs.getPods), bundle: ratios(runs.bundle, runs.getPods) }
+  const bare = scene.inside(floor('pods', scene.rootDir, scene.api.kubeconfig('admin')))
+  const runs = await inRounds({ ...scene.volctl(['plan']), getPods, floor: bare }, ROUNDS)
+  const measured = {
+    executable: ratios(runs.executable, runs.getPods),
+    bundle: ratios(runs.bundle, runs.getPods),
+    floor: ratios(runs.floor, runs.getPods),
+  }
   return [{ ...row, measured }]
 }
 

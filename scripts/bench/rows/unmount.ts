@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { livingPod, nodeObjects } from '../api-objects.ts'
 import { type LayoutBuilder, podUid } from '../layout.ts'
 import { inRounds, type Run, ratios, type Timed } from '../measure.ts'
-import type { Programs } from '../programs.ts'
+import { floor, type Programs } from '../programs.ts'
 import type { Measured, Result } from '../row.ts'
 import { type Scene, type SceneContent, startScene } from '../scene.ts'
 
@@ -22,6 +22,7 @@ export async function unmountRows(programs: Programs): Promise<Result[]> {
       executable: prepared(scene, executable),
       bundle: prepared(scene, bundle),
       loop: prepared(scene, scene.inside(['sh', '-c', 'while read -r path; do umount "$path"; done <"$0"', list])),
+      floor: prepared(scene, scene.inside(floor('unmount', scene.rootDir, list))),
       xargs: prepared(scene, scene.inside(['xargs', '-a', list, 'umount'])),
     },
     ROUNDS,
@@ -29,6 +30,7 @@ export async function unmountRows(programs: Programs): Promise<Result[]> {
   const against = (peer: readonly Run[]): Measured => ({
     executable: ratios(runs.executable, peer),
     bundle: ratios(runs.bundle, peer),
+    floor: ratios(runs.floor, peer),
   })
   const row = {
     name: `\`apply\` of ${MOUNTS} leaked mounts, verified`,
