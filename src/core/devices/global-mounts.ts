@@ -80,6 +80,8 @@ function directories({ tree }: ActualInputs): string[] {
 
 /** Is this the directory of a plugin's global directories, or below it, as deep as a global directory can be? */
 export function mayBeGlobal(path: string): boolean {
+  // Nearly all links on a node are in volumes of pods, and are asked about one by one.
+  if (!path.startsWith('plugins/')) return false
   return PLUGINS.some(
     ({ device }) =>
       device !== undefined && isWithin(path, device.base) && path.slice(device.base.length).split('/').length <= 5,

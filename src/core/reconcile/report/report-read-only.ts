@@ -21,13 +21,12 @@ const READ_ONLY_OPTIONS: ReadonlySet<string> = new Set(['ro', 'read-only', 'read
 export function reportReadOnly(context: PlanContext, findings: Findings): void {
   const said = new Set<string>()
   for (const volume of context.desired.volumes) {
-    if (volume.mode !== 'Filesystem' || context.classes.of(volume.podUid) === undefined || !asksToWrite(volume))
-      continue
-    const plugin = pluginNamed(volume.plugin)
-    const path = plugin.podPath(volume)
+    if (volume.mode !== 'Filesystem' || context.classes.of(volume.podUid) === undefined) continue
+    const path = pluginNamed(volume.plugin).podPath(volume)
     const mount = context.inputs.top(path)
     const why = mount === undefined ? undefined : whyReadOnly(mount)
-    if (mount === undefined || why === undefined || said.has(`${volume.podUid} ${mount.dev}`)) continue
+    if (mount === undefined || why === undefined || !asksToWrite(volume)) continue
+    if (said.has(`${volume.podUid} ${mount.dev}`)) continue
     said.add(`${volume.podUid} ${mount.dev}`)
     report(context, findings, volume, context.inputs.absolute(path), mount, why)
   }

@@ -14,6 +14,7 @@ export function reportVolumeObjects(context: PlanContext, findings: Findings): v
   const { desired, classes, inputs } = context
   const mounted = desired.volumes.filter(
     (volume) =>
+      (volume.persistentVolume ?? volume.claim ?? volume.driver) !== undefined &&
       classes.of(volume.podUid)?.class === 'Desired' &&
       pluginNamed(volume.plugin).evidence(inputs, volume).state === 'mounted',
   )
