@@ -56,6 +56,7 @@ export class FakeHost implements Host {
   /** What programs do and answer; by default they succeed and do nothing. */
   programs: (program: string, args: readonly string[], input?: string) => Partial<CommandResult> = () => ({})
   readonly missing = new Set<string>()
+  inContainersNetwork = false
   tableReads = 0
   #nextId = 100
 
@@ -110,6 +111,10 @@ export class FakeHost implements Host {
     this.log.push(`losetup -d ${device}`)
     if (!this.busy.has(device)) this.backingFiles.delete(device)
     return OK
+  }
+
+  isInNodesNetwork(): boolean {
+    return !this.inContainersNetwork
   }
 
   requireCommand(program: string): void {

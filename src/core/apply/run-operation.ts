@@ -3,6 +3,7 @@ import type { Operation, OperationKind } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import { requireNoUsers } from './conditions/require-content-unused.ts'
 import { requireSameFiles } from './conditions/require-files.ts'
+import { requireNetwork } from './conditions/require-network.ts'
 import { requirePrograms } from './conditions/require-programs.ts'
 import { requireStillReported } from './conditions/require-reported.ts'
 import { requireWanted } from './conditions/require-wanted.ts'
@@ -42,6 +43,7 @@ export async function runOperation(operation: Operation, apply: ApplyRun): Promi
 export async function requireConditions(operation: Operation, run: StepContext, witness: Witness): Promise<void> {
   if (BRINGING_UP.has(operation.kind)) {
     requirePrograms(operation, run.host)
+    requireNetwork(operation, run.host)
     const wanted = requireWanted(operation, witness, run.context)
     await requireStillReported(wanted, run)
     run.bringUp.wanted = wanted

@@ -80,6 +80,12 @@ export const APPLY_CODES = {
     means: 'a program that is needed is not installed on this host',
     next: 'Install the package that the message names.',
   },
+  OtherNetwork: {
+    in: ['outcome'],
+    means: "volctl runs in a container's network, where a mount over the network would end with the container",
+    next: 'Run volctl in a Pod with hostNetwork: true, as deploy/node-pod.yaml has it, or on the node itself.',
+    rules: ['S6'],
+  },
   CommandFailed: {
     in: ['outcome', 'error'],
     means: 'a program failed, or could not be started',

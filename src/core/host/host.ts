@@ -40,6 +40,8 @@ export interface Host {
   run(program: string, args: readonly string[], deadlineMs: number, input?: string): Promise<CommandResult>
   /** @throws VolctlError CommandMissing where `run` would not find this program */
   requireCommand(program: string): void
+  /** False if PID 1 is in another network namespace. One that may not be read counts as ours: there volctl only reads (S7). */
+  isInNodesNetwork(): boolean
   /** Undefined: the device is not bound to a file. */
   loopBackingFile(device: string): string | undefined
   /** True if the mount on this path is dead; a child with a deadline asks. */

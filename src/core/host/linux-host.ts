@@ -34,7 +34,7 @@ import { detachedFiles, processesWithBlocks } from '../holders/detached-files.ts
 import { findHolders } from '../holders/find-holders.ts'
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { podUidsOfCgroup } from '../processes/pod-cgroups.ts'
-import { kernelTextIfAny } from '../trust/kernel.ts'
+import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
 import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
 import { commandPath, runCommand } from '../trust/programs.ts'
 import type { FoundFile, Host, UmountHow } from './host.ts'
@@ -58,6 +58,10 @@ export const linuxHost: Host = {
   umount: (paths, how, deadlineMs) => runCommand('umount', [...UMOUNT_OPTIONS[how], '--', ...paths], deadlineMs),
   run: (program, args, deadlineMs, input) => runCommand(program, args, deadlineMs, input),
   requireCommand: (program) => void commandPath(program),
+  isInNodesNetwork: () => {
+    const nodes = namespaceOf(1, 'net')
+    return nodes === undefined || nodes === namespaceOf('self', 'net')
+  },
   blockTree: new SysfsBlockTree(),
   openersOf: (devs, table, others) => openersOf(devs, table, others),
   releaseLoop: (device, deadlineMs) => runCommand('losetup', ['-d', device], deadlineMs),

@@ -129,7 +129,7 @@ export function linkIfAny(path: string): string | undefined {
   return ifAny(() => readlinkSync(path))
 }
 
-export type Namespace = 'mnt' | 'pid' | 'user'
+export type Namespace = 'mnt' | 'net' | 'pid' | 'user'
 
 /** Which namespace a process is in: `mnt:[4026531841]`. */
 export function namespaceOf(pid: number | 'self', kind: Namespace, proc = '/proc'): string | undefined {

@@ -45,6 +45,10 @@ describe.skipIf(noRoot !== undefined)(
       expect(await inNamespace(WORKER, 'halfway')).toEqual({ says: true, mounts: 0, left: false })
     })
 
+    it("is not mounted in a container's network, where it would end with the container", async () => {
+      expect(await inNamespace(WORKER, 'otherNetwork', true)).toEqual({ apply: ['refused OtherNetwork'], made: false })
+    })
+
     it('is not mounted over what a pod wrote without it (S22)', async () => {
       expect(await inNamespace(WORKER, 'dataUnderneath')).toEqual({
         blocked: ['blocked DataUnderMountPoint'],

@@ -4,6 +4,7 @@ import type { PodVolumeSource } from '../../../src/core/model/objects.ts'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import { commandPath } from '../../../src/core/trust/programs.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
+import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -107,6 +108,18 @@ await runScenario({
       mounts: node.mounts().reached(podDir(node)).length,
       left: existsSync(`${node.root}/pods/${POD}`),
     }
+  },
+
+  /** As in a container without the node's network. */
+  async inOwnNetwork(directory) {
+    standIn(directory, TMPFS)
+    const node = new LiveNode(directory)
+    node.pod(POD, 'a', SHARE)
+    return { apply: states(await node.apply()), made: existsSync(podDir(node)) }
+  },
+
+  otherNetwork() {
+    return JSON.parse(sh('unshare', '--net', ...thisProgram('inOwnNetwork').flat()))
   },
 
   /** Files of a pod that wrote while nothing was mounted: blocked, and kept. */
