@@ -1,13 +1,20 @@
 /** Who acts: unknown counts as alive, and only a stale lease in a cluster that has one shows that the controller is dead. */
 import { describe, expect, it } from 'vitest'
 import { controllerState } from '../../src/core/cluster/controller/controller-state.ts'
-import type { ClusterState, LeaseEvidence } from '../../src/core/cluster/model/cluster-state.ts'
+import type { ClusterState, ControllerWrite, LeaseEvidence } from '../../src/core/cluster/model/cluster-state.ts'
 import { ALIVE, ago, attachment, cluster, DEAD, node, silentNode } from '../helpers/cluster-builder.ts'
 
 const SETTLE_MS = 120_000
 
 function lease(parts: Partial<LeaseEvidence>): LeaseEvidence {
   return { ...DEAD, ...parts }
+}
+
+const STALE = { lease: DEAD, leaseAtEnd: DEAD }
+const OTHER = 'kube-system/hosted-kube-controller-manager'
+
+function write(object: string, minutes: number): ControllerWrite {
+  return { manager: 'kube-controller-manager', object, time: ago(minutes) }
 }
 
 describe('the attach/detach controller', () => {
@@ -81,7 +88,67 @@ describe('the attach/detach controller', () => {
       is: 'mayLive',
     },
     { name: 'a stale lease that could not be read again', state: { controller: { lease: DEAD } }, is: 'mayLive' },
+    {
+      name: 'a lease whose holder has a clock that is behind, and that was written just now',
+      state: {
+        controller: {
+          lease: lease({ renewTime: ago(60), writtenAt: ago(0.05) }),
+          leaseAtEnd: lease({ renewTime: ago(60), writtenAt: ago(0.05) }),
+        },
+      },
+      is: 'lives',
+    },
+    {
+      name: 'a stale lease, of which only the first writing is known',
+      state: { controller: { lease: lease({ writtenAt: ago(9000) }), leaseAtEnd: lease({ writtenAt: ago(9000) }) } },
+      is: 'dead',
+    },
+    {
+      name: 'a stale lease, and all kubelets have clocks that are behind',
+      state: { nodes: [node('a', { leaseRenewTime: ago(60), leaseWrittenAt: ago(0.1) })] },
+      is: 'dead',
+    },
+    {
+      name: 'a stale lease, and something that a controller manager wrote since',
+      state: { controller: { ...STALE, writes: [write('pods/shop/web-0', 2)] } },
+      is: 'lives',
+    },
+    {
+      name: 'a stale lease, and something that a controller manager wrote before',
+      state: { controller: { ...STALE, writes: [write('pods/shop/web-0', 5)] } },
+      is: 'dead',
+    },
+    {
+      name: 'a stale lease, and one of another name that was renewed since',
+      state: { controller: { ...STALE, otherLeases: [lease({ name: OTHER, renewTime: ago(0.1) })] } },
+      is: 'lives',
+    },
+    {
+      name: 'a stale lease, and one of another name that is stale, too',
+      state: { controller: { ...STALE, otherLeases: [lease({ name: OTHER, renewTime: ago(20) })] } },
+      is: 'dead',
+    },
+    {
+      name: 'a stale lease, and a change that only a controller makes while volctl runs',
+      state: { controller: { ...STALE, changes: ['volumesAttached of node a changed while volctl ran'] } },
+      is: 'lives',
+    },
     { name: 'no lease', state: { controller: {} }, is: 'mayLive' },
+    {
+      name: 'no lease, and something that a controller manager wrote lately',
+      state: { controller: { writes: [write('nodes/a', 5)] } },
+      is: 'lives',
+    },
+    {
+      name: 'no lease, and something that a controller manager wrote long ago',
+      state: { controller: { writes: [write('nodes/a', 15)] } },
+      is: 'mayLive',
+    },
+    {
+      name: 'no lease, and one of another name that was renewed lately',
+      state: { controller: { otherLeases: [lease({ name: OTHER, renewTime: ago(0.1) })] } },
+      is: 'lives',
+    },
     { name: 'a lease that may not be read', state: { controller: { leaseProblem: 'Forbidden' } }, is: 'mayLive' },
     {
       name: 'no lease, and an attachment created lately',

@@ -1,4 +1,5 @@
 import { defined } from '../lang/defined.ts'
+import type { ApiObject } from '../model/objects.ts'
 import type { Insecure } from '../model/snapshot.ts'
 import { Budget } from '../trust/bytes.ts'
 import { JsonLimitError, parseJson } from '../trust/parse-json.ts'
@@ -12,7 +13,7 @@ import {
   ListWalk,
   type WalkLimits,
 } from './list-pages.ts'
-import { hasMetadata } from './reduce-object.ts'
+import { hasMetadata, reduced } from './reduce-object.ts'
 import { withRetry } from './retry.ts'
 import type { CredentialKind, KubeCredentials } from './transport/connection.ts'
 import { type Answer, createTransport, type OpenAnswer, type Transport } from './transport/transport.ts'
@@ -212,6 +213,7 @@ class HttpKubeClient implements PodClient {
           items = []
         },
         take: (item) => {
+          reduced(item as ApiObject)
           this.#keep(item, { kept }, `GET ${path}`)
           return item
         },

@@ -8,7 +8,7 @@ import type { Budget } from '../trust/bytes.ts'
 import { JsonLimitError } from '../trust/json-scan.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { type ApiError, answerTooLarge, badAnswer } from './api-error.ts'
-import { hasMetadata, reduced } from './reduce-object.ts'
+import { hasMetadata } from './reduce-object.ts'
 
 /** What the last page of a list shows. */
 export interface ListEnd {
@@ -29,7 +29,7 @@ export interface ListVisitor<T, Kept> {
   /**
    * Makes of an object what is kept of it. Its page may still fail, and is then read again from its beginning.
    *
-   * @param object as the server sent it, with metadata, without managedFields
+   * @param object as the server sent it, with metadata: what is kept of it as a whole has to be reduced (reduce-object.ts)
    * @param index in its page
    */
   take(object: T, index: number): Kept
@@ -254,7 +254,7 @@ class PageReader<T, Kept> implements BodyReader {
 
   #object(object: unknown): void {
     if (!hasMetadata(object)) throw this.#bad(OTHER_THINGS)
-    this.#kept.push(this.#walk.visitor.take(reduced(object) as T, this.#kept.length))
+    this.#kept.push(this.#walk.visitor.take(object as T, this.#kept.length))
   }
 
   #settle(held: number): void {

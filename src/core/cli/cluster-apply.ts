@@ -2,6 +2,7 @@
 import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
 import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import { applyCluster } from '../cluster/apply/apply-cluster.ts'
+import { type Looked, lookedAt } from '../cluster/controller/between-looks.ts'
 import type { ClusterState } from '../cluster/model/cluster-state.ts'
 import { planCluster } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
@@ -67,7 +68,7 @@ export async function applyToCluster(choice: ClusterApplyChoice, output: Cluster
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
     const plan = withDigest(saved === undefined ? fresh : { ...fresh, ...saved.plan })
     const digest = await reviewed(plan, choice, output, interrupts.stop)
-    await carryOut(client, plan, { ...choice, options, digest }, output, interrupts.stop)
+    await carryOut(client, plan, { ...choice, options, digest, looked: lookedAt(state) }, output, interrupts.stop)
   } finally {
     client.close()
   }
@@ -126,11 +127,11 @@ function isDrawn(format: OutputFormat): boolean {
 async function carryOut(
   client: KubeClient,
   plan: ClusterPlan,
-  choice: ClusterApplyChoice,
+  choice: ClusterApplyChoice & { readonly looked: Looked },
   output: ClusterApplyOutput,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, timeoutMs, leaseNamespace, digest, format } = choice
+  const { options, looked, timeoutMs, leaseNamespace, digest, format } = choice
   const screen = await output.screenOf(process.stdout)
   const numbers = rowNumbers(plan)
   const print = (event: ApplyEvent): void => {
@@ -141,6 +142,7 @@ async function carryOut(
   }
   const settings = {
     options,
+    looked,
     timeoutMs,
     signal,
     openJournal: () => journalOf(choice),

@@ -1,7 +1,9 @@
 /** What completion offers of a cluster: from its API at this moment, or from a snapshot. Nothing is asked before it is wanted. */
 import { statSync } from 'node:fs'
 import type { KubeClient } from '../api/kube-client.ts'
+import { reduced } from '../api/reduce-object.ts'
 import type {
+  ApiObject,
   CsiDriver,
   CsiNode,
   Node,
@@ -93,7 +95,7 @@ class LiveClusterNames implements ClusterNames {
     this.#signal = signal
   }
 
-  async #list<T>(resource: ResourcePath, namespace?: string): Promise<readonly T[]> {
+  async #list<T extends ApiObject>(resource: ResourcePath, namespace?: string): Promise<readonly T[]> {
     let items: T[] = []
     const path =
       namespace === undefined
@@ -103,7 +105,7 @@ class LiveClusterNames implements ClusterNames {
       begin: () => {
         items = []
       },
-      take: (item: T) => item,
+      take: (item: T) => reduced(item),
       page: (page: readonly T[]) => {
         items.push(...page)
       },

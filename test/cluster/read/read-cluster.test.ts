@@ -177,6 +177,46 @@ describe('a cluster', () => {
     expect(state.rights).toEqual({ createAttachments: true, deleteAttachments: true, patchAttachments: true })
   })
 
+  it('keeps when a controller manager wrote last, and what other controller managers and clocks their leases show', async () => {
+    const name = 'hosted-kube-controller-manager'
+    const extra = [
+      {
+        kind: 'Pod',
+        metadata: {
+          ...{ name: 'plain', namespace: 'shop', uid: 'plain' },
+          managedFields: [{ manager: 'kube-controller-manager', operation: 'Update', time: '2026-11-22T00:05:00Z' }],
+        },
+        spec: {},
+      },
+      ...[name, 'kube-controller-manager-operator', 'cloud-controller-manager'].map((each) => ({
+        kind: 'Lease',
+        metadata: { name: each, namespace: 'kube-system', uid: each },
+        spec: { renewTime: '2026-11-22T00:03:00.000000Z' },
+      })),
+      {
+        kind: 'Lease',
+        metadata: {
+          ...{ name: 'node-2', namespace: 'kube-node-lease', uid: 'l9' },
+          managedFields: [{ manager: 'kubelet', operation: 'Update', time: '2026-11-22T01:00:00Z' }],
+        },
+        spec: { renewTime: '2026-11-22T00:00:00.000000Z' },
+      },
+    ]
+    await server.put(...extra)
+    try {
+      const { controller, nodes } = await read()
+      expect(controller.writes).toEqual([
+        { manager: 'kube-controller-manager', object: 'pods/shop/plain', time: '2026-11-22T00:05:00Z' },
+      ])
+      expect(controller.otherLeases).toEqual([
+        { name: `kube-system/${name}`, renewTime: '2026-11-22T00:03:00.000000Z' },
+      ])
+      expect(nodes.map(({ leaseWrittenAt }) => leaseWrittenAt)).toEqual([undefined, '2026-11-22T01:00:00Z'])
+    } finally {
+      for (const { kind, metadata } of extra) await server.remove(kind, metadata.name, metadata.namespace)
+    }
+  })
+
   it('asks for attachments and Nodes before pods, and for pods before claims', async () => {
     await server.clearRequests()
     await read()

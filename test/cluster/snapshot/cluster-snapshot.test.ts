@@ -27,7 +27,15 @@ const state: ClusterState = {
   },
   errors: [{ resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'no' }],
   rights: { deleteAttachments: false },
-  controller: { lease: { name: 'kube-system/kube-controller-manager', renewTime: '2026-11-22T00:00:00Z' } },
+  controller: {
+    lease: {
+      name: 'kube-system/kube-controller-manager',
+      renewTime: '2026-11-22T00:00:00Z',
+      writtenAt: '2026-11-22T00:00:01Z',
+    },
+    otherLeases: [{ name: 'kube-system/hosted-kube-controller-manager' }],
+    writes: [{ manager: 'kube-controller-manager', object: 'nodes/a', time: '2026-11-22T00:00:00Z' }],
+  },
   podCount: 2,
   nodes: [
     {

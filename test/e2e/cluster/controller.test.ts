@@ -117,6 +117,83 @@ describe('a controller that lives', () => {
   })
 })
 
+/** Its lease is stale: it leads by another one, or its lease cannot be seen. */
+const HIDDEN: readonly { readonly name: string; readonly sign: () => object[]; readonly note: string }[] = [
+  {
+    name: 'creates a pod',
+    sign: () => [
+      {
+        kind: 'Pod',
+        metadata: {
+          ...{ namespace: 'shop', name: 'other', uid: 'other' },
+          managedFields: [{ manager: 'kube-controller-manager', operation: 'Update', time: now() }],
+        },
+        spec: {},
+      },
+    ],
+    note: 'kube-controller-manager wrote pods/shop/other',
+  },
+  {
+    name: 'goes by another name, and reports what is attached',
+    sign: () => {
+      const [made] = node('here') as [{ metadata: object }]
+      const fieldsV1 = { 'f:status': { 'f:volumesAttached': {} } }
+      const managedFields = [{ manager: 'hosted', operation: 'Update', time: now(), fieldsV1 }]
+      return [{ ...made, metadata: { ...made.metadata, managedFields } }]
+    },
+    note: 'hosted wrote nodes/here',
+  },
+  {
+    name: 'leads by a lease of another name',
+    sign: () => [
+      {
+        kind: 'Lease',
+        metadata: { namespace: 'kube-system', name: 'hosted-kube-controller-manager' },
+        spec: { holderIdentity: 'cp-9', leaseDurationSeconds: 15, renewTime: now() },
+      },
+    ],
+    note: 'lease kube-system/hosted-kube-controller-manager was renewed by cp-9',
+  },
+]
+
+const now = (): string => new Date().toISOString().replace(/\.\d+/, '')
+
+describe('a controller behind a stale lease', () => {
+  it.each(HIDDEN)('that $name is seen to live', async ({ sign, note }) => {
+    await using cluster = await LiveCluster.start(moved())
+    expect((await cluster.plan(...GONE)).inputs.controller.state).toBe('dead')
+    await cluster.api.put(...sign())
+    const { inputs, waiting } = await cluster.plan(...GONE)
+    expect([inputs.controller.state, inputs.controller.note]).toEqual(['lives', expect.stringContaining(note)])
+    expect(waiting.map(({ code }) => code)).toContain('ControllerActs')
+    // What it did before its lease ended is no sign that it lives.
+    await cluster.elapse(1)
+    await cluster.api.put({
+      kind: 'Lease',
+      metadata: { namespace: 'kube-system', name: 'kube-controller-manager' },
+      spec: { renewTime: now(), holderIdentity: 'cp-1', leaseDurationSeconds: 15 },
+    })
+    await cluster.elapse(10)
+    expect((await cluster.plan(...GONE)).inputs.controller.state).toBe('dead')
+  })
+
+  it.each([
+    { at: 'between its two looks', fault: { method: 'POST', path: '/leases' } },
+    { at: 'right before its first operation', fault: { method: 'GET', path: '/api/v1/nodes/gone' } },
+  ])('that attaches while an apply runs stops it $at', async ({ fault }) => {
+    await using cluster = await LiveCluster.start(moved())
+    await cluster.api.setFaults({ ...fault, times: 1, action: { type: 'hold' } })
+    const apply = cluster.begin(...GONE)
+    await expect.poll(() => cluster.api.held()).toBe(1)
+    const [made] = node('here') as [{ status: object }]
+    await cluster.api.put({ ...made, status: { ...made.status, volumesAttached: [{ name: 'x', devicePath: '' }] } })
+    await cluster.api.setFaults()
+    const { ends } = await apply.ended
+    expect(ends).toContainEqual(expect.stringContaining('refused AttachVolume pv-data@here'))
+    expect(await cluster.attachments()).not.toContain('pv-data@here')
+  })
+})
+
 /** An apply is held at a request, and the controller does everything meanwhile. */
 const CAME_BACK: readonly {
   readonly at: string

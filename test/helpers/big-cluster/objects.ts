@@ -55,7 +55,10 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
     uid: uid(kind, index),
     resourceVersion: String(1_000_000 + kind * 100_000 + index),
     creationTimestamp: time(86_400 + index),
-    managedFields: [{ manager: 'kubelet', operation: 'Update', apiVersion: 'v1', fieldsV1: MANAGED_FIELDS }],
+    managedFields: [
+      { manager: 'kube-controller-manager', operation: 'Update', apiVersion: 'v1', time: time(86_400 + index) },
+      { manager: 'kubelet', operation: 'Update', apiVersion: 'v1', time: time(3600), fieldsV1: MANAGED_FIELDS },
+    ],
     ...more,
   })
   const volumesOf = (node: number): number[] => {

@@ -16,6 +16,7 @@ import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/c
 import { clusterPlanId, stripsFinalizers } from '../../plan/cluster-plan-id.ts'
 import { type ApplyEvent, type ClusterApplyResult, note } from '../../plan/events.ts'
 import { invoker } from '../../processes/invoker.ts'
+import { type Looked, withChangesSince } from '../controller/between-looks.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { readCluster } from '../read/read-cluster.ts'
 import { ClusterRun, planAgain, subjectOf } from './cluster-run.ts'
@@ -35,6 +36,8 @@ export type ReviewedClusterPlan = Pick<
 export interface ClusterApplyOptions {
   /** Those that the plan was made with. */
   readonly options: ClusterOptions
+  /** The look at this cluster that the plan was made or checked by. */
+  readonly looked?: Looked
   /** For the wait of one operation. */
   readonly timeoutMs?: number
   readonly pollMs?: number
@@ -78,9 +81,10 @@ async function applyLocked(
   onEvent: (event: ApplyEvent) => void,
   { id, lock }: { readonly id: string; readonly lock: LeaseLock },
 ): Promise<ClusterApplyResult> {
-  const { options, signal, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
+  const { options, looked, signal, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
   sayTakenOver(lock, onEvent)
-  const state = await readCluster({ client, ...defined({ signal }) })
+  const read = await readCluster({ client, ...defined({ signal }) })
+  const state = looked === undefined ? read : withChangesSince(looked, read)
   requireSameCluster(plan, state)
   const fresh = planAgain(state, options)
   if (fresh.refused !== undefined) return refuseAll(id, plan, fresh.refused, onEvent)

@@ -15,6 +15,7 @@ import type { KubeClient } from '../../api/kube-client.ts'
 import { getObject, received } from '../../api/received-objects.ts'
 import type { Shape } from '../../json/shape.ts'
 import { defined } from '../../lang/defined.ts'
+import type { ApiObject } from '../../model/objects.ts'
 import {
   ATTACHMENTS,
   CLAIMS,
@@ -29,6 +30,7 @@ import {
 } from '../../model/resources.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import { lookedAt, withChangesSince } from '../controller/between-looks.ts'
 import type {
   ClusterAttachment,
   ClusterClaim,
@@ -36,7 +38,8 @@ import type {
   ClusterState,
   ClusterVolume,
 } from '../model/cluster-state.ts'
-import { csiRecord, leaseRecord, nodeRecord } from '../read/node-records.ts'
+import { ControllerWrites } from '../read/controller-writes.ts'
+import { csiRecord, leaseRecord, nodeLease, nodeRecord } from '../read/node-records.ts'
 import { podRecord } from '../read/pod-record.ts'
 import { readCluster } from '../read/read-cluster.ts'
 import { type ReceivedCsiNode, receivedPod } from '../read/received.ts'
@@ -67,7 +70,7 @@ export async function lookAtVolume(
   const namespaces = isAttach ? [...new Set(operation.pods.flatMap(({ namespace }) => namespace ?? []))] : []
   const pods = await reader.pods(operation.node, namespaces)
   const found = await reader.claimsOf(pods, fresh)
-  const controller = await reader.controllerLease()
+  const controller = await reader.controller()
   return {
     capturedAt: new Date(Date.now() + (client.clockSkewMs ?? 0)).toISOString(),
     ...{ controller, node },
@@ -87,8 +90,9 @@ export function restsOnDriver({ reason, steps }: ClusterOperation): boolean {
 }
 
 /** The whole cluster, in the place of everything that was known. @throws VolctlError */
-export async function lookAtAll(client: KubeClient, { head }: KnownCluster): Promise<ClusterState> {
-  const state = await readCluster({ client })
+export async function lookAtAll(client: KubeClient, { head, nodes, attachments }: KnownCluster): Promise<ClusterState> {
+  const before = lookedAt({ nodes: nodes.all(), attachments: attachments.all() })
+  const state = withChangesSince(before, await readCluster({ client }))
   const { leaseAtEnd, lease, ...controller } = state.controller
   return {
     ...state,
@@ -99,15 +103,19 @@ export async function lookAtAll(client: KubeClient, { head }: KnownCluster): Pro
 class FreshReader {
   readonly #client: KubeClient
   readonly #cluster: KnownCluster
+  readonly #writes: ControllerWrites
 
   constructor(client: KubeClient, cluster: KnownCluster) {
     this.#client = client
     this.#cluster = cluster
+    this.#writes = new ControllerWrites(cluster.head.controller.writes?.map(({ manager }) => manager))
   }
 
-  async controllerLease(): Promise<ClusterState['controller']> {
+  /** Read last: with it comes what all that was read before shows of a controller. */
+  async controller(): Promise<ClusterState['controller']> {
     const lease = await this.#get(LEASES, CONTROLLER_LEASE)
-    return lease === undefined ? {} : { lease: leaseRecord(lease) }
+    const writes = this.#writes.found()
+    return { ...(lease !== undefined && { lease: leaseRecord(lease) }), ...(writes.length > 0 && { writes }) }
   }
 
   async node(name: string): Promise<FreshNode> {
@@ -117,10 +125,11 @@ class FreshReader {
       // Evidence beside other evidence: a right that is missing hides it, as at the first look.
       this.#get(LEASES, { namespace: 'kube-node-lease', name }).catch(unlessApiError),
     ])
-    const leaseRenewTime = lease?.spec?.renewTime ?? undefined
+    const renewed = lease === undefined ? {} : nodeLease(leaseRecord(lease))
+    const leaseRenewTime = renewed.leaseWrittenAt ?? renewed.leaseRenewTime
     if (node === undefined) return { name, record: undefined, leaseRenewTime }
     const csi = csiNode === undefined ? { state: 'absent' as const } : csiRecord(csiNode as ReceivedCsiNode)
-    return { name, record: { ...nodeRecord(node), csi, ...defined({ leaseRenewTime }) }, leaseRenewTime }
+    return { name, record: { ...nodeRecord(node), csi, ...renewed }, leaseRenewTime }
   }
 
   async attachment(name: string): Promise<ClusterAttachment[]> {
@@ -151,7 +160,7 @@ class FreshReader {
     return this.#list(path, receivedPod, podRecord, query)
   }
 
-  async #list<Received, Record>(
+  async #list<Received extends ApiObject, Record>(
     path: string,
     shape: Shape<Received>,
     reduce: (object: Received) => Record | undefined,
@@ -159,13 +168,17 @@ class FreshReader {
   ): Promise<Record[]> {
     const records: Record[] = []
     const from = { client: this.#client, request: `GET ${path}` }
+    const plural = path.slice(path.lastIndexOf('/') + 1)
     await this.#client.walk<Received, Record | undefined>(
       path,
       {
         begin: () => {
           records.length = 0
         },
-        take: (object) => reduce(received(shape, object, from)),
+        take: (object) => {
+          this.#writes.see(plural, object)
+          return reduce(received(shape, object, from))
+        },
         page: (kept) => {
           for (const record of kept) if (record !== undefined) records.push(record)
         },
@@ -211,9 +224,11 @@ class FreshReader {
     )
   }
 
-  async #get<T>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
+  async #get<T extends ApiObject>(resource: Resource<T>, key: ObjectKey): Promise<T | undefined> {
     try {
-      return await getObject(this.#client, resource, key)
+      const object = await getObject(this.#client, resource, key)
+      this.#writes.see(resource.plural, object)
+      return object
     } catch (error) {
       if (error instanceof ApiError && error.isAbsent) return undefined
       throw error

@@ -7,6 +7,7 @@ import { defined } from '../../lang/defined.ts'
 import { csiUniqueName } from '../../names/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterFacts, clusterFacts } from '../context/cluster-facts.ts'
+import { changesBetween, lookedAt } from '../controller/between-looks.ts'
 import { signsBegin } from '../controller/controller-state.ts'
 import { resolvePodVolume } from '../desired/pod-volume.ts'
 import { ClusterObjects } from '../model/cluster-objects.ts'
@@ -19,6 +20,7 @@ import type {
   ClusterVolume,
 } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
+import { newestWrites } from '../read/controller-writes.ts'
 import type { FreshLook } from './fresh-records.ts'
 import { type KeysOf, Table } from './table.ts'
 
@@ -117,10 +119,11 @@ export class KnownCluster {
     const lost = lostNodes?.filter(({ name }) => name !== node.name)
     const isLost = node.record === undefined && node.leaseRenewTime !== undefined
     const { name, leaseRenewTime } = node
+    const changes = this.#changesTo(given(node.record), attachments.records)
     this.#head = {
       ...this.#head,
       capturedAt,
-      controller: controllerEvidence(this.#head, controller),
+      controller: controllerEvidence(this.#head, { ...controller, changes }),
       ...defined({ lostNodes: lost && (isLost ? [...lost, { name, ...defined({ leaseRenewTime }) }] : lost) }),
     }
     replace(this.nodes, this.nodes.of('name', name), given(node.record))
@@ -149,6 +152,15 @@ export class KnownCluster {
     }
     if (attachments.of === undefined) this.#layAttachments(attachments.records)
     else this.putAttachment(attachments.of, attachments.records[0])
+  }
+
+  /** Against what was known of the same. */
+  #changesTo(nodes: readonly ClusterNode[], attachments: readonly ClusterAttachment[]): readonly string[] {
+    const before = {
+      nodes: nodes.flatMap(({ name }) => [...this.nodes.of('name', name)]),
+      attachments: attachments.flatMap(({ name }) => [...this.attachments.of('name', name)]),
+    }
+    return changesBetween(lookedAt(before), { nodes, attachments })
   }
 
   /** @param record undefined: there is none of this name any more */
@@ -206,13 +218,24 @@ export function inlineName({ attacher, inline }: ClusterAttachment): readonly st
   return inline?.handle ? [csiUniqueName(inline.driver ?? attacher, inline.handle)] : []
 }
 
-/** Against the lease of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say. */
+/**
+ * Against the lease of the first look: one that was renewed since then shows that a controller lives, whatever the clocks say. Signs of
+ * an earlier look stay signs.
+ */
 export function controllerEvidence(
-  { controller: { lease } }: Pick<ClusterState, 'controller'>,
+  { controller: before }: Pick<ClusterState, 'controller'>,
   now: ClusterState['controller'],
 ): ClusterState['controller'] {
-  if (now.lease === undefined || lease === undefined) return now
-  return { lease, leaseAtEnd: now.lease }
+  const { lease } = before
+  const writes = newestWrites([...(before.writes ?? []), ...(now.writes ?? [])])
+  const changes = [...new Set([...(before.changes ?? []), ...(now.changes ?? [])])]
+  const signs = {
+    ...defined({ otherLeases: now.otherLeases ?? before.otherLeases }),
+    ...(writes.length > 0 && { writes }),
+    ...(changes.length > 0 && { changes }),
+  }
+  if (now.lease === undefined || lease === undefined) return { ...now, ...signs }
+  return { lease, leaseAtEnd: now.lease, ...signs }
 }
 
 /** Of the claims of a pod, namespace/name. */

@@ -2,7 +2,7 @@
 
 import { onceFor } from '../../lang/once-for.ts'
 import type { LeaseEvidence } from '../model/cluster-state.ts'
-import { timeOf } from '../model/times.ts'
+import { heardAt, timeOf } from '../model/times.ts'
 import type { ClusterContext } from './cluster-context.ts'
 
 /** A lease that is not renewed for this long is nobody's. */
@@ -38,10 +38,8 @@ export function leaseName(driver: string): string {
 }
 
 /** A lease that does not say when it was renewed is not known to be stale. */
-export function isStale(
-  { now }: Pick<ClusterContext, 'now'>,
-  { renewTime, durationSeconds = 15 }: LeaseEvidence,
-): boolean {
-  const renewed = timeOf(renewTime)
+export function isStale({ now }: Pick<ClusterContext, 'now'>, lease: LeaseEvidence): boolean {
+  const { durationSeconds = 15 } = lease
+  const renewed = timeOf(heardAt(lease))
   return renewed !== undefined && now - renewed > Math.max(STALE_MS, 3 * durationSeconds * 1000)
 }

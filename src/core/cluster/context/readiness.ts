@@ -20,11 +20,12 @@ export interface Readiness {
 const GRACE_MS = 50_000
 
 export function readinessOf(context: ClusterContext, node: ClusterNode): Readiness {
-  const { ready, readySince, leaseRenewTime, heartbeat } = node
+  const { ready, readySince, leaseRenewTime, leaseWrittenAt, heartbeat } = node
   const stated = { ready, ...defined({ since: readySince }) }
   // Without the lease a heartbeat alone shows little: the status of a healthy node may be minutes old.
   if (ready !== 'True' || isControllerAlive(context) || leaseRenewTime === undefined) return stated
-  const heard = newestOf([leaseRenewTime, ...(heartbeat === undefined ? [] : [heartbeat])])
+  const others = [leaseWrittenAt, heartbeat].filter((time) => time !== undefined)
+  const heard = newestOf([leaseRenewTime, ...others])
   const time = timeOf(heard)
   const isSilent = time !== undefined && context.now - time > GRACE_MS && isSettled(context, heard)
   return isSilent ? { ready: 'Unknown', ...defined({ since: heard }), isStale: true } : stated

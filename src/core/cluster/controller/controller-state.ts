@@ -5,19 +5,24 @@
  * 1. the Lease kube-system/kube-controller-manager exists, with a time and a duration that make sense;
  * 2. it is stale: not renewed for the settle time, and for at least three times its own duration;
  * 3. it is unchanged when it is read again after everything else (a clock that is wrong makes a lease look stale);
- * 4. nothing that only a controller does has happened since: a Node whose Ready became Unknown, or a VolumeAttachment that
- *    somebody other than volctl created;
+ * 4. nothing that only a controller does has happened since: a Node whose Ready became Unknown; a VolumeAttachment that somebody
+ *    other than volctl created; something that a controller manager wrote, by the managedFields of all that was read; another lease
+ *    of a kube-controller-manager that was renewed; or a change of what only a controller writes, between two looks of one run;
  * 5. some kubelet has renewed its own lease lately, where those are readable: else it may be the clock, or an API server that
  *    has just come back and that nobody has reached yet.
  *
  * A cluster without that Lease has its controllers elsewhere (a managed control plane, another name, no leader election): it
- * lives where attachments still come and go, and may live everywhere else.
+ * lives where one of these signs is younger than ten minutes, or attachments still come and go, and may live everywhere else.
+ *
+ * What is no sign: VolumeAttachments that are being deleted or have gone, where the lease is stale, since people delete them by hand
+ * then; Nodes that come and go, which is the work of kubelets and of a cloud's own controllers; and leases of other programs that are
+ * called controllers, of which none attaches anything.
  */
 
 import { formatDuration } from '../../lang/duration.ts'
 import type { ControllerState, Evidence } from '../../plan/cluster-plan.ts'
 import type { ClusterState, LeaseEvidence } from '../model/cluster-state.ts'
-import { timeOf } from '../model/times.ts'
+import { heardAt, latestOf, timeOf } from '../model/times.ts'
 
 /** What kube-controller-manager sets by default. */
 const DEFAULT_DURATION_SECONDS = 15
@@ -30,7 +35,7 @@ export type ControllerSources = Pick<ClusterState, 'capturedAt' | 'controller' |
 /** Only what happened after this time is a sign of life, whatever clock there is: milliseconds. */
 export function signsBegin({ capturedAt, controller: { lease } }: ControllerSources): number {
   const lately = (timeOf(capturedAt) ?? 0) - LATELY_MS
-  const renewed = timeOf(lease?.renewTime)
+  const renewed = lease === undefined ? undefined : timeOf(heardAt(lease))
   return renewed === undefined ? lately : Math.min(lately, renewed)
 }
 
@@ -39,7 +44,8 @@ export function controllerState(state: ControllerSources, settleMs: number): Con
   const now = timeOf(state.capturedAt)
   if (lease === undefined) return withoutLease(state, now, leaseProblem)
   const renewed = timeOf(lease.renewTime)
-  const evidence = [{ what: `lease ${lease.name} was renewed${holderOf(lease)}`, ...since(lease.renewTime) }]
+  const heard = heardAt(lease)
+  const evidence = [{ what: `lease ${lease.name} was renewed${holderOf(lease)}`, ...since(heard) }]
   const may = (note: string): ControllerState => ({ state: 'mayLive', note, evidence })
   if (renewed === undefined) return may(`lease ${lease.name} does not say when it was renewed`)
   if (now === undefined) return may('the clock of the API server is not known')
@@ -49,7 +55,8 @@ export function controllerState(state: ControllerSources, settleMs: number): Con
   if (renewed > now + LATELY_MS) return may(`lease ${lease.name} was renewed in the future: a clock is wrong`)
   const { durationSeconds = DEFAULT_DURATION_SECONDS } = lease
   // The lease may be read a moment after the clock was.
-  const age = Math.max(0, now - renewed)
+  const last = timeOf(heard) ?? renewed
+  const age = Math.max(0, now - last)
   const text = formatDuration(age)
   if (age <= durationSeconds * 1000)
     return { state: 'lives', note: `lease ${lease.name} was renewed ${text} ago`, evidence }
@@ -57,7 +64,7 @@ export function controllerState(state: ControllerSources, settleMs: number): Con
   if (age <= needed) return may(`lease ${lease.name} was renewed ${text} ago, which is not long enough to be sure`)
   if (leaseAtEnd === undefined) return may(`lease ${lease.name} is stale, and could not be read a second time`)
   if (!isHeard(state, now)) return may(`lease ${lease.name} is stale, but so are those of all kubelets`)
-  const signs = signsSince(state, renewed + durationSeconds * 1000)
+  const signs = signsSince(state, last + durationSeconds * 1000)
   if (signs.length > 0) {
     const note = `lease ${lease.name} is stale, but a controller has acted since: ${signs[0]?.what}`
     return { state: 'lives', note, evidence: [...evidence, ...signs] }
@@ -69,7 +76,7 @@ export function controllerState(state: ControllerSources, settleMs: number): Con
 const HEARD_MS = 50_000
 
 function isHeard({ nodes }: ControllerSources, now: number): boolean {
-  const times = nodes.flatMap(({ leaseRenewTime }) => timeOf(leaseRenewTime) ?? [])
+  const times = nodes.flatMap((each) => timeOf(latestOf([each.leaseRenewTime, each.leaseWrittenAt])) ?? [])
   return times.length === 0 || times.some((time) => now - time <= HEARD_MS)
 }
 
@@ -78,7 +85,7 @@ function holderOf({ holder }: LeaseEvidence): string {
 }
 
 function changed(before: LeaseEvidence, after: LeaseEvidence): boolean {
-  return before.renewTime !== after.renewTime || before.holder !== after.holder
+  return heardAt(before) !== heardAt(after) || before.holder !== after.holder
 }
 
 function since(time: string | undefined): { since?: string } {
@@ -100,19 +107,27 @@ const MOST_SIGNS = 3
 
 /** What only a controller does, since a time; volctl and people with kubectl do none of it by the way. */
 function signsSince(state: ControllerSources, from: number): Evidence[] {
+  const { changes = [], otherLeases = [], writes = [] } = state.controller
   const isAfter = (time: string | undefined): time is string => (timeOf(time) ?? Number.NEGATIVE_INFINITY) > from
-  const signs: Evidence[] = []
+  const signs: Evidence[] = changes.map((what) => ({ what }))
+  for (const lease of otherLeases) {
+    const renewed = heardAt(lease)
+    if (isAfter(renewed)) signs.push({ what: `lease ${lease.name} was renewed${holderOf(lease)}`, since: renewed })
+  }
+  for (const { manager, object, time } of writes) {
+    if (isAfter(time)) signs.push({ what: `${manager} wrote ${object}`, since: time })
+  }
   for (const { name, ready, readySince } of state.nodes) {
+    if (signs.length >= MOST_SIGNS) break
     if (ready === 'Unknown' && isAfter(readySince))
       signs.push({ what: `Ready of node ${name} became Unknown`, since: readySince })
-    if (signs.length >= MOST_SIGNS) return signs
   }
   for (const { name, createdAt, byVolctl } of state.attachments) {
+    if (signs.length >= MOST_SIGNS) break
     if (isAfter(createdAt) && byVolctl !== true)
       signs.push({ what: `VolumeAttachment ${name} was created`, since: createdAt })
-    if (signs.length >= MOST_SIGNS) return signs
   }
-  return signs
+  return signs.slice(0, MOST_SIGNS)
 }
 
 function deletions({ attachments }: ControllerSources, from: number): Evidence[] {

@@ -15,7 +15,7 @@ import { type DetachRow, detachRow } from './detach-row.ts'
  * counts; without Ready's transition nothing is known.
  */
 function silence(
-  { name, heartbeat, leaseRenewTime }: ClusterNode,
+  { name, heartbeat, leaseRenewTime, leaseWrittenAt = leaseRenewTime }: ClusterNode,
   { ready, since, isStale }: Readiness,
   ended: readonly ClusterPod[],
 ): { readonly evidence: readonly Evidence[]; readonly since?: string } {
@@ -25,9 +25,9 @@ function silence(
   const evidence: Evidence[] = [
     { what: state, ...defined({ since }) },
     ...(heartbeat === undefined ? [] : [{ what: `kubelet of node ${name} reported its status`, since: heartbeat }]),
-    ...(leaseRenewTime === undefined
+    ...(leaseWrittenAt === undefined
       ? []
-      : [{ what: `kubelet of node ${name} renewed its lease`, since: leaseRenewTime }]),
+      : [{ what: `kubelet of node ${name} renewed its lease`, since: leaseWrittenAt }]),
     ...endings(ended),
   ]
   const times = evidence.flatMap((each) => each.since ?? [])

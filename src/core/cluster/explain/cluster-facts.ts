@@ -118,8 +118,18 @@ function nodeRows(context: ClusterContext, name: string): readonly Row[] {
   const found = objects.node(name)
   const attachments: Row = ['Attached', attachedText(actual.onNode(name).length, actual.confirmedOn(name).size)]
   if (found.state !== 'Found') return [attachments]
-  const { ready, readySince, leaseRenewTime, heartbeat, kubeletVersion, outOfService, csi, uid, machineID } =
-    found.object
+  const {
+    ready,
+    readySince,
+    leaseRenewTime,
+    leaseWrittenAt,
+    heartbeat,
+    kubeletVersion,
+    outOfService,
+    csi,
+    uid,
+    machineID,
+  } = found.object
   const drivers = csi.state === 'known' ? csi.drivers : []
   const counts = drivers.map(({ name: driver, limit }) => {
     const own = actual.onNode(name).filter(({ object }) => object.attacher === driver).length
@@ -131,7 +141,7 @@ function nodeRows(context: ClusterContext, name: string): readonly Row[] {
     ['In use', `${actual.inUseOn(name).size} in volumesInUse`],
     ['Drivers', counts.join(', '), 'CSINode, VolumeAttachments'],
     ['Taint', outOfService ? 'out-of-service' : undefined],
-    ['Heard', [leaseRenewTime, heartbeat].find((each) => each !== undefined)],
+    ['Heard', [leaseWrittenAt, leaseRenewTime, heartbeat].find((each) => each !== undefined)],
     ['Kubelet', kubeletVersion],
     ['UID', uid],
     ['Machine', machineID],

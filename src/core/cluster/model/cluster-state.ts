@@ -37,7 +37,7 @@ export interface ClusterState {
   readonly drivers: readonly ClusterDriver[]
   /** Leases of external attachers, where they were readable. */
   readonly attachers: readonly LeaseEvidence[]
-  /** Leases in kube-node-lease whose Node is not in the list; absent: not readable. */
+  /** Leases in kube-node-lease whose Node is not in the list, and the latest time that they show; absent: not readable. */
   readonly lostNodes?: readonly { readonly name: string; readonly leaseRenewTime?: string }[]
 }
 
@@ -72,13 +72,30 @@ export interface ControllerEvidence {
   readonly leaseProblem?: string
   /** The lease, read again after everything else: a clock that is wrong makes a lease look stale, but does not keep it unchanged. */
   readonly leaseAtEnd?: LeaseEvidence
+  /** Leases in kube-system by which a kube-controller-manager leads under another name. */
+  readonly otherLeases?: readonly LeaseEvidence[]
+  /** What a controller manager wrote last, the newest first, and when by the clock of the API server. */
+  readonly writes?: readonly ControllerWrite[]
+  /** What only a controller changes, and what changed between two looks of one run. */
+  readonly changes?: readonly string[]
+}
+
+export interface ControllerWrite {
+  /** By which it writes: the manager of managedFields. */
+  readonly manager: string
+  /** `nodes/a`, `pods/shop/web-0` */
+  readonly object: string
+  readonly time: string
 }
 
 export interface LeaseEvidence {
   /** namespace/name */
   readonly name: string
   readonly holder?: string
+  /** By the clock of its holder. */
   readonly renewTime?: string
+  /** When the lease was last written, by the clock of the API server: servers of some versions tell it of the first writing alone. */
+  readonly writtenAt?: string
   readonly durationSeconds?: number
 }
 
@@ -96,8 +113,10 @@ export interface ClusterNode {
   readonly ready?: string
   readonly readySince?: string
   readonly heartbeat?: string
-  /** renewTime of kube-node-lease/NAME, where it was readable. */
+  /** renewTime of kube-node-lease/NAME, where it was readable: by the clock of the node. */
   readonly leaseRenewTime?: string
+  /** When that lease was last written, by the clock of the API server, where that is clearly later: the node's clock is behind. */
+  readonly leaseWrittenAt?: string
   /** R725: a taint with key node.kubernetes.io/out-of-service, any effect, any value. */
   readonly outOfService: boolean
   readonly kubeletVersion?: string

@@ -1,5 +1,7 @@
 /** Times of a cluster's objects: RFC 3339 text to milliseconds. */
 
+import type { LeaseEvidence } from './cluster-state.ts'
+
 /** Undefined: there is none, or it is no time; Go writes year 1 for "never" (S28). */
 export function timeOf(text: string | undefined): number | undefined {
   const time = Date.parse(text ?? '')
@@ -15,4 +17,14 @@ export function newestOf(times: readonly (string | undefined)[]): string | undef
     if (newest === undefined || time > (timeOf(newest) ?? 0)) newest = each
   }
   return newest
+}
+
+/** The latest of some times, as text: of signs of life those that are missing say nothing. */
+export function latestOf(times: readonly (string | undefined)[]): string | undefined {
+  return newestOf(times.filter((time) => timeOf(time) !== undefined))
+}
+
+/** When the holder of a lease was heard last: by its own clock, or by that of the API server where it tells. */
+export function heardAt({ renewTime, writtenAt }: LeaseEvidence): string | undefined {
+  return latestOf([renewTime, writtenAt])
 }

@@ -4,6 +4,8 @@ import { isOutOfService } from '../../desired/node-status.ts'
 import { defined } from '../../lang/defined.ts'
 import type { CsiDriver, Lease } from '../../model/objects.ts'
 import type { ClusterDriver, ClusterNode, LeaseEvidence, NodeDriver } from '../model/cluster-state.ts'
+import { timeOf } from '../model/times.ts'
+import { lastWritten } from './controller-writes.ts'
 import type { ReceivedCsiNode, ReceivedNode } from './received.ts'
 
 /** R702. */
@@ -54,13 +56,29 @@ export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {
   return { name: metadata.name, ...defined({ attachRequired: spec.attachRequired }) }
 }
 
-export function leaseRecord({ metadata, spec }: Lease): LeaseEvidence {
+/** @param lease with its managedFields */
+export function leaseRecord(lease: Lease): LeaseEvidence {
+  const { metadata, spec } = lease
   return {
     name: `${metadata.namespace ?? ''}/${metadata.name}`,
     ...defined({
       holder: spec?.holderIdentity || undefined,
       renewTime: spec?.renewTime ?? undefined,
+      writtenAt: lastWritten(lease),
       durationSeconds: spec?.leaseDurationSeconds ?? undefined,
     }),
   }
+}
+
+/** A lease is written a moment after the time that stands in it. */
+const WRITING_MS = 10_000
+
+/** What the lease of a kubelet says of its node. */
+export function nodeLease({
+  renewTime,
+  writtenAt,
+}: LeaseEvidence): Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'> {
+  const [renewed, written] = [timeOf(renewTime), timeOf(writtenAt)]
+  const isBehind = renewed !== undefined && written !== undefined && written - renewed > WRITING_MS
+  return defined({ leaseRenewTime: renewTime, leaseWrittenAt: isBehind ? writtenAt : undefined })
 }

@@ -7,6 +7,7 @@ import { ApiError, unlessRefused } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import type { WalkLimits } from '../../api/list-pages.ts'
 import { getObject, received } from '../../api/received-objects.ts'
+import { reduced } from '../../api/reduce-object.ts'
 import { serverVersion as askVersion } from '../../api/server-version.ts'
 import { apiLookup } from '../../desired/api-lookup.ts'
 import type { Shape } from '../../json/shape.ts'
@@ -44,7 +45,8 @@ import type {
   LeaseEvidence,
   ListSight,
 } from '../model/cluster-state.ts'
-import { csiRecord, driverRecord, leaseRecord, nodeRecord } from './node-records.ts'
+import { ControllerWrites } from './controller-writes.ts'
+import { csiRecord, driverRecord, leaseRecord, nodeLease, nodeRecord } from './node-records.ts'
 import { podRecord } from './pod-record.ts'
 import {
   type ReceivedClaim,
@@ -74,6 +76,11 @@ const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-mana
 const NODE_LEASES = 'kube-node-lease/'
 /** How external attachers name the leases by which they elect a leader. */
 const ATTACHER_LEASE = /(^|\/)external-attacher-/
+/**
+ * The lease of a kube-controller-manager that was given another name (--leader-elect-resource-name), as far as the name tells. A
+ * cloud-controller-manager attaches nothing, and an operator only watches over another program.
+ */
+const OTHER_CONTROLLER_LEASE = /^kube-system\/(?!kube-controller-manager$|.*operator).*kube-controller-manager/
 
 /**
  * Reads what the pass needs, in an order in which no attachment can look unwanted because a list is older than another:
@@ -98,7 +105,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
         receivedCsiNode,
         (each: ReceivedCsiNode) => [each.metadata.name, csiRecord(each)] as const,
       ),
-      reader.list(CSI_DRIVERS, 'csidrivers', csiDriverShape, (driver: CsiDriver) => driver),
+      reader.list(CSI_DRIVERS, 'csidrivers', csiDriverShape, (driver: CsiDriver) => reduced(driver)),
       reader.leases(),
       controllerLeaseOf(client, signal),
       rightsOf(client, signal),
@@ -125,7 +132,10 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     lists: reader.sight,
     errors: reader.sortedErrors(),
     rights,
-    controller: await atEnd(client, controllerLease, signal),
+    controller: {
+      ...(await atEnd(client, controllerLease, signal)),
+      ...defined({ otherLeases: listed(leases.controllers), writes: listed(reader.writes.found()) }),
+    },
     nodes: joined(nodes.records, csiNodes, leases.nodes),
     pods: pods.records,
     podCount: pods.sight.count,
@@ -138,6 +148,14 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
   }
 }
 
+type NodeLease = ReturnType<typeof nodeLease>
+
+interface Leases {
+  readonly nodes: ReadonlyMap<string, NodeLease> | undefined
+  readonly attachers: readonly LeaseEvidence[]
+  readonly controllers: readonly LeaseEvidence[]
+}
+
 interface Read<T> {
   readonly records: T[]
   readonly sight: ListSight
@@ -146,6 +164,7 @@ interface Read<T> {
 /** Reads lists, and remembers what could not be read, so that a gap is not taken for an absence (S3). */
 class ClusterReader {
   readonly errors: ApiReadError[] = []
+  readonly writes = new ControllerWrites()
   readonly #sight: Partial<Record<ClusterResource, ListSight>> = {}
   readonly #options: ReadClusterOptions
 
@@ -165,7 +184,7 @@ class ClusterReader {
     return (await Promise.all(asked)) as { -readonly [Key in keyof T]: Awaited<T[Key]> }
   }
 
-  async list<Received extends object, Record>(
+  async list<Received extends ApiObject, Record>(
     resource: ResourcePath,
     name: ClusterResource,
     shape: Shape<Received>,
@@ -180,17 +199,19 @@ class ClusterReader {
     return this.list(PODS, 'pods', receivedPod, podRecord)
   }
 
-  /** Leases of nodes and of external attachers: evidence beside other evidence, so that a refusal is no error. */
-  async leases(): Promise<{ nodes: Map<string, string> | undefined; attachers: LeaseEvidence[] }> {
+  /** Leases of nodes, of external attachers and of other controller managers: evidence beside other evidence, so that a refusal is no error. */
+  async leases(): Promise<Leases> {
     const { records, sight } = await this.#walk(LEASES, leaseShape, leaseOfInterest)
-    if (sight.state !== 'whole') return { nodes: undefined, attachers: [] }
-    const renewed = records
-      .filter(isOfNode)
-      .map(({ name, renewTime = '' }) => [name.slice(NODE_LEASES.length), renewTime])
-    return { nodes: new Map(renewed as [string, string][]), attachers: records.filter((each) => !isOfNode(each)) }
+    if (sight.state !== 'whole') return { nodes: undefined, attachers: [], controllers: [] }
+    const ofNodes = records.filter(isOfNode)
+    return {
+      nodes: new Map(ofNodes.map((lease) => [lease.name.slice(NODE_LEASES.length), nodeLease(lease)])),
+      attachers: records.filter(({ name }) => ATTACHER_LEASE.test(name)),
+      controllers: records.filter(({ name }) => OTHER_CONTROLLER_LEASE.test(name)),
+    }
   }
 
-  async #walk<Received extends object, Record>(
+  async #walk<Received extends ApiObject, Record>(
     resource: ResourcePath,
     shape: Shape<Received>,
     reduce: (object: Received) => Record | undefined,
@@ -205,6 +226,7 @@ class ClusterReader {
     }
     const take = (object: Received, index: number): Record | undefined => {
       if (count + index >= MOST_OBJECTS) throw tooMany(client, path)
+      this.writes.see(resource.plural, object)
       return reduce(received(shape, object, { client, request: `GET ${path}`, at: `items[${index}]` }))
     }
     const page = (kept: readonly (Record | undefined)[]): void => {
@@ -239,10 +261,15 @@ function isOfNode({ name, renewTime }: LeaseEvidence): boolean {
   return name.startsWith(NODE_LEASES) && renewTime !== undefined
 }
 
-/** Of a kubelet that renews it, or of an external attacher. */
+/** Of a kubelet that renews it, of an external attacher, or of another controller manager. */
 function leaseOfInterest(lease: Lease): LeaseEvidence | undefined {
   const record = leaseRecord(lease)
-  return isOfNode(record) || ATTACHER_LEASE.test(record.name) ? record : undefined
+  const isOther = ATTACHER_LEASE.test(record.name) || OTHER_CONTROLLER_LEASE.test(record.name)
+  return isOther || isOfNode(record) ? record : undefined
+}
+
+function listed<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list
 }
 
 /** @throws ApiError if there is no answer at all */
@@ -285,14 +312,14 @@ function namingContext(drivers: readonly CsiDriver[], { errors }: ClusterReader)
 function joined(
   nodes: readonly ClusterNode[],
   csiNodes: Read<readonly [string, ClusterNode['csi']]>,
-  leases: ReadonlyMap<string, string> | undefined,
+  leases: ReadonlyMap<string, NodeLease> | undefined,
 ): ClusterNode[] {
   const csi = new Map(csiNodes.records)
   const missing: ClusterNode['csi'] = { state: csiNodes.sight.state === 'whole' ? 'absent' : 'unknown' }
   return nodes.map((node) => ({
     ...node,
     csi: csi.get(node.name) ?? missing,
-    ...defined({ leaseRenewTime: leases?.get(node.name) }),
+    ...leases?.get(node.name),
   }))
 }
 
@@ -320,12 +347,17 @@ async function atEnd(
 /** Leases of kubelets whose Node is gone: a kubelet may still renew one. */
 function lostNodes(
   { records, sight }: Read<ClusterNode>,
-  leases: ReadonlyMap<string, string> | undefined,
+  leases: ReadonlyMap<string, NodeLease> | undefined,
 ): Pick<ClusterState, 'lostNodes'> {
   if (sight.state !== 'whole' || leases === undefined) return {}
   const names = new Set(records.map(({ name }) => name))
   const lost = [...leases].filter(([name]) => !names.has(name))
-  return { lostNodes: lost.map(([name, leaseRenewTime]) => ({ name, leaseRenewTime })) }
+  return {
+    lostNodes: lost.map(([name, { leaseRenewTime, leaseWrittenAt }]) => ({
+      name,
+      ...defined({ leaseRenewTime: leaseWrittenAt ?? leaseRenewTime }),
+    })),
+  }
 }
 
 async function rightsOf(client: KubeClient, signal: AbortSignal | undefined): Promise<ClusterRights> {

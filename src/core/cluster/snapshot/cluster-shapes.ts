@@ -13,6 +13,7 @@ import type {
   ClusterResource,
   ClusterState,
   ClusterVolume,
+  ControllerWrite,
   LeaseEvidence,
   ListSight,
   NodeDriver,
@@ -26,7 +27,15 @@ export type SnapshotHead = Omit<ClusterState, RecordList>
 
 const texts = keptList(text)
 
-const lease = kept<LeaseEvidence>({ name: needed(text), holder: text, renewTime: text, durationSeconds: number })
+const lease = kept<LeaseEvidence>({
+  name: needed(text),
+  holder: text,
+  renewTime: text,
+  writtenAt: text,
+  durationSeconds: number,
+})
+
+const write = kept<ControllerWrite>({ manager: needed(text), object: needed(text), time: needed(text) })
 
 const sight = kept<ListSight>({
   state: needed(oneOf<ListSight['state']>('whole', 'part', 'failed')),
@@ -65,7 +74,16 @@ export const snapshotHead: Shape<SnapshotHead> = kept<SnapshotHead>({
   lists: needed(lists),
   errors: needed(keptList(readError)),
   rights: needed(kept({ createAttachments: flag, deleteAttachments: flag, patchAttachments: flag })),
-  controller: needed(kept({ lease, leaseProblem: text, leaseAtEnd: lease })),
+  controller: needed(
+    kept({
+      lease,
+      leaseProblem: text,
+      leaseAtEnd: lease,
+      otherLeases: keptList(lease),
+      writes: keptList(write),
+      changes: texts,
+    }),
+  ),
   podCount: needed(count),
   lostNodes: keptList(kept({ name: needed(text), leaseRenewTime: text })),
 })
@@ -84,6 +102,7 @@ const node = kept<ClusterNode>({
   readySince: text,
   heartbeat: text,
   leaseRenewTime: text,
+  leaseWrittenAt: text,
   outOfService: needed(flag),
   kubeletVersion: text,
   machineID: text,
