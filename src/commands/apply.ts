@@ -213,6 +213,7 @@ export default class Apply extends VolctlCommand {
       readonly confirm?: string | undefined
       readonly 'lease-namespace'?: string | undefined
       readonly 'no-journal'?: boolean
+      readonly 'ignore-not-found'?: boolean
     },
     given: Pick<ClusterApplyChoice, 'timeoutMs' | 'journalDir' | 'format' | 'asks'> & {
       readonly planfile: string | undefined
@@ -230,6 +231,7 @@ export default class Apply extends VolctlCommand {
       kubeconfig: flags.kubeconfig,
       context: flags.context,
       noJournal: flags['no-journal'] === true,
+      ignoreNotFound: flags['ignore-not-found'] === true,
       digest: flags.confirm,
       leaseNamespace: flags['lease-namespace'],
     }

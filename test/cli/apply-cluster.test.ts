@@ -67,6 +67,15 @@ describe('with --node-gone', () => {
     const journal = join(state, 'volctl')
     expect(statSync(journal).mode & 0o777).toBe(0o700)
     expect(readJournal(journal).applies).toMatchObject([{ exit: 0, node: api.url }])
+    for (const command of ['plan', 'apply']) {
+      const run = (...more: string[]): Promise<Result> =>
+        volctl([command, '--cluster', '--kubeconfig', api.kubeconfig('admin'), '-o', 'json', '--node-gone', ...more], {
+          env: { XDG_STATE_HOME: state },
+        })
+      expect((await run('gone')).status).toBe(0)
+      expect(await run('gnoe')).toMatchObject({ status: 1, stderr: expect.stringContaining('NothingNamed') })
+      expect((await run('gnoe', '--ignore-not-found')).status).toBe(0)
+    }
     const again = JSON.parse((await apply('-o', 'json', '--no-journal')).stdout) as object
     expect(again).toMatchObject({ kind: 'ApplyResult', scope: 'cluster', cluster: { uid: 'cluster-1' }, outcomes: [] })
   })
@@ -102,6 +111,18 @@ describe('with --nodes', () => {
     expect(await api.requests()).not.toContainEqual(
       expect.objectContaining({ method: 'DELETE', path: expect.stringContaining(attachmentOf('spare', 'here')) }),
     )
+  })
+})
+
+describe('a name that nothing has', () => {
+  it.each([
+    [['--pod', 'shop/web-1'], '--pod shop/web-1 matches no pod'],
+    [['--volume', 'nothing'], '--volume nothing matches nothing'],
+    [['--node', 'hree'], '--node hree matches nothing'],
+    [['--node-gone', 'hree'], '--node-gone hree matches nothing'],
+  ])('%j: nothing is done', async (args, message) => {
+    const { status, stderr } = await apply(...args)
+    expect([status, stderr]).toEqual([1, expect.stringContaining(message)])
   })
 })
 

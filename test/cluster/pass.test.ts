@@ -191,9 +191,16 @@ describe('what a plan is narrowed to', () => {
     { options: { volumes: ['nothing'] }, code: 'NothingNamed' },
     { options: { namespaces: ['none'] }, code: 'NothingNamed' },
     { options: { nodeGone: ['nowhere'] }, code: 'NothingNamed' },
+    { options: { nodeGone: ['nowhere'], goneBefore: ['nowhere'] }, code: 'NothingLeft' },
     { options: { nodeGone: ['a'] }, code: 'NodeNotGone' },
   ])('a name that is none is said: $options', ({ options, code }) => {
     expect(plan(state, options).problems.map((each) => each.code)).toEqual([code])
+  })
+
+  it('a node that is gone is named by a pod or by its lease as well', () => {
+    const pods = [...state.pods, pod('left', 'lost-1', ['x'], { terminated: true })]
+    const made = plan({ ...state, pods, lostNodes: [{ name: 'lost-2' }] }, { nodeGone: ['lost-1', 'lost-2'] })
+    expect(made.problems.map(({ code }) => code)).not.toContain('NothingNamed')
   })
 
   it('a name of two pods is said, and neither is taken', () => {

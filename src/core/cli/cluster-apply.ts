@@ -23,7 +23,9 @@ import { toJsonLine } from '../views/structured.ts'
 import { confirm } from './confirm.ts'
 import { Interrupts } from './interrupts.ts'
 import { messages } from './messages.ts'
+import { withPastOrders } from './past-orders.ts'
 import { refusalOf } from './plan-exit-status.ts'
+import { requireNamed } from './require-named.ts'
 import type { OutputFormat } from './volctl-command.ts'
 
 export interface ClusterApplyChoice {
@@ -33,6 +35,8 @@ export interface ClusterApplyChoice {
   readonly timeoutMs: number
   readonly journalDir?: string | undefined
   readonly noJournal: boolean
+  /** --ignore-not-found */
+  readonly ignoreNotFound: boolean
   /** --confirm */
   readonly digest?: string | undefined
   readonly leaseNamespace?: string | undefined
@@ -57,14 +61,16 @@ export interface ClusterApplyOutput {
 /** @throws VolctlError, also for what refused the apply after everything was printed */
 export async function applyToCluster(choice: ClusterApplyChoice, output: ClusterApplyOutput): Promise<void> {
   const { saved, kubeconfig, context } = choice
-  const options = saved?.plan.options ?? choice.options
+  const given = saved?.plan.options ?? choice.options
   using interrupts = new Interrupts((line) => output.say(line))
   const path = kubeconfig === undefined ? undefined : callerPath(kubeconfig)
   const client = createKubeClient(discoverKubeConfig({ ...defined({ kubeconfig: path, context }) }))
   try {
     const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
     output.detail(`read ${state.nodes.length} nodes, ${state.podCount} pods, ${state.attachments.length} attachments`)
+    const options = withPastOrders(given, state, choice.journalDir, output.detail)
     const fresh = await withNodes(planCluster(state, options), state, choice)
+    if (saved === undefined) requireNamed(fresh.problems, choice.ignoreNotFound)
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
     const plan = withDigest(saved === undefined ? fresh : { ...fresh, ...saved.plan })
     const digest = await reviewed(plan, choice, output, interrupts.stop)

@@ -58,7 +58,7 @@ export const planFlags = {
   }),
   'ignore-not-found': Flags.boolean({
     ...selection,
-    summary: 'Do not fail if no pod or volume on this node has a name given with --pod or --volume.',
+    summary: 'Do not fail if nothing on this node, or in this cluster, has a name that was given.',
   }),
   max: Flags.string({ ...selection, helpValue: 'N', summary: 'At most this many operations.' }),
   settle: Flags.string({

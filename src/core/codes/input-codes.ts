@@ -9,7 +9,8 @@ export const INPUT_CODES = {
   },
   NothingNamed: {
     in: ['problem', 'error'],
-    means: 'a flag gives a name (--pod, --namespace, --volume, --device, --foreign-pod) that nothing on this node has',
+    means:
+      'a flag gives a name (--pod, --namespace, --volume, --device, --foreign-pod; with --cluster also --node, --node-gone) that nothing on this node, or in this cluster, has',
     next: 'Give the name as the plan shows it, or --ignore-not-found.',
   },
   AmbiguousName: {

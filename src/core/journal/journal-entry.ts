@@ -29,6 +29,8 @@ export interface BeginLine extends Line {
   readonly by?: JournalUser
   readonly planFile?: string
   readonly guards?: unknown
+  /** Of an apply of the whole cluster. */
+  readonly cluster?: { readonly server: string; readonly uid?: string }
   /** Why anyone on the network path could have answered in the API server's place. */
   readonly insecureApi?: string
   /** The apply that died, and whose lock was taken over. */
@@ -122,6 +124,7 @@ export const BEGIN = {
   planFile: optional(text),
   // For an unknown type, every shape is one.
   guards: optional(anything) as never,
+  cluster: optional(object<NonNullable<BeginLine['cluster']>>({ server: text, uid: optional(text) })),
   insecureApi: optional(text),
   tookOverFrom: optional(object<NonNullable<BeginLine['tookOverFrom']>>({ pid: integer, user: text, since: text })),
 } as const

@@ -246,6 +246,7 @@ export const wholeClusterPlan = about(
 export const clusterOptionsShape = object<ClusterOptions>({
   settleMs: count,
   nodeGone: optional(list(text)),
+  goneBefore: optional(list(text)),
   stripFinalizers: optional(flag),
   acceptOutage: optional(count),
   acceptInsecureApi: optional(flag),

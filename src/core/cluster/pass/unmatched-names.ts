@@ -7,10 +7,11 @@ import { nodeOf } from '../context/cluster-context.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'
 import { readinessOf } from '../context/readiness.ts'
 import { plain, shaped } from '../context/shaped.ts'
+import type { ClusterState } from '../model/cluster-state.ts'
 import { podsGiven } from './given-pods.ts'
 
 export function reportUnmatchedNames(context: ClusterContext, findings: ClusterFindings): void {
-  const { nodes = [], namespaces = [], volumes = [], nodeGone = [] } = context.options
+  const { nodes = [], namespaces = [], volumes = [], nodeGone = [], goneBefore = [] } = context.options
   const warn = (flag: string, given: readonly string[], known: () => Iterable<string>, hint: string): void => {
     if (given.length === 0) return
     const names = new Set(known())
@@ -26,14 +27,21 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
   }
   const nodeNames = (): Iterable<string> => namesOfNodes(context)
   warn('node', nodes, nodeNames, NODE_HINT)
-  warn('node-gone', nodeGone, nodeNames, NODE_HINT)
+  const stillNamed = nodeGone.filter((name) => !goneBefore.includes(name))
+  warn('node-gone', stillNamed, () => namesOfAnyNode(context.state), GONE_HINT)
   warn('namespace', namespaces, () => namesOfNamespaces(context), 'Compare kubectl get namespaces.')
   warn('volume', volumes, () => namesOfVolumes(context), VOLUME_HINT)
   reportPods(context, findings)
   reportPresentNodes(context, findings, nodeGone)
+  for (const name of goneBefore) {
+    const text = shaped`--node-gone ${name}: nothing in this cluster names the node any more; an earlier apply was given the same order`
+    findings.problem('info', 'NothingLeft', text, { nodes: [name] })
+  }
 }
 
 const NODE_HINT = 'Give the name as kubectl get nodes, or the plan, shows it.'
+const GONE_HINT =
+  'Check the name. If it is right, nothing of the node is left: leave out the flag, or give --ignore-not-found.'
 const VOLUME_HINT = 'Give the PersistentVolume, NAMESPACE/CLAIM, or the volume handle.'
 const POD_HINT = 'Give NAMESPACE/NAME of a pod with a volume that can be attached.'
 
@@ -75,6 +83,23 @@ function reportPresentNodes(context: ClusterContext, findings: ClusterFindings, 
 
 function namesOfNodes({ state }: ClusterContext): Iterable<string> {
   return [...state.nodes.map(({ name }) => name), ...state.attachments.map(({ node }) => node)]
+}
+
+/** Also of those that are gone: pods of theirs may be left, or the lease of their kubelet. */
+function namesOfAnyNode({ nodes, attachments, pods, lostNodes = [] }: ClusterState): Iterable<string> {
+  return [
+    ...nodes.map(({ name }) => name),
+    ...attachments.map(({ node }) => node),
+    ...pods.flatMap(({ node }) => node ?? []),
+    ...lostNodes.map(({ name }) => name),
+  ]
+}
+
+/** Of the names of nodes those that nothing in the cluster has. */
+export function nodesNamedNowhere(state: ClusterState, given: readonly string[]): readonly string[] {
+  if (given.length === 0) return []
+  const names = new Set(namesOfAnyNode(state))
+  return given.filter((name) => !names.has(name))
 }
 
 function namesOfNamespaces({ state }: ClusterContext): Iterable<string> {
