@@ -9,9 +9,11 @@ import {
   bound,
   claim,
   cluster,
+  DEAD,
   DRIVER,
   node,
   pod,
+  silentNode,
   uniqueName,
   volume,
 } from '../helpers/cluster-builder.ts'
@@ -195,6 +197,31 @@ describe('findings', () => {
       says: 'node a',
     },
     {
+      name: 'a node whose clock is behind',
+      state: { nodes: [node('a', { leaseRenewTime: ago(60), leaseWrittenAt: ago(0.1) })] },
+      code: 'ClocksApart',
+      says: 'node a are behind',
+    },
+    {
+      name: 'a controller manager whose clock is behind',
+      state: { controller: { lease: { ...DEAD, renewTime: ago(60), writtenAt: ago(9) } } },
+      code: 'ClocksApart',
+      says: 'the controller manager are behind',
+    },
+    {
+      name: 'leases that are all old',
+      state: { nodes: [node('a', { leaseRenewTime: ago(60) })], controller: {} },
+      code: 'ClocksApart',
+      says: 'for 1h',
+    },
+    { name: 'two servers', state: { clockSpreadMs: 3_600_000 }, code: 'ClocksApart', says: '1h apart' },
+    {
+      name: 'no clock',
+      state: { clockUnknown: true },
+      code: 'ReadFailed',
+      says: 'clock of the API server is not known',
+    },
+    {
       name: 'two objects of one name',
       state: { ...bound('x'), volumes: [volume('x'), volume('x')] },
       code: 'DuplicateObject',
@@ -216,6 +243,16 @@ describe('findings', () => {
     const found = plan(state).problems.find((each) => each.code === code)
     expect(found?.message).toContain(says)
     expect(found?.shape).not.toContain('default/p')
+  })
+
+  it('clocks that differ by less than a minute, and silent kubelets beside one that is heard, are no clocks apart', () => {
+    const nodes = [
+      node('a', { leaseRenewTime: ago(0.5), leaseWrittenAt: ago(0) }),
+      node('b', { leaseRenewTime: ago(-0.5) }),
+      silentNode('c', 60),
+    ]
+    const controller = { lease: { ...DEAD, renewTime: ago(9), writtenAt: ago(8.5) } }
+    expect(plan({ nodes, controller }).problems.map(({ code }) => code)).not.toContain('ClocksApart')
   })
 
   it.each<{ name: string; state: Partial<ClusterState>; says: string }>([

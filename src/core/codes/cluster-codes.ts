@@ -278,7 +278,8 @@ export const CLUSTER_CODES = {
   },
   ClocksApart: {
     in: ['problem'],
-    means: 'a time in the API is in the future by the clock of the API server, so that it counts as just now',
+    means:
+      'times that are compared are by different clocks: one in the API is in the future by the clock of the API server, a lease was written long after the time in it, all leases look old, or two API servers have different clocks; what is younger counts',
     next: 'Compare the clocks of the nodes and of the control plane (chronyc tracking).',
     rules: ['S28'],
   },

@@ -23,8 +23,8 @@ export interface LoggedRequest {
 
 export interface Settings {
   detachDelayMs: number
-  /** Added to the Date header. */
-  clockSkewMs: number
+  /** Added to the Date header; null: there is none. */
+  clockSkewMs: number | null
   /** Whether every attachment is attached in the moment in which it is created. */
   attachesAtOnce: boolean
   /** Whether what is detached is taken out of volumesAttached, as by a controller; false: somebody else writes that list. */
@@ -96,7 +96,9 @@ async function handle(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<string | undefined> {
-  response.setHeader('Date', new Date(Date.now() + parts.settings.clockSkewMs).toUTCString())
+  const { clockSkewMs } = parts.settings
+  if (clockSkewMs === null) response.sendDate = false
+  else response.setHeader('Date', new Date(Date.now() + clockSkewMs).toUTCString())
   const fault = takeFault(faults, request)
   if (fault && (await applyFault(fault, faults, request, response))) return undefined
   const user = authenticate(parts, request)

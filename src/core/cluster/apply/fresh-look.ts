@@ -43,6 +43,7 @@ import { csiRecord, leaseRecord, nodeLease, nodeRecord } from '../read/node-reco
 import { podRecord } from '../read/pod-record.ts'
 import { readCluster } from '../read/read-cluster.ts'
 import { type ReceivedCsiNode, receivedPod } from '../read/received.ts'
+import { ServerClock } from '../read/server-clock.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from '../read/volume-records.ts'
 import type { ClaimName, FreshLook, FreshNode } from './fresh-records.ts'
 import { controllerEvidence, type KnownCluster } from './known-cluster.ts'
@@ -58,6 +59,7 @@ export async function lookAtVolume(
   cluster: KnownCluster,
   operation: ClusterOperation,
 ): Promise<FreshLook> {
+  const clock = new ServerClock(client)
   const reader = new FreshReader(client, cluster)
   const { volume, attachment } = operation
   const isAttach = operation.kind === 'AttachVolume'
@@ -68,11 +70,14 @@ export async function lookAtVolume(
     volume.persistentVolume === undefined ? undefined : reader.volume(volume.persistentVolume),
   ])
   const namespaces = isAttach ? [...new Set(operation.pods.flatMap(({ namespace }) => namespace ?? []))] : []
+  clock.note()
   const pods = await reader.pods(operation.node, namespaces)
+  clock.note()
   const found = await reader.claimsOf(pods, fresh)
   const controller = await reader.controller()
+  clock.note()
   return {
-    capturedAt: new Date(Date.now() + (client.clockSkewMs ?? 0)).toISOString(),
+    capturedAt: clock.now(),
     ...{ controller, node },
     attachments: { records: attachments, ...(!isAttach && { of: attachment.name }) },
     pods: { namespaces, records: pods },

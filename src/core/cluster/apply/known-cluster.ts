@@ -103,8 +103,7 @@ export class KnownCluster {
 
   /** What only all Nodes and attachments show. Of attachments only the latest can be a sign of a controller that lives. */
   facts(settleMs: number): ClusterFacts {
-    const { capturedAt, controller } = this.#head
-    const sources = { capturedAt, controller, nodes: this.nodes.all() }
+    const sources = { ...this.#head, nodes: this.nodes.all() }
     const from = signsBegin({ ...sources, attachments: [] })
     const attachments: ClusterAttachment[] = []
     this.#times.forEach((time, each) => {

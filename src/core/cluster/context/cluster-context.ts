@@ -6,7 +6,7 @@ import { type DesiredAttachments, desiredAttachments } from '../desired/desired-
 import { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterNode, ClusterState } from '../model/cluster-state.ts'
 import { type KnownVolume, knownVolumes } from '../model/known-volume.ts'
-import { timeOf } from '../model/times.ts'
+import { serverTime, timeOf } from '../model/times.ts'
 import { type ClusterFacts, clusterFacts } from './cluster-facts.ts'
 
 export interface ClusterContext {
@@ -20,7 +20,7 @@ export interface ClusterContext {
   readonly controller: ControllerState
   /** See ClusterFacts. */
   readonly driversOnNodes: ClusterFacts['driversOnNodes']
-  /** Milliseconds: the server's clock when the reading began. */
+  /** Milliseconds: the server's clock when the reading began; 0, so that everything counts as just now, where it is not known. */
   readonly now: number
 }
 
@@ -34,7 +34,7 @@ export function clusterContext(
   const known = knownVolumes(state)
   const desired = desiredAttachments(state, objects, known)
   const actual = actualAttachments(state, objects, known, desired)
-  return { state, options, objects, known, desired, actual, ...facts, now: timeOf(state.capturedAt) ?? 0 }
+  return { state, options, objects, known, desired, actual, ...facts, now: serverTime(state) ?? 0 }
 }
 
 /** `mayLive` counts as alive. */

@@ -22,7 +22,7 @@
 import { formatDuration } from '../../lang/duration.ts'
 import type { ControllerState, Evidence } from '../../plan/cluster-plan.ts'
 import type { ClusterState, LeaseEvidence } from '../model/cluster-state.ts'
-import { heardAt, latestOf, timeOf } from '../model/times.ts'
+import { heardAt, latestOf, serverTime, timeOf } from '../model/times.ts'
 
 /** What kube-controller-manager sets by default. */
 const DEFAULT_DURATION_SECONDS = 15
@@ -30,18 +30,22 @@ const DEFAULT_DURATION_SECONDS = 15
 const LATELY_MS = 10 * 60_000
 
 /** What shows whether the controller lives. */
-export type ControllerSources = Pick<ClusterState, 'capturedAt' | 'controller' | 'nodes' | 'attachments'>
+export type ControllerSources = Pick<
+  ClusterState,
+  'capturedAt' | 'clockUnknown' | 'controller' | 'nodes' | 'attachments'
+>
 
 /** Only what happened after this time is a sign of life, whatever clock there is: milliseconds. */
-export function signsBegin({ capturedAt, controller: { lease } }: ControllerSources): number {
-  const lately = (timeOf(capturedAt) ?? 0) - LATELY_MS
+export function signsBegin(sources: ControllerSources): number {
+  const { lease } = sources.controller
+  const lately = (serverTime(sources) ?? 0) - LATELY_MS
   const renewed = lease === undefined ? undefined : timeOf(heardAt(lease))
   return renewed === undefined ? lately : Math.min(lately, renewed)
 }
 
 export function controllerState(state: ControllerSources, settleMs: number): ControllerState {
   const { lease, leaseProblem, leaseAtEnd } = state.controller
-  const now = timeOf(state.capturedAt)
+  const now = serverTime(state)
   if (lease === undefined) return withoutLease(state, now, leaseProblem)
   const renewed = timeOf(lease.renewTime)
   const heard = heardAt(lease)

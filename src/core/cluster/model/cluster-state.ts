@@ -15,6 +15,10 @@ export interface ClusterState {
   readonly kind: 'ClusterSnapshot'
   /** The server's clock when the reading began. */
   readonly capturedAt: string
+  /** The server did not tell its clock: capturedAt is by the clock of this machine, and no time is judged by that. */
+  readonly clockUnknown?: true
+  /** How far the clocks of the servers that answered are apart, if by more than a minute; capturedAt is by the one that is behind. */
+  readonly clockSpreadMs?: number
   readonly server: string
   /** UID of the namespace kube-system: the same for every address of this cluster. Absent: not readable. */
   readonly clusterUID?: string

@@ -1,11 +1,19 @@
 /** Times of a cluster's objects: RFC 3339 text to milliseconds. */
 
-import type { LeaseEvidence } from './cluster-state.ts'
+import type { ClusterState, LeaseEvidence } from './cluster-state.ts'
 
 /** Undefined: there is none, or it is no time; Go writes year 1 for "never" (S28). */
 export function timeOf(text: string | undefined): number | undefined {
   const time = Date.parse(text ?? '')
   return Number.isNaN(time) || time <= 0 ? undefined : time
+}
+
+/** The API server's clock when the reading began; undefined: not known. */
+export function serverTime({
+  capturedAt,
+  clockUnknown,
+}: Pick<ClusterState, 'capturedAt' | 'clockUnknown'>): number | undefined {
+  return clockUnknown === true ? undefined : timeOf(capturedAt)
 }
 
 /** The newest of some times, as text; undefined if one of them is not known: what is not known was just now (S28). */

@@ -58,6 +58,7 @@ import {
   reclaimPolicy,
   storageClass,
 } from './received.ts'
+import { ServerClock } from './server-clock.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from './volume-records.ts'
 
 export interface ReadClusterOptions {
@@ -94,7 +95,8 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
   const reader = new ClusterReader(options)
   // The first request also shows whether a server answers, and tells its clock.
   const user = await userOf(client, signal)
-  const capturedAt = new Date(Date.now() + (client.clockSkewMs ?? 0)).toISOString()
+  const { clock } = reader
+  clock.note()
   const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID, serverVersion] =
     await reader.together([
       reader.list(ATTACHMENTS, 'volumeattachments', attachmentShape, attachmentRecord),
@@ -123,17 +125,19 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
       (each: ReceivedVolume) => volumeRecord(each, context),
     ),
   ] as const)
+  const controller = await atEnd(client, controllerLease, signal)
+  clock.note()
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'ClusterSnapshot',
-    capturedAt,
+    ...clock.began(),
     server: client.server,
     ...defined({ clusterUID, insecure: client.insecure, user, serverVersion }),
     lists: reader.sight,
     errors: reader.sortedErrors(),
     rights,
     controller: {
-      ...(await atEnd(client, controllerLease, signal)),
+      ...controller,
       ...defined({ otherLeases: listed(leases.controllers), writes: listed(reader.writes.found()) }),
     },
     nodes: joined(nodes.records, csiNodes, leases.nodes),
@@ -165,11 +169,13 @@ interface Read<T> {
 class ClusterReader {
   readonly errors: ApiReadError[] = []
   readonly writes = new ControllerWrites()
+  readonly clock: ServerClock
   readonly #sight: Partial<Record<ClusterResource, ListSight>> = {}
   readonly #options: ReadClusterOptions
 
   constructor(options: ReadClusterOptions) {
     this.#options = options
+    this.clock = new ServerClock(options.client)
   }
 
   get sight(): Readonly<Record<ClusterResource, ListSight>> {
@@ -231,6 +237,7 @@ class ClusterReader {
     }
     const page = (kept: readonly (Record | undefined)[]): void => {
       count += kept.length
+      this.clock.note()
       for (const record of kept) if (record !== undefined) records.push(record)
       onProgress?.(resource.plural, count)
     }

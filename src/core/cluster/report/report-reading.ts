@@ -1,12 +1,11 @@
 /** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
 
-import { firstFew } from '../../lang/first-few.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterFindings } from '../context/findings.ts'
 import { kubectl } from '../context/kubectl.ts'
 import { plain, shaped } from '../context/shaped.ts'
 import type { ClusterResource } from '../model/cluster-state.ts'
-import { timeOf } from '../model/times.ts'
+import { reportClocks } from './report-clocks.ts'
 
 /** What is missing from the plan without each list. */
 const HIDES: Readonly<Record<ClusterResource, string>> = {
@@ -78,36 +77,7 @@ function reportRights({ state }: ClusterContext, findings: ClusterFindings): voi
   findings.problem('warning', 'RightMissing', text, {}, 'Use a credential that may (--kubeconfig, --context).')
 }
 
-/** S28: beyond what the steps of a clock explain. */
-const CLOCK_MARGIN_MS = 60_000
-
-function reportClocks({ state, now }: ClusterContext, findings: ClusterFindings): void {
-  const isAhead = (time: string | undefined): boolean => (timeOf(time) ?? 0) > now + CLOCK_MARGIN_MS
-  const nodes = state.nodes.filter(({ readySince, heartbeat, leaseRenewTime }) =>
-    [readySince, heartbeat, leaseRenewTime].some(isAhead),
-  )
-  const ahead = [
-    ...(isAhead(state.controller.lease?.renewTime) ? ['the controller manager'] : []),
-    ...nodes.map(({ name }) => `node ${name}`),
-  ]
-  if (ahead.length === 0) return
-  findings.problem(
-    'warning',
-    'ClocksApart',
-    shaped`times of ${firstFew(ahead, 5).join(', ')} are in the future by the clock of the API server, and count as just now`,
-    { nodes: nodes.slice(0, MOST_OF_A_KIND).map(({ name }) => name) },
-    'Compare the clocks of the nodes and of the control plane (chronyc tracking).',
-  )
-}
-
 function reportApi({ state, objects, options }: ClusterContext, findings: ClusterFindings): void {
-  if (timeOf(state.capturedAt) === undefined) {
-    findings.incomplete(
-      'ReadFailed',
-      plain('the clock of the API server is not known: everything counts as just now'),
-      {},
-    )
-  }
   if (objects.isWhole('nodes') && state.nodes.length === 0) {
     findings.incomplete(
       'NoNodes',

@@ -66,6 +66,8 @@ export const snapshotHead: Shape<SnapshotHead> = kept<SnapshotHead>({
   apiVersion: needed(oneOf('volctl.io/v1')),
   kind: needed(oneOf('ClusterSnapshot')),
   capturedAt: needed(text),
+  clockUnknown: oneOf(true),
+  clockSpreadMs: number,
   server: needed(text),
   clusterUID: text,
   insecure: oneOf('TlsNotVerified', 'PlainHttp'),
