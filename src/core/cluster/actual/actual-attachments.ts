@@ -1,7 +1,7 @@
 /** Volume to nodes: what is attached, may be, or is in use, by VolumeAttachments and the status of Nodes (R714-R719). */
 
-import { append } from '../../lang/append.ts'
 import { compareText } from '../../lang/compare-text.ts'
+import { Grouped } from '../../lang/grouped.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { DesiredAttachments } from '../desired/desired-attachments.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
@@ -28,11 +28,11 @@ export class ActualAttachments {
   readonly all: readonly Attached[]
   readonly #byNode = new Map<string, OnNode>()
   readonly #nodesWith = new Map<string, readonly string[]>()
-  readonly #byVolume = new Map<string, Attached[]>()
+  readonly #byVolume = new Grouped<string, Attached>()
   /** Of an unknown volume, by driver. */
-  readonly #unidentified = new Map<string, Attached[]>()
-  readonly #confirmed = new Map<string, string[]>()
-  readonly #inUse = new Map<string, string[]>()
+  readonly #unidentified = new Grouped<string, Attached>()
+  /** Nodes that list a volume in volumesAttached or in volumesInUse. */
+  readonly #reporting = new Grouped<string, string>()
   readonly #inUseOn = new Map<string, ReadonlySet<string>>()
   readonly #confirmedOn = new Map<string, ReadonlySet<string>>()
 
@@ -40,13 +40,13 @@ export class ActualAttachments {
     this.all = attached.toSorted((a, b) => compareText(a.object.name, b.object.name))
     for (const node of nodes) this.#addNode(node)
     for (const each of this.all) {
-      const here: OnNode = this.#byNode.get(each.object.node) ?? { all: [], byVolume: new Map() }
+      const here: OnNode = this.#byNode.get(each.object.node) ?? { all: [], byVolume: new Grouped() }
       this.#byNode.set(each.object.node, here)
       here.all.push(each)
-      if (each.uniqueName === undefined) append(this.#unidentified, each.object.attacher, each)
+      if (each.uniqueName === undefined) this.#unidentified.add(each.object.attacher, each)
       else {
-        append(here.byVolume, each.uniqueName, each)
-        append(this.#byVolume, each.uniqueName, each)
+        here.byVolume.add(each.uniqueName, each)
+        this.#byVolume.add(each.uniqueName, each)
       }
     }
   }
@@ -55,8 +55,7 @@ export class ActualAttachments {
     const [confirmed, inUse] = [new Set(volumesAttached), new Set(volumesInUse)]
     this.#confirmedOn.set(name, union(this.#confirmedOn.get(name), confirmed))
     this.#inUseOn.set(name, union(this.#inUseOn.get(name), inUse))
-    for (const volume of confirmed) append(this.#confirmed, volume, name)
-    for (const volume of inUse) append(this.#inUse, volume, name)
+    for (const volume of confirmed.union(inUse)) this.#reporting.add(volume, name)
   }
 
   onNode(node: string): readonly Attached[] {
@@ -64,16 +63,16 @@ export class ActualAttachments {
   }
 
   ofVolume(uniqueName: string): readonly Attached[] {
-    return this.#byVolume.get(uniqueName) ?? []
+    return this.#byVolume.of(uniqueName)
   }
 
   on(node: string, uniqueName: string): readonly Attached[] {
-    return this.#byNode.get(node)?.byVolume.get(uniqueName) ?? []
+    return this.#byNode.get(node)?.byVolume.of(uniqueName) ?? []
   }
 
   /** Attachments by this driver of volumes that nobody knows. */
   unidentifiedOf(driver: string): readonly Attached[] {
-    return this.#unidentified.get(driver) ?? []
+    return this.#unidentified.of(driver)
   }
 
   /** R714: volumesAttached of the Node lists it. */
@@ -96,7 +95,7 @@ export class ActualAttachments {
 
   /** Nodes whose volumesInUse lists the volume. */
   nodesUsing(uniqueName: string): readonly string[] {
-    return this.#inUse.get(uniqueName) ?? []
+    return this.#reporting.of(uniqueName).filter((node) => this.isInUse(node, uniqueName))
   }
 
   /** Every node that has the volume or may: attached in whatever state, confirmed, or in use. Sorted. */
@@ -105,8 +104,7 @@ export class ActualAttachments {
     if (known !== undefined) return known
     const nodes = new Set([
       ...this.ofVolume(uniqueName).map(({ object }) => object.node),
-      ...(this.#confirmed.get(uniqueName) ?? []),
-      ...(this.#inUse.get(uniqueName) ?? []),
+      ...this.#reporting.of(uniqueName),
     ])
     const sorted = [...nodes].toSorted(compareText)
     this.#nodesWith.set(uniqueName, sorted)
@@ -117,7 +115,7 @@ export class ActualAttachments {
 /** A volume may be attached to every node: nothing looks through all of its attachments for one node. */
 interface OnNode {
   readonly all: Attached[]
-  readonly byVolume: Map<string, Attached[]>
+  readonly byVolume: Grouped<string, Attached>
 }
 
 const NOTHING: ReadonlySet<string> = new Set()

@@ -143,7 +143,7 @@ class FreshReader {
   }
 
   async allAttachments(): Promise<ClusterAttachment[]> {
-    return await this.#list(listPath(ATTACHMENTS), ATTACHMENTS.shape, attachmentRecord)
+    return await this.#list(listPath(ATTACHMENTS), ATTACHMENTS.shape, (each) => attachmentRecord(each))
   }
 
   /** Undefined: it is shown to be absent. */
@@ -162,7 +162,7 @@ class FreshReader {
   }
 
   #podsAt(path: string, query: Record<string, string> = {}): Promise<ClusterPod[]> {
-    return this.#list(path, receivedPod, podRecord, query)
+    return this.#list(path, receivedPod, (each) => podRecord(each), query)
   }
 
   async #list<Received extends ApiObject, Record>(

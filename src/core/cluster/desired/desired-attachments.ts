@@ -1,8 +1,9 @@
 /** Node to volume to pods: what the attach/detach controller wants attached (R706-R711). */
 
 import { mayBeNamed, mayBeOne } from '../../desired/may-be.ts'
-import { append } from '../../lang/append.ts'
 import { defined } from '../../lang/defined.ts'
+import { Grouped } from '../../lang/grouped.ts'
+import { onceFor } from '../../lang/once-for.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
@@ -42,22 +43,33 @@ export interface Want {
   readonly others: readonly { readonly pod: ClusterPod; readonly why: NotAttachedFor; readonly fault?: string }[]
 }
 
-interface GrowingWant {
+type Other = Want['others'][number]
+
+/** Lists that are replaced and not grown: of 50,000 most have one pod, and a list that grows takes room for sixteen more. */
+class GrowingWant implements Want {
   readonly node: string
   readonly volume: KnownVolume
   readonly persistentVolume?: string
-  readonly pods: ClusterPod[]
-  readonly others: { pod: ClusterPod; why: NotAttachedFor; fault?: string }[]
+  pods: readonly ClusterPod[] = NOBODY
+  others: readonly Other[] = NOBODY
+
+  constructor(node: string, volume: KnownVolume, persistentVolume: string | undefined) {
+    this.node = node
+    this.volume = volume
+    if (persistentVolume !== undefined) this.persistentVolume = persistentVolume
+  }
 }
+
+const NOBODY: readonly never[] = []
 
 export class DesiredAttachments {
   /** Volumes of pods without a node, or that could not be resolved; of pods on nodes also in `heldBy`. */
   readonly unresolved: UnresolvedPodVolume[] = []
   readonly #wants = new Map<string, Map<string, GrowingWant>>()
-  readonly #byVolume = new Map<string, GrowingWant[]>()
-  readonly #unresolvedOn = new Map<string, UnresolvedPodVolume[]>()
+  readonly #byVolume = new Grouped<string, Want>()
+  readonly #unresolvedOn = new Grouped<string, UnresolvedPodVolume>()
   /** Pods that have ended, of which the API still has the object, by node and unique name. */
-  readonly #ended = new Map<string, ClusterPod[]>()
+  readonly #ended = new Grouped<string, ClusterPod>()
   /** Volumes of pods that wait for a node. */
   readonly unscheduled: { readonly pod: ClusterPod; readonly volume: KnownVolume; readonly fault?: string }[] = []
 
@@ -76,15 +88,15 @@ export class DesiredAttachments {
   }
 
   ofVolume(uniqueName: string): readonly Want[] {
-    return this.#byVolume.get(uniqueName) ?? []
+    return this.#byVolume.of(uniqueName)
   }
 
   endedOn(node: string, uniqueName: string): readonly ClusterPod[] {
-    return this.#ended.get(`${node} ${uniqueName}`) ?? []
+    return this.#ended.of(`${node} ${uniqueName}`)
   }
 
   unresolvedOn(node: string): readonly UnresolvedPodVolume[] {
-    return this.#unresolvedOn.get(node) ?? []
+    return this.#unresolvedOn.of(node)
   }
 
   /** A volume of a pod of the node that could not be resolved, and may be this one (S4). */
@@ -104,22 +116,22 @@ export class DesiredAttachments {
     this.#wants.set(node, ofNode)
     let want = ofNode.get(volume.uniqueName)
     if (want === undefined) {
-      want = { node, volume, ...defined({ persistentVolume }), pods: [], others: [] }
+      want = new GrowingWant(node, volume, persistentVolume)
       ofNode.set(volume.uniqueName, want)
-      append(this.#byVolume, volume.uniqueName, want)
+      this.#byVolume.add(volume.uniqueName, want)
     }
     if (why === undefined) {
-      if (!want.pods.includes(pod)) want.pods.push(pod)
-    } else want.others.push({ pod, why, ...defined({ fault }) })
+      if (!want.pods.includes(pod)) want.pods = [...want.pods, pod]
+    } else want.others = [...want.others, { pod, why, ...defined({ fault }) }]
   }
 
   addUnresolved(unresolved: UnresolvedPodVolume): void {
     this.unresolved.push(unresolved)
-    if (unresolved.pod.node !== undefined) append(this.#unresolvedOn, unresolved.pod.node, unresolved)
+    if (unresolved.pod.node !== undefined) this.#unresolvedOn.add(unresolved.pod.node, unresolved)
   }
 
   addEnded(node: string, uniqueName: string, pod: ClusterPod): void {
-    append(this.#ended, `${node} ${uniqueName}`, pod)
+    this.#ended.add(`${node} ${uniqueName}`, pod)
   }
 }
 
@@ -134,7 +146,7 @@ export function desiredAttachments(
   known: ReadonlyMap<string, KnownVolume>,
 ): DesiredAttachments {
   const desired = new DesiredAttachments()
-  const sources: Sources = { state, objects, known, byClaim: volumesByClaim(known) }
+  const sources: Sources = { state, objects, known }
   for (const pod of state.pods) addPod(pod, desired, sources)
   return desired
 }
@@ -143,15 +155,14 @@ interface Sources {
   readonly state: ClusterState
   readonly objects: ClusterObjects
   readonly known: ReadonlyMap<string, KnownVolume>
-  /** By the claim that the PersistentVolume names. */
-  readonly byClaim: ReadonlyMap<string, readonly KnownVolume[]>
 }
 
-function volumesByClaim(known: ReadonlyMap<string, KnownVolume>): ReadonlyMap<string, readonly KnownVolume[]> {
-  const byClaim = new Map<string, KnownVolume[]>()
-  for (const volume of known.values()) if (volume.claim !== undefined) append(byClaim, volume.claim, volume)
+/** By the claim that the PersistentVolume names. Asked for only where a claim does not lead to its volume. */
+const volumesByClaim = onceFor((known: ReadonlyMap<string, KnownVolume>): Grouped<string, KnownVolume> => {
+  const byClaim = new Grouped<string, KnownVolume>()
+  for (const volume of known.values()) if (volume.claim !== undefined) byClaim.add(volume.claim, volume)
   return byClaim
-}
+})
 
 function addPod(pod: ClusterPod, desired: DesiredAttachments, sources: Sources): void {
   const { state, objects, known } = sources
@@ -178,11 +189,12 @@ function addPod(pod: ClusterPod, desired: DesiredAttachments, sources: Sources):
  * The controller remembers the volume of a claim that was deleted under a pod, or was bound to something else: a
  * PersistentVolume that still names the claim counts as the pod's.
  */
-function addUnresolved(unresolved: UnresolvedPodVolume, desired: DesiredAttachments, { byClaim }: Sources): void {
+function addUnresolved(unresolved: UnresolvedPodVolume, desired: DesiredAttachments, { known }: Sources): void {
   desired.addUnresolved(unresolved)
   const { pod, claim, message } = unresolved
   if (pod.node === undefined || claim === undefined) return
-  for (const volume of byClaim.get(claim) ?? []) desired.add(pod.node, pod, { volume, fault: message }, 'Unusable')
+  for (const volume of volumesByClaim(known).of(claim))
+    desired.add(pod.node, pod, { volume, fault: message }, 'Unusable')
 }
 
 function whyNot(

@@ -31,18 +31,20 @@ export class ClusterObjects {
   readonly #volumes: Index<ClusterVolume>
   readonly #attachments: Index<ClusterAttachment>
   readonly #drivers: Index<ClusterDriver>
-  readonly #pods: Index<ClusterPod>
+  /** Pods are looked for by nothing else. */
+  readonly #podsTwice: ReadonlySet<string>
 
   constructor(state: ClusterState) {
     this.#state = state
-    this.#nodes = new Index(this, 'nodes', state.nodes, ({ name }) => name)
-    this.#claims = new Index(this, 'persistentvolumeclaims', state.claims, namespacedName)
-    this.#volumes = new Index(this, 'persistentvolumes', state.volumes, ({ name }) => name)
-    this.#attachments = new Index(this, 'volumeattachments', state.attachments, ({ name }) => name)
-    this.#drivers = new Index(this, 'csidrivers', state.drivers, ({ name }) => name)
-    this.#pods = new Index(this, 'pods', state.pods, namespacedName)
-    const all = [this.#nodes, this.#claims, this.#volumes, this.#attachments, this.#drivers, this.#pods]
-    this.duplicates = all.flatMap((each) => each.duplicates)
+    this.#nodes = new Index(this, 'nodes', state.nodes)
+    this.#claims = new Index(this, 'persistentvolumeclaims', state.claims)
+    this.#volumes = new Index(this, 'persistentvolumes', state.volumes)
+    this.#attachments = new Index(this, 'volumeattachments', state.attachments)
+    this.#drivers = new Index(this, 'csidrivers', state.drivers)
+    const pods = new Index(this, 'pods', state.pods).duplicates
+    this.#podsTwice = new Set(pods.map(({ name }) => name))
+    const all = [this.#nodes, this.#claims, this.#volumes, this.#attachments, this.#drivers]
+    this.duplicates = [...all.flatMap((each) => each.duplicates), ...pods]
   }
 
   /** Consistent, all pages, all namespaces, and no error that could be about one of its objects (S2, S3). */
@@ -57,7 +59,7 @@ export class ClusterObjects {
   }
 
   claim(namespace: string, name: string): Lookup<ClusterClaim> {
-    return this.#claims.find(namespacedName({ namespace, name }))
+    return this.#claims.find(name, namespace)
   }
 
   volume(name: string): Lookup<ClusterVolume> {
@@ -73,8 +75,7 @@ export class ClusterObjects {
   }
 
   isDuplicatePod(pod: ClusterPod): boolean {
-    if (this.#pods.duplicates.length === 0) return false
-    return this.#pods.isDuplicate(namespacedName(pod))
+    return this.#podsTwice.size > 0 && this.#podsTwice.has(namespacedName(pod))
   }
 
   /** The same objects for what resolves claims and sources in node scope: the few fields that it reads. */
@@ -93,33 +94,48 @@ const NOT_READ = { state: 'Unknown', reason: 'was not read' } as const
 const TWICE = { state: 'Unknown', reason: 'is in the list twice' } as const
 const ABSENT = { state: 'Absent' } as const
 
-/** What a look-up answers is made once: every pod asks for its node, its claims and their volumes. */
-class Index<T> {
+interface Named {
+  readonly namespace?: string
+  readonly name: string
+}
+
+/**
+ * By namespace and name, as the records have them: texts of both would take more memory than the map. What a look-up answers is
+ * made when it is asked.
+ */
+class Index<T extends Named> {
   readonly duplicates: readonly Duplicate[]
   readonly #objects: ClusterObjects
   readonly #resource: ClusterResource
-  readonly #byName = new Map<string, Lookup<T>>()
+  /** Undefined: the list has the name twice. */
+  readonly #byName = new Map<string, Map<string, T | undefined>>()
 
-  constructor(objects: ClusterObjects, resource: ClusterResource, list: readonly T[], nameOf: (object: T) => string) {
+  constructor(objects: ClusterObjects, resource: ClusterResource, list: readonly T[]) {
     this.#objects = objects
     this.#resource = resource
     const twice = new Set<string>()
     for (const object of list) {
-      const name = nameOf(object)
-      const isTwice = this.#byName.has(name)
-      if (isTwice) twice.add(name)
-      this.#byName.set(name, isTwice ? TWICE : { state: 'Found', object })
+      const names = this.#in(object.namespace)
+      const isTwice = names.has(object.name)
+      if (isTwice) twice.add(object.namespace === undefined ? object.name : namespacedName(object))
+      names.set(object.name, isTwice ? undefined : object)
     }
     this.duplicates = [...twice].toSorted(compareText).map((name) => ({ resource, name }))
   }
 
-  isDuplicate(name: string): boolean {
-    return this.#byName.get(name) === TWICE
+  #in(namespace = ''): Map<string, T | undefined> {
+    const known = this.#byName.get(namespace)
+    if (known !== undefined) return known
+    const names = new Map<string, T | undefined>()
+    this.#byName.set(namespace, names)
+    return names
   }
 
-  find(name: string): Lookup<T> {
-    const found = this.#byName.get(name)
-    if (found !== undefined) return found
+  find(name: string, namespace = ''): Lookup<T> {
+    const names = this.#byName.get(namespace)
+    const object = names?.get(name)
+    if (object !== undefined) return { state: 'Found', object }
+    if (names?.has(name) === true) return TWICE
     return this.#objects.isWhole(this.#resource) ? ABSENT : NOT_READ
   }
 }

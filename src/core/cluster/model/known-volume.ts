@@ -11,8 +11,8 @@ import type { ClusterState, ClusterVolume } from './cluster-state.ts'
 export interface KnownVolume {
   readonly uniqueName: string
   readonly plugin: string
-  readonly driver?: string
-  readonly handle?: string
+  readonly driver?: string | undefined
+  readonly handle?: string | undefined
   readonly attachability: Attachability
   readonly accessModes: readonly string[]
   /** R740: only one node at a time may have it. */
@@ -20,11 +20,11 @@ export interface KnownVolume {
   /** Sorted; empty for a volume in the spec of a pod. */
   readonly persistentVolumes: readonly string[]
   /** namespace/name */
-  readonly claim?: string
+  readonly claim?: string | undefined
   /** The synthetic PersistentVolume's spec of a translated in-tree volume in the spec of a pod (R153). */
   readonly inlineSpec?: PersistentVolume['spec']
   /** The in-tree plugin that it was translated from. */
-  readonly migratedFrom?: string
+  readonly migratedFrom?: string | undefined
 }
 
 /**
@@ -48,21 +48,63 @@ export function knownVolumes(state: ClusterState): ReadonlyMap<string, KnownVolu
 }
 
 function knownVolume(volume: ClusterVolume): KnownVolume | undefined {
-  const { name, uniqueName, plugin, driver, handle, attachability, accessModes, claim, migratedFrom } = volume
-  if (uniqueName === undefined || plugin === undefined) return undefined
-  return {
-    ...{ uniqueName, plugin, attachability, accessModes, exclusive: isExclusive(accessModes) },
-    persistentVolumes: [name],
-    ...defined({ driver, handle, migratedFrom, claim: claim && namespacedName(claim) }),
+  const { uniqueName, plugin } = volume
+  return uniqueName === undefined || plugin === undefined ? undefined : new OnlyVolume(volume, uniqueName, plugin)
+}
+
+/** Of one PersistentVolume, as almost every volume is: a view of its record, since 50,000 copies of the same texts take room. */
+class OnlyVolume implements KnownVolume {
+  readonly uniqueName: string
+  readonly plugin: string
+  readonly #record: ClusterVolume
+
+  constructor(record: ClusterVolume, uniqueName: string, plugin: string) {
+    this.#record = record
+    this.uniqueName = uniqueName
+    this.plugin = plugin
+  }
+
+  get driver(): string | undefined {
+    return this.#record.driver
+  }
+
+  get handle(): string | undefined {
+    return this.#record.handle
+  }
+
+  get attachability(): Attachability {
+    return this.#record.attachability
+  }
+
+  get accessModes(): readonly string[] {
+    return this.#record.accessModes
+  }
+
+  get exclusive(): boolean {
+    return isExclusive(this.#record.accessModes)
+  }
+
+  get persistentVolumes(): readonly string[] {
+    return [this.#record.name]
+  }
+
+  get claim(): string | undefined {
+    const { claim } = this.#record
+    return claim && namespacedName(claim)
+  }
+
+  get migratedFrom(): string | undefined {
+    return this.#record.migratedFrom
   }
 }
 
 /** The stricter of both: exclusive if one is, attachable if one is. */
 function joined(a: KnownVolume, b: KnownVolume): KnownVolume {
   const [first, second] = compareText(a.persistentVolumes[0] ?? '', b.persistentVolumes[0] ?? '') <= 0 ? [a, b] : [b, a]
+  const { uniqueName, plugin, driver, handle, accessModes, claim, migratedFrom } = first
   const both = [a.attachability, b.attachability]
   return {
-    ...first,
+    ...{ uniqueName, plugin, driver, handle, accessModes, claim, migratedFrom },
     attachability: both.includes('attachable') ? 'attachable' : both.includes('unknown') ? 'unknown' : 'notAttachable',
     exclusive: a.exclusive || b.exclusive,
     persistentVolumes: [...first.persistentVolumes, ...second.persistentVolumes].toSorted(compareText),

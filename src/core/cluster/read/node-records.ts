@@ -7,6 +7,7 @@ import type { ClusterDriver, ClusterNode, LeaseEvidence, NodeDriver } from '../m
 import { timeOf } from '../model/times.ts'
 import { lastWritten } from './controller-writes.ts'
 import type { ReceivedCsiNode, ReceivedNode } from './received.ts'
+import { SharedTexts } from './shared-texts.ts'
 
 /** R702. */
 const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
@@ -14,11 +15,11 @@ const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
 const KEEPS_TERMINATED = 'volumes.kubernetes.io/keep-terminated-pod-volumes'
 
 /** The node without what other lists say of it. */
-export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNode {
+export function nodeRecord({ metadata, spec, status }: ReceivedNode, texts = new SharedTexts()): ClusterNode {
   const annotations = metadata.annotations ?? {}
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   return {
-    name: metadata.name,
+    name: texts.one(metadata.name),
     uid: metadata.uid,
     resourceVersion: metadata.resourceVersion ?? '',
     managed: Object.hasOwn(annotations, MANAGED),
@@ -31,25 +32,25 @@ export function nodeRecord({ metadata, spec, status }: ReceivedNode): ClusterNod
       ready: ready?.status,
       readySince: ready?.lastTransitionTime ?? undefined,
       heartbeat: ready?.lastHeartbeatTime ?? undefined,
-      kubeletVersion: status?.nodeInfo?.kubeletVersion,
+      kubeletVersion: texts.one(status?.nodeInfo?.kubeletVersion),
       machineID: status?.nodeInfo?.machineID,
       systemUUID: status?.nodeInfo?.systemUUID,
       bootID: status?.nodeInfo?.bootID,
-      volumesInUse: status?.volumesInUse ?? undefined,
-      volumesAttached: status?.volumesAttached?.map(({ name }) => name),
+      volumesInUse: status?.volumesInUse?.map((each) => texts.one(each)),
+      volumesAttached: status?.volumesAttached?.map(({ name }) => texts.one(name)),
     }),
   }
 }
 
-export function csiRecord({ metadata, spec }: ReceivedCsiNode): ClusterNode['csi'] {
+export function csiRecord({ metadata, spec }: ReceivedCsiNode, texts = new SharedTexts()): ClusterNode['csi'] {
   const drivers = (spec.drivers ?? []).map(
     ({ name, nodeID = '', allocatable }): NodeDriver => ({
-      name,
+      name: texts.one(name),
       nodeID,
       ...defined({ limit: allocatable?.count }),
     }),
   )
-  return { state: 'known', drivers, migrated: migratedPlugins({ metadata }) ?? [] }
+  return { state: 'known', drivers, migrated: texts.list(migratedPlugins({ metadata }) ?? []) }
 }
 
 export function driverRecord({ metadata, spec }: CsiDriver): ClusterDriver {

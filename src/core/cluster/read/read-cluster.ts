@@ -59,6 +59,7 @@ import {
   storageClass,
 } from './received.ts'
 import { ServerClock } from './server-clock.ts'
+import { SharedTexts } from './shared-texts.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from './volume-records.ts'
 
 export interface ReadClusterOptions {
@@ -93,19 +94,20 @@ const OTHER_CONTROLLER_LEASE = /^kube-system\/(?!kube-controller-manager$|.*oper
 export async function readCluster(options: ReadClusterOptions): Promise<ClusterState> {
   const { client, signal } = options
   const reader = new ClusterReader(options)
+  const texts = new SharedTexts()
   // The first request also shows whether a server answers, and tells its clock.
   const user = await userOf(client, signal)
   const { clock } = reader
   clock.note()
   const [attachments, nodes, csiNodes, drivers, leases, controllerLease, rights, clusterUID, serverVersion] =
     await reader.together([
-      reader.list(ATTACHMENTS, 'volumeattachments', attachmentShape, attachmentRecord),
-      reader.list(NODES, 'nodes', nodeShape, nodeRecord),
+      reader.list(ATTACHMENTS, 'volumeattachments', attachmentShape, (each) => attachmentRecord(each, texts)),
+      reader.list(NODES, 'nodes', nodeShape, (each) => nodeRecord(each, texts)),
       reader.list(
         CSI_NODES,
         'csinodes',
         receivedCsiNode,
-        (each: ReceivedCsiNode) => [each.metadata.name, csiRecord(each)] as const,
+        (each: ReceivedCsiNode) => [each.metadata.name, csiRecord(each, texts)] as const,
       ),
       reader.list(CSI_DRIVERS, 'csidrivers', csiDriverShape, (driver: CsiDriver) => reduced(driver)),
       reader.leases(),
@@ -114,15 +116,20 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
       clusterUid(client, signal),
       unlessRefused(askVersion(client, signal)),
     ] as const)
-  const pods = await reader.pods()
+  const pods = await reader.list(PODS, 'pods', receivedPod, (each: ReceivedPod) => podRecord(each, texts))
   const context = namingContext(drivers.records, reader)
   const [claims, volumes] = await reader.together([
-    reader.list(CLAIMS, 'persistentvolumeclaims', both(claimShape as Shape<ReceivedClaim>, storageClass), claimRecord),
+    reader.list(
+      CLAIMS,
+      'persistentvolumeclaims',
+      both(claimShape as Shape<ReceivedClaim>, storageClass),
+      (each: ReceivedClaim) => claimRecord(each, texts),
+    ),
     reader.list(
       VOLUMES,
       'persistentvolumes',
       both(volumeShape as Shape<ReceivedVolume>, reclaimPolicy),
-      (each: ReceivedVolume) => volumeRecord(each, context),
+      (each: ReceivedVolume) => volumeRecord(each, context, texts),
     ),
   ] as const)
   const controller = await atEnd(client, controllerLease, signal)
@@ -199,10 +206,6 @@ class ClusterReader {
     const read = await this.#walk(resource, shape, reduce)
     this.#sight[name] = read.sight
     return read
-  }
-
-  pods(): ReturnType<typeof this.list<ReceivedPod, NonNullable<ReturnType<typeof podRecord>>>> {
-    return this.list(PODS, 'pods', receivedPod, podRecord)
   }
 
   /** Leases of nodes, of external attachers and of other controller managers: evidence beside other evidence, so that a refusal is no error. */
