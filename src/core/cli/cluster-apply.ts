@@ -61,23 +61,41 @@ export interface ClusterApplyOutput {
 /** @throws VolctlError, also for what refused the apply after everything was printed */
 export async function applyToCluster(choice: ClusterApplyChoice, output: ClusterApplyOutput): Promise<void> {
   const { saved, kubeconfig, context } = choice
-  const given = saved?.plan.options ?? choice.options
   using interrupts = new Interrupts((line) => output.say(line))
   const path = kubeconfig === undefined ? undefined : callerPath(kubeconfig)
   const client = createKubeClient(discoverKubeConfig({ ...defined({ kubeconfig: path, context }) }))
   try {
-    const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
-    output.detail(`read ${state.nodes.length} nodes, ${state.podCount} pods, ${state.attachments.length} attachments`)
-    const options = withPastOrders(given, state, choice.journalDir, output.detail)
-    const fresh = await withNodes(planCluster(state, options), state, choice)
+    const { fresh, options, looked } = await planned(client, choice, output, interrupts)
     if (saved === undefined) requireNamed(fresh.problems, choice.ignoreNotFound)
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
     const plan = withDigest(saved === undefined ? fresh : { ...fresh, ...saved.plan })
     const digest = await reviewed(plan, choice, output, interrupts.stop)
-    await carryOut(client, plan, { ...choice, options, digest, looked: lookedAt(state) }, output, interrupts.stop)
+    await carryOut(client, plan, { ...choice, options, digest, looked }, output, interrupts.stop)
   } finally {
     client.close()
   }
+}
+
+interface Planned {
+  readonly fresh: ClusterPlan
+  /** With what earlier applies were told. */
+  readonly options: ClusterOptions
+  readonly looked: Looked
+}
+
+/** Without the cluster that was read, which the apply reads again: there is no room for both. */
+async function planned(
+  client: KubeClient,
+  choice: ClusterApplyChoice,
+  output: ClusterApplyOutput,
+  interrupts: Interrupts,
+): Promise<Planned> {
+  const { saved, journalDir } = choice
+  const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
+  output.detail(`read ${state.nodes.length} nodes, ${state.podCount} pods, ${state.attachments.length} attachments`)
+  const options = withPastOrders(saved?.plan.options ?? choice.options, state, journalDir, output.detail)
+  const fresh = await withNodes(planCluster(state, options), state, choice)
+  return { fresh, options, looked: lookedAt(state) }
 }
 
 /** What snapshots of nodes show in use stays blocked, whatever the API alone would allow. */

@@ -55,6 +55,27 @@ it('an apply computes the pass over the whole cluster before its first operation
   expect(paths.filter((path) => path.startsWith('/api/v1/persistentvolumes?'))).toHaveLength(2)
 })
 
+it('begins the next operations while the external attachers work, ten at once', async () => {
+  const volumes = names(OPERATIONS, 'slow-')
+  await api.put(...volumes.flatMap(claimed), ...volumes.map((each) => attached(each, 'gone')))
+  const plan = await planOf(clientOf(api), GONE)
+  expect(plan.operations).toHaveLength(OPERATIONS)
+  const attachers: ReturnType<typeof startAttacher>[] = []
+  let begun = 0
+  // Nobody detaches before ten have begun: one after the other, the first would wait for ever.
+  const { result, events } = await apply(
+    clientOf(api),
+    plan,
+    { options: GONE, timeoutMs: 60_000 },
+    ({ type }) => void (type === 'start' && ++begun === 10 && attachers.push(startAttacher(api, { driver: DRIVER }))),
+  )
+  for (const each of attachers) await (await each)[Symbol.asyncDispose]()
+  expect(result.outcomes.map(({ state }) => state)).toEqual(plan.operations.map(() => 'done'))
+  const types = events.map(({ type }) => type).filter((type) => type === 'start' || type === 'done')
+  expect(types.slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 'start'))
+  expect(types[10]).toBe('done')
+})
+
 describe('the part of a cluster that an operation rests on', () => {
   /** Each node has a pod with a volume, and one a volume that it does not need any more. */
   const ofSize = (nodes: number) => {

@@ -15,7 +15,25 @@ export interface BigList {
   readonly kind: string
   readonly apiVersion: string
   readonly length: number
-  readonly at: (index: number) => object
+  /** Undefined: the cluster has none there. */
+  readonly at: (index: number) => BigObject | undefined
+  /** The indices of those on a node, or in a namespace: of pods. */
+  readonly among?: (of: { readonly node?: string; readonly namespace?: string }) => readonly number[]
+}
+
+export interface BigObject {
+  readonly metadata: {
+    readonly namespace?: string
+    readonly name: string
+    readonly uid: string
+    readonly resourceVersion: string
+    readonly creationTimestamp?: string
+    readonly deletionTimestamp?: string
+    readonly finalizers?: readonly string[]
+    readonly managedFields?: readonly object[]
+  }
+  readonly spec?: object
+  readonly status?: object
 }
 
 export interface BigClusterSize {
@@ -23,17 +41,25 @@ export interface BigClusterSize {
   /** Default: 30, so that 5,000 nodes have 150,000 pods (N65). */
   readonly podsPerNode?: number
   readonly seed?: number
+  /** So many nodes, the last, were deleted with their pods; their attachments were left. */
+  readonly goneNodes?: number
+  /** Nobody runs the attach/detach controller, so that nothing comes or goes. */
+  readonly withoutController?: boolean
+  /** So many volumes, the first, are not attached to the nodes of their pods, which wait for them. */
+  readonly lacking?: number
 }
 
 const DRIVER = 'ebs.csi.aws.com'
 const ZONES = 3
+const NAMESPACES = 200
 /** Of this many pods one has a volume that is attached. */
 const CLAIM_EVERY = 3
 /** Of this many pods with a volume, one is on its way to its node, and one is over and its volume on its way off. */
 const ARRIVING_EVERY = 97
 const OVER_EVERY = 89
 
-export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize): BigCluster {
+export function bigCluster(size: BigClusterSize): BigCluster {
+  const { nodes, podsPerNode = 30, seed = 1, goneNodes = 0, withoutController = false, lacking = 0 } = size
   const began = Date.now()
   const time = (secondsAgo: number): string => new Date(began - secondsAgo * 1000).toISOString().replace(/\.\d+/, '')
   const pods = nodes * podsPerNode
@@ -43,14 +69,18 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
     const hex = hash('md5', `${seed}/${kind}/${index}`)
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}`
   }
-  const namespace = (pod: number): string => `team-${String(pod % 200).padStart(3, '0')}`
+  const namespace = (pod: number): string => `team-${String(pod % NAMESPACES).padStart(3, '0')}`
   const podName = (pod: number): string =>
     hasClaim(pod) ? `db-${Math.floor(pod / 3)}-0` : `web-${Math.floor(pod / 10)}-7d9c5b8f6d-${String(pod % 10)}x4k2`
-  const state = (volume: number): VolumeState =>
-    volume % ARRIVING_EVERY === 5 ? 'arriving' : volume % OVER_EVERY === 7 ? 'over' : 'mounted'
+  const isGone = (node: number): boolean => node >= nodes - goneNodes
+  const state = (volume: number): VolumeState => {
+    if (volume < lacking) return 'lacking'
+    if (withoutController || isGone(podOf(volume) % nodes)) return 'mounted'
+    return volume % ARRIVING_EVERY === 5 ? 'arriving' : volume % OVER_EVERY === 7 ? 'over' : 'mounted'
+  }
   const handle = (volume: number): string => `vol-${(volume + 0x10000000).toString(16)}`
   const podOf = (volume: number): number => volume * CLAIM_EVERY
-  const meta = (kind: number, index: number, name: string, more: object = {}): object => ({
+  const meta = (kind: number, index: number, name: string, more: object = {}): BigObject['metadata'] => ({
     name,
     uid: uid(kind, index),
     resourceVersion: String(1_000_000 + kind * 100_000 + index),
@@ -68,10 +98,17 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
     return found.filter((volume) => volume < volumes)
   }
 
-  const pod = (index: number): object => {
+  const podsOf: NonNullable<BigList['among']> = ({ node, namespace: ns }) => {
+    const [first, apart] = node === undefined ? [numberIn(ns), NAMESPACES] : [numberIn(node), nodes]
+    return Array.from({ length: Math.max(0, Math.ceil((pods - first) / apart)) }, (_, each) => first + each * apart)
+  }
+
+  const pod = (index: number): BigObject | undefined => {
+    if (isGone(index % nodes)) return undefined
     const volume = index / CLAIM_EVERY
     const ownState = hasClaim(index) && volume < volumes ? state(volume) : undefined
-    const phase = ownState === 'over' ? 'Succeeded' : ownState === 'arriving' ? 'Pending' : 'Running'
+    const phase =
+      ownState === 'over' ? 'Succeeded' : ownState === 'arriving' || ownState === 'lacking' ? 'Pending' : 'Running'
     const name = podName(index)
     return {
       metadata: meta(1, index, name, {
@@ -118,7 +155,8 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
     }
   }
 
-  const node = (index: number): object => {
+  const node = (index: number): BigObject | undefined => {
+    if (isGone(index)) return undefined
     const mine = volumesOf(index)
     const names = (wanted: readonly VolumeState[]): string[] =>
       mine.filter((volume) => wanted.includes(state(volume))).map((volume) => csiUniqueName(DRIVER, handle(volume)))
@@ -146,7 +184,7 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
     }
   }
 
-  const claim = (volume: number): object => {
+  const claim = (volume: number): BigObject => {
     const of = podOf(volume)
     return {
       metadata: meta(6, volume, `data-${podName(of)}`, {
@@ -165,7 +203,7 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
     }
   }
 
-  const persistentVolume = (volume: number): object => {
+  const persistentVolume = (volume: number): BigObject => {
     const of = podOf(volume)
     return {
       metadata: meta(7, volume, `pvc-${uid(7, volume)}`, { finalizers: ['kubernetes.io/pv-protection'] }),
@@ -203,7 +241,8 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
     }
   }
 
-  const attachment = (volume: number): object => {
+  const attachment = (volume: number): BigObject | undefined => {
+    if (state(volume) === 'lacking') return undefined
     const on = nodeName(podOf(volume))
     return {
       metadata: meta(8, volume, attachmentName(handle(volume), DRIVER, on), {
@@ -220,27 +259,32 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
     }
   }
 
-  const csiNode = (index: number): object => ({
-    metadata: meta(10, index, nodeName(index), {
-      annotations: {
-        'storage.alpha.kubernetes.io/migrated-plugins':
-          'kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/gce-pd',
-      },
-    }),
-    spec: {
-      drivers: [
-        {
-          name: DRIVER,
-          nodeID: `i-${index}`,
-          topologyKeys: ['topology.kubernetes.io/zone'],
-          allocatable: { count: 25 },
+  const csiNode = (index: number): BigObject | undefined => {
+    if (isGone(index)) return undefined
+    return {
+      metadata: meta(10, index, nodeName(index), {
+        annotations: {
+          'storage.alpha.kubernetes.io/migrated-plugins':
+            'kubernetes.io/aws-ebs,kubernetes.io/azure-disk,kubernetes.io/gce-pd',
         },
-      ],
-    },
-  })
+      }),
+      spec: {
+        drivers: [
+          {
+            name: DRIVER,
+            nodeID: `i-${index}`,
+            topologyKeys: ['topology.kubernetes.io/zone'],
+            allocatable: { count: 25 },
+          },
+        ],
+      },
+    }
+  }
 
   /** The controller's, the attacher's, then one for each node. */
-  const lease = (index: number): object => {
+  const lease = (index: number): BigObject | undefined => {
+    if (isGone(index - 2)) return undefined
+    const isOld = withoutController && index === 0
     const [ns, name] =
       index === 0
         ? ['kube-system', 'kube-controller-manager']
@@ -252,12 +296,12 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
       spec: {
         holderIdentity: name,
         leaseDurationSeconds: 40,
-        renewTime: new Date().toISOString().replace('Z', '000Z'),
+        renewTime: new Date(isOld ? began - 600_000 : Date.now()).toISOString().replace('Z', '000Z'),
       },
     }
   }
 
-  const list = (kind: string, length: number, at: (index: number) => object, apiVersion = 'v1'): BigList => ({
+  const list = (kind: string, length: number, at: BigList['at'], apiVersion = 'v1'): BigList => ({
     kind,
     apiVersion,
     length,
@@ -266,7 +310,7 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
   const storage = 'storage.k8s.io/v1'
   return {
     resources: {
-      '/api/v1/pods': list('PodList', pods, pod),
+      '/api/v1/pods': { ...list('PodList', pods, pod), among: podsOf },
       '/api/v1/nodes': list('NodeList', nodes, node),
       '/api/v1/persistentvolumeclaims': list('PersistentVolumeClaimList', volumes, claim),
       '/api/v1/persistentvolumes': list('PersistentVolumeList', volumes, persistentVolume),
@@ -283,7 +327,12 @@ export function bigCluster({ nodes, podsPerNode = 30, seed = 1 }: BigClusterSize
   }
 }
 
-type VolumeState = 'arriving' | 'mounted' | 'over'
+type VolumeState = 'arriving' | 'mounted' | 'over' | 'lacking'
+
+/** The number of a node or a namespace, by its name. */
+function numberIn(name = ''): number {
+  return Number(name.slice(name.lastIndexOf('-') + 1))
+}
 
 function hasClaim(pod: number): boolean {
   return pod % CLAIM_EVERY === 0

@@ -2,8 +2,8 @@
  * Carries out a plan of a cluster: creates and deletes VolumeAttachments, one after the other, and nothing else.
  *
  * The cluster is read again first, and each operation that no longer matches is refused (S26). Right before each one, what it rests
- * on is read once more. A failure skips only the operations that come after it. At the end the cluster is read again, to report
- * what is left to do.
+ * on is read once more. While the external attacher does its part of some, the next are begun. A failure skips only the operations
+ * that come after it. At the end the cluster is read again, to report what is left to do.
  */
 
 import type { KubeClient } from '../../api/kube-client.ts'
@@ -81,18 +81,11 @@ async function applyLocked(
   onEvent: (event: ApplyEvent) => void,
   { id, lock }: { readonly id: string; readonly lock: LeaseLock },
 ): Promise<ClusterApplyResult> {
-  const { options, looked, signal, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
   sayTakenOver(lock, onEvent)
-  const read = await readCluster({ client, ...defined({ signal }) })
-  const state = looked === undefined ? read : withChangesSince(looked, read)
-  requireSameCluster(plan, state)
-  const fresh = planAgain(state, options)
-  if (fresh.refused !== undefined) return refuseAll(id, plan, fresh.refused, onEvent)
-  const judged = plan.operations.map((operation) => judgeAgain(operation, fresh, state))
-  const willRun = judged.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
-  using journal = (willRun ? settings.openJournal?.() : undefined) ?? NO_JOURNAL
-  journal.write(beginning(id, plan, settings, lock))
-  const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit: onEvent, signal }, state, fresh)
+  const begun = await begin(client, plan, settings, onEvent, { id, lock })
+  if ('refused' in begun) return refuseAll(id, plan, begun.refused, onEvent)
+  const { run, fresh, judged } = begun
+  using journal = run.parts.journal
   for (const each of judged) settleBeforehand(each, run)
   await runAll(plan.operations, run)
   const { outcomes, isInterrupted: interrupted, stop, changedSomething } = run
@@ -107,6 +100,34 @@ async function applyLocked(
   const result = { plan: id, ...(await conclude(plan, fresh, ended, onEvent)) }
   endJournal(journal, result, onEvent)
   return result
+}
+
+interface Begun {
+  readonly run: ClusterRun
+  readonly fresh: ClusterPlan
+  readonly judged: readonly Judged[]
+}
+
+/** Looks again at everything. Of the look only the run keeps something: of a large cluster it takes most of the memory. */
+async function begin(
+  client: KubeClient,
+  plan: ReviewedClusterPlan,
+  settings: ClusterApplyOptions,
+  emit: (event: ApplyEvent) => void,
+  { id, lock }: { readonly id: string; readonly lock: LeaseLock },
+): Promise<Begun | Required<Pick<ClusterPlan, 'refused'>>> {
+  const { options, looked, signal, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
+  const read = await readCluster({ client, ...defined({ signal }) })
+  const state = looked === undefined ? read : withChangesSince(looked, read)
+  requireSameCluster(plan, state)
+  const fresh = planAgain(state, options)
+  if (fresh.refused !== undefined) return { refused: fresh.refused }
+  const judged = plan.operations.map((operation) => judgeAgain(operation, fresh, state))
+  const willRun = judged.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
+  const journal = (willRun ? settings.openJournal?.() : undefined) ?? NO_JOURNAL
+  journal.write(beginning(id, plan, settings, lock))
+  const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state, fresh)
+  return { run, fresh, judged }
 }
 
 /** Before anything is asked for: the digest is what the person read, and not what a program found. */
@@ -188,13 +209,30 @@ function settleBeforehand({ operation, refused, differences }: Judged, run: Clus
   run.settle(operation, state, { code, message, ...defined({ hint, differences }) })
 }
 
+/** As many as an external attacher attends to at once, unless it is told otherwise (--worker-threads). */
+const MOST_WAITING = 10
+
+/** One is looked at and changed at a time; for the external attacher several wait at once. */
 async function runAll(operations: readonly ClusterOperation[], run: ClusterRun): Promise<void> {
-  for (const operation of operations) {
-    if (run.outcomes.has(operation.id)) continue
-    if (run.stop !== undefined) run.fail(operation, run.stop)
-    else if (run.isInterrupted)
-      run.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not started: the apply was interrupted' })
-    else if (!skipAfterFailure(operation, operations, run)) await runOperation(run, operation)
+  const waiting = new Map<string, Promise<void>>()
+  try {
+    for (const operation of operations) {
+      if (run.outcomes.has(operation.id)) continue
+      for (const before of operation.after) await waiting.get(before)
+      while (waiting.size >= MOST_WAITING) await Promise.race(waiting.values())
+      if (run.stop !== undefined) run.fail(operation, run.stop)
+      else if (run.isInterrupted)
+        run.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not started: the apply was interrupted' })
+      else if (!skipAfterFailure(operation, operations, run)) {
+        const { ended } = await runOperation(run, operation)
+        waiting.set(
+          operation.id,
+          ended.finally(() => waiting.delete(operation.id)),
+        )
+      }
+    }
+  } finally {
+    await Promise.all(waiting.values())
   }
 }
 
@@ -223,10 +261,9 @@ function skipAfterFailure(
   return true
 }
 
-async function lookAfter(
-  { parts: { client, options } }: ClusterRun,
-  onEvent: (event: ApplyEvent) => void,
-): Promise<ClusterPlan | undefined> {
+async function lookAfter(run: ClusterRun, onEvent: (event: ApplyEvent) => void): Promise<ClusterPlan | undefined> {
+  const { client, options } = run.parts
+  run.forget()
   try {
     return planAgain(await readCluster({ client }), options)
   } catch (error) {

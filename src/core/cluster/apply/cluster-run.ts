@@ -46,6 +46,18 @@ export class ClusterRun {
     this.#first = first
   }
 
+  /** Nothing is run any more. The look at what is left takes as much memory again. */
+  forget(): void {
+    this.cluster = new KnownCluster({
+      ...this.cluster.head,
+      nodes: [],
+      pods: [],
+      claims: [],
+      volumes: [],
+      attachments: [],
+    })
+  }
+
   get isInterrupted(): boolean {
     return this.parts.signal?.aborted === true
   }

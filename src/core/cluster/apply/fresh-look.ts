@@ -4,8 +4,8 @@
  *
  * - the controller's lease, the Node with its lease and CSINode, the attachment, its PersistentVolume and that one's claim;
  * - for a detach, a consistent list of the pods of its node: no other pod can want the volume there;
- * - for an attach, also all pods of the namespaces of its pods, where every pod with the same claim is, and all attachments, with one
- *   list for the attaches of a few seconds (S26);
+ * - for an attach, also all pods of the namespaces of its pods, where every pod with the same claim is, and all attachments: somebody may
+ *   have made one elsewhere, of whatever name;
  * - claims that these pods name and that were not bound at the beginning, with their PersistentVolumes.
  *
  * Where finalizers are taken off, or a driver is held to be gone, the whole cluster is read: anything in it may be the driver.

@@ -101,6 +101,8 @@ export class LeaseLock {
   #acquiredAt: string | undefined
   /** By the monotonic clock. */
   #renewed = 0
+  /** Several operations wait at once, and one of them renews the lease for all. */
+  #keeping: Promise<void> | undefined
 
   constructor(client: KubeClient, held: Held, takenOverFrom: string | undefined) {
     this.#client = client
@@ -136,7 +138,14 @@ export class LeaseLock {
    *
    * @throws OperationRefused LockLost if somebody else has it, or it could have expired
    */
-  async keep(): Promise<void> {
+  keep(): Promise<void> {
+    this.#keeping ??= this.#keep().finally(() => {
+      this.#keeping = undefined
+    })
+    return this.#keeping
+  }
+
+  async #keep(): Promise<void> {
     const durationMs = this.#held.durationSeconds * 1000
     if (performance.now() - this.#renewed < durationMs * RENEW_AFTER) return
     try {

@@ -16,20 +16,33 @@ import { attachmentRecord, CREATED_BY } from '../read/volume-records.ts'
 import { waitsToAttach, waitsToDetach, whyNoAttacher } from './attacher-waits.ts'
 import type { ClusterRun } from './cluster-run.ts'
 
-export async function runOperation(run: ClusterRun, planned: ClusterOperation): Promise<void> {
+/** @returns once it is changed or refused; `ended`: its outcome is known, after the attacher's part */
+export async function runOperation(run: ClusterRun, planned: ClusterOperation): Promise<{ ended: Promise<void> }> {
   run.begin(planned)
   try {
     await run.keepLock()
     const operation = await run.requireSame(planned)
     run.intend(operation)
-    const message = operation.kind === 'AttachVolume' ? await attach(run, operation) : await detach(run, operation)
-    run.settle(operation, 'done', { message })
+    if (operation.kind === 'AttachVolume') await create(run, operation)
+    else await remove(run, operation)
+    return { ended: finish(run, operation) }
   } catch (error) {
     run.fail(planned, error)
+    return { ended: Promise.resolve() }
   }
 }
 
-async function detach(run: ClusterRun, operation: ClusterOperation): Promise<string> {
+async function finish(run: ClusterRun, operation: ClusterOperation): Promise<void> {
+  try {
+    if (operation.kind === 'AttachVolume') await waitUntilAttached(run, operation)
+    else await waitUntilGone(run, operation)
+    run.settle(operation, 'done', { message: operation.message })
+  } catch (error) {
+    run.fail(operation, error)
+  }
+}
+
+async function remove(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   const { name, uid = '', resourceVersion = '' } = operation.attachment
   const version = { name, uid, resourceVersion }
   const strip = operation.steps.find((step) => step.op === 'removeFinalizers')
@@ -39,9 +52,6 @@ async function detach(run: ClusterRun, operation: ClusterOperation): Promise<str
     else if (strip !== undefined) await stripIt(run, version, strip)
   }
   await sayWhoCame(run, operation)
-  await waitUntilGone(run, operation)
-  run.cluster.putAttachment(name, undefined)
-  return operation.message
 }
 
 async function deleteIt({ parts }: ClusterRun, version: AttachmentVersion): Promise<void> {
@@ -109,9 +119,10 @@ async function waitUntilGone(run: ClusterRun, operation: ClusterOperation): Prom
     const found = await getVolumeAttachment(run.parts.client, name)
     return found === undefined || found.metadata.uid !== uid ? undefined : waitsToDetach(found)
   })
+  run.cluster.putAttachment(name, undefined)
 }
 
-async function attach(run: ClusterRun, operation: ClusterOperation): Promise<string> {
+async function create(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   const { creates, steps } = operation
   if (creates === undefined) throw new OperationRefused('AttachmentChanged', 'the plan does not say what to create')
   for (const step of steps) run.sayStep(operation, step)
@@ -123,14 +134,19 @@ async function attach(run: ClusterRun, operation: ClusterOperation): Promise<str
     spec,
   })
   if (state === 'exists') requireSameSpec(attachment, spec)
+  run.cluster.putAttachment(creates.name, attachmentRecord(attachment))
+}
+
+async function waitUntilAttached(run: ClusterRun, operation: ClusterOperation): Promise<void> {
+  const { creates } = operation
+  if (creates === undefined) return
   await waitFor(run, operation, 'StillAttaching', async () => {
     const found = await getVolumeAttachment(run.parts.client, creates.name)
     if (found === undefined) throw deletedByOthers(creates.name)
-    requireSameSpec(found, spec)
+    requireSameSpec(found, specOf(creates))
     run.cluster.putAttachment(creates.name, attachmentRecord(found))
     return waitsToAttach(found)
   })
-  return operation.message
 }
 
 function specOf({ attacher, nodeName, source }: NewAttachment): VolumeAttachment['spec'] {
