@@ -107,6 +107,10 @@ export default class Explain extends VolctlCommand {
       description: "The distinct troubles of the kubelet's log, the most frequent first:",
       command: 'journalctl -u kubelet | <%= config.bin %> explain --log -',
     },
+    {
+      description: "The same of the controller's log, from a workstation:",
+      command: 'kubectl logs -n kube-system kube-controller-manager-cp-1 | <%= config.bin %> explain --cluster --log -',
+    },
     { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverNotRegistered' },
     { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },
     {
@@ -141,10 +145,8 @@ export default class Explain extends VolctlCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Explain)
     requireFlagsOfScope(flags)
-    if (flags.log !== undefined && flags.cluster) {
-      const hint = "Explain the log on its node; or give one line of it: volctl explain --cluster 'LINE'"
-      throw new VolctlError('Usage', '--log is for the log of a node', { hint })
-    }
+    if (flags.log !== undefined) requireOneInput(args.what, flags)
+    if (flags.cluster && flags.log !== undefined) return await this.#inCluster([], flags)
     if (flags.log !== undefined || (!flags.cluster && isLine(args.what ?? '')))
       return await this.#lines(args.what, flags)
     if (args.what === undefined || args.what.trim() === '')
@@ -183,13 +185,15 @@ export default class Explain extends VolctlCommand {
     }
   }
 
-  /** An object of the cluster, or a line of a log about one. */
+  /** An object of the cluster, a line of a log about one, or a log. */
   async #inCluster(words: readonly string[], flags: ExplainFlags): Promise<void> {
     if (flags.node !== undefined) {
       const hint = `Ask for the node: volctl explain --cluster node/NAME; or leave out --cluster.`
       throw new VolctlError('Usage', '--node narrows a plan, and explain --cluster answers about one thing', { hint })
     }
-    const { explainInCluster, explainLineInCluster } = await import('../core/cli/cluster-explain.ts')
+    const { explainInCluster, explainLineInCluster, explainLogOfCluster } = await import(
+      '../core/cli/cluster-explain.ts'
+    )
     const { cluster: _cluster, log: _log, ...again } = flags
     const question = {
       choice: nodeChoice(flags),
@@ -200,6 +204,7 @@ export default class Explain extends VolctlCommand {
         flags.snapshot === undefined ? applyWords({ ...again, namespace: undefined }) : ['--snapshot', flags.snapshot],
       log: (line: string) => this.detail(line),
     }
+    if (flags.log !== undefined) return await this.#answered(await explainLogOfCluster(flags.log, question), flags)
     const [what = ''] = words
     if (words.length === 1 && isLine(what))
       return await this.#answered(await explainLineInCluster(what, question), flags)
@@ -223,12 +228,6 @@ export default class Explain extends VolctlCommand {
 
   /** A line of a log, or a log, in place of a name. */
   async #lines(what: string | undefined, flags: ExplainFlags): Promise<void> {
-    if (flags.log !== undefined && what !== undefined)
-      throw new VolctlError('Usage', '--log takes the place of WHAT', { hint: 'Give one of them.' })
-    if (flags.log === '-' && flags.snapshot === '-')
-      throw new VolctlError('Usage', '--log - and --snapshot - both read standard input', {
-        hint: 'Save one to a file.',
-      })
     const asking = {
       look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), { attributes: 'all' }),
       options: this.#options(flags),
@@ -256,4 +255,14 @@ export default class Explain extends VolctlCommand {
     const unseen = [...elsewhere(standing), ...found.unseen]
     return withHolders(explanation, { ...found, unseen }, containerNames(snapshot))
   }
+}
+
+function requireOneInput(
+  what: string | undefined,
+  { log, snapshot, nodes }: Pick<ExplainFlags, 'log' | 'snapshot' | 'nodes'>,
+): void {
+  if (what !== undefined) throw new VolctlError('Usage', '--log takes the place of WHAT', { hint: 'Give one of them.' })
+  const other = snapshot === '-' ? '--snapshot' : nodes === '-' ? '--nodes' : undefined
+  if (log === '-' && other !== undefined)
+    throw new VolctlError('Usage', `--log - and ${other} - both read standard input`, { hint: 'Save one to a file.' })
 }

@@ -4,6 +4,7 @@ import { planCluster } from '../cluster/pass/plan-cluster.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
 import { answerInCluster, type ClusterLineExplanation } from '../log-lines/cluster-line.ts'
+import { clusterHead, explainLogInCluster } from '../log-lines/cluster-log.ts'
 import { lineView } from '../log-lines/explain-line.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
@@ -11,7 +12,7 @@ import { callerPath } from '../trust/caller.ts'
 import { renderClusterExplanation } from '../views/explain-cluster-view.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfExplanation, namesOfLines } from '../views/names.ts'
-import { type Answered, nothingKnown } from './line-answers.ts'
+import { type Answered, drawnLog, nothingKnown, openedLog } from './line-answers.ts'
 import { loadCluster } from './load-cluster.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { refusalOf } from './plan-exit-status.ts'
@@ -51,12 +52,18 @@ export async function explainLineInCluster(text: string, question: ClusterQuesti
     return drawn({ ...head, ...answer }, read.failure)
   }
   if (answer.sentence === undefined && answer.names.length === 0) throw nothingKnown()
-  const { server, clusterUID, capturedAt: createdAt } = read.asked.state
-  const cluster = { server, ...defined({ uid: clusterUID }) }
   return drawn(
-    { ...head, cluster, createdAt, ...answer, ...defined({ explanation }) },
+    { ...head, ...clusterHead(read.asked), ...answer, ...defined({ explanation }) },
     explanation && refusalOf(explanation),
   )
+}
+
+/** The log is read first: a name that is none is said at once. @param path of a file, or "-" @throws VolctlError LogUnreadable */
+export async function explainLogOfCluster(path: string, question: ClusterQuestion): Promise<Answered> {
+  const log = await openedLog(path)
+  const read = await readOrFailure(question)
+  const value = explainLogInCluster(log, 'asked' in read ? read.asked : undefined)
+  return drawnLog(value, 'failure' in read ? read.failure : undefined)
 }
 
 function drawn(value: ClusterLineExplanation, failure: VolctlError | undefined): Answered {

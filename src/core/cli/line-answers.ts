@@ -8,9 +8,10 @@ import { defined } from '../lang/defined.ts'
 import { answerLine, lineView } from '../log-lines/explain-line.ts'
 import { explainLog } from '../log-lines/explain-log.ts'
 import type { LineExplanation } from '../log-lines/line-explanation.ts'
+import type { LogExplanation } from '../log-lines/log-explanation.ts'
 import { askedNode } from '../log-lines/name-answers.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
-import { readLog } from '../log-lines/read-log.ts'
+import { type ReadLog, readLog } from '../log-lines/read-log.ts'
 import { sentencesIn } from '../log-lines/sentences/sentences.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { callerPath } from '../trust/caller.ts'
@@ -83,9 +84,18 @@ export function nothingKnown(): VolctlError {
 /** @param path of a file, or "-" @throws VolctlError LogUnreadable; what the look throws, where no line is known */
 export async function logAnswer(path: string, { look, options }: Omit<Asking, 'whole'>): Promise<Answered> {
   const looked = await lookOrFailure(look)
-  const log = await readLog(ownDescriptor(path, 0) === undefined ? callerPath(path) : path)
+  const log = await openedLog(path)
   const value = explainLog(log, 'state' in looked ? askedNode(looked.state, options) : undefined)
-  const failure = 'failure' in looked ? looked.failure : undefined
+  return drawnLog(value, 'failure' in looked ? looked.failure : undefined)
+}
+
+/** @param path of a file, or "-" @throws VolctlError LogUnreadable */
+export function openedLog(path: string): Promise<ReadLog> {
+  return readLog(ownDescriptor(path, 0) === undefined ? callerPath(path) : path)
+}
+
+/** @param failure why nobody could be asked @throws it, where no line is known either */
+export function drawnLog(value: LogExplanation, failure: VolctlError | undefined): Answered {
   if (failure !== undefined && value.troubles.length === 0) throw failure
   return {
     value,

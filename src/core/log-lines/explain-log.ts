@@ -25,8 +25,28 @@ interface Group {
   last: LogLine
 }
 
+/** Where a log is from, and how one of its lines is answered there. */
+export interface LogScope {
+  readonly head: Pick<LogExplanation, 'scope' | 'node' | 'cluster' | 'createdAt'>
+  /** @returns the answer; and whether it explains a thing that can be asked for by itself */
+  readonly answer: (line: LogLine) => { readonly answer: LineAnswer; readonly isExplained: boolean }
+  /** What asks for one thing there. */
+  readonly command: string
+}
+
 /** @param node absent: it could not be looked at */
-export function explainLog({ lines, total, unfinished }: ReadLog, node: AskedNode | undefined): LogExplanation {
+export function explainLog(log: ReadLog, node: AskedNode | undefined): LogExplanation {
+  return explainLogIn(log, {
+    head: defined({ node: node?.state.snapshot.nodeName, createdAt: node?.state.snapshot.capturedAt }),
+    answer: (line) => {
+      const { answer, main } = answerLine(line, node)
+      return { answer, isExplained: main !== undefined }
+    },
+    command: 'volctl explain',
+  })
+}
+
+export function explainLogIn({ lines, total, unfinished }: ReadLog, scope: LogScope): LogExplanation {
   const { groups, left } = gather(lines)
   const sorted = [...groups.values()].toSorted((a, b) => weight(b) - weight(a) || b.count - a.count)
   const shown = sorted.slice(0, MOST_TROUBLES)
@@ -34,10 +54,10 @@ export function explainLog({ lines, total, unfinished }: ReadLog, node: AskedNod
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'LogExplanation',
-    ...defined({ node: node?.state.snapshot.nodeName, createdAt: node?.state.snapshot.capturedAt }),
+    ...scope.head,
     lines: { total, read: lines.length, explained: explained + left },
     unfinished,
-    troubles: shown.map((group) => troubleOf(group, node)),
+    troubles: shown.map((group) => troubleOf(group, scope)),
     more: left + sorted.slice(MOST_TROUBLES).reduce((sum, { count }) => sum + count, 0),
   }
 }
@@ -82,16 +102,9 @@ function keyOf(line: LogLine, sentence: SentenceName | undefined): string {
   return [line.host ?? '', sentence ?? line.source ?? line.message.slice(0, 80), ...texts.toSorted()].join('\n')
 }
 
-function troubleOf({ count, first, last }: Group, node: AskedNode | undefined): LogTrouble {
-  const { answer, main } = answerLine(last, node)
-  return {
-    ...answer,
-    count,
-    ...defined({ firstTime: first, lastTime: last.time, command: main === undefined ? undefined : commandFor(answer) }),
-    line: lineView(last),
-  }
-}
-
-function commandFor({ main }: LineAnswer): string | undefined {
-  return main?.ask !== undefined && isPlainWord(main.ask) ? `volctl explain ${main.ask}` : undefined
+function troubleOf({ count, first, last }: Group, scope: LogScope): LogTrouble {
+  const { answer, isExplained } = scope.answer(last)
+  const ask = isExplained ? answer.main?.ask : undefined
+  const command = ask !== undefined && isPlainWord(ask) ? `${scope.command} ${ask}` : undefined
+  return { ...answer, count, ...defined({ firstTime: first, lastTime: last.time, command }), line: lineView(last) }
 }

@@ -1,4 +1,5 @@
 /** The answer to a log: its distinct troubles, most frequent first. Data, drawn by a view. */
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { LineAnswer, LineView } from './line-explanation.ts'
 
 /** One trouble of a log: the same sentence about the same thing. */
@@ -16,9 +17,13 @@ export interface LogTrouble extends LineAnswer {
 export interface LogExplanation {
   readonly apiVersion: 'volctl.io/v1'
   readonly kind: 'LogExplanation'
+  /** Absent: of a node. */
+  readonly scope?: 'cluster'
   /** Absent: the node could not be looked at. */
   readonly node?: string
-  /** RFC 3339: when the node was looked at. */
+  /** Absent: the cluster could not be read. */
+  readonly cluster?: ClusterPlan['cluster']
+  /** RFC 3339: when the node was looked at, or the reading of the cluster began. */
   readonly createdAt?: string
   readonly lines: {
     /** In the log. */

@@ -36,7 +36,7 @@ function fewOf(texts: readonly string[], room: number | undefined, width: Width)
 }
 
 function headText(
-  { lines, troubles, more, unfinished, node, createdAt }: LogExplanation,
+  { lines, troubles, more, unfinished, node, cluster, createdAt }: LogExplanation,
   paint: Palette,
   width: Width,
 ): string {
@@ -46,7 +46,8 @@ function headText(
     troubles.length === 0
       ? 'no sentence that volctl knows'
       : `${count(troubles.length, 'trouble')} in ${count(explained, 'line')}, the most frequent first`
-  const where = node === undefined ? '' : `; node ${node} as of ${seconds(createdAt ?? '')}`
+  const place = cluster === undefined ? node && `node ${node}` : `cluster ${cluster.server}`
+  const where = place === undefined ? '' : `; ${place} as of ${seconds(createdAt ?? '')}`
   return [
     wrapped('', `${numberText(total)} lines${last}: ${found}${where}`, width, paint.bold),
     unfinished ? wrapped('', 'The log did not end in time: this is what came until then.', width, paint.warn) : '',
