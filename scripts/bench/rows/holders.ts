@@ -14,7 +14,10 @@ const PODS = 100
 const MOUNTS_OF_A_POD = 5
 const ROUNDS = 7
 
-/** Every fifth process has a mount namespace of its own, as the containers of a pod have; the last one holds the mount. */
+/**
+ * Every fifth process has a mount namespace of its own, as the containers of a pod have; the last one holds the mount. All of them end
+ * with the bench, however that ends: then its end of the standard input is closed.
+ */
 const START = `i=0
 while [ $i -lt ${PROCESSES - NAMESPACES - 1} ]; do sleep 3600 & i=$((i+1)); done
 i=0
@@ -22,7 +25,8 @@ while [ $i -lt ${NAMESPACES} ]; do unshare -m sleep 3600 & i=$((i+1)); done
 cd "$1" && sleep 3600 &
 sleep 2
 echo started
-wait`
+cat
+kill -KILL 0`
 
 /** Who holds one busy mount, among as many processes as a full node has. */
 export async function holdersRows(programs: Programs): Promise<Result[]> {
@@ -65,13 +69,13 @@ function busyNode(layout: LayoutBuilder): SceneContent {
 
 async function startProcesses(scene: Scene, mount: string): Promise<ChildProcess> {
   const [command = '', ...args] = scene.inside(['sh', '-c', START, 'sh', mount]).command
-  const group = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  const group = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
   await once(group.stdout, 'data')
   return group
 }
 
 async function endGroup(group: ChildProcess): Promise<void> {
   const ended = once(group, 'exit')
-  process.kill(-(group.pid ?? 0), 'SIGKILL')
+  group.stdin?.end()
   await ended
 }
