@@ -11,6 +11,7 @@ import {
   type ListHead,
   type ListVisitor,
   ListWalk,
+  OBJECT_BYTES,
   type WalkLimits,
 } from './list-pages.ts'
 import { hasMetadata, reduced } from './reduce-object.ts'
@@ -100,7 +101,8 @@ export function keptBudget(): Budget {
 }
 
 const LIMITS: ClientLimits = {
-  answerBytes: 64 * 1024 * 1024,
+  // What is no list is one object, a review or a Status.
+  answerBytes: OBJECT_BYTES,
   // All attachments of the largest cluster, with their managedFields. What is kept of them, keptBudget bounds.
   listBytes: 512 * 1024 * 1024,
   listPages: 2000,
@@ -108,8 +110,11 @@ const LIMITS: ClientLimits = {
 }
 /** Memory for parsing one answer. */
 const ANSWER_MEMORY = 250_000_000
-/** All answers that are being received, by all clients together. */
-const IN_FLIGHT = new Budget(48 * 1024 * 1024)
+/**
+ * All answers that are being received, by all clients together: three of the largest that is taken. A single one must fit, or its own
+ * limit would never be the one that is named.
+ */
+const IN_FLIGHT = new Budget(3 * OBJECT_BYTES)
 
 const DEADLINE_MS = 30_000
 const PAGE_SIZE = 500

@@ -68,7 +68,7 @@ export interface Walk<T, Kept> {
 }
 
 /** Of one object: etcd has none that is larger than a few MB. */
-const OBJECT_BYTES = 16 * 1024 * 1024
+export const OBJECT_BYTES = 16 * 1024 * 1024
 
 /** A page is asked for while the one before comes in, which hides the time that the server needs for it. */
 class AskedPage<Kept> {
