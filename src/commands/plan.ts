@@ -117,7 +117,6 @@ export default class Plan extends VolctlCommand {
 
   /** The attach/detach controller's pass. */
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
-    const { planCluster } = await import('../core/cluster/pass/plan-cluster.ts')
     const { clusterPlanId, withDigest } = await import('../core/plan/cluster-plan-id.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { withPastOrders } = await import('../core/cli/past-orders.ts')
@@ -125,7 +124,7 @@ export default class Plan extends VolctlCommand {
     const { namesOfClusterPlan } = await import('../core/views/names.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const given = withPastOrders(clusterOptions(flags, options), state, undefined, (line) => this.detail(line))
-    const plan = withDigest(await this.#withNodes(planCluster(state, given), state, given, flags.nodes))
+    const plan = withDigest(await this.#withNodes(state, given, flags.nodes))
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     const paged = !flags['no-pager']
@@ -139,18 +138,17 @@ export default class Plan extends VolctlCommand {
   }
 
   /** @param nodes a directory of snapshots of nodes, or "-" */
-  async #withNodes(
-    plan: ClusterPlan,
-    state: ClusterState,
-    options: ClusterOptions,
-    nodes: string | undefined,
-  ): Promise<ClusterPlan> {
+  async #withNodes(state: ClusterState, options: ClusterOptions, nodes: string | undefined): Promise<ClusterPlan> {
+    const { clusterContext } = await import('../core/cluster/context/cluster-context.ts')
+    const { planOver } = await import('../core/cluster/pass/plan-cluster.ts')
+    const context = clusterContext(state, options)
+    const plan = planOver(context)
     if (nodes === undefined) return plan
     const { readFleet } = await import('../core/cluster/fleet/read-fleet.ts')
     const { withFleet } = await import('../core/cluster/fleet/with-fleet.ts')
     const fleet = await readFleet(nodes === '-' ? nodes : callerPath(nodes))
     this.detail(`read ${count(fleet.ledgers.length, 'snapshot')} of nodes`)
-    return withFleet(plan, state, fleet, options)
+    return withFleet(plan, context, fleet)
   }
 
   #save(plan: VolumePlan | ClusterPlan, options: PlanOptions | ClusterOptions, file: string, id: string): void {

@@ -1,4 +1,5 @@
 /** The pass over a cluster, and its plan in a few words. */
+import { clusterContext } from '../../src/core/cluster/context/cluster-context.ts'
 import { clusterExplainer } from '../../src/core/cluster/explain/explain-cluster.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
@@ -11,7 +12,7 @@ export function planOf(state: ClusterState, options: Partial<ClusterOptions> = {
 
 /** What answers questions about it. */
 export function explainerOf(state: ClusterState): ReturnType<typeof clusterExplainer> {
-  return clusterExplainer(state, clusterOptions(), planOf(state))
+  return clusterExplainer(clusterContext(state, clusterOptions()), planOf(state))
 }
 
 /** `DetachVolume a`, `DetachVolume a MachineMayWrite`: with the node, and what blocks it. */

@@ -2,9 +2,9 @@
 import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
 import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import { applyCluster } from '../cluster/apply/apply-cluster.ts'
+import { type ClusterContext, clusterContext } from '../cluster/context/cluster-context.ts'
 import { type Looked, lookedAt } from '../cluster/controller/between-looks.ts'
-import type { ClusterState } from '../cluster/model/cluster-state.ts'
-import { planCluster } from '../cluster/pass/plan-cluster.ts'
+import { planOver } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { stateDirectory } from '../journal/state-directory.ts'
@@ -94,20 +94,17 @@ async function planned(
   const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
   output.detail(`read ${state.nodes.length} nodes, ${state.podCount} pods, ${state.attachments.length} attachments`)
   const options = withPastOrders(saved?.plan.options ?? choice.options, state, journalDir, output.detail)
-  const fresh = await withNodes(planCluster(state, options), state, choice)
+  const fresh = await withNodes(clusterContext(state, options), choice)
   return { fresh, options, looked: lookedAt(state) }
 }
 
 /** What snapshots of nodes show in use stays blocked, whatever the API alone would allow. */
-async function withNodes(
-  plan: ClusterPlan,
-  state: ClusterState,
-  { nodes, options }: ClusterApplyChoice,
-): Promise<ClusterPlan> {
+async function withNodes(context: ClusterContext, { nodes }: ClusterApplyChoice): Promise<ClusterPlan> {
+  const plan = planOver(context)
   if (nodes === undefined) return plan
   const { readFleet } = await import('../cluster/fleet/read-fleet.ts')
   const { withFleet } = await import('../cluster/fleet/with-fleet.ts')
-  return withFleet(plan, state, await readFleet(nodes === '-' ? nodes : callerPath(nodes)), options)
+  return withFleet(plan, context, await readFleet(nodes === '-' ? nodes : callerPath(nodes)))
 }
 
 /**

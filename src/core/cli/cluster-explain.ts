@@ -1,6 +1,8 @@
 /** `volctl explain --cluster`: one reading of the cluster, then an answer about a thing of it, or about a line of a log. Loaded only for that. */
+
+import { clusterContext } from '../cluster/context/cluster-context.ts'
 import { type AskedCluster, clusterExplainer } from '../cluster/explain/explain-cluster.ts'
-import { planCluster } from '../cluster/pass/plan-cluster.ts'
+import { planOver } from '../cluster/pass/plan-cluster.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
 import { answerInCluster, type ClusterLineExplanation } from '../log-lines/cluster-line.ts'
@@ -86,11 +88,12 @@ async function askedCluster(question: ClusterQuestion): Promise<AskedCluster> {
   const { choice, snapshot, nodes, options, words, log } = question
   const state = await loadCluster(choice, snapshot, log)
   const again = { flags: words, isLive: snapshot === undefined }
-  const plan = planCluster(state, options)
-  if (nodes === undefined) return clusterExplainer(state, options, plan, again)
+  const context = clusterContext(state, options)
+  const plan = planOver(context)
+  if (nodes === undefined) return clusterExplainer(context, plan, again)
   const { readFleet } = await import('../cluster/fleet/read-fleet.ts')
   const { withFleet } = await import('../cluster/fleet/with-fleet.ts')
   const fleet = await readFleet(nodes === '-' ? nodes : callerPath(nodes))
   log(`read ${fleet.ledgers.length} snapshots of nodes`)
-  return clusterExplainer(state, options, withFleet(plan, state, fleet, options), again)
+  return clusterExplainer(context, withFleet(plan, context, fleet), again)
 }

@@ -1,5 +1,7 @@
 /** Every object of every cluster has its answer, which is the plan's, and which fits on the screen. */
+
 import { describe, expect, it } from 'vitest'
+import { clusterContext } from '../../../src/core/cluster/context/cluster-context.ts'
 import type { ClusterExplanation } from '../../../src/core/cluster/explain/cluster-explanation.ts'
 import { clusterExplainer } from '../../../src/core/cluster/explain/explain-cluster.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
@@ -118,7 +120,7 @@ function screenDefects(answer: ClusterExplanation): string[] {
 function defects(state: ClusterState): unknown[] {
   const options = clusterOptions()
   const plan = planCluster(state, options)
-  const { explain, asks } = clusterExplainer(state, options, plan)
+  const { explain, asks } = clusterExplainer(clusterContext(state, options), plan)
   const answers = new Map<string, ClusterExplanation>()
   const ask: Ask = (what) => {
     const answer = answers.get(what) ?? explain(what)

@@ -1,5 +1,7 @@
 /** What a name means in a cluster, and what is said where it means nothing or several things. */
+
 import { describe, expect, it } from 'vitest'
+import { clusterContext } from '../../../src/core/cluster/context/cluster-context.ts'
 import { clusterExplainer } from '../../../src/core/cluster/explain/explain-cluster.ts'
 import { withFleet } from '../../../src/core/cluster/fleet/with-fleet.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
@@ -175,10 +177,10 @@ it('a pod of a shared volume is not concerned by other nodes, one of an exclusiv
 
 it('what snapshots of nodes show stands in the chain', () => {
   const state = unwanted({}, { volumesInUse: [csiUniqueName(NODE_DRIVER, 'h-x')] })
-  const options = clusterOptions()
+  const context = clusterContext(state, clusterOptions())
   const there = ledgerOf('a', STAGED)
-  const plan = withFleet(planOf(state), state, { ledgers: [there], defects: [] }, options)
-  const { chains, fleet = [] } = clusterExplainer(state, options, plan).explain('pv/pv-x')
+  const plan = withFleet(planOf(state), context, { ledgers: [there], defects: [] })
+  const { chains, fleet = [] } = clusterExplainer(context, plan).explain('pv/pv-x')
   expect(fleet.map(({ node: on, says }) => [on, says])).toEqual([['a', 'there']])
   const says = chains.flatMap(({ links }) => links.flatMap((link) => (link.kind === 'Node' ? link.says : [])))
   expect(says).toEqual([expect.stringContaining('its snapshot shows the volume staged at')])

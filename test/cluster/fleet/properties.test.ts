@@ -1,5 +1,7 @@
 /** What holds of every plan with snapshots of nodes, on small clusters in any state and snapshots that say anything. */
+
 import { expect, it } from 'vitest'
+import { clusterContext } from '../../../src/core/cluster/context/cluster-context.ts'
 import type { NodeLedger } from '../../../src/core/cluster/fleet/node-ledger.ts'
 import { withFleet } from '../../../src/core/cluster/fleet/with-fleet.ts'
 import type { ClusterNode, ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
@@ -56,7 +58,13 @@ const trials = Array.from({ length: SEEDS }, (_, seed): Trial => {
   const given = clusterOptions(chance(random, 0.4) ? { nodeGone: ['missing'] } : {})
   const options = { ...given, acceptOutage: planCluster(state, given).inputs.counts.detaches }
   const before = planCluster(state, options)
-  return { state, ledgers, options, before, after: withFleet(before, state, { ledgers, defects: [] }, options) }
+  return {
+    state,
+    ledgers,
+    options,
+    before,
+    after: withFleet(before, clusterContext(state, options), { ledgers, defects: [] }),
+  }
 })
 
 it('snapshots make no operation, and unblock none; the counts are those of what is left', () => {
@@ -102,7 +110,10 @@ it('of a healthy cluster and its nodes nothing is said', () => {
     const ledgers = state.nodes.map((node) => ledger(node, 0.5, node.volumesInUse ?? []))
     const options = clusterOptions()
     const before = planCluster(state, options)
-    const { operations, problems, complete } = withFleet(before, state, { ledgers, defects: [] }, options)
+    const { operations, problems, complete } = withFleet(before, clusterContext(state, options), {
+      ledgers,
+      defects: [],
+    })
     expect({ operations, problems, complete }).toEqual({ operations: [], problems: before.problems, complete: true })
   }
 })

@@ -1,7 +1,9 @@
 /** Snapshots of nodes beside a cluster: what they hold, what they show, and what they do not. */
+
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { clusterContext } from '../../../src/core/cluster/context/cluster-context.ts'
 import { type NodeLedger, nodeLedger } from '../../../src/core/cluster/fleet/node-ledger.ts'
 import { withFleet } from '../../../src/core/cluster/fleet/with-fleet.ts'
 import type { ClusterNode, ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
@@ -22,7 +24,7 @@ function plan(
   options: Partial<ClusterOptions> = {},
 ): ClusterPlan & Required<Pick<ClusterPlan, 'fleet'>> {
   const all = clusterOptions(options)
-  const made = withFleet(planCluster(state, all), state, { ledgers, defects: [] }, all)
+  const made = withFleet(planCluster(state, all), clusterContext(state, all), { ledgers, defects: [] })
   return made as ReturnType<typeof plan>
 }
 

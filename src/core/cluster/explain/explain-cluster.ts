@@ -5,10 +5,10 @@
 
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
-import type { ClusterOptions, ClusterPlan, FleetRow } from '../../plan/cluster-plan.ts'
+import type { ClusterPlan, FleetRow } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { attachedRef } from '../context/attached-ref.ts'
-import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
+import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
 import { clusterAdvice, type Words } from './cluster-advice.ts'
@@ -34,18 +34,16 @@ export interface AskedCluster {
 /**
  * For several questions about one reading.
  *
- * @param plan of this state, not narrowed, with what snapshots of nodes add
+ * @param plan of this context, not narrowed, with what snapshots of nodes add
  */
 export function clusterExplainer(
-  state: ClusterState,
-  options: ClusterOptions,
+  context: ClusterContext,
   plan: ClusterPlan,
   words: Words = { flags: [], isLive: true },
 ): AskedCluster {
-  const context = clusterContext(state, options)
   const candidates = onceFor((of: ClusterPlan) => clusterCandidates(context, of))
   return {
-    state,
+    state: context.state,
     explain: (what) => explanationOf(context, plan, findInCluster(context, candidates(plan), what), what, words),
     asks: () => candidates(plan).map(({ ask }) => ask),
   }

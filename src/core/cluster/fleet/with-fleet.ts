@@ -4,29 +4,15 @@
  */
 
 import { firstFew } from '../../lang/first-few.ts'
-import type {
-  ClusterBlocked,
-  ClusterOperation,
-  ClusterOptions,
-  ClusterPlan,
-  FleetRow,
-  PlanFleet,
-} from '../../plan/cluster-plan.ts'
-import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
+import type { ClusterBlocked, ClusterOperation, ClusterPlan, FleetRow, PlanFleet } from '../../plan/cluster-plan.ts'
+import type { ClusterContext } from '../context/cluster-context.ts'
 import { blockedBy, ClusterFindings } from '../context/findings.ts'
-import type { ClusterState } from '../model/cluster-state.ts'
 import { JoinedFleet, type Testimony } from './join-fleet.ts'
 import type { FleetLedger } from './read-fleet.ts'
 import { reportFleet } from './report-fleet.ts'
 
-/** @param state and options as the plan was made from */
-export function withFleet(
-  plan: ClusterPlan,
-  state: ClusterState,
-  fleet: FleetLedger,
-  options: ClusterOptions,
-): ClusterPlan {
-  const context = clusterContext(state, options)
+/** @param context that the plan was made of */
+export function withFleet(plan: ClusterPlan, context: ClusterContext, fleet: FleetLedger): ClusterPlan {
   const joined = new JoinedFleet(context, fleet)
   const operations = heldBack(plan.operations, context, joined)
   const findings = new ClusterFindings()
