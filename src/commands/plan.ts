@@ -15,6 +15,7 @@ import {
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
 import type { ClusterState } from '../core/cluster/model/cluster-state.ts'
+import { count } from '../core/lang/count.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
 import { volctl, withAdvice } from '../core/plan/next-steps.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
@@ -26,7 +27,6 @@ import { isPlugin, programName } from '../core/trust/called-as.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
-import { count } from '../core/views/words.ts'
 
 type ParsedFlags = Interfaces.InferredFlags<typeof Plan.flags>
 

@@ -1,7 +1,8 @@
 /** Is there an API server, is it the right one, and does it show all pods (S2, S3, S34). */
+import { count } from '../lang/count.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names/volume-names.ts'
-import { amount, type Check, check, type Finding, failed, notApplicable, ok, unknown, warning } from './check.ts'
+import { type Check, check, type Finding, failed, notApplicable, ok, unknown, warning } from './check.ts'
 import type { DoctorFacts, Failure } from './facts.ts'
 
 export function apiChecks(facts: DoctorFacts): Check[] {
@@ -92,7 +93,7 @@ function podList(facts: DoctorFacts): Finding {
   }
   const refused = api.errors.find(({ resource, name }) => resource === 'pods' && name === undefined)
   if (refused !== undefined) return failed(refused.message, 'Use a credential that may list pods.', 'plan')
-  return ok(`${amount(api.pods.length, 'pod')} of this node`)
+  return ok(`${count(api.pods.length, 'pod')} of this node`)
 }
 
 function secondList(facts: DoctorFacts): Finding {

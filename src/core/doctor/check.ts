@@ -76,11 +76,6 @@ export interface Check {
 /** What a check found; `check` gives it a name. */
 export type Finding = Pick<Check, 'state' | 'message' | 'next' | 'prevents' | 'about'>
 
-/** `1 pod`, `2 pods`. */
-export function amount(n: number, one: string, many = `${one}s`): string {
-  return `${n} ${n === 1 ? one : many}`
-}
-
 export function ok(message: string): Finding {
   return { state: 'ok', message }
 }

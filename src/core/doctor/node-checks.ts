@@ -1,7 +1,8 @@
 /** Which node this is, whether the Node object describes this machine (S1), and whether its state can be read. */
+import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { Plan } from '../plan/plan.ts'
-import { amount, type Check, check, type Finding, failed, NO_NODE, ok, unknown } from './check.ts'
+import { type Check, check, type Finding, failed, NO_NODE, ok, unknown } from './check.ts'
 import type { DoctorFacts } from './facts.ts'
 
 /** @param plan of what could be read; absent: nothing was */
@@ -73,7 +74,7 @@ function mountTable({ failures, state }: DoctorFacts): Finding {
   const { mounts } = state
   if (mounts.size === 0) return failed('the mount table is empty', READ_AS_ROOT, 'plan')
   return ok(
-    `${amount(mounts.size, 'mount')}, ${mounts.under(state.snapshot.rootDir).length} of them below the root directory`,
+    `${count(mounts.size, 'mount')}, ${mounts.under(state.snapshot.rootDir).length} of them below the root directory`,
   )
 }
 
@@ -93,5 +94,5 @@ function rootDirectory({ failures, state }: DoctorFacts): Finding {
     }
   }
   const pods = entries.filter(({ path, type }) => type === 'dir' && /^pods\/[^/]+$/.test(path)).length
-  return ok(`${amount(pods, 'pod directory', 'pod directories')} can be read`)
+  return ok(`${count(pods, 'pod directory', 'pod directories')} can be read`)
 }

@@ -1,17 +1,7 @@
 /** Who witnesses which pods are alive: static sources, the container runtime, the process table (S9, S10). */
+import { count } from '../lang/count.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import {
-  amount,
-  type Check,
-  check,
-  type Finding,
-  failed,
-  NO_NODE,
-  notApplicable,
-  ok,
-  unknown,
-  warning,
-} from './check.ts'
+import { type Check, check, type Finding, failed, NO_NODE, notApplicable, ok, unknown, warning } from './check.ts'
 import type { DoctorFacts } from './facts.ts'
 
 export function podChecks(facts: DoctorFacts, context: PlanContext | undefined): Check[] {
@@ -33,7 +23,7 @@ function staticPods({ state }: DoctorFacts): Finding {
       'Repair or remove the manifest that the kubelet cannot read either; pods from a URL are never read.',
     )
   if (path === undefined) return notApplicable('the kubelet has no staticPodPath')
-  return ok(`${amount(manifests.length, 'manifest')} in ${path}`)
+  return ok(`${count(manifests.length, 'manifest')} in ${path}`)
 }
 
 const START_IT = 'Start the container runtime, or name its socket with --runtime-endpoint.'
@@ -49,12 +39,12 @@ function runtime({ failures, state }: DoctorFacts, context: PlanContext | undefi
   const version = state?.snapshot.api?.node?.status?.nodeInfo?.containerRuntimeVersion
   const called = version === undefined ? '' : ` (${version})`
   if (seen.source === 'none') return warning('no container runtime answers here, and none is configured', START_IT)
-  return ok(`${seen.endpoint ?? 'it'} answers${called}: ${amount(seen.pods.length, 'sandbox', 'sandboxes')}`)
+  return ok(`${seen.endpoint ?? 'it'} answers${called}: ${count(seen.pods.length, 'sandbox', 'sandboxes')}`)
 }
 
 function processes({ state }: DoctorFacts): Finding {
   if (state === undefined) return NO_NODE
   const pods = state.snapshot.processes
-  if (pods !== undefined) return ok(`${amount(pods.length, 'pod')} in /proc`)
+  if (pods !== undefined) return ok(`${count(pods.length, 'pod')} in /proc`)
   return unknown('/proc could not be listed', 'Run volctl as root, with the /proc of the host.')
 }

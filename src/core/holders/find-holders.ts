@@ -3,6 +3,7 @@
  * on it, loop devices, and other mount namespaces that still have it. Nothing at or below the places is touched, so that a
  * dead server cannot make this hang.
  */
+import { count } from '../lang/count.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
@@ -72,7 +73,7 @@ export async function findHolders({ table, paths, others, loops, maps, known }: 
       ...(unread === 0
         ? []
         : [
-            `the mount namespaces of ${countOf(unread)} could not be read, so what ${unread === 1 ? 'it holds' : 'they hold'} is unknown`,
+            `the mount namespaces of ${count(unread, 'process', 'processes')} could not be read, so what ${unread === 1 ? 'it holds' : 'they hold'} is unknown`,
           ]),
       ...mapped.unread,
     ],
@@ -82,15 +83,11 @@ export async function findHolders({ table, paths, others, loops, maps, known }: 
 const NOT_ASKED: MappedFiles = { holders: [], unread: [] }
 
 function hiddenText(hidden: number): string {
-  const what = `the open files and mounts of ${countOf(hidden)} cannot be read`
+  const what = `the open files and mounts of ${count(hidden, 'process', 'processes')} cannot be read`
   if (process.geteuid?.() !== 0) return `volctl does not run as root: ${what}`
   return isInUserNamespace()
     ? `volctl runs in a user namespace: ${what}`
     : `${what}: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH is missing, or a security module forbids it`
-}
-
-function countOf(processes: number): string {
-  return processes === 1 ? '1 process' : `${processes} processes`
 }
 
 function namespaceHolder(places: Places, { pid, process, table }: OtherNamespace): NamespaceHolder[] {

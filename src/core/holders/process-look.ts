@@ -5,7 +5,9 @@
  * A descriptor's mount id (fdinfo) shows in which namespace its path is to be read. If no table has the mount, it was
  * detached lazily or belongs to an unknown namespace. Then only the inode identifies the file, and a child asks for that.
  */
+
 import { readdirSync, readlinkSync } from 'node:fs'
+import { count } from '../lang/count.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
 import { containingMount, type Location, locate } from '../mountinfo/location.ts'
@@ -124,9 +126,10 @@ class Taking implements Found {
     }
     // On some machines nobody may look into the first process; it uses no pod's volume.
     this.#hidden.delete(1)
-    if (this.#hidden.size > 0) this.unseen.push(`the open files of ${countOf(this.#hidden.size)} cannot be read`)
+    if (this.#hidden.size > 0)
+      this.unseen.push(`the open files of ${count(this.#hidden.size, 'process', 'processes')} cannot be read`)
     if (this.#unread.size > 0)
-      this.unseen.push(`the mount namespaces of ${countOf(this.#unread.size)} could not be read`)
+      this.unseen.push(`the mount namespaces of ${count(this.#unread.size, 'process', 'processes')} could not be read`)
   }
 
   async maps(): Promise<KnownMaps> {
@@ -265,8 +268,4 @@ function namespaceOrDenied(directory: string): { readonly namespace?: string; re
   } catch (error) {
     return { denied: isDenied(error) }
   }
-}
-
-function countOf(processes: number): string {
-  return processes === 1 ? '1 process' : `${processes} processes`
 }

@@ -1,5 +1,6 @@
 /** What an apply says, line by line. */
 
+import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
 import type { ApplyEvent, ApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
 import { OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
@@ -9,7 +10,7 @@ import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import { groupCounts, openText } from './summary-line.ts'
 import { terminalSafe } from './terminal-safe.ts'
-import { bytesText, count, podText } from './words.ts'
+import { bytesText, podText } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 const ENDS: ReadonlySet<string> = new Set<OutcomeState>([

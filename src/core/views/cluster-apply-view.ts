@@ -1,12 +1,12 @@
 /** An apply of a cluster on a screen: line by line what became of it, and the end. */
 
+import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
 import { codeOf, hintOf, INDENT, isEnd, stateText, tally } from './apply-lines.ts'
 import type { Screen } from './screen.ts'
 import { terminalSafe } from './terminal-safe.ts'
-import { count } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 type Numbers = ReadonlyMap<string, number>

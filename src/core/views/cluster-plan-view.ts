@@ -2,13 +2,14 @@
  * A cluster's plan as a person reads it: who acts, then the operations by node, what waits, what is wrong, the worst first, and
  * last the verdict, the counts and the next command. What is alike is folded.
  */
+
+import { count } from '../lang/count.ts'
 import { firstFew } from '../lang/first-few.ts'
 import type { ClusterOperation, ClusterPlan, ClusterProblem, ClusterWaiting, PlanFleet } from '../plan/cluster-plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { fillsScreen } from './fit-parts.ts'
 import type { Screen } from './screen.ts'
 import { summaryLine } from './summary-line.ts'
-import { count } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /** Of more entries that are alike the first few are shown. */

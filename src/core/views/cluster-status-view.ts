@@ -1,9 +1,11 @@
 /** `volctl status --cluster` on a screen: a row for each volume on each node, the worst first; what is good is only counted. */
+
+import { count } from '../lang/count.ts'
 import type { ClusterStatus, ClusterStatusRow, ClusterVerdictState } from '../plan/cluster-status.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type Cell, cellText, renderTable, tableWidth } from './render-table.ts'
 import type { Screen } from './screen.ts'
-import { count, seconds } from './words.ts'
+import { seconds } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /** Rows that are shown, unless all is asked for: at least so many, and as many as leave room for the rest on the screen. */

@@ -7,10 +7,11 @@ import {
   type CheckState,
   type Doctor,
 } from '../doctor/check.ts'
+import { count } from '../lang/count.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import type { Symbols } from './symbols.ts'
-import { count, seconds } from './words.ts'
+import { seconds } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 const WORDS: Readonly<Record<CheckState, string>> = {

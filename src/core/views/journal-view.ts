@@ -1,12 +1,13 @@
 /** Past applies on a screen: a line for each, and one for each of its operations. */
 
 import type { PastApplies, PastApply, PastOperation } from '../journal/past-applies.ts'
+import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { subject } from './apply-lines.ts'
 import type { Palette } from './palette.ts'
 import { terminalSafe } from './terminal-safe.ts'
-import { bytesText, count } from './words.ts'
+import { bytesText } from './words.ts'
 
 /** @param wide with ids, reasons, steps, the guards that were lifted and the state files that were removed */
 export function renderJournal({ applies, damaged }: PastApplies, wide: boolean, paint: Palette): string {

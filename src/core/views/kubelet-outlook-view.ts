@@ -1,7 +1,8 @@
+import { count } from '../lang/count.ts'
 import type { KubeletOutlook, KubeletShare, NextStep, Plan, PlanInputs } from '../plan/plan.ts'
 import type { PlanNames } from '../plan/plan-names.ts'
 import type { Screen } from './screen.ts'
-import { count, numberRanges } from './words.ts'
+import { numberRanges } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 const STATES: Readonly<Record<PlanInputs['kubelet']['state'], string>> = {

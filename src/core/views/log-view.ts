@@ -1,10 +1,12 @@
 /** The distinct troubles of a log on a screen, most frequent first: each with its meaning, what it is on this node, and what to type. */
+
+import { count } from '../lang/count.ts'
 import type { LogExplanation, LogTrouble } from '../log-lines/log-explanation.ts'
 import { screenLines } from './fit-parts.ts'
 import { colourOfName, labelOf, sentence as sentenceOf } from './line-view.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
-import { count, seconds } from './words.ts'
+import { seconds } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 const MOST_TROUBLES = 10

@@ -1,12 +1,13 @@
 /** What stands in one row of a plan's screen: an operation, a wait, or several that are alike. */
 
+import { count } from '../lang/count.ts'
 import type { Blocked, DeadMount, Operation, Waiting } from '../plan/plan.ts'
 import { isApiContent, operationLikeness, operationRank, type PlanGroup } from '../plan/plan-groups.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import type { Palette } from './palette.ts'
 import type { Row } from './plan-rows.ts'
 import type { Cell } from './render-table.ts'
-import { bytesText, count, deletesText, numberRanges } from './words.ts'
+import { bytesText, deletesText, numberRanges } from './words.ts'
 
 /** Of more alike rows than this the first few are shown. */
 const ALIKE_AT_MOST = 5

@@ -1,4 +1,6 @@
 /** The groups of a plan on a screen: a title that says why, rows, and beside each what is to be said of it. */
+
+import { count } from '../lang/count.ts'
 import { dropBeginnings } from '../lang/drop-beginnings.ts'
 import { firstFew } from '../lang/first-few.ts'
 import type { Problem, Severity } from '../plan/plan.ts'
@@ -9,7 +11,7 @@ import { dataOf, type Entry, entriesOf, type Folding, isSaidByTitle, type Said, 
 import { Rows } from './plan-rows.ts'
 import { cellText } from './render-table.ts'
 import type { Screen } from './screen.ts'
-import { count, numberRanges, volumeText } from './words.ts'
+import { numberRanges, volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /** Of more alike groups than this the first few are drawn. */

@@ -1,7 +1,8 @@
+import { count } from '../lang/count.ts'
 import type { Plan, PlanInputs } from '../plan/plan.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
-import { count, KUBELET_STATES } from './words.ts'
+import { KUBELET_STATES } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /**

@@ -2,12 +2,14 @@
  * `volctl status` on a screen: a row for each volume, the worst first; what is good is only counted, and config maps and
  * their like of one pod are one row, unless all is asked for. The last line counts, and says what to type next.
  */
+
+import { count } from '../lang/count.ts'
 import type { Status, StatusRow } from '../status/status.ts'
 import type { Screen } from './screen.ts'
 import { colourOf, isInUseDoubtful, VERDICTS } from './status-columns.ts'
 import { foldContent } from './status-folds.ts'
 import { statusTable } from './status-table.ts'
-import { count, KUBELET_STATES, seconds } from './words.ts'
+import { KUBELET_STATES, seconds } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 export interface StatusOptions {

@@ -1,6 +1,6 @@
+import { count } from '../lang/count.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import { OPERATION_GROUPS, type OperationKind, type Plan, type Severity } from '../plan/plan.ts'
-import { count } from './words.ts'
 
 /** A plan of either scope, as far as it is counted. */
 type Counted = Pick<Plan | ClusterPlan, 'operations' | 'waiting' | 'complete' | 'refused'> & {

@@ -1,11 +1,7 @@
 /** Small wordings shared by the views. */
+import { count } from '../lang/count.ts'
 import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
-
-/** `1 pod`, `2 pods`. */
-export function count(n: number, one: string, many = `${one}s`): string {
-  return `${n} ${n === 1 ? one : many}`
-}
 
 /** What the kubelet is doing. */
 export const KUBELET_STATES = {
