@@ -38,7 +38,7 @@ import { defined } from '../core/lang/defined.ts'
 import { parseDuration } from '../core/lang/duration.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { ApplyEvent } from '../core/plan/events.ts'
-import { type Given, withAdvice } from '../core/plan/next-steps.ts'
+import { type Given, volctl, withAdvice } from '../core/plan/next-steps.ts'
 import type { Plan, ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { PlanNames } from '../core/plan/plan-names.ts'
@@ -59,6 +59,18 @@ const DEFAULT_PARALLEL = '8'
 function questionAbout({ summary: { ready = 0 } }: Plan): string {
   const what = ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
   return `\nPerform ${what}? Type 'yes' to continue: `
+}
+
+/** The same apply once more, of a cluster. */
+function againCommand(flags: Readonly<Record<string, unknown>>, planfile: string | undefined): string {
+  const { 'lease-namespace': namespace } = flags
+  return volctl(
+    'apply',
+    ...(planfile === undefined ? [] : [planfile]),
+    ...applyWords(flags),
+    ...(flags.yes === true ? ['--yes'] : []),
+    ...(typeof namespace === 'string' ? ['--lease-namespace', namespace] : []),
+  )
 }
 
 /** As of kubectl. What a dry run shows is the plan, which has no way to change anything. */
@@ -228,6 +240,7 @@ export default class Apply extends VolctlCommand {
       options: clusterOptions({ ...flags }, planOptions(flags, this.config.version)),
       nodes: flags.nodes,
       saved,
+      command: againCommand({ ...flags }, planfile),
       kubeconfig: flags.kubeconfig,
       context: flags.context,
       noJournal: flags['no-journal'] === true,

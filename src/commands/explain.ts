@@ -40,7 +40,7 @@ function elsewhere(standing: LoadedNode['standing']): string[] {
 }
 
 const WHAT_THERE_IS =
-  'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, driver, path, device or code: see volctl explain --help.'
+  'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, driver, path, device or code: see volctl explain --help'
 
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
 const {

@@ -230,7 +230,7 @@ interface Means {
 function requireSomething({ condition, names, volumes, namespaces, all }: WaitAsk): void {
   if (condition === 'in-sync' || all || names.length + volumes.length + namespaces.length > 0) return
   throw new VolctlError('Usage', 'nothing is named to wait for', {
-    hint: 'Name pods or volumes, or give --namespace or --all: see volctl wait --help.',
+    hint: 'Name pods or volumes, or give --namespace or --all: see volctl wait --help',
   })
 }
 

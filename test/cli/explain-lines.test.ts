@@ -67,7 +67,7 @@ describe('a log', () => {
   it.each([
     { args: ['--log', '/none'], says: 'log /none: no such file' },
     { args: ['--log', '/etc'], says: 'log /etc: it is a directory, not a plain file' },
-    { args: ['orphaned', 'pod', 'found'], says: 'Unexpected argument: found\n {8}Put a line of a log in quotes: ' },
+    { args: ['orphaned', 'pod', 'found'], says: 'Unexpected argument: found\n {8}Put a line of a log in quotes' },
     { args: ['--log', '-', 'shop/web-0'], says: '--log takes the place of WHAT' },
   ])('$args: one clear line', async ({ args, says }) => {
     const { status, stdout, stderr } = await volctl(['explain', ...args, '--snapshot', SNAPSHOT])

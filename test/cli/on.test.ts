@@ -88,7 +88,7 @@ describe('the answer of the node', () => {
   it('what is to be typed next is typed here', async () => {
     const kubeconfig = server.kubeconfig('on')
     const { stdout } = await on('node7 explain PodGone')
-    expect(stdout).toContain(`volctl on --kubeconfig ${kubeconfig} node7 apply.`)
+    expect(stdout).toContain(`volctl on --kubeconfig ${kubeconfig} node7 apply\n`)
   })
 
   it('a snapshot goes to standard output, or to a file of this machine', async () => {

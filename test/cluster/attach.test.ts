@@ -167,7 +167,7 @@ describe('a volume that another node has', () => {
     const made = planOf(wanted({ pods, attachments: [attachment('x', 'a')] }))
     expect(operationsOf(made)).toEqual([])
     const [problem] = made.problems
-    expect(problem?.message).toContain(`node a has it since ${ago(900)} (pod default/p`)
+    expect(problem?.message).toContain(`node a has the volume since ${ago(900)} (pod default/p`)
     expect(problem?.hint).toContain('kubectl delete pod -n default p')
   })
 

@@ -101,7 +101,7 @@ describe('findings', () => {
         claims: [claim('x', { deletedAt: ago(30), finalizers: ['kubernetes.io/pvc-protection'] })],
       },
       code: 'BeingRemoved',
-      says: 'used by default/p',
+      says: 'used by pod default/p',
     },
     {
       name: 'a PersistentVolume that is being deleted, and attached',
@@ -111,7 +111,7 @@ describe('findings', () => {
         volumes: [volume('x', { deletedAt: ago(30), finalizers: ['external-attacher/disk-csi-example-com'] })],
       },
       code: 'BeingRemoved',
-      says: 'attached to a',
+      says: 'attached to node a',
     },
     {
       name: 'a pod of a node that is gone',

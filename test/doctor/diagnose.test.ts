@@ -440,7 +440,7 @@ describe('what is wrong', () => {
 
   it.each(CASES)('$name: what is not as it should be has a next step where a person can do something', ({ given }) => {
     for (const { id, state, next } of doctorOf(given).checks)
-      if (state === 'failed' || state === 'warning') expect(next, id).toMatch(/^[A-Z].+(?:\.|: volctl .+)$/)
+      if (state === 'failed' || state === 'warning') expect(next, id).toMatch(/^[A-Z].+(?:\.|: (?:sudo )?volctl .+)$/)
   })
 })
 

@@ -183,7 +183,7 @@ describe('a driver that does not', () => {
       says: 'Running; container driver exited',
     })
     expect(answer.advice.map(({ text }) => text)).toContain(
-      "Look at the driver's pod: kubectl describe pod -n default disk-node-x7; kubectl logs -n default disk-node-x7 --all-containers.",
+      "Look at the driver's pod: kubectl describe pod -n default disk-node-x7; kubectl logs -n default disk-node-x7 --all-containers",
     )
   })
 

@@ -632,11 +632,11 @@ describe('O37: staged, wanted by nobody, and the kubelet runs', () => {
     const hint = made.problems.find(({ code }) => code === 'MountedButNotAttached')?.hint ?? ''
     return { hint, outlook: kubeletOutlook(made) }
   }
-  const STOP = 'top the kubelet (systemctl stop kubelet.service), then run volctl apply --volume pv-1.'
+  const STOP = 'top the kubelet (systemctl stop kubelet.service); then: volctl apply --volume pv-1'
 
   it('what the kubelet has forgotten it never unstages: hint and outlook say so', () => {
     const { hint, outlook } = staged(false)
-    expect(hint).toBe(`No pod here wants the volume, and the kubelet never unstages it: s${STOP}`)
+    expect(hint).toBe(`No pod here wants the volume, and the kubelet never unstages it. S${STOP}`)
     expect(outlook).toMatchObject({
       does: [],
       never: [{ message: expect.stringContaining('unstage volumes that it has forgotten') }],

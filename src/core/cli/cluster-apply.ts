@@ -9,6 +9,7 @@ import { readCluster } from '../cluster/read/read-cluster.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { stateDirectory } from '../journal/state-directory.ts'
 import { type Journal, openJournal, spokenJournal } from '../journal/write-journal.ts'
+import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
 import { withDigest } from '../plan/cluster-plan-id.ts'
@@ -44,6 +45,8 @@ export interface ClusterApplyChoice {
   readonly nodes?: string | undefined
   /** A plan that was reviewed and saved, and its file. */
   readonly saved?: { readonly plan: SavedClusterPlan; readonly file: string } | undefined
+  /** What carries the same plan out again. */
+  readonly command: string
   readonly asks: boolean
   readonly format: OutputFormat
 }
@@ -92,7 +95,9 @@ async function planned(
 ): Promise<Planned> {
   const { saved, journalDir } = choice
   const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
-  output.detail(`read ${state.nodes.length} nodes, ${state.podCount} pods, ${state.attachments.length} attachments`)
+  output.detail(
+    `read ${count(state.nodes.length, 'node')}, ${count(state.podCount, 'pod')}, ${count(state.attachments.length, 'VolumeAttachment')}`,
+  )
   const options = withPastOrders(saved?.plan.options ?? choice.options, state, journalDir, output.detail)
   const fresh = await withNodes(clusterContext(state, options), choice)
   return { fresh, options, looked: lookedAt(state) }
@@ -114,7 +119,7 @@ async function withNodes(context: ClusterContext, { nodes }: ClusterApplyChoice)
  */
 async function reviewed(
   plan: ClusterPlan,
-  { asks, format, digest }: ClusterApplyChoice,
+  { asks, format, digest, command }: ClusterApplyChoice,
   output: ClusterApplyOutput,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -132,7 +137,7 @@ async function reviewed(
     await confirm(
       `\nFinalizers are taken off: nobody detaches these volumes then. Type the digest of the plan, ${plan.digest}, to continue: `,
       signal,
-      plan.digest,
+      { text: plan.digest, hint: `Type ${plan.digest}. Where apply cannot ask: ${command} --confirm ${plan.digest}` },
     )
     return plan.digest
   }
@@ -152,7 +157,7 @@ async function carryOut(
   output: ClusterApplyOutput,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, looked, timeoutMs, leaseNamespace, digest, format } = choice
+  const { options, looked, timeoutMs, leaseNamespace, digest, format, command } = choice
   const screen = await output.screenOf(process.stdout)
   const numbers = rowNumbers(plan)
   const print = (event: ApplyEvent): void => {
@@ -167,6 +172,7 @@ async function carryOut(
     timeoutMs,
     signal,
     openJournal: () => journalOf(choice),
+    command,
     ...defined({ leaseNamespace, confirmed: digest, planFile: choice.saved?.file }),
   }
   const result: ClusterApplyResult = await applyCluster(client, plan, settings, print)

@@ -30,7 +30,8 @@ export const clusterFlags = {
     multiple: true,
     multipleNonGreedy: true,
     helpValue: 'NAME',
-    summary: 'With --cluster: you made sure that the machine of this deleted node does not run. Repeatable.',
+    summary:
+      'With --cluster: you made sure that the machine of this node, deleted or not ready, does not run. Repeatable.',
   }),
   nodes: Flags.string({
     ...group,
@@ -41,7 +42,7 @@ export const clusterFlags = {
   'strip-finalizers': Flags.boolean({
     ...group,
     summary:
-      'With --cluster: also take the finalizers off attachments whose driver is shown to be gone. Nothing is detached from the storage.',
+      'With --cluster: also take the finalizers off VolumeAttachments whose driver is shown to be gone. Nothing is detached in the storage system.',
   }),
 }
 
@@ -50,7 +51,7 @@ export const clusterApplyFlags = {
   confirm: Flags.string({
     ...group,
     helpValue: 'DIGEST',
-    summary: 'With --strip-finalizers: the digest of the plan that was read. On a terminal apply asks for it.',
+    summary: 'With --strip-finalizers: the digest of the plan that was read. On a terminal apply asks for the digest.',
   }),
   'lease-namespace': Flags.string({
     ...group,

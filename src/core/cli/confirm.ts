@@ -2,8 +2,16 @@ import { createInterface } from 'node:readline/promises'
 import { VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 
+export interface Expected {
+  readonly text: string
+  /** What to do after another answer. */
+  readonly hint: string
+}
+
+const YES: Expected = { text: 'yes', hint: "Type 'yes', or give --yes." }
+
 /** Asks on the terminal, on standard error; only `yes`, or another text that is expected, is a yes. Ctrl-C, end of input and a dropped session are a no. */
-export async function confirm(question: string, signal: AbortSignal, expected = 'yes'): Promise<void> {
+export async function confirm(question: string, signal: AbortSignal, { text, hint }: Expected = YES): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const closed = new AbortController()
   const onGone = (): void => closed.abort()
@@ -13,13 +21,13 @@ export async function confirm(question: string, signal: AbortSignal, expected = 
   terminal.on('SIGINT', () => closed.abort())
   try {
     const answer = await terminal.question(question, { signal: AbortSignal.any([signal, closed.signal]) })
-    if (answer.trim().toLowerCase() === expected) return
+    if (answer.trim().toLowerCase() === text) return
   } catch {
     throw new VolctlError('Interrupted', 'interrupted: nothing was changed', { exit: ExitStatus.Interrupted })
   } finally {
     terminal.close()
   }
   throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', {
-    hint: expected === 'yes' ? "Type 'yes', or give --yes." : `Type ${expected}, or give --confirm ${expected}.`,
+    hint,
   })
 }

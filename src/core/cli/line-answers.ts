@@ -76,7 +76,7 @@ export function nothingKnown(): VolctlError {
     'NotFound',
     'volctl does not know this sentence, and it names no pod, volume, path or driver',
     {
-      hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help.',
+      hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
     },
   )
 }

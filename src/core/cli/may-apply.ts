@@ -16,7 +16,7 @@ export function requireRoot(): void {
   if (isRoot) requireCapabilities()
   if (isRoot || environment().VOLCTL_TEST_HOST !== undefined) return
   throw new VolctlError('NotRoot', "apply needs root: it changes the kubelet's mounts and directories", {
-    hint: 'Run sudo volctl apply. volctl plan --snapshot needs no privileges.',
+    hint: 'volctl plan --snapshot needs no privileges. As root: sudo volctl apply',
   })
 }
 

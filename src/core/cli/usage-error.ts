@@ -41,7 +41,7 @@ function usageError(error: Error, message: string, known: Known): VolctlError {
   }
   if (command === 'explain' && message.startsWith('Unexpected argument'))
     return new VolctlError('Usage', message, {
-      hint: "Put a line of a log in quotes: volctl explain 'LINE'. See volctl explain --help",
+      hint: "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'",
     })
   const meant = id === undefined ? meantByFlag(error, message, known) : nearNames(id, known.commands, 1)[0]
   const help = command === undefined ? 'volctl --help' : `volctl ${command} --help`

@@ -11,7 +11,7 @@ export const API_CODES = {
   InsecureApi: {
     in: ['problem', 'refusal'],
     means: 'the API server is not verified: anyone on the network path could have answered in its place',
-    next: 'Let the kubeconfig name https and the certificate-authority; or give --accept-insecure-api.',
+    next: 'Use a kubeconfig with an https server and its certificate-authority. Or, if nobody else can be on the network path: volctl apply --accept-insecure-api',
     rules: ['S34'],
   },
   ApiUnreachable: {
@@ -106,7 +106,7 @@ export const API_CODES = {
   KubeconfigDamaged: {
     in: ['error'],
     means: 'the kubeconfig is not valid, or names a cluster or user that it does not have',
-    next: 'Check the file: kubectl config view --kubeconfig FILE.',
+    next: 'Check the file: kubectl config view --kubeconfig FILE',
   },
   KubeconfigUnsafe: {
     in: ['error'],
@@ -132,7 +132,7 @@ export const API_CODES = {
   UnknownContext: {
     in: ['error'],
     means: 'the kubeconfig has no context of that name',
-    next: 'Choose one of its contexts with --context (kubectl config get-contexts).',
+    next: 'Choose one of its contexts with --context: kubectl config get-contexts',
   },
   CredentialUnsafe: {
     in: ['error'],
@@ -164,6 +164,6 @@ export const API_CODES = {
   TokenExpired: {
     in: ['outcome', 'error'],
     means: 'an OpenID token has expired, and could not be renewed',
-    next: 'Log in again, as with kubectl get nodes, or use another credential.',
+    next: 'Log in again, or use another credential. See which one works: kubectl get nodes',
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

@@ -132,7 +132,7 @@ export const APPLY_CODES = {
   LookFailed: {
     in: ['outcome'],
     means: 'after the apply, what is left to do could not be read',
-    next: 'Run volctl plan.',
+    next: 'Plan again: volctl plan',
   },
   JournalFailed: {
     in: ['outcome', 'error'],

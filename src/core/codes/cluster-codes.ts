@@ -5,7 +5,7 @@ export const CLUSTER_CODES = {
   ControllerCameBack: {
     in: ['outcome', 'refusal'],
     means: 'the attach/detach controller lives again, or may live, so that the apply starts nothing more',
-    next: 'Let the controller do the rest. volctl plan --cluster shows what it never does.',
+    next: 'Let the controller do the rest. What it never does: volctl plan --cluster',
     rules: ['S11'],
   },
   OtherCluster: {
@@ -18,74 +18,74 @@ export const CLUSTER_CODES = {
     in: ['outcome'],
     means:
       'the lease that keeps two applies of a cluster apart could not be renewed, so that the apply starts nothing more',
-    next: 'Look at the API server and at the lease volctl-cluster-apply; then run volctl plan --cluster.',
+    next: 'Look at the API server and at the lease volctl-cluster-apply; then: volctl plan --cluster',
   },
   WantedMeanwhile: {
     in: ['outcome'],
     means: 'a pod that wants the volume appeared on the node while its VolumeAttachment was being deleted',
-    next: 'Run volctl plan --cluster once the attachment is gone: it is made again for the pod.',
+    next: 'Once the attachment is gone, the volume is attached again for the pod: volctl plan --cluster',
     rules: ['S26', 'N59'],
   },
   StillDetaching: {
     in: ['outcome'],
     means: 'the VolumeAttachment was deleted, and its external attacher did not finish within --timeout',
-    next: "Look at the attachment (kubectl describe volumeattachment) and at the log of the driver's attacher.",
+    next: 'Look at the log of the external attacher of the driver, and at the attachment: kubectl describe volumeattachment NAME',
     rules: ['N59'],
   },
   StillAttaching: {
     in: ['outcome'],
     means: 'the VolumeAttachment was created, and its external attacher did not attach within --timeout',
-    next: "Look at the attachment (kubectl describe volumeattachment) and at the log of the driver's attacher.",
+    next: 'Look at the log of the external attacher of the driver, and at the attachment: kubectl describe volumeattachment NAME',
     rules: ['N59'],
   },
   WantedNotAttached: {
     in: ['reason'],
     means: 'a pod that is scheduled to the node wants the volume, and no VolumeAttachment asks for it',
-    next: 'Look at the plan, then run volctl apply --cluster: it creates the VolumeAttachment, and the driver attaches.',
+    next: 'The VolumeAttachment is created, and the driver attaches. Look at the plan; then: volctl apply --cluster',
     rules: ['R742', 'R745'],
   },
   NodeDeleted: {
     in: ['reason'],
     means: 'the volume is attached to a node whose Node object was deleted',
-    next: 'Make sure that the machine is off; then run volctl apply --cluster.',
+    next: 'Make sure that the machine is off; then: volctl apply --cluster',
     rules: ['R734', 'S3'],
   },
   OutOfService: {
     in: ['reason'],
     means: 'the node has the taint node.kubernetes.io/out-of-service: somebody has made sure that its machine is off',
-    next: 'Look at the plan, then run volctl apply --cluster.',
+    next: 'Look at the plan; then: volctl apply --cluster',
     rules: ['R731'],
   },
   NodeLost: {
     in: ['reason'],
     means: 'the kubelet of the node has been silent for more than six minutes, with the volume in use',
-    next: 'Make sure that the machine is off; then taint the node out-of-service, or give --node-gone NAME.',
+    next: 'Make sure that the machine is off; then taint the node out-of-service, or: volctl plan --cluster --node-gone NAME',
     rules: ['R731'],
   },
   VolumeDeleted: {
     in: ['reason'],
     means: 'the PersistentVolume of the VolumeAttachment was deleted, so that a restarted controller overlooks it',
-    next: 'Look at the plan, then run volctl apply --cluster.',
+    next: 'Look at the plan; then: volctl apply --cluster',
     rules: ['R718', 'R834'],
   },
   InlineNotWanted: {
     in: ['reason'],
     means:
       'the VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks; no pod wants it',
-    next: 'Look at the plan, then run volctl apply --cluster.',
+    next: 'Look at the plan; then: volctl apply --cluster',
     rules: ['R835', 'R718'],
   },
   HandleWithCaret: {
     in: ['reason', 'problem'],
     means: 'the volume handle contains ^, so that the controller can attach the volume and never detach it',
-    next: 'Once no pod wants the volume, volctl apply --cluster detaches it.',
+    next: 'Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
     rules: ['R738', 'C43'],
   },
   AttachmentNameWrong: {
     in: ['reason', 'problem'],
     means:
       'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
-    next: 'Find out who created it. Once no pod wants the volume, volctl apply --cluster detaches it.',
+    next: 'Find out who created the attachment. Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
     rules: ['C33'],
   },
   DriverRemoved: {
@@ -97,20 +97,20 @@ export const CLUSTER_CODES = {
   MachineMayWrite: {
     in: ['blocked'],
     means: 'the machine of a node that is gone or silent may still run, and write to the volume',
-    next: 'Make sure that the machine is off; then taint the node out-of-service, or give --node-gone NAME.',
+    next: 'Make sure that the machine is off; then taint the node out-of-service, or: volctl plan --cluster --node-gone NAME',
     rules: ['R731', 'S3'],
   },
   TaintedButReady: {
     in: ['blocked', 'problem'],
     means: 'the node is tainted out-of-service, and its kubelet says that the node is ready: one of the two is wrong',
-    next: 'Remove the taint (kubectl taint node), or stop the machine.',
+    next: 'Stop the machine, or remove the taint: kubectl taint node NAME node.kubernetes.io/out-of-service-',
     rules: ['R731'],
   },
   UseNotReported: {
     in: ['blocked'],
     means:
       'no node reports in use what a driver without attachments has, so that nobody can say that the volume is free',
-    next: 'See on the node that the volume is not mounted; then delete the VolumeAttachment with kubectl.',
+    next: 'See that the volume is not mounted on the node: kubectl volctl on NODE status; then: kubectl delete volumeattachment NAME',
     rules: ['N62', 'S3'],
   },
   AttachLimit: {
@@ -122,49 +122,49 @@ export const CLUSTER_CODES = {
   StillInUse: {
     in: ['waiting'],
     means: 'no pod wants the volume, and the node still reports it in use: the kubelet has to unmount it first',
-    next: 'Look on the node for what keeps it: volctl plan there.',
+    next: 'See what keeps the volume there: kubectl volctl on NODE plan',
     rules: ['R731', 'R739'],
   },
   NodeUnknown: {
     in: ['waiting'],
     means: 'whether the node is ready is not known, so that nothing is detached from it or attached to it',
-    next: 'See kubectl describe node, and start its kubelet. Of a machine that is gone for good, delete the Node; then --node-gone NAME.',
+    next: 'Look at the Node, and start its kubelet. Once its machine is gone for good, delete the Node; then: volctl plan --cluster --node-gone NAME',
     rules: ['R731', 'S3'],
   },
   DetachFirst: {
     in: ['waiting'],
     means: 'the volume is attached to another node, and has to be detached there first',
-    next: 'Wait for the detach; if nothing happens, look at the VolumeAttachment of the other node.',
+    next: 'Wait for the detach. If nothing happens, look at the VolumeAttachment of the other node.',
     rules: ['R740', 'R742'],
   },
   AttacherActs: {
     in: ['waiting'],
     means: "the VolumeAttachment exists, and the driver's external attacher has to attach the volume",
-    next: "Wait for the attacher; if nothing happens, look at its log: it runs beside the driver's controller.",
+    next: "Wait for the attacher. If nothing happens, look at its log: it runs beside the driver's controller.",
     rules: ['C42'],
   },
   AttachmentWithoutNode: {
     in: ['problem'],
     means: 'a VolumeAttachment names a node that does not exist',
-    next: 'Make sure that the machine is off. The controller detaches six minutes later; if not, give --node-gone NAME.',
+    next: 'Make sure that the machine is off. If the controller does not detach the volume six minutes later: volctl plan --cluster --node-gone NAME',
     rules: ['R734'],
   },
   AttachmentWithoutVolume: {
     in: ['problem'],
     means: 'a VolumeAttachment names a PersistentVolume that does not exist',
-    next: 'Find the volume in the storage system. Once no node reports it in use, volctl apply --cluster detaches it.',
+    next: 'Find the volume in the storage system. Once no node reports it in use, volctl detaches it: volctl plan --cluster',
     rules: ['R718'],
   },
   AttachmentInline: {
     in: ['problem'],
     means: 'a VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks',
-    next: 'Nothing while a pod uses it; afterwards look whether it goes.',
+    next: 'Do nothing while a pod uses the volume. See whether the attachment goes afterwards.',
     rules: ['R835'],
   },
   AttachmentUnclear: {
     in: ['blocked', 'problem'],
     means: 'which volume the VolumeAttachment is of could not be found out, or its parts contradict each other',
-    next: 'Look at it (kubectl get volumeattachment NAME -o yaml) and at its PersistentVolume.',
+    next: 'Look at its PersistentVolume, and at the attachment: kubectl get volumeattachment NAME -o yaml',
     rules: ['C34', 'S3'],
   },
   AttachmentPending: {
@@ -188,13 +188,13 @@ export const CLUSTER_CODES = {
   AttachedTwice: {
     in: ['problem'],
     means: 'a volume that only one node may have is attached to several',
-    next: 'Find out which node may have it; end the pods of the others, so that it is detached there.',
+    next: 'Find out which node may have the volume; then end its pods on the other nodes, so that it is detached there.',
     rules: ['R740', 'S30'],
   },
   ReportedNotAttached: {
     in: ['problem'],
     means: 'volumesAttached of the Node lists a volume, and there is no VolumeAttachment of it',
-    next: 'The controller corrects the list once a minute; if it does not, look at its log.',
+    next: 'The controller corrects the list once a minute. If it does not, look at the log of kube-controller-manager.',
     rules: ['R750', 'R752'],
   },
   AttachedNotReported: {
@@ -205,33 +205,33 @@ export const CLUSTER_CODES = {
   },
   InUseWithoutPod: {
     in: ['problem'],
-    means: 'a node reports a volume in use that no pod of the node wants',
-    next: 'Run volctl plan on that node: it shows what keeps the volume there.',
+    means: 'a node reports a volume in use, and no pod of the node wants the volume',
+    next: 'See what keeps the volume there: kubectl volctl on NODE plan',
     rules: ['N62', 'R739'],
   },
   StatusOnly: {
     in: ['problem'],
     means:
       'a volume without VolumeAttachment (iscsi, fc, flexVolume) is attached by the word of a Node, and no pod wants it',
-    next: 'Only the controller can detach it: it has to run. volctl never writes the status of a Node.',
+    next: 'Let kube-controller-manager run: only the controller can detach the volume. volctl never writes the status of a Node.',
     rules: ['R331', 'R834'],
   },
   BeingRemoved: {
     in: ['problem'],
     means: 'a claim or PersistentVolume is being deleted, and something still holds it',
-    next: 'End what holds it, as the message names it.',
+    next: 'End what holds the object, as the message names it.',
     rules: ['R113'],
   },
   PodWaitsForVolume: {
     in: ['problem'],
     means: 'a pod does not start because of a volume',
-    next: 'Do what the message says of its cause.',
+    next: 'Do what the hint of the problem says about the cause.',
     rules: ['R706'],
   },
   PodWithoutNode: {
     in: ['problem'],
     means: 'a pod is scheduled to a node that does not exist',
-    next: 'If the machine is off, run kubectl delete pod NAME --namespace NS --force; nothing of the pod is detached before.',
+    next: 'Nothing of the pod is detached before the pod is deleted. Once the machine is off: kubectl delete pod -n NAMESPACE NAME --force',
     rules: ['N55'],
   },
   AttacherSilent: {
@@ -242,8 +242,8 @@ export const CLUSTER_CODES = {
   },
   DuplicateObject: {
     in: ['problem'],
-    means: 'a list has two objects of one name, so that neither is believed',
-    next: 'Plan again; if it is a snapshot, take it again.',
+    means: 'a list has two objects of one name, so that the object counts as unknown',
+    next: 'Plan again; if this is a snapshot, take it again.',
     rules: ['S3'],
   },
   ListNotWhole: {
@@ -261,7 +261,7 @@ export const CLUSTER_CODES = {
   NoNodes: {
     in: ['problem'],
     means: 'the cluster has no node',
-    next: 'Check --context and --kubeconfig: it may be another cluster, or a part of its objects may be lost.',
+    next: 'Check --context and --kubeconfig: this may be another cluster, or a part of its objects may be lost.',
     rules: ['S1', 'S29'],
   },
   NodeNotGone: {

@@ -5,7 +5,7 @@ export const DEVICE_CODES = {
   NotAttached: {
     in: ['waiting', 'outcome'],
     means: 'the volume has to be attached to this node first, and is not',
-    next: "The attach/detach controller attaches it: see the pod's events (kubectl describe pod).",
+    next: "The attach/detach controller attaches it. See the pod's events: kubectl describe pod -n NAMESPACE NAME",
     rules: ['S22'],
   },
   NotReportedInUse: {
@@ -92,19 +92,19 @@ export const DEVICE_CODES = {
   DeviceUnknown: {
     in: ['outcome'],
     means: "the volume's device could not be found, so that nobody can say that the device is free",
-    next: 'Find out which device it was (lsblk): volctl apply --device VOLUME=/dev/NAME, or --device VOLUME=none.',
+    next: 'Find out which device it was (lsblk): volctl apply --device VOLUME=/dev/NAME or volctl apply --device VOLUME=none',
     rules: ['S21'],
   },
   DeviceMissing: {
     in: ['outcome'],
     means: 'a disk of the volume did not appear on this node',
-    next: 'Check that the storage exports it to this host (iscsiadm -m session -P 3, lsscsi -t); then plan again.',
+    next: 'Check that the storage exports it to this host (lsscsi -t; iscsiadm -m session -P 3); then plan again.',
     rules: ['S25'],
   },
   ForeignDevice: {
     in: ['outcome'],
     means: "a device is not this volume's, or not of the kind that the kubelet makes",
-    next: 'Find out what it is (lsblk, ls -l /dev/disk/by-path), release it yourself if need be, and plan again.',
+    next: 'Find out what it is (ls -l /dev/disk/by-path; lsblk), release it yourself if need be, and plan again.',
     rules: ['S21', 'S25'],
   },
   SessionUnknown: {

@@ -5,13 +5,13 @@ export const FLEET_CODES = {
   MountedOnNode: {
     in: ['blocked'],
     means: 'a snapshot of a node shows the volume staged, mounted, mapped or open there, whatever the API says',
-    next: 'Run volctl plan on that node: it shows what keeps the volume there; then take its snapshot again.',
+    next: 'See what keeps the volume there: kubectl volctl on NODE plan; then take the snapshot of the node again.',
     rules: ['R731', 'S21'],
   },
   UnidentifiedOnNode: {
     in: ['blocked'],
     means: 'the snapshot of the node shows something set up, and nothing proves whose it is: it may be this volume',
-    next: 'Run volctl plan on that node, and find out which volume it is; then take its snapshot again.',
+    next: 'Find out which volume it is: kubectl volctl on NODE plan; then take the snapshot of the node again.',
     rules: ['S17', 'S21'],
   },
   ProvenFree: {
@@ -23,20 +23,20 @@ export const FLEET_CODES = {
   MountedNotAttached: {
     in: ['problem'],
     means: 'a node has a volume mounted or staged, and the API shows the volume neither attached nor in use there',
-    next: 'Take the snapshot of that node again; if it still shows the volume, run volctl plan there.',
+    next: 'Take the snapshot of the node again. If it still shows the volume: kubectl volctl on NODE plan',
     rules: ['R731', 'S30'],
   },
   MountedOnSeveral: {
     in: ['problem'],
     means: 'a volume that only one node may have is mounted or staged on several',
-    next: 'Find out which node may have it, and end its pods on the others, before anything else.',
+    next: 'Before anything else, find out which node may have the volume, and end its pods on the other nodes.',
     rules: ['R740', 'S30'],
   },
   SnapshotProvesNothing: {
     in: ['problem'],
     means:
       'the snapshot of a node is too old, of another boot or not whole, so that it does not show a volume to be free',
-    next: 'Take a new one: kubectl volctl on NODE snapshot -o FILE. With a longer --settle an older one counts.',
+    next: 'With a longer --settle an older snapshot counts. Take a new one: kubectl volctl on NODE snapshot -o FILE',
     rules: ['S26', 'S28'],
   },
   SnapshotElsewhere: {
@@ -48,13 +48,13 @@ export const FLEET_CODES = {
   NodeSnapshotUnreadable: {
     in: ['problem'],
     means: 'a file or document given with --nodes could not be read: its node counts as one without a snapshot',
-    next: 'Take the snapshot again: kubectl volctl on NODE snapshot -o FILE.',
+    next: 'Take the snapshot again: kubectl volctl on NODE snapshot -o FILE',
     rules: ['S34', 'S3'],
   },
   NodesWithoutSnapshot: {
     in: ['problem'],
     means: 'there is no snapshot of some nodes: their volumes are judged by the API alone',
-    next: 'Take the missing ones: kubectl volctl on NODE snapshot -o FILE.',
+    next: 'Take the missing ones: kubectl volctl on NODE snapshot -o FILE',
     rules: ['S3'],
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

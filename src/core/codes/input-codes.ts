@@ -66,7 +66,7 @@ export const INPUT_CODES = {
   NotASnapshot: {
     in: ['error'],
     means: 'the file is not a snapshot',
-    next: 'Write one with volctl snapshot -o FILE.',
+    next: 'Write one: volctl snapshot -o FILE',
   },
   SnapshotUnreadable: {
     in: ['error'],
@@ -76,22 +76,22 @@ export const INPUT_CODES = {
   SnapshotNotJson: {
     in: ['error'],
     means: 'the snapshot is not JSON',
-    next: 'Take the snapshot again: volctl snapshot -o FILE.',
+    next: 'Take the snapshot again: volctl snapshot -o FILE',
   },
   SnapshotTruncated: {
     in: ['error'],
     means: 'the snapshot is cut off',
-    next: 'Take the snapshot again: volctl snapshot -o FILE.',
+    next: 'Take the snapshot again: volctl snapshot -o FILE',
   },
   SnapshotDamaged: {
     in: ['error'],
     means: 'a field of the snapshot is missing, or is not what volctl writes',
-    next: 'Take the snapshot again: volctl snapshot -o FILE.',
+    next: 'Take the snapshot again: volctl snapshot -o FILE',
   },
   SnapshotTooLarge: {
     in: ['error'],
     means: 'the snapshot is larger than that of any node',
-    next: 'Take the snapshot again: volctl snapshot -o FILE.',
+    next: 'Take the snapshot again: volctl snapshot -o FILE',
     rules: ['S34'],
   },
   SnapshotVersion: {
@@ -107,22 +107,22 @@ export const INPUT_CODES = {
   LogUnreadable: {
     in: ['error'],
     means: 'the log that explain --log was given cannot be read',
-    next: 'Check the path, or pipe the log: journalctl -u kubelet | volctl explain --log -.',
+    next: 'Check the path, or pipe the log: journalctl -u kubelet | volctl explain --log -',
   },
   NotAPlan: {
     in: ['error'],
     means: 'the file is not a plan that volctl plan --out has saved',
-    next: 'Make it with volctl plan --out FILE.',
+    next: 'Make it: volctl plan --out FILE',
   },
   PlanFileUnreadable: {
     in: ['error'],
     means: 'the plan file cannot be read',
-    next: 'Check the path; from a pipe use volctl apply - < FILE.',
+    next: 'Check the path. From a pipe: volctl apply - < FILE',
   },
   PlanFileTooLarge: {
     in: ['error'],
     means: 'the plan file is larger than any plan',
-    next: 'Make it again: volctl plan --out FILE.',
+    next: 'Make it again: volctl plan --out FILE',
     rules: ['S34'],
   },
   PlanFileUnsafe: {
@@ -134,17 +134,17 @@ export const INPUT_CODES = {
   PlanFileDamaged: {
     in: ['error'],
     means: 'the plan file is cut off, or not what volctl writes',
-    next: 'Make it again: volctl plan --out FILE.',
+    next: 'Make it again: volctl plan --out FILE',
   },
   PlanFileVersion: {
     in: ['error'],
     means: 'the plan file was written by another version of volctl',
-    next: 'Make it again: volctl plan --out FILE.',
+    next: 'Make it again: volctl plan --out FILE',
   },
   PlanFileScope: {
     in: ['error'],
     means: 'the plan file is of another scope',
-    next: 'Make it again: volctl plan --out FILE.',
+    next: 'Make it again: volctl plan --out FILE',
   },
   PlanNotWritten: {
     in: ['error'],

@@ -94,13 +94,13 @@ export const NODE_CODES = {
   NodeNotReady: {
     in: ['waiting', 'outcome'],
     means: 'the node is tainted out-of-service',
-    next: 'Remove the taint once the node can be trusted again (kubectl taint node).',
+    next: 'Once the node can be trusted again: kubectl taint node NAME node.kubernetes.io/out-of-service-',
     rules: ['S22'],
   },
   NodeOutOfService: {
     in: ['problem'],
     means: 'the node is tainted out-of-service while volumes are mounted here: the controller detaches them anyway',
-    next: 'Stop what uses the volumes, or remove the taint (kubectl taint node).',
+    next: 'Stop what uses the volumes, or remove the taint: kubectl taint node NAME node.kubernetes.io/out-of-service-',
     rules: ['S22'],
   },
   UserNamespace: {

@@ -41,7 +41,7 @@ export const PATH_CODES = {
   HeldBy: {
     in: ['blocked'],
     means: 'something else uses the mount, the device or the data',
-    next: 'See who holds it (volctl explain PATH, as root); end that use, then plan again.',
+    next: 'As root, see who holds it (volctl explain PATH); end that use, then plan again.',
     rules: ['S12', 'S21', 'S24', 'S25'],
   },
   UsersUnknown: {
@@ -64,7 +64,7 @@ export const PATH_CODES = {
   SectionMissing: {
     in: ['problem'],
     means: 'a section of the snapshot is missing, so that what it would show is not known',
-    next: 'Take a new snapshot as root (volctl snapshot).',
+    next: 'Take a new snapshot as root: volctl snapshot -o FILE',
     rules: ['S3'],
   },
   ReadOnlyFileSystem: {

@@ -118,7 +118,7 @@ export const POD_CODES = {
   OutageSuspected: {
     in: ['blocked', 'problem', 'refusal'],
     means: 'the API server seems to have lost or rolled back pods, or all mounts of one driver are dead at once',
-    next: 'Check the cluster. If the pods are really gone: volctl plan --accept-outage N, with the number that the plan shows.',
+    next: 'Check the cluster. If the pods are really gone, repeat the number that the plan shows: volctl plan --accept-outage N',
     rules: ['S29'],
   },
   PodIsAlive: {

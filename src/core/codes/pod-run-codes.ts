@@ -10,7 +10,7 @@ export const POD_RUN_CODES = {
   NodeStartsNoPod: {
     in: ['error'],
     means: 'the kubelet of the node does not report, or cannot start pods, so that no Pod would start there',
-    next: 'Log in to the node, and run the executable there: ssh NODE sudo volctl plan.',
+    next: 'Log in to the node, and run the executable there: ssh NODE sudo volctl plan',
   },
   PodNotAdmitted: {
     in: ['error'],

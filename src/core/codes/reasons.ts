@@ -5,52 +5,52 @@ export const REASON_CODES = {
   PodGone: {
     in: ['reason'],
     means: 'the pod was deleted from the API, and no sandbox, container or process of it is left',
-    next: 'Look at the plan, then run volctl apply.',
+    next: 'Look at the plan; then: volctl apply',
     rules: ['S3', 'S9'],
   },
   PodFinished: {
     in: ['reason'],
     means:
       'the pod is in the API and has ended (deleted, or in a terminal phase), and no container or process of it is left',
-    next: 'Look at the plan, then run volctl apply. The directory of the pod stays until the API forgets the pod.',
+    next: 'The directory of the pod stays until the API forgets the pod. Look at the plan; then: volctl apply',
     rules: ['S3', 'S9'],
   },
   LeakedSubPath: {
     in: ['reason'],
     means: 'sub-path mounts of a pod that is gone are left, and the directory of their volume does not exist any more',
-    next: 'Look at the plan, then run volctl apply.',
+    next: 'Look at the plan; then: volctl apply',
     rules: ['S18'],
   },
   NotReconstructable: {
     in: ['reason'],
     means: 'a pod that is gone left a volume that the kubelet could not reconstruct from its directory',
-    next: 'Look at the plan, then run volctl apply.',
+    next: 'Look at the plan; then: volctl apply',
   },
   DriverAbsentSinceBoot: {
     in: ['reason'],
     means: 'a state file is older than this boot, and its CSI driver left neither a socket nor an attachment here',
-    next: 'Look at the plan, then run volctl apply. The content of the state file goes into the journal first.',
+    next: 'The content of the state file goes into the journal first. Look at the plan; then: volctl apply',
     rules: ['S14'],
   },
   LastPodGone: {
     in: ['reason'],
     means: 'no pod of this node wants the volume any more, so that its global mount or map can go',
-    next: 'Look at the plan, then run volctl apply.',
+    next: 'Look at the plan; then: volctl apply',
   },
   StagedWithoutPod: {
     in: ['reason'],
     means: 'the volume is still staged, and no pod directory refers to it: the kubelet has forgotten it',
-    next: 'Look at the plan, then run volctl apply.',
+    next: 'Look at the plan; then: volctl apply',
   },
   MappedWithoutPod: {
     in: ['reason'],
     means: 'the block volume is still mapped, and no pod directory refers to it: the kubelet has forgotten it',
-    next: 'Look at the plan, then run volctl apply.',
+    next: 'Look at the plan; then: volctl apply',
   },
   NotWanted: {
     in: ['reason'],
     means: 'the volume is attached to this node, no pod of this node wants it, and nothing here uses it',
-    next: 'Look at the plan, then run volctl apply: it deletes the VolumeAttachment, and the driver detaches.',
+    next: 'The VolumeAttachment is deleted, and the driver detaches. Look at the plan; then: volctl apply',
     rules: ['S21'],
   },
   OrphanPodDir: {
@@ -62,25 +62,25 @@ export const REASON_CODES = {
   NotMounted: {
     in: ['reason'],
     means: 'the pod wants the volume, and the volume is not mounted for it',
-    next: 'Look at the plan, then run volctl apply.',
+    next: 'Look at the plan; then: volctl apply',
     rules: ['S22'],
   },
   StateFileMissing: {
     in: ['reason'],
     means: 'the volume is mounted, and its state file is lost',
-    next: 'Look at the plan, then run volctl apply: it writes the file again.',
+    next: 'The file is written again. Look at the plan; then: volctl apply',
   },
   ContentDiffers: {
     in: ['reason'],
     means: 'the content of the volume is not what the API says',
-    next: 'To write it: volctl apply --remount. Containers that use subPath keep the old content until they restart.',
+    next: 'Containers that use subPath keep the old content until they restart. To write the new one: volctl apply --remount',
     rules: ['S23'],
   },
   RepublishAsked: {
     in: ['reason'],
     means:
       'the CSI driver asks to publish its volumes again from time to time, and --remount names this one or its pod',
-    next: 'Look at the plan, then run volctl apply.',
+    next: 'Look at the plan; then: volctl apply',
     rules: ['C70', 'S23'],
   },
   CapacityGrew: {

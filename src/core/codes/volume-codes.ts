@@ -5,7 +5,7 @@ export const VOLUME_CODES = {
   NotAsked: {
     in: ['blocked'],
     means: 'the operation is done only when it is asked for',
-    next: 'To ask for it: volctl apply --remount, or volctl apply --expand.',
+    next: 'To ask for it: volctl apply --remount or volctl apply --expand',
     rules: ['S23'],
   },
   UnresolvedVolume: {
@@ -35,7 +35,7 @@ export const VOLUME_CODES = {
   ClaimUnbound: {
     in: ['waiting'],
     means: 'the claim is not bound to a PersistentVolume yet',
-    next: "See the claim's events (kubectl describe pvc).",
+    next: "See the claim's events: kubectl describe pvc -n NAMESPACE NAME",
     rules: ['S4'],
   },
   BeingDeleted: {

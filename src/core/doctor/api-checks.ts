@@ -1,7 +1,9 @@
 /** Is there an API server, is it the right one, and does it show all pods (S2, S3, S34). */
+
 import { count } from '../lang/count.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names/volume-names.ts'
+import { insecureApiHint } from '../plan/insecure-api.ts'
 import { type Check, check, type Finding, failed, notApplicable, ok, unknown, warning } from './check.ts'
 import type { DoctorFacts, Failure } from './facts.ts'
 
@@ -62,8 +64,6 @@ const INSECURE = {
   TlsNotVerified: 'the kubeconfig says insecure-skip-tls-verify: anyone on the network path could answer',
   PlainHttp: 'plain http: anyone on the network path could read the credential, and answer',
 } as const
-const USE_TLS =
-  'Use a kubeconfig with an https server and its certificate-authority; apply needs --accept-insecure-api otherwise.'
 
 function verified({ source, failures, api, state }: DoctorFacts): Finding {
   const { server, credential: none } = failures
@@ -75,7 +75,7 @@ function verified({ source, failures, api, state }: DoctorFacts): Finding {
   if (source === 'snapshot' && taken === undefined) return unknown('the snapshot has no section api')
   const insecure = api?.credential?.insecure ?? taken?.insecure ?? taken?.podListCheck?.insecure
   if (insecure === undefined) return ok('TLS; the certificate of the API server is verified')
-  return warning(INSECURE[insecure] ?? INSECURE.TlsNotVerified, USE_TLS, 'apply')
+  return warning(INSECURE[insecure] ?? INSECURE.TlsNotVerified, insecureApiHint(), 'apply')
 }
 
 function podList(facts: DoctorFacts): Finding {

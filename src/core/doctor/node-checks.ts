@@ -64,7 +64,7 @@ function machine({ state }: DoctorFacts, plan: Plan | undefined): Finding {
 function refused(plan: Plan | undefined): Finding[] {
   if (plan?.refused === undefined || plan.refused.rule === 'S1') return []
   const { message, hint, rule } = plan.refused
-  return [{ ...failed(message, hint ?? 'See volctl plan.', 'plan'), ...defined({ about: rule }) }]
+  return [{ ...failed(message, hint ?? 'See the plan: volctl plan', 'plan'), ...defined({ about: rule }) }]
 }
 
 function mountTable({ failures, state }: DoctorFacts): Finding {

@@ -20,7 +20,7 @@ const OF_NODE = notApplicable('a snapshot does not show this')
 
 function root({ uid, missingCapabilities: missing }: HostFacts): Finding {
   if (uid !== 0)
-    return failed(`volctl runs as user ${uid}: most of the node cannot be read`, 'Run sudo volctl doctor.', 'apply')
+    return failed(`volctl runs as user ${uid}: most of the node cannot be read`, 'As root: sudo volctl doctor', 'apply')
   if (missing.length === 0) return ok('root, with every capability that apply needs')
   const [first] = missing
   const which =

@@ -94,7 +94,7 @@ export function driverAdvice(view: DriverView, { state }: Verdict): Advice[] {
   )
   const commands = pods.map(({ pod }) => {
     const which = `-n ${pod.namespace} ${pod.name}`
-    return `Look at the driver's pod: kubectl describe pod ${which}; kubectl logs ${which} --all-containers.`
+    return `Look at the driver's pod: kubectl describe pod ${which}; kubectl logs ${which} --all-containers`
   })
   if (commands.length > 0) return commands.map((text) => ({ text }))
   return answering(view) === undefined

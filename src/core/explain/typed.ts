@@ -22,7 +22,7 @@ function ofKind(word: string, name: string): string {
   const kind = kindOf(word)
   if (kind === undefined) {
     throw new VolctlError('Usage', `two words were given, and "${word}" is no kind of thing that explain knows`, {
-      hint: 'Give one WHAT, or a kind and a name: volctl explain pod NAME -n NAMESPACE. The kinds are pod, pvc, pv, va, driver, volume, node, device, mount and path.',
+      hint: 'The kinds are pod, pvc, pv, va, driver, volume, node, device, mount and path. Give one WHAT, or a kind and a name: volctl explain pod NAME -n NAMESPACE',
     })
   }
   return splitPrefix(name).kind === kind ? name : `${word}/${name}`

@@ -78,7 +78,7 @@ function unreadable(path: string, error: unknown): VolctlError {
 function denied(directory: string, cause: unknown): VolctlError {
   return new VolctlError('JournalUnreadable', `the journal in ${directory} cannot be read: permission denied`, {
     cause,
-    hint: 'Only root can read the journal: run sudo volctl journal.',
+    hint: 'Only root can read the journal: sudo volctl journal',
   })
 }
 

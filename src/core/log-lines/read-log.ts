@@ -92,6 +92,6 @@ function unreadable(name: string, error: unknown): VolctlError {
   const why = error instanceof NoLog ? error.message : errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
   return new VolctlError('LogUnreadable', `log ${name}: ${why}`, {
     cause: error,
-    hint: 'Run journalctl -u kubelet | volctl explain --log -, or give a plain file.',
+    hint: 'Give a plain file; or: journalctl -u kubelet | volctl explain --log -',
   })
 }

@@ -84,7 +84,7 @@ async function readInput(): Promise<Buffer> {
     const why = error instanceof TooSlow || error instanceof Unreadable ? error.message : troubleText(error)
     throw new VolctlError('PlanFileUnreadable', `plan file ${INPUT}: ${why}`, {
       cause: error,
-      hint: 'Run volctl apply - < FILE, or volctl apply FILE.',
+      hint: 'Give the file: volctl apply FILE or volctl apply - < FILE',
     })
   }
 }
@@ -137,9 +137,8 @@ function requireHead(
 
 /** By what was asked for. */
 const OTHER_SCOPE = {
-  node: 'Save a plan of this node: volctl plan --out FILE. volctl apply --cluster plans by itself, with the flags of the plan.',
-  cluster:
-    'Save a plan of the cluster: volctl plan --cluster --out FILE. A plan of a node is for volctl apply FILE, on it.',
+  node: 'volctl apply --cluster plans by itself, with the flags of the plan. Save a plan of this node: volctl plan --out FILE',
+  cluster: 'A plan of a node is carried out on the node. Save a plan of the cluster: volctl plan --cluster --out FILE',
 }
 
 function shaped<T>(shape: Shape<T>, document: object, name: string): T {

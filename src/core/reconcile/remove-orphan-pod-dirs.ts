@@ -60,7 +60,7 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
     return false
   }
   if (!options.orphans) {
-    leave('R612', "the directory can be removed once the pod's volumes are torn down: give --orphans")
+    leave('R612', "the directory can be removed with --orphans, once the pod's volumes are torn down")
     return true
   }
   findings.add(removal(context, pod, mine))

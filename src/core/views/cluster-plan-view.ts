@@ -10,6 +10,7 @@ import { podName } from '../plan/pod-name.ts'
 import { fillsScreen } from './fit-parts.ts'
 import type { Screen } from './screen.ts'
 import { summaryLine } from './summary-line.ts'
+import { evidenceText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /** Of more entries that are alike the first few are shown. */
@@ -68,7 +69,7 @@ class ClusterPlanView {
       count(counts.nodes, 'node'),
       count(counts.pods, 'pod'),
       count(counts.attachments, 'VolumeAttachment'),
-      `${counts.inUse} in use on nodes`,
+      `${count(counts.inUse, 'volume')} in use on nodes`,
     ]
     return [
       this.#labelled('Cluster', `${cluster.server}${user}${insecure}`, insecure === '' ? undefined : paint.bad),
@@ -108,14 +109,14 @@ class ClusterPlanView {
     return [
       this.#line(`${String(numbers.get(id)).padStart(3)}  `, `${volume.name} on node ${node}${users}${order}`),
       this.#line(indent, message),
-      ...evidence.map(({ what, since }) =>
-        this.#line(indent, since === undefined ? what : `${what}, since ${since.replace(/\.\d+/, '')}`, paint.dim),
-      ),
+      ...evidence.map((each) => this.#line(indent, evidenceText(each), paint.dim)),
       ...(blocked === undefined
         ? []
         : [this.#line(`${indent}${symbols.warn} `, blocked.message, paint.warn), this.#hint(indent, blocked.hint)]),
-      ...(makeSure === undefined ? [] : [this.#line(`${indent}${symbols.warn} `, `Make sure first: ${makeSure}`)]),
-      ...(controllerWould === undefined ? [] : [this.#line(indent, `The controller: ${controllerWould}`, paint.dim)]),
+      ...(makeSure === undefined ? [] : [this.#line(`${indent}${symbols.warn} `, `Make sure first ${makeSure}`)]),
+      ...(controllerWould === undefined
+        ? []
+        : [this.#line(indent, `The controller would ${controllerWould}`, paint.dim)]),
       ...(wide
         ? [
             ...operation.steps.map(({ op, target }) => this.#line(`${indent}- `, `${op} ${target}`)),
@@ -181,7 +182,7 @@ class ClusterPlanView {
         ? ''
         : this.#line(
             '',
-            `It takes finalizers off: apply asks for the digest ${plan.digest}, or give --confirm ${plan.digest}.`,
+            `The plan takes finalizers off: apply asks for its digest, ${plan.digest}.${applyCommand === undefined ? '' : ` Where apply cannot ask: ${applyCommand} --confirm ${plan.digest}`}`,
           )
     return `${verdict}${digest}${next === undefined ? '' : this.#line(plan.refused === undefined ? 'Next: ' : `${symbols.arrow} `, next)}`
   }

@@ -7,7 +7,7 @@
 const PROGRAMS: Readonly<Record<string, RegExp>> = {
   volctl: /^(?:apply|check|completion|doctor|explain|journal|plan|snapshot|status|version|wait)\b/,
   systemctl: /^(?:cat|restart|start|status|stop)$/,
-  kubectl: /^(?:annotate|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon|volctl)$/,
+  kubectl: /^(?:annotate|auth|config|cordon|delete|describe|drain|edit|get|label|logs|patch|taint|uncordon|volctl)$/,
   crictl: /^[a-z]+$/,
   journalctl: /^-/,
   findmnt: /^[-/]/,
@@ -26,7 +26,7 @@ const PROGRAMS: Readonly<Record<string, RegExp>> = {
 
 /** Words of the sentence around it. */
 const PROSE =
-  /^(?:a|again|all|and|are|as|before|by|carries|does|first|for|has|here|if|in|instead|is|lists|may|needs|of|on|once|or|plans|prints|reads|says|shows|tells|that|the|then|there|to|until|what|when|which|with|works)$/
+  /^(?:a|again|all|and|are|as|before|by|carries|detaches|does|first|for|has|here|if|in|instead|is|lists|may|needs|of|on|once|or|plans|prints|reads|says|shows|tells|that|the|then|there|to|until|what|when|which|with|works)$/
 
 export interface Chunk {
   readonly text: string

@@ -10,7 +10,7 @@ import { colourOf, verdictText } from './explain-volumes.ts'
 import type { Part } from './fit-parts.ts'
 import { foldedScreen } from './folded-screen.ts'
 import type { Screen } from './screen.ts'
-import { seconds } from './words.ts'
+import { evidenceText, seconds } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 const FEW_FACTS = 4
@@ -174,13 +174,9 @@ function operationsText(operations: readonly ClusterOperation[], screen: Screen)
       wrapped(`  ${`${index + 1}`.padEnd(3)}`, `${operationText(operation)}${order}${users}`, width, paint.bold),
       wrapped(indent, `${reason}: ${message}`, width),
       blocked === undefined ? '' : wrapped(indent, `blocked, ${blocked.code}: ${blocked.message}`, width, paint.warn),
-      makeSure === undefined ? '' : wrapped(`${indent}${symbols.warn} `, `Make sure first: ${makeSure}`, width),
-      controllerWould === undefined ? '' : wrapped(indent, `the controller: ${controllerWould}`, width, paint.dim),
-      ...(wide
-        ? evidence.map(({ what, since }) =>
-            wrapped(`${indent}- `, since === undefined ? what : `${what}, since ${since}`, width, paint.dim),
-          )
-        : []),
+      makeSure === undefined ? '' : wrapped(`${indent}${symbols.warn} `, `Make sure first ${makeSure}`, width),
+      controllerWould === undefined ? '' : wrapped(indent, `The controller would ${controllerWould}`, width, paint.dim),
+      ...(wide ? evidence.map((each) => wrapped(`${indent}- `, evidenceText(each), width, paint.dim)) : []),
       ...(wide ? steps.map(({ op, target }) => wrapped(`${indent}- `, `${op} ${target}`, undefined, paint.dim)) : []),
     ].join('')
   })

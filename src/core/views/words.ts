@@ -26,6 +26,14 @@ export function volumeText(volume: VolumeRef | undefined): string {
   return podVolumeName ?? (name === handle ? persistentVolume : undefined) ?? name
 }
 
+/** What the API shows, and since when; of what happened, when. */
+export function evidenceText({ what, since }: { readonly what: string; readonly since?: string }): string {
+  if (since === undefined) return what
+  return / (?:became|renewed|reported|was) /.test(what)
+    ? `${what} at ${seconds(since)}`
+    : `${what} since ${seconds(since)}`
+}
+
 /** A time of RFC 3339 without the parts of its seconds. */
 export function seconds(time: string): string {
   return time.replace(/\.\d+/, '')

@@ -112,7 +112,9 @@ describe('a node without an API server', () => {
 
   it('without root, that comes first', () => {
     const doctor = doctorOf({ failures: away, api: { rights: [] }, host: { uid: 1000 } })
-    expect(renderDoctor(doctor, NARROW, 'volctl plan')).toContain('\nDo first: privileges: Run sudo volctl doctor.\n')
+    expect(renderDoctor(doctor, NARROW, 'volctl plan')).toContain(
+      '\nDo first: privileges: As root: sudo volctl doctor\n',
+    )
   })
 
   it('a pipe gets each check in one line', () => {

@@ -252,7 +252,7 @@ describe('what came in between', () => {
     expect(applied.events).toContainEqual(
       expect.objectContaining({
         code: 'WantedMeanwhile',
-        message: 'pod shop/web-0 wants the volume on node off and appeared while it was being detached',
+        message: 'pod shop/web-0 wants the volume on node off, and appeared while the volume was being detached',
       }),
     )
   })

@@ -49,11 +49,11 @@ describe('the log of a controller', () => {
       3x MultiAttachError, 03-01 11:52:00 to 03-01 11:54:00
           The volume allows one node at a time (one pod with ReadWriteOncePod), and
           another one still has it.
-          volume pv-data: pv-data (claim shop/data), ReadWriteOnce, may be on one node
-          only: node node-1 has it since 2026-02-28T21:00:00.000Z (pod
-          shop/web-5d8f-old, being deleted since 2026-03-01T11:53:00.000Z); it is
-          waited for by node node-2 (pod shop/web-5d8f-new, created
-          2026-03-01T11:53:00.000Z)
+          volume pv-data: volume pv-data (claim shop/data) may be on one node only
+          (ReadWriteOnce): node node-1 has the volume since 2026-02-28T21:00:00.000Z
+          (pod shop/web-5d8f-old, being deleted since 2026-03-01T11:53:00.000Z); node
+          node-2 (pod shop/web-5d8f-new, created 2026-03-01T11:53:00.000Z) waits for
+          it
           volctl explain --cluster pv/pv-data
 
       1x AttachFailed, 03-01 11:51:00

@@ -105,8 +105,8 @@ describe('a detach that the API allows', () => {
     const { operations, fleet } = plan(unwanted(), [ledgerOf('a', STAGED)])
     const path = `/var/lib/kubelet/${csiGlobalDir(DRIVER, 'h-x')}/globalmount`
     expect(operations[0]?.blocked).toMatchObject({
-      message: `the snapshot of node a of ${ago(0.5).replace('.000', '')} shows it staged: ${path}`,
-      hint: expect.stringContaining('volctl plan on node a'),
+      message: `the snapshot of node a of ${ago(0.5).replace('.000', '')} shows the volume staged: ${path}`,
+      hint: expect.stringContaining('kubectl volctl on a plan'),
     })
     expect(fleet.volumes[0]?.found).toEqual([{ how: 'staged', path, certain: true }])
   })

@@ -72,7 +72,7 @@ function changed(source: string): VolctlError {
   return new VolctlError(
     'KubeconfigChanged',
     `${source} has another server, or verifies the server in another way, than when volctl started.`,
-    { hint: 'Run volctl plan again: its header shows the server.' },
+    { hint: 'The header of a plan shows the server: volctl plan' },
   )
 }
 

@@ -177,14 +177,14 @@ function ofVolume(
   const isNamedRight = object.name === attachmentName(handle, object.attacher, object.node)
   const identity = { ...base, uniqueName, volume: named, isNamedRight }
   if (object.attacher !== driver) {
-    const unclear = `its attacher is ${object.attacher}, and the driver of its PersistentVolume ${driver}`
+    const unclear = `its attacher is ${object.attacher}, and the driver of its PersistentVolume is ${driver}`
     return { ...identity, unclear }
   }
   // The PersistentVolume may have been created again, with another handle (S17).
   const other = isNamedRight ? undefined : names.find(object)
   return other === undefined
     ? identity
-    : { ...identity, unclear: `its name is that of volume ${other}, and its PersistentVolume another` }
+    : { ...identity, unclear: `its name is that of volume ${other}, and its PersistentVolume is another` }
 }
 
 function ofInline(object: ClusterAttachment, known: ReadonlyMap<string, KnownVolume>, names: NamesOnNodes): Attached {
@@ -196,7 +196,7 @@ function ofInline(object: ClusterAttachment, known: ReadonlyMap<string, KnownVol
   const unclear =
     driver === object.attacher
       ? {}
-      : { unclear: `its attacher is ${object.attacher}, and the driver of its source ${driver}` }
+      : { unclear: `its attacher is ${object.attacher}, and the driver of its source is ${driver}` }
   return { object, persistentVolume: 'none', uniqueName, isNamedRight, ...(volume && { volume }), ...unclear }
 }
 

@@ -15,6 +15,7 @@ import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { clusterPlanId, stripsFinalizers } from '../../plan/cluster-plan-id.ts'
 import { type ApplyEvent, type ClusterApplyResult, note } from '../../plan/events.ts'
+import { insecureApiHint } from '../../plan/insecure-api.ts'
 import { invoker } from '../../processes/invoker.ts'
 import { type Looked, withChangesSince } from '../controller/between-looks.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
@@ -45,6 +46,8 @@ export interface ClusterApplyOptions {
   readonly leaseNamespace?: string
   /** The plan's id, as a person has repeated it; finalizers are taken off only then. */
   readonly confirmed?: string
+  /** What carries the same plan out again. */
+  readonly command?: string
   /** Opened before the first change. */
   readonly openJournal?: () => Journal
   /** Where the plan was read from. */
@@ -64,7 +67,7 @@ export async function applyCluster(
 ): Promise<ClusterApplyResult> {
   const id = clusterPlanId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
-  requireConfirmed(id, plan, settings.confirmed)
+  requireConfirmed(id, plan, settings)
   refuseInsecure(client, settings.options)
   const lock = await takeLeaseLock(client, defined({ namespace: settings.leaseNamespace, signal: settings.signal }))
   try {
@@ -131,14 +134,18 @@ async function begin(
 }
 
 /** Before anything is asked for: the digest is what the person read, and not what a program found. */
-function requireConfirmed(id: string, plan: ReviewedClusterPlan, confirmed: string | undefined): void {
+function requireConfirmed(
+  id: string,
+  plan: ReviewedClusterPlan,
+  { confirmed, command = 'volctl apply --cluster --strip-finalizers' }: ClusterApplyOptions,
+): void {
   if (!stripsFinalizers(plan) || confirmed === id) return
   throw new VolctlError(
     'NotConfirmed',
     confirmed === undefined
       ? 'the plan takes finalizers off, which has to be confirmed with the digest of the plan: nothing was changed'
       : `"${confirmed}" is not the digest of this plan: nothing was changed`,
-    { hint: `Read the plan; then give --confirm ${id}.` },
+    { hint: `Read the plan; then: ${command} --confirm ${id}` },
   )
 }
 
@@ -150,7 +157,7 @@ function refuseInsecure({ insecure, server }: KubeClient, { acceptInsecureApi }:
     'InsecureApi',
     `the connection to ${server} is not verified: anyone on the network path could answer in the server's place`,
     {
-      hint: 'Use a kubeconfig with an https server and its certificate-authority; or, if nobody else can be on the network path, give --accept-insecure-api.',
+      hint: insecureApiHint('--cluster'),
     },
   )
 }

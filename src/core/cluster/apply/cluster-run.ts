@@ -96,7 +96,7 @@ export class ClusterRun {
     this.stop = new OperationRefused(
       'ControllerCameBack',
       `the attach/detach controller is back, and the rest is its work: ${note}`,
-      { hint: 'Let it work; then run volctl plan --cluster.' },
+      { hint: 'Let the controller do the rest. What it never does: volctl plan --cluster' },
     )
     throw this.stop
   }

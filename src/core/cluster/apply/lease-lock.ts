@@ -81,7 +81,7 @@ function locked(key: { namespace: string; name: string }, lease: Lease, until: n
     'Locked',
     `another apply is at work on this cluster: ${holder} holds lease ${key.namespace}/${key.name}`,
     {
-      hint: `Wait for it to end. If it has died, the lease is free at ${new Date(until).toISOString()}.`,
+      hint: `Wait until that apply ends. If it has died, the lease is free at ${new Date(until).toISOString()}.`,
     },
   )
 }

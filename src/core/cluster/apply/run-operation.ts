@@ -11,7 +11,7 @@ import type { VolumeAttachment } from '../../model/objects.ts'
 import type { ClusterOperation, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { pause } from '../../processes/deadline.ts'
-import { describeAttachment } from '../context/kubectl.ts'
+import { describeAttachment, lookAtAttacher } from '../context/kubectl.ts'
 import { attachmentRecord, CREATED_BY } from '../read/volume-records.ts'
 import { waitsToAttach, waitsToDetach, whyNoAttacher } from './attacher-waits.ts'
 import type { ClusterRun } from './cluster-run.ts'
@@ -106,9 +106,9 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
   }
   const pods = run.contextOf(operation).desired.on(operation.node, uniqueName)?.pods ?? []
   for (const pod of pods) {
-    const message = `pod ${namespacedName(pod)} wants the volume on node ${operation.node} and appeared while it was being detached`
+    const message = `pod ${namespacedName(pod)} wants the volume on node ${operation.node}, and appeared while the volume was being detached`
     const hint =
-      'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, volctl plan --cluster or the controller attaches the volume again; look at that pod.'
+      'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: volctl plan --cluster'
     run.say(operation, message, { code: 'WantedMeanwhile', hint })
   }
 }
@@ -159,7 +159,7 @@ function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAtt
   throw new OperationRefused(
     'AttachmentChanged',
     `somebody else has created VolumeAttachment ${metadata.name}, of another volume or node`,
-    { hint: `Look at it: ${describeAttachment(metadata.name)}.` },
+    { hint: `Look at the attachment: ${describeAttachment(metadata.name)}` },
   )
 }
 
@@ -192,7 +192,7 @@ async function waitFor(
     if (signal?.aborted) throw new StepFailed('Abandoned', `interrupted; ${waits}`)
     if (performance.now() >= until) {
       throw new StepFailed(code, `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
-        hint: `See ${describeAttachment(operation.attachment.name)}, and the log of the driver's attacher.`,
+        hint: lookAtAttacher(operation.attachment.name, driverOf(operation)),
       })
     }
     await run.keepLock()
@@ -206,9 +206,12 @@ function unlessAway(error: unknown): string {
   return `the change was made; what became of it could not be read: ${error.message}`
 }
 
+/** '' only where the attachment does not name it. */
+function driverOf({ creates, volume }: ClusterOperation): string {
+  return creates?.attacher ?? volume.driver ?? ''
+}
+
 function sayAttacher(run: ClusterRun, operation: ClusterOperation): void {
-  const driver = operation.creates?.attacher ?? operation.volume.driver
-  if (driver === undefined) return
-  const why = whyNoAttacher(run.contextOf(operation), driver)
+  const why = whyNoAttacher(run.contextOf(operation), driverOf(operation))
   if (why !== undefined) run.say(operation, why, { code: 'AttacherSilent' })
 }

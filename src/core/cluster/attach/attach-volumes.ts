@@ -1,13 +1,21 @@
 /** Attach, after every detach: each volume that a pod of a node wants, and that no VolumeAttachment asks for (R742, R745). */
 
 import { compareText } from '../../lang/compare-text.ts'
+import { count } from '../../lang/count.ts'
 import { defined } from '../../lang/defined.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { ClusterBlocked, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, isControllerAlive, nodeOf } from '../context/cluster-context.ts'
 import { blockedBy, type ClusterDraft, type ClusterFindings, type ClusterWait, podRef } from '../context/findings.ts'
-import { describeAttachment } from '../context/kubectl.ts'
+import {
+  credentialFor,
+  describePod,
+  lookAtAttacher,
+  lookAtNode,
+  lookAtNodePod,
+  untaintOutOfService,
+} from '../context/kubectl.ts'
 import { readinessOf } from '../context/readiness.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
@@ -65,14 +73,16 @@ function mayAttach(
   if (elsewhere.state === 'waits') return elsewhere.wait
   if (isControllerAlive(context)) {
     const message = `the attach/detach controller attaches the volume to node ${want.node}`
-    return { code: 'ControllerActs', message, hint: CONTROLLER_HINT }
+    return { code: 'ControllerActs', message, hint: controllerHint(want) }
   }
   const node = nodeOf(context, want.node)
   return (node && whyNotYet(context, node, driver)) ?? elsewhere
 }
 
-const CONTROLLER_HINT =
-  "If nothing happens, look at the pod's events (kubectl describe pod) and at the log of kube-controller-manager."
+function controllerHint({ pods: [pod] }: Want): string {
+  const first = 'If nothing happens, look at the log of kube-controller-manager'
+  return pod === undefined ? `${first}.` : `${first}, and at the pod's events: ${describePod(pod)}`
+}
 
 function aboutOf({ node, pods, volume }: Want) {
   return { node, pods: pods.map(podRef), volume: volumeRef(volume) }
@@ -81,8 +91,8 @@ function aboutOf({ node, pods, volume }: Want) {
 /** iSCSI, FC and flexVolume have no object: the controller writes the Node's status, which volctl never does (R331). */
 function waitForStatus(context: ClusterContext, findings: ClusterFindings, want: Want): void {
   if (context.actual.isConfirmed(want.node, want.volume.uniqueName)) return
-  const message = `only the attach/detach controller attaches a volume of plugin ${want.volume.plugin}, by a word in the status of node ${want.node}`
-  findings.wait('AttachVolume', { code: 'ControllerActs', message, hint: CONTROLLER_HINT }, 'R331', aboutOf(want))
+  const message = `only the attach/detach controller attaches a volume of plugin ${want.volume.plugin}: it writes the status of node ${want.node}`
+  findings.wait('AttachVolume', { code: 'ControllerActs', message, hint: controllerHint(want) }, 'R331', aboutOf(want))
 }
 
 /** An attachment that is there: its attacher has to attach, or to end its deletion first. */
@@ -91,7 +101,7 @@ function whoseTurn({ objects }: ClusterContext, { name }: Attachable): ClusterWa
   // What is in the list twice is reported.
   if (found.state !== 'Found') return undefined
   const { deletedAt, attached, attachError, attacher } = found.object
-  const look = `See ${describeAttachment(name)}, and the log of the attacher of ${attacher}.`
+  const look = lookAtAttacher(name, attacher)
   if (deletedAt !== undefined) {
     const message = `VolumeAttachment ${name} is being deleted since ${deletedAt}; the volume is attached again after that`
     return { code: 'AttachmentDeleting', message, hint: look }
@@ -105,20 +115,22 @@ function whoseTurn({ objects }: ClusterContext, { name }: Attachable): ClusterWa
 function whyNotYet(context: ClusterContext, node: ClusterNode, driver: string): ClusterWait | undefined {
   const { name, outOfService, deletedAt, csi } = node
   const { ready } = readinessOf(context, node)
-  if (ready === undefined) return { code: 'NodeUnknown', message: `whether node ${name} is ready is not known` }
-  if (ready !== 'True') return { code: 'NodeNotReady', message: `node ${name} is not ready`, hint: START_KUBELET }
-  if (outOfService) return { code: 'NodeNotReady', message: `node ${name} is tainted out-of-service` }
+  if (ready === undefined)
+    return { code: 'NodeUnknown', message: `whether node ${name} is ready is not known`, hint: lookAtNode(name) }
+  if (ready !== 'True') return { code: 'NodeNotReady', message: `node ${name} is not ready`, hint: lookAtNode(name) }
+  if (outOfService) {
+    const hint = `Once the node can be trusted again: ${untaintOutOfService(name)}`
+    return { code: 'NodeNotReady', message: `node ${name} is tainted out-of-service`, hint }
+  }
   if (deletedAt !== undefined) return { code: 'NodeNotReady', message: `node ${name} is being deleted` }
   if (csi.state === 'unknown') return { code: 'NodeUnknown', message: `the CSINode of node ${name} could not be read` }
   if (csi.state === 'known' && csi.drivers.some((each) => each.name === driver)) return undefined
   return {
     code: 'DriverNotRegistered',
     message: `driver ${driver} is not registered on node ${name}`,
-    hint: "Look at the driver's node pod there: its DaemonSet has to run on the node.",
+    hint: lookAtNodePod(name),
   }
 }
-
-const START_KUBELET = 'Look at the node (kubectl describe node), and at its kubelet.'
 
 function draftOf(
   context: ClusterContext,
@@ -168,11 +180,7 @@ function newAttachment({ want, driver, name }: Attachable): NewAttachment {
 
 function forbidden({ state }: ClusterContext): ClusterBlocked | undefined {
   if (state.rights.createAttachments !== false) return undefined
-  return blockedBy(
-    'Forbidden',
-    'this credential may not create VolumeAttachments',
-    'Use a credential that may create volumeattachments (--kubeconfig, --context).',
-  )
+  return blockedBy('Forbidden', 'this credential may not create VolumeAttachments', credentialFor('create'))
 }
 
 /** N67: how many volumes of a driver a node may have. What is being detached still counts. */
@@ -195,7 +203,7 @@ class RoomOnNodes {
     }
     return blockedBy(
       'AttachLimit',
-      `node ${node.name} has ${taken} volumes of driver ${driver} attached, and its CSINode allows ${limit}`,
+      `node ${node.name} has ${count(taken, 'volume')} of driver ${driver} attached, and its CSINode allows ${limit}`,
       'Move a pod with a volume of that driver to another node.',
     )
   }

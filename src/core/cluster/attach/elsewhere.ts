@@ -1,10 +1,11 @@
 /** May a volume be attached to one more node (R740, R742)? Unlike the controller, volctl lets an uncertain attachment elsewhere block. */
 
 import { compareText } from '../../lang/compare-text.ts'
-import { firstFew } from '../../lang/first-few.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import type { ClusterDraft, ClusterFindings, ClusterWait } from '../context/findings.ts'
+import { explainInCluster } from '../context/kubectl.ts'
+import { nodesText } from '../context/words.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import { isGivenAsGone, rowOnNode } from '../detach/node-state.ts'
 import type { KnownVolume } from '../model/known-volume.ts'
@@ -26,25 +27,23 @@ export function whereElse(context: ClusterContext, findings: ClusterFindings, { 
   const planned = new Set(detaches.map(({ attachment }) => attachment.name))
   const left = nodes.filter((each) => !isDetached(context, volume, each, planned))
   if (left.length === 0) return { state: 'free', after: detaches.filter((each) => each.node !== node) }
-  const names = firstFew(left, MOST_NODES).join(', ')
+  const names = nodesText(left)
   return {
     state: 'waits',
     wait: {
       code: 'DetachFirst',
-      message: `the volume may be on one node only, and is, or may be, attached to node ${names}`,
-      hint: `Nothing wants the volume there any more: see what the plan says of node ${left[0]}.`,
+      message: `the volume may be on one node only, and is, or may be, attached to ${names}`,
+      hint: `No pod wants the volume there any more. See what keeps it there: ${explainInCluster(`node/${left[0]}`)}`,
     },
   }
 }
-
-const MOST_NODES = 5
 
 /** Each may be this volume, and only a hash for each pair of both would show that. */
 const MOST_UNIDENTIFIED = 1000
 const TOO_MANY_UNKNOWN: ClusterWait = {
   code: 'DetachFirst',
-  message: `more than ${MOST_UNIDENTIFIED} VolumeAttachments of its driver are of unknown volumes, and one of them may be this volume`,
-  hint: 'Detach those first: volctl plan --cluster --only detach.',
+  message: `more than ${MOST_UNIDENTIFIED} VolumeAttachments of its driver are of unknown volumes, and one of those may be this volume`,
+  hint: 'Detach those first: volctl plan --cluster --only detach',
 }
 
 /**

@@ -47,11 +47,11 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
     pods: parties.flatMap(({ pods }) => pods.map(podRef)).slice(0, MOST_NAMED),
   }
   if (waiting.length === 0) return
-  const modes = first.volume.accessModes.join(', ')
+  const modes = first.volume.accessModes.length === 0 ? '' : ` (${first.volume.accessModes.join(', ')})`
   const text =
     holders.length === 0
-      ? shaped`${volumeLabel(volume)}, ${modes}, may be on one node only, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; it is attached to none of them`
-      : shaped`${volumeLabel(volume)}, ${modes}, may be on one node only: ${partiesText(holders)}; it is waited for by ${partiesText(waiting)}`
+      ? shaped`volume ${volumeLabel(volume)} may be on one node only${modes}, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; none of these nodes has the volume`
+      : shaped`volume ${volumeLabel(volume)} may be on one node only${modes}: ${partiesText(holders)}; ${partiesText(waiting)} ${waiting.length === 1 ? 'waits' : 'wait'} for it`
   findings.problem('error', 'MultiAttach', text, about, hintFor(context, holders, waiting))
 }
 
@@ -69,7 +69,7 @@ function partyOf({ actual }: ClusterContext, { node, pods, others, volume }: Wan
 function partiesText(parties: readonly Party[]): string {
   const texts = parties.map(({ node, pods, has, since }) => {
     const names = firstFew(pods.map(podText), MOST_PODS).join(' and ')
-    const state = has ? ` has it${since === undefined ? '' : ` since ${since}`}` : ''
+    const state = has ? ` has the volume${since === undefined ? '' : ` since ${since}`}` : ''
     return `node ${node}${state} (${pods.length === 1 ? 'pod' : 'pods'} ${names})`
   })
   return firstFew(texts, MOST_NODES).join(', ')
@@ -93,14 +93,14 @@ function hintFor(context: ClusterContext, holders: readonly Party[], waiting: re
   const [holder] = holders
   const pod = (holder ?? waiting[0])?.pods[0]
   if (pod === undefined) return 'Let only one node have a pod with this volume.'
-  if (holder === undefined) return `Let only one node have a pod with this volume: ${deletePod(pod)}.`
+  if (holder === undefined) return `Let only one node have a pod with this volume: ${deletePod(pod)}`
   const node = nodeOf(context, holder.node)
   if (node === undefined) {
-    return `Node ${holder.node} does not exist. Once its machine is off: ${deletePod(pod, '--force')}.`
+    return `Node ${holder.node} does not exist. Once its machine is off: ${deletePod(pod, '--force')}`
   }
   if (readinessOf(context, node).ready !== 'True' && !node.outOfService) {
-    return `Node ${holder.node} is not ready. Once its machine is off: ${taintOutOfService(holder.node)}; then ${deletePod(pod, '--force')}.`
+    return `Node ${holder.node} is not ready. Once its machine is off: ${taintOutOfService(holder.node)}; then ${deletePod(pod, '--force')}`
   }
   if (pod.deletedAt !== undefined) return `Wait until pod ${namespacedName(pod)} has ended on node ${holder.node}.`
-  return `Decide which pod may have it. To let the other one start: ${deletePod(pod)}.`
+  return `Decide which pod may have the volume. To let the other one start: ${deletePod(pod)}`
 }

@@ -9,8 +9,37 @@ export function orName(word: string): string {
   return isPlainWord(word) ? word : 'NAME'
 }
 
+/** volctl on a node, through a Pod there. */
+export function volctlOn(node: string, ...words: readonly string[]): string {
+  return kubectl('volctl', 'on', node, ...words)
+}
+
+/** @param what `node/NAME`, `pv/NAME` */
+export function explainInCluster(what: string): string {
+  return `volctl explain --cluster ${orName(what)}`
+}
+
 export function describeAttachment(name: string): string {
   return kubectl('describe', 'volumeattachment', name)
+}
+
+/** Where a driver does not attach or detach. */
+export function lookAtAttacher(attachment: string, driver: string): string {
+  return `Look at the log of the external attacher of driver ${driver}, and at the attachment: ${describeAttachment(attachment)}`
+}
+
+export function lookAtNode(node: string): string {
+  return `Look at the node, and at its kubelet: ${kubectl('describe', 'node', node)}`
+}
+
+/** Where a driver is not registered. */
+export function lookAtNodePod(node: string): string {
+  const pods = kubectl('get', 'pods', '-A', '-o', 'wide', '--field-selector', `spec.nodeName=${node}`)
+  return `See whether the driver's node pod runs there, as its DaemonSet says: ${pods}`
+}
+
+export function credentialFor(verb: string): string {
+  return `Use a credential that may ${verb} volumeattachments (--kubeconfig, --context).`
 }
 
 export function deletePod(
@@ -22,6 +51,11 @@ export function deletePod(
 
 export function describePod({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
   return kubectl('describe', 'pod', '-n', namespace, name)
+}
+
+/** The data of a PersistentVolume outlives it. @param name undefined: not known */
+export function retain(name = ''): string {
+  return `${kubectl('patch', 'pv', name)} -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'`
 }
 
 /** The order by which Kubernetes itself is shown that a machine is off. */

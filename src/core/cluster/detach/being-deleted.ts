@@ -6,7 +6,7 @@ import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { isDriverGone } from '../context/drivers.ts'
 import { blockedBy } from '../context/findings.ts'
-import { describeAttachment } from '../context/kubectl.ts'
+import { credentialFor, lookAtAttacher } from '../context/kubectl.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { isGivenAsGone, rowOnNode } from './node-state.ts'
 import { mayWrite, type Verdict, waitFor } from './verdict.ts'
@@ -23,12 +23,7 @@ export function beingDeleted(
   const message = `VolumeAttachment ${object.name} is being deleted${held === '' ? '' : `, held by ${held}`}${error === undefined ? '' : `; the last attempt failed: ${error}`}`
   const isOnlyHeld = held !== '' && isDriverGone(context, object.attacher)
   if (!isOnlyHeld || mayBeMounted(context, attached, node) || !isSettled(context, object.deletedAt)) {
-    return waitFor(
-      'AttachmentDeleting',
-      'N59',
-      message,
-      `See ${describeAttachment(object.name)}, and the log of the driver's attacher.`,
-    )
+    return waitFor('AttachmentDeleting', 'N59', message, lookAtAttacher(object.name, object.attacher))
   }
   const isMachineOff = node !== undefined || isGivenAsGone(context, object.node)
   return {
@@ -53,8 +48,7 @@ function mayBeMounted(
 function stripObstacle({ options, state }: ClusterContext): ClusterBlocked | undefined {
   if (options.stripFinalizers === true) {
     if (state.rights.patchAttachments !== false) return undefined
-    const hint = 'Use a credential that may patch volumeattachments (--kubeconfig, --context).'
-    return blockedBy('Forbidden', 'this credential may not patch VolumeAttachments', hint)
+    return blockedBy('Forbidden', 'this credential may not patch VolumeAttachments', credentialFor('patch'))
   }
   return blockedBy(
     'NotAsked',

@@ -12,11 +12,11 @@ import type { Attached } from '../actual/actual-attachments.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, nodeOf } from '../context/cluster-context.ts'
 import { blockedBy, type ClusterFindings, podRef } from '../context/findings.ts'
-import { describeAttachment } from '../context/kubectl.ts'
+import { credentialFor, describeAttachment } from '../context/kubectl.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { beingDeleted, stepsOf } from './being-deleted.ts'
 import { fromMissingNode } from './from-missing-node.ts'
-import { fromNode, IN_USE_HINT } from './from-node.ts'
+import { fromNode, inUseHint } from './from-node.ts'
 import { type Verdict, waitFor } from './verdict.ts'
 import { neverDetached } from './whose-work.ts'
 
@@ -88,16 +88,17 @@ function leftToController(context: ClusterContext, attached: Attached, node: Clu
   const { object, uniqueName } = attached
   const isInUse = uniqueName !== undefined && context.actual.isInUse(object.node, uniqueName)
   const first = `the attach/detach controller detaches the volume from node ${object.node}`
-  if (!isInUse) return waitFor('ControllerActs', 'R731', first, CONTROLLER_HINT)
+  if (!isInUse) return waitFor('ControllerActs', 'R731', first, controllerHint(object.name))
   const then =
     node.ready === 'True'
       ? 'once the node no longer reports the volume in use'
       : 'at the latest six minutes after the node became not ready'
-  return waitFor('ControllerActs', 'R731', `${first} ${then}`, IN_USE_HINT)
+  return waitFor('ControllerActs', 'R731', `${first} ${then}`, inUseHint(node))
 }
 
-const CONTROLLER_HINT =
-  'If nothing happens, look at the log of kube-controller-manager, and at the VolumeAttachment (kubectl describe volumeattachment).'
+function controllerHint(attachment: string): string {
+  return `If nothing happens, look at the log of kube-controller-manager, and at the attachment: ${describeAttachment(attachment)}`
+}
 
 /** What holds back an operation that the table allows. */
 function obstacleTo(context: ClusterContext, { object, uniqueName }: Attached): ClusterBlocked | undefined {
@@ -106,23 +107,21 @@ function obstacleTo(context: ClusterContext, { object, uniqueName }: Attached): 
     return blockedBy(
       'UnresolvedVolume',
       `pod ${namespacedName(held.pod)} on node ${object.node} has a volume that may be this one: ${held.message}`,
-      'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
+      "Use a credential that may read the pod's claim and PersistentVolume, or repair them; then plan again.",
     )
   }
   if (uniqueName === undefined && !isHashName(object.name)) {
     return blockedBy(
       'AttachmentUnclear',
-      `neither its name nor its PersistentVolume shows which volume it is of`,
-      `Look at the attachment: ${describeAttachment(object.name)}.`,
+      `neither the name of VolumeAttachment ${object.name} nor its PersistentVolume shows which volume is attached`,
+      `Look at the attachment: ${describeAttachment(object.name)}`,
     )
   }
   if (context.state.rights.deleteAttachments === false) {
-    return blockedBy('Forbidden', 'this credential may not delete VolumeAttachments', RIGHTS_HINT)
+    return blockedBy('Forbidden', 'this credential may not delete VolumeAttachments', credentialFor('delete'))
   }
   return undefined
 }
-
-const RIGHTS_HINT = 'Use a credential that may delete volumeattachments (--kubeconfig, --context).'
 
 /** C33: a name that Kubernetes made, so that a node that uses the volume would show it. */
 function isHashName(name: string): boolean {

@@ -31,7 +31,7 @@ export function fromMissingNode(context: ClusterContext, attached: Attached, nev
     message: `${BECAUSE[never ?? 'NodeDeleted'] ?? ''}node ${node} does not exist, and no pod wants the volume there`,
     evidence: [
       { what: `node ${node} is not in the list of nodes` },
-      ...(heard === undefined ? [] : [{ what: `kubelet of node ${node} renewed its lease`, since: heard }]),
+      ...(heard === undefined ? [] : [{ what: `the kubelet of node ${node} last renewed its lease`, since: heard }]),
       ...endings(ended),
     ],
     ...(isGiven || (!isControllerAlive(context) && isMachineSilent(context, node)) ? {} : { blocked: mayWrite(node) }),

@@ -1,11 +1,11 @@
 /** What follows from each row of the controller's table (R731), for a node that exists. */
 
 import type { Reason } from '../../codes/codes.ts'
-import type { Evidence } from '../../plan/cluster-plan.ts'
+import type { ClusterBlocked, Evidence } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { blockedBy } from '../context/findings.ts'
-import { kubectl, orName, taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
+import { kubectl, lookAtNode, orName, taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
 import { type DetachRow, MAX_WAIT_FOR_UNMOUNT_MS } from './detach-row.ts'
@@ -17,7 +17,10 @@ export function fromNode(context: ClusterContext, attached: Attached, node: Clus
   if (!isSettled(context, object.createdAt) || !isSettled(context, node.createdAt ?? '')) return settling(attached)
   const isInUse = uniqueName !== undefined && context.actual.isInUse(node.name, uniqueName)
   const { row, evidence, since, ended } = rowOnNode(context, node, uniqueName)
-  return ROWS[row]({ context, node, reason, isInUse, driver: object.attacher, evidence, since }, endings(ended))
+  return ROWS[row](
+    { context, node, reason, isInUse, driver: object.attacher, attachment: object.name, evidence, since },
+    endings(ended),
+  )
 }
 
 interface RowFacts {
@@ -27,16 +30,18 @@ interface RowFacts {
   readonly isInUse: boolean
   /** The attacher. */
   readonly driver: string
+  /** Its name. */
+  readonly attachment: string
   readonly evidence: readonly Evidence[]
   readonly since: string | undefined
 }
 
 /** What follows from each row. */
 const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidence[]) => Verdict>> = {
-  NotInUse: ({ context, node, reason, driver }, evidence) => ({
+  NotInUse: ({ context, node, reason, driver, attachment }, evidence) => ({
     ...{ reason, rule: 'R731', evidence },
     message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}, which does not report the volume in use`,
-    blocked: reportsInUse(context, driver) ? undefined : NOT_REPORTED,
+    blocked: reportsInUse(context, driver) ? undefined : notReported(driver, node.name, attachment),
   }),
   OutOfService: ({ node, reason, isInUse, evidence }) => ({
     reason: reason === 'NotWanted' ? 'OutOfService' : reason,
@@ -50,7 +55,7 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
     blocked: blockedBy(
       'TaintedButReady',
       `node ${node.name} is tainted out-of-service, but its kubelet reports that the node is ready`,
-      `If the machine runs: ${untaintOutOfService(node.name)}. Else wait until the node is not ready.`,
+      `If the machine is off, wait until the node is not ready. If it runs: ${untaintOutOfService(node.name)}`,
     ),
     controllerWould: 'detach the volume, in use or not, because of the taint',
   }),
@@ -59,23 +64,21 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
       'StillInUse',
       'R739',
       `no pod wants the volume on node ${node.name}, which is ready and still reports the volume in use`,
-      IN_USE_HINT,
+      inUseHint(node),
     ),
   SilentTooShort: ({ node, since }) =>
     waitFor(
       'StillInUse',
       'R731',
       `node ${node.name} reports the volume in use, and was heard less than six minutes ago`,
-      IN_USE_HINT,
+      inUseHint(node),
       since === undefined ? undefined : new Date((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS).toISOString(),
     ),
   NodeLost: ({ context, node, reason, evidence }) => ({
     reason: reason === 'NotWanted' ? 'NodeLost' : reason,
     ...{ rule: 'R731', evidence, exception: 'NodeLost', makeSure: machineIsOff(node.name) },
     message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}, which is not ready and silent for more than six minutes; the node last reported the volume in use`,
-    blocked: isGivenAsGone(context, node.name)
-      ? undefined
-      : mayWrite(node.name, `${taintOutOfService(node.name)}, or `),
+    blocked: isGivenAsGone(context, node.name) ? undefined : mayWrite(node.name, taintOutOfService(node.name)),
     controllerWould: 'detach the volume by force now, whether its machine still writes or not',
   }),
   NodeUnknown: ({ node }) =>
@@ -83,19 +86,25 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
       'NodeUnknown',
       'R731',
       `whether node ${node.name} is ready is not known`,
-      `Look at the node (${kubectl('describe', 'node', node.name)}) and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', node.name)}; then: volctl plan --cluster --node-gone ${orName(node.name)}`,
+      `Look at the node (${kubectl('describe', 'node', node.name)}), and start its kubelet. Once its machine is gone for good: ${kubectl('delete', 'node', node.name)}; then: volctl plan --cluster --node-gone ${orName(node.name)}`,
     ),
 }
 
-export const IN_USE_HINT =
-  'If the volume stays in use, run volctl plan on that node: it shows what keeps the volume there.'
+/** A Pod by which volctl could look does not start on a node that is not ready. */
+export function inUseHint({ name, ready }: ClusterNode): string {
+  return ready === 'True'
+    ? `If the volume stays in use, see what keeps it there: ${volctlOn(name, 'plan')}`
+    : lookAtNode(name)
+}
 
 /** A kubelet reports only volumes in use that it takes for attachable (N62): its silence about another driver's shows nothing. */
-const NOT_REPORTED = blockedBy(
-  'UseNotReported',
-  'its driver needs no attachment, or its CSIDriver could not be read: no node reports its volumes in use',
-  'See on the node that the volume is not mounted (volctl status there); then delete the VolumeAttachment with kubectl.',
-)
+function notReported(driver: string, node: string, attachment: string): ClusterBlocked {
+  return blockedBy(
+    'UseNotReported',
+    `driver ${driver} needs no attachment, or its CSIDriver could not be read: no node reports its volumes in use`,
+    `See that the volume is not mounted on the node: ${volctlOn(node, 'status')}; then: ${kubectl('delete', 'volumeattachment', attachment)}`,
+  )
+}
 
 function reportsInUse({ objects }: ClusterContext, driver: string): boolean {
   const found = objects.driver(driver)

@@ -24,10 +24,12 @@ function silence(
     : `Ready of node ${name} is ${ready ?? 'missing'}`
   const evidence: Evidence[] = [
     { what: state, ...defined({ since }) },
-    ...(heartbeat === undefined ? [] : [{ what: `kubelet of node ${name} reported its status`, since: heartbeat }]),
+    ...(heartbeat === undefined
+      ? []
+      : [{ what: `the kubelet of node ${name} last reported its status`, since: heartbeat }]),
     ...(leaseWrittenAt === undefined
       ? []
-      : [{ what: `kubelet of node ${name} renewed its lease`, since: leaseWrittenAt }]),
+      : [{ what: `the kubelet of node ${name} last renewed its lease`, since: leaseWrittenAt }]),
     ...endings(ended),
   ]
   const times = evidence.flatMap((each) => each.since ?? [])

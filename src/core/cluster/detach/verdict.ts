@@ -44,15 +44,17 @@ export function machineIsOff(node: string): string {
   return `that the machine of node ${node} is off, or cannot reach the storage any more`
 }
 
-export function mayWrite(node: string, before = ''): ClusterBlocked {
+/** @param taint another command that does, for a node that exists */
+export function mayWrite(node: string, taint?: string): ClusterBlocked {
+  const gone = `volctl plan --cluster --node-gone ${orName(node)}`
   return blockedBy(
     'MachineMayWrite',
     `the machine of node ${node} may still run and write to the volume`,
-    `Make sure that the machine is off; then: ${before}volctl apply --cluster --node-gone ${orName(node)}`,
+    `Make sure that the machine is off; then${taint === undefined ? ':' : ` run ${taint} or`} ${gone}`,
   )
 }
 
 export function settling({ object }: Attached): Verdict {
-  const message = `VolumeAttachment ${object.name}, or its node, is younger than the settle time: what it is for may not be in every list yet`
+  const message = `VolumeAttachment ${object.name}, or its node, is younger than the settle time: its pod may not be in every list yet`
   return waitFor('Settling', 'S11', message, 'Plan again after the settle time, or give a shorter --settle.')
 }

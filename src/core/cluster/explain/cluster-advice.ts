@@ -6,7 +6,7 @@ import type { ClusterPlan } from '../../plan/cluster-plan.ts'
 import { volctl } from '../../plan/next-steps.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
-import { kubectl, orName } from '../context/kubectl.ts'
+import { kubectl, orName, volctlOn } from '../context/kubectl.ts'
 import type { ClusterTarget } from './cluster-candidates.ts'
 import type { Concern, Scope } from './scope.ts'
 import type { VolumeOnNode } from './volumes-on-nodes.ts'
@@ -84,7 +84,7 @@ function onTheNode(context: ClusterContext, { target, volumes }: Scope): Advice[
   const { node, persistentVolume, pods } = there
   if (nodeOf(context, node)?.ready !== 'True')
     return [
-      { text: `What is mounted there only the node shows, and it is not ready: ${kubectl('describe', 'node', node)}` },
+      { text: `Only the node shows what is mounted there, and it is not ready: ${kubectl('describe', 'node', node)}` },
     ]
   const [pod] = pods
   const what =
@@ -97,7 +97,7 @@ function onTheNode(context: ClusterContext, { target, volumes }: Scope): Advice[
           : `pod/${orName(namespacedName(pod))}`
   return [
     {
-      text: `What is mounted, and who holds it, only the node shows: kubectl volctl on ${orName(node)} explain ${what}`,
+      text: `Only the node shows what is mounted, and who holds it: ${volctlOn(node, 'explain', what)}`,
     },
   ]
 }

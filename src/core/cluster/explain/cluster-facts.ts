@@ -1,6 +1,7 @@
 /** What an object of a cluster is, and where that was learned. */
 
 import type { Fact } from '../../explain/explanation.ts'
+import { count } from '../../lang/count.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { attacherLease } from '../context/drivers.ts'
@@ -149,7 +150,7 @@ function nodeRows(context: ClusterContext, name: string): readonly Row[] {
 }
 
 function attachedText(objects: number, confirmed: number): string {
-  return `${objects} VolumeAttachments, ${confirmed} in volumesAttached`
+  return `${count(objects, 'VolumeAttachment')}, ${confirmed} in volumesAttached`
 }
 
 function driverRows(context: ClusterContext, name: string): readonly Row[] {
@@ -166,11 +167,11 @@ function driverRows(context: ClusterContext, name: string): readonly Row[] {
         : found.reason
   return [
     ['CSIDriver', object],
-    ['Nodes', `registered on ${nodes.length} of ${state.nodes.length}`, 'CSINodes'],
+    ['Nodes', `registered on ${nodes.length} of ${count(state.nodes.length, 'node')}`, 'CSINodes'],
     ['Attacher', lease && `lease ${lease.name}, renewed ${lease.renewTime ?? 'at an unknown time'}`],
     [
       'Attached',
-      `${own.length} VolumeAttachments, ${own.filter((each) => each.object.attached === true).length} attached`,
+      `${count(own.length, 'VolumeAttachment')}, ${own.filter((each) => each.object.attached === true).length} attached`,
     ],
     ['PVs', state.volumes.filter(({ driver }) => driver === name).length],
   ]

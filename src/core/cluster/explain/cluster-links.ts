@@ -1,12 +1,12 @@
 /** The chain of a volume on a node: pods, claim, PersistentVolume, VolumeAttachment, node, driver. */
 
-import { firstFew } from '../../lang/first-few.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { FleetRow } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { readinessOf } from '../context/readiness.ts'
+import { nodesText } from '../context/words.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import type { ClusterLink } from './cluster-explanation.ts'
 import { driverLink } from './driver-link.ts'
@@ -95,7 +95,8 @@ function attachmentLinks(context: ClusterContext, on: VolumeOnNode): ClusterLink
   const name = attachmentName(handle, driver, node)
   const isWanted = want !== undefined && want.pods.length > 0
   const others = context.actual.nodesWith(on.uniqueName ?? '').filter((each) => each !== node)
-  const elsewhere = others.length === 0 ? '' : `; node ${firstFew(others, 2, 'and ').join(', ')} has the volume`
+  const elsewhere =
+    others.length === 0 ? '' : `; ${nodesText(others, 2)} ${others.length === 1 ? 'has' : 'have'} the volume`
   const found = context.objects.attachment(name)
   if (found.state === 'Unknown')
     return [{ kind: 'VolumeAttachment', name, state: 'unknown', says: `${found.reason}${elsewhere}` }]
@@ -110,7 +111,7 @@ function attachmentLink({ actual }: ClusterContext, on: VolumeOnNode, { object, 
   const says = [
     attached === true ? 'attached' : 'not attached',
     ...(attached === true && !isConfirmed ? ['volumesAttached of the node does not list it'] : []),
-    ...(isNeeded(on) ? [] : ['no pod there wants it']),
+    ...(isNeeded(on) ? [] : ['no pod there wants the volume']),
     ...(error === undefined ? [] : [error]),
     ...(unclear === undefined ? [] : [unclear]),
   ].join('; ')
@@ -132,7 +133,7 @@ function nodeLink(context: ClusterContext, on: VolumeOnNode, fleet: readonly Fle
   const { outOfService, managed, deletedAt } = found.object
   const { ready, since, isStale } = readinessOf(context, found.object)
   const state = isStale
-    ? `its kubelet is silent since ${since ?? 'an unknown time'}`
+    ? `the kubelet is silent since ${since ?? 'an unknown time'}`
     : ready === 'True'
       ? 'ready'
       : `Ready is ${ready ?? 'missing'} since ${since ?? 'an unknown time'}`

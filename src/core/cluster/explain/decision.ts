@@ -33,13 +33,13 @@ function byAttachment({ attached }: VolumeOnNode): ClusterDecision | undefined {
 }
 
 const HELD: Readonly<Record<NotAttachedFor, { readonly why: string; readonly rule: string }>> = {
-  NotAttachable: { why: 'its driver needs no attachment', rule: 'C35' },
-  AttachabilityUnknown: { why: 'whether its driver needs an attachment could not be read', rule: 'S3' },
+  NotAttachable: { why: 'the driver needs no attachment', rule: 'C35' },
+  AttachabilityUnknown: { why: 'whether the driver needs an attachment could not be read', rule: 'S3' },
   NotMigrated: { why: 'the kubelet of the node mounts the in-tree volume itself', rule: 'R150' },
-  Unusable: { why: 'the pod cannot use it', rule: 'R709' },
+  Unusable: { why: 'the pod cannot use the volume', rule: 'R709' },
   NotManaged: { why: 'the controller does not manage the node', rule: 'R702' },
   TerminatedKept: { why: 'the node keeps the volumes of pods that have ended', rule: 'R710' },
-  DuplicateObject: { why: 'the list has two pods of its name', rule: 'S3' },
+  DuplicateObject: { why: 'the list has two pods of this name', rule: 'S3' },
 }
 
 function byPods(context: ClusterContext, on: VolumeOnNode): ClusterDecision | undefined {
@@ -48,10 +48,11 @@ function byPods(context: ClusterContext, on: VolumeOnNode): ClusterDecision | un
   if (want !== undefined && want.pods.length > 0) {
     const who = `${podsText(want.pods)} on node ${want.node}`
     const isThere = attached.length > 0 || context.actual.isConfirmed(want.node, uniqueName)
-    if (isThere) return { why: `the volume stays attached: ${who} has it in its spec`, rule: 'R706' }
+    if (isThere)
+      return { why: `the volume stays attached: ${who} ${hasOrHave(want.pods)} it in the spec`, rule: 'R706' }
     if (context.actual.nodesWith(uniqueName).length > 0 && want.volume.exclusive)
-      return { why: `${who} wants the volume, and another node still has it`, rule: 'R742' }
-    return { why: `${who} wants the volume, and it is not shown who has it`, rule: 'R714' }
+      return { why: `${who} ${wantOrWants(want.pods)} the volume, and another node still has it`, rule: 'R742' }
+    return { why: `${who} ${wantOrWants(want.pods)} the volume, and which node has it is not known`, rule: 'R714' }
   }
   const [other] = want?.others ?? []
   if (other !== undefined) {
@@ -64,8 +65,11 @@ function byPods(context: ClusterContext, on: VolumeOnNode): ClusterDecision | un
   if (node === undefined) {
     return { why: `nothing is attached before the scheduler has chosen a node for ${podsText(pods)}`, rule: 'R706' }
   }
-  return attached.length > 0 ? undefined : { why: `${podsText(pods)} has ended, and wants nothing`, rule: 'R707' }
+  return attached.length > 0 ? undefined : { why: `${podsText(pods)} ${hasOrHave(pods)} ended`, rule: 'R707' }
 }
+
+const hasOrHave = (pods: readonly ClusterPod[]): string => (pods.length === 1 ? 'has' : 'have')
+const wantOrWants = (pods: readonly ClusterPod[]): string => (pods.length === 1 ? 'wants' : 'want')
 
 function podsText(pods: readonly ClusterPod[]): string {
   return `pod ${firstFew(pods.map(namespacedName), 1, 'and ').join(' ')}`
@@ -74,21 +78,21 @@ function podsText(pods: readonly ClusterPod[]): string {
 function unwanted(context: ClusterContext, { node, uniqueName, attached }: VolumeOnNode): ClusterDecision {
   const { actual, objects } = context
   const [first] = attached
-  if (node === undefined) return { why: 'nothing: no pod wants the volume, and no node has it', rule: 'R706' }
+  if (node === undefined) return { why: 'no pod wants the volume, and no node has it', rule: 'R706' }
   if (!DETACH_LISTS.every((list) => objects.isWhole(list))) {
     const why = 'nothing is detached: not all pods, nodes and VolumeAttachments could be read'
     return { why, rule: 'S3' }
   }
   if (first !== undefined) {
     if (nodeOf(context, node)?.managed === false)
-      return { why: `nothing: ${HELD.NotManaged.why} ${node}`, rule: HELD.NotManaged.rule }
-    return { why: `no pod on node ${node} wants the volume, and the plan leaves it as it is`, rule: 'R731' }
+      return { why: `${HELD.NotManaged.why}: node ${node}`, rule: HELD.NotManaged.rule }
+    return { why: `no pod on node ${node} wants the volume, and the plan leaves the volume as it is`, rule: 'R731' }
   }
   if (uniqueName !== undefined && actual.isInUse(node, uniqueName))
-    return { why: `node ${node} reports the volume in use, and it has no VolumeAttachment`, rule: 'R716' }
+    return { why: `node ${node} reports the volume in use, and the volume has no VolumeAttachment there`, rule: 'R716' }
   if (uniqueName !== undefined && actual.isConfirmed(node, uniqueName))
     return { why: `only the status of node ${node} says that the volume is attached`, rule: 'R714' }
-  return { why: 'nothing: no pod wants the volume there, and it is not attached', rule: 'R706' }
+  return { why: 'no pod wants the volume there, and it is not attached', rule: 'R706' }
 }
 
 /** What of a concern is about this volume on this node alone. */

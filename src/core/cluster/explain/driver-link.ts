@@ -1,5 +1,6 @@
 /** The last link of a chain: the driver, its registration on the node, and its external attacher. */
 
+import { count } from '../../lang/count.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { nodeOf } from '../context/cluster-context.ts'
 import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
@@ -10,7 +11,7 @@ export function driverLink(context: ClusterContext, { volume, attached, node }: 
   const name = volume?.driver ?? attached[0]?.object.attacher
   if (name === undefined || name === '') return []
   if (isDriverGone(context, name)) {
-    return [{ kind: 'Driver', name, state: 'bad', says: 'no CSIDriver, CSINode or attacher knows it' }]
+    return [{ kind: 'Driver', name, state: 'bad', says: 'no CSIDriver, CSINode or attacher knows the driver' }]
   }
   const registered = node === undefined ? undefined : registrationOn(context, name, node)
   const attacher = attacherState(context, name)
@@ -23,8 +24,8 @@ export function driverLink(context: ClusterContext, { volume, attached, node }: 
 /** The words for its CSIDriver; nothing where that is as usual. */
 function objectState({ objects }: ClusterContext, name: string): string | undefined {
   const found = objects.driver(name)
-  if (found.state === 'Unknown') return `its CSIDriver ${found.reason}`
-  if (found.state === 'Absent') return 'it has no CSIDriver'
+  if (found.state === 'Unknown') return `the CSIDriver ${found.reason}`
+  if (found.state === 'Absent') return 'no CSIDriver'
   return found.object.attachRequired === false ? 'needs no attachment' : undefined
 }
 
@@ -38,18 +39,20 @@ interface Word {
 function registrationOn(context: ClusterContext, name: string, node: string): Word | undefined {
   const found = nodeOf(context, node)
   if (found === undefined) return undefined
-  if (found.csi.state === 'unknown') return { says: `the CSINode of ${node} was not read`, isUnknown: true }
+  if (found.csi.state === 'unknown') return { says: `the CSINode of node ${node} was not read`, isUnknown: true }
   const own = found.csi.state === 'known' ? found.csi.drivers.find((each) => each.name === name) : undefined
   if (own === undefined) return { says: `not registered on node ${node}`, isBad: true }
-  return { says: own.limit === undefined ? 'registered there' : `registered there, for ${own.limit} volumes at most` }
+  return {
+    says: own.limit === undefined ? 'registered there' : `registered there, for at most ${count(own.limit, 'volume')}`,
+  }
 }
 
 /** A driver whose attacher elects no leader has no lease. */
 function attacherState(context: ClusterContext, name: string): Word & { readonly isBad: boolean } {
   const lease = attacherLease(context, name)
-  if (lease === undefined) return { says: 'no lease shows its attacher', isBad: false }
+  if (lease === undefined) return { says: 'no lease shows an external attacher', isBad: false }
   const at = lease.renewTime ?? 'an unknown time'
   return isStale(context, lease)
-    ? { says: `its attacher is silent since ${at}`, isBad: true }
-    : { says: `its attacher renewed its lease at ${at}`, isBad: false }
+    ? { says: `the external attacher is silent since ${at}`, isBad: true }
+    : { says: `the external attacher renewed its lease at ${at}`, isBad: false }
 }

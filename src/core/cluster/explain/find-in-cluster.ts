@@ -3,6 +3,7 @@ import { VolctlError } from '../../errors/errors.ts'
 import { splitPrefix } from '../../explain/kinds.ts'
 import { AmbiguousThing, matching } from '../../explain/match-name.ts'
 import { nearCandidates } from '../../explain/near-candidates.ts'
+import { count } from '../../lang/count.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterResource } from '../model/cluster-state.ts'
 import type { ClusterCandidate, ClusterTarget } from './cluster-candidates.ts'
@@ -46,12 +47,12 @@ function notFound(context: ClusterContext, candidates: readonly ClusterCandidate
   const { kind } = splitPrefix(what)
   if (kind === 'Device' || kind === 'Mount' || kind === 'Path' || what.startsWith('/')) return ofNode(what)
   const searched = [
-    `${state.nodes.length} nodes`,
-    `${state.pods.length} pods with volumes that can be attached`,
-    `${state.claims.length} claims`,
-    `${state.volumes.length} PersistentVolumes`,
-    `${state.attachments.length} VolumeAttachments`,
-    `${state.drivers.length} drivers`,
+    count(state.nodes.length, 'node'),
+    `${count(state.pods.length, 'pod')} with volumes that can be attached`,
+    count(state.claims.length, 'claim'),
+    count(state.volumes.length, 'PersistentVolume'),
+    count(state.attachments.length, 'VolumeAttachment'),
+    count(state.drivers.length, 'driver'),
   ]
   const unread = (Object.keys(state.lists) as ClusterResource[]).filter((list) => !objects.isWhole(list))
   const caveat = unread.length === 0 ? '' : `; not all ${unread.join(', ')} could be read`
@@ -63,7 +64,7 @@ function notFound(context: ClusterContext, candidates: readonly ClusterCandidate
       hint:
         near.length > 0
           ? `Did you mean ${near.join(', ')}?`
-          : 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, node/NAME, driver/NAME, the name of a VolumeAttachment, or a volume handle. Volumes that are never attached only their node knows: kubectl volctl on NODE explain WHAT',
+          : 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, node/NAME, driver/NAME, the name of a VolumeAttachment, or a volume handle. Only their node knows volumes that are never attached: kubectl volctl on NODE explain WHAT',
     },
   )
 }

@@ -11,6 +11,8 @@ export function foundOnNode(fleet: readonly FleetRow[], node: string, uniqueName
     return [`its snapshot shows the volume ${first.how} at ${first.path}${more}`]
   }
   return [
-    row.says === 'free' ? 'its snapshot shows nothing of the volume' : 'its snapshot does not show that it is free',
+    row.says === 'free'
+      ? 'its snapshot shows nothing of the volume'
+      : 'its snapshot does not show that the volume is free',
   ]
 }

@@ -10,7 +10,7 @@ import type { VolumeOnNode } from './volumes-on-nodes.ts'
 export function quietVerdict(context: ClusterContext, { target, volumes }: Scope, complete: boolean): Verdict {
   const lost = volumes.find(({ unresolved, pods }) => unresolved !== undefined && pods.some((pod) => !pod.terminated))
   if (lost?.unresolved !== undefined) {
-    return { state: 'problem', message: `a pod names a volume that is not to be found: ${lost.unresolved.message}` }
+    return { state: 'problem', message: `a pod refers to a volume that was not found: ${lost.unresolved.message}` }
   }
   const lacking = volumes.find((each) => isLacking(context, each))
   if (lacking !== undefined && complete) {
@@ -38,20 +38,22 @@ function messageOf(context: ClusterContext, target: ClusterTarget, volumes: read
     if (pod.node === undefined) return 'the pod waits for a node; nothing is attached for it before'
   }
   const states = volumes.map((each) => stateOf(context, each))
-  const [first = 'it has no volume that can be attached'] = states
-  if (new Set(states).size === 1) return volumes.length === 1 ? first : `of all ${volumes.length} volumes: ${first}`
+  const [first = 'there is no volume that can be attached'] = states
+  if (new Set(states).size === 1)
+    return volumes.length === 1 ? first : `each of the ${volumes.length} volumes: ${first}`
   if (states.length === 0) {
-    if (target.kind === 'Node') return 'no volume is attached to it, or wanted there'
-    return target.kind === 'Driver' ? 'no volume of it is attached or wanted' : first
+    if (target.kind === 'Node') return 'no volume is attached to the node, or wanted there'
+    return target.kind === 'Driver' ? 'no volume of the driver is attached or wanted' : first
   }
-  return `all ${volumes.length} are as the controller leaves them`
+  return `all ${volumes.length} volumes are as the controller leaves them`
 }
 
 function stateOf({ actual }: ClusterContext, { node, want, uniqueName, attached, pods }: VolumeOnNode): string {
   const isThere = attached.length > 0 || (node !== undefined && actual.isConfirmed(node, uniqueName ?? ''))
-  if (want !== undefined && want.pods.length > 0) return 'a pod wants it, and it is attached'
-  if (pods.length > 0 && node === undefined) return 'its pod waits for a node'
-  if (want !== undefined) return isThere ? 'it stays attached as long as its pods have it' : 'nothing is to be attached'
-  if (isThere) return 'no pod wants it, and the plan leaves it as it is'
-  return 'no pod wants it, and it is attached to no node'
+  if (want !== undefined && want.pods.length > 0) return 'a pod wants the volume, and it is attached'
+  if (pods.length > 0 && node === undefined) return 'the pod waits for a node'
+  if (want !== undefined)
+    return isThere ? 'the volume stays attached as long as its pods have it' : 'nothing is to be attached'
+  if (isThere) return 'no pod wants the volume, and the plan leaves it as it is'
+  return 'no pod wants the volume, and it is attached to no node'
 }

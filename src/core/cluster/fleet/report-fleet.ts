@@ -4,8 +4,10 @@ import { firstFew } from '../../lang/first-few.ts'
 import type { FleetRow } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import type { ClusterFindings } from '../context/findings.ts'
+import { volctlOn } from '../context/kubectl.ts'
 import { readinessOf } from '../context/readiness.ts'
 import { shaped } from '../context/shaped.ts'
+import { nodesText } from '../context/words.ts'
 import { volumeLabel } from '../model/known-volume.ts'
 import { timeOf } from '../model/times.ts'
 import type { JoinedFleet } from './join-fleet.ts'
@@ -20,7 +22,7 @@ export function reportFleet(
   rows: readonly FleetRow[],
 ): void {
   for (const { source, why } of defects.slice(0, MOST_OF_A_KIND)) {
-    const text = shaped`snapshot ${source} is left out, and its node counts as one without: ${why}`
+    const text = shaped`snapshot ${source} is left out, and its node counts as one without a snapshot: ${why}`
     findings.incomplete('NodeSnapshotUnreadable', text, {}, AGAIN)
   }
   for (const { source, node, why } of joined.refused) {
@@ -29,7 +31,7 @@ export function reportFleet(
       'SnapshotElsewhere',
       text,
       { nodes: [node] },
-      'Check that the snapshots and --context are of one cluster.',
+      'Check that the snapshots and --context are of the same cluster.',
     )
   }
   for (const { ledger, provesNothing: why } of joined.witnesses) {
@@ -47,7 +49,7 @@ export function reportFleet(
 
 /** All stand in `fleet.unusable`. */
 const MOST_OF_A_KIND = 100
-const AGAIN = 'Take it again: kubectl volctl on NODE snapshot -o FILE'
+const AGAIN = 'Take the snapshot again: kubectl volctl on NODE snapshot -o FILE'
 
 function reportWithout({ state }: ClusterContext, findings: ClusterFindings, joined: JoinedFleet): void {
   const nodes = state.nodes.flatMap(({ name }) => (joined.witness(name) === undefined ? [name] : [])).toSorted()
@@ -76,11 +78,11 @@ function reportFree(context: ClusterContext, findings: ClusterFindings, joined: 
   findings.problem(
     'warning',
     'ProvenFree',
-    shaped`node ${node} reports ${volumeLabel(volume)} in use, no pod wants it there, and the snapshot of the node of ${captured} shows nothing of it: VolumeAttachment ${attachment} can go`,
+    shaped`node ${node} reports volume ${volumeLabel(volume)} in use, no pod wants it there, and the snapshot of the node of ${captured} shows nothing of the volume: VolumeAttachment ${attachment} can go`,
     { nodes: [node], volume, attachment },
     isReady
       ? `Restart the kubelet of node ${node}: it reports its volumes again, and the controller detaches.`
-      : `Start the kubelet of node ${node}: it reports its volumes again. Or run volctl apply on that node while its kubelet is stopped.`,
+      : `Start the kubelet of node ${node}: it reports its volumes again. Or run volctl apply on the node while the kubelet is stopped.`,
   )
 }
 
@@ -94,13 +96,13 @@ function reportNotAttached(context: ClusterContext, findings: ClusterFindings, r
   if (known?.attachability !== 'attachable') return
   const elsewhere = context.actual.nodesWith(uniqueName).filter((each) => each !== node)
   const isTaken = known.exclusive && elsewhere.length > 0
-  const also = isTaken ? `, and attached to ${firstFew(elsewhere, MOST_NODES, 'and ').join(', ')}` : ''
+  const also = isTaken ? `, and attached to ${nodesText(elsewhere)}` : ''
   findings.problem(
     isTaken ? 'error' : 'warning',
     'MountedNotAttached',
-    shaped`the snapshot of node ${node} shows ${volumeLabel(volume)} at ${found[0]?.path ?? ''}, and the API shows it neither attached nor in use there${also}`,
+    shaped`the snapshot of node ${node} shows volume ${volumeLabel(volume)} at ${found[0]?.path ?? ''}, and the API shows the volume neither attached nor in use there${also}`,
     { nodes: [node, ...elsewhere], volume },
-    `Take the snapshot of node ${node} again; if it still shows the volume, run volctl plan on that node.`,
+    `Take the snapshot of node ${node} again. If it still shows the volume: ${volctlOn(node, 'plan')}`,
   )
 }
 
@@ -128,11 +130,11 @@ function reportSeveral(
     findings.problem(
       mayHaveMoved ? 'warning' : 'error',
       'MountedOnSeveral',
-      shaped`${volumeLabel(first.volume)} may be on one node only, and is mounted or staged on ${nodes.length}: ${firstFew(nodes, MOST_NODES, 'and ').join(', ')}`,
+      shaped`volume ${volumeLabel(first.volume)} may be on one node only, and is mounted or staged on ${nodesText(nodes)}`,
       { nodes, volume: first.volume },
       mayHaveMoved
-        ? 'It may have moved between the snapshots: take them again.'
-        : 'Find out which node may have it, and end its pods on the others, before anything else.',
+        ? 'The volume may have moved between the snapshots: take them again.'
+        : 'Before anything else, find out which node may have the volume, and end its pods on the other nodes.',
     )
   }
 }

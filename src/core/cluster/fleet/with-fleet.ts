@@ -7,6 +7,7 @@ import { firstFew } from '../../lang/first-few.ts'
 import type { ClusterBlocked, ClusterOperation, ClusterPlan, FleetRow, PlanFleet } from '../../plan/cluster-plan.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { blockedBy, ClusterFindings } from '../context/findings.ts'
+import { volctlOn } from '../context/kubectl.ts'
 import { JoinedFleet, type Testimony } from './join-fleet.ts'
 import type { FleetLedger } from './read-fleet.ts'
 import { reportFleet } from './report-fleet.ts'
@@ -102,14 +103,17 @@ function obstacleBy({ says, volumes, witness }: Testimony, node: string): Cluste
   const { capturedAt } = witness.ledger
   const found = volumes.flatMap((each) => each.found)
   const paths = firstFew([...new Set(found.map(({ path }) => path))], MOST_PATHS, 'and ').join(', ')
-  const next = `Run volctl plan on node ${node}: it shows what keeps the volume there. Then take its snapshot again.`
+  const next = `See what keeps the volume there: ${volctlOn(node, 'plan')}; then take the snapshot of the node again.`
   if (volumes.every(({ uniqueName }) => uniqueName === undefined)) {
-    const message = `the snapshot of node ${node} of ${capturedAt} shows something that may be it (${volumes[0]?.identity}): ${paths}`
+    const message = `the snapshot of node ${node} of ${capturedAt} shows something that may be the volume (${volumes[0]?.identity}): ${paths}`
     return blockedBy('UnidentifiedOnNode', message, next)
   }
   const dead = found.find((each) => each.dead !== undefined)
   const how = dead === undefined ? '' : ` (${dead.path} does not answer: ${dead.dead})`
-  const what = says === 'there' ? `shows it ${wordsOf(found)}` : 'shows records of it, and nothing that it is gone'
+  const what =
+    says === 'there'
+      ? `shows the volume ${wordsOf(found)}`
+      : 'has records of the volume, and nothing shows that it is gone'
   const message = `the snapshot of node ${node} of ${capturedAt} ${what}: ${paths}${how}`
   return blockedBy('MountedOnNode', message, next)
 }

@@ -8,6 +8,7 @@
  *   3. D > 10, and D is more than a fifth of A.
  * Lifted by --accept-outage D. Filters do not change D: the sign stays the same, however little is to be done of it.
  */
+import { count } from '../../lang/count.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { nodeOf } from '../context/cluster-context.ts'
@@ -43,7 +44,7 @@ export function outageCounts(context: ClusterContext, detaches: number): OutageC
 /** Why the API server seems to have lost pods; undefined: it does not. */
 export function suspicion({ pods, attachments, inUse, inUseWithoutPod, detaches }: OutageCounts): string | undefined {
   if (detaches === 0) return undefined
-  if (pods === 0 && inUse > 0) return `the API lists no pod, but nodes report ${inUse} volumes in use`
+  if (pods === 0 && inUse > 0) return `the API lists no pod, but nodes report ${count(inUse, 'volume')} in use`
   if (inUseWithoutPod > FEW && inUseWithoutPod > inUse * MOST_WITHOUT_POD) {
     return `of ${inUse} volumes that nodes report in use, no pod wants ${inUseWithoutPod}: the API may have lost pods`
   }

@@ -12,25 +12,25 @@ import { podsGiven } from './given-pods.ts'
 
 export function reportUnmatchedNames(context: ClusterContext, findings: ClusterFindings): void {
   const { nodes = [], namespaces = [], volumes = [], nodeGone = [], goneBefore = [] } = context.options
-  const warn = (flag: string, given: readonly string[], known: () => Iterable<string>, hint: string): void => {
+  const warn = ({ flag, kind, hint }: Named, given: readonly string[], known: () => Iterable<string>): void => {
     if (given.length === 0) return
     const names = new Set(known())
     for (const each of given.filter((name) => !names.has(name))) {
       findings.problem(
         'warning',
         'NothingNamed',
-        plain(`--${flag} ${each} matches nothing in this cluster`),
+        plain(`--${flag} ${each} matches no ${kind} in this cluster`),
         {},
         `${didYouMean(each, names)}${hint}`,
       )
     }
   }
   const nodeNames = (): Iterable<string> => namesOfNodes(context)
-  warn('node', nodes, nodeNames, NODE_HINT)
+  warn(NODE, nodes, nodeNames)
   const stillNamed = nodeGone.filter((name) => !goneBefore.includes(name))
-  warn('node-gone', stillNamed, () => namesOfAnyNode(context.state), GONE_HINT)
-  warn('namespace', namespaces, () => namesOfNamespaces(context), 'Compare kubectl get namespaces.')
-  warn('volume', volumes, () => namesOfVolumes(context), VOLUME_HINT)
+  warn(NODE_GONE, stillNamed, () => namesOfAnyNode(context.state))
+  warn(NAMESPACE, namespaces, () => namesOfNamespaces(context))
+  warn(VOLUME, volumes, () => namesOfVolumes(context))
   reportPods(context, findings)
   reportPresentNodes(context, findings, nodeGone)
   for (const name of goneBefore) {
@@ -39,10 +39,28 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
   }
 }
 
-const NODE_HINT = 'Give the name as kubectl get nodes, or the plan, shows it.'
-const GONE_HINT =
-  'Check the name. If it is right, nothing of the node is left: leave out the flag, or give --ignore-not-found.'
-const VOLUME_HINT = 'Give the PersistentVolume, NAMESPACE/CLAIM, or the volume handle.'
+interface Named {
+  readonly flag: string
+  readonly kind: string
+  readonly hint: string
+}
+
+const NODE: Named = { flag: 'node', kind: 'node', hint: 'List the nodes: kubectl get nodes' }
+const NODE_GONE: Named = {
+  flag: 'node-gone',
+  kind: 'node',
+  hint: 'Check the name. If it is right, nothing of the node is left: leave out the flag, or give --ignore-not-found.',
+}
+const NAMESPACE: Named = {
+  flag: 'namespace',
+  kind: 'pod or claim with a volume',
+  hint: 'List the namespaces: kubectl get namespaces',
+}
+const VOLUME: Named = {
+  flag: 'volume',
+  kind: 'volume',
+  hint: 'Give the PersistentVolume, NAMESPACE/CLAIM, or the volume handle.',
+}
 const POD_HINT = 'Give NAMESPACE/NAME of a pod with a volume that can be attached.'
 
 function reportPods(context: ClusterContext, findings: ClusterFindings): void {

@@ -2,17 +2,13 @@
 import { migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'
 import { isOutOfService } from '../../desired/node-status.ts'
 import { defined } from '../../lang/defined.ts'
+import { KEEPS_TERMINATED, MANAGED } from '../../model/annotations.ts'
 import type { CsiDriver, Lease } from '../../model/objects.ts'
 import type { ClusterDriver, ClusterNode, LeaseEvidence, NodeDriver } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
 import { lastWritten } from './controller-writes.ts'
 import type { ReceivedCsiNode, ReceivedNode } from './received.ts'
 import { SharedTexts } from './shared-texts.ts'
-
-/** R702. */
-const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
-/** R710. */
-const KEEPS_TERMINATED = 'volumes.kubernetes.io/keep-terminated-pod-volumes'
 
 /** The node without what other lists say of it. */
 export function nodeRecord({ metadata, spec, status }: ReceivedNode, texts = new SharedTexts()): ClusterNode {

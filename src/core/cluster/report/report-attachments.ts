@@ -12,6 +12,7 @@ import { isDriverGone } from '../context/drivers.ts'
 import type { ClusterFindings } from '../context/findings.ts'
 import { describeAttachment, kubectl, orName } from '../context/kubectl.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
+import { heldBy, nodesText } from '../context/words.ts'
 import { hasCaret } from '../detach/whose-work.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
@@ -54,14 +55,14 @@ function aboutOf({ actual }: ClusterContext, attached: Attached): ClusterAbout {
 function unclear(_: ClusterContext, { object: { name, node }, unclear: why }: Attached): Oddity | undefined {
   if (why === undefined) return undefined
   const text = shaped`VolumeAttachment ${name} on node ${node} is left as it is: ${why}`
-  return { code: 'AttachmentUnclear', text, hint: `Look at the attachment: ${describeAttachment(name)}.` }
+  return { code: 'AttachmentUnclear', text, hint: `Look at the attachment: ${describeAttachment(name)}` }
 }
 
 function withoutVolume(_: ClusterContext, { object, persistentVolume }: Attached): Oddity | undefined {
   if (persistentVolume !== 'absent') return undefined
   const { name, node, persistentVolume: volume = '' } = object
   const text = shaped`VolumeAttachment ${name} keeps PersistentVolume ${volume}, which does not exist, attached to node ${node}`
-  const hint = `Find the volume in the storage system. Look at the attachment: ${describeAttachment(name)}.`
+  const hint = `Find the volume in the storage system. Look at the attachment: ${describeAttachment(name)}`
   return { code: 'AttachmentWithoutVolume', text, hint }
 }
 
@@ -71,12 +72,12 @@ function inline({ desired }: ClusterContext, { object, persistentVolume, uniqueN
   const isWanted = uniqueName !== undefined && desired.on(node, uniqueName) !== undefined
   if (persistentVolume !== 'none' || isWanted) return undefined
   const text = shaped`VolumeAttachment ${name} on node ${node} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it`
-  return { code: 'AttachmentInline', text, hint: `Look at the attachment: ${describeAttachment(name)}.` }
+  return { code: 'AttachmentInline', text, hint: `Look at the attachment: ${describeAttachment(name)}` }
 }
 
 function withoutNode(context: ClusterContext, { object: { name, node } }: Attached): Oddity | undefined {
   if (context.objects.node(node).state !== 'Absent') return undefined
-  const order = `make sure that the machine is off, then: volctl plan --cluster --node-gone ${orName(node)}`
+  const order = `make sure that the machine is off; then: volctl plan --cluster --node-gone ${orName(node)}`
   return {
     code: 'AttachmentWithoutNode',
     text: shaped`VolumeAttachment ${name} names node ${node}, which does not exist`,
@@ -93,18 +94,20 @@ function wrongName(
   if (isNamedRight !== false || why !== undefined) return undefined
   const text = shaped`the name of VolumeAttachment ${name} is not the one that follows from its volume and node ${node}: the controller never deletes it`
   const who = kubectl('get', 'volumeattachment', name, '-o', 'yaml', '--show-managed-fields')
-  return { code: 'AttachmentNameWrong', text, hint: `Find out who created it: ${who}.` }
+  return { code: 'AttachmentNameWrong', text, hint: `Find out who created the attachment: ${who}` }
 }
 
 function caret(_: ClusterContext, attached: Attached): Oddity | undefined {
   if (!hasCaret(attached)) return undefined
   const { name, node } = attached.object
   const text = shaped`the handle of the volume of VolumeAttachment ${name} on node ${node} contains ^: the controller attaches it, and can never detach it`
-  return { code: 'HandleWithCaret', text, hint: 'Once no pod wants the volume, volctl apply --cluster detaches it.' }
+  return { code: 'HandleWithCaret', text, hint: DETACHES }
 }
 
+const DETACHES = 'Once no pod wants the volume, volctl detaches it: volctl plan --cluster'
+
 function attacherLog(attacher: string): string {
-  return `Look at the log of the attacher of ${attacher}, and at the volume in the storage system.`
+  return `Look at the log of the external attacher of driver ${attacher}, and at the volume in the storage system.`
 }
 
 /** A driver that is gone is reported once, for all. */
@@ -117,8 +120,7 @@ function deleting(context: ClusterContext, { object }: Attached): Oddity | undef
     return { severity: 'error', code: 'DetachFailed', text, hint }
   }
   if (!isSettled(context, deletedAt) || isDriverGone(context, attacher)) return undefined
-  const held = finalizers?.join(', ') || 'no finalizer'
-  const text = shaped`VolumeAttachment ${name} on node ${node} is being deleted since ${deletedAt}, held by ${held}`
+  const text = shaped`VolumeAttachment ${name} on node ${node} is being deleted since ${deletedAt}${heldBy(finalizers)}`
   return { code: 'AttachmentDeleting', text, hint }
 }
 
@@ -147,11 +149,9 @@ function reportTwice({ known, actual }: ClusterContext, findings: ClusterFinding
     findings.problem(
       'error',
       'AttachedTwice',
-      shaped`${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodes.length}: ${nodes.slice(0, MOST_NODES).join(', ')}`,
+      shaped`volume ${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodesText(nodes)}`,
       { volume: ref, nodes, ...defined({ claim: ref.claim, driver: ref.driver }) },
-      'Find out on which of them it is mounted (volctl status there), before anything else; then end its pods on the others.',
+      'Before anything else, find out where the volume is mounted (kubectl volctl on NODE status); then end its pods on the other nodes.',
     )
   }
 }
-
-const MOST_NODES = 5

@@ -1,5 +1,6 @@
 /** Drivers that are gone, and external attachers that do not run (N59). */
 
+import { count } from '../../lang/count.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
 import type { ClusterFindings } from '../context/findings.ts'
@@ -24,11 +25,11 @@ export function isPending({
   return attached !== true || deletedAt !== undefined
 }
 
-function reportGone(findings: ClusterFindings, driver: string, count: number): void {
+function reportGone(findings: ClusterFindings, driver: string, left: number): void {
   findings.problem(
     'warning',
     'DriverRemoved',
-    shaped`no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach the VolumeAttachments that are left of it: ${count}`,
+    shaped`no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(left, 'VolumeAttachment')}`,
     { driver },
     'Install the driver again. Or, once the storage system has detached the volumes: volctl plan --cluster --strip-finalizers',
   )
@@ -41,8 +42,8 @@ function reportSilent(context: ClusterContext, findings: ClusterFindings, driver
   findings.problem(
     'error',
     'AttacherSilent',
-    shaped`no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and VolumeAttachments wait for it: ${pending}`,
+    shaped`no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and ${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`,
     { driver },
-    "Look at the driver's controller pods (kubectl get pods -A), and at the log of their attacher container.",
+    "Look at the log of the attacher container of the driver's controller pods: kubectl get pods -A -o wide",
   )
 }

@@ -2,6 +2,7 @@
 
 import { append } from '../../lang/append.ts'
 import { firstFew } from '../../lang/first-few.ts'
+import { KEEPS_TERMINATED } from '../../model/annotations.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'
@@ -26,13 +27,13 @@ export function reportKept(context: ClusterContext, findings: ClusterFindings): 
 const MOST_NAMES = 3
 
 function reportPods(findings: ClusterFindings, node: string, pods: readonly ClusterPod[]): void {
-  const names = firstFew(pods.map(namespacedName), MOST_NAMES).join(', ')
+  const names = firstFew(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
   findings.problem(
     'info',
     'TerminatedKept',
     shaped`node ${node} is configured to keep the volumes of pods that have ended attached: ${names}`,
     { nodes: [node], pods: pods.slice(0, MOST_NAMES).map(podRef) },
-    `Delete the pods; or ${kubectl('annotate', 'node', node, 'volumes.kubernetes.io/keep-terminated-pod-volumes-')}.`,
+    `Delete the pods; or: ${kubectl('annotate', 'node', node, `${KEEPS_TERMINATED}-`)}`,
   )
 }
 
@@ -42,6 +43,6 @@ function reportPlugins(findings: ClusterFindings, node: string, plugins: readonl
     'NotMigrated',
     shaped`the kubelet of node ${node} mounts volumes of ${plugins.join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
     { nodes: [node] },
-    `See which plugins the node migrates: ${kubectl('get', 'csinode', node, '-o', 'yaml')}.`,
+    `See which plugins the node migrates: ${kubectl('get', 'csinode', node, '-o', 'yaml')}`,
   )
 }

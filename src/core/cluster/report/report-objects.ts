@@ -6,8 +6,9 @@ import { firstFew } from '../../lang/first-few.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'
-import { deletePod, kubectl } from '../context/kubectl.ts'
+import { deletePod, explainInCluster, kubectl, retain } from '../context/kubectl.ts'
 import { shaped } from '../context/shaped.ts'
+import { heldBy, nodesText } from '../context/words.ts'
 import type { ClusterClaim, ClusterPod, ClusterVolume } from '../model/cluster-state.ts'
 
 export function reportObjects(context: ClusterContext, findings: ClusterFindings): void {
@@ -33,37 +34,36 @@ const MOST_NAMES = 3
 
 function reportClaim(findings: ClusterFindings, claim: ClusterClaim, users: readonly ClusterPod[]): void {
   const name = namespacedName(claim)
-  const held = claim.finalizers?.join(', ') || 'no finalizer'
   const pods = users.filter(({ terminated }) => !terminated)
-  const why =
-    pods.length === 0 ? 'no pod uses it' : `used by ${firstFew(pods.map(namespacedName), MOST_NAMES).join(', ')}`
+  const names = firstFew(pods.map(namespacedName), MOST_NAMES, 'and ').join(', ')
+  const why = pods.length === 0 ? 'no pod uses it' : `used by ${pods.length === 1 ? 'pod' : 'pods'} ${names}`
   findings.problem(
     'warning',
     'BeingRemoved',
-    shaped`claim ${name} is being deleted since ${claim.deletedAt ?? ''}, held by ${held}: ${why}`,
+    shaped`claim ${name} is being deleted since ${claim.deletedAt ?? ''}${heldBy(claim.finalizers)}: ${why}`,
     { claim: name, pods: pods.slice(0, MOST_NAMES).map(podRef) },
     pods.length === 0
-      ? `See who keeps the finalizer: ${kubectl('describe', 'pvc', '-n', claim.namespace, claim.name)}.`
-      : 'It goes when its last pod ends, and with reclaim policy Delete its data, too: first copy what is needed, or set persistentVolumeReclaimPolicy: Retain.',
+      ? `See who keeps the finalizer: ${kubectl('describe', 'pvc', '-n', claim.namespace, claim.name)}`
+      : `The claim goes when its last pod ends, and its data with it where the reclaim policy is Delete. To keep the data: ${retain(claim.volumeName)}`,
   )
 }
 
 function reportVolume({ actual }: ClusterContext, findings: ClusterFindings, volume: ClusterVolume): void {
   const { name, uniqueName, claim, deletedAt = '', finalizers } = volume
-  const held = finalizers?.join(', ') || 'no finalizer'
-  const attached = uniqueName === undefined ? [] : actual.ofVolume(uniqueName).map(({ object }) => object.node)
+  const objects = uniqueName === undefined ? [] : actual.ofVolume(uniqueName)
+  const attached = [...new Set(objects.map(({ object }) => object.node))].toSorted(compareText)
   const reasons = [
-    ...(attached.length > 0 ? [`attached to ${firstFew(attached.toSorted(compareText), MOST_NAMES).join(', ')}`] : []),
+    ...(attached.length > 0 ? [`attached to ${nodesText(attached, MOST_NAMES)}`] : []),
     ...(volume.phase === 'Bound' && claim !== undefined ? [`bound to claim ${namespacedName(claim)}`] : []),
   ]
   findings.problem(
     'warning',
     'BeingRemoved',
-    shaped`PersistentVolume ${name} is being deleted since ${deletedAt}, held by ${held}: ${reasons.join(', ') || 'neither bound nor attached'}`,
+    shaped`PersistentVolume ${name} is being deleted since ${deletedAt}${heldBy(finalizers)}: ${reasons.join('; ') || 'neither bound nor attached'}`,
     { volume: { name, persistentVolume: name, plugin: volume.plugin ?? '' }, nodes: attached },
     attached.length > 0
-      ? 'It goes after it is detached: see what the plan says of its attachments.'
-      : `See who keeps the finalizer: ${kubectl('describe', 'pv', name)}.`,
+      ? `The PersistentVolume goes once its volume is detached. See what that waits for: ${explainInCluster(`pv/${name}`)}`
+      : `See who keeps the finalizer: ${kubectl('describe', 'pv', name)}`,
   )
 }
 
@@ -75,7 +75,7 @@ function reportPodsWithoutNode({ state, objects }: ClusterContext, findings: Clu
       'PodWithoutNode',
       shaped`pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`,
       { pods: [podRef(pod)], nodes: [pod.node] },
-      `Once the machine is off: ${deletePod(pod, '--force')}.`,
+      `Once the machine is off: ${deletePod(pod, '--force')}`,
     )
   }
 }

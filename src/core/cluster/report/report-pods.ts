@@ -5,7 +5,14 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
 import { attacherLease, isStale } from '../context/drivers.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'
-import { describeAttachment, describePod, kubectl } from '../context/kubectl.ts'
+import {
+  describePod,
+  explainInCluster,
+  kubectl,
+  lookAtAttacher,
+  lookAtNode,
+  lookAtNodePod,
+} from '../context/kubectl.ts'
 import { readinessOf } from '../context/readiness.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import type { Want } from '../desired/desired-attachments.ts'
@@ -59,7 +66,7 @@ function waits(context: ClusterContext, { node, started, terminated, deletedAt, 
 }
 
 function seePod(pod: ClusterPod): string {
-  return `See its events: ${describePod(pod)}.`
+  return `See its events: ${describePod(pod)}`
 }
 
 /** S3: not known is not wrong, but what it may be is held. */
@@ -68,7 +75,7 @@ function reportUnknown(findings: ClusterFindings, { pod, name, message }: Unreso
     'UnresolvedVolume',
     shaped`volume ${name} of pod ${namespacedName(pod)}${onNode(pod)} is not known: ${message}`,
     { pods: [podRef(pod)], ...(pod.node !== undefined && { nodes: [pod.node] }) },
-    'Nothing that it may be is detached there. Use a credential that may read its claim and PersistentVolume.',
+    "Nothing that the volume may be is detached there. Use a credential that may read the pod's claim and PersistentVolume.",
   )
 }
 
@@ -77,8 +84,8 @@ function causeOf({ pod, message, claim, cause }: UnresolvedPodVolume): Cause {
   const describe = kubectl('describe', 'pvc', '-n', pod.namespace, name)
   const next =
     cause === 'Absent'
-      ? `Create the claim again, or delete the pod: ${describe}.`
-      : `See the events of the claim: ${describe}.`
+      ? `Create the claim again, or delete the pod. What is there: ${describe}`
+      : `See the events of the claim: ${describe}`
   return { text: shaped`${message}`, hint: claim === undefined ? seePod(pod) : next }
 }
 
@@ -99,7 +106,7 @@ function heldElsewhere({ actual }: ClusterContext, { volume, node }: Want): Caus
   if (other === undefined) return undefined
   return {
     text: shaped`volume ${volumeLabel(volumeRef(volume))} is still attached to node ${other}, and only one node may have it`,
-    hint: `See what the plan says of node ${other}.`,
+    hint: `See what keeps the volume there: ${explainInCluster(`node/${other}`)}`,
   }
 }
 
@@ -112,7 +119,7 @@ function notAttached(context: ClusterContext, { volume, node }: Want): Cause | u
   if (found.state === 'Unknown') return undefined
   if (found.state === 'Absent') return noAttachment(context, label, node, driver)
   const { attached, attachError, deletedAt } = found.object
-  const look = `See ${describeAttachment(name)}, and the log of the attacher of ${driver}.`
+  const look = lookAtAttacher(name, driver)
   if (deletedAt !== undefined)
     return { text: shaped`VolumeAttachment ${name} of volume ${label} is being deleted since ${deletedAt}`, hint: look }
   if (attached === true) return undefined
@@ -131,13 +138,13 @@ function noAttachment(context: ClusterContext, label: string, name: string, driv
   if (node === undefined || readinessOf(context, node).ready !== 'True') {
     return {
       text: shaped`volume ${label} is not attached, and node ${name} is not ready`,
-      hint: `Look at the node: ${kubectl('describe', 'node', name)}.`,
+      hint: lookAtNode(name),
     }
   }
   if (node.csi.state === 'known' && !node.csi.drivers.some((each) => each.name === driver)) {
     return {
       text: shaped`volume ${label} is not attached, and driver ${driver} is not registered on node ${name}`,
-      hint: "Look at the driver's node pod there: its DaemonSet has to run on the node.",
+      hint: lookAtNodePod(name),
     }
   }
   return isControllerAlive(context)
@@ -147,15 +154,15 @@ function noAttachment(context: ClusterContext, label: string, name: string, driv
       }
     : {
         text: shaped`volume ${label} is not attached, and no attach/detach controller runs`,
-        hint: 'Let kube-controller-manager run again; or volctl apply --cluster.',
+        hint: 'Let kube-controller-manager run again. What volctl would do instead: volctl plan --cluster',
       }
 }
 
 function notReported({ actual }: ClusterContext, { volume, node }: Want): Cause | undefined {
   if (volume.driver === undefined || actual.isConfirmed(node, volume.uniqueName)) return undefined
   return {
-    text: shaped`volume ${volumeLabel(volumeRef(volume))} is attached, and the status of node ${node}, for which its kubelet waits, does not say so`,
-    hint: 'Only the controller writes that status: look at the log of kube-controller-manager.',
+    text: shaped`volume ${volumeLabel(volumeRef(volume))} is attached, and volumesAttached of node ${node}, for which its kubelet waits, does not list it`,
+    hint: 'Only the controller writes that list: look at the log of kube-controller-manager.',
   }
 }
 

@@ -1,8 +1,9 @@
 /** What could not be read, or contradicts itself, and what the plan therefore does not show (S2, S3, S28). */
 
+import { insecureApiHint } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterFindings } from '../context/findings.ts'
-import { kubectl } from '../context/kubectl.ts'
+import { credentialFor, kubectl } from '../context/kubectl.ts'
 import { plain, shaped } from '../context/shaped.ts'
 import type { ClusterResource } from '../model/cluster-state.ts'
 import { reportClocks } from './report-clocks.ts'
@@ -15,9 +16,9 @@ const HIDES: Readonly<Record<ClusterResource, string>> = {
   persistentvolumes:
     'nothing is attached; attachments of PersistentVolumes that are gone, and volumes attached twice, are not shown',
   persistentvolumeclaims:
-    'volumes of pods whose claim is not in the list are not known, and hold every detach that they may be',
+    'volumes of pods whose claim is not in the list are unknown, and hold back the detach of every volume that they may be',
   csidrivers:
-    'nothing is detached that only the word of its node shows to be free, and drivers that are gone are not shown',
+    'a volume that only the word of its node shows to be free is not detached, and drivers that are gone are not shown',
   csinodes: 'nothing is attached to a node whose CSINode is not known, and drivers that are gone are not shown',
 }
 
@@ -27,7 +28,7 @@ export function reportReading(context: ClusterContext, findings: ClusterFindings
   for (const { resource, name } of context.objects.duplicates.slice(0, MOST_OF_A_KIND)) {
     findings.incomplete(
       'DuplicateObject',
-      shaped`the list of ${resource} has ${name} twice, so that it counts as not known`,
+      shaped`the list of ${resource} has ${name} twice, so that the object counts as unknown`,
       { list: resource },
       DUPLICATE_HINT,
     )
@@ -51,7 +52,7 @@ function reportList({ state, objects }: ClusterContext, findings: ClusterFinding
     'ListNotWhole',
     plain(`the list of ${resource} ${why}: ${HIDES[resource]}`),
     { list: resource },
-    `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', resource, '-A')}.`,
+    `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', resource, '-A')}`,
   )
 }
 
@@ -71,10 +72,8 @@ function reportRights({ state }: ClusterContext, findings: ClusterFindings): voi
     ...(deleteAttachments === false && kinds.has('DetachVolume') ? ['delete'] : []),
   ]
   if (missing.length === 0) return
-  const text = plain(
-    `this credential may not ${missing.join(' or ')} volumeattachments: what the plan has of that is blocked`,
-  )
-  findings.problem('warning', 'RightMissing', text, {}, 'Use a credential that may (--kubeconfig, --context).')
+  const text = plain(`this credential may not ${missing.join(' or ')} VolumeAttachments: those operations are blocked`)
+  findings.problem('warning', 'RightMissing', text, {}, credentialFor(missing.join(' and ')))
 }
 
 function reportApi({ state, objects, options }: ClusterContext, findings: ClusterFindings): void {
@@ -83,7 +82,7 @@ function reportApi({ state, objects, options }: ClusterContext, findings: Cluste
       'NoNodes',
       plain('the cluster has no node'),
       {},
-      'Check --context and --kubeconfig: it may be another cluster.',
+      'Check --context and --kubeconfig: this may be another cluster.',
     )
   }
   if (state.insecure === undefined || options.acceptInsecureApi === true) return
@@ -92,6 +91,6 @@ function reportApi({ state, objects, options }: ClusterContext, findings: Cluste
     'InsecureApi',
     shaped`the connection to ${state.server} is not verified: anyone on the network path could have answered in the server's place`,
     {},
-    'Use a kubeconfig with an https server and its certificate-authority; an apply is refused without --accept-insecure-api.',
+    insecureApiHint('--cluster'),
   )
 }

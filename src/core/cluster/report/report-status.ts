@@ -2,11 +2,13 @@
 
 import { mayBeNamed } from '../../desired/may-be.ts'
 import { compareText } from '../../lang/compare-text.ts'
+import { count } from '../../lang/count.ts'
+import { MANAGED } from '../../model/annotations.ts'
 import { parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import type { ClusterFindings } from '../context/findings.ts'
-import { taintOutOfService, untaintOutOfService } from '../context/kubectl.ts'
+import { taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
 import { readinessOf } from '../context/readiness.ts'
 import { shaped } from '../context/shaped.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
@@ -33,7 +35,7 @@ function reportTaint(context: ClusterContext, findings: ClusterFindings, node: C
     'TaintedButReady',
     shaped`node ${name} is tainted out-of-service, but its kubelet reports that the node is ready: a controller detaches its volumes even while they are mounted`,
     { nodes: [name] },
-    `If the machine runs: ${untaintOutOfService(name)}.`,
+    `If the machine runs: ${untaintOutOfService(name)}`,
   )
 }
 
@@ -43,7 +45,7 @@ function reportUnmanaged({ actual }: ClusterContext, findings: ClusterFindings, 
   findings.problem(
     'warning',
     'NotManaged',
-    shaped`node ${name} lacks the annotation by which the attach/detach controller manages its attachments, and has ${length}: nobody detaches them`,
+    shaped`node ${name} has no annotation ${MANAGED}, so that nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`,
     { nodes: [name] },
     "Set enableControllerAttachDetach: true in the kubelet's configuration there, and start the kubelet.",
   )
@@ -76,11 +78,11 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
   findings.problem(
     'warning',
     'InUseWithoutPod',
-    shaped`node ${node.name} reports ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
+    shaped`node ${node.name} reports volume ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
     { nodes: [node.name], volume },
     isReady
-      ? `Its kubelet unmounts within a minute or two. If it stays, run volctl plan on node ${node.name}: it shows what keeps the volume there.`
-      : `The node is not ready. Once its machine is off: ${taintOutOfService(node.name)}.`,
+      ? `The kubelet unmounts within a minute or two. If the volume stays in use, see what keeps it there: ${volctlOn(node.name, 'plan')}`
+      : `The node is not ready. Once its machine is off: ${taintOutOfService(node.name)}`,
   )
 }
 
@@ -96,10 +98,10 @@ function reportConfirmed(
     findings.problem(
       'warning',
       'StatusOnly',
-      shaped`${uniqueName} is attached to node ${node.name} by the word of its status alone, and no pod wants it: there is no object that could be deleted`,
+      shaped`only the status of node ${node.name} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`,
       about,
       isControllerAlive(context)
-        ? 'The controller detaches it; if it does not, look at its log.'
+        ? 'The controller detaches the volume. If it does not, look at the log of kube-controller-manager.'
         : 'Let kube-controller-manager run again: only the controller writes that status.',
     )
     return
@@ -109,9 +111,9 @@ function reportConfirmed(
   findings.problem(
     isWanted ? 'warning' : 'info',
     'ReportedNotAttached',
-    shaped`volumesAttached of node ${node.name} lists ${about.volume.name}, and there is no VolumeAttachment of it`,
+    shaped`volumesAttached of node ${node.name} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`,
     about,
-    'The controller corrects the list once a minute; if it does not, look at the log of kube-controller-manager.',
+    'The controller corrects the list once a minute. If it does not, look at the log of kube-controller-manager.',
   )
 }
 
@@ -126,7 +128,7 @@ function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, 
     findings.problem(
       'warning',
       'AttachedNotReported',
-      shaped`${volume.name} is attached to node ${name} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
+      shaped`volume ${volume.name} is attached to node ${name} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
       { nodes: [name], volume, attachment: object.name },
       'Only the controller writes that list: look at the log of kube-controller-manager.',
     )

@@ -193,9 +193,10 @@ class Verdicts {
   #unsaid({ desired, attachments, confirmed }: Judged): ClusterVerdict {
     const isAttached = confirmed || attachments.some(({ attached, deleting }) => attached && !deleting)
     if (isAttached && desired === 'wanted') return { state: 'good', message: 'wanted and attached' }
-    if (!this.#complete) return { state: 'unknown', message: 'not everything that it depends on could be read' }
+    if (!this.#complete)
+      return { state: 'unknown', message: 'not everything that the verdict depends on could be read' }
     if (desired === 'wanted')
       return { state: 'unknown', message: 'wanted and not attached, and the plan does not say why' }
-    return { state: 'good', message: desired === 'held' ? 'kept for its pods' : 'the plan leaves it as it is' }
+    return { state: 'good', message: desired === 'held' ? 'kept for its pods' : 'the plan leaves the volume as it is' }
   }
 }

@@ -12,13 +12,13 @@ export const ATTACHING = {
     by: ['controller', 'kubelet'],
     means: 'The volume allows one node at a time (one pod with ReadWriteOncePod), and another one still has it.',
     why: 'The old pod is not fully gone: it still runs, its node is down, or its volume is still mounted there. The controller waits, so that two nodes never write at once.',
-    next: 'Find the other node and pod: kubectl get volumeattachments. If that node is down for good, taint it node.kubernetes.io/out-of-service; else let the old pod end.',
+    next: 'If the other node is down for good, taint it node.kubernetes.io/out-of-service; else let the old pod end. Find the other node: kubectl get volumeattachments',
     volctl:
       'On the node that still has the volume it unmounts what is left, and detaches once nothing uses it and no kubelet runs.',
     inCluster: {
       next: 'The answer names the node that has the volume and its pod. If that node is down for good, taint it node.kubernetes.io/out-of-service; else let the old pod end.',
       volctl:
-        'Where the controller is dead, apply --cluster detaches the volume from the old node and attaches it to the new one, in that order; where it lives, it acts.',
+        'Where the controller is dead, apply --cluster detaches the volume from the old node and attaches it to the new one, in that order; where the controller lives, it acts by itself.',
     },
     codes: ['MultiAttach', 'TwoWriters', 'AccessMode'],
     rules: ['R742', 'R743', 'S30'],
@@ -56,7 +56,7 @@ export const ATTACHING = {
     volctl:
       'Unmounts what no pod wants; without a kubelet deletes the VolumeAttachment (DetachVolume) once nothing on the node uses the volume.',
     inCluster: {
-      next: "If the node reports the volume in use, look there: kubectl volctl on NODE explain. Else read the log of the driver's external attacher.",
+      next: "Read the log of the driver's external attacher. If the node reports the volume in use, see what keeps it there: kubectl volctl on NODE plan",
       volctl:
         'Shows who still has the volume. apply --cluster deletes VolumeAttachments that the controller never deletes, or, where the controller is dead, all that no pod wants.',
     },
@@ -130,7 +130,7 @@ export const ATTACHING = {
     by: ['kubelet'],
     means: 'The volume is not attached to this node yet, or the kubelet has not reported it in use yet.',
     why: 'The kubelet first lists a volume in volumesInUse and then waits for the controller to attach it. A few seconds of this are normal.',
-    next: 'After a minute: kubectl get volumeattachments, and the log of the attach/detach controller and the external attacher.',
+    next: 'After a minute look at the log of the attach/detach controller and of the external attacher, and at the attachments: kubectl get volumeattachments',
     volctl: 'Waits with NotAttached or NotReportedInUse, and mounts nothing that is not attached.',
     codes: ['NotAttached', 'NotReportedInUse'],
     rules: ['R330', 'R813', 'S22'],
@@ -149,7 +149,7 @@ export const ATTACHING = {
     by: ['controller', 'kubelet', 'driver'],
     means: 'The volume could not be attached to the node.',
     why: "The storage refused it (wrong zone, still attached elsewhere, limit reached), or the driver's external attacher does not run or does not answer.",
-    next: "kubectl get volumeattachments shows the attachment, kubectl describe its last error. Then read the log of the driver's controller pod.",
+    next: "Read the log of the driver's controller pod. The last error: kubectl describe volumeattachments",
     volctl: 'Never attaches CSI volumes; it shows the VolumeAttachment and its last error, and waits with NotAttached.',
     inCluster: {
       volctl:

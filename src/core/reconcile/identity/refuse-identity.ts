@@ -100,7 +100,7 @@ function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanI
     rule: 'S1',
     code: 'IdentityContradicts',
     message: `node ${snapshot.nodeName} of ${snapshot.api?.server} may be another machine: ${differences.join('; ')}`,
-    hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine, give ${flags.join(' ')}.`,
+    hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: volctl plan ${flags.join(' ')}`,
   }
 }
 

@@ -27,7 +27,7 @@ function reportStorm(mounts: readonly MountInfo[], findings: Findings, pod?: str
       'MountStorm',
       `${copies.length} mounts of one directory (${fsType} ${source}) are at and below ${mountPoint}: mount propagation copies them into each other`,
       { ...defined({ pod }), path: mountPoint },
-      `Stop what mounts the directory into itself (most often a container with mountPropagation: Bidirectional); then umount -R ${mountPoint}.`,
+      `Stop what mounts the directory into itself (most often a container with mountPropagation: Bidirectional); then: umount -R ${mountPoint}`,
     )
   }
 }

@@ -50,7 +50,7 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
 const DEVICE_HINT = 'Give the name in the VOLUME column of the plan, or the PersistentVolume.'
 const ONE_HINT = 'Give NAMESPACE/NAME or the whole UID.'
 const POD_HINT = 'Give the name, NAMESPACE/NAME or the UID, as volctl status shows it.'
-const NAMESPACE_HINT = 'Look at volctl status: the namespace of a deleted pod may not be known any more.'
+const NAMESPACE_HINT = 'The namespace of a deleted pod may not be known any more. See the pods: volctl status'
 const VOLUME_HINT =
   'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.'
 

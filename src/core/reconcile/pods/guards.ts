@@ -1,5 +1,7 @@
 /** Safety rules that refuse a plan as a whole (S29), or its apply (S34). The rule S1 is in refuse-identity.ts. */
+
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { insecureApiHint } from '../../plan/insecure-api.ts'
 import type { PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 import type { Witnesses } from './witnesses.ts'
@@ -45,7 +47,7 @@ export function refuseInsecureApi(api: PlanInputs['api'], options: PlanOptions):
       why === 'PlainHttp'
         ? `the connection to ${connection} is plain http: anyone on the network path could read the credential, and answer in the server's place`
         : `the connection to ${connection} is not verified (insecure-skip-tls-verify): anyone on the network path could answer in the server's place`,
-    hint: 'Use a kubeconfig with an https server and its certificate-authority; or, if nobody else can be on the network path, give --accept-insecure-api.',
+    hint: insecureApiHint(),
   }
 }
 

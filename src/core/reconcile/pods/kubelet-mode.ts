@@ -1,9 +1,6 @@
 /** How this node's kubelet is configured to treat attachments and the volumes of pods that have ended (N8-N10, R702, R710). */
+import { KEEPS_TERMINATED, MANAGED } from '../../model/annotations.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
-
-/** The controller manages a node if the key exists, whatever its value (R702). */
-export const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'
-const KEEP_TERMINATED = 'volumes.kubernetes.io/keep-terminated-pod-volumes'
 
 type Facts = Pick<NodeSnapshot, 'api' | 'kubelet'>
 
@@ -26,8 +23,8 @@ export function whyNotManaged({ api, kubelet }: Facts): string | undefined {
  * none. Kubernetes 1.36 ignores the setting; volctl still respects it (N10).
  */
 export function whyTerminatedKept({ api, kubelet }: Facts): string | undefined {
-  const kept = api?.node?.metadata.annotations?.[KEEP_TERMINATED]
-  if (kept !== undefined && kept !== 'false') return `node annotation ${KEEP_TERMINATED}: ${kept}`
+  const kept = api?.node?.metadata.annotations?.[KEEPS_TERMINATED]
+  if (kept !== undefined && kept !== 'false') return `node annotation ${KEEPS_TERMINATED}: ${kept}`
   return setting(kubelet, 'keepTerminatedPodVolumes', 'keep-terminated-pod-volumes') === true
     ? "keepTerminatedPodVolumes of the kubelet's configuration"
     : undefined

@@ -114,12 +114,13 @@ function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueN
   const only = isPlainWord(name) ? ` --volume ${name}` : ''
   const why = 'No pod here wants the volume'
   if (kubelet.state === 'stopped')
-    return `${why}. volctl plan${only} shows how to unstage it, volctl apply${only} carries it out.`
+    return `${why}. volctl plan${only} shows how to unstage the volume, volctl apply${only} carries it out.`
   const unit = inputs.snapshot.kubelet
-  const stop = `stop the kubelet${stopCommand(unit)}, then run volctl apply${only}.${apiServerToo(unit)}`
+  const also = apiServerToo(unit)
+  const stop = `the kubelet${stopCommand(unit)}; then: volctl apply${only}`
   return objects.isInUse(uniqueName)
-    ? `${why}. The kubelet unstages it by itself, and after a failure tries again at least every 2 min 2 s; if that does not help, ${stop}`
-    : `${why}, and the kubelet never unstages it: ${stop}`
+    ? `${why}.${also} The kubelet unstages it by itself, and after a failure tries again at least every 2 min 2 s. If that does not help, stop ${stop}`
+    : `${why}, and the kubelet never unstages it.${also} Stop ${stop}`
 }
 
 /**

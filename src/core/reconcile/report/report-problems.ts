@@ -167,7 +167,7 @@ function reportUnresolved(context: PlanContext, findings: Findings): void {
 function unresolvedHint({ cause, mayBe, claimName, pod }: UnresolvedVolume): string {
   if (cause === 'Absent') return "The pod's directories are left alone until its claim exists."
   if (cause === 'Unbound') {
-    return `See why the claim is not bound: kubectl describe pvc ${claimName} -n ${podNamespace(pod)}. Only this pod waits for it.`
+    return `Only this pod waits for the claim. See why it is not bound: kubectl describe pvc -n ${podNamespace(pod)} ${claimName}`
   }
   if (mayBe.of === 'none')
     return 'The kubelet cannot mount the volume either: repair the pod. No other volume is held back.'

@@ -277,7 +277,7 @@ function obstacleOf(
     return {
       code: 'IdentityUnconfirmed',
       message: `the volume handle of ${attachment.metadata.name} is unknown: neither its PersistentVolume nor anything on this node shows it`,
-      hint: `Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself (kubectl delete volumeattachment ${attachment.metadata.name}).`,
+      hint: `Find the volume in the storage system. Once it is certainly not in use, delete the VolumeAttachment yourself: kubectl delete volumeattachment ${attachment.metadata.name}`,
     }
   }
   const general = deviceObstacle(context, CSI_PLUGIN, identity)
