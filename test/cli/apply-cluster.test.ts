@@ -117,9 +117,9 @@ describe('with --nodes', () => {
 describe('a name that nothing has', () => {
   it.each([
     [['--pod', 'shop/web-1'], '--pod shop/web-1 matches no pod'],
-    [['--volume', 'nothing'], '--volume nothing matches nothing'],
-    [['--node', 'hree'], '--node hree matches nothing'],
-    [['--node-gone', 'hree'], '--node-gone hree matches nothing'],
+    [['--volume', 'nothing'], '--volume nothing matches no'],
+    [['--node', 'hree'], '--node hree matches no'],
+    [['--node-gone', 'hree'], '--node-gone hree matches no'],
   ])('%j: nothing is done', async (args, message) => {
     const { status, stderr } = await apply(...args)
     expect([status, stderr]).toEqual([1, expect.stringContaining(message)])

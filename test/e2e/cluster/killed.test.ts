@@ -79,9 +79,6 @@ describe('an apply that is killed', () => {
     // The order is known from the journal, though nothing names the node any more; without it the name may be a typing error.
     expect(await cluster.apply(...flags)).toMatchObject({ status: 0, ends: [] })
     const elsewhere = await cluster.apply('--node-gone', 'gone', '--journal', `${journal}-of-somebody-else`)
-    expect([elsewhere.status, elsewhere.stderr]).toEqual([
-      1,
-      expect.stringContaining('--node-gone gone matches nothing'),
-    ])
+    expect([elsewhere.status, elsewhere.stderr]).toEqual([1, expect.stringContaining('--node-gone gone matches no')])
   })
 })
