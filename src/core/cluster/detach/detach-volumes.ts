@@ -93,7 +93,7 @@ function leftToController(context: ClusterContext, attached: Attached, node: Clu
     node.ready === 'True'
       ? 'once the node no longer reports the volume in use'
       : 'at the latest six minutes after the node became not ready'
-  return waitFor('ControllerActs', 'R731', `${first} ${then}`, inUseHint(node))
+  return waitFor('ControllerActs', 'R731', `${first} ${then}`, inUseHint(context, node))
 }
 
 function controllerHint(attachment: string): string {

@@ -20,7 +20,7 @@ export function fromMissingNode(context: ClusterContext, attached: Attached, nev
       'ControllerActs',
       'R734',
       `node ${node} does not exist; the attach/detach controller detaches the volume six minutes after the node went`,
-      `If the attachment stays: make sure that the machine is off, then: volctl plan --cluster --node-gone ${orName(node)}`,
+      `If the attachment stays: make sure that the machine is off; then: volctl plan --cluster --node-gone ${orName(node)}`,
     )
   }
   if (!isGiven && !isSettled(context, object.createdAt)) return settling(attached)

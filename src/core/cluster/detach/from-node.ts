@@ -6,6 +6,7 @@ import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { blockedBy } from '../context/findings.ts'
 import { kubectl, lookAtNode, orName, taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
+import { readinessOf } from '../context/readiness.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
 import { type DetachRow, MAX_WAIT_FOR_UNMOUNT_MS } from './detach-row.ts'
@@ -59,19 +60,19 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
     ),
     controllerWould: 'detach the volume, in use or not, because of the taint',
   }),
-  InUse: ({ node }) =>
+  InUse: ({ context, node }) =>
     waitFor(
       'StillInUse',
       'R739',
       `no pod wants the volume on node ${node.name}, which is ready and still reports the volume in use`,
-      inUseHint(node),
+      inUseHint(context, node),
     ),
-  SilentTooShort: ({ node, since }) =>
+  SilentTooShort: ({ context, node, since }) =>
     waitFor(
       'StillInUse',
       'R731',
       `node ${node.name} reports the volume in use, and was heard less than six minutes ago`,
-      inUseHint(node),
+      inUseHint(context, node),
       since === undefined ? undefined : new Date((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS).toISOString(),
     ),
   NodeLost: ({ context, node, reason, evidence }) => ({
@@ -91,10 +92,10 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
 }
 
 /** A Pod by which volctl could look does not start on a node that is not ready. */
-export function inUseHint({ name, ready }: ClusterNode): string {
-  return ready === 'True'
-    ? `If the volume stays in use, see what keeps it there: ${volctlOn(name, 'plan')}`
-    : lookAtNode(name)
+export function inUseHint(context: ClusterContext, node: ClusterNode): string {
+  return readinessOf(context, node).ready === 'True'
+    ? `If the volume stays in use, see what keeps it there: ${volctlOn(node.name, 'plan')}`
+    : lookAtNode(node.name)
 }
 
 /** A kubelet reports only volumes in use that it takes for attachable (N62): its silence about another driver's shows nothing. */
