@@ -1,10 +1,13 @@
 /** The verdict about one operation over a part of the cluster is that over all of it, also after the world has changed. */
 import { describe, expect, it } from 'vitest'
-import type { FreshLook } from '../../../src/core/cluster/apply/fresh-records.ts'
+import { restsOnDriver } from '../../../src/core/cluster/apply/fresh-look.ts'
+import type { FreshDriver, FreshLook } from '../../../src/core/cluster/apply/fresh-records.ts'
 import { type Judged, judgeAgain } from '../../../src/core/cluster/apply/judge-again.ts'
 import { judgeFresh } from '../../../src/core/cluster/apply/judge-fresh.ts'
 import { KnownCluster } from '../../../src/core/cluster/apply/known-cluster.ts'
 import { partOf } from '../../../src/core/cluster/apply/part-of-cluster.ts'
+import { clusterContext } from '../../../src/core/cluster/context/cluster-context.ts'
+import { isDriverGone, lastPart, leaseName } from '../../../src/core/cluster/context/drivers.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import { planCluster, planPart } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import type { ClusterOperation, ClusterOptions } from '../../../src/core/plan/cluster-plan.ts'
@@ -63,8 +66,42 @@ function lookAt(operation: ClusterOperation, now: ClusterState): FreshLook {
   }
 }
 
+/** What a look at its driver reads there, if the operation rests on one that is gone. */
+function driverLook(operation: ClusterOperation, known: ClusterState, now: ClusterState): FreshDriver | undefined {
+  const name = known.attachments.find((each) => each.name === operation.attachment.name)?.attacher
+  if (name === undefined || !restsOnDriver(operation)) return undefined
+  const isKnown = new Set(known.nodes.map((node) => node.name))
+  return {
+    name,
+    drivers: now.drivers,
+    csi: new Map(now.nodes.flatMap((node) => (node.csi.state === 'known' ? [[node.name, node.csi] as const] : []))),
+    attachers: now.attachers.filter((lease) => lastPart(lease.name) === leaseName(name)),
+    nodes: now.nodes
+      .filter((node) => node.csi.state === 'known' && !isKnown.has(node.name))
+      .map((record) => ({ name: record.name, record, leaseRenewTime: record.leaseRenewTime })),
+  }
+}
+
+/** The same world, and others in which the driver of the attachment has come back, in each of the ways in which one shows. */
+function worldsOf(now: ClusterState, operation: ClusterOperation, known: ClusterState): ClusterState[] {
+  const name = known.attachments.find((each) => each.name === operation.attachment.name)?.attacher
+  if (name === undefined || !restsOnDriver(operation)) return [now]
+  const lease = { name: `storage/${leaseName(name)}`, renewTime: now.capturedAt, durationSeconds: 15 }
+  const csi = { state: 'known', drivers: [{ name, nodeID: 'n' }], migrated: [] } as const
+  const [first, ...others] = now.nodes
+  return [
+    now,
+    { ...now, drivers: [...now.drivers, { name }] },
+    { ...now, attachers: [...now.attachers, lease] },
+    ...(first === undefined ? [] : [{ ...now, nodes: [{ ...first, csi }, ...others] }]),
+    ...(first === undefined ? [] : [{ ...now, nodes: [...now.nodes, { ...first, name: 'new', uid: 'new', csi }] }]),
+  ]
+}
+
 interface Case {
   readonly seed: number
+  /** The world at the time of the look. */
+  readonly now: ClusterState
   readonly planned: ClusterOperation
   readonly options: ClusterOptions
   readonly cluster: KnownCluster
@@ -75,14 +112,19 @@ function casesOf(seed: number): Case[] {
   const random = randomFrom(seed)
   const state = anyCluster(random)
   const options = anyOptions(random, state)
-  const now = chance(random, 0.5) ? anyCluster(random) : changed(random, state)
+  const world = chance(random, 0.5) ? anyCluster(random) : changed(random, state)
   return planOf(state, options)
     .operations.filter(({ blocked }) => blocked === undefined)
-    .flatMap((planned) => {
-      const later = new KnownCluster(state)
-      later.lay(lookAt(planned, now))
-      return [new KnownCluster(state), later].map((cluster) => ({ seed, planned, options, cluster }))
-    })
+    .flatMap((planned) => [
+      { seed, planned, options, cluster: new KnownCluster(state), now: state },
+      ...worldsOf(world, planned, state).map((now) => {
+        const cluster = new KnownCluster(state)
+        const driver = driverLook(planned, state, now)
+        if (driver !== undefined) cluster.layDriver(driver)
+        cluster.lay(lookAt(planned, now))
+        return { seed, planned, options, cluster, now }
+      }),
+    ])
 }
 
 /** The same cluster a moment later: pods that end or come, volumes that are in use, attachments that go. */
@@ -140,6 +182,22 @@ describe(`operations of ${SEEDS} random clusters`, () => {
 
   it('have the verdict of the whole cluster over their part of it', () => {
     expect(differing(({ cluster, planned, options }) => judgeFresh(cluster, planned, options))).toEqual([])
+  })
+
+  it('that rest on a driver being gone know what has become of it', () => {
+    const ofDrivers = cases.filter(({ planned }) => restsOnDriver(planned))
+    const isGone = (state: ClusterState, driver: string): boolean =>
+      isDriverGone(clusterContext(state, clusterOptions()), driver)
+    const found = ofDrivers.map(({ cluster, planned, now }) => {
+      const [known] = cluster.attachments.of('name', planned.attachment.name)
+      const driver = known?.attacher ?? planned.volume.driver ?? ''
+      // What was not readable at the beginning stays so.
+      const seen = { ...now, lists: cluster.head.lists, errors: cluster.head.errors, lostNodes: cluster.head.lostNodes }
+      return [isGone(cluster.whole(), driver), isGone(seen as ClusterState, driver)]
+    })
+    expect(found.filter(([known, now]) => known !== now)).toEqual([])
+    expect(found.filter(([, now]) => now).length).toBeGreaterThan(10)
+    expect(found.filter(([, now]) => !now).length).toBeGreaterThan(30)
   })
 
   it('would not, if the part were the node alone', () => {

@@ -10,7 +10,7 @@ import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { planCluster } from '../pass/plan-cluster.ts'
-import { lookAtAll, lookAtVolume, restsOnDriver } from './fresh-look.ts'
+import { lookAtDriver, lookAtVolume, restsOnDriver } from './fresh-look.ts'
 import { judgeFresh, withoutMax } from './judge-fresh.ts'
 import { KnownCluster } from './known-cluster.ts'
 import type { LeaseLock } from './lease-lock.ts'
@@ -71,11 +71,8 @@ export class ClusterRun {
    */
   async requireSame(planned: ClusterOperation): Promise<ClusterOperation> {
     const { client, options } = this.parts
-    if (restsOnDriver(planned)) {
-      const state = await lookAtAll(client, this.cluster)
-      this.cluster = new KnownCluster(state)
-      requireNotRefused(planAgain(state, options, this.#first))
-    }
+    const driver = restsOnDriver(planned) ? await lookAtDriver(client, this.cluster, planned) : undefined
+    if (driver !== undefined) this.cluster.layDriver(driver)
     await this.look(planned)
     this.#requireNoController()
     const { operation, refused } = judgeFresh(this.cluster, planned, options)
@@ -181,19 +178,9 @@ export class ClusterRun {
   }
 }
 
-/** The same pass on a fresh look at everything. A number of detaches that was accepted holds for the smaller ones that are left. */
-export function planAgain(state: ClusterState, options: ClusterOptions, first?: ClusterPlan): ClusterPlan {
-  const { acceptOutage, ...rest } = withoutMax(options)
-  const fresh = planCluster(state, rest)
-  if (fresh.refused === undefined || acceptOutage === undefined) return fresh
-  const { detaches } = fresh.inputs.counts
-  const isFewer = first !== undefined && detaches <= first.inputs.counts.detaches
-  return planCluster(state, { ...rest, acceptOutage: isFewer ? detaches : acceptOutage })
-}
-
-function requireNotRefused({ refused }: ClusterPlan): void {
-  if (refused === undefined) return
-  throw new OperationRefused('OutageSuspected', refused.message, defined({ hint: refused.hint }))
+/** The same pass on a fresh look at everything. */
+export function planAgain(state: ClusterState, options: ClusterOptions): ClusterPlan {
+  return planCluster(state, withoutMax(options))
 }
 
 /** What an event says of an operation: of its pods the first. */

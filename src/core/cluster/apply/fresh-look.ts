@@ -8,17 +8,17 @@
  *   have made one elsewhere, of whatever name;
  * - claims that these pods name and that were not bound at the beginning, with their PersistentVolumes.
  *
- * Where finalizers are taken off, or a driver is held to be gone, the whole cluster is read: anything in it may be the driver.
+ * Where finalizers are taken off, or a driver is held to be gone, first all that can show the driver (lookAtDriver).
  */
 import { ApiError } from '../../api/api-error.ts'
 import type { KubeClient } from '../../api/kube-client.ts'
 import { getObject, received } from '../../api/received-objects.ts'
 import type { Shape } from '../../json/shape.ts'
-import { defined } from '../../lang/defined.ts'
 import type { ApiObject } from '../../model/objects.ts'
 import {
   ATTACHMENTS,
   CLAIMS,
+  CSI_DRIVERS,
   CSI_NODES,
   LEASES,
   listPath,
@@ -30,7 +30,7 @@ import {
 } from '../../model/resources.ts'
 import type { ClusterOperation } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { lookedAt, withChangesSince } from '../controller/between-looks.ts'
+import { leaseName } from '../context/drivers.ts'
 import type {
   ClusterAttachment,
   ClusterClaim,
@@ -39,14 +39,13 @@ import type {
   ClusterVolume,
 } from '../model/cluster-state.ts'
 import { ControllerWrites } from '../read/controller-writes.ts'
-import { csiRecord, leaseRecord, nodeLease, nodeRecord } from '../read/node-records.ts'
+import { csiRecord, driverRecord, leaseRecord, nodeLease, nodeRecord } from '../read/node-records.ts'
 import { podRecord } from '../read/pod-record.ts'
-import { readCluster } from '../read/read-cluster.ts'
-import { type ReceivedCsiNode, receivedPod } from '../read/received.ts'
+import { type ReceivedCsiNode, receivedCsiNode, receivedPod } from '../read/received.ts'
 import { ServerClock } from '../read/server-clock.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from '../read/volume-records.ts'
-import type { ClaimName, FreshLook, FreshNode } from './fresh-records.ts'
-import { controllerEvidence, type KnownCluster } from './known-cluster.ts'
+import type { ClaimName, FreshDriver, FreshLook, FreshNode } from './fresh-records.ts'
+import type { KnownCluster } from './known-cluster.ts'
 
 const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-manager' }
 
@@ -94,15 +93,20 @@ export function restsOnDriver({ reason, steps }: ClusterOperation): boolean {
   return reason === 'DriverRemoved' || steps.some(({ op }) => op === 'removeFinalizers')
 }
 
-/** The whole cluster, in the place of everything that was known. @throws VolctlError */
-export async function lookAtAll(client: KubeClient, { head, nodes, attachments }: KnownCluster): Promise<ClusterState> {
-  const before = lookedAt({ nodes: nodes.all(), attachments: attachments.all() })
-  const state = withChangesSince(before, await readCluster({ client }))
-  const { leaseAtEnd, lease, ...controller } = state.controller
-  return {
-    ...state,
-    controller: controllerEvidence(head, { ...controller, ...defined({ lease: leaseAtEnd ?? lease }) }),
-  }
+/**
+ * Everything that can show the driver of an attachment: the CSIDrivers, what each CSINode lists, and the lease of its external attacher,
+ * in whatever namespace. A node that came meanwhile is read, too.
+ *
+ * @throws ApiError if anything of it cannot be read: nothing is done then
+ */
+export async function lookAtDriver(
+  client: KubeClient,
+  cluster: KnownCluster,
+  { attachment, volume }: ClusterOperation,
+): Promise<FreshDriver | undefined> {
+  const [known] = cluster.attachments.of('name', attachment.name)
+  const driver = known?.attacher ?? volume.driver
+  return driver === undefined ? undefined : await new FreshReader(client, cluster).driver(driver)
 }
 
 class FreshReader {
@@ -135,6 +139,22 @@ class FreshReader {
     if (node === undefined) return { name, record: undefined, leaseRenewTime }
     const csi = csiNode === undefined ? { state: 'absent' as const } : csiRecord(csiNode as ReceivedCsiNode)
     return { name, record: { ...nodeRecord(node), csi, ...renewed }, leaseRenewTime }
+  }
+
+  async driver(name: string): Promise<FreshDriver> {
+    const ofAttacher = { fieldSelector: `metadata.name=${leaseName(name)}` }
+    const [drivers, csi, attachers] = await Promise.all([
+      this.#list(listPath(CSI_DRIVERS), CSI_DRIVERS.shape, driverRecord),
+      this.#list(
+        listPath(CSI_NODES),
+        receivedCsiNode,
+        (each: ReceivedCsiNode) => [each.metadata.name, csiRecord(each)] as const,
+      ),
+      this.#list(listPath(LEASES), LEASES.shape, leaseRecord, ofAttacher),
+    ])
+    const nodes: FreshNode[] = []
+    for (const [node] of csi) if (this.#cluster.nodes.of('name', node).size === 0) nodes.push(await this.node(node))
+    return { name, drivers, csi: new Map(csi), attachers, nodes }
   }
 
   async attachment(name: string): Promise<ClusterAttachment[]> {

@@ -2,10 +2,12 @@
 import type {
   ClusterAttachment,
   ClusterClaim,
+  ClusterDriver,
   ClusterNode,
   ClusterPod,
   ClusterState,
   ClusterVolume,
+  LeaseEvidence,
 } from '../model/cluster-state.ts'
 
 /** Each part takes the place of what was known of the same. */
@@ -28,6 +30,19 @@ export interface FreshNode {
   /** Undefined: it does not exist. */
   readonly record: ClusterNode | undefined
   readonly leaseRenewTime: string | undefined
+}
+
+/** All that can show a driver. */
+export interface FreshDriver {
+  readonly name: string
+  /** All CSIDrivers. */
+  readonly drivers: readonly ClusterDriver[]
+  /** Every CSINode, by its node. */
+  readonly csi: ReadonlyMap<string, ClusterNode['csi']>
+  /** Leases by the name of its external attacher, of any namespace. */
+  readonly attachers: readonly LeaseEvidence[]
+  /** Nodes of those CSINodes that were not known. */
+  readonly nodes: readonly FreshNode[]
 }
 
 export interface ClaimName {

@@ -3,10 +3,12 @@
  * them, so that what one operation rests on is gathered without a walk through everything.
  */
 
+import { canonicalJson } from '../../json/canonical-json.ts'
 import { defined } from '../../lang/defined.ts'
 import { csiUniqueName } from '../../names/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterFacts, clusterFacts } from '../context/cluster-facts.ts'
+import { lastPart, leaseName } from '../context/drivers.ts'
 import { changesBetween, lookedAt } from '../controller/between-looks.ts'
 import { signsBegin } from '../controller/controller-state.ts'
 import { resolvePodVolume } from '../desired/pod-volume.ts'
@@ -21,7 +23,7 @@ import type {
 } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
 import { newestWrites } from '../read/controller-writes.ts'
-import type { FreshLook } from './fresh-records.ts'
+import type { FreshDriver, FreshLook } from './fresh-records.ts'
 import { type KeysOf, Table } from './table.ts'
 
 /** What is one for the whole cluster. */
@@ -151,6 +153,17 @@ export class KnownCluster {
     }
     if (attachments.of === undefined) this.#layAttachments(attachments.records)
     else this.putAttachment(attachments.of, attachments.records[0])
+  }
+
+  /** Takes a fresh look at a driver in the place of what was known of it. */
+  layDriver({ name, drivers, csi, attachers, nodes }: FreshDriver): void {
+    const ofOthers = this.#head.attachers.filter((lease) => lastPart(lease.name) !== leaseName(name))
+    this.#head = { ...this.#head, drivers, attachers: [...ofOthers, ...attachers] }
+    for (const fresh of nodes) replace(this.nodes, this.nodes.of('name', fresh.name), given(fresh.record))
+    for (const node of this.nodes.all()) {
+      const now = csi.get(node.name) ?? { state: 'absent' }
+      if (canonicalJson(now) !== canonicalJson(node.csi)) replace(this.nodes, [node], [{ ...node, csi: now }])
+    }
   }
 
   /** Against what was known of the same. */

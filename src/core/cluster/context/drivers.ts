@@ -29,8 +29,13 @@ export function attacherLease(context: ClusterContext, driver: string): LeaseEvi
 
 const leasesByName = onceFor(
   ({ state }: ClusterContext): ReadonlyMap<string, LeaseEvidence> =>
-    new Map(state.attachers.map((lease) => [lease.name.slice(lease.name.lastIndexOf('/') + 1), lease])),
+    new Map(state.attachers.map((lease) => [lastPart(lease.name), lease])),
 )
+
+/** Of namespace/name the name. */
+export function lastPart(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1)
+}
 
 /** As external-attacher names it: every other character than a letter or a digit becomes a dash. */
 export function leaseName(driver: string): string {
