@@ -13,16 +13,22 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
+import type { ClusterState } from '../core/cluster/model/cluster-state.ts'
+import type { BesideNodes } from '../core/cluster/status/cluster-status.ts'
+import { count } from '../core/lang/count.ts'
+import { isPlainWord } from '../core/lang/plain-word.ts'
+import type { ClusterOptions } from '../core/plan/cluster-plan.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { snapshotWords } from '../core/plan/snapshot-words.ts'
 import { nodeStatus } from '../core/status/node-status.ts'
+import { callerPath } from '../core/trust/caller.ts'
 import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
 
 const { pod, namespace, volume, 'ignore-not-found': ignoreNotFound, settle } = planFlags
 
-const { cluster } = clusterFlags
+const { cluster, nodes } = clusterFlags
 
 type ParsedFlags = Interfaces.InferredFlags<typeof Status.flags>
 
@@ -53,6 +59,10 @@ export default class Status extends VolctlCommand {
       command: '<%= config.bin %> status --cluster',
     },
     {
+      description: 'The same, beside what snapshots of the nodes show mounted:',
+      command: '<%= config.bin %> status --cluster --nodes snapshots',
+    },
+    {
       description: 'From a snapshot, on any machine:',
       command: '<%= config.bin %> status --snapshot node.json',
     },
@@ -77,6 +87,7 @@ export default class Status extends VolctlCommand {
     'ignore-not-found': ignoreNotFound,
     settle,
     cluster,
+    nodes,
   }
 
   async run(): Promise<void> {
@@ -106,9 +117,10 @@ export default class Status extends VolctlCommand {
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { renderClusterStatus, shownClusterRows } = await import('../core/views/cluster-status-view.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
-    const { status, unmatched } = clusterStatus(state, clusterOptions(flags, options))
+    const given = clusterOptions(flags, options)
+    const { status, unmatched } = clusterStatus(state, given, await this.#besideNodes(state, given, flags.nodes))
     requireNamed(unmatched, flags['ignore-not-found'])
-    const suffix = snapshotWords(flags.snapshot)
+    const suffix = `${snapshotWords(flags.snapshot)}${nodesWords(flags.nodes)}`
     const draw = (screen: Screen): string => renderClusterStatus(status, screen, all, suffix)
     await this.answer(status, flags.output as OutputFormat, draw, {
       paged: !flags['no-pager'],
@@ -117,4 +129,23 @@ export default class Status extends VolctlCommand {
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
   }
+
+  /** @param nodes a directory of snapshots of nodes, or "-" */
+  async #besideNodes(
+    state: ClusterState,
+    options: ClusterOptions,
+    nodes: string | undefined,
+  ): Promise<BesideNodes | undefined> {
+    if (nodes === undefined) return undefined
+    const { readFleet } = await import('../core/cluster/fleet/read-fleet.ts')
+    const { besideNodes } = await import('../core/cluster/fleet/beside-nodes.ts')
+    const fleet = await readFleet(nodes === '-' ? nodes : callerPath(nodes))
+    this.detail(`read ${count(fleet.ledgers.length, 'snapshot')} of nodes`)
+    return besideNodes(state, options, fleet)
+  }
+}
+
+/** What a plan needs to take the same snapshots of nodes. */
+function nodesWords(given: string | undefined): string {
+  return given === undefined || given === '-' ? '' : ` --nodes ${isPlainWord(given) ? given : 'DIR'}`
 }

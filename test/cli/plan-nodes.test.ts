@@ -19,8 +19,8 @@ writeClusterSnapshot(unwanted(), cluster)
 mkdirSync(nodes)
 writeFileSync(join(nodes, 'a.json'), text)
 
-function volctl(args: readonly string[], input = ''): ReturnType<typeof spawnSync> {
-  return spawnSync(VOLCTL, ['plan', ...args], { cwd: work, encoding: 'utf8', input })
+function volctl(args: readonly string[], input = '', command = 'plan'): ReturnType<typeof spawnSync> {
+  return spawnSync(VOLCTL, [command, ...args], { cwd: work, encoding: 'utf8', input })
 }
 
 it.each([
@@ -32,6 +32,21 @@ it.each([
   const plan = JSON.parse(String(stdout)) as ClusterPlan
   expect(plan.operations.map(({ blocked }) => blocked?.code)).toEqual(['MountedOnNode'])
   expect(plan.fleet).toMatchObject({ nodes: 1, without: 1, unusable: [] })
+})
+
+it('the status has what each node really has, and its plan takes the same snapshots', () => {
+  const args = ['--cluster', '--snapshot', cluster, '--nodes', 'nodes']
+  const { stdout, stderr } = volctl([...args, '-o', 'json'], '', 'status')
+  expect(stderr).toBe('')
+  expect(JSON.parse(String(stdout))).toMatchObject({
+    rows: [{ node: 'a', onNode: { says: 'there', found: [{ how: 'staged' }] }, verdict: { code: 'MountedOnNode' } }],
+    fleet: { nodes: 1, without: 1, says: { there: 1 }, disagreements: 1 },
+  })
+  expect(volctl(args, '', 'status').stdout).toContain(' --nodes nodes\n')
+  expect(volctl(['--nodes', 'nodes'], '', 'status')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('--cluster'),
+  })
 })
 
 it.each([

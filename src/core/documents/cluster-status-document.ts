@@ -7,8 +7,10 @@ import {
   type ClusterStatus,
   type ClusterStatusRow,
   type ClusterVerdict,
+  type OnNode,
+  type StatusFleet,
 } from '../plan/cluster-status.ts'
-import { cluster, clusterVolume, controller } from '../plan-file/cluster-plan-shape.ts'
+import { cluster, clusterVolume, controller, FLEET, fleetSays, foundOnNode } from '../plan-file/cluster-plan-shape.ts'
 import { codeOf, count, pod } from '../plan-file/operation-shape.ts'
 import { refused } from '../plan-file/plan-shape.ts'
 import { STABLE } from './stable.ts'
@@ -45,6 +47,15 @@ const row = named(
     ),
     confirmed: about('volumesAttached of the Node lists it.', flag),
     inUse: about('volumesInUse of the Node lists it.', flag),
+    onNode: optional(
+      about(
+        'With --nodes: what the snapshot of the node shows. free: nothing of it is there, by a look that was whole, fresh and of this boot.',
+        object<OnNode>({
+          says: fleetSays,
+          found: optional(about('Absent: the node has no snapshot.', list(named('found', foundOnNode)))),
+        }),
+      ),
+    ),
     verdict,
   }),
 )
@@ -66,6 +77,16 @@ export const clusterStatusDocument = about(
       filtered: about('Rows left out by names of nodes, pods, namespaces and volumes.', count),
       problems: about('Everything that the plan reports, of these volumes or of others.', count),
     }),
+    fleet: optional(
+      about(
+        'What node snapshots (--nodes) add.',
+        object<StatusFleet>({
+          ...FLEET,
+          says: about('Rows by what the snapshot of their node says.', recordOf(fleetSays, count)),
+          disagreements: about('Volumes on nodes where snapshot, API and pods do not agree.', count),
+        }),
+      ),
+    ),
     complete: about('false: something that may matter could not be known.', flag),
     refused: optional(refused),
   }),

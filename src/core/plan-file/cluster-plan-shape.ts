@@ -184,12 +184,14 @@ const summary = object<ClusterPlanSummary>({
   ready: count,
 })
 
-const found = object<FoundOnNode>({
+export const foundOnNode = object<FoundOnNode>({
   how: about('open: a loop device, or a mount that was detached lazily.', oneOf('staged', 'mounted', 'mapped', 'open')),
   path: text,
   certain: about('false: a record of it is left, and nothing shows that it is gone.', flag),
   dead: optional(about('The mount does not answer: the error of a probe.', text)),
 })
+
+export const fleetSays = oneOf<FleetRow['says']>('there', 'mayBeThere', 'free', 'unknown')
 
 const fleetRow = object<FleetRow>({
   node: text,
@@ -199,14 +201,19 @@ const fleetRow = object<FleetRow>({
   attached: flag,
   confirmed: about('volumesAttached of the Node lists it.', flag),
   inUse: about('volumesInUse of the Node lists it.', flag),
-  found: optional(about('Absent: the node has no snapshot.', list(named('found', found)))),
-  says: oneOf('there', 'mayBeThere', 'free', 'unknown'),
+  found: optional(about('Absent: the node has no snapshot.', list(named('found', foundOnNode)))),
+  says: fleetSays,
 })
 
-const fleet = object<PlanFleet>({
+/** Which snapshots there are. */
+export const FLEET = {
   nodes: about('Nodes of the cluster that have a snapshot which shows what is on them.', count),
   without: about('Nodes of the cluster without any: judged by the API alone.', count),
   unusable: list(object<PlanFleet['unusable'][number]>({ source: text, node: optional(text), why: text })),
+} as const
+
+const fleet = object<PlanFleet>({
+  ...FLEET,
   volumes: about(
     'Volumes on nodes where not everybody agrees, or that an operation is about.',
     list(named('fleetVolume', fleetRow)),

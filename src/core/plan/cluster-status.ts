@@ -1,7 +1,7 @@
 /** The status of a cluster as data: each volume on each node, with the verdict of the plan. */
 
 import type { BlockCode, ProblemCode, Reason, WaitingCode } from '../codes/codes.ts'
-import type { ClusterPlan, ClusterVolumeRef, ControllerState } from './cluster-plan.ts'
+import type { ClusterPlan, ClusterVolumeRef, ControllerState, FleetRow, PlanFleet } from './cluster-plan.ts'
 import type { PodRef } from './plan.ts'
 
 /** The worst first: rows are sorted in this order. */
@@ -33,7 +33,20 @@ export interface ClusterStatusRow {
   readonly confirmed: boolean
   /** R716: volumesInUse of the Node lists it. */
   readonly inUse: boolean
+  /** With --nodes: what the snapshot of the node shows of it. */
+  readonly onNode?: OnNode
   readonly verdict: ClusterVerdict
+}
+
+/** `found` is absent where the node has no snapshot. */
+export type OnNode = Pick<FleetRow, 'says' | 'found'>
+
+/** What snapshots of nodes (--nodes) add: how many there are, and what they say of the rows. */
+export interface StatusFleet extends Pick<PlanFleet, 'nodes' | 'without' | 'unusable'> {
+  /** Rows by what the snapshot of their node says. */
+  readonly says: Readonly<Partial<Record<FleetRow['says'], number>>>
+  /** Volumes on nodes where the snapshot, the API and the pods do not agree; those left out by names as well. */
+  readonly disagreements: number
 }
 
 export interface ClusterStatus {
@@ -56,5 +69,7 @@ export interface ClusterStatus {
   }
   /** false: something that may matter could not be known. */
   readonly complete: boolean
+  /** Absent: no snapshots of nodes were given. */
+  readonly fleet?: StatusFleet
   readonly refused?: NonNullable<ClusterPlan['refused']>
 }

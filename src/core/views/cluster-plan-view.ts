@@ -5,9 +5,10 @@
 
 import { count } from '../lang/count.ts'
 import { firstFew } from '../lang/first-few.ts'
-import type { ClusterOperation, ClusterPlan, ClusterProblem, ClusterWaiting, PlanFleet } from '../plan/cluster-plan.ts'
+import type { ClusterOperation, ClusterPlan, ClusterProblem, ClusterWaiting } from '../plan/cluster-plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { fillsScreen } from './fit-parts.ts'
+import { fleetWords } from './fleet-words.ts'
 import type { Screen } from './screen.ts'
 import { summaryLine } from './summary-line.ts'
 import { evidenceText } from './words.ts'
@@ -42,13 +43,6 @@ export function renderClusterPlan(plan: ClusterPlan, screen: Screen, look: Clust
 }
 
 const CONTROLLER = { lives: 'lives', mayLive: 'may live', dead: 'does not run' } as const
-
-/** What snapshots of nodes there were, and how far they help. */
-function fleetWords({ nodes, without, unusable }: PlanFleet): string {
-  const words = [`${count(nodes, 'node')} shown whole`]
-  if (unusable.length > 0) words.push(`${count(unusable.length, 'snapshot')} of little or no use`)
-  return [...words, `${count(without, 'node')} judged by the API alone`].join(', ')
-}
 
 class ClusterPlanView {
   readonly #screen: Screen

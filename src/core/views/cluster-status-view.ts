@@ -1,8 +1,15 @@
 /** `volctl status --cluster` on a screen: a row for each volume on each node, the worst first; what is good is only counted. */
 
 import { count } from '../lang/count.ts'
-import type { ClusterStatus, ClusterStatusRow, ClusterVerdictState } from '../plan/cluster-status.ts'
+import type {
+  ClusterStatus,
+  ClusterStatusRow,
+  ClusterVerdictState,
+  OnNode,
+  StatusFleet,
+} from '../plan/cluster-status.ts'
 import { podName } from '../plan/pod-name.ts'
+import { fleetWords } from './fleet-words.ts'
 import { type Cell, cellText, renderTable, tableWidth } from './render-table.ts'
 import type { Screen } from './screen.ts'
 import { seconds } from './words.ts'
@@ -32,7 +39,7 @@ export function shownClusterRows(rows: readonly ClusterStatusRow[], all: boolean
 
 /** @param all show what is good, and every row */
 export function renderClusterStatus(status: ClusterStatus, screen: Screen, all: boolean, suffix: string): string {
-  const { cluster, controller, createdAt, rows, refused } = status
+  const { cluster, controller, createdAt, rows, refused, fleet } = status
   const { width, rows: height = 0, paint } = screen
   const unfolded = all || screen.wide
   const worth = shownClusterRows(rows, unfolded)
@@ -42,6 +49,7 @@ export function renderClusterStatus(status: ClusterStatus, screen: Screen, all: 
   return [
     wrapped('', `Cluster ${cluster.server}, as of ${seconds(createdAt)}`, width, paint.bold),
     wrapped('', `The attach/detach controller ${CONTROLLER[controller.state]}: ${controller.note}`, width),
+    fleet === undefined ? '' : wrapped('Snapshots: ', fleetWords(fleet), width),
     refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
     shown.length === 0 ? '' : `\n${rowsText(shown, screen)}`,
     more > 0 ? `and ${more} more (-v shows them)\n` : '',
@@ -62,6 +70,8 @@ const VOLUME: Column = { head: 'VOLUME', cell: ({ volume }) => volume.claim ?? v
 const PODS: Column = { head: 'WANTED BY', cell: ({ desired, pods }) => podsText(desired, pods.map(podName)) }
 const ATTACHED: Column = { head: 'ATTACHED', cell: attachedText }
 const IN_USE: Column = { head: 'IN USE', cell: ({ inUse }) => (inUse ? 'yes' : 'no') }
+/** What its snapshot shows. */
+const ON_NODE: Column = { head: 'ON NODE', cell: ({ onNode }) => (onNode === undefined ? '-' : onNodeText(onNode)) }
 const ATTACHMENT: Column = {
   head: 'ATTACHMENT',
   cell: ({ attachments }) => attachments.map(({ name }) => name).join(','),
@@ -80,14 +90,30 @@ const LAYOUTS: readonly (readonly Column[])[] = [
 ]
 const WIDE: readonly Column[] = [NODE, VOLUME, PODS, ATTACHED, IN_USE, ATTACHMENT, VERDICT, WHY]
 
+/** With snapshots of nodes, the same and what they show. */
+const FLEET_LAYOUTS: readonly (readonly Column[])[] = [
+  [NODE, VOLUME, PODS, ATTACHED, IN_USE, ON_NODE, VERDICT],
+  [NODE, VOLUME, ATTACHED, IN_USE, ON_NODE, VERDICT],
+  [NODE, VOLUME, ATTACHED, ON_NODE, VERDICT],
+  [NODE, VOLUME, ON_NODE, VERDICT],
+]
+const FLEET_WIDE: readonly Column[] = [NODE, VOLUME, PODS, ATTACHED, IN_USE, ON_NODE, ATTACHMENT, VERDICT, WHY]
+
+function layoutsFor(rows: readonly ClusterStatusRow[], wide: boolean): readonly (readonly Column[])[] {
+  if (!rows.some(({ onNode }) => onNode !== undefined)) return wide ? [WIDE] : LAYOUTS
+  return wide ? [FLEET_WIDE] : FLEET_LAYOUTS
+}
+
 function rowsText(rows: readonly ClusterStatusRow[], screen: Screen): string {
   const { width, wide } = screen
-  for (const columns of wide ? [WIDE] : LAYOUTS) {
+  const layouts = layoutsFor(rows, wide)
+  for (const columns of layouts) {
     const heads = columns.map(({ head }) => head)
     const cells = rows.map((row) => columns.map(({ cell }) => cell(row, screen)))
     if (width === undefined || tableWidth(heads, cells) <= width) return renderTable(heads, cells)
   }
-  return (wide ? undefined : byNode(rows, screen)) ?? rows.map((row) => inWords(row, screen)).join('')
+  const [told = []] = layouts
+  return (wide ? undefined : byNode(rows, screen)) ?? rows.map((row) => inWords(row, told, screen)).join('')
 }
 
 /** Rows below their node. @returns undefined where even that is too wide */
@@ -97,6 +123,7 @@ function byNode(rows: readonly ClusterStatusRow[], screen: Screen): string | und
   const columns = [
     { ...VOLUME, cell: (row: ClusterStatusRow) => `  ${cellText(VOLUME.cell(row, screen))}` },
     ATTACHED,
+    ...(rows.some(({ onNode }) => onNode !== undefined) ? [ON_NODE] : []),
     VERDICT,
   ]
   const heads = columns.map(({ head }, index) => (index === 0 ? `  ${head}` : head))
@@ -112,8 +139,7 @@ function byNode(rows: readonly ClusterStatusRow[], screen: Screen): string | und
   return `${head}\n${texts.join('')}`
 }
 
-function inWords(row: ClusterStatusRow, screen: Screen): string {
-  const [, ...told] = screen.wide ? WIDE : (LAYOUTS[0] ?? [])
+function inWords(row: ClusterStatusRow, [, ...told]: readonly Column[], screen: Screen): string {
   const words = told.flatMap(({ head, cell }) => {
     const text = cellText(cell(row, screen))
     return text === '' ? [] : [`${head.toLowerCase()} ${text}`]
@@ -134,6 +160,14 @@ function attachedText({ attachments, confirmed }: ClusterStatusRow): string {
   return attachments.length > 0 ? 'attaching' : 'no'
 }
 
+function onNodeText({ says, found }: OnNode): string {
+  if (says === 'there')
+    return [...new Set((found ?? []).filter((each) => each.certain).map(({ how }) => how))].join(', ')
+  return ON_NODE_WORDS[says]
+}
+
+const ON_NODE_WORDS = { mayBeThere: 'may be', free: 'free', unknown: 'not shown' } as const
+
 function verdictCell(state: ClusterVerdictState, code: string | undefined, paint: Screen['paint']): Cell {
   const colour = state === 'good' ? paint.good : state === 'error' || state === 'blocked' ? paint.bad : paint.warn
   return { text: code === undefined ? WORDS[state] : `${WORDS[state]} ${code}`, paint: colour }
@@ -153,7 +187,7 @@ function whyText(rows: readonly ClusterStatusRow[], { width }: Screen): string {
   return `\nWhy:\n${lines.join('')}${rest > 0 ? `  and ${count(rest, 'more code')}: -o wide\n` : ''}`
 }
 
-function lastLines({ rows, summary, complete }: ClusterStatus, suffix: string): string[] {
+function lastLines({ rows, summary, complete, fleet }: ClusterStatus, suffix: string): string[] {
   const { verdicts, filtered, problems } = summary
   const bad = Object.entries(WORDS).flatMap(([state, word]) => {
     const n = verdicts[state as ClusterVerdictState] ?? 0
@@ -166,6 +200,15 @@ function lastLines({ rows, summary, complete }: ClusterStatus, suffix: string): 
   return [
     ...(complete ? [] : ['Not complete: something that may matter could not be read.']),
     `${counted}${out}.`,
+    ...(fleet === undefined ? [] : [onNodesText(fleet)]),
     ...(bad.length > 0 || problems > 0 ? [`Next: volctl plan --cluster${suffix}`] : []),
   ]
+}
+
+function onNodesText({ says, disagreements }: StatusFleet): string {
+  const { there = 0, mayBeThere = 0, free = 0, unknown = 0 } = says
+  const maybe = mayBeThere === 0 ? '' : `, ${mayBeThere} that may be there`
+  const hidden = unknown === 0 ? '' : `, ${unknown} not shown`
+  const differ = disagreements === 0 ? 'everybody agrees' : `${disagreements} where not everybody agrees`
+  return `On the nodes: ${there} there${maybe}, ${free} proven free${hidden}; ${differ}.`
 }

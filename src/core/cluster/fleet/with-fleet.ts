@@ -13,7 +13,11 @@ import type { FleetLedger } from './read-fleet.ts'
 import { reportFleet } from './report-fleet.ts'
 
 /** @param context that the plan was made of */
-export function withFleet(plan: ClusterPlan, context: ClusterContext, fleet: FleetLedger): ClusterPlan {
+export function withFleet(
+  plan: ClusterPlan,
+  context: ClusterContext,
+  fleet: FleetLedger,
+): ClusterPlan & { readonly fleet: PlanFleet } {
   const joined = new JoinedFleet(context, fleet)
   const operations = heldBack(plan.operations, context, joined)
   const findings = new ClusterFindings()

@@ -6,13 +6,21 @@
 import { append } from '../../lang/append.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
-import type { ClusterOptions, ClusterPlan, ClusterProblem, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
+import type {
+  ClusterOptions,
+  ClusterPlan,
+  ClusterProblem,
+  ClusterVolumeRef,
+  FleetRow,
+  PlanFleet,
+} from '../../plan/cluster-plan.ts'
 import {
   CLUSTER_VERDICTS,
   type ClusterStatus,
   type ClusterStatusRow,
   type ClusterVerdict,
   type ClusterVerdictState,
+  type StatusFleet,
 } from '../../plan/cluster-status.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { attachedRef } from '../context/attached-ref.ts'
@@ -25,18 +33,33 @@ import { podsGiven } from '../pass/given-pods.ts'
 import { planOver } from '../pass/plan-cluster.ts'
 import { reportUnmatchedNames } from '../pass/unmatched-names.ts'
 
-/** @param options those of a plan; what they narrow is left out of the answer, and changes no verdict */
-export function clusterStatus(
-  state: ClusterState,
-  options: ClusterOptions,
-): { readonly status: ClusterStatus; readonly unmatched: readonly ClusterProblem[] } {
+export interface ClusterAnswer {
+  readonly status: ClusterStatus
+  /** Names that nothing has. */
+  readonly unmatched: readonly ClusterProblem[]
+}
+
+/** What snapshots of nodes show. */
+export interface BesideNodes {
+  /** Of the same options, not narrowed. */
+  readonly plan: ClusterPlan & { readonly fleet: PlanFleet }
+  readonly row: (node: string, uniqueName: string) => FleetRow
+}
+
+/** What would leave something out. */
+export function unnarrowed(options: ClusterOptions): ClusterOptions {
   const { nodes: _, pods: __, namespaces: ___, volumes: ____, ...whole } = options
-  const planned = clusterContext(state, whole)
-  const plan = planOver(planned)
+  return whole
+}
+
+/** @param options those of a plan; what they narrow is left out of the answer, and changes no verdict */
+export function clusterStatus(state: ClusterState, options: ClusterOptions, beside?: BesideNodes): ClusterAnswer {
+  const planned = clusterContext(state, unnarrowed(options))
+  const plan = beside?.plan ?? planOver(planned)
   const context = { ...planned, options }
   const named = new ClusterFindings()
   reportUnmatchedNames(context, named)
-  const all = rowsOf(context, new Verdicts(plan))
+  const all = rowsOf(context, new Verdicts(plan), beside)
   const isNamed = narrowing(context)
   const rows = all.filter(isNamed).toSorted(worstFirst)
   const { cluster, createdAt, volctlVersion, inputs, complete, refused, problems } = plan
@@ -53,10 +76,17 @@ export function clusterStatus(
         problems: problems.length,
       },
       complete,
-      ...defined({ refused }),
+      ...defined({ fleet: beside && fleetOf(beside, rows), refused }),
     },
     unmatched: named.problems,
   }
+}
+
+function fleetOf({ plan: { fleet } }: BesideNodes, rows: readonly ClusterStatusRow[]): StatusFleet {
+  const { nodes, without, unusable, volumes } = fleet
+  const says: Partial<Record<FleetRow['says'], number>> = {}
+  for (const { onNode } of rows) if (onNode !== undefined) says[onNode.says] = (says[onNode.says] ?? 0) + 1
+  return { nodes, without, unusable, says, disagreements: volumes.filter((row) => row.says !== 'unknown').length }
 }
 
 function countVerdicts(rows: readonly ClusterStatusRow[]): ClusterStatus['summary']['verdicts'] {
@@ -85,18 +115,21 @@ function narrowing(context: ClusterContext): (row: ClusterStatusRow) => boolean 
 }
 
 /** Each volume of each node once; an attachment of an unknown volume is a row of its own. */
-function rowsOf(context: ClusterContext, verdicts: Verdicts): ClusterStatusRow[] {
+function rowsOf(context: ClusterContext, verdicts: Verdicts, beside: BesideNodes | undefined): ClusterStatusRow[] {
   const { state, actual, desired } = context
   const nodes = new Set(state.nodes.map(({ name }) => name))
   for (const { object } of actual.all) nodes.add(object.node)
   for (const { node } of desired.all()) nodes.add(node)
+  const shown = Map.groupBy(beside?.plan.fleet.volumes ?? [], ({ node }) => node)
+  for (const node of shown.keys()) nodes.add(node)
   return [...nodes].flatMap((node) => {
     const names = new Set([...actual.confirmedOn(node), ...actual.inUseOn(node)])
     for (const { volume } of desired.onNode(node)) names.add(volume.uniqueName)
     for (const { uniqueName } of actual.onNode(node)) if (uniqueName !== undefined) names.add(uniqueName)
+    for (const { volume } of shown.get(node) ?? []) if (volume.uniqueName !== undefined) names.add(volume.uniqueName)
     const unknown = actual.onNode(node).filter(({ uniqueName }) => uniqueName === undefined)
     return [
-      ...[...names].flatMap((name) => rowOf(context, verdicts, node, name) ?? []),
+      ...[...names].flatMap((name) => rowOf(context, verdicts, { node, uniqueName: name, beside }) ?? []),
       ...unknown.map((attached) => {
         const { name, attached: isAttached, deletedAt } = attached.object
         const row = {
@@ -113,8 +146,11 @@ function rowsOf(context: ClusterContext, verdicts: Verdicts): ClusterStatusRow[]
 function rowOf(
   { known, actual, desired }: ClusterContext,
   verdicts: Verdicts,
-  node: string,
-  uniqueName: string,
+  {
+    node,
+    uniqueName,
+    beside,
+  }: { readonly node: string; readonly uniqueName: string; readonly beside: BesideNodes | undefined },
 ): ClusterStatusRow | undefined {
   const want = desired.on(node, uniqueName)
   const here = actual.on(node, uniqueName)
@@ -124,19 +160,26 @@ function rowOf(
   // Nothing ever attaches it: it is no business of the controller.
   const isOthers = want?.pods.length === 0 && want.others.every(({ why }) => why === 'NotAttachable')
   if (isOthers && here.length === 0 && !confirmed && !inUse) return undefined
+  const shown = beside?.row(node, uniqueName)
   const wanted = want?.pods ?? []
   const others = (want?.others ?? []).map(({ pod }) => pod)
   const ended = desired.endedOn(node, uniqueName)
   const pods = [wanted, others, ended].find((each) => each.length > 0) ?? []
   const row = {
     node,
-    volume: first !== undefined ? attachedRef(first, actual) : volume ? volumeRef(volume) : nameless(uniqueName),
+    volume:
+      first !== undefined
+        ? attachedRef(first, actual)
+        : volume
+          ? volumeRef(volume)
+          : (shown?.volume ?? nameless(uniqueName)),
     desired: wanted.length > 0 ? 'wanted' : others.length > 0 ? 'held' : ended.length > 0 ? 'ended' : 'notWanted',
     pods: pods.map(podRef),
     attachments: here.map(({ object: { name, attached, deletedAt } }) => ({
       ...{ name, attached: attached === true, deleting: deletedAt !== undefined },
     })),
     ...{ confirmed, inUse },
+    ...defined({ onNode: shown && defined({ says: shown.says, found: shown.found }) }),
   } as const
   return { ...row, verdict: verdicts.of(row) }
 }
