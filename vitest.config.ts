@@ -4,8 +4,29 @@ import { noSideBySide } from './test/helpers/namespace.ts'
 
 const withMounts = ['e2e', 'privileged', 'csi', 'package'].map((room) => `test/${room}/**/*.test.ts`)
 
+/** A module that a test replaces must not have been loaded by the files before it. */
+const replacing = ['test/cluster/apply/apply-cost.test.ts']
+
 /**
- * Files with real mounts of which several may run at once. Each case has directories, servers and a mount namespace of
+ * Files that may run beside any other: each case has directories, processes and a mount namespace of its own, mounts no disk,
+ * and takes none back. Where something is called kubelet or containerd, or volctl is to find it, that is in a PID namespace
+ * of its own.
+ */
+const apart = [
+  'test/csi/{csi-node-client,discover-csi-sockets,messages,versions}.test.ts',
+  'test/e2e/damaged-snapshot.test.ts',
+  // What --cluster does, it does by the API alone.
+  'test/e2e/cluster/*.test.ts',
+  // Roots in which nothing is mounted but /proc and a /tmp; and nothing is mounted at all.
+  'test/package/{arm64,executable,packages}.test.ts',
+  'test/privileged/{dead-mounts,deleting,hostile-content,killing,sub-paths,unmounting}.test.ts',
+  'test/privileged/set-up/{atomic,empty-dir,host-path,nfs,ownership-apart}.test.ts',
+  'test/privileged/trust/{endless-input,environment,fake-kubelet,fake-runtime,insecure-api,journal-files}.test.ts',
+  'test/privileged/trust/{kubeconfig-owner,re-entry,untrusted}.test.ts',
+]
+
+/**
+ * Files with disks, of which several may run at once. Each case has directories, servers and a mount namespace of
  * its own, and a JSON file that says which kubelet and pods there are. Beyond them volctl looks at every process, mount
  * table and disk of the machine, but asks only these questions:
  *
@@ -19,25 +40,17 @@ const withMounts = ['e2e', 'privileged', 'csi', 'package'].map((room) => `test/$
  * - Is there an ext4 or xfs that no table shows? Another test's, while it is being mounted or unmounted, for some
  *   milliseconds; volctl looks ten times in a second.
  *
- * All others run one by one, alone: whole scenes, which have volumes of the same names, each in use elsewhere to another (S8);
+ * All others run one by one, alone: whole scenes, which have volumes of the same names, each in use elsewhere to another (S8),
+ * and loop devices whose files no other may find;
  * they look for kubelets and runtimes, hide a file system for long, stand in a PID or user
  * namespace that does not show whose a disk is, end FUSE connections, make tens of thousands of mounts, or are races
  * that need more than one core; or they take back what was staged from a device that nobody can name, which a file
  * system of another test that no table shows for a moment too long may be (S20).
  */
 const sideBySide = [
-  'test/csi/{csi-node-client,discover-csi-sockets,messages,test-driver,versions}.test.ts',
-  'test/e2e/damaged-snapshot.test.ts',
-  'test/privileged/{dead-mounts,deleting,hostile-content,killing,sub-paths,unmounting}.test.ts',
-  'test/privileged/set-up/{atomic,empty-dir,flex,host-path,nfs,ownership-apart}.test.ts',
-  // Roots in which nothing is mounted but /proc and a /tmp; and nothing is mounted at all.
-  'test/package/{arm64,packages}.test.ts',
-  // Servers and files alone, in a PID namespace of its own: nothing is mounted, and it waits for deadlines most of the time.
-  'test/privileged/trust/endless-input.test.ts',
-  // Files and whose they are: these only look, and have one mount of their own.
-  'test/privileged/trust/{kubeconfig-owner,output-files}.test.ts',
-  // What --cluster does, it does by the API alone.
-  'test/e2e/cluster/*.test.ts',
+  'test/csi/test-driver.test.ts',
+  'test/privileged/set-up/flex.test.ts',
+  'test/privileged/trust/output-files.test.ts',
   ...(noSideBySide === undefined
     ? [
         'test/csi/driver-mounts.test.ts',
@@ -70,17 +83,19 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: withMounts,
+          exclude: [...withMounts, ...replacing],
           maxWorkers: everyCore,
           sequence: { groupOrder: 0 },
+          // Three hundred files, many of which take less time than loading what they test anew.
+          isolate: false,
         },
       },
       {
         extends: true,
         test: {
           ...patient,
-          name: 'side-by-side',
-          include: sideBySide,
+          name: 'apart',
+          include: [...apart, ...replacing],
           maxWorkers: everyCore,
           // With the parts, which mount nothing and want the cores that these leave alone while they wait.
           sequence: { groupOrder: 0 },
@@ -90,9 +105,19 @@ export default defineConfig({
         extends: true,
         test: {
           ...patient,
+          name: 'side-by-side',
+          include: [...sideBySide, ...replacing],
+          maxWorkers: everyCore,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          ...patient,
           name: 'alone',
           include: withMounts,
-          exclude: sideBySide,
+          exclude: [...apart, ...sideBySide],
           fileParallelism: false,
           sequence: { groupOrder: 1 },
         },
