@@ -41,11 +41,10 @@ const apart = [
  *   milliseconds; volctl looks ten times in a second.
  *
  * All others run one by one, alone: whole scenes, which have volumes of the same names, each in use elsewhere to another (S8),
- * and loop devices whose files no other may find;
- * they look for kubelets and runtimes, hide a file system for long, stand in a PID or user
- * namespace that does not show whose a disk is, end FUSE connections, make tens of thousands of mounts, or are races
- * that need more than one core; or they take back what was staged from a device that nobody can name, which a file
- * system of another test that no table shows for a moment too long may be (S20).
+ * and loop devices whose files no other may find; they look for kubelets and runtimes, hide a file system for long, stand in a PID
+ * or user namespace that does not show whose a disk is, end FUSE connections, make tens of thousands of mounts, or are races
+ * that need more than one core; or they take back, over and over (csi-codes) or from a device that nobody can name, what was
+ * staged, which a file system of another test that no table shows for a moment too long may be (S20).
  */
 const sideBySide = [
   'test/csi/test-driver.test.ts',
@@ -55,7 +54,7 @@ const sideBySide = [
     ? [
         'test/csi/driver-mounts.test.ts',
         'test/privileged/layouts/{csi-nested,half-way,set-up-nested}.test.ts',
-        'test/privileged/set-up/{csi,csi-codes,local}.test.ts',
+        'test/privileged/set-up/{csi,local}.test.ts',
       ]
     : []),
 ]
@@ -106,9 +105,9 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'side-by-side',
-          include: [...sideBySide, ...replacing],
+          include: sideBySide,
           maxWorkers: everyCore,
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -119,7 +118,7 @@ export default defineConfig({
           include: withMounts,
           exclude: [...apart, ...sideBySide],
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],
