@@ -14,7 +14,6 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
-import type { ClusterState } from '../core/cluster/model/cluster-state.ts'
 import { count } from '../core/lang/count.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
 import { volctl, withAdvice } from '../core/plan/next-steps.ts'
@@ -118,13 +117,17 @@ export default class Plan extends VolctlCommand {
   /** The attach/detach controller's pass. */
   async #planCluster(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     const { clusterPlanId, withDigest } = await import('../core/plan/cluster-plan-id.ts')
+    const { clusterContext } = await import('../core/cluster/context/cluster-context.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
+    const { planBesideNodes } = await import('../core/cli/plan-beside-nodes.ts')
     const { withPastOrders } = await import('../core/cli/past-orders.ts')
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
     const { namesOfClusterPlan } = await import('../core/views/names.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const given = withPastOrders(clusterOptions(flags, options), state, undefined, (line) => this.detail(line))
-    const plan = withDigest(await this.#withNodes(state, given, flags.nodes))
+    const plan = withDigest(
+      await planBesideNodes(clusterContext(state, given), flags.nodes, (line) => this.detail(line)),
+    )
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     const paged = !flags['no-pager']
@@ -135,20 +138,6 @@ export default class Plan extends VolctlCommand {
     })
     if (flags.out !== undefined) this.#save(plan, given, flags.out, clusterPlanId(plan))
     this.#end(plan, flags['detailed-exitcode'])
-  }
-
-  /** @param nodes a directory of snapshots of nodes, or "-" */
-  async #withNodes(state: ClusterState, options: ClusterOptions, nodes: string | undefined): Promise<ClusterPlan> {
-    const { clusterContext } = await import('../core/cluster/context/cluster-context.ts')
-    const { planOver } = await import('../core/cluster/pass/plan-cluster.ts')
-    const context = clusterContext(state, options)
-    const plan = planOver(context)
-    if (nodes === undefined) return plan
-    const { readFleet } = await import('../core/cluster/fleet/read-fleet.ts')
-    const { withFleet } = await import('../core/cluster/fleet/with-fleet.ts')
-    const fleet = await readFleet(nodes === '-' ? nodes : callerPath(nodes))
-    this.detail(`read ${count(fleet.ledgers.length, 'snapshot')} of nodes`)
-    return withFleet(plan, context, fleet)
   }
 
   #save(plan: VolumePlan | ClusterPlan, options: PlanOptions | ClusterOptions, file: string, id: string): void {

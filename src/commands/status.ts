@@ -13,15 +13,10 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
-import type { ClusterState } from '../core/cluster/model/cluster-state.ts'
-import type { BesideNodes } from '../core/cluster/status/cluster-status.ts'
-import { count } from '../core/lang/count.ts'
 import { isPlainWord } from '../core/lang/plain-word.ts'
-import type { ClusterOptions } from '../core/plan/cluster-plan.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { snapshotWords } from '../core/plan/snapshot-words.ts'
 import { nodeStatus } from '../core/status/node-status.ts'
-import { callerPath } from '../core/trust/caller.ts'
 import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
@@ -114,11 +109,14 @@ export default class Status extends VolctlCommand {
   /** Each volume on each node, by the attach/detach controller's pass. */
   async #ofCluster(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
     const { clusterStatus } = await import('../core/cluster/status/cluster-status.ts')
+    const { besideNodes } = await import('../core/cluster/fleet/beside-nodes.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
+    const { snapshotsOf } = await import('../core/cli/plan-beside-nodes.ts')
     const { renderClusterStatus, shownClusterRows } = await import('../core/views/cluster-status-view.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const given = clusterOptions(flags, options)
-    const { status, unmatched } = clusterStatus(state, given, await this.#besideNodes(state, given, flags.nodes))
+    const fleet = flags.nodes === undefined ? undefined : await snapshotsOf(flags.nodes, (line) => this.detail(line))
+    const { status, unmatched } = clusterStatus(state, given, fleet && ((context) => besideNodes(context, fleet)))
     requireNamed(unmatched, flags['ignore-not-found'])
     const suffix = `${snapshotWords(flags.snapshot)}${nodesWords(flags.nodes)}`
     const draw = (screen: Screen): string => renderClusterStatus(status, screen, all, suffix)
@@ -128,20 +126,6 @@ export default class Status extends VolctlCommand {
     })
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
-  }
-
-  /** @param nodes a directory of snapshots of nodes, or "-" */
-  async #besideNodes(
-    state: ClusterState,
-    options: ClusterOptions,
-    nodes: string | undefined,
-  ): Promise<BesideNodes | undefined> {
-    if (nodes === undefined) return undefined
-    const { readFleet } = await import('../core/cluster/fleet/read-fleet.ts')
-    const { besideNodes } = await import('../core/cluster/fleet/beside-nodes.ts')
-    const fleet = await readFleet(nodes === '-' ? nodes : callerPath(nodes))
-    this.detail(`read ${count(fleet.ledgers.length, 'snapshot')} of nodes`)
-    return besideNodes(state, options, fleet)
   }
 }
 

@@ -2,9 +2,8 @@
 import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
 import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import { applyCluster } from '../cluster/apply/apply-cluster.ts'
-import { type ClusterContext, clusterContext } from '../cluster/context/cluster-context.ts'
+import { clusterContext } from '../cluster/context/cluster-context.ts'
 import { type Looked, lookedAt } from '../cluster/controller/between-looks.ts'
-import { planOver } from '../cluster/pass/plan-cluster.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { stateDirectory } from '../journal/state-directory.ts'
@@ -25,6 +24,7 @@ import { confirm } from './confirm.ts'
 import { Interrupts } from './interrupts.ts'
 import { messages } from './messages.ts'
 import { withPastOrders } from './past-orders.ts'
+import { planBesideNodes } from './plan-beside-nodes.ts'
 import { refusalOf } from './plan-exit-status.ts'
 import { requireNamed } from './require-named.ts'
 import type { OutputFormat } from './volctl-command.ts'
@@ -99,17 +99,9 @@ async function planned(
     `read ${count(state.nodes.length, 'node')}, ${count(state.podCount, 'pod')}, ${count(state.attachments.length, 'VolumeAttachment')}`,
   )
   const options = withPastOrders(saved?.plan.options ?? choice.options, state, journalDir, output.detail)
-  const fresh = await withNodes(clusterContext(state, options), choice)
+  // What snapshots of nodes show in use stays blocked, whatever the API alone would allow.
+  const fresh = await planBesideNodes(clusterContext(state, options), choice.nodes, output.detail)
   return { fresh, options, looked: lookedAt(state) }
-}
-
-/** What snapshots of nodes show in use stays blocked, whatever the API alone would allow. */
-async function withNodes(context: ClusterContext, { nodes }: ClusterApplyChoice): Promise<ClusterPlan> {
-  const plan = planOver(context)
-  if (nodes === undefined) return plan
-  const { readFleet } = await import('../cluster/fleet/read-fleet.ts')
-  const { withFleet } = await import('../cluster/fleet/with-fleet.ts')
-  return withFleet(plan, context, await readFleet(nodes === '-' ? nodes : callerPath(nodes)))
 }
 
 /**

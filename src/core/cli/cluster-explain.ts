@@ -2,7 +2,6 @@
 
 import { clusterContext } from '../cluster/context/cluster-context.ts'
 import { type AskedCluster, clusterExplainer } from '../cluster/explain/explain-cluster.ts'
-import { planOver } from '../cluster/pass/plan-cluster.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
 import { answerInCluster, type ClusterLineExplanation } from '../log-lines/cluster-line.ts'
@@ -10,13 +9,13 @@ import { clusterHead, explainLogInCluster } from '../log-lines/cluster-log.ts'
 import { lineView } from '../log-lines/explain-line.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
-import { callerPath } from '../trust/caller.ts'
 import { renderClusterExplanation } from '../views/explain-cluster-view.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfExplanation, namesOfLines } from '../views/names.ts'
 import { type Answered, drawnLog, nothingKnown, openedLog } from './line-answers.ts'
 import { loadCluster } from './load-cluster.ts'
 import type { NodeChoice } from './node-flags.ts'
+import { planBesideNodes } from './plan-beside-nodes.ts'
 import { refusalOf } from './plan-exit-status.ts'
 
 export interface ClusterQuestion {
@@ -89,11 +88,5 @@ async function askedCluster(question: ClusterQuestion): Promise<AskedCluster> {
   const state = await loadCluster(choice, snapshot, log)
   const again = { flags: words, isLive: snapshot === undefined }
   const context = clusterContext(state, options)
-  const plan = planOver(context)
-  if (nodes === undefined) return clusterExplainer(context, plan, again)
-  const { readFleet } = await import('../cluster/fleet/read-fleet.ts')
-  const { withFleet } = await import('../cluster/fleet/with-fleet.ts')
-  const fleet = await readFleet(nodes === '-' ? nodes : callerPath(nodes))
-  log(`read ${fleet.ledgers.length} snapshots of nodes`)
-  return clusterExplainer(context, withFleet(plan, context, fleet), again)
+  return clusterExplainer(context, await planBesideNodes(context, nodes, log), again)
 }

@@ -4,6 +4,7 @@
  */
 
 import type { ClusterState } from '../cluster/model/cluster-state.ts'
+import { isSameCluster } from '../cluster/model/same-cluster.ts'
 import { nodesNamedNowhere } from '../cluster/pass/unmatched-names.ts'
 import { VolctlError } from '../errors/errors.ts'
 import type { PastApply } from '../journal/past-applies.ts'
@@ -49,9 +50,8 @@ function nodesToldGone(
 }
 
 /** A node of the same name in another cluster is another node. */
-function isOf({ clusterUID, server }: ClusterState, { cluster }: PastApply): boolean {
-  if (cluster === undefined) return false
-  return cluster.uid === undefined || clusterUID === undefined ? cluster.server === server : cluster.uid === clusterUID
+function isOf(state: ClusterState, { cluster }: PastApply): boolean {
+  return cluster !== undefined && isSameCluster(state, cluster)
 }
 
 /** Of any version of volctl. */

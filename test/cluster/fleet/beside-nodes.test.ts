@@ -27,7 +27,7 @@ function statusOf(
   options: Partial<ClusterOptions> = {},
 ): ClusterStatus {
   const all = clusterOptions(options)
-  return clusterStatus(state, all, besideNodes(state, all, { ledgers, defects: [] })).status
+  return clusterStatus(state, all, (context) => besideNodes(context, { ledgers, defects: [] })).status
 }
 
 const IN_ORDER = unwanted(

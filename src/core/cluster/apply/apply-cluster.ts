@@ -19,6 +19,7 @@ import { insecureApiHint } from '../../plan/insecure-api.ts'
 import { invoker } from '../../processes/invoker.ts'
 import { type Looked, withChangesSince } from '../controller/between-looks.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
+import { isSameCluster } from '../model/same-cluster.ts'
 import { readCluster } from '../read/read-cluster.ts'
 import { ClusterRun, planAgain, subjectOf } from './cluster-run.ts'
 import { type Judged, judgeAgain } from './judge-again.ts'
@@ -162,10 +163,9 @@ function refuseInsecure({ insecure, server }: KubeClient, { acceptInsecureApi }:
   )
 }
 
-function requireSameCluster({ cluster }: ReviewedClusterPlan, { clusterUID, server }: ClusterState): void {
-  const isSame =
-    cluster.uid === undefined || clusterUID === undefined ? cluster.server === server : cluster.uid === clusterUID
-  if (isSame) return
+function requireSameCluster({ cluster }: ReviewedClusterPlan, state: ClusterState): void {
+  if (isSameCluster(state, cluster)) return
+  const { clusterUID, server } = state
   const was = `${cluster.server}${cluster.uid === undefined ? '' : ` (${cluster.uid})`}`
   const now = `${server}${clusterUID === undefined ? '' : ` (${clusterUID})`}`
   throw new VolctlError('OtherCluster', `the plan was made for cluster ${was}, and this is ${now}`, {

@@ -22,7 +22,7 @@
 import { formatDuration } from '../../lang/duration.ts'
 import type { ControllerState, Evidence } from '../../plan/cluster-plan.ts'
 import type { ClusterState, LeaseEvidence } from '../model/cluster-state.ts'
-import { heardAt, latestOf, serverTime, timeOf } from '../model/times.ts'
+import { heardAt, kubeletHeardAt, serverTime, timeOf } from '../model/times.ts'
 
 /** What kube-controller-manager sets by default. */
 const DEFAULT_DURATION_SECONDS = 15
@@ -80,7 +80,7 @@ export function controllerState(state: ControllerSources, settleMs: number): Con
 const HEARD_MS = 50_000
 
 function isHeard({ nodes }: ControllerSources, now: number): boolean {
-  const times = nodes.flatMap((each) => timeOf(latestOf([each.leaseRenewTime, each.leaseWrittenAt])) ?? [])
+  const times = nodes.flatMap((each) => timeOf(kubeletHeardAt(each)) ?? [])
   return times.length === 0 || times.some((time) => now - time <= HEARD_MS)
 }
 

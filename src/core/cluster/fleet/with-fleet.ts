@@ -17,8 +17,8 @@ export function withFleet(
   plan: ClusterPlan,
   context: ClusterContext,
   fleet: FleetLedger,
+  joined = new JoinedFleet(context, fleet),
 ): ClusterPlan & { readonly fleet: PlanFleet } {
-  const joined = new JoinedFleet(context, fleet)
   const operations = heldBack(plan.operations, context, joined)
   const findings = new ClusterFindings()
   const rows = rowsOf(context, joined, plan)

@@ -1,6 +1,6 @@
 /** Times of a cluster's objects: RFC 3339 text to milliseconds. */
 
-import type { ClusterState, LeaseEvidence } from './cluster-state.ts'
+import type { ClusterNode, ClusterState, LeaseEvidence } from './cluster-state.ts'
 
 /** Undefined: there is none, or it is no time; Go writes year 1 for "never" (S28). */
 export function timeOf(text: string | undefined): number | undefined {
@@ -35,4 +35,9 @@ export function latestOf(times: readonly (string | undefined)[]): string | undef
 /** When the holder of a lease was heard last: by its own clock, or by that of the API server where it tells. */
 export function heardAt({ renewTime, writtenAt }: LeaseEvidence): string | undefined {
   return latestOf([renewTime, writtenAt])
+}
+
+/** When the lease of a node's kubelet was renewed last, by either clock. */
+export function kubeletHeardAt({ leaseRenewTime, leaseWrittenAt }: ClusterNode): string | undefined {
+  return latestOf([leaseRenewTime, leaseWrittenAt])
 }

@@ -8,7 +8,7 @@ import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterFindings } from '../context/findings.ts'
 import { plain, shaped } from '../context/shaped.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
-import { heardAt, latestOf, serverTime, timeOf } from '../model/times.ts'
+import { heardAt, kubeletHeardAt, latestOf, serverTime, timeOf } from '../model/times.ts'
 
 /** Beyond what the steps of a clock explain. */
 const MARGIN_MS = 60_000
@@ -75,7 +75,7 @@ function isBehind(renewed: string | undefined, written: string | undefined): boo
 /** If the API server's own clock is ahead, all leases look old to it. */
 function reportNobodyHeard({ state, now }: ClusterContext, findings: ClusterFindings): void {
   const { lease } = state.controller
-  const ofNodes = state.nodes.flatMap((node) => latestOf([node.leaseRenewTime, node.leaseWrittenAt]) ?? [])
+  const ofNodes = state.nodes.flatMap((node) => kubeletHeardAt(node) ?? [])
   const newest = timeOf(latestOf([...ofNodes, ...(lease === undefined ? [] : [heardAt(lease)])]))
   if (ofNodes.length === 0 || newest === undefined || now - newest <= MARGIN_MS) return
   const text = shaped`no kubelet has renewed its lease for ${formatDuration(now - newest)}, by the clock of the API server: none of them reaches it, or that clock is ahead of theirs`

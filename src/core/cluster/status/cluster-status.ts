@@ -41,20 +41,28 @@ export interface ClusterAnswer {
 
 /** What snapshots of nodes show. */
 export interface BesideNodes {
-  /** Of the same options, not narrowed. */
+  /** Not narrowed. */
   readonly plan: ClusterPlan & { readonly fleet: PlanFleet }
   readonly row: (node: string, uniqueName: string) => FleetRow
 }
 
 /** What would leave something out. */
-export function unnarrowed(options: ClusterOptions): ClusterOptions {
+function unnarrowed(options: ClusterOptions): ClusterOptions {
   const { nodes: _, pods: __, namespaces: ___, volumes: ____, ...whole } = options
   return whole
 }
 
-/** @param options those of a plan; what they narrow is left out of the answer, and changes no verdict */
-export function clusterStatus(state: ClusterState, options: ClusterOptions, beside?: BesideNodes): ClusterAnswer {
+/**
+ * @param options those of a plan; what they narrow is left out of the answer, and changes no verdict
+ * @param besideOf what snapshots of nodes show, of a context that is not narrowed
+ */
+export function clusterStatus(
+  state: ClusterState,
+  options: ClusterOptions,
+  besideOf?: (planned: ClusterContext) => BesideNodes,
+): ClusterAnswer {
   const planned = clusterContext(state, unnarrowed(options))
+  const beside = besideOf?.(planned)
   const plan = beside?.plan ?? planOver(planned)
   const context = { ...planned, options }
   const named = new ClusterFindings()
