@@ -203,8 +203,8 @@ describe('a table in pieces', () => {
 
   it('finds all mounts of a type, and no other text that looks like it', () => {
     const table = parsePieces([...lines, Buffer.from('7 2 0:7 / /k/x rw - tmpfs s rw,-overlay overlay rw\n')])
-    expect(table.ofType('overlay').map(({ id }) => id)).toEqual([3, 5])
-    expect(table.ofType('over')).toEqual([])
+    expect(table.ofTypes((fsType) => fsType === 'overlay').map(({ id }) => id)).toEqual([3, 5])
+    expect(table.ofTypes((fsType) => fsType === 'over')).toEqual([])
   })
 })
 

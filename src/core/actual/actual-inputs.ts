@@ -1,11 +1,10 @@
 import { isWithin, plainPath } from '../files/path-within.ts'
-import { append } from '../lang/append.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import { DeviceMounts } from '../mountinfo/device-mounts.ts'
 import { ownPathOf, type PlaceLink, withLinks, withoutLinks } from '../mountinfo/linked-mounts.ts'
-import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import type { MountInfo, MountsBelow, MountTable } from '../mountinfo/mount-table.ts'
 import { MountsWithin } from '../mountinfo/mounts-within.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from '../names/structure.ts'
 import { Tree } from './tree.ts'
@@ -28,8 +27,9 @@ export class ActualInputs {
   readonly tree: Tree
   readonly rootDir: string
   readonly #below: string
-  readonly #byPod = new Map<string, MountInfo[]>()
-  readonly #pluginMounts: MountInfo[] = []
+  readonly #pods: MountsBelow
+  readonly #plugins: MountsBelow
+  #pluginMounts: readonly MountInfo[] | undefined
   readonly #dead: ReadonlyMap<string, string>
   readonly #within = new Map<string, MountsWithin>()
 
@@ -42,16 +42,8 @@ export class ActualInputs {
     this.devices = new DeviceMounts(this.mounts)
     this.#below = `${this.rootDir}/`
     this.#dead = new Map((state.snapshot.deadMounts ?? []).map(({ path, error }) => [path, error]))
-    const podsPrefix = `${this.rootDir}/pods/`
-    const pluginsPrefix = `${this.rootDir}/plugins/`
-    for (const mount of this.mounts.under(this.rootDir)) {
-      const path = this.plain(mount.mountPoint)
-      if (path.startsWith(podsPrefix)) {
-        const end = path.indexOf('/', podsPrefix.length)
-        const uid = path.slice(podsPrefix.length, end === -1 ? undefined : end)
-        append(this.#byPod, uid, mount)
-      } else if (path.startsWith(pluginsPrefix)) this.#pluginMounts.push(mount)
-    }
+    this.#pods = this.mounts.below(`${this.rootDir}/pods`)
+    this.#plugins = this.mounts.below(`${this.rootDir}/plugins`)
   }
 
   /** Links in the kubelet's structure that are followed: the snapshot records where they lead (S8). */
@@ -68,16 +60,22 @@ export class ActualInputs {
 
   /** Mounts at or below a pod's directory, in table order. */
   podMounts(uid: string): readonly MountInfo[] {
-    return this.#byPod.get(uid) ?? []
+    return this.#pods.of(uid)
   }
 
-  /** UIDs of pods below whose directory anything is mounted. */
-  podsWithMounts(): IterableIterator<string> {
-    return this.#byPod.keys()
+  /** How many there are: a hundred thousand need not be looked at to be counted. */
+  podMountCount(uid: string): number {
+    return this.#pods.count(uid)
+  }
+
+  /** UIDs of pods at or below whose directory anything is mounted. */
+  podsWithMounts(): Iterable<string> {
+    return this.#pods.names()
   }
 
   /** Mounts below plugins/, in table order. */
   pluginMounts(): readonly MountInfo[] {
+    this.#pluginMounts ??= this.#plugins.all()
     return this.#pluginMounts
   }
 
@@ -87,7 +85,7 @@ export class ActualInputs {
     const key = top === 'pods' ? `pods/${uid}` : top
     let within = this.#within.get(key)
     if (within === undefined) {
-      const mounts = top === 'pods' ? this.podMounts(uid) : this.#pluginMounts
+      const mounts = top === 'pods' ? this.podMounts(uid) : this.pluginMounts()
       within = new MountsWithin(mounts, (mount) => this.relative(this.plain(mount.mountPoint)))
       this.#within.set(key, within)
     }

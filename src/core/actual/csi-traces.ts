@@ -33,7 +33,8 @@ export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
   const subPaths = new Map<string, string>()
   // All are mounts of this pod: of a hundred thousand paths only the part after the pod's directory is compared.
   const pod = inputs.absolute(`pods/${podUid}`).length
-  for (const { mountPoint } of inputs.podMounts(podUid)) {
+  const mounts = hasEither(inputs, podUid) ? inputs.podMounts(podUid) : []
+  for (const { mountPoint } of mounts) {
     if (mountPoint.startsWith(CSI_VOLUMES, pod))
       names.add(firstName(inputs.plain(mountPoint), pod + CSI_VOLUMES.length))
     else if (mountPoint.startsWith(SUB_PATHS, pod)) {
@@ -56,6 +57,12 @@ export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
       .filter(([name]) => names.has(name) || !belongsToAnotherPlugin(name))
       .map(([name, path]): CsiTrace => ({ podUid, name, kind: 'subPath', path, stateFile: undefined, setUp: true })),
   ]
+}
+
+/** Nearly no pod has a hundred mounts: one that has, mostly has them elsewhere. */
+function hasEither(inputs: ActualInputs, podUid: string): boolean {
+  const pod = inputs.absolute(`pods/${podUid}`)
+  return [CSI_VOLUMES, SUB_PATHS].some((below) => inputs.mounts.isAbove(`${pod}${below.slice(0, -1)}`))
 }
 
 /** The component of a path that begins at `start`. */

@@ -20,7 +20,9 @@ export interface Layer {
 const OPTIONS = /^(lowerdir|upperdir|workdir|datadir)(\+?)=(.*)$/s
 
 /** Of every overlay mount of a table. */
-export const overlayLayers = onceFor((table: MountTable): readonly Layer[] => table.ofType('overlay').flatMap(layersOf))
+export const overlayLayers = onceFor((table: MountTable): readonly Layer[] =>
+  table.ofTypes((fsType) => fsType === 'overlay').flatMap(layersOf),
+)
 
 function layersOf(mount: MountInfo): Layer[] {
   return mount.superOptions.flatMap((text) => {

@@ -43,6 +43,14 @@ export class Covers {
     return found.toSorted((a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0))
   }
 
+  /**
+   * By the mount that a mount point directly in this directory is on: what hides it. Only for a mount that no other shares its
+   * path with.
+   */
+  in(directory: string): ReadonlyMap<number, MountInfo> {
+    return this.#coversIn(directory)
+  }
+
   /** Of a mount that no other shares its path with: it is on the mount that its line names. Nearly every mount is such a one. */
   #isHiddenAlone(mount: MountInfo): boolean {
     const { mountPoint } = mount

@@ -7,7 +7,8 @@
  */
 import { isWithin } from '../files/path-within.ts'
 import { undeletedPath } from './deleted.ts'
-import type { MountInfo, MountTable } from './mount-table.ts'
+import type { MountInfo, MountsBelow, MountTable } from './mount-table.ts'
+import { ListedBelow } from './mounts-below.ts'
 
 /** A directory of the kubelet that is a link, and its target; both absolute, the target with links resolved. */
 export interface PlaceLink {
@@ -153,6 +154,15 @@ class LinkedMountTable implements MountTable {
     return found.toSorted((a, b) => a.index - b.index)
   }
 
+  notBelow(directory: string): readonly MountInfo[] {
+    const prefix = directory === '/' ? directory : `${directory}/`
+    return this.under('/').filter(({ mountPoint }) => !mountPoint.startsWith(prefix))
+  }
+
+  below(directory: string): MountsBelow {
+    return new ListedBelow(this.under(directory), directory === '/' ? '' : directory)
+  }
+
   at(path: string): readonly MountInfo[] {
     const found = this.#seenBy(path, (place) => this.raw.at(place))
     const behind = this.#behind.get(path)
@@ -187,8 +197,8 @@ class LinkedMountTable implements MountTable {
     return this.raw.ofDevice(dev).map((mount) => this.#ownOf(mount))
   }
 
-  ofType(fsType: string): readonly MountInfo[] {
-    return this.raw.ofType(fsType).map((mount) => this.#ownOf(mount))
+  ofTypes(isMeant: (fsType: string) => boolean): readonly MountInfo[] {
+    return this.raw.ofTypes(isMeant).map((mount) => this.#ownOf(mount))
   }
 
   byId(id: number): MountInfo | undefined {

@@ -13,26 +13,16 @@ type Stack = number | number[]
  * removed, or its name may really end like that.
  */
 export class MountPaths {
+  readonly #pieces: readonly MountPiece[]
   readonly #directories = new Map<string, Directory>()
+  readonly #byHash = new Map<number, Directory>()
   /** Directories below which something is mounted. */
   #above: ReadonlySet<string> | undefined
 
   constructor(pieces: readonly MountPiece[]) {
-    // By the hash of its bytes a directory is found without a string for each row.
-    const byHash = new Map<number, Directory>()
+    this.#pieces = pieces
     for (const piece of pieces) {
-      const { size, isPlain, directoryHash } = piece.columns
-      for (let row = 0; row < size; row++) {
-        const hash = isPlain[row] === 1 ? directoryHash[row] : undefined
-        const alike = hash === undefined ? undefined : byHash.get(hash)
-        if (alike !== undefined && piece.isDirectlyIn(alike.path, row)) {
-          alike.rows.push(piece.firstRow + row)
-          continue
-        }
-        const directory = this.#directoryOf(piece.mountPoint(row), pieces)
-        directory.rows.push(piece.firstRow + row)
-        if (hash !== undefined) byHash.set(hash, directory)
-      }
+      for (let row = 0; row < piece.columns.size; row++) this.#directoryOf(piece, row).rows.push(piece.firstRow + row)
     }
   }
 
@@ -49,17 +39,33 @@ export class MountPaths {
     return names && ((name) => names.get(name))
   }
 
+  /** Every directory in which something is mounted, by its oldest row, with its rows in table order. */
+  directories(): IterableIterator<{ readonly path: string; readonly rows: readonly number[] }> {
+    return this.#directories.values()
+  }
+
   /** Is anything mounted below this directory. @param directory "" for the root directory */
   isAbove(directory: string): boolean {
     this.#above ??= withParents(this.#directories.keys())
     return this.#above.has(directory)
   }
 
-  #directoryOf(mountPoint: string, pieces: readonly MountPiece[]): Directory {
-    const path = directoryOf(mountPoint)
+  /** By the hash of its bytes a directory is found without a string for each row. */
+  #directoryOf(piece: MountPiece, row: number): Directory {
+    const { isPlain, directoryHash } = piece.columns
+    if (isPlain[row] !== 1) return this.#directoryAt(directoryOf(piece.mountPoint(row)))
+    const hash = directoryHash[row] ?? 0
+    const alike = this.#byHash.get(hash)
+    if (alike !== undefined && piece.isDirectlyIn(alike.path, row)) return alike
+    const directory = this.#directoryAt(directoryOf(piece.mountPoint(row)))
+    this.#byHash.set(hash, directory)
+    return directory
+  }
+
+  #directoryAt(path: string): Directory {
     const known = this.#directories.get(path)
     if (known !== undefined) return known
-    const made = new Directory(path, pieces)
+    const made = new Directory(path, this.#pieces)
     this.#directories.set(path, made)
     return made
   }
@@ -82,9 +88,10 @@ class Directory {
     const names = new Map<string, Stack>()
     for (const row of this.rows) {
       const piece = pieceOf(this.#pieces, row)
-      const path = piece.mountPoint(row - piece.firstRow)
-      const name = path.slice(path.lastIndexOf('/') + 1)
+      const name = piece.name(row - piece.firstRow)
       stack(names, name, row)
+      // The blank in it is escaped.
+      if (piece.columns.isPlain[row - piece.firstRow] === 1) continue
       const plain = undeletedPath(name)
       if (plain !== name) stack(names, plain, row)
     }

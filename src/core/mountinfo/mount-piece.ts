@@ -42,12 +42,24 @@ export class MountPiece {
     return isPlain[row] === 1 ? raw : this.decoded(raw)
   }
 
+  /** What is behind the mount point's last slash. */
+  name(row: number): string {
+    const { nameStart, mountPointEnd, isPlain } = this.columns
+    if (isPlain[row] === 1) return this.text.slice(nameStart[row], mountPointEnd[row])
+    const path = this.mountPoint(row)
+    return path.slice(path.lastIndexOf('/') + 1)
+  }
+
+  fsType(row: number): string {
+    const { type, types } = this.columns
+    return types[type[row] ?? 0] ?? ''
+  }
+
   /** Is a plain mount point directly in this directory. @param directory "" for the root directory */
   isDirectlyIn(directory: string, row: number): boolean {
-    const { mountPointStart, mountPointEnd } = this.columns
-    const slash = (mountPointStart[row] ?? 0) + directory.length
-    const last = this.text.lastIndexOf('/', (mountPointEnd[row] ?? 0) - 1)
-    return last === slash && this.text.startsWith(directory, mountPointStart[row])
+    const { mountPointStart, nameStart } = this.columns
+    const start = mountPointStart[row] ?? 0
+    return (nameStart[row] ?? 0) - start === directory.length + 1 && this.text.startsWith(directory, start)
   }
 }
 

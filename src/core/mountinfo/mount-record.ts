@@ -52,8 +52,7 @@ export class MountRecord implements MountInfo {
   }
 
   get fsType(): string {
-    const start = this.#typeStart()
-    return this.#piece.slice(start, this.#wordEnd(start))
+    return this.#piece.fsType(this.#row())
   }
 
   get source(): string {

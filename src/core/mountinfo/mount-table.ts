@@ -20,6 +20,18 @@ export interface MountInfo {
   readonly index: number
 }
 
+/** Mounts below a directory, without those on it. A name has no " (deleted)" of the kernel's (P115). */
+export interface MountsBelow {
+  /** Names at or below which anything is mounted, by the oldest mount. */
+  names(): Iterable<string>
+  /** How many mounts are at or below this name. */
+  count(name: string): number
+  /** Mounts at or below this name, in table order. */
+  of(name: string): readonly MountInfo[]
+  /** All of them, in table order. */
+  all(): readonly MountInfo[]
+}
+
 export interface MountTable {
   /** The raw text, as the kernel gave it. */
   readonly text: string
@@ -27,6 +39,10 @@ export interface MountTable {
   readonly size: number
   /** Mounts at or below `prefix` (compared by path component), in table order. */
   under(prefix: string): readonly MountInfo[]
+  /** Mounts that are not below a directory, those on it included, in table order. */
+  notBelow(directory: string): readonly MountInfo[]
+  /** Mounts below a directory, by the name in it. */
+  below(directory: string): MountsBelow
   /** Every mount on exactly this path, in table order, hidden ones included (O35). */
   at(path: string): readonly MountInfo[]
   /** Mounts on exactly this path that are not hidden, oldest first, whatever their order in the table. */
@@ -39,8 +55,8 @@ export interface MountTable {
   isAbove(directory: string): boolean
   /** All mounts of one file system ("major:minor"), in table order. */
   ofDevice(dev: string): readonly MountInfo[]
-  /** All mounts of one type of file system, in table order. @param fsType a name without blanks */
-  ofType(fsType: string): readonly MountInfo[]
+  /** All mounts of these types of file system, in table order. @param isMeant is asked about each type once */
+  ofTypes(isMeant: (fsType: string) => boolean): readonly MountInfo[]
   /** The mount with this id, if the table has it. */
   byId(id: number): MountInfo | undefined
 }

@@ -3,12 +3,15 @@ import { Covers } from './covers.ts'
 import { MountPaths } from './mount-paths.ts'
 import { MountPiece, pieceOf } from './mount-piece.ts'
 import { MountRecord } from './mount-record.ts'
-import type { MountInfo, MountTable } from './mount-table.ts'
+import type { MountInfo, MountsBelow, MountTable } from './mount-table.ts'
+import { RowsBelow } from './mounts-below.ts'
 import { deviceKey } from './scan-lines.ts'
 
 const NEWLINE = 0x0a
 const NO_MOUNTS: readonly MountRecord[] = []
 const ESCAPED_DELETED = '\\040(deleted)'
+/** As many questions are answered by a search, before an index of a hundred thousand mounts is worth its making. */
+const FEW = 64
 /** Bytes of a table that is given whole. */
 const PIECE = 256 * 1024
 
@@ -72,6 +75,8 @@ class PieceTable implements MountTable {
   #paths: MountPaths | undefined
   #byDevice: ReadonlyMap<number, readonly number[]> | undefined
   #byId: ReadonlyMap<number, number> | undefined
+  /** How often there was no index yet. */
+  #asked = 0
   #covers: Covers | undefined
 
   constructor(pieces: readonly MountPiece[], size: number) {
@@ -96,6 +101,24 @@ class PieceTable implements MountTable {
     return found
   }
 
+  notBelow(directory: string): readonly MountInfo[] {
+    const own = directory === '/' ? '' : directory
+    const prefix = `${own}/`
+    const rows: number[] = []
+    for (const { path, rows: here } of this.#byPath().directories()) {
+      if (path !== own && !path.startsWith(prefix)) rows.push(...here)
+    }
+    return this.#recordsOf(rows.sort((a, b) => a - b))
+  }
+
+  below(directory: string): MountsBelow {
+    const nameOf = (row: number): string => {
+      const piece = pieceOf(this.#pieces, row)
+      return piece.name(row - piece.firstRow)
+    }
+    return new RowsBelow(this.#byPath(), directory === '/' ? '' : directory, (rows) => this.#recordsOf(rows), nameOf)
+  }
+
   at(path: string): readonly MountInfo[] {
     return this.#recordsOf(this.#byPath().at(path))
   }
@@ -111,10 +134,14 @@ class PieceTable implements MountTable {
   childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
     const names = this.#byPath().in(directory === '/' ? '' : directory)
     if (names === undefined) return undefined
+    this.#covers ??= new Covers(this)
+    const covers = this.#covers.in(directory)
     return (name) => {
       const found = names(name)
       if (found === undefined) return undefined
-      return this.#reachedOf(this.#recordsOf(typeof found === 'number' ? [found] : found)).at(-1)
+      if (typeof found !== 'number') return this.#reachedOf(this.#recordsOf(found)).at(-1)
+      const mount = this.#record(found)
+      return covers.has(mount.parentId) ? undefined : mount
     }
   }
 
@@ -123,28 +150,35 @@ class PieceTable implements MountTable {
   }
 
   ofDevice(dev: string): readonly MountInfo[] {
-    this.#byDevice ??= rowsByDevice(this.#pieces)
     const [, major, minor] = /^(\d+):(\d+)$/.exec(dev) ?? []
     if (major === undefined || minor === undefined) return []
-    return (this.#byDevice.get(deviceKey(Number(major), Number(minor))) ?? []).map((row) => this.#record(row))
+    const key = deviceKey(Number(major), Number(minor))
+    if (this.#byDevice === undefined && this.#asked++ < FEW) return this.#recordsOf(rowsOfDevice(this.#pieces, key))
+    this.#byDevice ??= rowsByDevice(this.#pieces)
+    return this.#recordsOf(this.#byDevice.get(key) ?? [])
   }
 
-  ofType(fsType: string): readonly MountInfo[] {
-    const needle = ` - ${fsType} `
+  ofTypes(isMeant: (fsType: string) => boolean): readonly MountInfo[] {
+    const asked = new Map<string, boolean>()
     const found: MountInfo[] = []
     for (const piece of this.#pieces) {
-      if (!piece.text.includes(needle)) continue
-      const { size, separator } = piece.columns
+      const { size, type, types } = piece.columns
+      const meant = types.map((fsType) => {
+        const known = asked.get(fsType) ?? isMeant(fsType)
+        asked.set(fsType, known)
+        return known
+      })
+      if (!meant.includes(true)) continue
       for (let row = 0; row < size; row++) {
-        if (piece.text.startsWith(needle, separator[row])) found.push(this.#recordOf(piece, piece.firstRow + row))
+        if (meant[type[row] ?? 0]) found.push(this.#recordOf(piece, piece.firstRow + row))
       }
     }
     return found
   }
 
   byId(id: number): MountInfo | undefined {
-    this.#byId ??= rowById(this.#pieces)
-    const row = this.#byId.get(id)
+    if (this.#byId === undefined && this.#asked++ >= FEW) this.#byId = rowById(this.#pieces)
+    const row = this.#byId === undefined ? rowOfId(this.#pieces, id) : this.#byId.get(id)
     return row === undefined ? undefined : this.#record(row)
   }
 
@@ -207,7 +241,23 @@ function rowsByDevice(pieces: readonly MountPiece[]): ReadonlyMap<number, readon
   return rows
 }
 
+function rowsOfDevice(pieces: readonly MountPiece[], key: number): readonly number[] {
+  const rows: number[] = []
+  for (const { columns, firstRow } of pieces) {
+    for (let row = columns.dev.indexOf(key); row !== -1; row = columns.dev.indexOf(key, row + 1)) {
+      rows.push(firstRow + row)
+    }
+  }
+  return rows
+}
+
 /** If a damaged table contains an id twice, the newer mount counts. */
+function rowOfId(pieces: readonly MountPiece[], id: number): number | undefined {
+  const piece = pieces.findLast(({ columns }) => columns.id.includes(id))
+  return piece && piece.firstRow + piece.columns.id.lastIndexOf(id)
+}
+
+/** As above. */
 function rowById(pieces: readonly MountPiece[]): ReadonlyMap<number, number> {
   const rows = new Map<number, number>()
   for (const { columns, firstRow } of pieces) {

@@ -4,8 +4,11 @@
  * volctl itself must not touch such a mount, not even by an asynchronous call: that would fill libuv's pool and keep the
  * process from ending. A child with a deadline probes each mount; a child that even SIGKILL does not end is abandoned.
  */
+
+import { isWithin } from '../files/path-within.ts'
 import { compareText } from '../lang/compare-text.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { runCommand } from '../trust/programs.ts'
 
@@ -51,7 +54,9 @@ export async function deadMounts(
   rootDir: string,
   options: ProbeOptions = {},
 ): Promise<readonly DeadMount[]> {
-  const remote = table.under(rootDir).filter(({ fsType }) => REMOTE.test(fsType))
+  const remote = table
+    .ofTypes((fsType) => REMOTE.test(fsType))
+    .filter(({ mountPoint }) => isWithin(undeletedPath(mountPoint), rootDir))
   const paths = [...new Set(remote.map(({ mountPoint }) => mountPoint))].filter((path) =>
     REMOTE.test(table.top(path)?.fsType ?? ''),
   )

@@ -9,7 +9,9 @@ const MANY = 1000
 
 /** Names the directory with the copies of one mount. Nothing is unmounted there: the copies are foreign (S18). */
 export function reportMountStorms({ inputs }: PlanContext, findings: Findings): void {
-  for (const uid of inputs.podsWithMounts()) reportStorm(inputs.podMounts(uid), findings, uid)
+  for (const uid of inputs.podsWithMounts()) {
+    if (inputs.podMountCount(uid) >= MANY) reportStorm(inputs.podMounts(uid), findings, uid)
+  }
   reportStorm(inputs.pluginMounts(), findings)
 }
 

@@ -49,10 +49,8 @@ function goesWithRoot(inputs: ActualInputs, mount: MountInfo): boolean {
 const indexOf = onceFor((inputs: ActualInputs): Index => {
   const byKey = new Map<string, MountOutside[]>()
   const byName = new Map<string, MountOutside[]>()
-  const below = `${inputs.rootDir}/`
-  for (const mount of inputs.mounts.under('/')) {
-    // Nearly all of a hundred thousand mounts are below the root directory.
-    if (mount.mountPoint.startsWith(below)) continue
+  // Nearly all of a hundred thousand mounts are below the root directory.
+  for (const mount of inputs.mounts.notBelow(inputs.rootDir)) {
     const path = inputs.plain(mount.mountPoint)
     const shape = shapeOf(path)
     if (shape === undefined) continue
