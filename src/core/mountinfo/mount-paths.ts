@@ -40,7 +40,7 @@ export class MountPaths {
   }
 
   /** Every directory in which something is mounted, by its oldest row, with its rows in table order. */
-  directories(): IterableIterator<{ readonly path: string; readonly rows: readonly number[] }> {
+  directories(): IteratorObject<{ readonly path: string; readonly rows: readonly number[] }> {
     return this.#directories.values()
   }
 

@@ -27,8 +27,11 @@ export class RowsBelow implements MountsBelow {
   }
 
   names(): Iterable<string> {
-    const oldest = (name: string): number => this.#rows.get(name)?.[0]?.[0] ?? 0
-    return [...this.#rows.keys()].sort((a, b) => oldest(a) - oldest(b))
+    const named = [...this.#rows].map(([name, lists]) => ({
+      name,
+      oldest: lists.reduce((least, [row = 0]) => Math.min(least, row), Number.POSITIVE_INFINITY),
+    }))
+    return named.sort((a, b) => a.oldest - b.oldest).map(({ name }) => name)
   }
 
   count(name: string): number {

@@ -104,11 +104,10 @@ class PieceTable implements MountTable {
   notBelow(directory: string): readonly MountInfo[] {
     const own = directory === '/' ? '' : directory
     const prefix = `${own}/`
-    const rows: number[] = []
-    for (const { path, rows: here } of this.#byPath().directories()) {
-      if (path !== own && !path.startsWith(prefix)) rows.push(...here)
-    }
-    return this.#recordsOf(rows.sort((a, b) => a - b))
+    const elsewhere = this.#byPath()
+      .directories()
+      .filter(({ path }) => path !== own && !path.startsWith(prefix))
+    return this.#recordsOf([...elsewhere.flatMap(({ rows }) => rows)].sort((a, b) => a - b))
   }
 
   below(directory: string): MountsBelow {
