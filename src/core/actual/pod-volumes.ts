@@ -44,6 +44,8 @@ export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
   const volumes = [...found]
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([dir, { plugin, name }]) => podVolume(inputs, { podUid, plugin, name, dir }))
+  // Nearly no pod has sub-paths.
+  if (subPaths.size === 0) return volumes.map((volume) => ({ ...volume, subPaths: undefined }))
   const parts = new Map(
     [...Map.groupBy(volumes, (volume) => volume.name)].flatMap(([name, alike]) => {
       const all = subPaths.get(name)

@@ -161,6 +161,7 @@ export class Schedule {
       if (verdict !== undefined && verdict.state !== 'done')
         return { because: id, code: verdict.code ?? 'PredecessorFailed' }
     }
+    if (this.#stuck.size === 0) return undefined
     const stuck = this.#keysOf(operation).find((key) => this.#stuck.has(key))
     return stuck === undefined ? undefined : { because: stuck, code: 'StillAtWork' }
   }

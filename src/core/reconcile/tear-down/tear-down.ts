@@ -55,7 +55,8 @@ export function tearDown(
   const parts = partsOf()
   const { reason, message, rule, subPaths, steps, paths, mounts, after = [], deletes, kubeletWould } = parts
   const all = [...(subPaths?.mounts ?? []), ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
-  const removes = new Set(all.flatMap(({ layers }) => layers.map(({ id }) => id)))
+  const removes = new Set<number>()
+  for (const { layers } of all) for (const { id } of layers) removes.add(id)
   findings.add({
     kind,
     reason,
