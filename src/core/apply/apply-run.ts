@@ -4,6 +4,7 @@ import type { FailureCode } from '../codes/codes.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { OperationRefused, StepFailed } from '../errors/operation-error.ts'
 import { diskTrouble } from '../files/disk-trouble.ts'
+import type { ContentLook } from '../holders/content-look.ts'
 import type { Host } from '../host/host.ts'
 import { linuxHost } from '../host/linux-host.ts'
 import type { Journal } from '../journal/write-journal.ts'
@@ -125,9 +126,16 @@ export class ApplyRun {
       signal: this.#context.signal,
       record: this.#records.of(operation, () => around.table),
       bringUp: {},
-      users: () => this.#users.get(),
-      say: (message) => this.#emit(operationEvent('step', operation, message)),
+      users: this.#lookForUsers,
+      say: this.#sayerOf(operation),
     }
+  }
+
+  /** One for all operations: a batch begins thousands. */
+  readonly #lookForUsers = (): Promise<ContentLook> => this.#users.get()
+
+  #sayerOf(operation: Operation): (message: string) => void {
+    return (message) => this.#emit(operationEvent('step', operation, message))
   }
 
   sayStep(operation: Operation, step: Step): void {

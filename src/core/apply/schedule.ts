@@ -21,9 +21,9 @@ export interface Dropped {
 }
 
 /** Names of things that only one operation at a time may work on. */
-export function keysOf(operation: Operation): string[] {
+export function keysOf(operation: Operation, podKey: (uid: string) => string = keyOfPod): string[] {
   const { kind, pod, volume } = operation
-  const keys = pod === undefined ? [] : [`pod ${pod.uid}`]
+  const keys = pod === undefined ? [] : [podKey(pod.uid)]
   if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
   else if (volume?.uniqueName !== undefined) keys.push(`volume ${volume.uniqueName}`)
   // LUNs share sessions, and releasing one asks whether the others are in use: so one after the other (P74).
@@ -32,6 +32,10 @@ export function keysOf(operation: Operation): string[] {
   // A log-in and a log-out of one target never run at once (P74).
   keys.push(...sessionsOf(operation))
   return keys
+}
+
+function keyOfPod(uid: string): string {
+  return `pod ${uid}`
 }
 
 function deviceOf({ volume }: Operation): PluginDevice | undefined {
@@ -76,7 +80,14 @@ export class Schedule {
     this.#needed = new Set(operations.flatMap(({ after }) => after))
     this.#waiting = new Map(operations.map((operation) => [operation.id, operation]))
     this.#known = new Set(this.#waiting.keys())
-    this.#keys = new Map(operations.map((operation) => [operation.id, keysOf(operation)]))
+    // One text for a pod, so that it is hashed once: it is looked up for each of its operations.
+    const podKeys = new Map<string, string>()
+    const podKey = (uid: string): string => {
+      const known = podKeys.get(uid) ?? keyOfPod(uid)
+      podKeys.set(uid, known)
+      return known
+    }
+    this.#keys = new Map(operations.map((operation) => [operation.id, keysOf(operation, podKey)]))
   }
 
   get waiting(): readonly Operation[] {
@@ -100,7 +111,7 @@ export class Schedule {
 
   *#readyAmong(operations: ReadonlyMap<string, Operation>): Generator<Operation> {
     for (const operation of operations.values()) {
-      if (this.#isReady(operation) && this.#keysOf(operation).every((key) => !this.#busy.has(key))) yield operation
+      if (this.#isReady(operation) && !this.#isBusy(operation)) yield operation
     }
   }
 
@@ -148,6 +159,11 @@ export class Schedule {
 
   #keysOf({ id }: Operation): readonly string[] {
     return this.#keys.get(id) ?? []
+  }
+
+  #isBusy(operation: Operation): boolean {
+    for (const key of this.#keysOf(operation)) if (this.#busy.has(key)) return true
+    return false
   }
 
   #isReady(operation: Operation): boolean {

@@ -25,8 +25,10 @@ export interface ContentPlace extends Location {
 
 /** @param path of the directory, or of the place of a mount on it @param podUid whose directory is above it */
 export function withTop(place: Location, path: string, podUid: string | undefined): ContentPlace {
-  const end = path.lastIndexOf(`/pods/${podUid}/`) + `/pods/${podUid}`.length
-  const below = podUid === undefined || !path.includes(`/pods/${podUid}/`) ? '' : path.slice(end)
+  if (podUid === undefined) return place
+  const podDirectory = `/pods/${podUid}`
+  const start = path.lastIndexOf(`${podDirectory}/`)
+  const below = start === -1 ? '' : path.slice(start + podDirectory.length)
   return below !== '' && place.path.endsWith(below) ? { ...place, top: place.path.slice(0, -below.length) } : place
 }
 

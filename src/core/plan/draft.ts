@@ -198,7 +198,11 @@ export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Opera
     taken.set(base, count + 1)
     ids.set(draft, count === 0 ? base : `${base}-${count}`)
   }
-  const numbers = new Map(drafts.map((draft, index) => [draft, index + 1]))
+  let numbers: ReadonlyMap<Draft, number> | undefined
+  const numberOf = (draft: Draft): number | undefined => {
+    numbers ??= new Map(drafts.map((each, index) => [each, index + 1]))
+    return numbers.get(draft)
+  }
   return drafts.map((draft) => {
     const { after, kind, reason, message, podMessage, ownMessage, podState, pod, volume, paths, steps } = draft
     const operation: Partial<Record<keyof Operation, unknown>> = {
@@ -210,7 +214,7 @@ export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Opera
       paths,
       steps,
       after: after.length === 0 ? [] : [...new Set(after.flatMap((before) => ids.get(before) ?? []))],
-      ...defined({ blocked: withNumber(blockOf(draft), draft, numbers) }),
+      ...defined({ blocked: withNumber(blockOf(draft), draft, numberOf) }),
     }
     // Copying a rest of properties takes several times as long, and a plan may have 100,000 operations.
     for (const key of Object.keys(draft) as (keyof Draft & keyof Operation)[]) {
@@ -230,11 +234,11 @@ const PLACED: ReadonlySet<string> = new Set<keyof Draft>([
 function withNumber(
   blocked: Obstacle | undefined,
   { after }: Draft,
-  numbers: ReadonlyMap<Draft, number>,
+  numberOf: (draft: Draft) => number | undefined,
 ): Obstacle | undefined {
   if (blocked?.code !== 'PredecessorBlocked') return blocked
   const predecessor = after.find((before) => before.blocked !== undefined)
-  const number = predecessor && numbers.get(predecessor)
+  const number = predecessor && numberOf(predecessor)
   return number === undefined ? blocked : { ...blocked, hint: `Resolve operation ${number} first.` }
 }
 
