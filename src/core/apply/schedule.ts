@@ -123,10 +123,11 @@ export class Schedule {
 
   /** @param stuck an abandoned call may still be running: nothing else is done to this volume or pod */
   settle(operation: Operation, verdict: Verdict, stuck = false): void {
-    this.#forget(operation)
+    const wasRunning = this.#running.delete(operation.id)
+    if (!wasRunning) this.#forget(operation)
     this.#settled.set(operation.id, verdict)
     this.#failed ||= stuck || (verdict.state !== 'done' && this.#needed.has(operation.id))
-    if (!this.#running.delete(operation.id)) return
+    if (!wasRunning) return
     const keys = this.#keysOf(operation)
     if (stuck) for (const key of stuckKeysOf(operation, keys)) this.#stuck.add(key)
     for (const key of keys) {
@@ -153,8 +154,7 @@ export class Schedule {
 
   #forget({ id }: Operation): void {
     this.#waiting.delete(id)
-    this.#batchable.delete(id)
-    this.#single.delete(id)
+    if (!this.#batchable.delete(id)) this.#single.delete(id)
   }
 
   #keysOf({ id }: Operation): readonly string[] {
