@@ -6,6 +6,7 @@
  */
 import { append } from '../lang/append.ts'
 import { compareText } from '../lang/compare-text.ts'
+import type { TreeEntry } from '../model/snapshot.ts'
 import { type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { CSI_PLUGIN, unescapeQualifiedName } from '../names/volume-names.ts'
@@ -44,6 +45,8 @@ export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
   const volumes = [...found]
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([dir, { plugin, name }]) => podVolume(inputs, { podUid, plugin, name, dir }))
+  // Nearly no pod has sub-paths.
+  if (subPaths.size === 0) return volumes.map((volume) => ({ ...volume, subPaths: undefined }))
   const parts = new Map(
     [...Map.groupBy(volumes, (volume) => volume.name)].flatMap(([name, alike]) => {
       const all = subPaths.get(name)
@@ -66,20 +69,31 @@ function podVolume(
   const absoluteTarget = inputs.absolute(target)
   const below = inputs.mountsWithin(found.dir)
   const layers = below.filter((mount) => inputs.plain(mount.mountPoint) === absoluteTarget)
+  const foreign =
+    layers.length === below.length ? [] : below.filter((mount) => inputs.plain(mount.mountPoint) !== absoluteTarget)
   const stateFile = csi ? readStateFile(tree.get(`${found.dir}/vol_data.json`)) : undefined
-  const mountPoints = new Set(below.map((mount) => inputs.relative(inputs.plain(mount.mountPoint))))
   return {
     ...found,
     target,
     layers,
-    foreign: below.filter((mount) => inputs.plain(mount.mountPoint) !== absoluteTarget),
+    foreign,
     stateFile,
     markers: markersOf(inputs, found.podUid, found.plugin, found.name),
-    content: tree
-      .descendants(found.dir)
-      .filter((entry) => entry.path !== stateFile?.path && !(csi && entry.path === target && entry.type === 'dir'))
-      .filter((entry) => !isWithinAny(entry.path, mountPoints)),
+    content: outsideMounts(
+      inputs,
+      below,
+      tree
+        .descendants(found.dir)
+        .filter((entry) => entry.path !== stateFile?.path && !(csi && entry.path === target && entry.type === 'dir')),
+    ),
   }
+}
+
+/** The entries that none of the mounts shows. */
+function outsideMounts(inputs: ActualInputs, mounts: readonly MountInfo[], entries: TreeEntry[]): TreeEntry[] {
+  if (entries.length === 0) return entries
+  const mountPoints = new Set(mounts.map((mount) => inputs.relative(inputs.plain(mount.mountPoint))))
+  return entries.filter((entry) => !isWithinAny(entry.path, mountPoints))
 }
 
 function markersOf(inputs: ActualInputs, podUid: string, plugin: string, name: string): string[] {

@@ -4,6 +4,7 @@ import type { FailureCode } from '../codes/codes.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { OperationRefused, StepFailed } from '../errors/operation-error.ts'
 import { diskTrouble } from '../files/disk-trouble.ts'
+import type { ContentLook } from '../holders/content-look.ts'
 import type { Host } from '../host/host.ts'
 import { linuxHost } from '../host/linux-host.ts'
 import type { Journal } from '../journal/write-journal.ts'
@@ -125,9 +126,16 @@ export class ApplyRun {
       signal: this.#context.signal,
       record: this.#records.of(operation, () => around.table),
       bringUp: {},
-      users: () => this.#users.get(),
-      say: (message) => this.#emit(operationEvent('step', operation, message)),
+      users: this.#lookForUsers,
+      say: this.#sayerOf(operation),
     }
+  }
+
+  /** One for all operations: a batch begins thousands. */
+  readonly #lookForUsers = (): Promise<ContentLook> => this.#users.get()
+
+  #sayerOf(operation: Operation): (message: string) => void {
+    return (message) => this.#emit(operationEvent('step', operation, message))
   }
 
   sayStep(operation: Operation, step: Step): void {
@@ -161,15 +169,23 @@ export class ApplyRun {
    * @returns whether it succeeded; a plain value, not a promise, if the work is synchronous
    */
   survives(operation: Operation, work: () => void | Promise<void>): boolean | Promise<boolean> {
-    const failed = (error: unknown): boolean => {
+    // A batch calls this ten thousands of times, nearly always for work that is done at once.
+    try {
+      const going = work()
+      return going === undefined || this.#survived(operation, going)
+    } catch (error) {
       this.#fail(operation, error)
       return false
     }
+  }
+
+  async #survived(operation: Operation, going: Promise<void>): Promise<boolean> {
     try {
-      const going = work()
-      return going === undefined || going.then(() => true, failed)
+      await going
+      return true
     } catch (error) {
-      return failed(error)
+      this.#fail(operation, error)
+      return false
     }
   }
 

@@ -92,23 +92,23 @@ function nextUmounts(member: Member): Umount[] {
  * by itself, which gives a clear reason.
  */
 function verify({ operation, run }: Member, umounts: readonly Umount[]): void | Promise<void> {
-  const expected = expectedIds(operation)
-  const isThere = ({ layer }: Umount): boolean =>
-    run.around.table.at(layer.mountPoint).some((mount) => isExpected(mount, expected)) ||
-    run.around.table.byId(layer.id)?.mountPoint === layer.mountPoint
-  const doubtful = umounts.filter((each) => each.failure !== undefined || each.result?.timedOut || isThere(each))
-  return doubtful.length === 0 ? undefined : unmountAgain(doubtful, isThere, run)
+  const doubtful = umounts.filter(
+    (each) => each.failure !== undefined || each.result?.timedOut || isThere(each, operation, run),
+  )
+  return doubtful.length === 0 ? undefined : unmountAgain(doubtful, operation, run)
 }
 
-async function unmountAgain(
-  umounts: readonly Umount[],
-  isThere: (umount: Umount) => boolean,
-  run: StepContext,
-): Promise<void> {
+function isThere({ layer }: Umount, operation: Operation, { around }: StepContext): boolean {
+  const there = around.table.at(layer.mountPoint)
+  if (there.length > 0 && there.some((mount) => isExpected(mount, expectedIds(operation)))) return true
+  return around.table.byId(layer.id)?.mountPoint === layer.mountPoint
+}
+
+async function unmountAgain(umounts: readonly Umount[], operation: Operation, run: StepContext): Promise<void> {
   for (const umount of umounts) {
     const { step, layer, result, failure } = umount
     if (failure !== undefined) throw failure
     if (result?.timedOut) await requireGone(layer, result, run)
-    if (isThere(umount)) await umountLayer(step, run)
+    if (isThere(umount, operation, run)) await umountLayer(step, run)
   }
 }

@@ -21,9 +21,9 @@ export interface Dropped {
 }
 
 /** Names of things that only one operation at a time may work on. */
-export function keysOf(operation: Operation): string[] {
+export function keysOf(operation: Operation, podKey: (uid: string) => string = keyOfPod): string[] {
   const { kind, pod, volume } = operation
-  const keys = pod === undefined ? [] : [`pod ${pod.uid}`]
+  const keys = pod === undefined ? [] : [podKey(pod.uid)]
   if (volume?.driver !== undefined && volume.handle !== undefined) keys.push(`volume ${volume.driver}^${volume.handle}`)
   else if (volume?.uniqueName !== undefined) keys.push(`volume ${volume.uniqueName}`)
   // LUNs share sessions, and releasing one asks whether the others are in use: so one after the other (P74).
@@ -32,6 +32,10 @@ export function keysOf(operation: Operation): string[] {
   // A log-in and a log-out of one target never run at once (P74).
   keys.push(...sessionsOf(operation))
   return keys
+}
+
+function keyOfPod(uid: string): string {
+  return `pod ${uid}`
 }
 
 function deviceOf({ volume }: Operation): PluginDevice | undefined {
@@ -76,7 +80,14 @@ export class Schedule {
     this.#needed = new Set(operations.flatMap(({ after }) => after))
     this.#waiting = new Map(operations.map((operation) => [operation.id, operation]))
     this.#known = new Set(this.#waiting.keys())
-    this.#keys = new Map(operations.map((operation) => [operation.id, keysOf(operation)]))
+    // One text for a pod, so that it is hashed once: it is looked up for each of its operations.
+    const podKeys = new Map<string, string>()
+    const podKey = (uid: string): string => {
+      const known = podKeys.get(uid) ?? keyOfPod(uid)
+      podKeys.set(uid, known)
+      return known
+    }
+    this.#keys = new Map(operations.map((operation) => [operation.id, keysOf(operation, podKey)]))
   }
 
   get waiting(): readonly Operation[] {
@@ -100,7 +111,7 @@ export class Schedule {
 
   *#readyAmong(operations: ReadonlyMap<string, Operation>): Generator<Operation> {
     for (const operation of operations.values()) {
-      if (this.#isReady(operation) && this.#keysOf(operation).every((key) => !this.#busy.has(key))) yield operation
+      if (this.#isReady(operation) && !this.#isBusy(operation)) yield operation
     }
   }
 
@@ -112,10 +123,11 @@ export class Schedule {
 
   /** @param stuck an abandoned call may still be running: nothing else is done to this volume or pod */
   settle(operation: Operation, verdict: Verdict, stuck = false): void {
-    this.#forget(operation)
+    const wasRunning = this.#running.delete(operation.id)
+    if (!wasRunning) this.#forget(operation)
     this.#settled.set(operation.id, verdict)
     this.#failed ||= stuck || (verdict.state !== 'done' && this.#needed.has(operation.id))
-    if (!this.#running.delete(operation.id)) return
+    if (!wasRunning) return
     const keys = this.#keysOf(operation)
     if (stuck) for (const key of stuckKeysOf(operation, keys)) this.#stuck.add(key)
     for (const key of keys) {
@@ -142,12 +154,16 @@ export class Schedule {
 
   #forget({ id }: Operation): void {
     this.#waiting.delete(id)
-    this.#batchable.delete(id)
-    this.#single.delete(id)
+    if (!this.#batchable.delete(id)) this.#single.delete(id)
   }
 
   #keysOf({ id }: Operation): readonly string[] {
     return this.#keys.get(id) ?? []
+  }
+
+  #isBusy(operation: Operation): boolean {
+    for (const key of this.#keysOf(operation)) if (this.#busy.has(key)) return true
+    return false
   }
 
   #isReady(operation: Operation): boolean {
@@ -161,6 +177,7 @@ export class Schedule {
       if (verdict !== undefined && verdict.state !== 'done')
         return { because: id, code: verdict.code ?? 'PredecessorFailed' }
     }
+    if (this.#stuck.size === 0) return undefined
     const stuck = this.#keysOf(operation).find((key) => this.#stuck.has(key))
     return stuck === undefined ? undefined : { because: stuck, code: 'StillAtWork' }
   }

@@ -8,7 +8,8 @@ import type { ApplyRun } from './apply-run.ts'
 import { requireUnused } from './operation/preconditions.ts'
 import type { StepContext } from './operation/step-context.ts'
 
-const PATHS_PER_CALL = 2500
+/** Half of a batch, and some: all mounts of a pod are in one lane, and a call for a few mounts more would cost a process. */
+const PATHS_PER_CALL = 3000
 const LANES = 2
 const RECHECK_MS = 2000
 

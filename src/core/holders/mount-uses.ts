@@ -25,8 +25,10 @@ export interface ContentPlace extends Location {
 
 /** @param path of the directory, or of the place of a mount on it @param podUid whose directory is above it */
 export function withTop(place: Location, path: string, podUid: string | undefined): ContentPlace {
-  const end = path.lastIndexOf(`/pods/${podUid}/`) + `/pods/${podUid}`.length
-  const below = podUid === undefined || !path.includes(`/pods/${podUid}/`) ? '' : path.slice(end)
+  if (podUid === undefined) return place
+  const podDirectory = `/pods/${podUid}`
+  const start = path.lastIndexOf(`${podDirectory}/`)
+  const below = start === -1 ? '' : path.slice(start + podDirectory.length)
   return below !== '' && place.path.endsWith(below) ? { ...place, top: place.path.slice(0, -below.length) } : place
 }
 
@@ -45,13 +47,13 @@ export function mountsOf(place: ContentPlace, table: MountTable, path?: string):
   const roots = rootsOf(table)(place.dev)
   const own = path === undefined ? undefined : placeOf(table, path)
   const found = mountsShowing(place, table)
-  for (const way of [...roots.within(place.path), ...roots.above(place.path)]) {
+  for (const way of roots.within(place.path).concat(roots.above(place.path))) {
     const at = isWithin(rootOf(way), place.path) ? undeletedPath(way.mountPoint) : pathThrough(way, place)
     if (at === undefined || at === path || at === own) continue
     for (const mount of childrenOf(table).get(way.id) ?? [])
       if (mount !== way && isWithin(undeletedPath(mount.mountPoint), at)) found.push({ mount, how: 'lies in' })
   }
-  return [...new Map(found.map((use) => [use.mount.id, use])).values()]
+  return found.length < 2 ? found : [...new Map(found.map((use) => [use.mount.id, use])).values()]
 }
 
 /**
@@ -60,7 +62,10 @@ export function mountsOf(place: ContentPlace, table: MountTable, path?: string):
  */
 export function mountsShowing({ dev, path, top = path }: ContentPlace, table: MountTable): MountUse[] {
   const roots = rootsOf(table)(dev)
-  return [...roots.within(path), ...roots.above(path, top)].map((mount) => ({ mount, how: 'shows' }))
+  return roots
+    .within(path)
+    .concat(roots.above(path, top))
+    .map((mount) => ({ mount, how: 'shows' }))
 }
 
 /** Layers of overlays, by the directory that contains them. */

@@ -15,6 +15,8 @@ export class PlaceIndex<T> {
   /** Each value once. @param top values at parent directories count too, up to this one */
   within({ dev, path }: Location, top = path): T[] {
     const index = this.#byDev.get(dev)
-    return index === undefined ? [] : [...new Set([...index.within(path), ...index.above(path, top)])]
+    if (index === undefined) return []
+    const found = index.within(path).concat(index.above(path, top))
+    return found.length < 2 ? found : [...new Set(found)]
   }
 }

@@ -10,8 +10,7 @@ export class PathIndex<T> {
   /** What lies at this very path. */
   at(path: string): T[] {
     const found: T[] = []
-    for (let i = this.#firstFrom(path); this.#sorted[i]?.[0] === path; i++)
-      found.push((this.#sorted[i] as [string, T])[1])
+    this.#addAt(path, found)
     return found
   }
 
@@ -30,9 +29,15 @@ export class PathIndex<T> {
   above(path: string, top = '/'): T[] {
     const found: T[] = []
     for (let end = path.lastIndexOf('/'); end > 0 && end >= top.length; end = path.lastIndexOf('/', end - 1)) {
-      found.push(...this.at(path.slice(0, end)))
+      this.#addAt(path.slice(0, end), found)
     }
-    return path === '/' || top !== '/' ? found : [...found, ...this.at('/')]
+    if (path !== '/' && top === '/') this.#addAt('/', found)
+    return found
+  }
+
+  #addAt(path: string, found: T[]): void {
+    for (let i = this.#firstFrom(path); this.#sorted[i]?.[0] === path; i++)
+      found.push((this.#sorted[i] as [string, T])[1])
   }
 
   /** Index of the first entry that is not less than the path. */

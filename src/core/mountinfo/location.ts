@@ -45,16 +45,23 @@ export function locate(table: MountTable, path: string): Location | undefined {
 
 export function locationIn(mount: MountInfo, path: string): Location {
   const { dev, root, mountPoint } = mount
-  // As posix.relative and posix.join, which look at each character of both paths.
-  if ([root, mountPoint, path].every((each) => plainPath(each) === each) && isWithin(path, mountPoint)) {
-    const below = mountPoint === '/' ? path : path.slice(mountPoint.length)
-    return { dev, path: root === '/' ? below || '/' : `${root}${below === '/' ? '' : below}` }
-  }
-  return { dev, path: posix.join(root, posix.relative(mountPoint, path)) }
+  return { dev, path: rebased(path, mountPoint, root) }
+}
+
+/** The path below another directory. As posix.relative and posix.join, which look at each character of both paths. */
+function rebased(path: string, from: string, to: string): string {
+  if (!isPlain(path) || !isPlain(from) || !isPlain(to) || !isWithin(path, from))
+    return posix.join(to, posix.relative(from, path))
+  const below = from === '/' ? path : path.slice(from.length)
+  return to === '/' ? below || '/' : `${to}${below === '/' ? '' : below}`
+}
+
+function isPlain(path: string): boolean {
+  return plainPath(path) === path
 }
 
 /** The path at which a mount of the same file system shows the location; undefined: it does not. */
 export function pathThrough(mount: MountInfo, location: Location): string | undefined {
   if (!isWithin(location.path, mount.root)) return undefined
-  return posix.join(mount.mountPoint, posix.relative(mount.root, location.path))
+  return rebased(location.path, mount.root, mount.mountPoint)
 }

@@ -55,7 +55,9 @@ class Groups {
   readonly #byKey = new Map<string, Growing>()
   /** By all the names that a volume has. */
   readonly #byVolume = new Map<string, Growing>()
-  readonly #byPath = new Map<string, Growing>()
+  /** Indexed once a problem asks for a path. */
+  readonly #ofPaths: (readonly [readonly string[], Growing])[] = []
+  #byPath: ReadonlyMap<string, Growing> | undefined
 
   constructor(rootDir: string) {
     this.#rootDir = rootDir
@@ -67,9 +69,14 @@ class Groups {
 
   of({ pod, volume, ...more }: { pod?: PodRef; volume?: VolumeRef; paths?: readonly string[] }): Growing {
     const group = pod === undefined ? this.#ofVolume(volume) : this.#ofPod(pod)
-    for (const name of volume === undefined ? [] : namesOf(volume)) group.names.add(name)
-    for (const path of more.paths ?? []) this.#byPath.set(path, group)
+    if (volume !== undefined) addNames(volume, group.names)
+    if (more.paths !== undefined) this.#ofPaths.push([more.paths, group])
     return group
+  }
+
+  #at(path: string): Growing | undefined {
+    this.#byPath ??= new Map(this.#ofPaths.flatMap(([paths, group]) => paths.map((each) => [each, group] as const)))
+    return this.#byPath.get(path)
   }
 
   #ofPod(pod: PodRef): Growing {
@@ -99,7 +106,7 @@ class Groups {
     const named = volume === undefined ? undefined : this.#byVolume.get(volume)
     if (named !== undefined) return named
     if (path === undefined) return volume === undefined ? undefined : this.#group(`volume ${volume}`, { volume })
-    return this.#byPath.get(path) ?? this.#ofPodPath(path) ?? (volume === undefined ? undefined : this.#named(volume))
+    return this.#at(path) ?? this.#ofPodPath(path) ?? (volume === undefined ? undefined : this.#named(volume))
   }
 
   #named(volume: string): Growing {
@@ -111,6 +118,13 @@ class Groups {
     if (!isWithin(path, pods) || path === pods) return undefined
     return this.#byKey.get(`pod ${path.slice(pods.length + 1).split('/', 1)[0]}`)
   }
+}
+
+function addNames({ uniqueName, persistentVolume, name, handle }: VolumeRef, names: Set<string>): void {
+  if (uniqueName !== undefined) names.add(uniqueName)
+  if (persistentVolume !== undefined) names.add(persistentVolume)
+  names.add(name)
+  if (handle !== undefined) names.add(handle)
 }
 
 function namesOf({ uniqueName, persistentVolume, name, handle }: VolumeRef): string[] {

@@ -30,12 +30,17 @@ export function readyAmong(
   operations: readonly Operation[],
   lifted: (operation: Operation) => boolean = () => false,
 ): ReadonlySet<string> {
-  const known = new Set(operations.map(({ id }) => id))
+  // Of few operations it matters which ones the plan has.
+  let known: ReadonlySet<string> | undefined
+  const isKnown = (id: string): boolean => {
+    known ??= new Set(operations.map((each) => each.id))
+    return known.has(id)
+  }
   const ready = new Set<string>()
   // Each comes after its predecessors.
   for (const operation of operations) {
     const isFree = operation.blocked === undefined || lifted(operation)
-    if (isFree && operation.after.every((id) => ready.has(id) || !known.has(id))) ready.add(operation.id)
+    if (isFree && operation.after.every((id) => ready.has(id) || !isKnown(id))) ready.add(operation.id)
   }
   return ready
 }

@@ -18,19 +18,18 @@ const LEAST = 20
  * @param paint colours the text, line by line
  */
 export function wrapped(first: string, text: string, width: Width, paint: (line: string) => string = same): string {
+  const safe = terminalSafe(asCalled(text))
+  if (width === undefined) return `${`${first}${paint(safe)}`.trimEnd()}\n`
   const indent = ' '.repeat(textWidth(first))
-  return linesOf(
-    terminalSafe(asCalled(text)),
-    width === undefined ? undefined : Math.max(width - textWidth(first), LEAST),
-  )
+  return linesOf(safe, Math.max(width - textWidth(first), LEAST))
     .map((line, index) => `${`${index === 0 ? first : indent}${paint(line)}`.trimEnd()}\n`)
     .join('')
 }
 
 const same = (line: string): string => line
 
-function linesOf(text: string, width: Width): string[] {
-  if (width === undefined || textWidth(text) <= width) return [text]
+function linesOf(text: string, width: number): string[] {
+  if (textWidth(text) <= width) return [text]
   const lines: string[] = []
   let line = ''
   const end = (): void => {

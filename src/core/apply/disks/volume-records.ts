@@ -5,11 +5,21 @@ import type { Host } from '../../host/host.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { ExpectedMount, Operation, Plan } from '../../plan/plan.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import type { TeardownFamily } from '../../plugins/teardown-family.ts'
 import { type SeenLayer, VolumeRecord } from '../operation/volume-record.ts'
 import { namesBehind } from './disk-users.ts'
 import { keeperOf } from './node-stack.ts'
 
 type Layer = ExpectedMount['layers'][number]
+
+/** Families of volumes that the kubelet makes of files or memory. */
+const MADE_BY_KUBELET: ReadonlySet<string> = new Set<TeardownFamily>(['emptyDir', 'projected'])
+
+/** Such a volume (a secret, an emptyDir) is a pod's own and on no device, so no detach will ask; a node may have thousands. */
+function isMadeByKubelet({ volume }: Operation): boolean {
+  return volume !== undefined && MADE_BY_KUBELET.has(pluginNamed(volume.plugin).tearDown)
+}
 
 export class VolumeRecords {
   readonly #plan: Plan
@@ -41,6 +51,7 @@ export class VolumeRecords {
     this.#records.set(key, record)
     if (operation.kind !== 'DetachVolume') {
       record.touched = true
+      if (isMadeByKubelet(operation)) return record
       this.#note(operation, record, table)
       return record
     }

@@ -9,23 +9,16 @@ export interface SeenLayer extends Omit<ExpectedMount['layers'][number], 'id'> {
   readonly keptAt?: string
 }
 
+/** Thousands of volumes have no device (secrets, config maps), so each collection is made once it is asked for. */
 export class VolumeRecord {
-  /**
-   * Every device on which the volume was seen, "major:minor", with the sequence number of its disk when this apply first saw
-   * it; undefined if the kernel has none. The number may belong to another disk by now (loop devices).
-   */
-  readonly devices = new Map<string, string | undefined>()
-  /** The devices among them that no mount or map showed, and that were found by name (find-volume-device.ts). */
-  readonly found = new Set<string>()
-  /** The devices that each device was built on at that time: an unstage may close the mapping that leads to the disk. */
-  readonly below = new Map<string, ReadonlyMap<string, string | undefined>>()
-  /** The devices among them whose mounts an operation of this apply found and is about to unmount. */
-  readonly mounted = new Map<string, string | undefined>()
-  /** "major:minor" of overlays with a layer in the volume (directory-users.ts). */
-  readonly overlays = new Set<string>()
+  #devices: Map<string, string | undefined> | undefined
+  #found: Set<string> | undefined
+  #below: Map<string, ReadonlyMap<string, string | undefined>> | undefined
+  #mounted: Map<string, string | undefined> | undefined
+  #overlays: Set<string> | undefined
+  #layers: Map<string, SeenLayer> | undefined
   unstaged = false
   touched = false
-  readonly #layers = new Map<string, SeenLayer>()
   readonly #sequenceOf: (dev: string) => string | undefined
   readonly #madeOf: (dev: string) => readonly string[]
 
@@ -35,9 +28,42 @@ export class VolumeRecord {
     this.#madeOf = madeOf
   }
 
+  /**
+   * Every device on which the volume was seen, "major:minor", with the sequence number of its disk when this apply first saw
+   * it; undefined if the kernel has none. The number may belong to another disk by now (loop devices).
+   */
+  get devices(): Map<string, string | undefined> {
+    this.#devices ??= new Map()
+    return this.#devices
+  }
+
+  /** The devices among them that no mount or map showed, and that were found by name (find-volume-device.ts). */
+  get found(): Set<string> {
+    this.#found ??= new Set()
+    return this.#found
+  }
+
+  /** The devices that each device was built on at that time: an unstage may close the mapping that leads to the disk. */
+  get below(): Map<string, ReadonlyMap<string, string | undefined>> {
+    this.#below ??= new Map()
+    return this.#below
+  }
+
+  /** The devices among them whose mounts an operation of this apply found and is about to unmount. */
+  get mounted(): Map<string, string | undefined> {
+    this.#mounted ??= new Map()
+    return this.#mounted
+  }
+
+  /** "major:minor" of overlays with a layer in the volume (directory-users.ts). */
+  get overlays(): Set<string> {
+    this.#overlays ??= new Set()
+    return this.#overlays
+  }
+
   /** Mounts on which the volume was seen; each file system and directory once. */
   get layers(): readonly SeenLayer[] {
-    return [...this.#layers.values()]
+    return [...(this.#layers?.values() ?? [])]
   }
 
   /** Records a device that a mount, a map or --device shows. */
@@ -63,6 +89,7 @@ export class VolumeRecord {
 
   noteLayer(layer: SeenLayer): void {
     const key = JSON.stringify([layer.dev, layer.root, layer.source])
+    this.#layers ??= new Map()
     if (!this.#layers.has(key)) this.#layers.set(key, layer)
     for (const dev of layer.behind.length === 0 ? [layer.dev] : layer.behind) this.note(dev)
   }

@@ -32,8 +32,11 @@ export function umountSteps(context: PlanContext, path: string, layers: readonly
 }
 
 function ownOf({ inputs: { mounts } }: PlanContext, path: string, layers: readonly MountInfo[]): readonly MountInfo[] {
+  const all = mounts.at(path)
+  // A mount alone on its path is no copy; nearly every one is.
+  if (all.length < 2) return layers
   const own = withoutCopies(mounts, path)
-  const copies = mounts.at(path).filter((mount) => !own.includes(mount))
+  const copies = all.filter((mount) => !own.includes(mount))
   return copies.length === 0 ? layers : layers.filter((layer) => !copies.includes(layer))
 }
 

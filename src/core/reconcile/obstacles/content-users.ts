@@ -6,7 +6,7 @@ import { firstFew } from '../../lang/first-few.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { BlockDevice } from '../../model/snapshot.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 
@@ -26,7 +26,7 @@ const MOST = 4
 
 /** Apply checks other mount namespaces, processes, swap files and exports right before it deletes (S26). */
 export function contentObstacle(context: PlanContext, content: ContentToDelete): Obstacle | undefined {
-  const users = [...usersOnDisk(context, content), ...usersOfMemory(context, content)]
+  const users = usersOnDisk(context, content).concat(usersOfMemory(context, content))
   if (users.length === 0) return undefined
   return {
     code: 'HeldBy',
@@ -37,14 +37,24 @@ export function contentObstacle(context: PlanContext, content: ContentToDelete):
 
 function usersOnDisk(context: PlanContext, { dir, removes, podUid }: ContentToDelete): string[] {
   // Located by the parent directory: the content below any mount on the directory is meant.
-  const parent = locate(context.inputs.mounts, posix.dirname(dir))
+  const parent = placesOf(context.inputs.mounts)(posix.dirname(dir))
   if (parent === undefined) return []
   const place = { dev: parent.dev, path: posix.join(parent.path, posix.basename(dir)) }
   return usersOf(context, withTop(place, dir, podUid), dir, ({ id }) => removes.has(id))
 }
 
+/** Where directories are. A pod's volumes, of which there may be thousands, share a few. */
+const placesOf = onceFor((mounts: MountTable) => {
+  const known = new Map<string, Location | undefined>()
+  return (directory: string): Location | undefined => {
+    if (!known.has(directory)) known.set(directory, locate(mounts, directory))
+    return known.get(directory)
+  }
+})
+
 /** A mount in the pod's own directories, under any prefix, belongs to this pod. */
 function usersOfMemory(context: PlanContext, { dir, layers, removes, podUid }: ContentToDelete): string[] {
+  if (layers.length === 0) return []
   const isOwn = ({ id, mountPoint }: MountInfo): boolean => removes.has(id) || mountPoint.includes(`/pods/${podUid}/`)
   const places = new Map(layers.map(({ dev, root: path }) => [`${dev} ${path}`, { dev, path }]))
   return [...places.values()].flatMap((place) => usersOf(context, place, dir, isOwn))
@@ -56,10 +66,13 @@ function usersOf(
   dir: string,
   isOwn: (mount: MountInfo) => boolean,
 ): string[] {
-  const uses = [...mountsOf(place, inputs.mounts, dir), ...layersByText(inputs.mounts).within(place)].filter(
+  const all = mountsOf(place, inputs.mounts, dir).concat(layersByText(inputs.mounts).within(place))
+  const loops = loopFiles(inputs).within(place)
+  // Nearly always.
+  if (all.length + loops.length === 0) return []
+  const uses = all.filter(
     ({ mount, how }) => how === 'layer' || !(isOwn(mount) || inputs.devices.leadersOf(mount).some(isOwn)),
   )
-  const loops = loopFiles(inputs).within(place)
   return [...uses.map(describeUse), ...loops.map(({ name, backingFile }) => `${name}, backed by ${backingFile}`)]
 }
 

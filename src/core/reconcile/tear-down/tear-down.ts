@@ -1,5 +1,6 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
 import { defined } from '../../lang/defined.ts'
+import { distinct } from '../../lang/distinct.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { type Draft, expectedMount, type Findings, messageOnPod, type Obstacle, type Wait } from '../../plan/draft.ts'
@@ -55,14 +56,15 @@ export function tearDown(
   const parts = partsOf()
   const { reason, message, rule, subPaths, steps, paths, mounts, after = [], deletes, kubeletWould } = parts
   const all = [...(subPaths?.mounts ?? []), ...(mounts ?? [])].filter(({ layers }) => layers.length > 0)
-  const removes = new Set(all.flatMap(({ layers }) => layers.map(({ id }) => id)))
+  const removes = new Set<number>()
+  for (const { layers } of all) for (const { id } of layers) removes.add(id)
   findings.add({
     kind,
     reason,
     ...(pod === undefined ? { message } : messageOnPod(gone(pod), message, stateOf(pod))),
     ...about,
     steps,
-    paths: [...new Set(paths ?? targetsOf(steps))],
+    paths: distinct(paths ?? targetsOf(steps)),
     after: [...after],
     rule,
     removes,

@@ -76,7 +76,7 @@ function partsOf(
   // A tmpfs that shows a secret is not data of the pod (S13), and a dead mount shows nothing.
   const inMemory = family === 'emptyDir' ? (allowed ?? []) : []
   const layers = volume.layers.filter(({ fsType }) => inMemory.includes(fsType))
-  const steps = [...work.steps, ...stepsOf(context, volume, content)]
+  const steps = [...work.steps, ...stepsOf(context, volume, dir, content)]
   return {
     reason: reasonOf(pod),
     rule: 'R437',
@@ -94,9 +94,14 @@ function partsOf(
   }
 }
 
-function stepsOf(context: PlanContext, volume: PodVolume, { emptied, keepsDirectory = false }: Content): Step[] {
+/** @param dir the volume's, as one text for all that is said of it: a plan looks thousands up */
+function stepsOf(
+  context: PlanContext,
+  volume: PodVolume,
+  dir: string,
+  { emptied, keepsDirectory = false }: Content,
+): Step[] {
   const { inputs } = context
-  const dir = inputs.absolute(volume.dir)
   const exists = inputs.tree.isDir(volume.dir) || volume.layers.length > 0
   const markers = volume.markers.flatMap((marker): Step[] => [
     { op: 'unlink', target: inputs.absolute(marker) },
