@@ -1,6 +1,7 @@
 import { compareText } from '../lang/compare-text.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { mayBeLink } from '../names/structure.ts'
+import { ListedEntry } from './listed-entry.ts'
 
 /** The kubelet's directories, indexed by directory, relative to the root directory. Built once, never changed. */
 export class Tree {
@@ -9,27 +10,30 @@ export class Tree {
 
   constructor(entries: readonly TreeEntry[]) {
     this.#root = entries.find((entry) => entry.path === '.')
-    // Entries of one directory usually come together: then neither the parent's path nor its map entry is looked up again.
-    let parent = ''
-    let current: Directory | undefined
-    for (const given of entries) {
-      const entry = followed(given)
-      const { path } = entry
-      if (path === '.') continue
-      if (current === undefined || !isChild(path, parent)) {
-        parent = parentOf(path)
-        current = this.#dirs.get(parent)
-        if (current === undefined) {
-          current = new Directory()
-          this.#dirs.set(parent, current)
-        }
+    // Entries of one directory usually come together: then its map entry is not looked up again.
+    let parent: string | undefined
+    let current = new Directory()
+    for (const entry of entries) {
+      if (entry.path === '.') continue
+      const directory = directoryOf(entry)
+      if (directory !== parent) {
+        parent = directory
+        current = this.#directory(parent)
       }
-      current.add(entry)
+      current.add(nameOf(entry), followed(entry))
     }
   }
 
+  #directory(path: string): Directory {
+    const known = this.#dirs.get(path)
+    if (known !== undefined) return known
+    const made = new Directory()
+    this.#dirs.set(path, made)
+    return made
+  }
+
   get(path: string): TreeEntry | undefined {
-    return path === '.' ? this.#root : this.#dirs.get(parentOf(path))?.get(path)
+    return path === '.' ? this.#root : this.#dirs.get(parentOf(path))?.get(baseName(path))
   }
 
   has(path: string): boolean {
@@ -49,7 +53,7 @@ export class Tree {
   childDirs(path: string): string[] {
     return this.children(path)
       .filter((entry) => entry.type === 'dir')
-      .map((entry) => baseName(entry.path))
+      .map(nameOf)
   }
 
   /** All entries below `path`, parents before children, without `path` itself. */
@@ -77,37 +81,38 @@ function followed(entry: TreeEntry): TreeEntry {
 /** Entries of one directory; sorted and indexed at the first use. */
 class Directory {
   readonly #entries: TreeEntry[] = []
+  #last = ''
   #sorted = true
-  #byPath: Map<string, TreeEntry> | undefined
+  #byName: Map<string, TreeEntry> | undefined
 
-  add(entry: TreeEntry): void {
-    const last = this.#entries.at(-1)
-    if (last !== undefined && last.path > entry.path) this.#sorted = false
+  add(name: string, entry: TreeEntry): void {
+    if (this.#last > name) this.#sorted = false
+    this.#last = name
     this.#entries.push(entry)
   }
 
-  get(path: string): TreeEntry | undefined {
-    this.#byPath ??= new Map(this.#entries.map((entry) => [entry.path, entry]))
-    return this.#byPath.get(path)
+  get(name: string): TreeEntry | undefined {
+    this.#byName ??= new Map(this.#entries.map((entry) => [nameOf(entry), entry]))
+    return this.#byName.get(name)
   }
 
   sorted(): readonly TreeEntry[] {
     if (!this.#sorted) {
-      this.#entries.sort((a, b) => compareText(a.path, b.path))
+      this.#entries.sort((a, b) => compareText(nameOf(a), nameOf(b)))
       this.#sorted = true
     }
     return this.#entries
   }
 }
 
-function isChild(path: string, parent: string): boolean {
-  if (parent === '.') return !path.includes('/')
-  return (
-    path.charCodeAt(parent.length) === SLASH && path.startsWith(parent) && path.indexOf('/', parent.length + 1) === -1
-  )
+/** The last part of an entry's path. */
+export function nameOf(entry: TreeEntry): string {
+  return entry instanceof ListedEntry ? entry.name : baseName(entry.path)
 }
 
-const SLASH = 0x2f
+function directoryOf(entry: TreeEntry): string {
+  return entry instanceof ListedEntry ? entry.directory : parentOf(entry.path)
+}
 
 export function parentOf(path: string): string {
   const slash = path.lastIndexOf('/')

@@ -3,7 +3,7 @@
 import { ActualInputs } from '../actual/actual-inputs.ts'
 import { stagedVolumes } from '../actual/staged-volumes.ts'
 import { readStateFile } from '../actual/state-file.ts'
-import { parentOf } from '../actual/tree.ts'
+import { nameOf, parentOf } from '../actual/tree.ts'
 import { ApiObjects } from '../desired/api-objects.ts'
 import { blockVolumes } from '../devices/block-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
@@ -75,7 +75,7 @@ const NO_API: ApiSnapshot = {
 
 function stateFilesOnDisk({ tree, snapshot }: ActualInputs): OnDisk {
   const all = (snapshot.tree ?? []).flatMap((entry): DiskRecord[] => {
-    if (!entry.path.endsWith('/vol_data.json')) return []
+    if (nameOf(entry) !== 'vol_data.json' || !entry.path.includes('/')) return []
     const data = readStateFile(tree.get(entry.path))?.data
     return data === undefined
       ? []

@@ -1,9 +1,9 @@
 /** Reads a volume that the kubelet's atomic writer has filled: links, `..data`, and a directory for each generation (P25). */
-import { baseName } from '../../actual/tree.ts'
+import type { ListedEntry } from '../../actual/listed-entry.ts'
 import type { ExpectedFile } from '../../desired/payload-entries.ts'
 import { isGeneration } from '../../names/volume-names.ts'
 import { digestFile } from './read-small-file.ts'
-import { type Draft, readTarget } from './tree-entry.ts'
+import { readTarget } from './tree-entry.ts'
 import type { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
@@ -14,13 +14,12 @@ type Expected = ReadonlyMap<string, ExpectedFile> | undefined
 export type Digests = { readonly expected: Expected } | 'all' | 'none'
 
 /** @returns every entry of the volume, without attributes */
-export function readAtomicVolume(walk: TreeWalk, volume: Draft, digests: Digests): readonly Draft[] {
+export function readAtomicVolume(walk: TreeWalk, volume: ListedEntry, digests: Digests): readonly ListedEntry[] {
   const entries = [...walk.children(volume)]
   readTargets(walk, entries, typeof digests === 'object' ? digests.expected : undefined)
   for (const entry of [...entries]) {
-    const name = baseName(entry.path)
     if (entry.type === 'dir' && walk.mayEnter(entry)) {
-      if (isGeneration(name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
+      if (isGeneration(entry.name)) entries.push(...readGeneration(walk, entry, entry.path, digests))
       else walkContent(walk, walk.absolute(entry.path), entry)
     }
   }
@@ -33,9 +32,9 @@ export function readAtomicVolume(walk: TreeWalk, volume: Draft, digests: Digests
  *
  * @returns whether it was ever filled
  */
-export function readShownGeneration(walk: TreeWalk, volume: Draft, expected: Expected): boolean {
+export function readShownGeneration(walk: TreeWalk, volume: ListedEntry, expected: Expected): boolean {
   const entries = walk.children(volume)
-  const named = new Map(entries.map((entry) => [baseName(entry.path), entry]))
+  const named = new Map(entries.map((entry) => [entry.name, entry]))
   readTargets(walk, entries, expected)
   const current = named.get('..data')?.target ?? ''
   const generation = named.get(current)
@@ -45,14 +44,14 @@ export function readShownGeneration(walk: TreeWalk, volume: Draft, expected: Exp
 }
 
 /** Reads the targets of links, except of those that are expected anyway. */
-function readTargets(walk: TreeWalk, entries: readonly Draft[], expected: Expected): void {
+function readTargets(walk: TreeWalk, entries: readonly ListedEntry[], expected: Expected): void {
   const wanted = new Set([...(expected?.keys() ?? [])].map((path) => path.split('/')[0]))
   for (const entry of entries) {
-    if (entry.type === 'link' && !wanted.has(baseName(entry.path))) readTarget(entry, walk.absolute(entry.path))
+    if (entry.type === 'link' && !wanted.has(entry.name)) readTarget(entry, walk.absolute(entry.path))
   }
 }
 
-function readGeneration(walk: TreeWalk, directory: Draft, generation: string, digests: Digests): Draft[] {
+function readGeneration(walk: TreeWalk, directory: ListedEntry, generation: string, digests: Digests): ListedEntry[] {
   const entries = [...walk.children(directory)]
   for (const entry of [...entries]) {
     if (!walk.mayEnter(entry)) continue
@@ -62,7 +61,7 @@ function readGeneration(walk: TreeWalk, directory: Draft, generation: string, di
   return entries
 }
 
-function lookAtFile(walk: TreeWalk, file: Draft, path: string, digests: Digests): void {
+function lookAtFile(walk: TreeWalk, file: ListedEntry, path: string, digests: Digests): void {
   if (digests === 'none') return
   const want = digests === 'all' ? undefined : digests.expected?.get(path)
   if (digests === 'all' || (want !== undefined && 'digest' in want)) digestFile(file, walk.absolute(file.path))

@@ -36,14 +36,20 @@ export class MountPoints {
     return this.#table.childrenOf(directory === '' ? this.#root : `${this.#root}/${directory}`)
   }
 
+  /** Is anything mounted below this directory. */
+  isAbove(directory: string): boolean {
+    return this.#table.isAbove(`${this.#root}/${directory}`)
+  }
+
   /**
    * Which mounts directly in this directory may be entered: the kubelet's own tmpfs, or a local disk on one of the kubelet's
    * directories. Undefined: none.
    */
-  enterable(directory: string): ((path: string, mount: MountInfo) => boolean) | undefined {
+  enterable(directory: string): ((name: string, mount: MountInfo) => boolean) | undefined {
     if (OWN_TMPFS.test(directory)) return (_, mount) => mount.fsType === 'tmpfs'
     if (!STRUCTURE_PARENTS.has(directory)) return undefined
-    return (path, mount) => STRUCTURE.includes(path) && LOCAL_DISK.test(mount.fsType)
+    const prefix = directory === '' ? '' : `${directory}/`
+    return (name, mount) => STRUCTURE.includes(prefix + name) && LOCAL_DISK.test(mount.fsType)
   }
 
   /**

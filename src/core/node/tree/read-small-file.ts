@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'
+import type { ListedEntry } from '../../actual/listed-entry.ts'
 import { digest } from '../../lang/digest.ts'
 import { NotPlain, openPlain } from '../../trust/plain-files.ts'
-import { addAttributes, type Draft, errorText } from './tree-entry.ts'
+import { addAttributes, errorText } from './tree-entry.ts'
 
 /** Limit of a state file, in bytes; a real one has a few hundred. */
 const MAX_STATE_FILE = 64 * 1024
@@ -12,7 +13,7 @@ const MAX_DIGESTED = 2 * 1024 * 1024
 const buffer = Buffer.allocUnsafeSlow(MAX_STATE_FILE)
 
 /** Content and attributes of a state file (vol_data.json, iscsi.json), with a size cap. */
-export function readStateFile(entry: Draft, path: string): void {
+export function readStateFile(entry: ListedEntry, path: string): void {
   withFile(entry, path, (fd, stat) => {
     addAttributes(entry, stat)
     if (stat.size > MAX_STATE_FILE) {
@@ -24,7 +25,7 @@ export function readStateFile(entry: Draft, path: string): void {
 }
 
 /** Digest and size of a file that an atomic writer wrote; its content is not kept. */
-export function digestFile(entry: Draft, path: string): void {
+export function digestFile(entry: ListedEntry, path: string): void {
   withFile(entry, path, (fd, stat) => {
     const length = readWhole(fd, buffer, stat.size)
     if (length < buffer.length) {
@@ -43,7 +44,7 @@ export function digestFile(entry: Draft, path: string): void {
 }
 
 /** Opens a regular file, no link followed; a fifo in its place does not block. */
-function withFile(entry: Draft, path: string, work: (fd: number, stat: Stats) => void): void {
+function withFile(entry: ListedEntry, path: string, work: (fd: number, stat: Stats) => void): void {
   let fd: number | undefined
   try {
     const file = openPlain(path)

@@ -13,6 +13,7 @@
  */
 import { type Dirent, readdirSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ListedEntry } from '../../actual/listed-entry.ts'
 import { blockDeviceNames } from '../../block/block-devices.ts'
 import { VolctlError } from '../../errors/errors.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
@@ -24,7 +25,7 @@ import { MountPoints } from './mount-points.ts'
 import { completeLivingPod, completePod, type LivingPod, type PodScan, scanPodDirectory } from './pod-directory.ts'
 import { readPodVolumes } from './read-pod-volumes.ts'
 import { type StructureLinks, structureLinks } from './structure-links.ts'
-import { type Draft, errorText, lstatEntry } from './tree-entry.ts'
+import { errorText, lstatEntry } from './tree-entry.ts'
 import { TreeWalk } from './tree-walk.ts'
 import { walkContent } from './walk-content.ts'
 
@@ -69,7 +70,7 @@ export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   let devices = options.blockDevices
   const mountPoints = new MountPoints(mounts, rootDir, () => (devices ??= blockDeviceNames()))
   const walk = new TreeWalk(rootDir, mountPoints, links)
-  const root: Draft = { path: '.', type: 'dir' }
+  const root = new ListedEntry('.', '.', 'dir')
   lstatEntry(root, rootDir)
   walk.emit(root)
   const pods: PodScan[] = []
@@ -134,7 +135,7 @@ function unreadable(what: string, error: string, cause?: unknown): VolctlError {
 }
 
 /** @throws VolctlError RootDirUnreadable: without their names it is unknown which pods have volumes here */
-async function scanPods(walk: TreeWalk, pods: Draft): Promise<readonly PodScan[]> {
+async function scanPods(walk: TreeWalk, pods: ListedEntry): Promise<readonly PodScan[]> {
   const found: PodScan[] = []
   const entries = walk.children(pods)
   if (pods.error !== undefined) throw unreadable(`the pods' directory ${walk.absolute(pods.path)}`, pods.error)
@@ -152,7 +153,7 @@ async function scanPods(walk: TreeWalk, pods: Draft): Promise<readonly PodScan[]
 }
 
 /** plugins/kubernetes.io* completely; for other plugins, the two levels that have their sockets. */
-function readPlugins(walk: TreeWalk, plugins: Draft): void {
+function readPlugins(walk: TreeWalk, plugins: ListedEntry): void {
   for (const entry of walk.children(plugins)) {
     walk.attributes(entry)
     if (!walk.isDirectory(entry) || !walk.mayEnter(entry)) continue
@@ -162,7 +163,7 @@ function readPlugins(walk: TreeWalk, plugins: Draft): void {
 }
 
 /** @param whole list deeper levels too, up to a limit */
-function readLevels(walk: TreeWalk, directory: Draft, levels: number, whole = false): void {
+function readLevels(walk: TreeWalk, directory: ListedEntry, levels: number, whole = false): void {
   for (const entry of walk.children(directory)) {
     if (walk.isStateFile(entry)) walk.stateFile(entry)
     else walk.attributes(entry)

@@ -1,9 +1,9 @@
 import { type Dirent, lstatSync, readlinkSync, type Stats } from 'node:fs'
+import type { ListedEntry } from '../../actual/listed-entry.ts'
 import { errnoOf, errorMessage } from '../../errors/errors.ts'
-import type { FileType, TreeEntry } from '../../model/snapshot.ts'
+import type { FileType } from '../../model/snapshot.ts'
 
-/** A TreeEntry while it is being filled in. */
-export type Draft = { -readonly [Key in keyof TreeEntry]: TreeEntry[Key] }
+const MAY_BE_MISSING = { throwIfNoEntry: false } as const
 
 /** The type by d_type, without a stat; "file" if the file system has no d_type. */
 export function typeOfDirent(dirent: Dirent): FileType {
@@ -26,7 +26,7 @@ function typeOfStat(stat: Stats): FileType {
 }
 
 /** Adds an entry's attributes from lstat, in the snapshot's form. */
-export function addAttributes(entry: Draft, stat: Stats): void {
+export function addAttributes(entry: ListedEntry, stat: Stats): void {
   entry.type = typeOfStat(stat)
   entry.mode = (stat.mode & 0o7777).toString(8)
   entry.uid = stat.uid
@@ -42,9 +42,9 @@ export function addAttributes(entry: Draft, stat: Stats): void {
  *
  * @returns false if the entry is gone
  */
-export function lstatEntry(entry: Draft, path: string): boolean {
+export function lstatEntry(entry: ListedEntry, path: string): boolean {
   try {
-    const stat = lstatSync(path, { throwIfNoEntry: false })
+    const stat = lstatSync(path, MAY_BE_MISSING)
     if (stat === undefined) return false
     addAttributes(entry, stat)
     if (entry.type === 'link') entry.target = readlinkSync(path)
@@ -58,14 +58,14 @@ export function lstatEntry(entry: Draft, path: string): boolean {
 /** Is there a plain file, not a link to one? An error counts as no. Never for a mount point. */
 export function isFile(path: string): boolean {
   try {
-    return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+    return lstatSync(path, MAY_BE_MISSING)?.isFile() ?? false
   } catch {
     return false
   }
 }
 
 /** Reads only where a link points to. A link that is gone stays in the list without a target. */
-export function readTarget(entry: Draft, path: string): void {
+export function readTarget(entry: ListedEntry, path: string): void {
   try {
     entry.target = readlinkSync(path)
   } catch (error) {

@@ -1,22 +1,18 @@
 import { type Dirent, readdirSync } from 'node:fs'
-import { baseName, parentOf } from '../../actual/tree.ts'
+import { ListedEntry } from '../../actual/listed-entry.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { STATE_FILES } from '../../plugins/state-files.ts'
 import type { MountPoints } from './mount-points.ts'
 import { readStateFile } from './read-small-file.ts'
 import type { StructureLinks } from './structure-links.ts'
-import { type Draft, errorText, isFile, lstatEntry, typeOfDirent } from './tree-entry.ts'
+import { errorText, isFile, lstatEntry, typeOfDirent } from './tree-entry.ts'
 
 /** The entries read so far, and the only calls by which a walk over the kubelet's directories touches the disk. */
 export class TreeWalk {
   readonly rootDir: string
   readonly mountPoints: MountPoints
-  readonly #entries: Draft[] = []
-  readonly #gone = new Set<Draft>()
-  /** Mount points that may not be entered, and those that may. */
-  readonly #closed = new Set<Draft>()
-  readonly #open = new Set<Draft>()
-
+  readonly #entries: ListedEntry[] = []
+  readonly #gone = new Set<ListedEntry>()
   readonly #places: ReadonlyMap<string, string>
   readonly #unknown: StructureLinks['unknown']
 
@@ -31,7 +27,7 @@ export class TreeWalk {
     return this.#gone.size === 0 ? this.#entries : this.#entries.filter((entry) => !this.#gone.has(entry))
   }
 
-  emit(entry: Draft): void {
+  emit(entry: ListedEntry): void {
     this.#entries.push(entry)
   }
 
@@ -40,7 +36,7 @@ export class TreeWalk {
   }
 
   /** All entries of a directory, by name and type; an error is noted in the directory's entry. */
-  children(directory: Draft): readonly Draft[] {
+  children(directory: ListedEntry): readonly ListedEntry[] {
     try {
       return this.entriesOf(directory.path, readdirSync(this.absolute(directory.path), { withFileTypes: true }))
     } catch (error) {
@@ -52,64 +48,72 @@ export class TreeWalk {
   }
 
   /** @param parent relative to the root directory, "" for the root itself */
-  entriesOf(parent: string, dirents: readonly Dirent[]): readonly Draft[] {
+  entriesOf(parent: string, dirents: readonly Dirent[]): readonly ListedEntry[] {
     const mounted = this.mountPoints.childrenOf(parent)
     const enterable = mounted && this.mountPoints.enterable(parent)
-    const prefix = parent === '' ? '' : `${parent}/`
-    return dirents.map((dirent) => {
-      const path = prefix + dirent.name
-      const mount = mounted?.(dirent.name)
-      const entry: Draft = {
-        path,
-        type: mount === undefined ? typeOfDirent(dirent) : this.mountPoints.typeOf(mount, dirent),
+    const directory = parent === '' ? '.' : parent
+    const entries: ListedEntry[] = []
+    for (const dirent of dirents) {
+      const { name } = dirent
+      const mount = mounted?.(name)
+      let entry: ListedEntry
+      if (mount === undefined) entry = new ListedEntry(directory, name, typeOfDirent(dirent))
+      else {
+        const onTop = enterable?.(name, mount) ? 'open' : 'closed'
+        entry = new ListedEntry(directory, name, this.mountPoints.typeOf(mount, dirent), onTop)
       }
       if (entry.type === 'link') this.#noteLink(entry)
-      if (mount !== undefined) (enterable?.(path, mount) ? this.#open : this.#closed).add(entry)
-      this.emit(entry)
-      return entry
-    })
+      this.#entries.push(entry)
+      entries.push(entry)
+    }
+    return entries
   }
 
-  /** Adds a plain file that is there, without attributes; false if it is not, or if something on the way to it is a mount. */
-  hasFile(path: string): boolean {
-    if (this.mountPoints.at(path) !== undefined || this.mountPoints.at(parentOf(path)) !== undefined) return false
-    if (!isFile(this.absolute(path))) return false
-    this.emit({ path, type: 'file' })
-    return true
+  /** Adds a plain file, without attributes, if it is there. Never for what is behind a mount. */
+  emitFile(file: ListedEntry): boolean {
+    const isThere = isFile(this.absolute(file.path))
+    if (isThere) this.emit(file)
+    return isThere
+  }
+
+  /** Is something mounted on an entry or on its directory. */
+  isBehindMount({ path, directory }: ListedEntry): boolean {
+    return this.mountPoints.at(path) !== undefined || this.mountPoints.at(directory) !== undefined
   }
 
   /** True for a directory, or a followed link to one. */
-  isDirectory({ type, realPath }: Draft): boolean {
+  isDirectory({ type, realPath }: ListedEntry): boolean {
     return type === 'dir' || realPath !== undefined
   }
 
-  #noteLink(entry: Draft): void {
+  #noteLink(entry: ListedEntry): void {
+    if (this.#places.size === 0 && this.#unknown.size === 0) return
     const place = this.#places.get(this.absolute(entry.path))
     if (place !== undefined) entry.realPath = place
     const why = this.#unknown.get(entry.path)
     if (why !== undefined) entry.error = why
   }
 
-  isMountPoint(entry: Draft): boolean {
-    return this.#closed.has(entry) || this.#open.has(entry)
+  isMountPoint(entry: ListedEntry): boolean {
+    return entry.onTop !== undefined
   }
 
-  mayEnter(entry: Draft): boolean {
-    return !this.#closed.has(entry)
+  mayEnter(entry: ListedEntry): boolean {
+    return entry.onTop !== 'closed'
   }
 
   /** Reads attributes by lstat, unless the entry has them, or is a mount point that may not be entered. */
-  attributes(entry: Draft): void {
+  attributes(entry: ListedEntry): void {
     if (entry.mode !== undefined || !this.mayEnter(entry)) return
     if (!lstatEntry(entry, this.absolute(entry.path))) this.#gone.add(entry)
   }
 
-  isStateFile(entry: Draft): boolean {
-    return entry.type === 'file' && STATE_FILES.has(baseName(entry.path)) && !this.isMountPoint(entry)
+  isStateFile(entry: ListedEntry): boolean {
+    return entry.type === 'file' && STATE_FILES.has(entry.name) && !this.isMountPoint(entry)
   }
 
   /** Reads a state file's attributes and content. */
-  stateFile(entry: Draft): void {
+  stateFile(entry: ListedEntry): void {
     readStateFile(entry, this.absolute(entry.path))
     if (entry.error === 'ENOENT') this.#gone.add(entry)
   }

@@ -5,27 +5,28 @@
  * another file system, where a call might hang.
  */
 import { closeSync, type Dirent, readdirSync } from 'node:fs'
+import { ListedEntry } from '../../actual/listed-entry.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import type { MountPoints } from './mount-points.ts'
-import { type Draft, errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
+import { errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
 
 export const MAX_ENTRIES = 10_000
 const MAX_DEPTH = 500
 
 export interface ContentWalk {
   readonly mountPoints: MountPoints
-  emit(entry: Draft): void
+  emit(entry: ListedEntry): void
 }
 
 /** @param top the volume's own entry, which gets the error if there are more entries than the limit */
-export function walkContent(walk: ContentWalk, path: string, top: Draft): void {
+export function walkContent(walk: ContentWalk, path: string, top: ListedEntry): void {
   const budget = { left: MAX_ENTRIES }
   enter(walk, path, top, budget, 0)
   if (budget.left < 0) top.error = `more than ${MAX_ENTRIES} entries`
 }
 
-function enter(walk: ContentWalk, path: string, entry: Draft, budget: { left: number }, depth: number): void {
+function enter(walk: ContentWalk, path: string, entry: ListedEntry, budget: { left: number }, depth: number): void {
   let fd: number | undefined
   try {
     fd = openListing(path)
@@ -45,20 +46,21 @@ function enter(walk: ContentWalk, path: string, entry: Draft, budget: { left: nu
 function visit(
   walk: ContentWalk,
   here: string,
-  parent: Draft,
+  parent: ListedEntry,
   dirent: Dirent,
   mount: MountInfo | undefined,
   budget: { left: number },
   depth: number,
 ): void {
-  const entry: Draft = { path: `${parent.path}/${dirent.name}`, type: typeOfDirent(dirent) }
+  const { name } = dirent
   if (mount !== undefined) {
-    walk.emit({ path: entry.path, type: walk.mountPoints.typeOf(mount, dirent) })
+    walk.emit(new ListedEntry(parent.path, name, walk.mountPoints.typeOf(mount, dirent)))
     return
   }
-  if (!lstatEntry(entry, `${here}/${dirent.name}`)) return
+  const entry = new ListedEntry(parent.path, name, typeOfDirent(dirent))
+  if (!lstatEntry(entry, `${here}/${name}`)) return
   walk.emit(entry)
   if (entry.type !== 'dir') return
   if (depth === MAX_DEPTH) entry.error = `deeper than ${MAX_DEPTH} levels`
-  else enter(walk, `${here}/${dirent.name}`, entry, budget, depth + 1)
+  else enter(walk, `${here}/${name}`, entry, budget, depth + 1)
 }
