@@ -7,6 +7,7 @@
 
 import { allowsSeveralNodes } from '../desired/access-modes.ts'
 import { ApiObjects } from '../desired/api-objects.ts'
+import { translateInlineVolume } from '../desired/csi-translation/translate.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
 import { isTerminalPhase, podNamespace } from '../desired/pods.ts'
 import { claimReferenceOf } from '../desired/resolve-claim.ts'
@@ -67,7 +68,7 @@ export async function readElsewhere(
 
 function questions(api: ApiSnapshot, nodeName: string): Questions {
   const objects = new ApiObjects({ api, nodeName })
-  const pods = api.pods.filter((pod) => !isTerminalPhase(pod))
+  const pods = api.pods.filter((pod) => !isTerminalPhase(pod) && mayHavePersistentVolume(pod))
   const nodes = new Set<string>()
   const names = new Set<string>()
   const claims = new Set<string>()
@@ -98,6 +99,15 @@ function questions(api: ApiSnapshot, nodeName: string): Questions {
     note(persistentVolume)
   }
   return { nodes: [...nodes], names: [...names], claims }
+}
+
+/** Through a claim, or an inline volume that counts as one of CSI. */
+function mayHavePersistentVolume(pod: Pod): boolean {
+  return (pod.spec.volumes ?? []).some(
+    (volume) =>
+      claimReferenceOf(pod, volume, { ephemeralFirst: true }) !== undefined ||
+      translateInlineVolume(volume, podNamespace(pod)) !== undefined,
+  )
 }
 
 interface Settings {
