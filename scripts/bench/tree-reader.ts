@@ -3,9 +3,13 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { SAME_BYTES } from '../build.ts'
+import { type LazyPackages, loadLazily } from '../esbuild-lazy.ts'
 import { EXEC_ARGV } from '../package/executable.ts'
 import { timed } from './measure.ts'
 import type { Scene } from './scene.ts'
+
+/** Parts of Node.js that reading directories does not use. A plan has them for its connections. */
+const UNUSED: LazyPackages = { 'node:crypto': ['createHmac', 'hash', 'randomBytes'], 'node:net': ['isIPv6'] }
 
 const scripts = join(import.meta.dirname, '..')
 
@@ -21,6 +25,7 @@ export async function makeTreeReader(directory: string, scene: Scene): Promise<r
     keepNames: true,
     charset: 'ascii',
     logLevel: 'warning',
+    plugins: [{ name: 'unused', setup: (pluginBuild) => loadLazily(pluginBuild, 'unused', /\/src\/core\//, UNUSED) }],
   })
   cpSync(join(scripts, 'load-bundle.cjs'), join(directory, 'load-bundle.cjs'))
   const maker = [join(scripts, 'make-code-cache.cjs'), directory]
