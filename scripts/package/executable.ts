@@ -20,6 +20,14 @@ const WARM_UP = ['plan', '--orphans', '--snapshot', CAPTURE]
 const LIBRARIES = '$ORIGIN/../lib/volctl'
 const FOREIGN: Readonly<Record<Arch, string>> = { x64: 'x86_64-linux-gnu-', arm64: 'aarch64-linux-gnu-' }
 
+/** Before the first line of JavaScript: nothing that the environment names is read (S34). The first one as bin/volctl has it. */
+export const EXEC_ARGV: readonly string[] = [
+  '--min-semi-space-size=4',
+  '--max-semi-space-size=4',
+  '--openssl-config=/dev/null',
+  '--icu-data-dir=/dev/null',
+]
+
 export interface Made {
   readonly path: string
   /** What is not as good as it could be, and why. */
@@ -82,13 +90,7 @@ function configuration(assets: readonly string[]): object {
     disableExperimentalSEAWarning: true,
     // Of the small main script alone; the bundle's is an asset, made after a plan has run.
     useCodeCache: false,
-    // Before the first line of JavaScript: nothing that the environment names is read (S34). The first one as bin/volctl has it.
-    execArgv: [
-      '--min-semi-space-size=4',
-      '--max-semi-space-size=4',
-      '--openssl-config=/dev/null',
-      '--icu-data-dir=/dev/null',
-    ],
+    execArgv: EXEC_ARGV,
     execArgvExtension: 'none',
     assets: Object.fromEntries(assets.map((name) => [name, name])),
   }

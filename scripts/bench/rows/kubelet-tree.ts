@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { livingPod } from '../api-objects.ts'
 import { type LayoutBuilder, podUid } from '../layout.ts'
 import { inRounds, ratios } from '../measure.ts'
 import { floor, isThere, type Programs } from '../programs.ts'
-import { READ_TREE } from '../read-tree.ts'
 import type { Result, Row } from '../row.ts'
 import { type Scene, type SceneContent, startScene } from '../scene.ts'
+import { makeTreeReader } from '../tree-reader.ts'
 
 const PODS = 500
 const VOLUMES = 12
@@ -19,18 +18,10 @@ const ROUNDS = 15
 /** What a plan does to the kubelet's directories: how long that takes alone, and that it asks nothing of a mount. */
 export async function kubeletTreeRows(programs: Programs): Promise<Result[]> {
   await using scene = await startScene(programs, 'tree', 'plan', fullTree)
-  const reader = join(programs.directory('tree'), 'read-tree.mjs')
-  await build({
-    entryPoints: [READ_TREE],
-    outfile: reader,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    logLevel: 'warning',
-  })
+  const reader = await makeTreeReader(programs.directory('tree-reader'), scene)
   const runs = await inRounds(
     {
-      reader: scene.inside([process.execPath, reader, scene.rootDir]),
+      reader: scene.inside(reader),
       floor: scene.inside(floor('tree', scene.rootDir)),
       find: scene.inside(['find', join(scene.rootDir, 'pods'), '-maxdepth', '4']),
     },

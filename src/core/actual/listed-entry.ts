@@ -35,6 +35,12 @@ export class ListedEntry implements TreeEntry {
     this.#onTop = onTop
   }
 
+  // V8 gives all objects of a class the room that the first few have needed. Those would be the entries of the root directory,
+  // which have attributes: room for eight, that nearly all others have not, 6 MB for 99,000 mounts.
+  static {
+    for (let made = 0; made < 8; made++) new ListedEntry('', '', 'file')
+  }
+
   get directory(): string {
     return this.#directory
   }
