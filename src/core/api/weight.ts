@@ -10,7 +10,9 @@ export function weightOf(value: unknown): number {
   if (typeof value === 'string') return TEXT + value.length * (value.length > LONG_TEXT && isWide(value) ? 2 : 1)
   if (typeof value !== 'object' || value === null) return OTHER
   let weight = CONTAINER
-  for (const each of Object.values(value)) weight += weightOf(each)
+  if (Array.isArray(value)) for (const each of value) weight += weightOf(each)
+  // No list of its values is made: what JSON.parse makes has no names but its own, even `__proto__`.
+  else for (const name in value) weight += weightOf((value as Record<string, unknown>)[name])
   return weight
 }
 
