@@ -94,6 +94,8 @@ async function listen(path: string): Promise<void> {
 
 describe('readTree', () => {
   const POD = 'pods/11111111-2222-3333-4444-555555555555'
+  /** Where the markers of the pod's emptyDirs are. */
+  const META = `${POD}/plugins/kubernetes.io~empty-dir`
   it('gives content only of state files, digests only of generations', async () => {
     using root = fixture({
       [`${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`]: '{"a":1}',
@@ -200,6 +202,19 @@ describe('readTree', () => {
     const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' }, living(POD.slice(5)))
     expect(paths(entries)).toEqual(expect.arrayContaining([marker, `${POD}/plugins/kubernetes.io~empty-dir/e/ready`]))
     expect(paths(entries).filter((path) => path.includes('precious') || path.includes('containers/'))).toEqual([])
+  })
+
+  it.each([
+    { on: 'the directory of the marker', at: '', wanted: [`${META}/e: EXDEV`] },
+    { on: 'the marker', at: '/ready', wanted: [`${META}/e/ready`, `${META}/e`] },
+  ])('asks nothing of a mount on $on', async ({ at, wanted }) => {
+    using root = fixture({ [`${POD}/volumes/kubernetes.io~empty-dir/e/x`]: '', [`${META}/e/ready`]: '' })
+    const mounts = parseMountinfo(
+      `1 0 0:1 / / rw - tmpfs t rw\n2 1 0:2 / ${root.path}/${META}/e${at} rw - nfs s:/e rw\n`,
+    )
+    const entries = await readTree({ rootDir: root.path, mounts, attributes: 'plan' }, living(POD.slice(5)))
+    const found = entries.filter(({ path }) => path.startsWith(META))
+    expect(found.map(({ path, error }) => (error === undefined ? path : `${path}: ${error}`))).toEqual(wanted)
   })
 
   it('says what is wrong with the root directory', async () => {

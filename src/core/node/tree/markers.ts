@@ -21,9 +21,15 @@ export class Markers {
   /** Reads only the marker, with its directory: asks for it by its name, and lists the directory only where it is not there. */
   read(plugin: string, name: string): void {
     const directory = new ListedEntry(`${this.#path}/${plugin}`, name, 'dir')
-    const marker = new ListedEntry(directory.path, READY, 'file')
-    const isMissing = (this.#hasMounts && this.#walk.isBehindMount(marker)) || !this.#walk.emitFile(marker)
-    if (isMissing && this.#walk.children(directory).length === 0) return
+    if (this.#hasMounts && this.#walk.mountPoints.at(directory.path) !== undefined) {
+      // What is mounted there might hang: whether the volume is set up is unknown.
+      directory.error = 'EXDEV'
+    } else {
+      const marker = new ListedEntry(directory.path, READY, 'file')
+      const isMissing =
+        (this.#hasMounts && this.#walk.mountPoints.at(marker.path) !== undefined) || !this.#walk.emitFile(marker)
+      if (isMissing && this.#walk.children(directory).length === 0) return
+    }
     this.#walk.emit(directory)
   }
 }

@@ -76,11 +76,6 @@ export class TreeWalk {
     return isThere
   }
 
-  /** Is something mounted on an entry or on its directory. */
-  isBehindMount({ path, directory }: ListedEntry): boolean {
-    return this.mountPoints.at(path) !== undefined || this.mountPoints.at(directory) !== undefined
-  }
-
   /** True for a directory, or a followed link to one. */
   isDirectory({ type, realPath }: ListedEntry): boolean {
     return type === 'dir' || realPath !== undefined
