@@ -22,8 +22,8 @@ const FOREIGN: Readonly<Record<Arch, string>> = { x64: 'x86_64-linux-gnu-', arm6
 
 /** Before the first line of JavaScript: nothing that the environment names is read (S34). The first one as bin/volctl has it. */
 export const EXEC_ARGV: readonly string[] = [
-  '--min-semi-space-size=4',
-  '--max-semi-space-size=4',
+  '--min-semi-space-size=8',
+  '--max-semi-space-size=8',
   '--openssl-config=/dev/null',
   '--icu-data-dir=/dev/null',
 ]
