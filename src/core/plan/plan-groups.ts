@@ -70,7 +70,10 @@ class Groups {
   of({ pod, volume, ...more }: { pod?: PodRef; volume?: VolumeRef; paths?: readonly string[] }): Growing {
     const group = pod === undefined ? this.#ofVolume(volume) : this.#ofPod(pod)
     if (volume !== undefined) addNames(volume, group.names)
-    if (more.paths !== undefined) this.#ofPaths.push([more.paths, group])
+    if (more.paths !== undefined) {
+      this.#ofPaths.push([more.paths, group])
+      this.#byPath = undefined
+    }
     return group
   }
 
