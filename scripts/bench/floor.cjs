@@ -1,12 +1,13 @@
 /**
  * What a demand's subject cannot do without, and nothing else: a bare script that makes the same reads and calls, decides nothing
- * and checks nothing. `floor.cjs mounts ROOT`, `tree ROOT`, `holders`, `unmount ROOT LIST`, `pods ROOT KUBECONFIG`.
+ * and checks nothing. `floor.cjs mounts ROOT`, `tree ROOT`, `holders`, `unmount ROOT LIST`, `pods ROOT KUBECONFIG
+ * REQUESTS RUNTIME`.
  */
 const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const { openSync, readdirSync, readFileSync, readlinkSync, readSync, rmdirSync } = require('node:fs')
 
-const FLOORS = { mounts, tree, holders, unmount, pods }
+const FLOORS = { mounts, tree, holders, unmount, pods: (...given) => require('./floor-pods.cjs')(...given) }
 /** As find -maxdepth 4 of the pods' directory does: pods/UID/volumes/PLUGIN/NAME. */
 const LEVELS = 4
 /** As apply does: src/core/apply/umount-together.ts. */
@@ -72,32 +73,4 @@ function holders() {
       // A kernel thread, or it has ended.
     }
   }
-}
-
-/** The Node and its pods, while the disk is read. */
-async function pods(root, kubeconfig) {
-  const https = require('node:https')
-  const { clusters, users } = JSON.parse(readFileSync(kubeconfig, 'utf8'))
-  const [{ cluster }] = clusters
-  const [{ user }] = users
-  const decoded = (text) => Buffer.from(text, 'base64')
-  const agent = new https.Agent({
-    ca: decoded(cluster['certificate-authority-data']),
-    cert: decoded(user['client-certificate-data']),
-    key: decoded(user['client-key-data']),
-  })
-  const get = async (path) => {
-    const [answer] = await once(https.get(`${cluster.server}${path}`, { agent }), 'response')
-    const pieces = []
-    for await (const piece of answer) pieces.push(piece)
-    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode}`)
-    return JSON.parse(Buffer.concat(pieces).toString())
-  }
-  const answers = Promise.all([
-    get('/api/v1/nodes/bench-node'),
-    get(`/api/v1/pods?fieldSelector=${encodeURIComponent('spec.nodeName=bench-node')}`),
-  ])
-  mounts(root)
-  await answers
-  process.exit()
 }

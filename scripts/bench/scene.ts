@@ -23,6 +23,8 @@ export interface SceneContent {
 export interface Scene extends AsyncDisposable {
   readonly rootDir: string
   readonly api: TestApiServer
+  /** The runtime's socket. */
+  readonly runtime: string
   /** The layout's mounts, absolute. */
   readonly mountPoints: readonly string[]
   /** The mount table of the scene's namespace. */
@@ -54,8 +56,9 @@ export async function startScene(
   const api = started.use(
     await startApiServer({ nodeName: NODE_NAME, objects: [...nodeObjects(), ...pods, ...objects] }),
   )
+  const socket = join(directory, 'cri.sock')
   const runtime = await startCriServer({
-    socketPath: join(directory, 'cri.sock'),
+    socketPath: socket,
     pods: pods.map(({ metadata: { uid = '', namespace = '', name } }) => ({
       uid,
       namespace,
@@ -95,6 +98,7 @@ export async function startScene(
   return {
     rootDir,
     api,
+    runtime: socket,
     mountPoints: layout.mounts.map((mount) => join(rootDir, mount)),
     mountinfo: `/proc/${keeper.pid}/mountinfo`,
     make,

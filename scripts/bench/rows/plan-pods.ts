@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ApiObject, livingPod, NODE_NAME } from '../api-objects.ts'
 import { type LayoutBuilder, podUid } from '../layout.ts'
@@ -27,13 +28,16 @@ export async function planPodsRows(programs: Programs): Promise<Result[]> {
   if ('missing' in kubectl) return [{ ...row, notRun: kubectl.missing }]
   await using scene = await startScene(programs, 'pods', 'admin', healthyNode)
   const json = join(programs.directory('pods'), 'plan.json')
+  await scene.api.clearRequests()
   await timed({ ...scene.volctl(['plan', '-o', 'json']).executable, stdout: json })
+  const requests = join(programs.directory('pods'), 'requests.json')
+  writeFileSync(requests, JSON.stringify(await scene.api.requests()))
   if (plannedOperations(json) !== 0) throw new Error(`a healthy node was expected: see ${json}`)
   const getPods: Timed = {
     ...scene.inside([kubectl.path, 'get', 'pods', '-A', '--field-selector', `spec.nodeName=${NODE_NAME}`]),
     env: { HOME: programs.directory('kubectl'), KUBECONFIG: scene.api.kubeconfig('admin') },
   }
-  const bare = scene.inside(floor('pods', scene.rootDir, scene.api.kubeconfig('admin')))
+  const bare = scene.inside(floor('pods', scene.rootDir, scene.api.kubeconfig('admin'), requests, scene.runtime))
   const runs = await inRounds({ ...scene.volctl(['plan']), getPods, floor: bare }, ROUNDS)
   const measured = {
     executable: ratios(runs.executable, runs.getPods),

@@ -25,11 +25,13 @@ const WRAPPED = new Set([
   'kubernetes.io/git-repo',
 ])
 
+/** Where a volume of a pod is. */
+export type PodVolumePlace = Pick<PodVolume, 'podUid' | 'plugin' | 'name' | 'dir' | 'target'>
+
 /** Every file system volume of a pod that has a directory or a mount, sorted by plugin and name. */
-export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
+export function podVolumePlaces(inputs: ActualInputs, podUid: string): PodVolumePlace[] {
   const { tree } = inputs
   const volumesDir = `pods/${podUid}/volumes`
-  const subPaths = podSubPaths(inputs, podUid)
   const found = new Map<string, { plugin: string; name: string }>()
   for (const pluginEntry of tree.children(volumesDir)) {
     if (pluginEntry.type !== 'dir') continue
@@ -42,9 +44,18 @@ export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
     if (kind !== 'volumes' || plugin === undefined || name === undefined) continue
     found.set(`${volumesDir}/${plugin}/${name}`, { plugin: unescapeQualifiedName(plugin), name })
   }
-  const volumes = [...found]
+  return [...found]
     .toSorted(([a], [b]) => compareText(a, b))
-    .map(([dir, { plugin, name }]) => podVolume(inputs, { podUid, plugin, name, dir }))
+    .map(([dir, { plugin, name }]) => ({
+      ...{ podUid, plugin, name, dir },
+      target: plugin === CSI_PLUGIN ? `${dir}/mount` : dir,
+    }))
+}
+
+/** The same, with what is on disk and mounted of each. */
+export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
+  const subPaths = podSubPaths(inputs, podUid)
+  const volumes = podVolumePlaces(inputs, podUid).map((place) => podVolume(inputs, place))
   // Nearly no pod has sub-paths.
   if (subPaths.size === 0) return volumes.map((volume) => ({ ...volume, subPaths: undefined }))
   const parts = new Map(
@@ -59,13 +70,10 @@ export function podVolumes(inputs: ActualInputs, podUid: string): PodVolume[] {
   return volumes.map((volume) => ({ ...volume, subPaths: parts.get(volume) }))
 }
 
-function podVolume(
-  inputs: ActualInputs,
-  found: { podUid: string; plugin: string; name: string; dir: string },
-): Omit<PodVolume, 'subPaths'> {
+function podVolume(inputs: ActualInputs, found: PodVolumePlace): Omit<PodVolume, 'subPaths'> {
   const { tree } = inputs
+  const { target } = found
   const csi = found.plugin === CSI_PLUGIN
-  const target = csi ? `${found.dir}/mount` : found.dir
   const absoluteTarget = inputs.absolute(target)
   const below = inputs.mountsWithin(found.dir)
   const layers = below.filter((mount) => inputs.plain(mount.mountPoint) === absoluteTarget)
@@ -74,7 +82,6 @@ function podVolume(
   const stateFile = csi ? readStateFile(tree.get(`${found.dir}/vol_data.json`)) : undefined
   return {
     ...found,
-    target,
     layers,
     foreign,
     stateFile,

@@ -3,7 +3,7 @@
  * them.
  */
 
-import { podVolumes } from '../actual/pod-volumes.ts'
+import { podVolumePlaces } from '../actual/pod-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
@@ -71,7 +71,7 @@ function keptVolumes(context: PlanContext, pod: PodClass): Decision[] {
       .filter(({ podUid }) => podUid === pod.uid && pod.class === 'Desired')
       .map((volume) => inputs.absolute(pluginNamed(volume.plugin).podPath(volume))),
   )
-  return podVolumes(inputs, pod.uid)
+  return podVolumePlaces(inputs, pod.uid)
     .map(({ target }) => inputs.absolute(target))
     .filter((path) => !wanted.has(path))
     .map((path) => kept(pod, path))
