@@ -4,6 +4,7 @@
  * The name is the PersistentVolume's, or the pod volume's if that is inline (C9). It proves no volume, but it is all that is left
  * of a volume whose records are lost (O2, O5, O17).
  */
+import { firstName } from '../mountinfo/mounts-below.ts'
 import type { ActualInputs } from './actual-inputs.ts'
 import { readStateFile, type StateFile } from './state-file.ts'
 
@@ -63,10 +64,4 @@ export function csiTraces(inputs: ActualInputs, podUid: string): CsiTrace[] {
 function hasEither(inputs: ActualInputs, podUid: string): boolean {
   const pod = inputs.absolute(`pods/${podUid}`)
   return [CSI_VOLUMES, SUB_PATHS].some((below) => inputs.mounts.isAbove(`${pod}${below.slice(0, -1)}`))
-}
-
-/** The component of a path that begins at `start`. */
-function firstName(path: string, start: number): string {
-  const end = path.indexOf('/', start)
-  return path.slice(start, end === -1 ? undefined : end)
 }

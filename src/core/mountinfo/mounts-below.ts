@@ -85,7 +85,7 @@ export class ListedBelow implements MountsBelow {
 }
 
 /** The component of a path that begins at `start`. */
-function firstName(path: string, start: number): string {
+export function firstName(path: string, start: number): string {
   const end = path.indexOf('/', start)
   return path.slice(start, end === -1 ? undefined : end)
 }

@@ -14,29 +14,37 @@ import { VolctlError } from '../errors/errors.ts'
 import { decodeOctal } from './decode-octal.ts'
 
 /** One column per fact, one row per line of a piece of the table. Offsets are bytes of the piece. */
-export interface MountColumns {
+export interface MountColumns extends Readonly<Columns> {
   readonly size: number
   /** Lines of the piece, blank ones included. */
   readonly lines: number
-  readonly id: Int32Array
-  readonly parentId: Int32Array
-  /** major * 2^32 + minor. */
-  readonly dev: Float64Array
-  readonly end: Uint32Array
-  readonly mountPointStart: Uint32Array
-  readonly mountPointEnd: Uint32Array
-  /** Behind the mount point's last slash. */
-  readonly nameStart: Uint32Array
-  /** Of the mount point's bytes before its last slash (FNV-1a). */
-  readonly directoryHash: Int32Array
-  /** 1: the mount point is an absolute path in ASCII without escapes, so its text is what the kernel wrote. */
-  readonly isPlain: Uint8Array
-  /** Offset of the blank before the lone "-". */
-  readonly separator: Uint32Array
-  /** Position of the file system's type in `types`. */
-  readonly type: Uint16Array
   /** Each type once: a table of a hundred thousand mounts has a handful. */
   readonly types: readonly string[]
+}
+
+type Columns = ReturnType<typeof columnsFor>
+
+/** Columns with room for so many rows. */
+function columnsFor(rows: number) {
+  return {
+    id: new Int32Array(rows),
+    parentId: new Int32Array(rows),
+    /** major * 2^32 + minor. */
+    dev: new Float64Array(rows),
+    end: new Uint32Array(rows),
+    mountPointStart: new Uint32Array(rows),
+    mountPointEnd: new Uint32Array(rows),
+    /** Behind the mount point's last slash. */
+    nameStart: new Uint32Array(rows),
+    /** Of the mount point's bytes before its last slash (FNV-1a). */
+    directoryHash: new Int32Array(rows),
+    /** 1: the mount point is an absolute path in ASCII without escapes, so its text is what the kernel wrote. */
+    isPlain: new Uint8Array(rows),
+    /** Offset of the blank before the lone "-". */
+    separator: new Uint32Array(rows),
+    /** Position of the file system's type in `types`. */
+    type: new Uint16Array(rows),
+  }
 }
 
 const NEWLINE = 0x0a
@@ -55,60 +63,10 @@ export function deviceKey(major: number, minor: number): number {
   return major * 0x1_0000_0000 + minor
 }
 
-/** Filled line by line, then copied at its true size: nobody knows beforehand how many lines a piece has. */
-class Scratch {
-  readonly rows: number
-  readonly id: Int32Array
-  readonly parentId: Int32Array
-  readonly dev: Float64Array
-  readonly end: Uint32Array
-  readonly mountPointStart: Uint32Array
-  readonly mountPointEnd: Uint32Array
-  readonly nameStart: Uint32Array
-  readonly directoryHash: Int32Array
-  readonly isPlain: Uint8Array
-  readonly separator: Uint32Array
-  readonly type: Uint16Array
-
-  constructor(rows: number) {
-    this.rows = rows
-    this.id = new Int32Array(rows)
-    this.parentId = new Int32Array(rows)
-    this.dev = new Float64Array(rows)
-    this.end = new Uint32Array(rows)
-    this.mountPointStart = new Uint32Array(rows)
-    this.mountPointEnd = new Uint32Array(rows)
-    this.nameStart = new Uint32Array(rows)
-    this.directoryHash = new Int32Array(rows)
-    this.isPlain = new Uint8Array(rows)
-    this.separator = new Uint32Array(rows)
-    this.type = new Uint16Array(rows)
-  }
-
-  columns(size: number, lines: number, types: readonly string[]): MountColumns {
-    return {
-      size,
-      lines,
-      id: this.id.slice(0, size),
-      parentId: this.parentId.slice(0, size),
-      dev: this.dev.slice(0, size),
-      end: this.end.slice(0, size),
-      mountPointStart: this.mountPointStart.slice(0, size),
-      mountPointEnd: this.mountPointEnd.slice(0, size),
-      nameStart: this.nameStart.slice(0, size),
-      directoryHash: this.directoryHash.slice(0, size),
-      isPlain: this.isPlain.slice(0, size),
-      separator: this.separator.slice(0, size),
-      type: this.type.slice(0, size),
-      types,
-    }
-  }
-}
-
 /** In bytes: numbers, root and mount point of one character each, everything else empty. */
 const SHORTEST_LINE = 16
-/** Reused for the next piece. */
-let scratch = new Scratch(0)
+/** Filled line by line, and reused for the next piece: nobody knows beforehand how many lines a piece has. */
+let scratch = columnsFor(0)
 
 /**
  * @param bytes whole lines
@@ -117,7 +75,7 @@ let scratch = new Scratch(0)
  */
 export function scanLines(bytes: Buffer, firstLine = 1): MountColumns {
   const most = Math.ceil(bytes.length / SHORTEST_LINE)
-  if (scratch.rows < most) scratch = new Scratch(most)
+  if (scratch.id.length < most) scratch = columnsFor(most)
   const types = new Types(bytes)
   let size = 0
   let line = firstLine - 1
@@ -127,7 +85,24 @@ export function scanLines(bytes: Buffer, firstLine = 1): MountColumns {
     at = scanLine(bytes, at, line, scratch, size, types)
     size++
   }
-  return scratch.columns(size, line - firstLine + 1, types.texts)
+  return { ...copied(scratch, size), size, lines: line - firstLine + 1, types: types.texts }
+}
+
+/** The first rows, with no room for more. */
+function copied(columns: Columns, rows: number): Columns {
+  return {
+    id: columns.id.slice(0, rows),
+    parentId: columns.parentId.slice(0, rows),
+    dev: columns.dev.slice(0, rows),
+    end: columns.end.slice(0, rows),
+    mountPointStart: columns.mountPointStart.slice(0, rows),
+    mountPointEnd: columns.mountPointEnd.slice(0, rows),
+    nameStart: columns.nameStart.slice(0, rows),
+    directoryHash: columns.directoryHash.slice(0, rows),
+    isPlain: columns.isPlain.slice(0, rows),
+    separator: columns.separator.slice(0, rows),
+    type: columns.type.slice(0, rows),
+  }
 }
 
 /**
@@ -135,7 +110,7 @@ export function scanLines(bytes: Buffer, firstLine = 1): MountColumns {
  *
  * @returns where the line ends
  */
-function scanLine(bytes: Buffer, at: number, line: number, into: Scratch, row: number, types: Types): number {
+function scanLine(bytes: Buffer, at: number, line: number, into: Columns, row: number, types: Types): number {
   const idEnd = blankAfter(bytes, at, line, 'parent id')
   const parentEnd = blankAfter(bytes, idEnd + 1, line, 'major:minor')
   const devEnd = blankAfter(bytes, parentEnd + 1, line, 'root')
@@ -157,7 +132,7 @@ function scanLine(bytes: Buffer, at: number, line: number, into: Scratch, row: n
 }
 
 /** @returns the blank behind the mount point */
-function scanMountPoint(bytes: Buffer, start: number, line: number, into: Scratch, row: number): number {
+function scanMountPoint(bytes: Buffer, start: number, line: number, into: Columns, row: number): number {
   let hash = FIRST_HASH
   let above = FIRST_HASH
   let plain = bytes[start] === SLASH
