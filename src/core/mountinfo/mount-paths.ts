@@ -13,17 +13,16 @@ type Stack = number | number[]
  * removed, or its name may really end like that.
  */
 export class MountPaths {
-  readonly #pieces: readonly MountPiece[]
+  readonly #pieces: MountPiece[] = []
   readonly #directories = new Map<string, Directory>()
   readonly #byHash = new Map<number, Directory>()
   /** Directories below which something is mounted. */
   #above: ReadonlySet<string> | undefined
 
-  constructor(pieces: readonly MountPiece[]) {
-    this.#pieces = pieces
-    for (const piece of pieces) {
-      for (let row = 0; row < piece.columns.size; row++) this.#directoryOf(piece, row).rows.push(piece.firstRow + row)
-    }
+  /** @param piece the table's next one */
+  add(piece: MountPiece): void {
+    this.#pieces.push(piece)
+    for (let row = 0; row < piece.columns.size; row++) this.#directoryOf(piece, row).rows.push(piece.firstRow + row)
   }
 
   /** In table order. */

@@ -34,19 +34,38 @@ export function parseMountinfo(text: string | Buffer): MountTable {
  * @throws VolctlError MountinfoDamaged, naming the line
  */
 export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
-  const parsed: MountPiece[] = []
-  let row = 0
-  let line = 1
-  for (const given of pieces) {
+  const parsed = new Pieces()
+  for (const piece of pieces) parsed.add(piece)
+  return new PieceTable(parsed)
+}
+
+/**
+ * The same of a table that comes in slowly. Its index by path, which every plan needs, is made meanwhile.
+ *
+ * @throws VolctlError MountinfoDamaged, and what the pieces throw
+ */
+export async function parseSlowPieces(pieces: AsyncIterable<Buffer>): Promise<MountTable> {
+  const parsed = new Pieces()
+  const paths = new MountPaths()
+  for await (const piece of pieces) paths.add(parsed.add(piece))
+  return new PieceTable(parsed, paths)
+}
+
+class Pieces {
+  readonly all: MountPiece[] = []
+  rows = 0
+  #line = 1
+
+  add(given: Buffer | string): MountPiece {
     const piece =
       typeof given === 'string'
-        ? new MountPiece(Buffer.from(given), row, line, given)
-        : new MountPiece(given, row, line)
-    parsed.push(piece)
-    row += piece.columns.size
-    line += piece.columns.lines
+        ? new MountPiece(Buffer.from(given), this.rows, this.#line, given)
+        : new MountPiece(given, this.rows, this.#line)
+    this.all.push(piece)
+    this.rows += piece.columns.size
+    this.#line += piece.columns.lines
+    return piece
   }
-  return new PieceTable(parsed, row)
 }
 
 /** Slices share the memory of the whole, which a snapshot keeps. */
@@ -79,9 +98,11 @@ class PieceTable implements MountTable {
   #asked = 0
   #covers: Covers | undefined
 
-  constructor(pieces: readonly MountPiece[], size: number) {
-    this.#pieces = pieces
-    this.size = size
+  /** @param paths the index, where it is made */
+  constructor({ all, rows }: Pieces, paths?: MountPaths) {
+    this.#pieces = all
+    this.size = rows
+    this.#paths = paths
   }
 
   get text(): string {
@@ -182,7 +203,10 @@ class PieceTable implements MountTable {
   }
 
   #byPath(): MountPaths {
-    this.#paths ??= new MountPaths(this.#pieces)
+    if (this.#paths === undefined) {
+      this.#paths = new MountPaths()
+      for (const piece of this.#pieces) this.#paths.add(piece)
+    }
     return this.#paths
   }
 

@@ -34,7 +34,7 @@ import { identityOf } from './identity-of.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readLazilyDetached } from './read-lazily-detached.ts'
-import { readMountTable } from './read-mountinfo.ts'
+import { readMountTableBeside } from './read-mountinfo.ts'
 import { readSelinux } from './read-selinux.ts'
 import { mountTableReader } from './reread-mounts.ts'
 import { doubtsOf, headingOf, kubeletOf } from './snapshot-parts.ts'
@@ -79,10 +79,6 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const node = await locateNode(options)
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
-  const raw = readMountTable()
-  const links = structureLinks(node.rootDir, raw)
-  const mounts = withLinks(raw, links.links)
-  log(`mount table: ${mounts.size} mounts`)
   const processes = node.processes()
   const host = identityOf(node)
   const staticPods = readStaticPods(node.staticPods)
@@ -90,16 +86,17 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const installed = flexDrivers(node)
   const selinux = node.testHost?.selinux ?? readSelinux()
   const directory = node.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
-  const lazy = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
 
   // Started after the request to the API, and while the others are asked: the scan yields, so that their answers are read.
   const begun = nextTurn()
-  const scan = begun.then(() => scanTree({ rootDir: node.rootDir, mounts, links, attributes: options.attributes }))
+  const { rootDir } = node
+  const read = begun.then(() => readMounts(rootDir, log))
+  const scan = read.then((known) => scanTree({ rootDir, ...known, attributes: options.attributes }))
   const local = [
     scan,
     begun.then(() => node.runtime()),
-    scan.then(({ isMountPoint }) => askDrivers(node.rootDir, isMountPoint, links)),
-    begun.then(() => deadMounts(mounts, node.rootDir)),
+    Promise.all([scan, read]).then(([{ isMountPoint }, { links }]) => askDrivers(rootDir, isMountPoint, links)),
+    read.then(({ mounts }) => deadMounts(mounts, rootDir)),
     begun.then(() => node.kubeletState()),
   ] as const
   const disk = {
@@ -117,6 +114,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   // All reads end before anything is thrown, so that no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
   const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
+  const { mounts, links } = await read
+  const lazy = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
   const { api, client, kubeletClient, kubeletUnused } = await remote
   log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
   const kubelet = kubeletOf(node, localKubelet, api, capturedAt)
@@ -155,8 +154,21 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...defined({ lazyMemory: lazy.defect }),
   }
-  const readMounts = mountTableReader(node.rootDir, links.links)
-  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts }
+  const readAgain = mountTableReader(rootDir, links.links)
+  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: readAgain }
+}
+
+interface KnownMounts {
+  readonly mounts: MountTable
+  readonly links: StructureLinks
+}
+
+async function readMounts(rootDir: string, log: (line: string) => void): Promise<KnownMounts> {
+  const raw = await readMountTableBeside()
+  const links = structureLinks(rootDir, raw)
+  const mounts = withLinks(raw, links.links)
+  log(`mount table: ${mounts.size} mounts`)
+  return { mounts, links }
 }
 
 function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapshot): string {

@@ -4,9 +4,10 @@ import { release } from 'node:os'
 import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import { parseMountinfo, parsePieces } from '../mountinfo/parse-mountinfo.ts'
+import { parseMountinfo, parsePieces, parseSlowPieces } from '../mountinfo/parse-mountinfo.ts'
 import { openNamespace } from '../trust/enter-namespace.ts'
 import { linesInPieces, namespaceOf } from '../trust/kernel.ts'
+import { linesBeside } from '../trust/lines-beside.ts'
 import { type PinnedProcess, pin } from '../trust/processes.ts'
 import { structureLinks } from './tree/structure-links.ts'
 
@@ -104,6 +105,11 @@ export function readMountTable(path = '/proc/self/mountinfo', kernel = release()
   return parseMountinfo(stableRead(() => readBytes(path), kernel))
 }
 
+/** The same, while other work goes on: a large table takes the kernel long. */
+export async function readMountTableBeside(path = '/proc/self/mountinfo', kernel = release()): Promise<MountTable> {
+  return isReliable(kernel) ? await parseSlowPieces(piecesBeside(path)) : readMountTable(path, kernel)
+}
+
 /** @throws VolctlError MountinfoUnstable */
 export function stableRead(read: () => Buffer, kernel: string): Buffer {
   let bytes = read()
@@ -149,6 +155,14 @@ function readBytes(path: string): Buffer {
 function* readPieces(path: string): Iterable<Buffer> {
   try {
     yield* linesInPieces(path)
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+}
+
+async function* piecesBeside(path: string): AsyncIterable<Buffer> {
+  try {
+    yield* linesBeside(path)
   } catch (error) {
     throw unreadable(path, error)
   }

@@ -3,6 +3,7 @@
  * normal. Not for paths on a disk: those go through files.ts and plain-files.ts.
  */
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
+import { PIECE, WholeLines } from './whole-lines.ts'
 
 /** A small file's text, trimmed. */
 export function kernelTextIfAny(path: string): string | undefined {
@@ -25,9 +26,6 @@ export function kernelBytes(path: string): Buffer {
 }
 
 const SCRATCH_BUFFER = 256 * 1024
-/** Of a long file, which is read a piece at a time. */
-const PIECE = 256 * 1024
-const NEWLINE = 0x0a
 
 /**
  * A long file's bytes, in pieces of whole lines. Each is overwritten by the next.
@@ -37,28 +35,22 @@ const NEWLINE = 0x0a
 export function* linesInPieces(path: string): Iterable<Buffer> {
   const fd = openSync(path, 'r')
   try {
-    let buffer = Buffer.allocUnsafeSlow(PIECE)
-    let rest = 0
+    const lines = new WholeLines(PIECE)
     for (;;) {
-      const filled = fill(fd, buffer, rest)
-      if (filled < buffer.length) {
-        if (filled > 0) yield buffer.subarray(0, filled)
-        return
-      }
-      const end = buffer.lastIndexOf(NEWLINE) + 1
-      if (end > 0) yield buffer.subarray(0, end)
-      rest = filled - end
-      const next = end > 0 ? buffer : Buffer.allocUnsafeSlow(buffer.length * 2)
-      buffer.copy(next, 0, end, filled)
-      buffer = next
+      const room = lines.room()
+      const length = fill(fd, room, 0)
+      const isLast = length < room.length
+      const whole = isLast ? lines.last(length) : lines.cut(length)
+      if (whole.length > 0) yield whole
+      if (isLast) return
     }
   } finally {
     closeSync(fd)
   }
 }
 
-/** @returns up to where the buffer is filled: its length, or less at the end of the file */
-function fill(fd: number, buffer: Buffer, from: number): number {
+/** Reads on. @returns up to where the buffer is filled: its length, or less at the end of the file */
+export function fill(fd: number, buffer: Buffer, from: number): number {
   for (let at = from; ; ) {
     const read = at === buffer.length ? 0 : readSync(fd, buffer, at, buffer.length - at, null)
     if (read === 0) return at
