@@ -1,6 +1,6 @@
 /**
- * Builds dist/: volctl.cjs, one minified file with the manifest of the commands inside, the rules that `explain` prints, and
- * the launcher's code cache. Two builds of the same source give the same volctl.cjs, byte for byte.
+ * Builds dist/: volctl.cjs, one minified file with the manifest of the commands inside, child.cjs, the rules that `explain`
+ * prints, and the launcher's code cache. Two builds of the same source give the same bundles, byte for byte.
  */
 import { execFile } from 'node:child_process'
 import {
@@ -40,34 +40,49 @@ export const SAME_BYTES = [
   '--no-sparkplug',
 ]
 
-/** Builds into a folder; returns the bundle's path. */
-export async function buildBundle(dist: string): Promise<string> {
-  const outfile = join(dist, 'volctl.cjs')
-  await build({ ...(await bundleOptions()), outfile })
-  // esbuild leaves regular expressions as they are; there an escape means the same.
-  const escaped = readFileSync(outfile, 'utf8').replaceAll(
-    /[^\0-\x7f]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+/** The bundle of the commands, and that of volctl's own children. */
+const BUNDLES = ['volctl.cjs', 'child.cjs'] as const
+type Bundle = (typeof BUNDLES)[number]
+
+/** Builds into a folder; returns the bundles' paths, that of the commands first. */
+export async function buildBundles(dist: string): Promise<readonly string[]> {
+  return await Promise.all(
+    BUNDLES.map(async (name) => {
+      const outfile = join(dist, name)
+      await build({ ...(await bundleOptions(name)), outfile })
+      // esbuild leaves regular expressions as they are; there an escape means the same.
+      const escaped = readFileSync(outfile, 'utf8').replaceAll(
+        /[^\0-\x7f]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      )
+      writeFileSync(outfile, escaped)
+      return outfile
+    }),
   )
-  writeFileSync(outfile, escaped)
-  return outfile
 }
 
-/** The files of which something is in the bundle, by their real paths. What a plug-in has made up is not among them. */
+/** The files of which something is in a bundle, by their real paths. What a plug-in has made up is not among them. */
 export async function bundledFiles(): Promise<readonly string[]> {
-  const { metafile } = await build({ ...(await bundleOptions()), write: false, metafile: true, outfile: 'volctl.cjs' })
-  const inputs = Object.values(metafile?.outputs ?? {}).flatMap((output) => Object.entries(output.inputs))
-  const names = inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([name]) => join(root, name))
-  return names.filter((name) => existsSync(name)).map((name) => realpathSync(name))
+  const names = await Promise.all(
+    BUNDLES.map(async (outfile) => {
+      const { metafile } = await build({ ...(await bundleOptions(outfile)), write: false, metafile: true, outfile })
+      const inputs = Object.values(metafile?.outputs ?? {}).flatMap((output) => Object.entries(output.inputs))
+      return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([name]) => join(root, name))
+    }),
+  )
+  return [...new Set(names.flat())].filter((name) => existsSync(name)).map((name) => realpathSync(name))
 }
 
-async function bundleOptions(): Promise<BuildOptions> {
-  const manifest = await commandManifest()
+async function entryOf(bundle: Bundle): Promise<string> {
+  if (bundle === 'child.cjs') return `import { runChild } from './src/child.ts'\nvoid runChild()\n`
+  const manifest = JSON.stringify(await commandManifest())
+  return `import { main } from './src/main.ts'\nvoid main(${manifest}, require('node:path').join(__dirname, '..'))\n`
+}
+
+async function bundleOptions(bundle: Bundle): Promise<BuildOptions> {
   return {
     stdin: {
-      contents:
-        `import { main } from './src/main.ts'\n` +
-        `void main(${JSON.stringify(manifest)}, require('node:path').join(__dirname, '..'))\n`,
+      contents: await entryOf(bundle),
       resolveDir: root,
       sourcefile: 'volctl-entry.ts',
       loader: 'ts',
@@ -117,7 +132,7 @@ if (import.meta.main) {
   try {
     mkdirSync(fresh, { recursive: true, mode: 0o755 })
     writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
-    const bundle = await buildBundle(fresh)
+    const [bundle = ''] = await buildBundles(fresh)
     for (const name of LAUNCHER) cpSync(join(root, 'scripts', name), join(fresh, name))
     // Beside the bundle, since the rules would make the bundle larger for all commands.
     writeFileSync(join(fresh, 'rules.md'), ruleEntries())

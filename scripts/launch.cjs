@@ -9,7 +9,6 @@ if (Number(process.versions.node.split('.')[0]) < 22) {
 const { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync } = require('node:fs')
 const { dirname, join } = require('node:path')
 
-const BUNDLE = 'volctl.cjs'
 /** The owner that a user namespace shows for files of users without an id in it. */
 const OVERFLOW_UID = 65534
 /** A uid_map in which every id is itself. */
@@ -23,8 +22,10 @@ const trusted = isRoot ? [0, ...callersUid(), ...overflowUid()] : [0, process.ge
 if (isRoot) orEnd(() => requireOurDirectories())
 if (isRoot) for (const name of ['kept-environment.cjs', 'load-bundle.cjs']) orEnd(() => readOurs(name))
 keepEnvironment(require('./kept-environment.cjs'))
-const bundle = isRoot ? orEnd(() => readOurs(BUNDLE)) : readFileSync(join(__dirname, BUNDLE))
-require('./load-bundle.cjs').loadBundle(bundle.toString('latin1'), codeCache())
+const { bundleFor, loadBundle } = require('./load-bundle.cjs')
+const name = bundleFor(process.argv.slice(2))
+const bundle = isRoot ? orEnd(() => readOurs(name)) : readFileSync(join(__dirname, name))
+loadBundle(bundle.toString('latin1'), name === 'volctl.cjs' ? codeCache() : undefined, name)
 
 /** V8 does not verify cached code: nobody must run what somebody else could have put there. */
 function codeCache() {

@@ -10,7 +10,6 @@ import { standardOutput } from './core/cli/output.ts'
 import { errorText } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
 import { asksForVersion, versionLine } from './core/cli/version-line.ts'
-import { askedChild, type OwnChild } from './core/processes/own-child.ts'
 import { acceptCalledAs, asCalled, programName } from './core/trust/called-as.ts'
 import { acceptCaller } from './core/trust/caller.ts'
 import { environment } from './core/trust/environment.ts'
@@ -35,11 +34,6 @@ const LOADERS: Readonly<Record<string, () => Promise<{ default: Command.Class }>
   wait: () => import('./commands/wait.ts'),
 }
 
-const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
-  'ownership-walker': async () => (await import('./core/host/ownership-walker.ts')).walkForParent(),
-  'map-reader': async () => (await import('./core/holders/map-reader.ts')).readMapsForParent(),
-}
-
 /**
  * Runs one command line and ends the process: a call that hangs on a dead mount would else keep it alive for ever.
  * The exit status is `process.exitCode`, which the commands set.
@@ -49,11 +43,6 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
   process.stderr.on('error', () => undefined)
   try {
     const args = acceptCalledAs(acceptCaller(process.argv.slice(2)), nodeCommands(manifest))
-    const child = askedChild(args)
-    if (child !== undefined) {
-      await CHILDREN[child]()
-      process.exit()
-    }
     const [first, ...asked] = args
     if (first === FRAMED) {
       const { runFramed } = await import('./core/through-pod/framed-command.ts')
@@ -82,7 +71,7 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
       await output.flush()
       process.exit()
     }
-    // Not before: neither a version, a completion nor a child needs it, and it is a third of what a start evaluates.
+    // Not before: neither a version nor a completion needs it, and it is a third of what a start evaluates.
     const { run, settings } = await loadOclif()
     settings.enableAutoTranspile = false
     const plugin = embeddedPlugin(asTypedHere(manifest), root)

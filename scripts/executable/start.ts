@@ -10,7 +10,7 @@ import { checkTrusted, NotTrusted } from '../../src/core/trust/files.ts'
 import { LIBRARY_FILES, ownLibraries, SELF } from '../../src/core/trust/own-program.ts'
 import { whoElseWrites } from '../../src/core/trust/owners.ts'
 import { KEPT, PATH } from '../kept-environment.cjs'
-import { loadBundle } from '../load-bundle.cjs'
+import { bundleFor, loadBundle } from '../load-bundle.cjs'
 
 /**
  * What Node.js, its parts and the libraries below have read by now. The end of the list is what glibc itself keeps from
@@ -27,7 +27,8 @@ if (!isOwn) startCleanly()
 keepEnvironment()
 if (!isOwn && process.geteuid?.() === 0) requireOurs()
 if (asksForVersion(process.argv.slice(2))) sayVersion()
-loadBundle(asset('volctl.cjs').toString('latin1'), asset('code-cache'))
+const name = bundleFor(process.argv.slice(2))
+loadBundle(asset(name).toString('latin1'), name === 'volctl.cjs' ? asset('code-cache') : undefined, name)
 
 /** Needs nothing of the bundle. What cannot be written at once, the bundle knows how to treat. */
 function sayVersion(): void {

@@ -16,7 +16,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, expect, it } from 'vitest'
-import { buildBundle } from '../../scripts/build.ts'
+import { buildBundles } from '../../scripts/build.ts'
+import { ownCommand } from '../../src/core/processes/own-child.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 import { CAPTURES } from './run-volctl.ts'
 
@@ -27,8 +28,8 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }))
 const hashOf = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex')
 
 it('two builds give the same bytes', async () => {
-  const bundles = await Promise.all(['a', 'b'].map((name) => buildBundle(join(directory, name))))
-  expect(new Set(bundles.map(hashOf)).size).toBe(1)
+  const [a, b] = await Promise.all(['a', 'b'].map((name) => buildBundles(join(directory, name))))
+  expect(a?.map(hashOf)).toEqual(b?.map(hashOf))
 })
 
 it('the bundle says nothing of the machine that built it', () => {
@@ -124,3 +125,22 @@ it('a plan from a snapshot loads no network, no gRPC and no API client', async (
 })
 
 it('is small', () => expect(statSync(join(dist, 'volctl.cjs')).size).toBeLessThan(2_320_000))
+
+it('what a child of its own loads is smaller by far, and has none of the commands', async () => {
+  const path = join(dist, 'child.cjs')
+  expect(statSync(path).size).toBeLessThan(40_000)
+  expect(readFileSync(path, 'utf8')).not.toMatch(/oclif|kubeconfig/)
+  const root = shipped('child')
+  rmSync(join(root, 'dist', 'volctl.cjs'))
+  const args = [join(root, 'dist', 'launch.cjs'), ...ownCommand('map-reader').slice(-1)]
+  const input = JSON.stringify({ parent: process.pid, pids: [process.pid], devices: [] })
+  const { stdout } = await execa(process.execPath, args, { input })
+  expect(JSON.parse(stdout)).toEqual({ pid: process.pid, paths: [] })
+})
+
+it('the word that starts a child is no command at a terminal', async () => {
+  const word = ownCommand('map-reader').at(-1) ?? ''
+  const command = `${BUNDLE} ${word}`
+  const { stdout } = await execa('script', ['-qec', command, '/dev/null'], { reject: false, timeout: 20_000 })
+  expect(stdout).toContain(`${word} stands where the command belongs`)
+})

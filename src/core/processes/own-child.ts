@@ -14,17 +14,12 @@ export function ownCommand(child: OwnChild): readonly string[] {
   return [SELF, ...ownOptions(), ...(script === undefined ? [] : [script]), argumentOf(child)]
 }
 
-/**
- * Which child this process is; undefined: none. Typed at a terminal, the argument starts none.
- *
- * @param argv what follows the script
- */
+/** Which child this process is; undefined: none. @param argv what follows the script */
 export function askedChild([argument, ...others]: readonly string[]): OwnChild | undefined {
-  const child = others.length > 0 ? undefined : CHILDREN.find((each) => argument === argumentOf(each))
-  // Standard input is checked last, since checking it opens it.
-  return child !== undefined && !process.stdin.isTTY ? child : undefined
+  return others.length > 0 ? undefined : CHILDREN.find((each) => argument === argumentOf(each))
 }
 
+/** The launcher knows a child by the beginning of this word (scripts/load-bundle.cjs). */
 function argumentOf(child: OwnChild): string {
-  return `--internal-${child}`
+  return `--internal-child-${child}`
 }
