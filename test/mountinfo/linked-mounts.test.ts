@@ -43,8 +43,8 @@ describe('withLinks', () => {
       '/peer/UID/volumes/x',
     ])
     expect(TABLE.byId(3)).toMatchObject({ mountPoint: '/kubelet/pods/UID/volumes/x', fsType: 'tmpfs', dev: '0:50' })
-    expect(TABLE.childrenOf('/kubelet/pods/UID/volumes')?.('x')?.id).toBe(4)
-    expect(TABLE.childrenOf('/data/a/UID/volumes')?.('x')).toBeUndefined()
+    expect(TABLE.childrenOf('/kubelet/pods/UID/volumes')?.get('x')?.id).toBe(4)
+    expect(TABLE.childrenOf('/data/a/UID/volumes')?.get('x')).toBeUndefined()
     expect(TABLE.isAbove('/kubelet/pods/UID')).toBe(true)
     expect(TABLE.isAbove('/kubelet/pods/OTHER')).toBe(false)
   })

@@ -95,7 +95,11 @@ describe('tables of any shape', () => {
       const outside = all.filter(({ mountPoint }) => !mountPoint.startsWith(`${directory}/`))
       expect(ids(table.notBelow(directory))).toEqual(ids(outside))
       const newest = table.childrenOf(directory)
-      for (const name of ['a', 'b', 'c d', 'e']) expect(newest?.(name)?.id).toBe(table.top(`${directory}/${name}`)?.id)
+      for (const name of ['a', 'b', 'c d', 'e']) {
+        const top = table.top(`${directory}/${name}`)
+        expect(newest?.get(name)?.id).toBe(top?.id)
+        expect(newest?.has(name) ?? false).toBe(top !== undefined)
+      }
     }
     // Once by a search, and then, after many questions, by an index.
     for (let round = 0; round < 100; round++) {

@@ -194,7 +194,7 @@ describe('a table in pieces', () => {
       const wanted = [whole.at(mountPoint), whole.reached(mountPoint), whole.ofDevice(dev), [whole.byId(id)]]
       expect(JSON.stringify(indexes)).toBe(JSON.stringify(wanted))
     }
-    expect(table.childrenOf('/k/pods')?.('a')?.id).toBe(6)
+    expect(table.childrenOf('/k/pods')?.get('a')?.id).toBe(6)
   })
 
   it('names a damaged line by its number in the whole table', () => {
@@ -257,7 +257,9 @@ describe('under and at', () => {
     { directory: '/', want: { k: 2, 'k b': undefined } },
   ])('finds the newest on each name in $directory', ({ directory, want }) => {
     const newest = table.childrenOf(directory)
-    expect(Object.fromEntries(Object.keys(want).map((name) => [name, newest?.(name)?.id]))).toEqual(want)
+    expect(Object.fromEntries(Object.keys(want).map((name) => [name, newest?.get(name)?.id]))).toEqual(want)
+    const has = Object.keys(want).map((name) => newest?.has(name))
+    expect(has).toEqual(Object.values(want).map((id) => id !== undefined))
   })
 
   it('knows directories in which nothing is mounted', () => {

@@ -7,7 +7,7 @@
  */
 import { isWithin } from '../files/path-within.ts'
 import { undeletedPath } from './deleted.ts'
-import type { MountInfo, MountsBelow, MountTable } from './mount-table.ts'
+import type { ChildMounts, MountInfo, MountsBelow, MountTable } from './mount-table.ts'
 import { ListedBelow } from './mounts-below.ts'
 
 /** A directory of the kubelet that is a link, and its target; both absolute, the target with links resolved. */
@@ -178,13 +178,17 @@ class LinkedMountTable implements MountTable {
     return this.reached(path).at(-1)
   }
 
-  childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
-    const names = this.raw.childrenOf(placeOf(this, directory))
-    if (names === undefined) return undefined
+  childrenOf(directory: string): ChildMounts | undefined {
+    const raw = this.raw.childrenOf(placeOf(this, directory))
+    if (raw === undefined) return undefined
     const prefix = directory === '/' ? '/' : `${directory}/`
-    return (name) => {
-      const mount = names(name)
-      return mount === undefined || this.#isBehind(`${prefix}${name}`) ? undefined : this.#ownOf(mount)
+    const has = (name: string): boolean => raw.has(name) && !this.#isBehind(`${prefix}${name}`)
+    return {
+      has,
+      get: (name) => {
+        const mount = has(name) ? raw.get(name) : undefined
+        return mount && this.#ownOf(mount)
+      },
     }
   }
 

@@ -16,13 +16,19 @@ export class MountPaths {
   readonly #pieces: MountPiece[] = []
   readonly #directories = new Map<string, Directory>()
   readonly #byHash = new Map<number, Directory>()
+  readonly #isEager: boolean
   /** Directories below which something is mounted. */
   #above: ReadonlySet<string> | undefined
+
+  /** @param isEager note the names in each directory at once, and not at the first question */
+  constructor(isEager = false) {
+    this.#isEager = isEager
+  }
 
   /** @param piece the table's next one */
   add(piece: MountPiece): void {
     this.#pieces.push(piece)
-    for (let row = 0; row < piece.columns.size; row++) this.#directoryOf(piece, row).rows.push(piece.firstRow + row)
+    for (let row = 0; row < piece.columns.size; row++) this.#directoryOf(piece, row).add(piece, row)
   }
 
   /** In table order. */
@@ -64,39 +70,49 @@ export class MountPaths {
   #directoryAt(path: string): Directory {
     const known = this.#directories.get(path)
     if (known !== undefined) return known
-    const made = new Directory(path, this.#pieces)
+    const made = new Directory(path, this.#pieces, this.#isEager)
     this.#directories.set(path, made)
     return made
   }
 }
 
-/** Names are looked for in few directories, and made at the first question. */
+/** Names are looked for in few directories. */
 class Directory {
   readonly path: string
   readonly rows: number[] = []
   readonly #pieces: readonly MountPiece[]
-  #names: ReadonlyMap<string, Stack> | undefined
+  #names: Map<string, Stack> | undefined
 
-  constructor(path: string, pieces: readonly MountPiece[]) {
+  constructor(path: string, pieces: readonly MountPiece[], isEager: boolean) {
     this.path = path
     this.#pieces = pieces
+    if (isEager) this.#names = new Map()
+  }
+
+  /** @param row of the piece */
+  add(piece: MountPiece, row: number): void {
+    this.rows.push(piece.firstRow + row)
+    if (this.#names !== undefined) note(this.#names, piece, row)
   }
 
   names(): ReadonlyMap<string, Stack> {
     if (this.#names !== undefined) return this.#names
-    const names = new Map<string, Stack>()
+    this.#names = new Map()
     for (const row of this.rows) {
       const piece = pieceOf(this.#pieces, row)
-      const name = piece.name(row - piece.firstRow)
-      stack(names, name, row)
-      // The blank in it is escaped.
-      if (piece.columns.isPlain[row - piece.firstRow] === 1) continue
-      const plain = undeletedPath(name)
-      if (plain !== name) stack(names, plain, row)
+      note(this.#names, piece, row - piece.firstRow)
     }
-    this.#names = names
-    return names
+    return this.#names
   }
+}
+
+function note(names: Map<string, Stack>, piece: MountPiece, row: number): void {
+  const name = piece.name(row)
+  stack(names, name, piece.firstRow + row)
+  // The blank in it is escaped.
+  if (piece.columns.isPlain[row] === 1) return
+  const plain = undeletedPath(name)
+  if (plain !== name) stack(names, plain, piece.firstRow + row)
 }
 
 function stack(names: Map<string, Stack>, name: string, row: number): void {

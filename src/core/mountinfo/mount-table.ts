@@ -32,6 +32,14 @@ export interface MountsBelow {
   all(): readonly MountInfo[]
 }
 
+/** Mounts directly in a directory, by the name in it; hidden ones are left out (O35). */
+export interface ChildMounts {
+  /** Is anything mounted on this name. Costs less than the mount itself. */
+  has(name: string): boolean
+  /** The visible mount on this name. */
+  get(name: string): MountInfo | undefined
+}
+
 export interface MountTable {
   /** The raw text, as the kernel gave it. */
   readonly text: string
@@ -49,8 +57,8 @@ export interface MountTable {
   reached(path: string): readonly MountInfo[]
   /** The visible mount on exactly this path. */
   top(path: string): MountInfo | undefined
-  /** A function that gives the visible mount on a name in the directory; undefined where nothing is mounted in it. */
-  childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined
+  /** What is mounted directly in the directory; undefined: nothing. */
+  childrenOf(directory: string): ChildMounts | undefined
   /** Is anything mounted below this directory. */
   isAbove(directory: string): boolean
   /** All mounts of one file system ("major:minor"), in table order. */

@@ -3,7 +3,7 @@ import { Covers } from './covers.ts'
 import { MountPaths } from './mount-paths.ts'
 import { MountPiece, pieceOf } from './mount-piece.ts'
 import { MountRecord } from './mount-record.ts'
-import type { MountInfo, MountsBelow, MountTable } from './mount-table.ts'
+import type { ChildMounts, MountInfo, MountsBelow, MountTable } from './mount-table.ts'
 import { RowsBelow } from './mounts-below.ts'
 import { deviceKey } from './scan-lines.ts'
 
@@ -46,7 +46,7 @@ export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
  */
 export async function parseSlowPieces(pieces: AsyncIterable<Buffer>): Promise<MountTable> {
   const parsed = new Pieces()
-  const paths = new MountPaths()
+  const paths = new MountPaths(true)
   for await (const piece of pieces) paths.add(parsed.add(piece))
   return new PieceTable(parsed, paths)
 }
@@ -151,17 +151,28 @@ class PieceTable implements MountTable {
     return this.reached(path).at(-1)
   }
 
-  childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
+  childrenOf(directory: string): ChildMounts | undefined {
     const names = this.#byPath().in(directory === '/' ? '' : directory)
     if (names === undefined) return undefined
     this.#covers ??= new Covers(this)
     const covers = this.#covers.in(directory)
-    return (name) => {
-      const found = names(name)
-      if (found === undefined) return undefined
-      if (typeof found !== 'number') return this.#reachedOf(this.#recordsOf(found)).at(-1)
-      const mount = this.#record(found)
-      return covers.has(mount.parentId) ? undefined : mount
+    const isHidden = (row: number): boolean => {
+      if (covers.size === 0) return false
+      const piece = pieceOf(this.#pieces, row)
+      return covers.has(piece.columns.parentId[row - piece.firstRow] ?? -1)
+    }
+    const top = (rows: readonly number[]): MountInfo | undefined => this.#reachedOf(this.#recordsOf(rows)).at(-1)
+    return {
+      has: (name) => {
+        const found = names(name)
+        if (typeof found === 'number') return !isHidden(found)
+        return found !== undefined && top(found) !== undefined
+      },
+      get: (name) => {
+        const found = names(name)
+        if (typeof found === 'number') return isHidden(found) ? undefined : this.#record(found)
+        return found && top(found)
+      },
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs'
 import type { FileType } from '../../model/snapshot.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
-import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import type { ChildMounts, MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { STRUCTURE } from '../../names/structure.ts'
 import { typeOfDirent } from './tree-entry.ts'
 
@@ -28,11 +28,11 @@ export class MountPoints {
   /** The newest mount on this path. */
   at(path: string): MountInfo | undefined {
     const slash = path.lastIndexOf('/')
-    return this.childrenOf(slash === -1 ? '' : path.slice(0, slash))?.(path.slice(slash + 1))
+    return this.childrenOf(slash === -1 ? '' : path.slice(0, slash))?.get(path.slice(slash + 1))
   }
 
-  /** The visible mount on each name in a directory; undefined where nothing in it is mounted. */
-  childrenOf(directory: string): ((name: string) => MountInfo | undefined) | undefined {
+  /** The visible mounts in a directory; undefined: nothing in it is mounted. */
+  childrenOf(directory: string): ChildMounts | undefined {
     return this.#table.childrenOf(directory === '' ? this.#root : `${this.#root}/${directory}`)
   }
 
@@ -56,9 +56,11 @@ export class MountPoints {
    * The type of the file that a mount shows, without a stat. readdir shows the file below the mount, so a device file that is
    * bound onto a plain file looks like a plain file; the mount's root in devtmpfs shows which device it is.
    */
-  typeOf(mount: MountInfo, dirent: Dirent): FileType {
+  typeOf(mounts: ChildMounts, dirent: Dirent): FileType {
     const type = typeOfDirent(dirent)
-    if (type !== 'file' || mount.fsType !== 'devtmpfs') return type
+    if (type !== 'file') return type
+    const mount = mounts.get(dirent.name)
+    if (mount?.fsType !== 'devtmpfs') return type
     const device = undeletedRoot(mount.root).replace(/^\//, '')
     if (device === '') return type
     return this.#blockDevices().has(device.replaceAll('/', '!')) || BLOCK_NAME.test(device) ? 'block' : 'char'

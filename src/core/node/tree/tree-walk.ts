@@ -55,12 +55,12 @@ export class TreeWalk {
     const entries: ListedEntry[] = []
     for (const dirent of dirents) {
       const { name } = dirent
-      const mount = mounted?.(name)
       let entry: ListedEntry
-      if (mount === undefined) entry = new ListedEntry(directory, name, typeOfDirent(dirent))
+      if (!mounted?.has(name)) entry = new ListedEntry(directory, name, typeOfDirent(dirent))
       else {
-        const onTop = enterable?.(name, mount) ? 'open' : 'closed'
-        entry = new ListedEntry(directory, name, this.mountPoints.typeOf(mount, dirent), onTop)
+        const mount = enterable && mounted.get(name)
+        const onTop = mount !== undefined && enterable?.(name, mount) ? 'open' : 'closed'
+        entry = new ListedEntry(directory, name, this.mountPoints.typeOf(mounted, dirent), onTop)
       }
       if (entry.type === 'link') this.#noteLink(entry)
       this.#entries.push(entry)

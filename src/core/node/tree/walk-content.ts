@@ -6,7 +6,7 @@
  */
 import { closeSync, type Dirent, readdirSync } from 'node:fs'
 import { ListedEntry } from '../../actual/listed-entry.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import type { ChildMounts } from '../../mountinfo/mount-table.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import type { MountPoints } from './mount-points.ts'
 import { errorText, lstatEntry, typeOfDirent } from './tree-entry.ts'
@@ -34,7 +34,7 @@ function enter(walk: ContentWalk, path: string, entry: ListedEntry, budget: { le
     const mounted = walk.mountPoints.childrenOf(entry.path)
     for (const dirent of readdirSync(here, { withFileTypes: true })) {
       if (--budget.left < 0) return
-      visit(walk, here, entry, dirent, mounted?.(dirent.name), budget, depth)
+      visit(walk, here, entry, dirent, mounted, budget, depth)
     }
   } catch (error) {
     entry.error = errorText(error)
@@ -48,13 +48,13 @@ function visit(
   here: string,
   parent: ListedEntry,
   dirent: Dirent,
-  mount: MountInfo | undefined,
+  mounted: ChildMounts | undefined,
   budget: { left: number },
   depth: number,
 ): void {
   const { name } = dirent
-  if (mount !== undefined) {
-    walk.emit(new ListedEntry(parent.path, name, walk.mountPoints.typeOf(mount, dirent)))
+  if (mounted?.has(name)) {
+    walk.emit(new ListedEntry(parent.path, name, walk.mountPoints.typeOf(mounted, dirent)))
     return
   }
   const entry = new ListedEntry(parent.path, name, typeOfDirent(dirent))
