@@ -20,10 +20,11 @@ const WARM_UP = ['plan', '--orphans', '--snapshot', CAPTURE]
 const LIBRARIES = '$ORIGIN/../lib/volctl'
 const FOREIGN: Readonly<Record<Arch, string>> = { x64: 'x86_64-linux-gnu-', arm64: 'aarch64-linux-gnu-' }
 
-/** Before the first line of JavaScript: nothing that the environment names is read (S34). The first one as bin/volctl has it. */
+/** Before the first line of JavaScript: nothing that the environment names is read (S34). The first three as bin/volctl has them. */
 export const EXEC_ARGV: readonly string[] = [
   '--min-semi-space-size=8',
   '--max-semi-space-size=8',
+  '--v8-pool-size=1',
   '--openssl-config=/dev/null',
   '--icu-data-dir=/dev/null',
 ]
