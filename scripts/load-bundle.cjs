@@ -26,6 +26,8 @@ exports.bundleFor = (args) =>
  * @returns {vm.Script} which has run
  */
 exports.loadBundle = (source, cachedData, name = COMMANDS) => {
+  // Node.js would open a debugger's port, where any local user could run code as root; dd(1) shows its progress (S34).
+  process.on('SIGUSR1', () => {})
   // A root tool does not read a user's theme. The launcher has checked the version of Node.js.
   process.env.VOLCTL_DISABLE_THEME = '1'
   process.env.OCLIF_DISABLE_ENGINE_WARNING = '1'

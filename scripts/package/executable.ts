@@ -25,6 +25,7 @@ export const EXEC_ARGV: readonly string[] = [
   '--min-semi-space-size=8',
   '--max-semi-space-size=8',
   '--v8-pool-size=1',
+  '--disable-sigusr1',
   '--openssl-config=/dev/null',
   '--icu-data-dir=/dev/null',
 ]

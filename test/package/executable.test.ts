@@ -1,6 +1,8 @@
 /** The executable by itself: what it answers, what it reads and writes, and whom it obeys. */
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
+import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makeExecutable } from '../../scripts/package/executable.ts'
 import { volctl } from '../cli/run-volctl.ts'
@@ -57,6 +59,18 @@ describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
     expect(readFileSync(trace, 'utf8').match(/execve\(/g)).toHaveLength(2)
     expect(readFileSync(trace, 'utf8')).not.toContain('evil')
     expect([marker, env.NODE_V8_COVERAGE, env.NODE_REDIRECT_WARNINGS].filter((path) => existsSync(path))).toEqual([])
+  })
+
+  it('S34: goes on after SIGUSR1, and opens no debugger', async () => {
+    const volctl = execa(executable, ['plan', '--snapshot', '-', '-o', 'json'], { stdin: 'pipe' })
+    const caught = (): bigint =>
+      BigInt(`0x${/^SigCgt:\s*(\w+)$/m.exec(readFileSync(`/proc/${volctl.pid}/status`, 'utf8'))?.[1]}`)
+    await expect.poll(() => (caught() >> BigInt(constants.signals.SIGUSR1 - 1)) & 1n, { timeout: 10_000 }).toBe(1n)
+    volctl.kill('SIGUSR1')
+    volctl.stdin.end(readFileSync(CAPTURE))
+    const { stdout, stderr } = await volctl
+    expect(JSON.parse(stdout)).toHaveProperty('operations')
+    expect(stderr).not.toContain('Debugger')
   })
 
   it.each([
