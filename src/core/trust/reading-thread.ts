@@ -52,10 +52,12 @@ export class ReadingThread implements AsyncDisposable {
       this.#lengths.push(length)
       this.#wake()
     })
-    this.#worker.on('error', (error: Error) => {
-      this.#failure = error
+    const fail = (error: Error): void => {
+      this.#failure ??= error
       this.#wake()
-    })
+    }
+    // After everything that it has sent.
+    this.#worker.on('error', fail).on('exit', () => fail(new Error('the thread that reads it has ended')))
   }
 
   hasStarted(): boolean {
