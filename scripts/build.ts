@@ -41,7 +41,7 @@ export const SAME_BYTES = [
 ]
 
 /** The bundle of the commands, and that of volctl's own children. */
-const BUNDLES = ['volctl.cjs', 'child.cjs'] as const
+export const BUNDLES = ['volctl.cjs', 'child.cjs'] as const
 type Bundle = (typeof BUNDLES)[number]
 
 /** Builds into a folder; returns the bundles' paths, that of the commands first. */

@@ -1,6 +1,6 @@
-// Copied to dist/: loads a bundle, that of the commands with V8's code cache. Kept apart from the launcher, since the build makes the cache with
-// the same function: after a whole plan has run, so that it contains the code that a plan needs and not only what is compiled
-// at load.
+// Copied to dist/: loads a bundle, that of the commands with V8's code cache. Kept apart from the launcher, since the build
+// makes the cache with the same function: after a whole plan has run, so that it contains the code that a plan needs and not
+// only what is compiled at load.
 const { fstatSync } = require('node:fs')
 const Module = require('node:module')
 const { homedir } = require('node:os')

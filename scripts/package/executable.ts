@@ -6,7 +6,7 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { SAME_BYTES } from '../build.ts'
+import { BUNDLES, SAME_BYTES } from '../build.ts'
 import type { Arch } from './debian-libraries.ts'
 import { leastRoot, nodeFolder } from './fetched.ts'
 import { EMULATOR, isInstalled, run } from './run.ts'
@@ -49,12 +49,11 @@ export async function makeExecutable(arch: Arch, dist: string, path: string): Pr
     const strip = arch === process.arch ? 'strip' : `${FOREIGN[arch]}strip`
     if (isInstalled(strip)) run(strip, [node])
     else lacks.push(`the executable for ${arch} has its symbols: ${strip} is missing`)
-    for (const name of ['volctl.cjs', 'child.cjs', 'load-bundle.cjs', 'rules.md'])
-      cpSync(join(dist, name), join(work, name))
+    for (const name of [...BUNDLES, 'load-bundle.cjs', 'rules.md']) cpSync(join(dist, name), join(work, name))
     if (!(await makeCodeCache(arch, work)))
       lacks.push(`the executable for ${arch} has no code cache: ${EMULATOR} is missing`)
     await bundleStart(join(work, 'start.cjs'))
-    const assets = ['volctl.cjs', 'child.cjs', 'rules.md', 'code-cache'].filter((name) => existsSync(join(work, name)))
+    const assets = [...BUNDLES, 'rules.md', 'code-cache'].filter((name) => existsSync(join(work, name)))
     writeFileSync(join(work, 'config.json'), JSON.stringify(configuration(assets)))
     // From inside: Node.js writes the names of the files into the executable.
     run(process.execPath, ['--build-sea', 'config.json'], { cwd: work })

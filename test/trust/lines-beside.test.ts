@@ -41,7 +41,6 @@ function isOpen(path: string): boolean {
 /** The files of a test are read too quickly for a thread that starts meanwhile. */
 async function started(): Promise<ReadingThread> {
   const thread = new ReadingThread()
-  thread.start()
   while (!thread.hasStarted()) await nextTurn()
   return thread
 }

@@ -37,10 +37,7 @@ export function* linesInPieces(path: string): Iterable<Buffer> {
   try {
     const lines = new WholeLines(PIECE)
     for (;;) {
-      const room = lines.room()
-      const length = fill(fd, room, 0)
-      const isLast = length < room.length
-      const whole = isLast ? lines.last(length) : lines.cut(length)
+      const { whole, isLast } = readLines(fd, lines)
       if (whole.length > 0) yield whole
       if (isLast) return
     }
@@ -49,8 +46,16 @@ export function* linesInPieces(path: string): Iterable<Buffer> {
   }
 }
 
-/** Reads on. @returns up to where the buffer is filled: its length, or less at the end of the file */
-export function fill(fd: number, buffer: Buffer, from: number): number {
+/** Reads on. @returns the next whole lines, which may be none; and whether they are the file's last */
+export function readLines(fd: number, lines: WholeLines): { readonly whole: Buffer; readonly isLast: boolean } {
+  const room = lines.room()
+  const length = fill(fd, room, 0)
+  const isLast = length < room.length
+  return { whole: isLast ? lines.last(length) : lines.cut(length), isLast }
+}
+
+/** @returns up to where the buffer is filled: its length, or less at the end of the file */
+function fill(fd: number, buffer: Buffer, from: number): number {
   for (let at = from; ; ) {
     const read = at === buffer.length ? 0 : readSync(fd, buffer, at, buffer.length - at, null)
     if (read === 0) return at

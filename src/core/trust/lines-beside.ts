@@ -3,7 +3,7 @@
  * thread has other work.
  */
 import { closeSync, openSync } from 'node:fs'
-import { fill } from './kernel.ts'
+import { readLines } from './kernel.ts'
 import { ReadingThread } from './reading-thread.ts'
 import { PIECE, WholeLines } from './whole-lines.ts'
 
@@ -20,34 +20,29 @@ const ROOM = PIECE + 64 * 1024
  */
 export async function* linesBeside(path: string, given?: ReadingThread): AsyncIterable<Buffer> {
   const fd = openSync(path, 'r')
+  let thread = given
   try {
     const lines = new WholeLines(ROOM)
-    await using thread = given ?? new ReadingThread()
     // Until the thread has started, this one reads on.
-    for (let bytes = 0; bytes < SHORT || !thread.hasStarted(); ) {
-      if (bytes >= SHORT) thread.start()
-      const room = lines.room()
-      const length = fill(fd, room, 0)
-      if (length < room.length) {
-        yield* some(lines.last(length))
-        return
-      }
-      bytes += length
-      yield* some(lines.cut(length))
+    for (let bytes = 0; bytes < SHORT || thread?.hasStarted() !== true; ) {
+      if (bytes >= SHORT) thread ??= new ReadingThread()
+      const { whole, isLast } = readLines(fd, lines)
+      if (whole.length > 0) yield whole
+      if (isLast) return
+      bytes += whole.length
     }
     for await (const piece of thread.read(fd)) {
       for (let from = 0; from < piece.length; ) {
         const length = piece.copy(lines.room(), 0, from)
         from += length
-        yield* some(lines.cut(length))
+        const whole = lines.cut(length)
+        if (whole.length > 0) yield whole
       }
     }
-    yield* some(lines.last(0))
+    const rest = lines.last(0)
+    if (rest.length > 0) yield rest
   } finally {
+    await thread?.[Symbol.asyncDispose]()
     closeSync(fd)
   }
-}
-
-function some(piece: Buffer): readonly Buffer[] {
-  return piece.length === 0 ? [] : [piece]
 }

@@ -30,17 +30,15 @@ for (let number = 0; length === size; number++) {
 /** A thread that reads one file, from where it has been read to. It takes 40 ms to start, and 9 MB. */
 export class ReadingThread implements AsyncDisposable {
   readonly #state = new Int32Array(new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT))
+  readonly #memory = new SharedArrayBuffer(SLOTS * PIECE)
   readonly #lengths: number[] = []
-  #memory: SharedArrayBuffer | undefined
-  #worker: Worker | undefined
+  readonly #worker: Worker | undefined
   #failure: Error | undefined
   #isReading = false
   #wake = (): void => {}
 
-  /** Once; later calls do nothing. Where no thread can be had, none ever starts. */
-  start(): void {
-    if (this.#memory !== undefined) return
-    this.#memory = new SharedArrayBuffer(SLOTS * PIECE)
+  /** Starts it. Where no thread can be had, `hasStarted` never becomes true. */
+  constructor() {
     const workerData = { state: this.#state, memory: this.#memory, slots: SLOTS, size: PIECE }
     try {
       // Nothing of this process's environment or options is for it.
@@ -65,14 +63,12 @@ export class ReadingThread implements AsyncDisposable {
   }
 
   /**
-   * What is left of a file, in pieces of any content. Each is overwritten once the next one is asked for.
+   * What is left of a file, in pieces of any content, once the thread has started. Each is overwritten once the next one is asked for.
    *
    * @param fd to be closed by the caller, after this object is disposed of
    * @throws what the file system says
    */
   async *read(fd: number): AsyncIterable<Buffer> {
-    if (this.#memory === undefined) throw new Error('the thread was not started')
-    const memory = this.#memory
     Atomics.store(this.#state, FILE, fd)
     this.#isReading = true
     for (let number = 0; this.#isReading; number++) {
@@ -80,7 +76,7 @@ export class ReadingThread implements AsyncDisposable {
       Atomics.notify(this.#state, ALLOWED)
       const length = await this.#next()
       this.#isReading = length === PIECE
-      yield Buffer.from(memory, (number % SLOTS) * PIECE, length)
+      yield Buffer.from(this.#memory, (number % SLOTS) * PIECE, length)
     }
   }
 

@@ -45,11 +45,11 @@ export class MountPoints {
    * Which mounts directly in this directory may be entered: the kubelet's own tmpfs, or a local disk on one of the kubelet's
    * directories. Undefined: none.
    */
-  enterable(directory: string): ((name: string, mount: MountInfo) => boolean) | undefined {
-    if (OWN_TMPFS.test(directory)) return (_, mount) => mount.fsType === 'tmpfs'
+  enterable(directory: string, mounts: ChildMounts): ((name: string) => boolean) | undefined {
+    if (OWN_TMPFS.test(directory)) return (name) => mounts.get(name)?.fsType === 'tmpfs'
     if (!STRUCTURE_PARENTS.has(directory)) return undefined
     const prefix = directory === '' ? '' : `${directory}/`
-    return (name, mount) => STRUCTURE.includes(prefix + name) && LOCAL_DISK.test(mount.fsType)
+    return (name) => STRUCTURE.includes(prefix + name) && LOCAL_DISK.test(mounts.get(name)?.fsType ?? '')
   }
 
   /**

@@ -50,7 +50,7 @@ export class TreeWalk {
   /** @param parent relative to the root directory, "" for the root itself */
   entriesOf(parent: string, dirents: readonly Dirent[]): readonly ListedEntry[] {
     const mounted = this.mountPoints.childrenOf(parent)
-    const enterable = mounted && this.mountPoints.enterable(parent)
+    const enterable = mounted && this.mountPoints.enterable(parent, mounted)
     const directory = parent === '' ? '.' : parent
     const entries: ListedEntry[] = []
     for (const dirent of dirents) {
@@ -58,8 +58,7 @@ export class TreeWalk {
       let entry: ListedEntry
       if (!mounted?.has(name)) entry = new ListedEntry(directory, name, typeOfDirent(dirent))
       else {
-        const mount = enterable && mounted.get(name)
-        const onTop = mount !== undefined && enterable?.(name, mount) ? 'open' : 'closed'
+        const onTop = enterable?.(name) ? 'open' : 'closed'
         entry = new ListedEntry(directory, name, this.mountPoints.typeOf(mounted, dirent), onTop)
       }
       if (entry.type === 'link') this.#noteLink(entry)
