@@ -1,0 +1,67 @@
+/** What `volctl on` fetches from a node as a whole, before it is shown or written here: a plan, a snapshot. */
+import type { PodClient } from '../api/kube-client.ts'
+import { ExitStatus } from '../errors/exit-status.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { nodeCommandLine } from '../through-pod/node-command.ts'
+import { type Errand, runThroughPod } from '../through-pod/run-through-pod.ts'
+import type { CommandThere } from './command-there.ts'
+import { planFlags, planOptions } from './plan-flags.ts'
+import { Gathered, planFromNode } from './plan-from-node.ts'
+
+/** Held before it is written to a file as a whole. */
+const MAX_SNAPSHOT = 1 << 30
+
+/** A way to the node. */
+export interface WayThere {
+  readonly client: PodClient
+  readonly base: Omit<Errand, 'args' | 'out'>
+  /** What a hint of volctl there begins with. */
+  readonly called: string
+}
+
+/** The node's answer; without a plan it gave none, and has said why. */
+export interface PlanThere {
+  readonly status: number
+  readonly plan?: Plan
+  /** What the plan was made with, by the flags that were typed. */
+  readonly options: PlanOptions
+}
+
+/** The plan of the node as data. @throws VolctlError where no Pod could run, or its answer is no plan */
+export async function planThere(way: WayThere, there: CommandThere, version: string): Promise<PlanThere> {
+  const own = new Set([...Object.keys(planFlags), 'root-dir', 'runtime-endpoint', 'detailed-exitcode'])
+  const tokens = there.tokens.filter((token) => token.type === 'flag' && own.has(token.flag))
+  const { status, bytes } = await gather(
+    way,
+    nodeCommandLine('plan', tokens, there.switches, ['--output=json']),
+    new Gathered(),
+  )
+  const options = planOptions(there.flags as Parameters<typeof planOptions>[0], version)
+  return { status, options, ...(bytes.length > 0 && { plan: planFromNode(bytes, way.base.node) }) }
+}
+
+/**
+ * The node's snapshot, as JSON.
+ *
+ * @returns undefined and the status, where the command failed there and has said why
+ * @throws VolctlError where no Pod could run, or its answer is too long
+ */
+export async function snapshotThere(
+  way: WayThere,
+  there: CommandThere,
+): Promise<{ readonly status: number; readonly bytes?: Buffer }> {
+  const tokens = there.tokens.filter((token) => token.type !== 'flag' || token.flag !== 'output')
+  const words = nodeCommandLine('snapshot', tokens, there.switches, [])
+  const { status, bytes } = await gather(way, words, new Gathered(MAX_SNAPSHOT))
+  return { status, ...(status === ExitStatus.Ok && { bytes }) }
+}
+
+async function gather(
+  { client, base, called }: WayThere,
+  words: readonly string[],
+  answer: Gathered,
+): Promise<{ readonly status: number; readonly bytes: Buffer }> {
+  const args = ['__framed', `--called-as=${called}`, '--', ...words]
+  const status = await runThroughPod(client, { ...base, args, out: (bytes) => answer.take(bytes) })
+  return { status, bytes: answer.bytes }
+}
