@@ -23,6 +23,11 @@ it.each([
     line: String.raw`7f00-7f01 rw-s 00000000 08:01 17                         /data/a\012b`,
     want: [{ dev: '8:1', inode: 17, path: '/data/a\nb' }],
   },
+  {
+    name: 'a carriage return in the name, and what looks like a line behind it',
+    line: '7f00-7f01 rw-s 00000000 08:01 17      /data/a\r7f00-7f01 rw-s 00000000 08:01 18  /other\u2028b',
+    want: [{ dev: '8:1', inode: 17, path: '/data/a\r7f00-7f01 rw-s 00000000 08:01 18  /other\u2028b' }],
+  },
   { name: 'shared memory without a file', line: '7f00-7f01 rw-s 00000000 00:01 1  anon_inode:[perf]', want: [] },
   { name: 'nothing', line: '', want: [] },
 ])('$name', ({ line, want }) => expect(parseMaps(`${line}\n`)).toEqual(want))

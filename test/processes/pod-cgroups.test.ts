@@ -40,6 +40,11 @@ describe('S9: podUidsOfCgroup', () => {
       text: `0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-burstable.slice/kubelet-kubepods-burstable-pod${UNDERSCORES}.slice/cri-containerd-${ID}.scope`,
       want: [UID],
     },
+    {
+      name: 'a cgroup that a container made, with a line end in its name that is not one of the file',
+      text: `0::/kubepods/burstable/pod${UID}/${ID}/a\rb`,
+      want: [UID],
+    },
     { name: "another cgroup namespace's prefix", text: `0::/../../kubelet/kubepods/pod${UID}/${ID}`, want: [UID] },
     {
       name: 'a pod in a pod: both live',

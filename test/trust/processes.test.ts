@@ -39,6 +39,11 @@ describe.skipIf(noRoot !== undefined)(`S32: whyNotRoots${noRoot === undefined ? 
     expect(await standing(HOLD, judged, 65534)).toBe('runs as uid 65534')
   })
 
+  it('does not believe what its name says of its user: a name may hold a carriage return, which ends no line', async () => {
+    const named = ['sh', '-c', String.raw`printf '\rUid: 0 0 0 0' > /proc/$$/comm; echo ready; read -r line`]
+    expect(await standing(named, judged, 65534)).toBe('runs as uid 65534')
+  })
+
   it('does not believe a process that gave up a part of its rights: its real user may trace it', async () => {
     expect(await standing(['setpriv', '--ruid=65534', '--clear-groups', ...HOLD], judged)).toBe('runs as uid 65534')
   })

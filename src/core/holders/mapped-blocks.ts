@@ -14,7 +14,7 @@ export interface BlockQuestion {
 }
 
 /** As in parse-maps.ts, with the addresses, which name the kernel's link to the file (map_files). */
-const LINE = /^0*([0-9a-f]+)-0*([0-9a-f]+) \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) \d+ +(\/.*)$/gm
+const LINE = /(?<![^\n])0*([0-9a-f]+)-0*([0-9a-f]+) \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) \d+ +(\/[^\n]*)/g
 
 /** Paths as seen in the process's namespace. @throws what reading the maps fails with */
 export function mappedBlocks(pid: number, { numbers, names, on }: BlockQuestion): string[] {

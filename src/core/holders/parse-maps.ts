@@ -7,8 +7,11 @@ export interface MappedFile {
   readonly path: string
 }
 
-/** address perms offset dev(hex) inode, then the path behind blanks: nothing for anonymous memory, a name in brackets for the kernel's. */
-const LINE = /^[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) +(\/.*)$/gm
+/**
+ * address perms offset dev(hex) inode, then the path behind blanks: nothing for anonymous memory, a name in brackets for the
+ * kernel's. Only a newline ends a line: `^`, `$` and `.` would take a carriage return in a path for an end as well.
+ */
+const LINE = /(?<![^\n])[0-9a-f]+-[0-9a-f]+ \S+ [0-9a-f]+ ([0-9a-f]+):([0-9a-f]+) (\d+) +(\/[^\n]*)/g
 
 /** Mapped files only; all other lines are left out. */
 export function parseMaps(text: string): MappedFile[] {

@@ -68,9 +68,9 @@ export function containersAround(text: string): readonly string[] {
   })
 }
 
-/** Only lines `id:controllers:path`; such a text may contain others. */
+/** Only lines `id:controllers:path`; such a text may contain others. A path may contain anything but a newline. */
 function pathsOf(text: string): readonly string[] {
-  return text.split('\n').flatMap((line) => /^[^:]*:[^:]*:(\/.*)$/.exec(line)?.[1] ?? [])
+  return text.split('\n').flatMap((line) => /^[^:]*:[^:]*:(\/.*)$/s.exec(line)?.[1] ?? [])
 }
 
 /** Where this node's part of the path begins. */

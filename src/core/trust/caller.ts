@@ -5,7 +5,7 @@
  */
 import { readlinkSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
-import { kernelText } from './kernel.ts'
+import { kernelText, statusField } from './kernel.ts'
 
 const WORD = '--internal-reentered'
 /** At most twice: into the host's namespace, and from there into the kubelet's. */
@@ -81,7 +81,7 @@ function isThisProgram(pid: number): boolean {
 
 function parentOf(pid: number): number {
   try {
-    return Number(/^PPid:\s+(\d+)$/m.exec(kernelText(`/proc/${pid}/status`))?.[1] ?? 0)
+    return Number(statusField(kernelText(`/proc/${pid}/status`), 'PPid') ?? 0)
   } catch {
     return 0
   }

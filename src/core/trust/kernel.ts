@@ -116,6 +116,16 @@ export function mountIdIn(fdinfo: string): number | undefined {
   return id === undefined ? undefined : Number(id)
 }
 
+/**
+ * A field of /proc/PID/status, trimmed; undefined where there is none. Only a newline ends a line: to a regular expression a
+ * carriage return does as well, and a process may have one in its name, with any field behind it.
+ */
+export function statusField(status: string, name: string): string | undefined {
+  const begin = `${name}:`
+  const line = status.split('\n').find((each) => each.startsWith(begin))
+  return line?.slice(begin.length).trim()
+}
+
 /** Names in a directory. */
 export function listIfAny(directory: string): readonly string[] {
   return ifAny(() => readdirSync(directory)) ?? []

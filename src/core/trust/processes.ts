@@ -10,7 +10,7 @@
  */
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { isMissing } from '../errors/errors.ts'
-import { kernelBytes, kernelText, linkIfAny, listIfAny, namespaceOf } from './kernel.ts'
+import { kernelBytes, kernelText, linkIfAny, listIfAny, namespaceOf, statusField } from './kernel.ts'
 import { askProgram } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
@@ -79,7 +79,7 @@ export function pin(pid: number, proc = '/proc'): PinnedProcess | undefined {
  */
 export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | undefined {
   const status = statusOf(process)
-  const uids = /^Uid:\s+(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? []
+  const uids = statusField(status, 'Uid')?.split(/\s+/) ?? []
   if (uids.length !== 4) return 'its user cannot be read'
   const other = uids.find((uid) => uid !== '0')
   if (other !== undefined) return `runs as uid ${other}`
@@ -90,7 +90,7 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
     if (theirs !== undefined && ours !== undefined && theirs !== ours) return `runs in its own ${NAMES[kind]} namespace`
   }
   // A pid for every PID namespace, down to the process's own.
-  const numbers = /^NSpid:\s+(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? []
+  const numbers = statusField(status, 'NSpid')?.split(/\s+/) ?? []
   return numbers.length > 1 ? 'runs in its own PID namespace' : undefined
 }
 

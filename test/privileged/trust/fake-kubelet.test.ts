@@ -17,6 +17,7 @@ const STOPPED = [
   'no flags',
   'the name of another kubelet',
   'its flags, and another name',
+  'its flags, and a name that says it is root',
   'a mount namespace, as in a pod',
   'a user namespace, as without root',
   "root's effective uid, as from a set-uid program",

@@ -199,6 +199,8 @@ await runScenario({
           'no flags': fake,
           'the name of another kubelet': { ...fake, name: 'kubelite' },
           'its flags, and another name': { ...plugin, name: 'acme-agent', uid: STRANGER },
+          // As short as a name has to be, and with a line end that is none of the file.
+          'its flags, and a name that says it is root': { ...plugin, name: '\rUid:\t0 0 0 0', uid: STRANGER },
           'a mount namespace, as in a pod': {
             ...plugin,
             through: [...OWN_MOUNTS, ...AS_STRANGER],

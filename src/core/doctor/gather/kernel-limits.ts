@@ -8,7 +8,7 @@
  * @see proc_sys_fs(5), proc_sys_user(5), proc_sys_kernel(5), inotify(7)
  */
 import { processIds } from '../../processes/mount-namespaces.ts'
-import { kernelTextIfAny, linkIfAny, listIfAny, namespaceOf } from '../../trust/kernel.ts'
+import { kernelTextIfAny, linkIfAny, listIfAny, namespaceOf, statusField } from '../../trust/kernel.ts'
 import type { KernelLimit, LimitName } from '../facts.ts'
 
 /** Looking at a descriptor takes microseconds; with more of them than this, inotify is not counted. */
@@ -70,5 +70,5 @@ function inotifyOfRoot(
 }
 
 function isRoot(pid: number, proc: string): boolean {
-  return /^Uid:\s+0\s/m.test(kernelTextIfAny(`${proc}/${pid}/status`) ?? '')
+  return statusField(kernelTextIfAny(`${proc}/${pid}/status`) ?? '', 'Uid')?.startsWith('0\t') === true
 }

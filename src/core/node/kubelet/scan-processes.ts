@@ -3,7 +3,7 @@ import { errorMessage, VolctlError } from '../../errors/errors.ts'
 import { defined } from '../../lang/defined.ts'
 import { containersAround, podsOfCgroup, podUidsOfCgroup } from '../../processes/pod-cgroups.ts'
 import { addDoubt } from '../../trust/doubts.ts'
-import { kernelText } from '../../trust/kernel.ts'
+import { kernelText, statusField } from '../../trust/kernel.ts'
 import { type PinnedProcess, pin, whyNotHostsMounts, whyNotRoots } from '../../trust/processes.ts'
 import { isKubeletByFlags, mayBeKubelet } from './kubelet-shape.ts'
 
@@ -122,7 +122,7 @@ function ownAncestors(proc: string): ReadonlySet<number> {
 }
 
 function parentOf(status: string): number | undefined {
-  const parent = /^PPid:\s+(\d+)$/m.exec(status)?.[1]
+  const parent = statusField(status, 'PPid')
   return parent === undefined ? undefined : Number(parent)
 }
 
