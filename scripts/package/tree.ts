@@ -24,6 +24,9 @@ export const COMPLETIONS = {
   fish: 'share/fish/vendor_completions.d/volctl.fish',
 } as const
 
+/** Whatever lies in bin, and install.sh. */
+const IS_PROGRAM = /\/bin\/[^/]+$|\.sh$/
+
 /** kubectl starts a program of this name for TAB after `kubectl volctl`. */
 export const KUBECTL_COMPLETION = 'bin/kubectl_complete-volctl'
 
@@ -49,9 +52,7 @@ export async function writeTree(prefix: string, { arch, executable, libraries, d
     mkdirSync(dirname(join(prefix, name)), { recursive: true })
     writeFileSync(join(prefix, name), text)
   }
-  const plugin = join(prefix, KUBECTL_COMPLETION)
-  writeFileSync(plugin, run(join(root, 'bin', 'volctl'), ['completion', 'kubectl']))
-  chmodSync(plugin, 0o755)
+  writeFileSync(join(prefix, KUBECTL_COMPLETION), run(join(root, 'bin', 'volctl'), ['completion', 'kubectl']))
   for (const name of DOCUMENTS) put(prefix, `share/doc/volctl/${name}`, join(root, name))
   for (const folder of ['deploy', 'schema'])
     cpSync(join(root, folder), join(prefix, 'share', 'doc', 'volctl', folder), { recursive: true })
@@ -75,7 +76,7 @@ export function settle(path: string, date: number): void {
       continue
     }
     if (entry.isDirectory()) chmodSync(each, 0o755)
-    else if (!each.endsWith('/bin/volctl') && !each.endsWith('.sh')) chmodSync(each, 0o644)
+    else chmodSync(each, IS_PROGRAM.test(each) ? 0o755 : 0o644)
     utimesSync(each, date, date)
   }
   chmodSync(path, 0o755)

@@ -97,6 +97,11 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
       expect(help.stdout).toContain('kubectl volctl plan')
     })
 
+    it('kubectl can run what completes it', async () => {
+      const told = await inRoot(root, ['/bin/sh', '-c', 'kubectl_complete-volctl pla'])
+      expect(told).toMatchObject({ status: 0, stdout: expect.stringMatching(/^plan\b/) })
+    })
+
     it('upgrades while a volctl runs, which goes on', async () => {
       const end = await beginPlan(root, volctl)
       await must(way.install(root, `${later}.${ending}`))
