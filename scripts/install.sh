@@ -12,7 +12,8 @@
 # --prefix DIR  /usr/local if not given.
 #
 # Nothing is overwritten that it did not put there, as it put it there: what it has installed stands in
-# DIR/lib/volctl/installed, with the sum of each file. A volctl that runs meanwhile goes on.
+# DIR/lib/volctl/installed, with the sum of each file and with the directories that it made. A volctl that does not run here
+# is not installed. One that runs meanwhile goes on.
 set -eu
 umask 022
 PATH=/usr/bin:/bin:/usr/sbin:/sbin
@@ -44,6 +45,11 @@ case $prefix in
   *) fail "--prefix must be an absolute path: $prefix" ;;
 esac
 record=$prefix/lib/volctl/installed
+newline='
+'
+# The directories that were not there before volctl, a line each.
+made=''
+[ ! -f "$record" ] || made=$(sed -n 's/^made  //p' "$record")
 # A link to volctl, by whose name kubectl finds it.
 plugin=bin/kubectl-volctl
 
@@ -58,10 +64,17 @@ is_ours() {
   found=$(sha256sum <"$prefix/$1") && grep -qxF "${found%% *}  $1" "$record"
 }
 
-# Directories that are empty now, and were made for volctl or would be missed by nobody. What rmdir says of others goes nowhere.
+was_made() {
+  case $newline$made$newline in
+    *"$newline$1$newline"*) ;;
+    *) return 1 ;;
+  esac
+}
+
+# Directories that were made for volctl and are empty now. What rmdir says of others goes nowhere.
 remove_empty() {
   directory=$(dirname "$1")
-  while [ "$directory" != . ] && rmdir "$prefix/$directory" 2>&-; do
+  while was_made "$directory" && rmdir "$prefix/$directory" 2>&-; do
     directory=$(dirname "$directory")
   done
 }
@@ -69,8 +82,10 @@ remove_empty() {
 if [ -n "$uninstall" ]; then
   [ -f "$record" ] || fail "nothing is installed below $prefix by this script: there is no $record"
   kept=''
-  while read -r _ name; do
-    if is_ours "$name"; then
+  while read -r sum name; do
+    if [ "$sum" = made ]; then
+      continue
+    elif is_ours "$name"; then
       rm -f "$prefix/$name"
       remove_empty "$name"
     elif [ -e "$prefix/$name" ] || [ -L "$prefix/$name" ]; then
@@ -131,6 +146,19 @@ set -- "$work"/new/*
 new=$1
 [ $# = 1 ] && [ -f "$new/bin/volctl" ] || fail "$tarball is not a tarball of volctl. Nothing was installed."
 [ ! -e "$new/lib/volctl/installed" ] || fail "$tarball is not a tarball of volctl. Nothing was installed."
+# Before it takes the place of one that runs: it may be another machine's, or glibc too old. Without /proc none runs.
+version='volctl, which was not tried, since /proc is not mounted,'
+[ ! -e /proc/self ] || version=$("$new/bin/volctl" --version) ||
+  fail "the volctl of $tarball does not run here. Nothing was installed."
+# Of the record, which the tarball has not.
+mkdir -p "$new/lib/volctl"
+(cd "$new" && find . -type d | sed -n 's,^\./,,p' | sort) >"$work/directories"
+while read -r name; do
+  if [ ! -d "$prefix/$name" ] && { [ -e "$prefix/$name" ] || [ -L "$prefix/$name" ]; }; then
+    fail "$prefix/$name exists, and is not a directory. Nothing was installed."
+  fi
+  [ -d "$prefix/$name" ] && ! was_made "$name" || echo "made  $name" >>"$work/record"
+done <"$work/directories"
 (cd "$new" && find . -type f -o -type l | sed 's,^\./,,' | sort) >"$work/names"
 while read -r name; do
   if [ -e "$prefix/$name" ] || [ -L "$prefix/$name" ]; then
@@ -142,7 +170,7 @@ done <"$work/names"
     "$plugin") echo "link  $name" ;;
     *) sha256sum "$name" ;;
   esac
-done) <"$work/names" >"$work/record"
+done) <"$work/names" >>"$work/record"
 
 # Old and new record together, until all is in place: so that an interrupted upgrade can be repeated or taken away.
 mkdir -p "$prefix/lib/volctl"
@@ -155,9 +183,9 @@ while read -r name; do
   mv -f "$new/$name" "$prefix/$name"
 done <"$work/names"
 if [ -f "$work/old" ]; then
-  while read -r _ name; do
-    grep -qxF "$name" "$work/names" || { is_ours "$name" && rm -f "$prefix/$name" && remove_empty "$name"; } || true
+  while read -r sum name; do
+    [ "$sum" = made ] || grep -qxF "$name" "$work/names" || { is_ours "$name" && rm -f "$prefix/$name" && remove_empty "$name"; } || true
   done <"$work/old"
 fi
 mv -f "$work/record" "$record"
-echo "installed $("$prefix/bin/volctl" --version) as $prefix/bin/volctl"
+echo "installed $version as $prefix/bin/volctl"

@@ -1,5 +1,5 @@
 /** Packages, tarball and npm's package, made here and tried where they will be: as root, in roots that hold little else. */
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -192,6 +192,50 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
         expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('is not one of') })
       }
     })
+
+    it('replaces nothing by a volctl that does not run here', async () => {
+      const place = join(work, 'unfit')
+      const into = (path: string) => ['sh', script, '--prefix', place, '--sha256', sha256(path), path]
+      await must([into(await tarballOf('fit', 'echo 1'))])
+      const before = filesBelow(place)
+      const told = await run(into(await tarballOf('unfit', 'exit 127')))
+      expect(told).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('does not run here') })
+      expect(filesBelow(place)).toEqual(before)
+      expect(await run([join(place, 'bin', 'volctl')])).toMatchObject({ stdout: '1' })
+    })
+
+    it('removes no directory that was there before it, and all that it made', async () => {
+      const place = join(work, 'directories')
+      for (const each of ['bin', 'lib', 'share/man']) mkdirSync(join(place, each), { recursive: true })
+      const before = everythingBelow(place)
+      const path = await tarballOf('plain', 'echo 1')
+      const into = ['sh', script, '--prefix', place]
+      // The second time its own are there as well.
+      await must([1, 2].map(() => [...into, '--sha256', sha256(path), path]))
+      await must([[...into, '--uninstall']])
+      expect(everythingBelow(place)).toEqual(before)
+    })
+
+    it('refuses, and changes nothing: where a directory belongs there is something else', async () => {
+      const place = join(work, 'in the way')
+      mkdirSync(place)
+      symlinkSync('nowhere', join(place, 'share'))
+      const before = everythingBelow(place)
+      const path = await tarballOf('ordinary', 'echo 1')
+      const told = await run(['sh', script, '--prefix', place, '--sha256', sha256(path), path])
+      expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('share exists, and is not a directory') })
+      expect(everythingBelow(place)).toEqual(before)
+    })
+
+    /** With a shell script for volctl, and a file in share/man/man8. */
+    async function tarballOf(name: string, says: string): Promise<string> {
+      const top = join(work, `tree-${name}`)
+      for (const each of ['bin', 'share/man/man8']) mkdirSync(join(top, each), { recursive: true })
+      writeFileSync(join(top, 'bin', 'volctl'), `#!/bin/sh\n${says}\n`, { mode: 0o755 })
+      writeFileSync(join(top, 'share/man/man8/volctl.8'), name)
+      await must([['tar', '-czf', `${top}.tar.gz`, '-C', work, basename(top)]])
+      return `${top}.tar.gz`
+    }
 
     /** Of the same name, beside the same sums and signatures. */
     function otherTarball(): string {
