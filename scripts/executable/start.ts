@@ -2,7 +2,7 @@
  * What the executable runs first: what bin/volctl and launch.cjs do for the npm package. There a shell keeps everything from
  * Node.js that is not volctl's; here Node.js has started already.
  */
-import { readlinkSync, statSync, writeSync } from 'node:fs'
+import { existsSync, readlinkSync, statSync, writeSync } from 'node:fs'
 import { getRawAsset } from 'node:sea'
 import { asksForVersion, versionLine } from '../../src/core/cli/version-line.ts'
 import { errnoOf } from '../../src/core/errors/errors.ts'
@@ -52,10 +52,16 @@ function startCleanly(): void {
   try {
     process.execve?.(SELF, [process.argv0, ...process.argv.slice(2)], Object.fromEntries(kept))
   } catch (error) {
+    requireProc()
     end(
       `cannot start again without ${early}: ${errnoOf(error)}. Take it out of the environment: env -u ${early} volctl …`,
     )
   }
+}
+
+/** Without it this process cannot find its own file, nor anything about others. A root directory for repairs may lack it. */
+function requireProc(): void {
+  if (!existsSync(SELF)) end('/proc is not mounted here. Mount it: mount -t proc proc /proc')
 }
 
 function keepEnvironment(): void {
@@ -67,6 +73,7 @@ function keepEnvironment(): void {
 
 /** Root must not run what somebody else can change (S33): the file, its libraries, every directory above and link on the way. */
 function requireOurs(): void {
+  requireProc()
   const who = whoElseWrites(statSync(SELF))
   if (who !== undefined) refuse(`this executable ${who}`)
   for (const path of [readlinkSync(SELF), ...LIBRARY_FILES.map((file) => `${ownLibraries()}/${file}`)]) {
@@ -75,7 +82,7 @@ function requireOurs(): void {
     } catch (error) {
       if (error instanceof NotTrusted) refuse(error.why)
       // The system's libraries are used where there are none beside it; and the file has no name while it is replaced.
-      if (errnoOf(error) !== 'ENOENT') throw error
+      if (errnoOf(error) !== 'ENOENT') end(`not run as root: cannot tell who may write to ${path}: ${errnoOf(error)}`)
     }
   }
 }

@@ -61,6 +61,39 @@ describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
     expect([marker, env.NODE_V8_COVERAGE, env.NODE_REDIRECT_WARNINGS].filter((path) => existsSync(path))).toEqual([])
   })
 
+  it.each([
+    { args: ['--version'], status: 1, stdout: '' },
+    { args: ['check'], status: 2, stdout: 'unknown: volctl cannot start' },
+  ])('says that /proc is not mounted: $args', async (row) => {
+    const hidden = [
+      'unshare',
+      '-m',
+      'sh',
+      '-c',
+      'mount -t tmpfs tmpfs /proc && exec "$0" "$@"',
+      executable,
+      ...row.args,
+    ]
+    for (const env of [{}, { NODE_OPTIONS: '--inspect' }]) {
+      const told = await run(hidden, { env: { PATH: '/usr/bin:/bin', ...env }, extendEnv: false })
+      expect(told).toMatchObject({ status: row.status, stdout: row.stdout })
+      expect(told.stderr).toBe('volctl: /proc is not mounted here. Mount it: mount -t proc proc /proc')
+    }
+  })
+
+  it('says that it cannot tell who may write to it, here for want of descriptors', async () => {
+    const limited = async (files: number, ...args: readonly string[]) =>
+      await run(['sh', '-c', `ulimit -n ${files} && exec "$0" "$@"`, executable, ...args])
+    // Node.js itself needs more than a few, so that it is the first look that fails.
+    let files = 64
+    while (files > 0 && (await limited(files, '--version')).status === 0) files -= 1
+    expect(await limited(files, 'check')).toEqual({
+      status: 2,
+      stdout: 'unknown: volctl cannot start',
+      stderr: expect.stringMatching(/^volctl: not run as root: cannot tell who may write to \S+: EMFILE$/),
+    })
+  })
+
   it('S34: goes on after SIGUSR1, and opens no debugger', async () => {
     const volctl = execa(executable, ['plan', '--snapshot', '-', '-o', 'json'], { stdin: 'pipe' })
     const caught = (): bigint =>
