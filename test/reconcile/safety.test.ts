@@ -221,7 +221,11 @@ describe('S9 witnesses', () => {
       state: 'SANDBOX_READY',
       containers: [{ name: 'c', state: 'CONTAINER_EXITED' }],
     })
-    expect(plan(built, { settleMs: 0 }).operations).toEqual([])
+    const made = plan(built, { settleMs: 0 })
+    expect(made.operations).toEqual([])
+    expect(made.problems.find(({ code }) => code === 'PodStillRunning')?.message).toContain(
+      'has phase Succeeded and still runs: sandbox ready',
+    )
   })
   it('a process alone is alive', () => {
     const built = orphan()

@@ -49,6 +49,46 @@ describe('S10 a manifest whose hash nobody can tell', () => {
   })
 })
 
+describe('R230 a static pod that runs, its mirror pod missing', () => {
+  const sandbox = (name: string, namespace = 'kube-system') => ({
+    uid: OLD,
+    namespace,
+    name,
+    state: 'SANDBOX_READY',
+    containers: [{ name: 'c', state: 'CONTAINER_RUNNING' }],
+  })
+  const unmirrored = (runs = sandbox('etcd-node-1'), manifest: Parameters<typeof beside>[1] = {}): NodeBuilder => {
+    const built = beside(NEW, manifest)
+    built.pods.splice(
+      built.pods.findIndex(({ metadata }) => metadata.name === 'etcd-node-1'),
+      1,
+    )
+    built.sandboxes.push(runs)
+    return built
+  }
+  const said = (built: NodeBuilder) =>
+    plan(built, { orphans: true }).problems.flatMap(({ severity, code, about }) =>
+      about.pod === OLD ? [[severity, code]] : [],
+    )
+  it.each([
+    { name: 'is the one of its manifest', built: unmirrored() },
+    { name: 'which may name its UID', built: unmirrored(sandbox('etcd-node-1'), { uid: OLD }) },
+  ])('$name: nobody deleted it, and nobody is told to stop it', ({ built }) => {
+    expect(said(built)).toEqual([['warning', 'MayBeStatic']])
+  })
+  it.each([
+    { name: 'of another name', built: unmirrored(sandbox('api-node-1')) },
+    { name: 'of another namespace', built: unmirrored(sandbox('etcd-node-1', 'default')) },
+  ])('one $name is of no manifest', ({ built }) => {
+    expect(said(built)).toEqual([['error', 'PodGoneButRunning']])
+  })
+  it('where the manifests could not be read it may be any', () => {
+    const built = unmirrored(sandbox('api-node-1'))
+    built.override = { staticPods: { path: '/m', readable: false, manifests: [] } }
+    expect(said(built)).toEqual([['warning', 'MayBeStatic']])
+  })
+})
+
 describe('R220 a static pod that has run to its end', () => {
   const completed = (status: object = { phase: 'Succeeded' }): NodeBuilder => {
     const built = node().dir(`pods/${OLD}`)

@@ -105,7 +105,7 @@ function classOf(known: Known, uid: string, pod: Pod | undefined, sandbox: Sandb
   })
   const alive = known.witnesses.isAlive(uid)
   const base = { uid, ref: { ...names, uid }, pod, alive }
-  const verdict = pod === undefined ? unlistedVerdict(known, uid, alive) : listedVerdict(known, uid, pod, alive)
+  const verdict = pod === undefined ? unlistedVerdict(known, base.ref, alive) : listedVerdict(known, uid, pod, alive)
   return typeof verdict === 'string' ? { ...base, class: verdict } : { ...base, class: 'Frozen', why: verdict }
 }
 
@@ -124,26 +124,37 @@ function listedVerdict({ witnesses, statics, unseen, keepers }: Known, uid: stri
   const ending = isTerminalPhase(pod) || (isTerminating(pod) && !isMirrorPod(pod))
   if (!ending) return 'Desired'
   if (unseen !== undefined) return frozen('SectionMissing', unseen)
-  if (alive) return frozen('PodStillRunning', 'it is terminating, but a sandbox, container or process of it still runs')
+  if (alive)
+    return frozen('PodStillRunning', `it ${endingOf(pod)}, but a sandbox, container or process of it still runs`)
   const blind = witnesses.blindFor(uid)
   if (blind !== undefined) return frozen('AlivenessUnknown', blind)
   if (keepers !== undefined) return frozen('TerminatedKept', `it has ended, and its volumes are kept (${keepers})`)
   return 'Finished'
 }
 
-function unlistedVerdict(known: Known, uid: string, alive: boolean): Verdict {
+/** How a pod that is ending does so, in words: in a terminal phase it may never have been deleted (R209). */
+export function endingOf(pod: Pod): string {
+  return isTerminating(pod) || !isTerminalPhase(pod) ? 'is terminating' : `has phase ${pod.status?.phase}`
+}
+
+function unlistedVerdict(known: Known, ref: PodRef, alive: boolean): Verdict {
   const { inputs, witnesses, statics, shielded, unseen, listComplete } = known
+  const { uid } = ref
   if (unseen !== undefined) return frozen('SectionMissing', unseen)
   if (!listComplete) return frozen('PodListIncomplete', 'the list of pods may be incomplete')
   if (shielded.has(uid)) return frozen('MirrorPodUid', 'a mirror pod has this UID')
   if (alive && !knownPods(inputs).has(uid)) {
     return frozen('UnknownPodProcess', 'a process is in its cgroup, but nothing else on this node knows the pod')
   }
-  if (alive)
+  if (alive) {
+    // Nobody deleted a static pod whose mirror pod is missing: it is meant to run (R230).
+    const running = statics.mayRunAs(ref)
+    if (running !== undefined) return frozen('MayBeStatic', running)
     return frozen(
       'PodGoneButRunning',
       'it was deleted from the API, but a sandbox, container or process of it still runs',
     )
+  }
   const blind = witnesses.blindFor(uid)
   if (blind !== undefined) return frozen('AlivenessUnknown', blind)
   const owner = statics.mayOwn(uid)

@@ -1,12 +1,16 @@
 /** Static pods: which directories may belong to a pod that the API does not know (S10, R225-R230). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { isMirrorPod, onDiskUid } from '../../desired/pods.ts'
+import { defined } from '../../lang/defined.ts'
 import type { Pod } from '../../model/objects.ts'
-import type { Problem } from '../../plan/plan.ts'
+import type { StaticPodsSnapshot } from '../../model/snapshot.ts'
+import type { PodRef, Problem } from '../../plan/plan.ts'
 
 export interface StaticSources {
   /** Why this UID, which the API does not list, may be a static pod's; undefined: it is not a static pod's. */
   mayOwn(uid: string): string | undefined
+  /** The same of a pod that runs: the container runtime has its name, and a static pod has its manifest's (R228). */
+  mayRunAs(pod: PodRef): string | undefined
   /** True if the manifest of this mirror pod was read. Only then are volumes mounted for the pod (S10). */
   isRead(mirror: Pod): boolean
   /** True if the manifest of this mirror pod is, or may be, still there. */
@@ -20,40 +24,22 @@ const RFC4122 = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 
 /** Matches every static pod manifest to a mirror pod and a directory; where that fails, pods are frozen (S10). */
 export function judgeStaticSources(inputs: ActualInputs): StaticSources {
-  const { snapshot, tree } = inputs
+  const { snapshot } = inputs
   const source = snapshot.staticPods
-  const mirrors = (snapshot.api?.pods ?? []).filter(isMirrorPod)
-  const named = new Set((source?.manifests ?? []).flatMap((manifest) => (manifest.uid ? [manifest.uid] : [])))
-  const url = snapshot.kubelet?.config?.staticPodURL
-  const unmatched = ((): string | undefined => {
-    if (source === undefined) return 'the static pod manifests were not read'
-    if (typeof url === 'string' && url !== '') return `static pods also come from ${url}, which volctl does not read`
-    if (source.path && !source.readable) return `the static pod manifests in ${source.path} could not be read`
-    for (const manifest of source.manifests) {
-      const mirror = mirrors.find((pod) => isMirrorOf(pod, manifest, snapshot.nodeName))
-      const uid = manifest.uid ?? (mirror && onDiskUid(mirror))
-      if (mirror === undefined || uid === undefined || !tree.isDir(`pods/${uid}`)) {
-        return `static pod manifest ${manifest.file} has no matching mirror pod and directory`
-      }
-    }
-    return undefined
-  })()
-  const hashed = source?.manifests.find((manifest) => !manifest.uid)
+  const unmatched = whyUnmatched(inputs)
+  const mayOwn = owners(source?.manifests ?? [], unmatched)
+  const hasManifest = (pod: PodName): boolean =>
+    source?.manifests.some((manifest) => isMirrorOf(pod, manifest, snapshot.nodeName)) === true
+  const mayHaveManifest = (pod: PodName): boolean => whyUnread(inputs) !== undefined || hasManifest(pod)
   return {
-    mayOwn: (uid) => {
-      if (named.has(uid)) return 'a static pod manifest names this UID'
-      if (unmatched !== undefined && !RFC4122.test(uid)) return unmatched
-      // A mirror pod shows the hash of the manifest that it was made from: after an edit the static pod has another hash
-      // (R227, R230).
-      if (hashed === undefined || !MANIFEST_HASH.test(uid)) return undefined
-      return `its UID may be the hash of ${hashed.file}, if that file was edited after the mirror pod was created`
+    mayOwn,
+    mayRunAs: ({ uid, namespace, name }) => {
+      const isNamed = source?.manifests.some((manifest) => manifest.uid === uid) === true
+      const mayBe = isNamed || name === undefined || mayHaveManifest({ ...defined({ namespace }), name })
+      return mayBe ? mayOwn(uid) : undefined
     },
-    isRead: (mirror) => source?.manifests.some((manifest) => isMirrorOf(mirror, manifest, snapshot.nodeName)) === true,
-    mayRun: (mirror) =>
-      source === undefined ||
-      (Boolean(source.path) && !source.readable) ||
-      (typeof url === 'string' && url !== '') ||
-      source.manifests.some((manifest) => isMirrorOf(mirror, manifest, snapshot.nodeName)),
+    isRead: ({ metadata }) => hasManifest(metadata),
+    mayRun: ({ metadata }) => mayHaveManifest(metadata),
     problems:
       unmatched === undefined
         ? []
@@ -68,10 +54,55 @@ export function judgeStaticSources(inputs: ActualInputs): StaticSources {
   }
 }
 
-/** R228: the mirror's name is the manifest's, a dash and the node's name in lower case. */
-function isMirrorOf(pod: Pod, manifest: { name: string; namespace: string }, nodeName: string): boolean {
+/** Why there may be manifests that nobody read. */
+function whyUnread({ snapshot: { staticPods: source, kubelet } }: ActualInputs): string | undefined {
+  if (source === undefined) return 'the static pod manifests were not read'
+  const url = kubelet?.config?.staticPodURL
+  if (typeof url === 'string' && url !== '') return `static pods also come from ${url}, which volctl does not read`
+  return source.path && !source.readable ? `the static pod manifests in ${source.path} could not be read` : undefined
+}
+
+function whyUnmatched(inputs: ActualInputs): string | undefined {
+  const unread = whyUnread(inputs)
+  if (unread !== undefined) return unread
+  const { snapshot, tree } = inputs
+  const mirrors = (snapshot.api?.pods ?? []).filter(isMirrorPod)
+  for (const manifest of snapshot.staticPods?.manifests ?? []) {
+    const mirror = mirrors.find((pod) => isMirrorOf(pod.metadata, manifest, snapshot.nodeName))
+    const uid = manifest.uid ?? (mirror && onDiskUid(mirror))
+    if (mirror === undefined || uid === undefined || !tree.isDir(`pods/${uid}`)) {
+      return `static pod manifest ${manifest.file} has no matching mirror pod and directory`
+    }
+  }
+  return undefined
+}
+
+function owners(manifests: StaticPodsSnapshot['manifests'], unmatched: string | undefined): StaticSources['mayOwn'] {
+  const named = new Set(manifests.flatMap((manifest) => (manifest.uid ? [manifest.uid] : [])))
+  const hashed = manifests.find((manifest) => !manifest.uid)
+  return (uid) => {
+    if (named.has(uid)) return 'a static pod manifest names this UID'
+    if (unmatched !== undefined && !RFC4122.test(uid)) return unmatched
+    // A mirror pod shows the hash of the manifest that it was made from: after an edit the static pod has another hash
+    // (R227, R230).
+    if (hashed === undefined || !MANIFEST_HASH.test(uid)) return undefined
+    return `its UID may be the hash of ${hashed.file}, if that file was edited after the mirror pod was created`
+  }
+}
+
+interface PodName {
+  readonly namespace?: string
+  readonly name: string
+}
+
+/** R228: a static pod's name is the manifest's, a dash and the node's name in lower case; its mirror pod has the same. */
+function isMirrorOf(
+  { namespace, name }: PodName,
+  manifest: { name: string; namespace: string },
+  nodeName: string,
+): boolean {
   return (
-    pod.metadata.name === `${manifest.name}-${nodeName.toLowerCase()}` &&
-    (pod.metadata.namespace ?? 'default') === (manifest.namespace || 'default')
+    name === `${manifest.name}-${nodeName.toLowerCase()}` &&
+    (namespace ?? 'default') === (manifest.namespace || 'default')
   )
 }

@@ -13,7 +13,7 @@ import { stopPod } from '../context/hints.ts'
 import { unknownLinks } from '../context/unread.ts'
 import { reportMountStorms } from '../obstacles/mount-storm.ts'
 import { foreignHint, knownPods } from '../pods/known-pods.ts'
-import type { PodClass } from '../pods/pod-classes.ts'
+import { endingOf, type PodClass } from '../pods/pod-classes.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportDrivers } from './report-drivers.ts'
 import { reportKubelet } from './report-kubelet.ts'
@@ -127,7 +127,8 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
     )
   } else if (code === 'PodStillRunning') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
-    findings.problem('info', 'PodStillRunning', `pod ${name} is terminating and still runs: ${signs}`, about)
+    const ending = pod.pod === undefined ? 'is terminating' : endingOf(pod.pod)
+    findings.problem('info', 'PodStillRunning', `pod ${name} ${ending} and still runs: ${signs}`, about)
   } else if (code === 'AlivenessUnknown') {
     findings.complete = false
     findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${pod.why?.message}`, about)
