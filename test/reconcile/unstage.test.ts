@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CsiSocket } from '../../src/core/model/snapshot.ts'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
-import { DRIVER, type NodeBuilder, node, ROOT } from '../helpers/node-builder.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { blocked, GONE, kinds, plan } from './planned.ts'
 
 const withSocket = (built: NodeBuilder, socket: Partial<CsiSocket>): NodeBuilder => {
@@ -112,5 +112,43 @@ describe('S24 second users of what is staged, and copies that go with it', () =>
     expect(made.operations.filter((each) => each.kind === 'UnmountDevice').map((each) => each.after.length)).toEqual(
       Array.from({ length: 2000 }, () => 1),
     )
+  })
+})
+
+describe('staged without a mount (C20): nothing shows its device', () => {
+  const volume = (): NodeBuilder => unmounted().persistentVolume('pv-1', { handle: 'vol-1', attached: false })
+  /** Published for a pod that is gone, its state file lost. */
+  const lost = (built: NodeBuilder, name: string, dev: string): NodeBuilder =>
+    built.published(GONE, name, dev, { stateFile: false })
+  const known = (): NodeBuilder => volume().published(uid(8), 'pv-1', '7:3', { handle: 'vol-1' })
+
+  it.each([
+    { name: 'of its PersistentVolume’s name', built: lost(volume(), 'pv-1', '7:2') },
+    { name: 'of any name, since nothing tells its device', built: lost(volume(), 'other', '7:2') },
+    { name: 'of the device that another pod shows', built: lost(known(), 'other', '7:3') },
+    { name: 'of its name, on another device than another pod’s', built: lost(known(), 'pv-1', '7:2') },
+  ])('waits for a mount that nobody can identify (S17, S24): $name', ({ built }) => {
+    const made = plan(built)
+    expect(blocked(made)).toEqual(['CleanOrphanVolume IdentityUnconfirmed', 'UnmountDevice IdentityUnconfirmed'])
+    expect(made.operations.at(-1)?.blocked?.message).toContain(`of pod ${GONE} is mounted`)
+  })
+  it('goes once a person says which volume it is', () => {
+    const made = plan(lost(volume(), 'pv-1', '7:2'), { handles: { 'pv-1': 'vol-1' } })
+    expect(kinds(made)).toEqual(['CleanOrphanVolume', 'UnmountDevice'])
+  })
+  it.each([
+    { name: 'a mount of another name, on another device than its own pod’s', built: lost(known(), 'other', '7:2') },
+    {
+      name: 'a raw block volume',
+      built: volume().mount(`plugins/kubernetes.io/csi/volumeDevices/publish/pv-b/${GONE}`, { type: 'file' }),
+    },
+  ])('does not wait for what cannot be its own: $name', ({ built }) => {
+    expect(kinds(plan(built))).toContain('UnmountDevice')
+  })
+  it('comes after the leaked sub-paths of its name (R418)', () => {
+    const leaked = { dev: '7:2', root: '/sub', fsType: 'ext4' }
+    const made = plan(volume().mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, leaked))
+    const [subPath, device] = made.operations
+    expect([subPath?.reason, device?.kind, device?.after]).toEqual(['LeakedSubPath', 'UnmountDevice', [subPath?.id]])
   })
 })

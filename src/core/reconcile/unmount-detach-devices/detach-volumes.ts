@@ -25,6 +25,7 @@ import { type CsiIdentity, uniqueNameOf } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from '../obstacles/device-obstacles.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
+import { isUnidentified, unidentifiedObstacle } from '../obstacles/unidentified-operations.ts'
 import { type VolumeTrace, VolumeTraces } from '../obstacles/volume-traces.ts'
 import { whyNotManaged } from '../pods/kubelet-mode.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
@@ -134,7 +135,7 @@ function obstacleTo(
     unresolvedObstacle(node.wanted.unresolved, { plugin: CSI_PLUGIN, driver: identity?.driver }) ??
     node.unread ??
     predecessorObstacle(after) ??
-    unidentifiedObstacle(node.unidentified, after)
+    mayBeUnidentified(node.unidentified, after)
   )
 }
 
@@ -241,22 +242,8 @@ function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readon
  * S21: the device of the volume is unknown, and a mount or map here could not be identified. If the device is known, an apply
  * compares it with every mount instead.
  */
-function unidentifiedObstacle(unidentified: readonly Draft[], after: readonly Draft[]): Obstacle | undefined {
-  const [first] = unidentified
-  if (first === undefined || after.some(({ removes }) => removes.size > 0)) return undefined
-  return {
-    code: 'IdentityUnconfirmed',
-    message: `${first.volume?.name}${first.pod === undefined ? '' : ` of pod ${first.pod.uid}`} is mounted or mapped on this node but could not be identified; it may be this volume`,
-    ...defined({ hint: first.blocked?.hint }),
-  }
-}
-
-/** Without leaked sub-paths: only their directory's name is known, and it is searched for separately. */
-function isUnidentified({ volume, reason, kind, removes, blocked }: Draft): boolean {
-  if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined || reason === 'LeakedSubPath') return false
-  // A staging directory's name is the hash of its handle, so it cannot be another volume's. An UnmapDevice that nothing
-  // blocks removes only empty directories.
-  return (kind === 'UnmapDevice' && blocked !== undefined) || (kind !== 'UnmountDevice' && removes.size > 0)
+function mayBeUnidentified(unidentified: readonly Draft[], after: readonly Draft[]): Obstacle | undefined {
+  return after.some(({ removes }) => removes.size > 0) ? undefined : unidentifiedObstacle(unidentified[0])
 }
 
 function obstacleOf(

@@ -7,7 +7,7 @@ import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
-import { CSI_PLUGIN, csiGlobalDir } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { SoughtVolume } from '../../names/volume-shapes.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
@@ -23,13 +23,21 @@ import { describeCsiVolume } from '../identity/volume-facts.ts'
 import { deviceObstacle } from '../obstacles/device-obstacles.ts'
 import { referencesTo } from '../obstacles/mount-references.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
+import { isUnidentified, showSameDevice, unidentifiedObstacle } from '../obstacles/unidentified-operations.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountDevices(context: PlanContext, findings: Findings): void {
-  for (const staged of context.staged) unmountDevice(context, findings, staged)
+  // A staged file system is never one of a raw block volume.
+  const unidentified = findings.operations.filter((each) => isUnidentified(each) && each.volume?.mode === 'Filesystem')
+  for (const staged of context.staged) unmountDevice(context, findings, staged, unidentified)
 }
 
-function unmountDevice(context: PlanContext, findings: Findings, staged: StagedVolume): void {
+function unmountDevice(
+  context: PlanContext,
+  findings: Findings,
+  staged: StagedVolume,
+  unidentified: readonly Draft[],
+): void {
   // A driver without staging leaves an empty globalmount without a state file (R025, C50).
   if (staged.stateFile === undefined && staged.layers.length === 0 && staged.foreign.length === 0) {
     if (isMadeByKubelet(staged) && !staged.hasTarget && staged.content.length === 0)
@@ -51,7 +59,7 @@ function unmountDevice(context: PlanContext, findings: Findings, staged: StagedV
     leaveStaged(context, findings, staged, 'S24', why, uniqueName)
     return
   }
-  const known: KnownStaged = { staged, identified, identity, ...found, after: afterOf(found) }
+  const known: KnownStaged = { staged, identified, identity, unidentified, ...found, after: afterOf(found) }
   const volume = describeCsiVolume(context, {
     name: known.after[0]?.volume?.name ?? identity?.handle ?? staged.key,
     mode: 'Filesystem',
@@ -85,6 +93,8 @@ interface KnownStaged extends Found {
   readonly staged: StagedVolume
   readonly identified: Identified
   readonly identity: CsiIdentity | undefined
+  /** Operations on mounts that may be of this volume. */
+  readonly unidentified: readonly Draft[]
   /** Operations that come first: the volume's own, and those on other mounts that show it. */
   readonly after: readonly Draft[]
 }
@@ -98,7 +108,9 @@ function stagedParts(
   uniqueName: string | undefined,
 ) {
   const named = uniqueName === undefined ? [] : findings.ofVolume(uniqueName)
-  const predecessors = named.filter((draft) => !draft.kind.startsWith('Mount'))
+  // Without a staged mount no device shows which sub-paths are of this volume (R418).
+  const leaked = layers.length > 0 ? [] : namesOf(context, identity).flatMap((name) => findings.leakedOf(name))
+  const predecessors = [...named, ...leaked].filter((draft) => !draft.kind.startsWith('Mount'))
   const call = identity && driverCall(context, identity, stateFile, layers.length + foreign.length > 0)
   const own = driverStaging(context, { path: target, identity, call, mounts: foreign, files: content, predecessors })
   const mounts = [...layers, ...own.mounts]
@@ -148,9 +160,33 @@ function obstacleTo(context: PlanContext, known: KnownStaged): Obstacle | undefi
     deviceObstacle(context, CSI_PLUGIN, identity) ??
     elsewhereObstacle(context.inputs, soughtAt(context, staged, identity)) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
+    unidentifiedObstacle(mayBeMounted(context, known)) ??
     callObstacle(call) ??
     (call?.kind === 'call' && staged.layers.length > 0 ? noStagingObstacle(context, staged, identity) : undefined)
   )
+}
+
+/**
+ * S17, S24: a driver may stage without a mount (C20), and then no device shows that a mount that could not be identified is
+ * another volume's. It is not this one's if another pod's mount of this volume shows another device, and its directory has
+ * another PersistentVolume's name.
+ */
+function mayBeMounted(context: PlanContext, { staged, own, identity, unidentified, after }: KnownStaged) {
+  if (staged.layers.length + own.mounts.length > 0) return undefined
+  const shown = after.filter(({ removes }) => removes.size > 0)
+  const names = namesOf(context, identity)
+  return unidentified.find(
+    (each) =>
+      shown.length === 0 ||
+      shown.some((known) => showSameDevice(known, each)) ||
+      names.includes(each.volume?.name ?? ''),
+  )
+}
+
+/** The directories' names of the volume, by all of its PersistentVolumes. */
+function namesOf({ objects }: PlanContext, identity: CsiIdentity | undefined): readonly string[] {
+  const volumes = identity === undefined ? [] : objects.persistentVolumesOf(identity)
+  return volumes.map(({ metadata }) => escapeQualifiedName(metadata.name))
 }
 
 /** Also by the path alone: the driver's directory, and in the old layout the volume's name. */
