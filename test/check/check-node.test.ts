@@ -8,6 +8,7 @@ import { judge, type Limits, unknownBecause } from '../../src/core/check/judge.t
 import type { Trouble } from '../../src/core/check/troubles.ts'
 import { checkLimits } from '../../src/core/cli/check-flags.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
@@ -164,6 +165,31 @@ describe('real nodes at rest', () => {
     ),
   )
 })
+
+describe('a healthy node of which not everything could be read: unknown, and no volume of its pods counts as leaked', () => {
+  it.each<{ name: string; line: RegExp; lacking: (snapshot: NodeSnapshot) => NodeSnapshot }>([
+    {
+      name: 'PersistentVolumes',
+      line: /^unknown: UnresolvedVolume: /,
+      lacking: ({ api, ...snapshot }) => ({ ...snapshot, ...(api && { api: without(api, 'persistentVolumes') }) }),
+    },
+    {
+      name: "the kubelet's directories",
+      line: /^unknown: SectionMissing: /,
+      lacking: ({ tree: _, ...snapshot }) => snapshot,
+    },
+  ])('$name', async ({ line, lacking }) => {
+    const state = await readSnapshot(join(CAPTURES, 'healthy', 'node.json'))
+    const { check } = checkOf(lookAt({ ...state, snapshot: lacking(state.snapshot) }), LIMITS)
+    expect(check.troubles.filter(({ kind }) => kind === 'leakedDevice')).toEqual([])
+    expect(check.line).toMatch(line)
+  })
+})
+
+function without(api: ApiSnapshot, list: 'persistentVolumes'): ApiSnapshot {
+  const error = { resource: list.toLowerCase(), status: 500, reason: 'InternalError', message: 'no answer of etcd' }
+  return { ...api, [list]: [], errors: [error] }
+}
 
 it('limits bear what they allow, and the line says so', () => {
   const check = checkOn(orphan(busy()), checkLimits({ 'max-orphaned-pods': '1' }))

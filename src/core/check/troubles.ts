@@ -3,12 +3,13 @@
  * is busy (pods come and go, the kubelet has yet to clean up) shows none of it.
  */
 import type { BlockCode, ProblemCode } from '../codes/codes.ts'
+import { mayBeOne } from '../desired/may-be.ts'
 import type { Operation, OperationKind, PodRef, Waiting } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { waitToSettle } from '../reconcile/context/context.ts'
 import { podTimes } from '../reconcile/context/pod-facts.ts'
 import type { Decided } from '../reconcile/decisions.ts'
-import type { PodClass } from '../reconcile/pods/pod-classes.ts'
+import { type PodClass, podListIsComplete, sectionUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { Status, StatusRow } from '../status/status.ts'
 
 export const TROUBLE_KINDS = ['error', 'deadMount', 'orphanedPod', 'leakedDevice', 'blocked', 'waiting'] as const
@@ -50,7 +51,7 @@ export function troublesOf(decided: Decided, status: Status): Trouble[] {
       .map(({ code, about }) => trouble('error', `${code} ${JSON.stringify(about)}`, code)),
     ...(context.inputs.snapshot.deadMounts ?? []).map(({ path }) => trouble('deadMount', path, path)),
     ...orphaned.map(({ uid, ref }) => trouble('orphanedPod', uid, shortName(ref))),
-    ...leakedDevices(status).map(({ volume }) =>
+    ...leakedDevices(decided, status).map(({ volume }) =>
       trouble('leakedDevice', volume.uniqueName ?? volume.name, volume.name),
     ),
     ...plan.operations.filter(isStuck).map((operation) => trouble('blocked', keyOf(operation), nameOf(operation))),
@@ -74,15 +75,20 @@ function isSettledOrphan({ context }: Decided, pod: PodClass): boolean {
   return waitToSettle(context, pod, () => podTimes(context, pod)) === undefined
 }
 
-/** Staged or mapped, and no pod of this node has it, or wants it: the kubelet forgets such volumes (R517). */
-function leakedDevices({ rows }: Status): StatusRow[] {
+/**
+ * Staged or mapped, and no pod of this node has it, or wants it: the kubelet forgets such volumes (R517). What a pod wants has to
+ * be known for that (S3), and no volume of a pod that could not be resolved may be this one (S4).
+ */
+function leakedDevices({ context: { inputs, desired } }: Decided, { rows }: Status): StatusRow[] {
+  if (sectionUnseen(inputs) !== undefined || !podListIsComplete(inputs)) return []
   const ofPods = new Set(rows.flatMap(({ pod, volume }) => (pod === undefined ? [] : (volume.uniqueName ?? []))))
   return rows.filter(
-    ({ pod, staged, volume: { uniqueName } }) =>
+    ({ pod, staged, volume: { uniqueName, plugin, driver } }) =>
       pod === undefined &&
       staged !== undefined &&
       staged !== 'DeviceNotMounted' &&
-      (uniqueName === undefined || !ofPods.has(uniqueName)),
+      (uniqueName === undefined || !ofPods.has(uniqueName)) &&
+      !desired.unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin, driver })),
   )
 }
 
