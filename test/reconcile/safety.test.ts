@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
 import { csiUniqueName } from '../../src/core/names/volume-names.ts'
+import type { Plan } from '../../src/core/plan/plan.ts'
 import { refuseInsecureApi } from '../../src/core/reconcile/pods/guards.ts'
 import {
   BEFORE_BOOT,
@@ -856,6 +857,36 @@ describe('S29 outage guard', () => {
     const made = plan(built)
     expect(blocks(made)).toEqual(['OutageSuspected', 'OutageSuspected'])
     expect(kinds(made)).toEqual(['UnmountVolume'])
+  })
+})
+
+describe('S1, S29: on the word of an API that the plan refuses, nobody is told to stop a pod', () => {
+  const stops = (made: Plan): string[] =>
+    [...made.problems, ...made.waiting].flatMap(({ hint = '' }) => (/crictl|Stop the/.test(hint) ? [hint] : []))
+
+  it.each<{ name: string; override?: object; api?: object; code: string }>([
+    { name: 'another machine', override: { machineID: 'x', systemUUID: 'y' }, code: 'WrongMachine' },
+    { name: 'no pod in the API', api: { pods: [] }, code: 'OutageSuspected' },
+  ])('$name', ({ override, api, code }) => {
+    const built = node().persistentVolume('pv-1').staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1').running(GONE)
+    expect(stops(plan(built))).toHaveLength(2)
+    if (override !== undefined) built.override = override as never
+    if (api !== undefined) built.overrideApi = api as never
+    const made = plan(built)
+    expect(made.refused).toMatchObject({ code })
+    expect(codes(made)).toContain('PodGoneButRunning')
+    expect(stops(made)).toEqual([])
+  })
+
+  it.each([
+    { orphaned: 0, hint: 'If the API server has lost no pod: volctl plan --accept-outage 0' },
+    { orphaned: 1, hint: 'If the orphaned pod was really deleted: volctl plan --accept-outage 1' },
+    { orphaned: 2, hint: 'If the 2 orphaned pods were really deleted: volctl plan --accept-outage 2' },
+  ])('what accepts it with $orphaned orphaned pods', ({ orphaned, hint }) => {
+    const built = node().running(uid(1))
+    for (let number = 0; number < orphaned; number++) built.dir(`pods/${uid(20 + number)}`)
+    built.overrideApi = { pods: [] }
+    expect(plan(built).refused).toMatchObject({ code: 'OutageSuspected', hint })
   })
 })
 

@@ -6,7 +6,7 @@
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import { Findings, finishOperations, type Left } from '../plan/draft.ts'
-import type { Operation, Plan, PlanOptions, Problem, Refusal } from '../plan/plan.ts'
+import type { Plan, PlanOptions, Problem } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
 import { withBasis } from './basis.ts'
 import type { PlanContext } from './context/context.ts'
@@ -19,6 +19,7 @@ import { makeContext } from './plan-context.ts'
 import { describeApi, describeInputs } from './plan-inputs.ts'
 import { refuseInsecureApi, refuseOutage } from './pods/guards.ts'
 import { type PodClasses, podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
+import { adviseRefused, blockRefused } from './refused.ts'
 import { reportProblems } from './report/report-problems.ts'
 import { ruleOfEach } from './what-blocks.ts'
 
@@ -73,7 +74,8 @@ function planOf(context: PlanContext, findings: Findings): Plan {
   const operations = finishOperations(kept, (draft) => findings.blockOf(draft))
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
-  const problems = findings.problems.map((problem) => withPodRef(problem, classes))
+  const problems = findings.problems.map((problem) => adviseRefused(withPodRef(problem, classes), refused))
+  const waiting = findings.waiting.map((wait) => adviseRefused(wait, refused))
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -85,9 +87,9 @@ function planOf(context: PlanContext, findings: Findings): Plan {
     volctlVersion: options.volctlVersion,
     inputs: describeInputs(context, machine),
     operations,
-    waiting: findings.waiting,
+    waiting,
     problems,
-    summary: summaryOf({ operations, waiting: findings.waiting, problems }, filtered),
+    summary: summaryOf({ operations, waiting, problems }, filtered),
     complete: findings.complete,
     ...defined({ refused }),
   }
@@ -103,11 +105,4 @@ function withPodRef(problem: Problem, classes: PodClasses): Problem {
 function reportInsecureApi({ inputs, options }: PlanContext, findings: Findings): void {
   const refusal = refuseInsecureApi(describeApi(inputs.snapshot.api), options)
   if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, {}, refusal.hint)
-}
-
-function blockRefused(operation: Operation, { code, message, hint }: Refusal): Operation {
-  return {
-    ...operation,
-    blocked: { code: code === 'OutageSuspected' ? code : 'Refused', message, ...defined({ hint }) },
-  }
 }

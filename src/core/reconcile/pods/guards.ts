@@ -27,8 +27,13 @@ export function refuseOutage(
     rule: 'S29',
     code: 'OutageSuspected',
     message: suspicion,
-    hint: `If the ${gonePods.length} pods that the API does not list were really deleted: volctl plan --accept-outage ${gonePods.length}`,
+    hint: `If ${reallyDeleted(gonePods.length)}: volctl plan --accept-outage ${gonePods.length}`,
   }
+}
+
+function reallyDeleted(orphaned: number): string {
+  if (orphaned === 0) return 'the API server has lost no pod'
+  return orphaned === 1 ? 'the orphaned pod was really deleted' : `the ${orphaned} orphaned pods were really deleted`
 }
 
 /**
