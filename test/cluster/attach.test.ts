@@ -200,6 +200,34 @@ describe('a volume that another node has', () => {
     expect(made.problems.find(({ code }) => code === 'MultiAttach')?.hint).toContain(hint)
   })
 
+  describe('R330: a kubelet reports a volume in use that its pod only waits for', () => {
+    const inUse = { volumesInUse: [uniqueName('x')] }
+    const nodes = [node('a', { ...inUse, volumesAttached: inUse.volumesInUse }), node('b', inUse)]
+    const waiting = pod('q', 'b', ['x'], { started: false })
+    const messages = (state: Partial<ClusterState>) =>
+      planOf(wanted({ nodes, ...state })).problems.map(({ code, message }) => `${code} ${message}`)
+
+    it('the pod that waits is named as such', () => {
+      const [found] = messages({ pods: [pod('p', 'a', ['x']), waiting], attachments: [attachment('x', 'a')] })
+      expect(found).toMatch(
+        /^MultiAttach .*node a has the volume since .*; node b \(pod default\/q, .*\) waits for it$/,
+      )
+    })
+
+    it('of two pods that wait, none has it', () => {
+      const pods = [pod('p', 'a', ['x'], { started: false }), waiting]
+      const found = messages({ nodes: [node('a', inUse), node('b', inUse)], pods })
+      expect(found[0]).toMatch(/^MultiAttach .*none of these nodes has the volume$/)
+      expect(found.join('\n')).not.toContain('still attached')
+    })
+
+    it('a pod that has started has it, whatever is attached', () => {
+      const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
+      const [found] = messages({ pods, attachments: [attachment('x', 'a')] })
+      expect(found).toMatch(/^MultiAttach .*2 nodes have it: node a has the .*, node b reports the volume in use/)
+    })
+  })
+
   it('T95, T96: is attached after it is detached there, where nobody wants it any more', () => {
     const made = planOf(wanted({ attachments: [attachment('x', 'b', { attached: false })] }))
     expect(operationsOf(made)).toEqual(['DetachVolume b', 'AttachVolume a'])

@@ -12,6 +12,7 @@ function shop(name: string): Pick<ClusterState, 'claims' | 'volumes'> {
   }
 }
 
+/** A kubelet also lists what a pod of its node waits for (R330). */
 const data = [uniqueName('data')]
 const lease = {
   name: 'csi/external-attacher-leader-disk-csi-example-com',
@@ -25,7 +26,7 @@ export const WORKED_CLUSTERS: Readonly<Record<string, ClusterState>> = {
   /** The Node of a machine was deleted, and the controllers do not run: nobody takes the volume from it. */
   'node-gone': cluster({
     ...shop('data'),
-    ...{ nodes: [node('node-2')], attachers: [lease], podCount: 40 },
+    ...{ nodes: [node('node-2', { volumesInUse: data })], attachers: [lease], podCount: 40 },
     pods: [
       pod('web-0', 'node-2', ['data'], { ...inShop, started: false, waiting: 'ContainerCreating', createdAt: ago(8) }),
     ],
@@ -35,7 +36,10 @@ export const WORKED_CLUSTERS: Readonly<Record<string, ClusterState>> = {
   'multi-attach': cluster({
     ...shop('data'),
     ...live,
-    nodes: [silentNode('node-1', 12, { volumesInUse: data, volumesAttached: data }), node('node-2')],
+    nodes: [
+      silentNode('node-1', 12, { volumesInUse: data, volumesAttached: data }),
+      node('node-2', { volumesInUse: data }),
+    ],
     pods: [
       pod('web-5d8f-old', 'node-1', ['data'], { ...inShop, deletedAt: ago(7) }),
       pod('web-5d8f-new', 'node-2', ['data'], {
@@ -50,7 +54,7 @@ export const WORKED_CLUSTERS: Readonly<Record<string, ClusterState>> = {
     ...shop('data'),
     ...live,
     attachers: [{ ...lease, renewTime: ago(50) }],
-    nodes: [node('node-1'), node('node-2')],
+    nodes: [node('node-1', { volumesInUse: data }), node('node-2')],
     pods: [pod('web-0', 'node-1', ['data'], { ...inShop, started: false, createdAt: ago(30) })],
     attachments: [attachment('data', 'node-1', { deletedAt: ago(45) })],
   }),

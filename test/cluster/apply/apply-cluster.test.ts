@@ -144,6 +144,14 @@ describe('detach elsewhere, then attach', () => {
     expect(messages(applied)).toContain('waiting for the external attacher (external-attacher/disk-csi-example-com)')
   })
 
+  it('R330: attaches also where the kubelet has reported the volume that it waits for since the plan was made', async () => {
+    await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
+    await using _ = await startAttacher(api, { driver: DRIVER, delayMs: 10 })
+    const plan = await planOf(admin())
+    await api.put(...node('here', { inUse: ['data'] }))
+    expect(ends(await apply(admin(), plan))).toEqual([['done', undefined]])
+  })
+
   it('does not begin the attach if the attacher does not let go, and says what the attacher says', async () => {
     await given(...moved())
     await using _ = await startAttacher(api, { driver: DRIVER, detachError: 'the disk is busy' })

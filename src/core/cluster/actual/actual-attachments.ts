@@ -31,14 +31,16 @@ export class ActualAttachments {
   readonly #byVolume = new Grouped<string, Attached>()
   /** Of an unknown volume, by driver. */
   readonly #unidentified = new Grouped<string, Attached>()
-  /** Nodes that list a volume in volumesAttached or in volumesInUse. */
+  /** Nodes that list a volume in volumesAttached, or in volumesInUse without only waiting for it. */
   readonly #reporting = new Grouped<string, string>()
   readonly #inUseOn = new Map<string, ReadonlySet<string>>()
   readonly #confirmedOn = new Map<string, ReadonlySet<string>>()
+  /** `NODE VOLUME` of what a Node lists in volumesInUse, and only waits for. */
+  readonly #awaited = new Set<string>()
 
-  constructor(nodes: readonly ClusterNode[], attached: readonly Attached[]) {
+  constructor(nodes: readonly ClusterNode[], attached: readonly Attached[], isAwaited: IsAwaited) {
     this.all = attached.toSorted((a, b) => compareText(a.object.name, b.object.name))
-    for (const node of nodes) this.#addNode(node)
+    for (const node of nodes) this.#addNode(node, isAwaited)
     for (const each of this.all) {
       const here: OnNode = this.#byNode.get(each.object.node) ?? { all: [], byVolume: new Grouped() }
       this.#byNode.set(each.object.node, here)
@@ -51,11 +53,13 @@ export class ActualAttachments {
     }
   }
 
-  #addNode({ name, volumesAttached = [], volumesInUse = [] }: ClusterNode): void {
+  #addNode({ name, volumesAttached = [], volumesInUse = [] }: ClusterNode, isAwaited: IsAwaited): void {
     const [confirmed, inUse] = [new Set(volumesAttached), new Set(volumesInUse)]
     this.#confirmedOn.set(name, union(this.#confirmedOn.get(name), confirmed))
     this.#inUseOn.set(name, union(this.#inUseOn.get(name), inUse))
-    for (const volume of confirmed.union(inUse)) this.#reporting.add(volume, name)
+    for (const volume of inUse) if (isAwaited(name, volume)) this.#awaited.add(`${name} ${volume}`)
+    for (const volume of confirmed.union(inUse))
+      if (confirmed.has(volume) || !this.#awaited.has(`${name} ${volume}`)) this.#reporting.add(volume, name)
   }
 
   onNode(node: string): readonly Attached[] {
@@ -93,12 +97,14 @@ export class ActualAttachments {
     return this.#confirmedOn.get(node) ?? NOTHING
   }
 
-  /** Nodes whose volumesInUse lists the volume. */
+  /** Nodes whose volumesInUse lists the volume, and that do not only wait for it. */
   nodesUsing(uniqueName: string): readonly string[] {
-    return this.#reporting.of(uniqueName).filter((node) => this.isInUse(node, uniqueName))
+    return this.#reporting
+      .of(uniqueName)
+      .filter((node) => this.isInUse(node, uniqueName) && !this.#awaited.has(`${node} ${uniqueName}`))
   }
 
-  /** Every node that has the volume or may: attached in whatever state, confirmed, or in use. Sorted. */
+  /** Every node that has the volume or may: attached in whatever state, confirmed, or in use by more than a pod that waits. Sorted. */
   nodesWith(uniqueName: string): readonly string[] {
     const known = this.#nodesWith.get(uniqueName)
     if (known !== undefined) return known
@@ -111,6 +117,12 @@ export class ActualAttachments {
     return sorted
   }
 }
+
+/**
+ * R330: a kubelet lists a volume in volumesInUse as soon as a pod of its node wants the volume, before it is attached. Until such a pod
+ * has started, the list shows nothing more than the wish.
+ */
+type IsAwaited = (node: string, uniqueName: string) => boolean
 
 /** A volume may be attached to every node: nothing looks through all of its attachments for one node. */
 interface OnNode {
@@ -133,7 +145,10 @@ export function actualAttachments(
 ): ActualAttachments {
   const names = new NamesOnNodes(objects, desired)
   const attached = state.attachments.map((object) => identify(object, objects, known, names))
-  return new ActualAttachments(state.nodes, attached)
+  return new ActualAttachments(state.nodes, attached, (node, uniqueName) => {
+    const want = desired.on(node, uniqueName)
+    return want !== undefined && [...want.pods, ...want.others.map(({ pod }) => pod)].every(({ started }) => !started)
+  })
 }
 
 function identify(

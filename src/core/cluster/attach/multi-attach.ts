@@ -25,11 +25,12 @@ export function reportMultiAttach(context: ClusterContext, findings: ClusterFind
   }
 }
 
-/** A node that pods want the volume on, and whether it has the volume. */
+/** A node that pods want the volume on, and whether it has the volume: by an attachment, or by its own word. */
 interface Party {
   readonly node: string
   readonly pods: readonly ClusterPod[]
   readonly has: boolean
+  readonly isAttached: boolean
   readonly since?: string | undefined
 }
 
@@ -46,8 +47,14 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
     nodes: parties.map(({ node }) => node).slice(0, MOST_NAMED),
     pods: parties.flatMap(({ pods }) => pods.map(podRef)).slice(0, MOST_NAMED),
   }
-  if (waiting.length === 0) return
+  // Two attachments are a problem of their own (AttachedTwice).
+  if (parties.every(({ isAttached }) => isAttached)) return
   const modes = first.volume.accessModes.length === 0 ? '' : ` (${first.volume.accessModes.join(', ')})`
+  if (waiting.length === 0) {
+    const both = shaped`volume ${volumeLabel(volume)} may be on one node only${modes}, and ${holders.length} nodes have it: ${partiesText(holders)}`
+    findings.problem('error', 'MultiAttach', both, about, FIND_OUT)
+    return
+  }
   const text =
     holders.length === 0
       ? shaped`volume ${volumeLabel(volume)} may be on one node only${modes}, and is wanted on ${waiting.length} nodes: ${partiesText(waiting)}; none of these nodes has the volume`
@@ -57,19 +64,21 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
 
 function partyOf({ actual }: ClusterContext, { node, pods, others, volume }: Want): Party {
   const attached = actual.on(node, volume.uniqueName)
-  const has = attached.length > 0 || actual.isInUse(node, volume.uniqueName)
+  const isAttached = attached.length > 0
   return {
     node,
-    has,
+    has: isAttached || actual.nodesUsing(volume.uniqueName).includes(node),
+    isAttached,
     pods: [...new Set([...pods, ...others.map(({ pod }) => pod)])],
     since: attached[0]?.object.createdAt,
   }
 }
 
 function partiesText(parties: readonly Party[]): string {
-  const texts = parties.map(({ node, pods, has, since }) => {
+  const texts = parties.map(({ node, pods, has, isAttached, since }) => {
     const names = firstFew(pods.map(podText), MOST_PODS).join(' and ')
-    const state = has ? ` has the volume${since === undefined ? '' : ` since ${since}`}` : ''
+    const attached = ` has the volume${since === undefined ? '' : ` since ${since}`}`
+    const state = isAttached ? attached : has ? ' reports the volume in use' : ''
     return `node ${node}${state} (${pods.length === 1 ? 'pod' : 'pods'} ${names})`
   })
   return firstFew(texts, MOST_NODES).join(', ')
@@ -87,6 +96,10 @@ function podText(pod: ClusterPod): string {
       : `being deleted since ${pod.deletedAt}`
   return `${namespacedName(pod)}, ${state}`
 }
+
+/** Before anything else: on several nodes at once the volume may already be damaged. */
+export const FIND_OUT =
+  'Before anything else, find out where the volume is mounted (kubectl volctl on NODE status); then end its pods on the other nodes.'
 
 /** Who has to move. */
 function hintFor(context: ClusterContext, holders: readonly Party[], waiting: readonly Party[]): string {

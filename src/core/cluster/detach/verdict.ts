@@ -21,6 +21,9 @@ export interface Decision {
   readonly controllerWould?: string | undefined
 }
 
+/** R735: the clock of the controller starts when it first sees a volume unwanted, and not when the node falls silent. */
+export const LATEST = 'at the latest six minutes after it first saw that no pod wants the volume there'
+
 export function waitFor(
   code: ClusterWait['code'],
   rule: string,

@@ -50,7 +50,7 @@ function byPods(context: ClusterContext, on: VolumeOnNode): ClusterDecision | un
     const isThere = attached.length > 0 || context.actual.isConfirmed(want.node, uniqueName)
     if (isThere)
       return { why: `the volume stays attached: ${who} ${hasOrHave(want.pods)} it in the spec`, rule: 'R706' }
-    if (context.actual.nodesWith(uniqueName).length > 0 && want.volume.exclusive)
+    if (context.actual.nodesWith(uniqueName).some((each) => each !== want.node) && want.volume.exclusive)
       return { why: `${who} ${wantOrWants(want.pods)} the volume, and another node still has it`, rule: 'R742' }
     return { why: `${who} ${wantOrWants(want.pods)} the volume, and which node has it is not known`, rule: 'R714' }
   }

@@ -6,6 +6,7 @@ import { defined } from '../../lang/defined.ts'
 import type { ClusterAbout } from '../../plan/cluster-plan.ts'
 import type { Severity } from '../../plan/plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
+import { FIND_OUT } from '../attach/multi-attach.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import { isDriverGone } from '../context/drivers.ts'
@@ -13,6 +14,7 @@ import type { ClusterFindings } from '../context/findings.ts'
 import { describeAttachment, kubectl, orName } from '../context/kubectl.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
+import { LATEST } from '../detach/verdict.ts'
 import { hasCaret } from '../detach/whose-work.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
@@ -82,7 +84,7 @@ function withoutNode(context: ClusterContext, { object: { name, node } }: Attach
     code: 'AttachmentWithoutNode',
     text: shaped`VolumeAttachment ${name} names node ${node}, which does not exist`,
     hint: isControllerAlive(context)
-      ? `The controller detaches the volume six minutes after the node went. If the attachment stays: ${order}`
+      ? `The controller detaches the volume, ${LATEST}. If the attachment stays: ${order}`
       : `Nobody detaches the volume: ${order}`,
   }
 }
@@ -151,7 +153,7 @@ function reportTwice({ known, actual }: ClusterContext, findings: ClusterFinding
       'AttachedTwice',
       shaped`volume ${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodesText(nodes)}`,
       { volume: ref, nodes, ...defined({ claim: ref.claim, driver: ref.driver }) },
-      'Before anything else, find out where the volume is mounted (kubectl volctl on NODE status); then end its pods on the other nodes.',
+      FIND_OUT,
     )
   }
 }
