@@ -277,6 +277,22 @@ describe('while the controller lives', () => {
     expect(waiting).toMatchObject([{ code: 'ControllerActs', kind: 'DetachVolume' }])
   })
 
+  it.each<{ name: string; on: Partial<ClusterNode>; when: string }>([
+    { name: 'in use', on: IN_USE, when: 'once the node no longer reports the volume in use' },
+    {
+      name: 'on a node that is silent for long (R735)',
+      on: { ...silentNode('a', 30), ...IN_USE },
+      when: 'at the latest six minutes after it first saw that no pod wants the volume there',
+    },
+    {
+      name: 'on a node that is tainted out-of-service (R731)',
+      on: { ...silentNode('a', 1), ...IN_USE, outOfService: true },
+      when: 'in use or not, because the node is tainted out-of-service',
+    },
+  ])('says when it detaches a volume $name', ({ on, when }) => {
+    expect(planOf(unwanted(on, lives)).waiting[0]?.message).toContain(when)
+  })
+
   /** Of a volume that is not in use; each of these the controller never detaches. */
   const never: { name: string; state: Partial<ClusterState>; reason: string }[] = [
     { name: 'T107: without its PersistentVolume', state: { volumes: [], claims: [] }, reason: 'VolumeDeleted' },

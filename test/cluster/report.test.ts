@@ -245,6 +245,12 @@ describe('findings', () => {
     expect(found?.shape).not.toContain('default/p')
   })
 
+  it('a node that is tainted out-of-service is not to be tainted again', () => {
+    const nodes = [silentNode('a', 9, { volumesInUse: [X], outOfService: true })]
+    const found = plan({ ...bound('x'), nodes }).problems.find(({ code }) => code === 'InUseWithoutPod')
+    expect(found?.hint).toBe('The node is tainted out-of-service: what it reports holds no detach.')
+  })
+
   it('clocks that differ by less than a minute, and silent kubelets beside one that is heard, are no clocks apart', () => {
     const nodes = [
       node('a', { leaseRenewTime: ago(0.5), leaseWrittenAt: ago(0) }),

@@ -17,7 +17,7 @@ import type { ClusterNode } from '../model/cluster-state.ts'
 import { beingDeleted, stepsOf } from './being-deleted.ts'
 import { fromMissingNode } from './from-missing-node.ts'
 import { fromNode, inUseHint } from './from-node.ts'
-import { type Verdict, waitFor } from './verdict.ts'
+import { LATEST, type Verdict, waitFor } from './verdict.ts'
 import { neverDetached } from './whose-work.ts'
 
 /** Without these whole, nobody can say that no pod wants a volume, or that no node uses it (S2, S3). */
@@ -89,10 +89,11 @@ function leftToController(context: ClusterContext, attached: Attached, node: Clu
   const isInUse = uniqueName !== undefined && context.actual.isInUse(object.node, uniqueName)
   const first = `the attach/detach controller detaches the volume from node ${object.node}`
   if (!isInUse) return waitFor('ControllerActs', 'R731', first, controllerHint(object.name))
-  const then =
-    node.ready === 'True'
-      ? 'once the node no longer reports the volume in use'
-      : 'at the latest six minutes after the node became not ready'
+  if (node.outOfService) {
+    const now = `${first}, in use or not, because the node is tainted out-of-service`
+    return waitFor('ControllerActs', 'R731', now, controllerHint(object.name))
+  }
+  const then = node.ready === 'True' ? 'once the node no longer reports the volume in use' : LATEST
   return waitFor('ControllerActs', 'R731', `${first} ${then}`, inUseHint(context, node))
 }
 

@@ -5,7 +5,7 @@ import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import { orName } from '../context/kubectl.ts'
 import { endings, isGivenAsGone, isMachineSilent, lastHeard } from './node-state.ts'
-import { BECAUSE, machineIsOff, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
+import { BECAUSE, LATEST, machineIsOff, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
 
 /**
  * R734: for the controller the volume of a deleted Node is safe to detach. Its machine may still write: a person says that it does
@@ -19,7 +19,7 @@ export function fromMissingNode(context: ClusterContext, attached: Attached, nev
     return waitFor(
       'ControllerActs',
       'R734',
-      `node ${node} does not exist; the attach/detach controller detaches the volume six minutes after the node went`,
+      `node ${node} does not exist; the attach/detach controller detaches the volume ${LATEST}`,
       `If the attachment stays: make sure that the machine is off; then: volctl plan --cluster --node-gone ${orName(node)}`,
     )
   }

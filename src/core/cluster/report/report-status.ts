@@ -82,7 +82,9 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
     { nodes: [node.name], volume },
     isReady
       ? `The kubelet unmounts within a minute or two. If the volume stays in use, see what keeps it there: ${volctlOn(node.name, 'plan')}`
-      : `The node is not ready. Once its machine is off: ${taintOutOfService(node.name)}`,
+      : node.outOfService
+        ? 'The node is tainted out-of-service: what it reports holds no detach.'
+        : `The node is not ready. Once its machine is off: ${taintOutOfService(node.name)}`,
   )
 }
 
