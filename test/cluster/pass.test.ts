@@ -137,6 +137,15 @@ describe('--strip-finalizers', () => {
       state: { attachers: [{ name: 'csi/external-attacher-leader-disk-csi-example-com', renewTime: ago(0.1) }] },
     },
     {
+      name: 'its attacher renews its lease, and an old one of another namespace is left',
+      state: {
+        attachers: [
+          { name: 'csi/external-attacher-leader-disk-csi-example-com', renewTime: ago(0.1) },
+          { name: 'kube-system/external-attacher-leader-disk-csi-example-com', renewTime: ago(9000) },
+        ],
+      },
+    },
+    {
       name: 'not all drivers could be read',
       state: { lists: { ...cluster().lists, csidrivers: { state: 'failed', count: 0 } } },
     },

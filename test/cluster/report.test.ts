@@ -245,6 +245,20 @@ describe('findings', () => {
     expect(found?.shape).not.toContain('default/p')
   })
 
+  it.each<{ name: string; order: readonly number[] }>([
+    { name: 'before it', order: [0.1, 9000] },
+    { name: 'after it', order: [9000, 0.1] },
+  ])('an attacher that runs is not silent for an old lease that the list has $name', ({ order }) => {
+    const attachers = order.map((minutes, index) => ({
+      name: `ns-${index}/external-attacher-leader-disk-csi-example-com`,
+      renewTime: ago(minutes),
+    }))
+    const attachments = [attachment('x', 'a', { deletedAt: ago(9) })]
+    const codes = plan({ ...bound('x'), attachments, attachers }).problems.map(({ code }) => code)
+    expect(codes).toContain('AttachmentDeleting')
+    expect(codes).not.toContain('AttacherSilent')
+  })
+
   it('a node that is tainted out-of-service is not to be tainted again', () => {
     const nodes = [silentNode('a', 9, { volumesInUse: [X], outOfService: true })]
     const found = plan({ ...bound('x'), nodes }).problems.find(({ code }) => code === 'InUseWithoutPod')

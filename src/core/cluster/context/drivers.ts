@@ -27,10 +27,22 @@ export function attacherLease(context: ClusterContext, driver: string): LeaseEvi
   return leasesByName(context).get(leaseName(driver))
 }
 
-const leasesByName = onceFor(
-  ({ state }: ClusterContext): ReadonlyMap<string, LeaseEvidence> =>
-    new Map(state.attachers.map((lease) => [lastPart(lease.name), lease])),
-)
+/** A driver that was installed anew in another namespace leaves its old lease behind: of several the one that was heard last counts. */
+const leasesByName = onceFor(({ state }: ClusterContext): ReadonlyMap<string, LeaseEvidence> => {
+  const byName = new Map<string, LeaseEvidence>()
+  for (const lease of state.attachers) {
+    const name = lastPart(lease.name)
+    const before = byName.get(name)
+    if (before === undefined || isHeardAfter(lease, before)) byName.set(name, lease)
+  }
+  return byName
+})
+
+/** A time that is not known was just now (S28). */
+function isHeardAfter(lease: LeaseEvidence, before: LeaseEvidence): boolean {
+  const [now, then] = [lease, before].map((each) => timeOf(heardAt(each)) ?? Number.POSITIVE_INFINITY)
+  return (now ?? 0) > (then ?? 0)
+}
 
 /** Of namespace/name the name. */
 export function lastPart(name: string): string {
