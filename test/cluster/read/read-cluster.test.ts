@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readCluster } from '../../../src/core/cluster/read/read-cluster.ts'
 import { attachmentName } from '../../../src/core/names/volume-names.ts'
 import { connect, failureOf } from '../../api/connect.ts'
@@ -110,6 +110,16 @@ async function read(user = 'admin') {
   } finally {
     client.close()
   }
+}
+
+/** Reads, and does something while the list of pods is on its way. */
+async function readWhile(change: () => Promise<void>) {
+  await server.setFaults({ path: '/api/v1/pods?', times: 1, action: { type: 'hold' } })
+  const reading = read()
+  await vi.waitFor(async () => expect(await server.held()).toBe(1), 20_000)
+  await change()
+  await server.setFaults()
+  return await reading
 }
 
 describe('a cluster', () => {
@@ -226,6 +236,41 @@ describe('a cluster', () => {
     expect(last('/apis/storage.k8s.io/v1/volumeattachments')).toBeLessThan(first('/api/v1/pods'))
     expect(last('/api/v1/nodes')).toBeLessThan(first('/api/v1/pods'))
     expect(last('/api/v1/pods')).toBeLessThan(first('/api/v1/persistentvolumeclaims'))
+  })
+
+  describe('an attachment whose PersistentVolume is not in the list', () => {
+    const of = (name: string) => ({
+      kind: 'VolumeAttachment',
+      metadata: { name: `csi-${name}`, uid: `va-${name}` },
+      spec: { attacher: DRIVER, nodeName: 'node-1', source: { persistentVolumeName: `pv-${name}` } },
+      status: { attached: true },
+    })
+    const namesOf = ({ attachments }: Awaited<ReturnType<typeof read>>) => attachments.map(({ uid }) => uid).toSorted()
+
+    afterEach(async () => {
+      for (const name of ['csi-passing', 'csi-left']) await server.remove('VolumeAttachment', name).catch(() => {})
+    })
+
+    it('is left out if it went with the volume while the pods were read, and stays if not', async () => {
+      await server.put(of('passing'), of('left'))
+      const state = await readWhile(async () => await server.remove('VolumeAttachment', 'csi-passing'))
+      expect(namesOf(state)).toEqual(['va-1', 'va-left'])
+    })
+
+    it('is left out if another has its name by then', async () => {
+      await server.put(of('passing'))
+      const state = await readWhile(async () => {
+        await server.remove('VolumeAttachment', 'csi-passing')
+        await server.put({ ...of('passing'), metadata: { name: 'csi-passing', uid: 'va-again' } })
+      })
+      expect(namesOf(state)).toEqual(['va-1'])
+    })
+
+    it('stays where the second look is refused', async () => {
+      await server.put(of('passing'))
+      await server.setFaults({ path: 'fieldSelector=metadata.name', action: { type: 'status', status: 403 } })
+      expect(namesOf(await read())).toEqual(['va-1', 'va-passing'])
+    })
   })
 
   it('begins a list that expires half-way again, without one object twice', async () => {

@@ -37,10 +37,12 @@ import {
 import type { ApiReadError, ApiSnapshot } from '../../model/snapshot.ts'
 import type { SpecContext } from '../../plugins/plugin.ts'
 import type {
+  ClusterAttachment,
   ClusterNode,
   ClusterResource,
   ClusterRights,
   ClusterState,
+  ClusterVolume,
   ControllerEvidence,
   LeaseEvidence,
   ListSight,
@@ -71,6 +73,8 @@ export interface ReadClusterOptions {
 
 /** Above what the largest clusters need (N65): 150,000 pods of 15 KB each are 2.3 GB. */
 const LIMITS: WalkLimits = { listBytes: 8 * 1024 * 1024 * 1024, listPages: 20_000, listMs: 1_800_000 }
+/** More attachments without their volume are no accident of the moment. */
+const MOST_ASKED_AGAIN = 100
 /** Records of one kind. */
 const MOST_OBJECTS = 2_000_000
 
@@ -132,6 +136,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
       (each: ReceivedVolume) => volumeRecord(each, context, texts),
     ),
   ] as const)
+  const attached = await reader.stillThere(attachments, volumes)
   const controller = await atEnd(client, controllerLease, signal)
   clock.note()
   return {
@@ -152,7 +157,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
     podCount: pods.sight.count,
     claims: claims.records,
     volumes: volumes.records,
-    attachments: attachments.records,
+    attachments: attached,
     drivers: drivers.records.map(driverRecord),
     attachers: leases.attachers,
     ...lostNodes(nodes, leases.nodes),
@@ -251,6 +256,31 @@ class ClusterReader {
       this.note(error, resource)
       return { records: [], sight: { state: 'failed', count: 0 } }
     }
+  }
+
+  /**
+   * While the pods of a large cluster are read, a volume may be detached and deleted: its attachment, which was read before, would look
+   * like one that nobody takes away. So those without their volume are asked for once more, each by a list, for which no other right is
+   * needed. Without an answer they stay.
+   */
+  async stillThere(
+    attachments: Read<ClusterAttachment>,
+    volumes: Read<ClusterVolume>,
+  ): Promise<readonly ClusterAttachment[]> {
+    if (volumes.sight.state !== 'whole') return attachments.records
+    const known = new Set(volumes.records.map(({ name }) => name))
+    const doubtful = attachments.records.filter(
+      ({ persistentVolume = '' }) => persistentVolume !== '' && !known.has(persistentVolume),
+    )
+    const { client, signal } = this.#options
+    const asked = doubtful.slice(0, MOST_ASKED_AGAIN).map(async (attachment) => {
+      const query = { fieldSelector: `metadata.name=${attachment.name}` }
+      const found = await unlessRefused(client.list<ApiObject>(listPath(ATTACHMENTS), { query, signal }))
+      const isGone = found !== undefined && !found.items.some(({ metadata }) => metadata.uid === attachment.uid)
+      return isGone ? [attachment] : []
+    })
+    const gone = new Set((await this.together(asked)).flat())
+    return gone.size === 0 ? attachments.records : attachments.records.filter((each) => !gone.has(each))
   }
 
   /** Keeps a failure of the server's; any other error (an interrupt, a bug) is thrown. */
