@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -104,6 +105,25 @@ describe('linesBeside', () => {
     const first = (path: string) => linesBeside(path)[Symbol.asyncIterator]().next()
     await expect(first(join(directory, 'missing'))).rejects.toMatchObject({ code: 'ENOENT' })
     await expect(first(directory)).rejects.toMatchObject({ code: 'EISDIR' })
+  })
+
+  it('has no thread where address space is limited: a second heap would need more than there may be', () => {
+    const script = `
+      import { readdirSync } from 'node:fs'
+      import { ReadingThread } from '${new URL('../../src/core/trust/reading-thread.ts', import.meta.url)}'
+      const threads = () => readdirSync('/proc/self/task').length
+      const before = threads()
+      const thread = new ReadingThread()
+      while (!thread.hasStarted() && threads() > before) await new Promise((resolve) => setImmediate(resolve))
+      console.log(thread.hasStarted())
+      process.exit()`
+    const started = (shell: string): string =>
+      execFileSync('sh', ['-c', `${shell}exec "$0" "$@"`, process.execPath, '--input-type=module', '-e', script], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+    expect(started('')).toBe('true\n')
+    expect(started('ulimit -v 3000000; ')).toBe('false\n')
   })
 
   it('says what the thread is told', async () => {

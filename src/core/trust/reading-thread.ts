@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { kernelTextIfAny } from './kernel.ts'
 import { PIECE } from './whole-lines.ts'
 
 /** Pieces that the thread may be ahead. */
@@ -27,6 +28,11 @@ for (let number = 0; length === size; number++) {
 }
 `
 
+/** With less address space than the heap of a second thread reserves, V8 ends the whole process (ulimit -v, LimitAS=). */
+function isSpaceLimited(): boolean {
+  return !/^Max address space +unlimited /m.test(kernelTextIfAny('/proc/self/limits') ?? '')
+}
+
 /** A thread that reads one file, from where it has been read to. It takes 40 ms to start, and 9 MB. */
 export class ReadingThread implements AsyncDisposable {
   readonly #state = new Int32Array(new SharedArrayBuffer(CELLS * Int32Array.BYTES_PER_ELEMENT))
@@ -39,6 +45,7 @@ export class ReadingThread implements AsyncDisposable {
 
   /** Starts it. Where no thread can be had, `hasStarted` never becomes true. */
   constructor() {
+    if (isSpaceLimited()) return
     const workerData = { state: this.#state, memory: this.#memory, slots: SLOTS, size: PIECE }
     try {
       // Nothing of this process's environment or options is for it.
