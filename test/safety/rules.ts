@@ -408,6 +408,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('cli/may-apply', 'S33: what is only passed over refuses no apply; what the kubelet may obey does'),
     ...shown('trust/files', '$name', 'never opens a FIFO, a device or a directory'),
     ...shown('trust/gates', 'no file outside of them $what'),
+    ...trust('users-mount', 'S33: is not trusted, whatever its type and source are called'),
     ...trust('strace', 'each has an absolute path'),
     ...trust(
       'kubeconfig-owner',

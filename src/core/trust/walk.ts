@@ -163,6 +163,9 @@ function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.')
 }
 
+/** The user chooses type and source, of which the kernel escapes blanks, tabs and newlines, but no other white space. */
+const USERS_FUSE = / - fuse[^ ]* .*\buser_id=[1-9]/s
+
 /**
  * Is a FUSE file system of another user at a descriptor? By mount ids and the mount table, not by stat: the file system may
  * hang, and reports whatever its owner wants. The table is long on a node, and read only where a mount begins.
@@ -174,7 +177,7 @@ function isUsersMount(above: number, fd: number, path: string): boolean {
   const own = lines.filter((line) => line.startsWith(`${to} `))
   // In another process's mount namespace, its mounts have no line here.
   const mounts = own.length > 0 ? own : lines.filter((line) => line.split(' ')[4] === escaped(path))
-  return mounts.some((line) => / - fuse\S* .*\buser_id=[1-9]/.test(line))
+  return mounts.some((line) => USERS_FUSE.test(line))
 }
 
 /** As a path stands in the mount table. */
