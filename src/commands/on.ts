@@ -114,7 +114,7 @@ export default class On extends VolctlCommand {
     this.#command = command
     const { node } = args
     if (node === undefined) {
-      const hint = 'As in: volctl on node7 plan. The nodes: kubectl get nodes'
+      const hint = `As in: ${programName()} on node7 plan. The nodes: kubectl get nodes`
       throw new VolctlError('Usage', 'NODE is missing', { hint })
     }
     const there = await commandThere(this.config, command, words)

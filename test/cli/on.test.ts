@@ -233,6 +233,15 @@ describe('called as kubectl volctl', () => {
     expect((await called('plan', '--oprhans')).stderr).toContain('See kubectl volctl plan --help')
   })
 
+  // krew installs no program of the name volctl.
+  it.each([
+    { args: ['--oprhans'], says: 'See kubectl volctl --help' },
+    { args: ['on'], says: 'As in: kubectl volctl on node7 plan' },
+    { args: ['on', 'node7'], says: ': kubectl volctl on NODE plan' },
+  ])('so does the hint of a command line that is not whole: $args', async ({ args, says }) => {
+    expect((await called(...args)).stderr).toContain(says)
+  })
+
   it('what acts on the node of a snapshot is run through a Pod', async () => {
     const { stdout } = await called('plan', '--snapshot', CAPTURE)
     expect(stdout).toMatch(/Next: kubectl volctl (on \S+ apply|explain|plan)/)

@@ -8,6 +8,7 @@ afterEach(() => void as('volctl'))
 
 it.each([
   { text: 'To remove it: volctl apply --orphans', becomes: 'To remove it: kubectl volctl apply --orphans' },
+  { text: 'See volctl --help', becomes: 'See kubectl volctl --help' },
   { text: '(volctl plan)', becomes: '(kubectl volctl plan)' },
   { text: 'volctl leaves it, as volctl plans nothing', becomes: 'volctl leaves it, as volctl plans nothing' },
   { text: 'sleep 120; volctl apply', becomes: 'sleep 120; volctl apply' },
@@ -23,6 +24,7 @@ it.each([
 describe('in a Pod', () => {
   it('a hint is what the person types on the workstation, once', () => {
     as('volctl on --context prod node7')
+    expect(asCalled('See volctl --help')).toBe('See volctl --help')
     const text = asCalled('See volctl explain x')
     expect(text).toBe('See volctl on --context prod node7 explain x')
     expect(asCalled(text)).toBe(text)

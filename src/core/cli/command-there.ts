@@ -7,6 +7,7 @@ import { nearNames } from '../lang/near-names.ts'
 import type { SavedPlan } from '../plan-file/plan-shape.ts'
 import { readPlanFile, readPlanInput } from '../plan-file/read-plan-file.ts'
 import { NODE_COMMANDS, type NodeCommand, requireForNode, type Token } from '../through-pod/node-command.ts'
+import { programName } from '../trust/called-as.ts'
 import { callerPath } from '../trust/caller.ts'
 import { requireNoPlanFlags } from './plan-file.ts'
 import { planFlags } from './plan-flags.ts'
@@ -52,7 +53,7 @@ export async function commandThere(
 
 function knownCommand(command: string | undefined): NodeCommand {
   if (command === undefined)
-    throw usage('COMMAND is missing', `One of ${NODE_COMMANDS.join(', ')}: volctl on NODE plan`)
+    throw usage('COMMAND is missing', `One of ${NODE_COMMANDS.join(', ')}: ${programName()} on NODE plan`)
   const known = NODE_COMMANDS.find((each) => each === command)
   if (known !== undefined) return known
   const [near] = nearNames(command, NODE_COMMANDS, 1)

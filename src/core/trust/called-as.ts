@@ -73,7 +73,9 @@ function patternFor(name: string): RegExp | undefined {
   if (name === PLAIN) return undefined
   // Not after a pause for the kubelet, which starts no Pod then.
   const before = '(?<!(?:[\\w/.-]|kubectl\\s{1,80}|; )volctl)'
-  return new RegExp(`volctl${before}(?= (?:${known.join('|')})\\b)`, 'g')
+  // The help of all commands is nothing to be run on another node.
+  const after = name === PLUGIN ? [...known, '--help'] : known
+  return new RegExp(`volctl${before}(?= (?:${after.join('|')})\\b)`, 'g')
 }
 
 /** Draws something that belongs to another call of volctl: a plan of another node. */
