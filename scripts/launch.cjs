@@ -1,9 +1,8 @@
 // Copied to dist/: loads the bundle, with a code cache if that may be trusted. An old Node.js must be able to parse the lines
 // before the version check, which says that it is too old.
 if (Number(process.versions.node.split('.')[0]) < 22) {
-  console.error(`volctl: needs Node.js 22 or newer, this is ${process.versions.node}.`)
-  console.error('        Install volctl with its optional dependencies: they bring a Node.js of their own.')
-  process.exit(1)
+  const why = `needs Node.js 22 or newer, this is ${process.versions.node}.`
+  end(why, 'Install volctl with its optional dependencies: they bring a Node.js of their own.')
 }
 
 const { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, statSync } = require('node:fs')
@@ -74,9 +73,18 @@ function orEnd(look) {
     return look()
   } catch (error) {
     const advice = 'Install volctl where only root may write, such as /opt.'
-    console.error(`volctl: not run as root: ${error.message}. ${advice}`)
-    process.exit(1)
+    return end(`not run as root: ${error.message}. ${advice}`)
   }
+}
+
+function end(why, next) {
+  console.error(`volctl: ${why}`)
+  if (next !== undefined) console.error(`        ${next}`)
+  const asked = process.argv.slice(2).find((word) => !word.startsWith('--internal-'))
+  if (asked !== 'check') process.exit(1)
+  // Monitors read it: 1 would say that something is wrong with the node.
+  console.log('unknown: volctl cannot start')
+  process.exit(2)
 }
 
 /** The uid of the person who called through sudo(8), who is root already. */

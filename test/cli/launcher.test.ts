@@ -345,6 +345,7 @@ describe.skipIf(noRoot !== undefined)(`S33: what root does not run${unless(noRoo
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' })
     expect(stderr).toMatch(/^volctl: not run as root: .+\. Install volctl where only root may write, such as \/opt\.$/)
     expect(stderr).toContain(`${path} is not safe, ${why}.`)
+    expect(await run([...command, 'check'])).toMatchObject({ exitCode: 2, stdout: 'unknown: volctl cannot start' })
     said(await run(command, asNobody))
   })
 
@@ -442,6 +443,29 @@ describe('Node.js is found', () => {
       expect(none.stderr).toBe('volctl: Node.js 22 or newer is needed, and there is none on the PATH.')
     },
   )
+})
+
+describe('a Node.js that is too old', () => {
+  const place = (): Installed => {
+    const installed = install(join(makePlace(), 'volctl'))
+    const version = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })"
+    const preload = write(join(installed.root, 'older.cjs'), version)
+    write(installed.node, `#!/bin/sh\nexec '${process.execPath}' --require '${preload}' "$@"\n`, 0o755)
+    return installed
+  }
+  const stderr = expect.stringMatching(
+    /^volctl: needs Node\.js 22 or newer, this is 20\.20\.2\.\n {8}Install volctl with/,
+  )
+
+  it.each([
+    { args: ['plan'], exitCode: 1, stdout: '' },
+    { args: ['check'], exitCode: 2, stdout: 'unknown: volctl cannot start' },
+  ])('is named, and says nothing of the node: $args', async ({ args, ...says }) => {
+    const { bin } = place()
+    expect(await run([bin, ...args])).toEqual({ ...says, stderr })
+    symlinkSync('volctl', join(dirname(bin), 'kubectl-volctl'))
+    expect(await run([join(dirname(bin), 'kubectl-volctl'), ...args])).toEqual({ ...says, stderr })
+  })
 })
 
 describe('launch.cjs, started by hand', () => {
