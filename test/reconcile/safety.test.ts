@@ -195,6 +195,41 @@ it('S5: an existing pod keeps what it does not want any more', () => {
   expect(codes(made)).toContain('NotDesired')
 })
 
+describe('S5, S14: the PersistentVolume of a mounted volume was created again', () => {
+  const claim = { name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
+  /** Grown as well, so that the driver might be asked to expand the new one at the old one's target. */
+  const renewed = (): NodeBuilder => {
+    const built = node()
+      .persistentVolume('pv-1', { handle: 'new' })
+      .livingPod(uid(2), 'app', [claim])
+      .published(uid(2), 'pv-1', '7:1', { handle: 'old' })
+      .staged('old', '7:1')
+    built.volumes[0] = {
+      metadata: { name: 'pv-1', uid: 'pv-uid-new' },
+      spec: { ...built.volumes[0]?.spec, capacity: { storage: '2Gi' } },
+    }
+    return built
+  }
+  it('the pod keeps what it has, and the difference is said', () => {
+    const made = plan(renewed(), { expand: true })
+    expect(made.operations).toEqual([])
+    expect(made.problems.filter(({ about }) => about.pod === uid(2))).toMatchObject([
+      { severity: 'warning', code: 'OtherVolume', message: expect.stringContaining(`${DRIVER}^old mounted as pv-1`) },
+      {
+        severity: 'error',
+        code: 'MountedButNotAttached',
+        message: expect.stringContaining(`${DRIVER}^old is mounted`),
+      },
+    ])
+  })
+  it('nor is its record overwritten for a driver that is to publish again', () => {
+    const built = renewed()
+    const spec = { attachRequired: true, requiresRepublish: true }
+    built.overrideApi = { csiDrivers: [{ metadata: { name: DRIVER, uid: 'driver' }, spec }] }
+    expect(plan(built, { remount: true, pods: [uid(2)] }).operations).toEqual([])
+  })
+})
+
 describe('S9 witnesses', () => {
   it.each([
     ['a running container', 'SANDBOX_NOTREADY', 'CONTAINER_RUNNING'],

@@ -114,10 +114,10 @@ export const DRIVER_CODES = {
     next: 'Start the kubelet: it mounts the volume.',
   },
   OtherVolume: {
-    in: ['blocked'],
+    in: ['blocked', 'problem'],
     means: 'the state file in the place of this volume names another volume',
     next: 'Take the other volume down first: end the pods that use it, plan again, and apply.',
-    rules: ['S17'],
+    rules: ['S5', 'S17'],
   },
   IdentityUnconfirmed: {
     in: ['blocked'],

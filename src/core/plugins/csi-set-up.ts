@@ -16,6 +16,7 @@ import { csiGlobalDir } from '../names/volume-names.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { csiMapFile, csiPublishStateFile, csiStagingDir, csiStagingPath, csiTarget, VOLUME_DATA } from './csi-paths.ts'
+import { otherOnRecord } from './csi-record.ts'
 import { mapSteps } from './map-steps.ts'
 import { ownershipOf } from './ownership.ts'
 import type { SetUp, SetUpContext } from './plugin.ts'
@@ -97,14 +98,14 @@ function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacl
   }
 }
 
-/** S14: a state file of another volume under this name is not overwritten: its PersistentVolume was deleted and created again. */
+/** S14: a state file of another volume under this name is not overwritten. */
 function otherVolumeObstacle({ inputs }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
-  const path = csiPublishStateFile(volume)
-  const data = readStateFile(inputs.tree.get(path))?.data
-  if (data === undefined || (data.driverName === volume.driver && data.volumeHandle === volume.handle)) return undefined
+  const other = otherOnRecord(inputs, volume)
+  if (other === undefined) return undefined
+  const { driverName, volumeHandle } = other.data
   return {
     code: 'OtherVolume',
-    message: `${inputs.absolute(path)} names ${data.driverName}^${data.volumeHandle}, but the pod wants ${volume.driver}^${volume.handle}`,
+    message: `${inputs.absolute(other.path)} names ${driverName}^${volumeHandle}, but the pod wants ${volume.driver}^${volume.handle}`,
     hint: 'The volume that the file names has to be unmounted first: delete the pods that want the other one, then plan again.',
   }
 }

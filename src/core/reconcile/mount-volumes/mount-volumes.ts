@@ -1,9 +1,12 @@
 /** Phase 2 of the pass: volumes that desired pods lack (R410, S22; O3, O21, O26, O31). */
 
+import type { VolumeData } from '../../actual/state-file.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
+import { podName } from '../../plan/pod-name.ts'
+import { otherOnRecord } from '../../plugins/csi-record.ts'
 import { notMounted } from '../../plugins/evidence.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
@@ -59,6 +62,11 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     reportDead(context, findings, volume, target, dead)
     return
   }
+  const other = evidence.state === 'mounted' ? otherOnRecord(inputs, volume) : undefined
+  if (other !== undefined) {
+    reportOther(context, findings, volume, target, other.data)
+    return
+  }
   if (evidence.state === 'mounted' && evidence.stateFileLost === undefined) {
     reportLabel(context, findings, volume)
     refreshVolume(context, findings, volume)
@@ -74,6 +82,26 @@ function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
     message: `PersistentVolume ${specName} has volumeMode Block, but ${plugin} does not support block volumes`,
     hint: 'Create the PersistentVolume and its claim again, with volumeMode Filesystem.',
   }
+}
+
+/**
+ * S5: the pod keeps what it has. Its driver is not asked to expand or republish a volume that is not the one at this target, and
+ * the record that names the one there stays (S14).
+ */
+function reportOther(
+  context: PlanContext,
+  findings: Findings,
+  { podUid, specName, driver, handle }: VolumeToMount,
+  target: string,
+  { driverName, volumeHandle }: VolumeData,
+): void {
+  findings.problem(
+    'warning',
+    'OtherVolume',
+    `pod ${podName(podRefOf(context, podUid))} has ${driverName}^${volumeHandle} mounted as ${specName}, but wants ${driver}^${handle}; volctl leaves the volume as long as the pod exists`,
+    { pod: podUid, volume: specName, path: context.inputs.absolute(target) },
+    `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`,
+  )
 }
 
 /** O21: the driver would report the volume as mounted; only a restart of the containers, or a remount, helps. */

@@ -11,6 +11,7 @@ import {
   unescapeQualifiedName,
   uniqueVolumeName,
 } from '../../names/volume-names.ts'
+import { otherOnRecord } from '../../plugins/csi-record.ts'
 import { flexVolume } from '../../plugins/flex-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { statusVolumes, statusVolumesAt } from '../../populator/status-volumes.ts'
@@ -65,7 +66,9 @@ export function attachableName({ inputs }: PlanContext, volume: VolumeToMount): 
   return global !== undefined && inputs.at(global).length > 0 ? uniqueVolumeName(plugin, specName) : undefined
 }
 
+/** Not if another volume is mounted in its place: the state file there names that one. */
 function isThere({ inputs }: PlanContext, volume: VolumeToMount): boolean {
+  if (otherOnRecord(inputs, volume) !== undefined) return false
   return pluginNamed(volume.plugin).evidence(inputs, volume).state === 'mounted'
 }
 
