@@ -316,6 +316,22 @@ describe('O16 to O18: sub-paths', () => {
       'rmdir',
     ])
   })
+  it.each([
+    { name: 'staged', built: node().staged('vol-1', '7:1') },
+    { name: 'not staged any more', built: node() },
+  ])('nor is anything needed of a CSI volume that left only empty directories, $name', ({ built }) => {
+    const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
+    const leaf = { dev: '7:1', root: '/sub', fsType: 'ext4' }
+    const [first, ...others] = plan(built.dir(`${dir}/mount`).mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, leaf), {
+      orphans: true,
+    }).operations
+    expect(first).toMatchObject({ kind: 'UnmountVolume', reason: 'LeakedSubPath', volume: { name: 'pv-1' } })
+    expect(first?.message).toContain('is not mounted and has no state file')
+    expect(first?.steps.map((step) => step.op)).toEqual(['umount', 'rmdir', 'rmdir', 'rmdir'])
+    expect([first, ...others].filter((each) => each?.blocked)).toEqual([])
+    expect(others.at(-1)).toMatchObject({ kind: 'RemoveOrphanPodDir' })
+    expect(others.at(-1)?.paths).toContain(`${ROOT}/${dir}`)
+  })
   it('hold their staged volume until they are gone', () => {
     const built = node()
       .staged('vol-1', '7:1')

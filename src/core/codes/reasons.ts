@@ -17,7 +17,8 @@ export const REASON_CODES = {
   },
   LeakedSubPath: {
     in: ['reason'],
-    means: 'sub-path mounts of a pod that is gone are left, and the directory of their volume does not exist any more',
+    means:
+      'sub-path mounts of a pod that is gone are left, and of their volume no directory, or one without mount and state file',
     next: 'Look at the plan; then: volctl apply',
     rules: ['S18'],
   },

@@ -16,17 +16,16 @@ import { identifyPodVolume, identityObstacle } from '../identity/csi-identity.ts
 import { type CsiIdentity, identityOf, uniqueNameOf } from '../identity/identified.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
-import { subPathWork } from '../tear-down/sub-path-steps.ts'
+import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
 import { type Parts, targetsOf, tearDown } from '../tear-down/tear-down.ts'
 import { reportKept } from './kept-files.ts'
+import { unmountLeakedSubPaths } from './unmount-leaked-sub-paths.ts'
 
 export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const work = subPathWork(context, volume.subPaths)
   const mounted = volume.layers.length > 0
-  if (volume.stateFile === undefined && !mounted && work.mounts.length === 0) {
-    const files = volume.content.filter(({ type }) => type !== 'dir')
-    for (const entry of files) reportStray(context, findings, volume, entry)
-    leaveEmpty(context, findings, volume)
+  if (volume.stateFile === undefined && !mounted) {
+    leaveUnrecorded(context, findings, pod, volume, work)
     return
   }
   const identified = identifyPodVolume(context, volume)
@@ -53,6 +52,24 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
       obstacle: () => dataObstacle(context, volume) ?? identityObstacle(identified) ?? callObstacle(call),
     }
   })
+}
+
+/** Neither mounted nor on record: there is nothing that a driver could undo, but sub-paths may still show the volume (O17). */
+function leaveUnrecorded(
+  context: PlanContext,
+  findings: Findings,
+  pod: PodClass,
+  volume: PodVolume,
+  { mounts }: SubPathWork,
+): void {
+  const files = volume.content.filter(({ type }) => type !== 'dir')
+  for (const entry of files) reportStray(context, findings, volume, entry)
+  if (volume.subPaths === undefined || mounts.length === 0) {
+    leaveEmpty(context, findings, volume)
+    return
+  }
+  const why = `its volume ${volume.name} is not mounted and has no state file`
+  unmountLeakedSubPaths(context, findings, pod, volume.subPaths, why)
 }
 
 function partsOf(

@@ -1,0 +1,47 @@
+/** Sub-path mounts of a volume of which nothing else is left: they are unmounted by the mount table (O17, O18, P142). */
+
+import type { SubPaths } from '../../actual/pod-volume.ts'
+import { defined } from '../../lang/defined.ts'
+import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import type { Findings } from '../../plan/draft.ts'
+import { type PlanContext, waitToSettle } from '../context/context.ts'
+import { podTimes } from '../context/pod-facts.ts'
+import { memoryBehind, memoryObstacle, UNCOUNTED } from '../obstacles/memory-data.ts'
+import type { PodClass } from '../pods/pod-classes.ts'
+import { subPathWork } from '../tear-down/sub-path-steps.ts'
+import { tearDown } from '../tear-down/tear-down.ts'
+
+/** @param why what is missing of the volume, with its name */
+export function unmountLeakedSubPaths(
+  context: PlanContext,
+  findings: Findings,
+  pod: PodClass,
+  subPaths: SubPaths,
+  why: string,
+): void {
+  const volumeName = subPaths.volumeName
+  const persistentVolume = context.objects.persistentVolume(volumeName)
+  const volume = {
+    name: volumeName,
+    plugin: persistentVolume?.spec.csi === undefined ? 'unknown' : CSI_PLUGIN,
+    mode: 'Filesystem' as const,
+    ...defined({ persistentVolume: persistentVolume && volumeName }),
+  }
+  const wait = waitToSettle(context, pod, () => podTimes(context, pod))
+  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume, wait }, () => {
+    const work = subPathWork(context, subPaths)
+    const left = work.steps.filter(({ op }) => op === 'umount').length
+    const memory = memoryBehind(context, pod.uid, subPaths)
+    return {
+      reason: 'LeakedSubPath',
+      rule: 'O17',
+      message: `${why}, but ${left} sub-path mount${left === 1 ? ' is' : 's are'} left`,
+      subPaths: work,
+      steps: work.steps,
+      mounts: [],
+      obstacle: () => (memory.length === 0 || context.options.orphans ? undefined : memoryObstacle(volumeName, memory)),
+      deletes: memory.length === 0 ? undefined : UNCOUNTED,
+      kubeletWould: 'leave the sub-paths mounted for ever, and fail to remove the pod directory every 2 s',
+    }
+  })
+}
