@@ -178,6 +178,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'a kubelet that comes stops it (S11)',
       'so does a lease that is renewed meanwhile, though no kubelet is seen here (S11)',
     ),
+    ...shown('e2e/kubelet-returns', 'S11: nothing is done on the answer, which is older than the kubelet'),
     ...shown(
       'privileged/safety/systemd',
       'S11: stopped a moment ago, or forgotten by systemd, the settle time holds',
@@ -340,6 +341,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('privileged/unmounting', 'S18, S26: touches nothing where a foreign mount has come'),
     ...shown('apply/operation/preconditions', 'the mounts that the plan was made on (S18, S26)'),
+    ...shown(
+      'apply/kubelet-returns',
+      'S26: while the other conditions are judged, and that takes long: its volume is not unstaged',
+    ),
   ],
   S27: [
     ...shown(

@@ -32,8 +32,21 @@ import { Schedule } from './schedule.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
+/** Operations that start within this time may share one answer about pods; an older one is asked for again. */
+export const WITNESS_AGE_MS = 1000
+
 /** These operations take a device away: the mount namespace of every thread is read before them (S21). */
 const TAKING_DEVICES = new Set<OperationKind>(['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume'])
+
+const RUNS_AGAIN = 'a kubelet runs again, or may start again, and the volumes of this node are its work'
+
+/** Who is listed and who lives, and whether a kubelet was in charge when that was known. */
+interface Answer {
+  readonly witness: Witness
+  /** Why the node's lease shows that a kubelet is alive. */
+  readonly renewed: string | undefined
+  readonly owned: boolean
+}
 
 export class ApplyRun {
   readonly outcomes = new Map<string, Outcome>()
@@ -44,7 +57,7 @@ export class ApplyRun {
   readonly #context: ApplyContext
   readonly #journal: Journal
   readonly #emit: (event: ApplyEvent) => void
-  readonly #witness: Shared<readonly [Witness, string | undefined]>
+  readonly #witness: Shared<Answer>
   readonly #users: SharedLook
   readonly #records: VolumeRecords
   readonly #begun = new Map<string, number>()
@@ -69,9 +82,12 @@ export class ApplyRun {
     this.schedule = new Schedule(operations, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
     this.#users = new SharedLook(plan, context, this.host)
-    this.#witness = new Shared(() =>
-      Promise.all([askWitness(context, this.timeoutMs), askLease(context, this.timeoutMs)]),
-    )
+    this.#witness = new Shared(async () => {
+      const asked = Promise.all([askWitness(context, this.timeoutMs), askLease(context, this.timeoutMs)])
+      const [witness, renewed] = await asked
+      // Last, since it asks this machine alone: the API server may have been slow, and a kubelet started meanwhile.
+      return { witness, renewed, owned: !plannedWithKubelet(plan) && ownsNode(await askKubelet(context)) }
+    })
   }
 
   /** Why no more operations are started, unless the reason is an interruption. */
@@ -93,10 +109,11 @@ export class ApplyRun {
     return new Surroundings(this.#context, this.host, this.#plan.rootDir, everyThread)
   }
 
-  /** @throws OperationRefused KubeletCameBack, if the node's lease shows that a kubelet is alive (S11) */
+  /** @throws OperationRefused KubeletCameBack, if a kubelet is there, or the node's lease shows that one is alive (S11) */
   async witness(maxAgeMs: number): Promise<Witness> {
-    const [witness, renewed] = await this.#witness.get(maxAgeMs)
+    const { witness, renewed, owned } = await this.#witness.get(maxAgeMs)
     if (renewed !== undefined && !plannedWithKubelet(this.#plan)) throw this.#stopForKubelet(renewed)
+    if (owned) throw this.#stopForKubelet(RUNS_AGAIN)
     return witness
   }
 
@@ -104,7 +121,19 @@ export class ApplyRun {
   async requireNoKubelet(): Promise<void> {
     if (this.#stop !== undefined) throw this.#stop
     if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
-    throw this.#stopForKubelet('a kubelet runs again, or may start again, and the volumes of this node are its work')
+    throw this.#stopForKubelet(RUNS_AGAIN)
+  }
+
+  /**
+   * Asked once the conditions of an operation have been judged. That may have taken long, because of a slow API server, a dead
+   * mount, a stopped terminal or a suspended process, and a kubelet may have started meanwhile (S11, S26).
+   *
+   * @param asked when kubelet and pods were asked for
+   * @returns the pods as they are now, if that is too long ago
+   * @throws OperationRefused KubeletCameBack
+   */
+  async askAgain(asked: number): Promise<Witness | undefined> {
+    return performance.now() - asked <= WITNESS_AGE_MS ? undefined : await this.witness(WITNESS_AGE_MS)
   }
 
   #stopForKubelet(why: string): VolctlError {

@@ -11,7 +11,7 @@ import { removeStep } from './mounts/remove.ts'
 import { requireGone, umountLayer } from './mounts/umount-step.ts'
 import { expectedIds, isExpected } from './operation/expected-mounts.ts'
 import type { StepContext } from './operation/step-context.ts'
-import { requireConditions } from './run-operation.ts'
+import { requireConditions, requireStillSo } from './run-operation.ts'
 import { type Member, type Umount, umountAll } from './umount-together.ts'
 
 export const BATCH_OPERATIONS = 5000
@@ -36,12 +36,23 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
     }
     members = going
   }
+  let asked = performance.now()
   const checked = await apply.survivesAll(operations, async () => {
     await apply.requireNoKubelet()
     return apply.witness(0)
   })
   if (checked === undefined) return
   await keep(({ operation, run }) => requireConditions(operation, run, checked))
+  const judged = members.map(({ operation }) => operation)
+  if (judged.length === 0) return apply.flushOutcomes()
+  const answer = await apply.survivesAll(judged, async () => ({ again: await apply.askAgain(asked) }))
+  if (answer === undefined) return
+  const { again } = answer
+  if (again !== undefined) {
+    asked = performance.now()
+    around.changed()
+    await keep(({ operation, run }) => requireStillSo(operation, run, again))
+  }
   const going = members.map(({ operation }) => operation)
   if (going.length === 0) return apply.flushOutcomes()
   const written = await apply.survivesAll(going, async () => apply.intend(going))
@@ -55,7 +66,7 @@ export async function runBatch(operations: readonly Operation[], apply: ApplyRun
     if (members.length === 0) break
     const umounts = new Map<Member, Umount[]>()
     await keep((member) => void umounts.set(member, nextUmounts(member)))
-    const unmounting = umountAll(umounts, apply)
+    const unmounting = umountAll(umounts, apply, asked)
     onUmount()
     await unmounting
     around.changed()

@@ -1,6 +1,6 @@
 /** One operation by itself: its conditions, the intent in the journal, the steps, the outcome. */
 import type { Operation, OperationKind } from '../plan/plan.ts'
-import type { ApplyRun } from './apply-run.ts'
+import { type ApplyRun, WITNESS_AGE_MS } from './apply-run.ts'
 import { requireNoUsers } from './conditions/require-content-unused.ts'
 import { requireSameFiles } from './conditions/require-files.ts'
 import { requireNetwork } from './conditions/require-network.ts'
@@ -24,19 +24,35 @@ import { runSteps } from './run-steps.ts'
 /** Kinds of operations for a pod that wants the volume. All others are for orphaned or finished pods, or for no pod. */
 const BRINGING_UP = new Set<OperationKind>(['MountVolume', 'MapVolume', 'RemountVolume', 'ExpandVolume'])
 
-/** Operations that start within this time may share one answer about pods. */
-const WITNESS_AGE_MS = 1000
-
 export async function runOperation(operation: Operation, apply: ApplyRun): Promise<void> {
   const run = apply.begin(operation)
   await apply.attempt(operation, async () => {
+    const asked = performance.now()
     await apply.requireNoKubelet()
     // A detach asks the API itself, in the same second (S21).
-    if (operation.kind !== 'DetachVolume') await requireConditions(operation, run, await apply.witness(WITNESS_AGE_MS))
+    if (operation.kind !== 'DetachVolume') {
+      await requireConditions(operation, run, await apply.witness(WITNESS_AGE_MS))
+      const again = await apply.askAgain(asked)
+      if (again !== undefined) {
+        run.around.changed()
+        await requireStillSo(operation, run, again)
+      }
+    }
     apply.intend([operation])
     const done = await runSteps(operation.steps, run, (step) => apply.sayStep(operation, step))
     return { ...done, message: done.waiting ?? [operation.message, ...done.stays].join('; ') }
   })
+}
+
+/**
+ * The conditions on pods and mounts, once more: judging the others took long (S26).
+ *
+ * @throws OperationRefused
+ */
+export async function requireStillSo(operation: Operation, run: StepContext, witness: Witness): Promise<void> {
+  if (BRINGING_UP.has(operation.kind)) run.bringUp.wanted = requireWanted(operation, witness, run.context)
+  else await requireUnused(operation, witness, run.context)
+  requireExpectedMounts(operation, run.around)
 }
 
 /** @throws OperationRefused */

@@ -28,8 +28,12 @@ export interface Umount {
   failure?: VolctlError
 }
 
-/** Two calls at a time. All mounts of a pod are in one lane, in order. */
-export async function umountAll(umounts: ReadonlyMap<Member, Umount[]>, apply: ApplyRun): Promise<void> {
+/**
+ * Two calls at a time. All mounts of a pod are in one lane, in order.
+ *
+ * @param asked when kubelet and pods were asked for
+ */
+export async function umountAll(umounts: ReadonlyMap<Member, Umount[]>, apply: ApplyRun, asked: number): Promise<void> {
   const lanes: [Member, Umount][][] = Array.from({ length: LANES }, () => [])
   const laneOf = new Map<string, [Member, Umount][]>()
   for (const [member, mine] of umounts) {
@@ -38,12 +42,11 @@ export async function umountAll(umounts: ReadonlyMap<Member, Umount[]>, apply: A
     laneOf.set(pod, lane)
     for (const umount of mine) lane.push([member, umount])
   }
-  const started = performance.now()
   await Promise.all(
     lanes.map(async (lane) => {
       for (let index = 0; index < lane.length; index += PATHS_PER_CALL) {
         const rest = lane.slice(index)
-        const stop = await reasonToStop(rest, apply, started)
+        const stop = await reasonToStop(rest, apply, asked)
         if (stop !== undefined) return giveUp(rest, stop)
         const part = rest.slice(0, PATHS_PER_CALL).map(([, umount]) => umount)
         const result = await umountPart(part, apply)
@@ -67,16 +70,16 @@ async function umountPart(part: readonly Umount[], apply: ApplyRun): Promise<Com
 const NOTHING: CommandResult = { status: 0, stdout: '', stderr: '', timedOut: false }
 
 /**
- * Called between two umount calls. If the calls so far took long (file systems flush when they are unmounted), kubelet and
- * pods are checked again (S26).
+ * Called before each umount call. If kubelet and pods were asked for long ago (file systems flush when they are unmounted),
+ * they are checked again (S26).
  */
 async function reasonToStop(
   rest: readonly [Member, Umount][],
   apply: ApplyRun,
-  started: number,
+  asked: number,
 ): Promise<VolctlError | undefined> {
   if (apply.isStopping) return apply.whyStopping
-  if (performance.now() - started < RECHECK_MS) return undefined
+  if (performance.now() - asked < RECHECK_MS) return undefined
   try {
     await apply.requireNoKubelet()
     const witness = await apply.witness(RECHECK_MS)

@@ -7,6 +7,7 @@ import { VolctlError } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { defined } from '../../lang/defined.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
+import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { pause, withDeadline } from '../../processes/deadline.ts'
 import { loopsOfOthers, requireDevicesUnused, volumeInUse } from '../disks/detach-devices.ts'
@@ -18,6 +19,9 @@ import { askKubelet, askLease, kubeletCameBack, ownsNode } from '../operation/pr
 import type { StepContext } from '../operation/step-context.ts'
 
 const POLL_MS = 500
+
+/** S21: what the API says is of the same second as the deletion. */
+const SAME_SECOND_MS = 1000
 
 /** @returns what the detach still waits for, if anything */
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
@@ -33,11 +37,17 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
     const ofOthers = await loopsOfOthers(run)
     const attachment = await requireUnwanted(run, bound)
     if (attachment === undefined) return undefined
+    const asked = performance.now()
     run.around.changed()
     requireNotSetUpElsewhere(run, attachment.spec.source.persistentVolumeName)
     const passing = await requireDevicesUnused(run, ofOthers)
     const [user] = passing
-    if (user === undefined) break
+    if (user === undefined) {
+      // The look at the devices may have taken long, or this process was suspended: a kubelet may have started, or a pod come.
+      if (performance.now() - asked > SAME_SECOND_MS && (await requireUnwanted(run, bound)) === undefined)
+        return undefined
+      break
+    }
     if (patience.isOver(passing) || run.signal?.aborted) throw volumeInUse(operation, user.who)
     await waiting.spend(() => pause(BETWEEN_MS, run.signal))
   }
@@ -46,7 +56,7 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
 }
 
 /**
- * Asks the API whether the volume is still unwanted.
+ * Asks the API whether the volume is still unwanted, and this machine whether its kubelet is still stopped.
  *
  * @returns the attachment, if there still is one
  * @throws OperationRefused
@@ -66,15 +76,7 @@ async function requireUnwanted(
     ])
   })
   if (renewed !== undefined) throw kubeletCameBack(renewed)
-  if (ownsNode(kubelet)) {
-    throw new OperationRefused(
-      'KubeletRunning',
-      'a kubelet runs or may start again, so the attach/detach controller does the detaching',
-      {
-        hint: 'Let the kubelet update node.status.volumesInUse; the controller detaches then.',
-      },
-    )
-  }
+  requireStopped(kubelet)
   if (attachment === undefined) return undefined
   requireSame(attachment, bound, plan.node)
   if (node === undefined) throw new OperationRefused('NodeMissing', `node ${plan.node} is not in the API`)
@@ -84,7 +86,20 @@ async function requireUnwanted(
       hint: 'Plan again.',
     })
   }
+  // Once more, since the API server may have been slow.
+  requireStopped(await askKubelet(context))
   return attachment
+}
+
+function requireStopped(kubelet: KubeletSnapshot): void {
+  if (!ownsNode(kubelet)) return
+  throw new OperationRefused(
+    'KubeletRunning',
+    'a kubelet runs or may start again, so the attach/detach controller does the detaching',
+    {
+      hint: 'Let the kubelet update node.status.volumesInUse; the controller detaches then.',
+    },
+  )
 }
 
 function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node: string): void {

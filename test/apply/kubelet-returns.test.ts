@@ -1,0 +1,170 @@
+/** S11, S26: what was asked before an operation is asked again if judging the rest took long, however it came to that. */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { statesOf } from '../helpers/apply-plan.ts'
+import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
+
+const PODS = `${ROOT}/pods`
+const GLOBAL = `${ROOT}/plugins/kubernetes.io/csi/d/abc/globalmount`
+const UNIQUE = 'kubernetes.io/csi/d^h'
+const volume = {
+  name: 'v',
+  plugin: 'kubernetes.io/csi',
+  driver: 'd',
+  handle: 'h',
+  uniqueName: UNIQUE,
+  mode: 'Filesystem',
+} as const
+
+let fixture: Fixture
+let ahead = 0
+const real = performance.now.bind(performance)
+beforeEach(() => {
+  fixture = new Fixture()
+  ahead = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => real() + ahead)
+})
+afterEach(() => vi.restoreAllMocks())
+
+const startKubelet = (): void => {
+  fixture.kubelet = { running: true, mayReturn: true }
+}
+
+/** Once: the process stands still for a while, in which something happens. */
+function standStill(meanwhile: () => void): () => void {
+  let stood = false
+  return () => {
+    if (stood) return
+    stood = true
+    ahead += 60_000
+    meanwhile()
+  }
+}
+
+function unstage(): Operation {
+  const expects = [fixture.host.mount(GLOBAL, { dev: '8:16', fsType: 'ext4' })]
+  const steps = [step('NodeUnstageVolume', GLOBAL)]
+  const { pod: _, ...podless } = operation('a', { kind: 'UnmountDevice', volume, steps, expects })
+  return podless
+}
+
+/** Two, for one alone would be no batch. */
+function secrets(rounds = 1): Operation[] {
+  return ['a', 'b'].map((id) => {
+    const dirs = Array.from({ length: rounds }, (_, n) => `${PODS}/${id}/volumes/kubernetes.io~secret/${n}`)
+    const expects = dirs.map((dir) => fixture.host.mount(dir))
+    const steps = dirs.flatMap((dir) => [step('umount', dir), step('rmdir', dir)])
+    return operation(id, { pod: { uid: id }, expects, steps })
+  })
+}
+
+describe('a kubelet that starts', () => {
+  it.each([
+    { name: 'an operation by itself', operations: () => [unstage()] },
+    { name: 'a batch', operations: () => secrets() },
+  ])('S11: while the API server is asked who lives: $name is not begun', async ({ operations }) => {
+    fixture.given = {
+      witness: async () => {
+        startKubelet()
+        return fixture.witness
+      },
+    }
+    const result = await fixture.apply(planOf(operations()))
+    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['refused KubeletCameBack']))
+    expect(result.exit).toBe(4)
+    expect([...fixture.calls, ...fixture.host.log]).toEqual([])
+  })
+
+  it.each([
+    { name: 'an operation by itself', operations: () => [unstage()] },
+    { name: 'a batch', operations: () => secrets() },
+  ])('S11: while the other conditions are judged, and that takes long: $name is not begun', async ({ operations }) => {
+    const pause = standStill(startKubelet)
+    const planned = operations()
+    fixture.given = {
+      readMounts: () => {
+        pause()
+        return fixture.host.readMounts()
+      },
+    }
+    const result = await fixture.apply(planOf(planned))
+    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['refused KubeletCameBack']))
+    expect([...fixture.calls, ...fixture.host.log]).toEqual([])
+  })
+
+  it('S11: between two rounds of umounts of a batch, the first of which took long: the second is not begun', async () => {
+    const planned = secrets(2)
+    const { umount } = fixture.host
+    const pause = standStill(startKubelet)
+    fixture.host.umount = async (...given) => {
+      pause()
+      return await umount.apply(fixture.host, given)
+    }
+    await fixture.apply(planOf(planned))
+    const left = fixture.host.mounts.map(({ path }) => path).filter((path) => path.startsWith(PODS))
+    expect(left).toEqual(['a', 'b'].map((id) => `${PODS}/${id}/volumes/kubernetes.io~secret/1`))
+  })
+})
+
+describe('a pod that comes', () => {
+  it('S26: while the other conditions are judged, and that takes long: its volume is not unstaged', async () => {
+    const pause = standStill(() => void fixture.wanted.add(UNIQUE))
+    const planned = unstage()
+    fixture.given = {
+      readMounts: () => {
+        pause()
+        return fixture.host.readMounts()
+      },
+    }
+    expect(statesOf(await fixture.apply(planOf([planned])))).toEqual({ a: 'refused WantedAgain' })
+    expect(fixture.calls).toEqual([])
+  })
+})
+
+describe('a detach', () => {
+  const attachment = { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' }
+
+  function detach(): Operation {
+    fixture.attachment = {
+      metadata: { ...attachment },
+      spec: { attacher: 'd', nodeName: 'node-1', source: { persistentVolumeName: 'pv' } },
+      status: {},
+    }
+    const steps = [step('deleteVolumeAttachment', `volumeattachments/${attachment.name}`)]
+    const { pod: _, ...podless } = operation('a', { kind: 'DetachVolume', volume, steps, paths: [], attachment })
+    return podless
+  }
+
+  it('S21: is refused by a kubelet that starts while the API server is asked what the pods want', async () => {
+    fixture.given = {
+      wantedByController: () => {
+        startKubelet()
+        return false
+      },
+    }
+    expect(statesOf(await fixture.apply(planOf([detach()])))).toEqual({ a: 'refused KubeletRunning' })
+    expect(fixture.calls).toEqual([])
+  })
+
+  it.each([
+    { name: 'a pod that comes', come: () => void fixture.wanted.add(UNIQUE), want: 'refused WantedAgain' },
+    { name: 'a kubelet that starts', come: startKubelet, want: 'refused KubeletRunning' },
+    { name: 'nobody', come: () => {}, want: 'done' },
+  ])('S21: is judged again by $name while the devices are looked at, and that takes long', async ({ come, want }) => {
+    // The tables are read again once the API server has answered.
+    let asked = false
+    const pause = standStill(come)
+    fixture.given = {
+      wantedByController: (name) => {
+        asked = true
+        return fixture.wanted.has(name)
+      },
+      readMounts: () => {
+        if (asked) pause()
+        return fixture.host.readMounts()
+      },
+    }
+    expect(statesOf(await fixture.apply(planOf([detach()])))).toEqual({ a: want })
+    expect(fixture.calls.length).toBe(want === 'done' ? 1 : 0)
+  })
+})
