@@ -386,4 +386,15 @@ describe('findings', () => {
       { code: 'ListNotWhole', about: { list }, hint: expect.stringContaining(`kubectl auth can-i list ${list} -A`) },
     ])
   })
+
+  it('a list that the server failed to give needs no other credential', () => {
+    const lists = { ...cluster().lists, pods: { state: 'failed', count: 0 } } as const
+    const errors = [{ resource: 'pods', status: 500, reason: 'InternalError', message: 'etcd has no leader' }]
+    expect(plan({ lists, errors }).problems).toContainEqual(
+      expect.objectContaining({
+        code: 'ListNotWhole',
+        hint: 'See what the API server answers, then plan again: kubectl get pods -A',
+      }),
+    )
+  })
 })

@@ -304,6 +304,15 @@ describe('a cluster', () => {
     }
   })
 
+  it.each([
+    { status: 403, code: 'Forbidden' },
+    { status: 404, code: 'NotFound' },
+    { status: 503, code: 'ApiServerError' },
+  ])('is no cluster where everything is answered with $status', async ({ status, code }) => {
+    await server.setFaults({ action: { type: 'status', status, retryAfter: 0 } })
+    expect(await failureOf(read())).toMatchObject({ code, exit: 1 })
+  })
+
   it('says in one line that no server answers', async () => {
     await server.setFaults({ action: { type: 'drop' } })
     expect((await failureOf(read())).code).toBe('ApiUnreachable')

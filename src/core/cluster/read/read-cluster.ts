@@ -93,7 +93,7 @@ const OTHER_CONTROLLER_LEASE = /^kube-system\/(?!kube-controller-manager$|.*oper
  * attachments and Nodes first, then pods, then the claims and volumes that pods refer to. A list that cannot be read becomes an
  * entry of `errors`, and shows no absence.
  *
- * @throws ApiError if the server does not answer at all, or the reader was interrupted
+ * @throws ApiError if the server does not answer at all, refuses attachments, Nodes and pods alike, or the reader was interrupted
  */
 export async function readCluster(options: ReadClusterOptions): Promise<ClusterState> {
   const { client, signal } = options
@@ -121,6 +121,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
       unlessRefused(askVersion(client, signal)),
     ] as const)
   const pods = await reader.list(PODS, 'pods', receivedPod, (each: ReceivedPod) => podRecord(each, texts))
+  reader.requireOneOf('volumeattachments', 'nodes', 'pods')
   const context = namingContext(drivers.records, reader)
   const [claims, volumes] = await reader.together([
     reader.list(
@@ -180,6 +181,7 @@ interface Read<T> {
 /** Reads lists, and remembers what could not be read, so that a gap is not taken for an absence (S3). */
 class ClusterReader {
   readonly errors: ApiReadError[] = []
+  readonly #failures = new Map<string, ApiError>()
   readonly writes = new ControllerWrites()
   readonly clock: ServerClock
   readonly #sight: Partial<Record<ClusterResource, ListSight>> = {}
@@ -200,6 +202,12 @@ class ClusterReader {
   ): Promise<{ -readonly [Key in keyof T]: Awaited<T[Key]> }> {
     await Promise.allSettled(asked)
     return (await Promise.all(asked)) as { -readonly [Key in keyof T]: Awaited<T[Key]> }
+  }
+
+  /** Without any of these lists there is nothing to plan: another server, a wrong path, a credential without rights. */
+  requireOneOf(...names: readonly ClusterResource[]): void {
+    const failures = names.flatMap((name) => this.#failures.get(name) ?? [])
+    if (failures[0] !== undefined && failures.length === names.length) throw failures[0]
   }
 
   async list<Received extends ApiObject, Record>(
@@ -286,6 +294,7 @@ class ClusterReader {
   /** Keeps a failure of the server's; any other error (an interrupt, a bug) is thrown. */
   note(error: unknown, resource: ResourcePath): void {
     if (!(error instanceof ApiError)) throw error
+    this.#failures.set(resource.plural, error)
     this.errors.push({ resource: resource.plural, status: error.status, reason: error.reason, message: error.message })
   }
 

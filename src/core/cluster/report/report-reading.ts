@@ -5,7 +5,7 @@ import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterFindings } from '../context/findings.ts'
 import { credentialFor, kubectl } from '../context/kubectl.ts'
 import { plain, shaped } from '../context/shaped.ts'
-import type { ClusterResource } from '../model/cluster-state.ts'
+import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
 import { reportClocks } from './report-clocks.ts'
 
 /** What is missing from the plan without each list. */
@@ -52,8 +52,16 @@ function reportList({ state, objects }: ClusterContext, findings: ClusterFinding
     'ListNotWhole',
     plain(`the list of ${resource} ${why}: ${HIDES[resource]}`),
     { list: resource },
-    `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', resource, '-A')}`,
+    howToRead(state, resource),
   )
+}
+
+/** Where the server failed, another credential does not help. */
+function howToRead({ errors }: ClusterState, resource: ClusterResource): string {
+  const failed = errors.find((error) => error.resource === resource && error.name === undefined)
+  return failed === undefined || failed.status === 403
+    ? `Use a credential for which this answers yes: ${kubectl('auth', 'can-i', 'list', resource, '-A')}`
+    : `See what the API server answers, then plan again: ${kubectl('get', resource, '-A')}`
 }
 
 function reportErrors({ state }: ClusterContext, findings: ClusterFindings): void {
