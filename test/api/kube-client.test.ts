@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../src/core/api/api-error.ts'
 import type { KubeClient } from '../../src/core/api/kube-client.ts'
@@ -185,13 +188,35 @@ describe('an API server that cannot be used is one clear line', () => {
       hint: expect.stringContaining('certificate-authority'),
     })
     expect(error.message).toMatch(/^TLS with the API server https:.* failed: /)
+    // Advice for a Node.js program is none for volctl.
+    expect(error.message).not.toMatch(/Node\.js|: \(/)
+  })
+
+  it('a port without TLS', async () => {
+    const plain = createServer((_, response) => response.end()).listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    const { port } = plain.address() as AddressInfo
+    using directory = temporaryDirectory()
+    const kubeconfig = directory.write('config', {
+      clusters: [{ name: 'c', cluster: { server: `https://127.0.0.1:${port}` } }],
+      contexts: [{ name: 'c', context: { cluster: 'c' } }],
+      'current-context': 'c',
+    })
+    const error = await failureOf(createKubeClient(discoverKubeConfig({ kubeconfig })).get(VOLUMES))
+    plain.close()
+    expect(error).toMatchObject({
+      code: 'TlsMismatch',
+      message: `TLS with the API server https://127.0.0.1:${port} failed: the answer is not TLS (EPROTO).`,
+    })
   })
 
   it.each([
     { name: 'an object that does not exist', path: `${VOLUMES}/none`, status: 404, isAbsent: true },
     { name: 'a path that does not exist is no absence', path: '/api/v1/nonsense', status: 404, isAbsent: false },
   ])('$name', async ({ path, status, isAbsent }) => {
-    expect(await failureOf(client.get(path))).toMatchObject({ code: 'NotFound', status, isAbsent })
+    const error = await failureOf(client.get(path))
+    expect(error).toMatchObject({ code: 'NotFound', status, isAbsent })
+    expect(/check that the server address/.test(String(error.hint))).toBe(!isAbsent)
   })
 
   it('takes a 404 without a Status for no absence (S3)', async () => {

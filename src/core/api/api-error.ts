@@ -62,21 +62,26 @@ export function errorFromAnswer(answer: FailedAnswer): ApiError {
   const status = parseStatus(answer.body)
   const code = codeOf(answer.status)
   const text = shortText(status?.message, 1000)
+  const reason = reasonOf(answer.status, status, code)
   return new ApiError(
     code,
     `${answer.server}: ${text ?? `${answer.request} was answered with HTTP ${answer.status}`}`,
     {
       status: answer.status,
-      reason: reasonOf(answer.status, status, code),
-      hint: HINTS[code] ?? hintOf(answer),
+      reason,
+      hint: HINTS[code] ?? hintOf(answer, status !== undefined && reason !== 'NoSuchResource'),
       retryAfter: seconds(answer.retryAfter) ?? seconds(status?.details?.retryAfterSeconds),
     },
   )
 }
 
-function hintOf({ status, request }: FailedAnswer): string {
+/** @param ofKubernetes false: the answer is not a Kubernetes API server's, or the server does not know the resource */
+function hintOf({ status, request }: FailedAnswer, ofKubernetes: boolean): string {
   const what = `HTTP status ${status} for ${request}`
-  return status >= 500 ? `${what}: read the API server's log, then try again.` : `${what}.`
+  if (status >= 500) return `${what}: read the API server's log, then try again.`
+  return ofKubernetes
+    ? `${what}.`
+    : `${what}: check that the server address in the kubeconfig, with its path, is that of a Kubernetes API server, and whether a proxy is in between.`
 }
 
 function reasonOf(httpStatus: number, status: StatusObject | undefined, code: string): string {
@@ -174,12 +179,16 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
     })
   }
   if (TLS_CODES.test(reason)) {
-    return new ApiError('TlsMismatch', `TLS with the API server ${server} failed: ${String(message)} (${reason}).`, {
-      status: 0,
-      reason,
-      cause: error,
-      hint: "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
-    })
+    return new ApiError(
+      'TlsMismatch',
+      `TLS with the API server ${server} failed: ${tlsTrouble(String(message))} (${reason}).`,
+      {
+        status: 0,
+        reason,
+        cause: error,
+        hint: "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
+      },
+    )
   }
   return new ApiError('ApiUnreachable', `The API server ${server} cannot be reached: ${String(message)}.`, {
     status: 0,
@@ -187,6 +196,12 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
     cause: error,
     hint: 'Check that the API server is up and that the server address in the kubeconfig is right.',
   })
+}
+
+/** Without the advice for people who write Node.js programs, and without OpenSSL's own source files. */
+function tlsTrouble(message: string): string {
+  if (/:wrong version number:/.test(message)) return 'the answer is not TLS'
+  return message.replace(/; if the root CA is installed locally, .*$|:\.\.\/deps\/openssl\/.*$|:\s*$/s, '')
 }
 
 /** Undefined if the API does not answer, for any reason; other errors are thrown. */

@@ -157,11 +157,17 @@ describe('a kubeconfig that cannot be used is one clear line', () => {
       says: /unknown user/,
     },
     {
-      name: 'a server that is no URL',
-      content: { ...config('a'), clusters: [{ name: 'a', cluster: { server: 'nonsense' } }] },
+      name: 'a cluster without a server',
+      content: { ...config('a'), clusters: [{ name: 'a', cluster: { server: '' } }] },
       code: 'KubeconfigDamaged',
       says: /no cluster with a server/,
     },
+    ...['nonsense', '127.0.0.1:6443', 'https://127.0.0.1:99999'].map((address) => ({
+      name: `a server that is no URL: ${address}`,
+      content: { ...config('a'), clusters: [{ name: 'a', cluster: { server: address } }] },
+      code: 'KubeconfigDamaged',
+      says: /^The server address of context "a" of \S+ is not an https:\/\/ or http:\/\/ URL\.$/,
+    })),
   ])('$name', ({ content, code, says }) => {
     using directory = temporaryDirectory()
     const error = thrownBy(() => discoverKubeConfig({ kubeconfig: directory.write('config', content) }))

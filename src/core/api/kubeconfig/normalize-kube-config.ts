@@ -37,13 +37,20 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const cluster = named(config, 'clusters', context.cluster, 'cluster')
   const user = named(config, 'users', context.user, 'user')
   const server = cluster?.server
-  if (!cluster || typeof server !== 'string' || !isHttp(server)) {
+  if (!cluster || typeof server !== 'string' || server === '') {
     throw new VolctlError(
       'KubeconfigDamaged',
       `Context "${contextName}" of ${source} has no cluster with a server address.`,
       {
         hint: 'Check the cluster that the context names.',
       },
+    )
+  }
+  if (!isHttp(server)) {
+    throw new VolctlError(
+      'KubeconfigDamaged',
+      `The server address of context "${contextName}" of ${source} is not an https:// or http:// URL.`,
+      { hint: 'Write the address in the form https://HOST:PORT.' },
     )
   }
   if (!user && context.user !== undefined && context.user !== '') {
