@@ -7,6 +7,9 @@ const snapshot = ['--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')
 it.each([
   { args: ['paln'], says: 'command paln not found', meant: 'Did you mean plan? See volctl --help' },
   { args: ['explian', 'x'], says: 'command explian not found', meant: 'Did you mean explain? See volctl --help' },
+  { args: ['paln', '--help'], says: 'command paln not found', meant: 'Did you mean plan? See volctl --help' },
+  { args: ['help', 'paln'], says: 'command paln not found', meant: 'Did you mean plan? See volctl --help' },
+  { args: ['wait', 'web-0'], says: 'missing flag: --for\n', meant: 'See volctl wait --help' },
   { args: ['frobnicate'], says: 'command frobnicate not found', meant: 'See volctl --help' },
   {
     args: ['--orphans', 'plan'],
@@ -90,7 +93,7 @@ it.each([
   const { status, stdout, stderr } = await volctl(args)
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
   const [first, second, ...rest] = stderr.split('\n')
-  expect(first).toContain(`volctl: ${says}`)
+  expect(`${first}\n`).toContain(`volctl: ${says}`)
   expect(second?.trim()).toEqual(meant)
   expect(rest).toEqual([''])
 })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { volctl } from './run-volctl.ts'
 
 it.each([
-  { args: [], says: 'Missing required flag for' },
+  { args: [], says: 'missing flag: --for' },
   { args: ['--for=gone', 'web-0'], says: 'Expected --for=gone to be one of: mounted, unmounted, detached, in-sync' },
   { args: ['--for=mounted'], says: 'nothing is named to wait for' },
   { args: ['--for=mounted', 'web-0', '--timeout', '10'], says: '--timeout: "10" is not a duration.' },

@@ -70,12 +70,17 @@ function meantFlag(typed: string, flags: readonly string[], formats: readonly st
 }
 
 function oneLine(text: string): string {
-  return stripVTControlCharacters(text)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('See more help'))
-    .join(' ')
-    .replace('The following error occurred: ', '')
-    .replace('The following errors occurred: ', '')
-    .replace('Nonexistent flag', 'unknown flag')
+  return (
+    stripVTControlCharacters(text)
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '' && !line.startsWith('See more help'))
+      .join(' ')
+      .replace('The following error occurred: ', '')
+      .replace('The following errors occurred: ', '')
+      .replace('Nonexistent flag', 'unknown flag')
+      .replace(/Missing required flag (?=\w)/, 'missing flag: --')
+      // As oclif's help says it, where `--help` stands behind the name.
+      .replace(/^Command (.+) not found\.$/, 'command $1 not found')
+  )
 }
