@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { whoAmI } from '../../src/core/api/access-reviews.ts'
@@ -138,6 +140,31 @@ console.log(JSON.stringify({ status: { token } }))`,
     },
   ])('over TLS with $name', async ({ cluster }) => {
     expect(await ask(connectWith({ cluster: cluster() }))).toBe('robot')
+  })
+
+  it('by a login in the address of the server, which is told to nobody else', async () => {
+    const logins: (string | undefined)[] = []
+    const listener = createServer(({ headers }, response) => {
+      logins.push(headers.authorization)
+      response.writeHead(403).end()
+    })
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+    const host = `127.0.0.1:${(listener.address() as AddressInfo).port}`
+    const client = connectWith({ user: {}, cluster: { server: `http://bob:pass%40word@${host}/` } })
+    expect(client.server).toBe(`http://${host}`)
+    const { message } = await failureOf(client.get('/api/v1/pods'))
+    expect(message).toContain(host)
+    expect(message).not.toContain('word')
+    expect(logins).toEqual([`Basic ${Buffer.from('bob:pass@word').toString('base64')}`])
+    client.close()
+    listener.close()
+  })
+
+  it('with a proxy-url that no proxy has is one clear line', async () => {
+    const client = connectWith({ cluster: { 'proxy-url': 'ftp://bob:secret@127.0.0.1:1' } })
+    const { code, message, hint } = await failureOf(client.get('/api/v1/pods'))
+    expect([code, hint]).toEqual(['KubeconfigDamaged', expect.stringContaining('Check its proxy-url')])
+    expect(`${message} ${hint}`).not.toContain('secret')
   })
 
   it('through the proxy of proxy-url', async () => {

@@ -8,6 +8,7 @@ import { failureOf, temporaryDirectory } from './connect.ts'
 
 let proxy: Server | undefined
 const sockets = new Set<Socket>()
+let asked = 0
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -17,7 +18,9 @@ afterEach(() => {
 
 /** @returns its port */
 async function startProxy(answer: (socket: Socket) => void): Promise<number> {
+  asked = 0
   const server = createServer((socket) => {
+    asked++
     sockets.add(socket)
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
     socket.once('data', () => answer(socket))
@@ -37,6 +40,7 @@ function flood(socket: Socket, bytes: string): void {
 
 const WAYS = [
   { way: 'HTTPS_PROXY', scheme: 'http' },
+  { way: 'HTTPS_PROXY', scheme: 'socks5' },
   { way: 'proxy-url', scheme: 'http' },
   { way: 'proxy-url', scheme: 'socks5' },
 ] as const
@@ -65,6 +69,7 @@ describe.each(WAYS)('$way with $scheme', ({ way, scheme }) => {
     const began = performance.now()
     expect((await failureOf(client.get('/api/v1/pods'))).code).toMatch(/^(Timeout|ApiUnreachable|TlsMismatch)$/)
     expect(performance.now() - began).toBeLessThan(15_000)
+    expect(asked).toBeGreaterThan(0)
     client.close()
     // The SOCKS library takes 30 s for that.
     if (scheme !== 'socks5') await expect.poll(() => sockets.size).toBe(0)

@@ -1,6 +1,7 @@
 import { VolctlError } from '../../errors/errors.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ConnectionOptions, CredentialKind, KubeCredentials } from '../transport/connection.ts'
+import { environmentProxy } from '../transport/environment-proxy.ts'
 import { dataOrFile, readCredentialFile } from './credential-files.ts'
 import { runExecPlugin } from './exec-credential.ts'
 import type { RawKubeConfig } from './kube-config-file.ts'
@@ -125,7 +126,7 @@ async function connectionOptions(
   const { ca, cert, key } = login
   const token = written.token ?? login.token
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, source, 'Its token is not valid.')
-  const { 'tls-server-name': servername, 'proxy-url': proxy } = cluster
+  const { 'tls-server-name': servername } = cluster
   const { username, password } = user
   const connection: ConnectionOptions = {
     ...(ca && { ca }),
@@ -133,17 +134,29 @@ async function connectionOptions(
     ...(key && { key }),
     ...(typeof servername === 'string' && servername !== '' && { servername }),
     ...(cluster['insecure-skip-tls-verify'] === true && { rejectUnauthorized: false }),
-    ...(username ? { auth: `${String(username)}:${String(password ?? '')}` } : {}),
+    ...defined({ auth: username ? `${String(username)}:${String(password ?? '')}` : selected.login }),
     headers: { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...impersonation(user) },
     compression: cluster['disable-compression'] !== true,
   }
-  if (typeof proxy !== 'string' || proxy === '') return connection
+  const proxy = proxyFor(selected)
+  if (proxy === undefined) return connection
   try {
-    return { ...connection, agent: await proxyAgent(cluster, connection) }
+    if (!/^(https?|socks5h?):\/\//i.test(proxy)) throw new Error(`no agent for ${proxy}`)
+    return { ...connection, agent: await proxyAgent(cluster, proxy, connection) }
   } catch {
-    throw unusable(selected, source, 'Check its proxy-url.')
+    throw unusable(selected, source, CHECK_PROXY)
   }
 }
+
+/** Of the kubeconfig; or one of the environment that Node.js itself cannot use, which knows only proxies of HTTP. */
+function proxyFor({ cluster, server }: SelectedConfig): string | undefined {
+  const named = cluster['proxy-url']
+  if (typeof named === 'string' && named !== '') return named
+  const ofEnvironment = environmentProxy(new URL(server))
+  return ofEnvironment?.protocol.startsWith('socks5') === true ? ofEnvironment.href : undefined
+}
+
+const CHECK_PROXY = 'Check its proxy-url, or HTTPS_PROXY: http://, https:// or socks5://HOST:PORT.'
 
 /** In the form of ExecCredential's `spec.cluster`, which differs from a kubeconfig's. */
 function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {

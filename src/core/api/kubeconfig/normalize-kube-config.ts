@@ -1,4 +1,5 @@
 import { VolctlError } from '../../errors/errors.ts'
+import { defined } from '../../lang/defined.ts'
 import type { Insecure } from '../../model/snapshot.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
 import type { RawKubeConfig } from './kube-config-file.ts'
@@ -8,7 +9,10 @@ export type Fields = Readonly<Record<string, unknown>>
 /** The cluster, user and context that will be used, in client-go's meaning. */
 export interface SelectedConfig {
   readonly contextName: string
+  /** Without a login: it stands in every plan and message. */
   readonly server: string
+  /** USER:PASSWORD that stood in the server's address. */
+  readonly login?: string
   readonly cluster: Fields
   readonly user: Fields
   /** The credential plugin (N43). */
@@ -63,10 +67,11 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const insecure = insecurity(server, cluster)
   return {
     contextName,
-    server: server.replace(/\/+$/, ''),
+    server: withoutLogin(server).replace(/\/+$/, ''),
     cluster,
     // A context without a user is anonymous.
     user: user ?? {},
+    ...defined({ login: loginIn(server) }),
     ...(plugin && { plugin }),
     ...(insecure && { insecure }),
   }
@@ -79,6 +84,23 @@ function named(config: RawKubeConfig, list: 'clusters' | 'users', name: unknown,
 
 function isHttp(server: string): boolean {
   return /^https?:\/\//i.test(server) && URL.canParse(server)
+}
+
+function withoutLogin(server: string): string {
+  return server.replace(/^(https?:\/\/)[^/?#]*@/i, '$1')
+}
+
+function loginIn(server: string): string | undefined {
+  const { username, password } = new URL(server)
+  return username === '' && password === '' ? undefined : `${decoded(username)}:${decoded(password)}`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 function insecurity(server: string, cluster: Fields): Insecure | undefined {

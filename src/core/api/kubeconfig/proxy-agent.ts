@@ -5,10 +5,10 @@ import { endProxied } from '../transport/ending-agent.ts'
 import type { Fields } from './normalize-kube-config.ts'
 
 /**
- * Connections through the `proxy-url` of a kubeconfig (HTTP, HTTPS, SOCKS), by client-node's libraries. client-node gets the
+ * Connections through the `proxy-url` of a kubeconfig (HTTP, HTTPS, SOCKS) or a SOCKS proxy of the environment, by client-node's libraries. client-node gets the
  * content of files, never their names, and no login, so that it opens no file and starts no program.
  */
-export async function proxyAgent(cluster: Fields, connection: ConnectionOptions): Promise<Agent> {
+export async function proxyAgent(cluster: Fields, proxyUrl: string, connection: ConnectionOptions): Promise<Agent> {
   // The package's index would load every API of Kubernetes; scripts/esbuild-client-node.ts trims this further.
   const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
   const { ca, cert, key, servername, rejectUnauthorized } = connection
@@ -18,7 +18,7 @@ export async function proxyAgent(cluster: Fields, connection: ConnectionOptions)
       {
         name: 'cluster',
         server: String(cluster.server),
-        proxyUrl: String(cluster['proxy-url']),
+        proxyUrl,
         skipTLSVerify: rejectUnauthorized === false,
         ...defined({ tlsServerName: servername, caData: ca === undefined ? undefined : base64(ca) }),
       },

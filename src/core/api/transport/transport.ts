@@ -14,10 +14,10 @@ import type { Readable } from 'node:stream'
 import { createSecureContext, getCACertificates, rootCertificates } from 'node:tls'
 import { defined } from '../../lang/defined.ts'
 import { type Budget, collect, pieces } from '../../trust/bytes.ts'
-import { proxyEnvironment } from '../../trust/environment.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 import type { ConnectionOptions } from './connection.ts'
 import { EndingAgent, EndingPlainAgent, endingWith } from './ending-agent.ts'
+import { bare, environmentProxy, isLoopback } from './environment-proxy.ts'
 
 export interface Answer {
   readonly status: number
@@ -69,8 +69,8 @@ export function createTransport(
   { maxBytes, budget }: AnswerLimits,
 ): Transport {
   const secure = server.protocol === 'https:'
-  const loopback = isLoopback(server.hostname)
-  const agent = connection.agent ?? keepAliveAgent(secure, loopback, connection)
+  const loopback = isLoopback(bare(server.hostname))
+  const agent = connection.agent ?? keepAliveAgent(server, connection)
   const headers: Record<string, string | string[]> = { ...connection.headers, Accept: 'application/json' }
   // On loopback compressing costs more than it saves.
   if (!loopback && connection.compression) headers['Accept-Encoding'] = 'gzip'
@@ -144,11 +144,12 @@ async function failureIn(
   }
 }
 
-function keepAliveAgent(secure: boolean, loopback: boolean, connection: ConnectionOptions): Agent | PlainAgent {
-  // As with kubectl, HTTPS_PROXY and NO_PROXY count, but never for this host itself.
-  const proxy = loopback ? {} : { proxyEnv: proxyEnvironment() }
-  const pool = { keepAlive: true, maxSockets: MAX_SOCKETS, ...proxy }
-  if (!secure) return new EndingPlainAgent(pool)
+function keepAliveAgent(server: URL, connection: ConnectionOptions): Agent | PlainAgent {
+  const proxy = environmentProxy(server)?.href
+  // Whether it is used is decided already: there are no exceptions.
+  const proxied = proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }
+  const pool = { keepAlive: true, maxSockets: MAX_SOCKETS, ...proxied }
+  if (server.protocol !== 'https:') return new EndingPlainAgent(pool)
   const { ca, cert, key, servername, rejectUnauthorized = true } = connection
   // One for all connections; otherwise each would parse the certificates again, which takes milliseconds each.
   const secureContext = createSecureContext({
@@ -162,8 +163,4 @@ function keepAliveAgent(secure: boolean, loopback: boolean, connection: Connecti
     // Set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
     rejectUnauthorized,
   })
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname)
 }
