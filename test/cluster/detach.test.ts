@@ -304,7 +304,7 @@ describe('while the controller lives', () => {
     { name: 'R738: of a handle with ^', state: caret(), reason: 'HandleWithCaret' },
     {
       name: 'C33: whose name does not match',
-      state: { attachments: [attachment('x', 'a', { name: 'csi-mine' })] },
+      state: { attachments: [attachment('x', 'a', { name: attachmentName('h-before', DRIVER, 'a') })] },
       reason: 'AttachmentNameWrong',
     },
     {
@@ -319,6 +319,18 @@ describe('while the controller lives', () => {
     expect(operations).toMatchObject([{ reason, kind: 'DetachVolume' }])
     expect(operations[0]?.blocked).toBeUndefined()
   })
+
+  it.each([
+    { name: 'lives', controller: lives },
+    { name: 'is dead', controller: {} },
+  ])(
+    'one that somebody else has named is left to them where the controller $name: nothing shows how they use it',
+    ({ controller }) => {
+      const attachments = [attachment('x', 'a', { name: 'backup-of-x' })]
+      const { operations } = planOf(unwanted({}, { ...controller, attachments }))
+      expect(operations).toMatchObject([{ reason: 'AttachmentNameWrong', blocked: { code: 'AttachmentUnclear' } }])
+    },
+  )
 
   it.each(never)('an attachment $name stays while its node reports it in use', ({ state }) => {
     const nodes = (state.nodes ?? [node('a'), node('b')]).map((each) => ({

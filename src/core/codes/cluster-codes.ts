@@ -85,7 +85,7 @@ export const CLUSTER_CODES = {
     in: ['reason', 'problem'],
     means:
       'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
-    next: 'Find out who created the attachment. Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
+    next: 'Find out who created the attachment. Once no pod wants the volume, volctl deletes one that Kubernetes has named (csi- and a hash): volctl plan --cluster. Any other: kubectl delete volumeattachment NAME',
     rules: ['C33'],
   },
   DriverRemoved: {
@@ -163,7 +163,8 @@ export const CLUSTER_CODES = {
   },
   AttachmentUnclear: {
     in: ['blocked', 'problem'],
-    means: 'which volume the VolumeAttachment is of could not be found out, or its parts contradict each other',
+    means:
+      'which volume the VolumeAttachment is of, or what somebody other than Kubernetes has made it for, could not be found out; or its parts contradict each other',
     next: 'Look at its PersistentVolume, and at the attachment: kubectl get volumeattachment NAME -o yaml',
     rules: ['C34', 'S3'],
   },

@@ -23,6 +23,11 @@ export function describeAttachment(name: string): string {
   return kubectl('describe', 'volumeattachment', name)
 }
 
+/** By the managers of its fields. */
+export function whoCreated(attachment: string): string {
+  return kubectl('get', 'volumeattachment', attachment, '-o', 'yaml', '--show-managed-fields')
+}
+
 /** Where a driver does not attach or detach. */
 export function lookAtAttacher(attachment: string, driver: string): string {
   return `Look at the log of the external attacher of driver ${driver}, and at the attachment: ${describeAttachment(attachment)}`

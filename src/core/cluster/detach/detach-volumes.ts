@@ -12,7 +12,7 @@ import type { Attached } from '../actual/actual-attachments.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, nodeOf } from '../context/cluster-context.ts'
 import { blockedBy, type ClusterFindings, podRef } from '../context/findings.ts'
-import { credentialFor, describeAttachment } from '../context/kubectl.ts'
+import { credentialFor, describeAttachment, kubectl, whoCreated } from '../context/kubectl.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { beingDeleted, stepsOf } from './being-deleted.ts'
 import { fromMissingNode } from './from-missing-node.ts'
@@ -111,17 +111,29 @@ function obstacleTo(context: ClusterContext, { object, uniqueName }: Attached): 
       "Use a credential that may read the pod's claim and PersistentVolume, or repair them; then plan again.",
     )
   }
-  if (uniqueName === undefined && !isHashName(object.name)) {
-    return blockedBy(
-      'AttachmentUnclear',
-      `neither the name of VolumeAttachment ${object.name} nor its PersistentVolume shows which volume is attached`,
-      `Look at the attachment: ${describeAttachment(object.name)}`,
-    )
-  }
+  if (!isHashName(object.name)) return unclear(object.name, uniqueName !== undefined)
   if (context.state.rights.deleteAttachments === false) {
     return blockedBy('Forbidden', 'this credential may not delete VolumeAttachments', credentialFor('delete'))
   }
   return undefined
+}
+
+/**
+ * Somebody has created it by a name of their own, for a use of their own: neither pods nor kubelets, the only witnesses of a volume's use,
+ * know of that.
+ */
+function unclear(name: string, isVolumeKnown: boolean): ClusterBlocked {
+  return isVolumeKnown
+    ? blockedBy(
+        'AttachmentUnclear',
+        `somebody other than Kubernetes has named VolumeAttachment ${name}, and nothing shows whether they use the volume`,
+        `Find out who created the attachment: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`,
+      )
+    : blockedBy(
+        'AttachmentUnclear',
+        `neither the name of VolumeAttachment ${name} nor its PersistentVolume shows which volume is attached`,
+        `Look at the attachment: ${describeAttachment(name)}`,
+      )
 }
 
 /** C33: a name that Kubernetes made, so that a node that uses the volume would show it. */

@@ -11,7 +11,7 @@ import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import { isDriverGone } from '../context/drivers.ts'
 import type { ClusterFindings } from '../context/findings.ts'
-import { describeAttachment, kubectl, orName } from '../context/kubectl.ts'
+import { describeAttachment, orName, whoCreated } from '../context/kubectl.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
 import { LATEST } from '../detach/verdict.ts'
@@ -95,8 +95,7 @@ function wrongName(
 ): Oddity | undefined {
   if (isNamedRight !== false || why !== undefined) return undefined
   const text = shaped`the name of VolumeAttachment ${name} is not the one that follows from its volume and node ${node}: the controller never deletes it`
-  const who = kubectl('get', 'volumeattachment', name, '-o', 'yaml', '--show-managed-fields')
-  return { code: 'AttachmentNameWrong', text, hint: `Find out who created the attachment: ${who}` }
+  return { code: 'AttachmentNameWrong', text, hint: `Find out who created the attachment: ${whoCreated(name)}` }
 }
 
 function caret(_: ClusterContext, attached: Attached): Oddity | undefined {
