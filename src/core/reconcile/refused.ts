@@ -21,7 +21,10 @@ interface Advice {
 /** A problem or a wait, without a next step that the refusal makes dangerous. */
 export function adviseRefused<T extends Advice>(advice: T, refused: Refusal | undefined): T {
   if (refused === undefined || advice.hint === undefined || !TRUSTS_THE_API.has(advice.code)) return advice
-  return { ...advice, hint: `First find out why the plan is refused (${refused.code}); stop and remove nothing before.` }
+  return {
+    ...advice,
+    hint: `First find out why the plan is refused (${refused.code}); stop and remove nothing before.`,
+  }
 }
 
 export function blockRefused(operation: Operation, { code, message, hint }: Refusal): Operation {
