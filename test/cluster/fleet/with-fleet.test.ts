@@ -10,7 +10,7 @@ import type { ClusterNode, ClusterState } from '../../../src/core/cluster/model/
 import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
-import { csiGlobalDir, csiUniqueName } from '../../../src/core/names/volume-names.ts'
+import { attachmentName, csiGlobalDir, csiUniqueName } from '../../../src/core/names/volume-names.ts'
 import type { ClusterOptions, ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import { parseSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { ALIVE, ago, cluster, clusterOptions, pod, silentNode } from '../../helpers/cluster-builder.ts'
@@ -296,7 +296,12 @@ describe('real nodes', () => {
       podCount: 30,
       attachments: [...names, 'vol-never-there'].map((handle) => ({
         ...attached('pg-node'),
-        ...{ name: `va-${handle}`, uid: handle, attacher: LOOP, createdAt: minutes(-600) },
+        ...{
+          name: attachmentName(`before-${handle}`, LOOP, 'pg-node'),
+          uid: handle,
+          attacher: LOOP,
+          createdAt: minutes(-600),
+        },
         persistentVolume: `pv-${handle}`,
       })),
       volumes: [...names, 'vol-never-there'].map((handle) => ({
