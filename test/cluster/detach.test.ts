@@ -34,7 +34,7 @@ function unwanted(parts: Partial<ClusterNode> = {}, more: Partial<ClusterState> 
 const IN_USE = { volumesInUse: [uniqueName('x')] }
 
 describe('the rows of R731', () => {
-  const facts: DetachFacts = { inUse: false, ready: 'True', tainted: false, silentMs: 0 }
+  const facts: DetachFacts = { inUse: false, ready: 'True', tainted: false, isHeard: false, silentMs: 0 }
   it.each<{ name: string; facts: Partial<DetachFacts>; row: string }>([
     { name: 'not in use, ready', facts: {}, row: 'NotInUse' },
     { name: 'not in use, not ready', facts: { ready: 'False' }, row: 'NotInUse' },
@@ -46,6 +46,16 @@ describe('the rows of R731', () => {
     { name: 'not in use, tainted, not ready', facts: { ready: 'Unknown', tainted: true }, row: 'OutOfService' },
     { name: 'in use, tainted, not ready', facts: { inUse: true, ready: 'False', tainted: true }, row: 'OutOfService' },
     { name: 'in use, tainted, ready', facts: { inUse: true, tainted: true }, row: 'TaintedButReady' },
+    {
+      name: 'in use, tainted, not ready, and heard',
+      facts: { inUse: true, ready: 'False', tainted: true, isHeard: true },
+      row: 'TaintedButReady',
+    },
+    {
+      name: 'not in use, tainted, not ready, and heard',
+      facts: { ready: 'False', tainted: true, isHeard: true },
+      row: 'OutOfService',
+    },
     { name: 'not in use, tainted, ready', facts: { tainted: true }, row: 'TaintedButReady' },
     { name: 'in use, ready, six minutes', facts: { inUse: true, silentMs: 60 * MINUTE }, row: 'InUse' },
     {
@@ -133,6 +143,21 @@ describe('a volume that no pod wants, the controller dead', () => {
     const [tainted] = planOf(unwanted({ ...silent, outOfService: true })).operations
     expect(tainted).toMatchObject({ reason: 'OutOfService' })
     expect(tainted?.blocked).toBeUndefined()
+  })
+
+  it.each<{ name: string; heard: Partial<ClusterNode>; code: string | undefined }>([
+    { name: 'its lease was renewed just now', heard: { leaseRenewTime: ago(0.3) }, code: 'TaintedButReady' },
+    {
+      name: 'its lease was written just now, by a clock that is behind',
+      heard: { leaseRenewTime: ago(60), leaseWrittenAt: ago(0.3) },
+      code: 'TaintedButReady',
+    },
+    { name: 'its lease is a minute old', heard: { leaseRenewTime: ago(1) }, code: undefined },
+  ])('a taint takes nothing in use from a machine that runs, Ready or not: $name', ({ heard, code }) => {
+    const parts = { ready: 'False', readySince: ago(9), outOfService: true, ...IN_USE, ...heard }
+    const { operations } = planOf(unwanted(parts))
+    expect(operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['DetachVolume', code]])
+    if (code !== undefined) expect(operations[0]?.blocked?.message).toContain('still renews its lease')
   })
 
   it('on a node that is tainted and ready is blocked, and named', () => {

@@ -102,7 +102,8 @@ export const CLUSTER_CODES = {
   },
   TaintedButReady: {
     in: ['blocked', 'problem'],
-    means: 'the node is tainted out-of-service, and its kubelet says that the node is ready: one of the two is wrong',
+    means:
+      'the node is tainted out-of-service, and its kubelet says that the node is ready, or is still heard and uses the volume: one of the two is wrong',
     next: 'Stop the machine, or remove the taint: kubectl taint node NAME node.kubernetes.io/out-of-service-',
     rules: ['R731'],
   },

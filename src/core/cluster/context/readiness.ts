@@ -5,7 +5,7 @@
 
 import { defined } from '../../lang/defined.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
-import { newestOf, timeOf } from '../model/times.ts'
+import { kubeletHeardAt, newestOf, timeOf } from '../model/times.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from './cluster-context.ts'
 
 export interface Readiness {
@@ -29,4 +29,10 @@ export function readinessOf(context: ClusterContext, node: ClusterNode): Readine
   const time = timeOf(heard)
   const isSilent = time !== undefined && context.now - time > GRACE_MS && isSettled(context, heard)
   return isSilent ? { ready: 'Unknown', ...defined({ since: heard }), isStale: true } : stated
+}
+
+/** Ready may be False while the kubelet, and with it the machine, runs: its lease shows that. */
+export function isHeard({ now }: Pick<ClusterContext, 'now'>, node: ClusterNode): boolean {
+  const time = timeOf(kubeletHeardAt(node))
+  return time !== undefined && now - time <= GRACE_MS
 }

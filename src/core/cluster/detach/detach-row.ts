@@ -8,7 +8,7 @@ export type DetachRow =
   | 'NotInUse'
   /** Tainted out-of-service, and not ready: detached, in use or not. */
   | 'OutOfService'
-  /** Tainted and ready: one of the two is wrong. */
+  /** Tainted and ready, or in use by the word of a kubelet that is still heard: one of the two is wrong. */
   | 'TaintedButReady'
   /** In use on a node that is ready: the kubelet has to unmount first. */
   | 'InUse'
@@ -25,13 +25,15 @@ export interface DetachFacts {
   readonly ready: string | undefined
   /** R725: by its key, whatever effect and value. */
   readonly tainted: boolean
+  /** The kubelet renews its lease: the machine runs. */
+  readonly isHeard: boolean
   /** Milliseconds for which the node is known to be not ready and silent; undefined: not known. */
   readonly silentMs: number | undefined
 }
 
-export function detachRow({ inUse, ready, tainted, silentMs }: DetachFacts): DetachRow {
+export function detachRow({ inUse, ready, tainted, isHeard, silentMs }: DetachFacts): DetachRow {
   if (ready !== 'True' && ready !== 'False' && ready !== 'Unknown') return 'NodeUnknown'
-  if (tainted) return ready === 'True' ? 'TaintedButReady' : 'OutOfService'
+  if (tainted) return ready === 'True' || (inUse && isHeard) ? 'TaintedButReady' : 'OutOfService'
   if (!inUse) return 'NotInUse'
   if (ready === 'True') return 'InUse'
   if (silentMs === undefined) return 'NodeUnknown'

@@ -50,13 +50,13 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
     message: `${BECAUSE[reason] ?? ''}node ${node.name} is tainted out-of-service, and no pod wants the volume there${isInUse ? '; the node still reports the volume in use' : ''}`,
     ...(isInUse && { exception: 'OutOfService', makeSure: machineIsOff(node.name) }),
   }),
-  TaintedButReady: ({ node, reason, evidence }) => ({
+  TaintedButReady: ({ context, node, reason, evidence }) => ({
     ...{ reason, rule: 'R731', evidence },
     message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}`,
     blocked: blockedBy(
       'TaintedButReady',
-      `node ${node.name} is tainted out-of-service, but its kubelet reports that the node is ready`,
-      `If the machine is off, wait until the node is not ready. If it runs: ${untaintOutOfService(node.name)}`,
+      `node ${node.name} is tainted out-of-service, but its kubelet ${readinessOf(context, node).ready === 'True' ? 'reports that the node is ready' : 'still renews its lease, and reports the volume in use'}`,
+      `If the machine is off, wait until its kubelet is silent for a minute. If it runs: ${untaintOutOfService(node.name)}`,
     ),
     controllerWould: 'detach the volume, in use or not, because of the taint',
   }),

@@ -4,7 +4,7 @@ import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { Evidence } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
-import { type Readiness, readinessOf } from '../context/readiness.ts'
+import { isHeard, type Readiness, readinessOf } from '../context/readiness.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
 import { newestOf, timeOf } from '../model/times.ts'
 import { type DetachRow, detachRow } from './detach-row.ts'
@@ -56,6 +56,7 @@ export function rowOnNode(
     inUse: uniqueName !== undefined && actual.isInUse(node.name, uniqueName),
     ready: readiness.ready,
     tainted: node.outOfService,
+    isHeard: isHeard(context, node),
     silentMs: time === undefined ? undefined : now - time,
   })
   return { row, evidence, since, ended }
