@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { isBatchable } from '../../src/core/apply/operation/batchable.ts'
 import { BATCH_OPERATIONS } from '../../src/core/apply/run-batch.ts'
+import { VolctlError } from '../../src/core/errors/errors.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { until } from '../helpers/until.ts'
@@ -55,6 +56,24 @@ describe('a batch of unmounts', () => {
     expect(states).toEqual({ s0: 'done', s1: 'done', s2: 'failed HeldBy', s3: 'refused PodIsAlive', s4: 'done' })
     expect(fixture.host.mounts.map(({ path }) => path)).toEqual(['/', volumeDir(2), volumeDir(3)])
     expect(fixture.host.files.has(volumeDir(2))).toBe(true)
+  })
+
+  it('fails what a call that could not be started was for, and waits for the other call', async () => {
+    const operations = Array.from({ length: 6 }, (_, n) => secret(n))
+    const { host } = fixture
+    const umount = host.umount.bind(host)
+    let calls = 0
+    host.umount = async (...given) => {
+      if (calls++ === 0) throw new VolctlError('CommandFailed', 'umount could not be started: spawn EAGAIN')
+      await new Promise((resolve) => setImmediate(resolve))
+      return await umount(...given)
+    }
+    const states = statesOf(await fixture.apply(planOf(operations)))
+    expect(Object.values(states).toSorted()).toEqual([
+      ...Array.from({ length: 3 }, () => 'done'),
+      ...Array.from({ length: 3 }, () => 'failed CommandFailed'),
+    ])
+    expect(host.mounts).toHaveLength(4)
   })
 
   it('takes every layer of a stack', async () => {

@@ -50,6 +50,8 @@ export async function umountAll(umounts: ReadonlyMap<Member, Umount[]>, apply: A
         if (stop !== undefined) return giveUp(rest, stop)
         const part = rest.slice(0, PATHS_PER_CALL).map(([, umount]) => umount)
         const result = await umountPart(part, apply)
+        // Only these fail: the other lane's call is at work.
+        if (result instanceof VolctlError) return giveUp(rest, result)
         // A call that hangs would hang again.
         if (result.timedOut) return giveUp(rest.slice(PATHS_PER_CALL), HUNG)
       }
@@ -59,12 +61,20 @@ export async function umountAll(umounts: ReadonlyMap<Member, Umount[]>, apply: A
 
 const HUNG = new StepFailed('StillAtWork', 'not started: an earlier umount hangs')
 
-async function umountPart(part: readonly Umount[], apply: ApplyRun): Promise<CommandResult> {
+/** @returns an error where the call could not be started */
+async function umountPart(part: readonly Umount[], apply: ApplyRun): Promise<CommandResult | VolctlError> {
   const going = part.filter(({ failure }) => failure === undefined)
   const paths = going.map(({ step }) => step.target)
-  const result = paths.length === 0 ? NOTHING : await apply.host.umount(paths, 'plain', apply.timeoutMs)
+  const result =
+    paths.length === 0 ? NOTHING : await apply.host.umount(paths, 'plain', apply.timeoutMs).catch(notStarted)
+  if (result instanceof VolctlError) return result
   for (const umount of going) umount.result = result
   return result
+}
+
+function notStarted(error: unknown): VolctlError {
+  if (error instanceof VolctlError) return error
+  throw error
 }
 
 const NOTHING: CommandResult = { status: 0, stdout: '', stderr: '', timedOut: false }
