@@ -10,6 +10,7 @@ import { VolctlError } from '../core/errors/errors.ts'
 const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion, kubectl: kubectlCompletion } as const
 
 export default class Completion extends VolctlCommand {
+  static override readonly looks = false
   static override summary =
     'Print a script that completes volctl command lines in bash, zsh or fish, or as a plugin of kubectl.'
   static override description =

@@ -13,6 +13,7 @@ declare const VOLCTL_COMMIT: string
 const MOST_MS = 1000
 
 export default class Version extends VolctlCommand {
+  static override readonly looks = false
   static override summary =
     'Print the versions of volctl and its Node.js, of the API server, and of the kubelet on this node.'
   static override description =

@@ -16,6 +16,7 @@ import { Reentered } from './live-node.ts'
 import { messages } from './messages.ts'
 import { standardOutput } from './output.ts'
 import { errorText } from './report-error.ts'
+import { requireProc } from './require-proc.ts'
 import { plainSwitches } from './switches.ts'
 import { explainError, type Known } from './usage-error.ts'
 
@@ -60,6 +61,9 @@ export const pagerFlag = {
  * one clear line. oclif's own printing of errors (stacks, parser state) is never reached.
  */
 export abstract class VolctlCommand extends Command {
+  /** Does the command look at files or at the node? */
+  static readonly looks: boolean = true
+
   static override baseFlags = {
     color: Flags.string({
       options: COLOR_WHEN,
@@ -78,6 +82,7 @@ export abstract class VolctlCommand extends Command {
   /** Before anything else reads the command line: `--verbose=false` is not verbose. */
   protected override async init(): Promise<void> {
     await super.init()
+    if ((this.ctor as typeof VolctlCommand).looks) requireProc()
     const { flags, baseFlags } = this.ctor
     const switches = Object.entries({ ...baseFlags, ...flags }).filter(([, { type }]) => type === 'boolean')
     this.argv = plainSwitches(

@@ -157,6 +157,13 @@ export const NODE_CODES = {
     next: 'Run volctl in a Pod with mountPropagation: HostToContainer, as deploy/node-pod.yaml has it, or on the node itself.',
     rules: ['S6'],
   },
+  ProcMissing: {
+    in: ['error'],
+    means:
+      '/proc is not mounted here, as in a chroot or a rescue shell: files, mounts, processes and privileges cannot be looked at',
+    next: 'Mount it: mount -t proc proc /proc',
+    rules: ['S6'],
+  },
   MountinfoUnreadable: {
     in: ['error'],
     means: 'the mount table cannot be read',
