@@ -122,6 +122,28 @@ describe('readTree', () => {
     expect(at(entries, `${POD}/stray-file`)).toMatchObject({ type: 'file', size: 1 })
   })
 
+  it('keeps names that are not UTF-8: with attributes where containers may write, elsewhere as unknown', async () => {
+    using root = fixture({ [`${POD}/volumes/kubernetes.io~empty-dir/e/sub/plain`]: 'x' })
+    const bytes = Buffer.from([0xff, 0xfe])
+    const named = (parent: string): Buffer => Buffer.concat([Buffer.from(`${join(root.path, parent)}/`), bytes])
+    const text = bytes.toString()
+    const inside = `${POD}/volumes/kubernetes.io~empty-dir/e/sub`
+    mkdirSync(named(inside))
+    writeFileSync(Buffer.concat([named(inside), Buffer.from('/file')]), 'four')
+    mkdirSync(named(`${POD}/volumes/kubernetes.io~empty-dir`))
+    writeFileSync(named(POD), 'x')
+    for (const attributes of ['all', 'plan'] as const) {
+      const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes })
+      expect(at(entries, `${inside}/${text}`)).toMatchObject({ type: 'dir', mode: '755' })
+      expect(at(entries, `${inside}/${text}/file`)).toMatchObject({ type: 'file', size: 4 })
+      expect(at(entries, `${POD}/volumes/kubernetes.io~empty-dir/${text}`)).toMatchObject({
+        type: 'dir',
+        error: 'EILSEQ',
+      })
+      expect(at(entries, `${POD}/${text}`)).toMatchObject({ type: 'file', error: 'EILSEQ' })
+    }
+  })
+
   it('caps what it reads', async () => {
     using root = fixture({
       [`${POD}/volumes/kubernetes.io~csi/pv/vol_data.json`]: ' '.repeat(64 * 1024 + 1),

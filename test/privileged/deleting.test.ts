@@ -25,6 +25,13 @@ describe.skipIf(noMounts !== undefined)(
       expect(found).toEqual({ outcome, left, untouched: true })
     })
 
+    it('S13: of an emptyDir in which the plan saw no file only directories are deleted', async () => {
+      expect(await inNamespace(WORKER, 'uncounted')).toEqual({
+        'saw none': ['failed UnexpectedFile', true],
+        'saw one': ['done', false],
+      })
+    })
+
     it('is refused while somebody is inside, whatever the directory is called there', async () => {
       expect(await inNamespace(WORKER, 'holders')).toEqual({
         cwd: 'refused HeldBy',

@@ -214,7 +214,11 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
   ],
   S13: [
-    ...broken('S13: data goes only with --orphans, and what is no data of an emptyDir never'),
+    ...broken(
+      'S13: data goes only with --orphans, and what is no data of an emptyDir never',
+      'S13: a file whose name is not UTF-8 is data of an emptyDir as well, and keeps any other directory',
+    ),
+    ...shown('privileged/deleting', 'S13: of an emptyDir in which the plan saw no file only directories are deleted'),
     ...shown('privileged/content-users', 'S13: memory that is in use'),
     ...planner('S13 data of a pod that is gone'),
     ...shown('reconcile/obstacles/memory-data', 'S13 sub-paths of an emptyDir in memory'),

@@ -25,6 +25,8 @@ export interface DeleteContentOptions {
   readonly mountId: number
   /** Called once before the first deletion, and not for an empty directory; throws to refuse. */
   readonly beforeFirst?: () => void | Promise<void>
+  /** Only empty directories go: nobody has agreed to the loss of a file. */
+  readonly directoriesOnly?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -85,6 +87,7 @@ class Walk {
           this.descent.enter(openBelow(directory, name), name)
           return
         }
+        if (this.#options.directoriesOnly === true) throw unexpectedFile(this.descent.describe(name))
         unlinkSync(entryPath(directory, name))
         this.#files += 1
         this.#bytes += entry.size
@@ -131,6 +134,12 @@ class Walk {
       'Look at what is there, and which process still writes there; then plan again.',
     )
   }
+}
+
+function unexpectedFile(path: string): StepFailed {
+  return new StepFailed('UnexpectedFile', `${path} was not there when the plan was made, and is kept`, {
+    hint: 'Look at it; move it away or delete it yourself, then plan again.',
+  })
 }
 
 function foreignMount(path: string, cause: unknown): StepFailed {

@@ -2,6 +2,7 @@
  * Last step: directories of orphaned pods (R601-R615, contract RemoveOrphanPodDir). All or nothing, and only names that the
  * kubelet itself creates; anything else keeps the directory, and is reported.
  */
+import { mayNotBeUtf8 } from '../actual/not-utf8.ts'
 import { isWithinAny, parentOf } from '../actual/tree.ts'
 import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
@@ -142,9 +143,9 @@ function remaining({ inputs }: PlanContext, pod: PodClass, mine: readonly Draft[
     .filter((entry) => !gonePaths.has(entry.path) && !isWithinAny(parentOf(entry.path), emptied))
 }
 
-/** Directories, and files by the names that the kubelet gives them (contract; N4, P149). */
+/** Directories, and files by the names that the kubelet gives them (contract; N4, P149); none of these is not UTF-8. */
 function madeByKubelet(uid: string, entry: TreeEntry): boolean {
-  if (entry.error !== undefined) return false
+  if (entry.error !== undefined || mayNotBeUtf8(entry.path)) return false
   if (entry.type === 'dir') return true
   if (entry.type !== 'file') return false
   const parts = entry.path.slice(`pods/${uid}/`.length).split('/')

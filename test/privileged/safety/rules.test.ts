@@ -113,6 +113,16 @@ describe.skipIf(noMounts !== undefined)(
       })
     })
 
+    it('S13: a file whose name is not UTF-8 is data of an emptyDir as well, and keeps any other directory', async () => {
+      expect(await inNamespace(WORKER, 'S13names')).toEqual({
+        without: { code: true, data: true },
+        counted: [{ files: 1, bytes: 4 }],
+        kept: 2,
+        undone: [],
+        with: { data: false, strays: [true, true] },
+      })
+    })
+
     it('S18: of what the root directory hides, bound over itself, nothing is touched; it is done once that is gone', async () => {
       expect(await inNamespace(WORKER, 'S18covered')).toEqual({
         blocked: 11,

@@ -178,6 +178,38 @@ await runScenario({
       return { without, with: { note: existsSync(note), data: existsSync(data) } }
     }),
 
+  /** Files of another encoding are data as well. Elsewhere such a name is nobody's of the kubelet, and nothing leads to it. */
+  S13names: (directory) =>
+    onBroken(directory, async (scene) => {
+      const { rootDir, pods } = scene
+      const bytes = Buffer.from([0xe9, 0x74, 0xe9])
+      const named = (parent: string): Buffer => Buffer.concat([Buffer.from(`${parent}/`), bytes])
+      const scratch = volumeOf(scene, 'empty-dir', 'scratch')
+      rmSync(`${scratch}/notes.txt`)
+      mkdirSync(`${scratch}/sub`)
+      const data = named(`${scratch}/sub`)
+      writeFileSync(data, 'data')
+      const strays = [
+        named(`${rootDir}/pods/${pods.db.uid}`),
+        named(`${rootDir}/pods/${pods.batch.uid}/containers/main`),
+      ]
+      for (const stray of strays) writeFileSync(stray, 'x')
+      const { stdout } = await runVolctl(scene, ['apply', '--yes', '-o', 'ndjson'])
+      const without = { code: /"DeletesData"/.test(stdout), data: existsSync(data) }
+      const plan = await planOf(scene)
+      const counted = plan.operations.flatMap(({ volume, deletes }) => (volume?.name === 'scratch' ? [deletes] : []))
+      const kept = plan.problems.filter(({ code }) => code === 'OrphanDirKept').length
+      const { ends } = await applyTo(scene)
+      const undone = ends.filter((each) => !each.endsWith(': done'))
+      return {
+        without,
+        counted,
+        kept,
+        undone,
+        with: { data: existsSync(data), strays: strays.map((each) => existsSync(each)) },
+      }
+    }),
+
   /** The root directory is bound over itself: nothing leads to what was mounted in it. */
   S18covered: (directory) =>
     onBroken(directory, async (scene) => {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { deleteContent } from '../../../src/core/files/delete-content.ts'
 import { containingMount } from '../../../src/core/mountinfo/location.ts'
+import type { Operation, Step } from '../../../src/core/plan/plan.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { apply, makeDir, operation, readMounts, volumeDir } from './real-node.ts'
@@ -115,6 +116,29 @@ await runScenario({
     makeDir(`${all.outside}/deep`)
     const outcomes = [await attempt(`${directory}/link`), await attempt(`${directory}/link/deep`)]
     return { ...report(all, outcomes.join(', ')) }
+  },
+
+  /** Between the plan and the deletion somebody puts a file where only directories were. */
+  async uncounted(directory) {
+    const root = makeDir(`${directory}/kubelet`)
+    const plugin = 'kubernetes.io/empty-dir'
+    const steps = (dir: string): Step[] => [
+      { op: 'deleteContent', target: dir },
+      { op: 'rmdir', target: dir },
+    ]
+    const outcomes: Record<string, unknown> = {}
+    for (const [pod, [id, given]] of [
+      ['saw none', {}],
+      ['saw one', { deletes: { files: 1, bytes: 1 } }],
+    ].entries() as Iterable<[number, [string, Partial<Operation>]]>) {
+      const dir = makeDir(volumeDir(root, pod, 'v', 'kubernetes.io~empty-dir'))
+      makeDir(`${dir}/sub/empty`)
+      writeFileSync(`${dir}/sub/file`, 'x')
+      const volume = { name: 'v', plugin, mode: 'Filesystem' } as const
+      const states = statesOf(await apply(root, [operation(id, pod, steps(dir), { volume, ...given })]))
+      outcomes[id] = [states[id], existsSync(`${dir}/sub/file`)]
+    }
+    return outcomes
   },
 
   async otherMount(directory) {

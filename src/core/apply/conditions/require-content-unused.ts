@@ -10,10 +10,9 @@ import type { Holders, NamespaceHolder } from '../../holders/find-holders.ts'
 import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../../holders/mount-uses.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import type { Operation } from '../../plan/plan.ts'
-import { pluginNamed } from '../../plugins/registry.ts'
 import { allowedFsTypes } from '../../plugins/teardown-family.ts'
 import { podOfProcess } from '../../processes/pod-cgroups.ts'
+import { isEmptyDir } from '../operation/empty-dir.ts'
 import { expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
@@ -90,10 +89,6 @@ function contentOf({ operation, around }: StepContext): readonly string[] {
   const last = operation.steps.at(-1)
   if (emptied.length > 0 || last?.op !== 'rmdir' || !isEmptyDir(operation)) return emptied
   return around.table.at(last.target).length > 0 ? [] : [last.target]
-}
-
-function isEmptyDir({ volume }: Operation): boolean {
-  return volume !== undefined && pluginNamed(volume.plugin).tearDown === 'emptyDir'
 }
 
 /** The tmpfs of an emptyDir: its content is lost with its last mount. */

@@ -9,11 +9,13 @@ import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { containingMount } from '../../mountinfo/location.ts'
 import type { Step } from '../../plan/plan.ts'
 import { requireContentUnused } from '../conditions/require-content-unused.ts'
+import { isEmptyDir } from '../operation/empty-dir.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
+/** An emptyDir's files go only where the plan has counted them (S13): otherwise only directories were there. */
 export async function deleteContentStep(step: Step, run: StepContext): Promise<Deleted> {
-  const { around, host, signal } = run
+  const { around, host, signal, operation } = run
   const mount = containingMount(around.table, step.target)
   const inTheWay = around.table.at(step.target).at(-1) ?? around.below(step.target)[0]
   if (mount === undefined || inTheWay !== undefined) {
@@ -36,6 +38,7 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
     return await host.deleteContent(placeOf(around.table, step.target), {
       mountId: mount.id,
       beforeFirst: () => requireContentUnused(step.target, run),
+      directoriesOnly: isEmptyDir(operation) && operation.deletes === undefined,
       ...defined({ signal }),
     })
   } catch (error) {

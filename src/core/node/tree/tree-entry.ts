@@ -42,7 +42,7 @@ export function addAttributes(entry: ListedEntry, stat: Stats): void {
  *
  * @returns false if the entry is gone
  */
-export function lstatEntry(entry: ListedEntry, path: string): boolean {
+export function lstatEntry(entry: ListedEntry, path: string | Buffer): boolean {
   try {
     const stat = lstatSync(path, MAY_BE_MISSING)
     if (stat === undefined) return false

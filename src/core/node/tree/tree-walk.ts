@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { ListedEntry } from '../../actual/listed-entry.ts'
+import { mayNotBeUtf8, NOT_UTF8 } from '../../actual/not-utf8.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { STATE_FILES } from '../../plugins/state-files.ts'
 import type { MountPoints } from './mount-points.ts'
@@ -41,7 +42,7 @@ export class TreeWalk {
       return this.entriesOf(directory.path, readdirSync(this.absolute(directory.path), { withFileTypes: true }))
     } catch (error) {
       const text = errorText(error)
-      if (text === 'ENOENT') this.#gone.add(directory)
+      if (text === 'ENOENT') this.#missing(directory)
       else directory.error = text
       return []
     }
@@ -99,7 +100,13 @@ export class TreeWalk {
   /** Reads attributes by lstat, unless the entry has them, or is a mount point that may not be entered. */
   attributes(entry: ListedEntry): void {
     if (entry.mode !== undefined || !this.mayEnter(entry)) return
-    if (!lstatEntry(entry, this.absolute(entry.path))) this.#gone.add(entry)
+    if (!lstatEntry(entry, this.absolute(entry.path))) this.#missing(entry)
+  }
+
+  /** Gone since its directory was listed; unless its name is not UTF-8, since the kubelet makes no such names. */
+  #missing(entry: ListedEntry): void {
+    if (mayNotBeUtf8(entry.name)) entry.error = NOT_UTF8
+    else this.#gone.add(entry)
   }
 
   isStateFile(entry: ListedEntry): boolean {

@@ -6,6 +6,7 @@
  */
 import { closeSync, type Dirent, readdirSync } from 'node:fs'
 import { ListedEntry } from '../../actual/listed-entry.ts'
+import { mayNotBeUtf8 } from '../../actual/not-utf8.ts'
 import type { ChildMounts } from '../../mountinfo/mount-table.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import type { MountPoints } from './mount-points.ts'
@@ -26,28 +27,51 @@ export function walkContent(walk: ContentWalk, path: string, top: ListedEntry): 
   if (budget.left < 0) top.error = `more than ${MAX_ENTRIES} entries`
 }
 
-function enter(walk: ContentWalk, path: string, entry: ListedEntry, budget: { left: number }, depth: number): void {
+function enter(
+  walk: ContentWalk,
+  path: string | Buffer,
+  entry: ListedEntry,
+  budget: { left: number },
+  depth: number,
+): void {
   let fd: number | undefined
   try {
     fd = openListing(path)
     const here = `/proc/self/fd/${fd}`
     const mounted = walk.mountPoints.childrenOf(entry.path)
-    for (const dirent of readdirSync(here, { withFileTypes: true })) {
+    for (const found of list(here)) {
       if (--budget.left < 0) return
-      visit(walk, here, entry, dirent, mounted, budget, depth)
+      visit(walk, entry, found, mounted, budget, depth)
     }
   } catch (error) {
-    entry.error = errorText(error)
+    entry.error ??= errorText(error)
   } finally {
     if (fd !== undefined) closeSync(fd)
   }
 }
 
+interface Found {
+  readonly dirent: Dirent
+  /** Bytes where its name is not UTF-8. */
+  readonly path: string | Buffer
+}
+
+/** A container may give its files any name, and each of them counts (S13). */
+function list(directory: string): Found[] {
+  const found = readdirSync(directory, { withFileTypes: true })
+  if (!found.some(({ name }) => mayNotBeUtf8(name)))
+    return found.map((dirent) => ({ dirent, path: `${directory}/${dirent.name}` }))
+  const start = Buffer.from(`${directory}/`)
+  return readdirSync(directory, { withFileTypes: true, encoding: 'buffer' }).map((each) => ({
+    dirent: Object.assign(Object.create(each) as Dirent, { name: each.name.toString() }),
+    path: Buffer.concat([start, each.name]),
+  }))
+}
+
 function visit(
   walk: ContentWalk,
-  here: string,
   parent: ListedEntry,
-  dirent: Dirent,
+  { dirent, path }: Found,
   mounted: ChildMounts | undefined,
   budget: { left: number },
   depth: number,
@@ -58,9 +82,9 @@ function visit(
     return
   }
   const entry = new ListedEntry(parent.path, name, typeOfDirent(dirent))
-  if (!lstatEntry(entry, `${here}/${name}`)) return
+  if (!lstatEntry(entry, path)) return
   walk.emit(entry)
   if (entry.type !== 'dir') return
   if (depth === MAX_DEPTH) entry.error = `deeper than ${MAX_DEPTH} levels`
-  else enter(walk, `${here}/${name}`, entry, budget, depth + 1)
+  else enter(walk, path, entry, budget, depth + 1)
 }

@@ -1,5 +1,6 @@
 /** A directory or file that could not be read is unknown: it may have content or not (S3). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { NOT_UTF8 } from '../../actual/not-utf8.ts'
 import { parentOf, type Tree } from '../../actual/tree.ts'
 import { mayBeGlobal } from '../../devices/global-mounts.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
@@ -89,12 +90,19 @@ export function leftUnread(obstacle: Obstacle): Pick<Left, 'rule' | 'why' | 'obs
   return { rule: 'S3', why: obstacle.message, obstacle }
 }
 
-/** No operation may have a path behind such a link, whatever it was decided on. */
-export function behindLinkObstacle(inputs: ActualInputs, draft: Draft): Obstacle | undefined {
-  const links = unknownLinks(inputs)
-  if (links.length === 0) return undefined
+/** Names that no path of an operation leads to, as a path is text. */
+const unreachable = onceFor((inputs: ActualInputs): readonly { readonly path: string; readonly obstacle: Obstacle }[] =>
+  unreadEntries(inputs)
+    .filter(({ error }) => error === NOT_UTF8)
+    .map((entry) => ({ path: entry.path, obstacle: obstacleOf(inputs, entry) })),
+)
+
+/** No operation may have a path behind such a link, or of such a name, whatever it was decided on. */
+export function outOfReachObstacle(inputs: ActualInputs, draft: Draft): Obstacle | undefined {
+  const places = [...unknownLinks(inputs), ...unreachable(inputs)]
+  if (places.length === 0) return undefined
   const paths = [...draft.paths, ...draft.steps.map(({ target }) => target)]
-  return links.find(({ path }) => paths.some((each) => isWithin(each, inputs.absolute(path))))?.obstacle
+  return places.find(({ path }) => paths.some((each) => isWithin(each, inputs.absolute(path))))?.obstacle
 }
 
 function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {
@@ -105,6 +113,13 @@ function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {
       code: 'LinkInPlace',
       message: `${inputs.absolute(path)} is a symbolic link${target === undefined ? '' : ` to ${target}`} where the kubelet has a directory; volctl does not follow it${error === '' ? '' : ` (${error})`}, and whatever is behind it counts as in use`,
       hint: 'Replace the link with a directory or a bind mount, or repair its target; then plan again.',
+    }
+  }
+  if (error === NOT_UTF8) {
+    return {
+      code: 'TreeUnreadable',
+      message: `the name of ${inputs.absolute(path)} is not UTF-8, so that volctl cannot reach it; what it contains is unknown`,
+      hint: 'The kubelet makes no such names: look at it (ls -b), move it away or rename it yourself; then plan again.',
     }
   }
   return {

@@ -1,0 +1,7 @@
+import type { Operation } from '../../plan/plan.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+
+/** True for an emptyDir, and the volumes built on it: their content is data (S13). */
+export function isEmptyDir({ volume }: Operation): boolean {
+  return volume !== undefined && pluginNamed(volume.plugin).tearDown === 'emptyDir'
+}
