@@ -16,4 +16,14 @@ describe.skipIf(noMounts !== undefined)(`a hostile pod${noMounts === undefined ?
       left: [],
     })
   })
+
+  it('S13: what has a name that is not UTF-8 is data as well: only that of an emptyDir goes, with --orphans', async () => {
+    expect(await inNamespace(WORKER, 'bytes')).toEqual({
+      without: { states: ['blocked DeletesData'], left: 4 },
+      orphans: { states: ['done', 'done'], left: 3 },
+      after: [],
+      // The three with data, the one whose own name it is, and the node's own pod.
+      kept: 5,
+    })
+  })
 })

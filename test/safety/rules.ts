@@ -219,6 +219,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S13: a file whose name is not UTF-8 is data of an emptyDir as well, and keeps any other directory',
     ),
     ...shown('privileged/deleting', 'S13: of an emptyDir in which the plan saw no file only directories are deleted'),
+    ...shown(
+      'privileged/hostile-content',
+      'S13: what has a name that is not UTF-8 is data as well: only that of an emptyDir goes, with --orphans',
+    ),
     ...shown('privileged/content-users', 'S13: memory that is in use'),
     ...planner('S13 data of a pod that is gone'),
     ...shown('reconcile/obstacles/memory-data', 'S13 sub-paths of an emptyDir in memory'),

@@ -70,7 +70,36 @@ async function renameInTheMiddle(dir: string): Promise<void> {
   for (const path of some.filter((each) => existsSync(each)).slice(0, 10)) renameSync(path, `${path}-renamed`)
 }
 
+/** As an application has them that was written before UTF-8. */
+function latin1(dir: string, name: string): Buffer {
+  mkdirSync(dir, { recursive: true })
+  return Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(name, 'latin1')])
+}
+
 await runScenario({
+  async bytes(directory) {
+    const node = new LiveNode(directory)
+    const pods = `${node.root}/pods`
+    const inPod = (number: number, path: string): string => `${pods}/${POD.slice(0, -1)}${number}/${path}`
+    const data = [
+      latin1(inPod(1, 'volumes/kubernetes.io~empty-dir/v/uploads'), 'caf\xe9'),
+      latin1(inPod(2, 'volumes/kubernetes.io~nfs/v'), 'caf\xe9'),
+      latin1(inPod(3, 'volumes/kubernetes.io~csi/v'), 'caf\xe9'),
+      latin1(inPod(4, ''), 'caf\xe9'),
+    ]
+    for (const path of data) writeFileSync(path, 'precious')
+    mkdirSync(latin1(pods, 'caf\xe9'))
+    sh('find', pods, '-exec', 'touch', '-d', '2020-01-01', '{}', '+')
+    const left = (): number => data.filter((path) => existsSync(path)).length
+    const states = async (orphans: boolean) => Object.values(statesOf(await node.apply({ orphans }))).toSorted()
+    return {
+      without: { states: await states(false), left: left() },
+      orphans: { states: await states(true), left: left() },
+      after: (await node.plan({ orphans: true })).operations,
+      kept: readdirSync(pods).length,
+    }
+  },
+
   async pod(directory) {
     standIn(directory)
     mkdirSync(`${directory}/outside/below`, { recursive: true })
