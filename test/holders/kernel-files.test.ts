@@ -1,6 +1,9 @@
 /** Tables of the kernel and of its tools, as recorded on machines that have what this one may not. */
+import { mkdirSync, mkdtempDisposableSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { loopInodes, parseExports, swapFiles } from '../../src/core/holders/kernel-files.ts'
+import { loopInodes, nfsExports, parseExports, swapFiles } from '../../src/core/holders/kernel-files.ts'
 
 it('swap files, and not partitions, by their names', () => {
   const text = [
@@ -23,6 +26,16 @@ it('what exportfs and nfsd say', () => {
     { path: '/data/a b', client: '10.0.0.0/8', crosses: false },
     { path: '/srv', client: '*', crosses: true },
   ])
+})
+
+it('a table of exports that cannot be read is not an empty one; one that is missing is', () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-test-'))
+  const at = (name: string): string => join(directory.path, name)
+  writeFileSync(at('etab'), '/srv *(ro)\n')
+  mkdirSync(at('other'))
+  const { exports, unseen } = nfsExports(['missing', 'etab', 'other'].map(at))
+  expect(exports).toEqual([{ path: '/srv', client: '*', crosses: false }])
+  expect(unseen).toEqual([expect.stringContaining(`the NFS exports in ${at('other')} could not be read: `)])
 })
 
 it('the files of loop devices, right-aligned', () => {

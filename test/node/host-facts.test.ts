@@ -8,7 +8,7 @@ import { SafetyRefusal, VolctlError } from '../../src/core/errors/errors.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { bootTimeOf, hostIdentity } from '../../src/core/node/host-identity.ts'
 import { livingPods } from '../../src/core/node/living-volumes.ts'
-import { checkMountNamespace, firstDifference, stableRead, WrongNamespace } from '../../src/core/node/read-mountinfo.ts'
+import { checkMountNamespace, firstDifference, WrongNamespace } from '../../src/core/node/read-mountinfo.ts'
 import { hostReentry, namespaceReentry, reentryCommand } from '../../src/core/node/reenter.ts'
 import { readStaticPods } from '../../src/core/node/static-pods.ts'
 import { allowTestHost, readTestHost } from '../../src/core/node/test-host.ts'
@@ -166,30 +166,6 @@ describe('S7: standingObstacles', () => {
     },
     { name: 'no /proc', facts: { ...unreadable, uidMap: '' }, want: ['UserNamespace', 'PidNamespace'] },
   ])('$name', ({ facts, want }) => expect(standingObstacles(facts).map(({ code }) => code)).toEqual(want))
-})
-
-describe('S27: stableRead', () => {
-  const reads = (...texts: string[]) => {
-    let at = 0
-    return { read: () => Buffer.from(texts[Math.min(at++, texts.length - 1)] ?? ''), count: () => at }
-  }
-  it.each([
-    { kernel: '5.8.0', texts: ['a', 'b'], want: 'a', count: 1 },
-    { kernel: '6.18.44', texts: ['a', 'b'], want: 'a', count: 1 },
-    { kernel: '5.7.19-x', texts: ['a', 'b', 'b'], want: 'b', count: 3 },
-    { kernel: '4.18.0', texts: ['a', 'a'], want: 'a', count: 2 },
-    { kernel: 'strange', texts: ['a', 'a'], want: 'a', count: 2 },
-  ])('on $kernel reads $count times', ({ kernel, texts, want, count }) => {
-    const source = reads(...texts)
-    expect(stableRead(source.read, kernel).toString()).toBe(want)
-    expect(source.count()).toBe(count)
-  })
-
-  it('gives up where the table never rests', () => {
-    let n = 0
-    expect(() => stableRead(() => Buffer.from(String(n++)), '4.18.0')).toThrow(VolctlError)
-    expect(n).toBe(11)
-  })
 })
 
 function thrownBy(work: () => unknown): unknown {

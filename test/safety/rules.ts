@@ -360,7 +360,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S27: another mount in the place of the one that the plan was made on is told by its id, and stays',
       'S27: unmounts hundreds in one go, believes the mount table read after it, and names who holds the one that is busy',
     ),
-    ...shown('node/host-facts', 'S27: stableRead'),
+    ...shown('mountinfo/stable-table', 'S27: stableRead', 'S27: tableAt'),
     ...shown('apply/batch', 'S27: checks once, unmounts in few calls, and reads the table once after'),
   ],
   S28: [

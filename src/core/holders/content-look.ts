@@ -52,6 +52,7 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
   const views = [ours, ...others.map((other): View => ({ table: other.table, root: `/proc/${other.pid}/root` }))]
   const loops = await loopFiles()
   const swaps = swapFiles()
+  const { exports, unseen } = nfsExports()
   const processes = await ProcessLook.take({ table, others, devices, maps })
   return {
     table,
@@ -65,9 +66,9 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     unknownLoops: loops.filter((loop) => !isSure(loop, ours)),
     swaps: located(swaps, (path) => path, views),
     unknownSwaps: swaps.filter((path) => inodeAt(ours, undeletedPath(path)) === undefined),
-    exports: nfsExports(),
+    exports,
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
-    unseen: isInUserNamespace() ? [] : [...hiddenProcesses(table), ...processes.unseen],
+    unseen: isInUserNamespace() ? [] : [...hiddenProcesses(table), ...unseen, ...processes.unseen],
   }
 }
 

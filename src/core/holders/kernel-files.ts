@@ -1,8 +1,9 @@
 /** Files that the kernel itself uses, and directories that it exports: loop devices, swap areas, NFS exports (S12). */
 import { readLoops } from '../block/device-use.ts'
 import { swapAreas } from '../block/swap-areas.ts'
+import { errorMessage, isMissing } from '../errors/errors.ts'
 import { decodeOctal } from '../mountinfo/decode-octal.ts'
-import { kernelTextIfAny } from '../trust/kernel.ts'
+import { kernelText } from '../trust/kernel.ts'
 import { readPlain } from '../trust/plain-files.ts'
 import { runCommand } from '../trust/programs.ts'
 
@@ -61,10 +62,26 @@ export interface Export {
 
 /** What exportfs(8) has exported, and what clients have asked the kernel for. */
 const TABLES = ['/var/lib/nfs/etab', '/proc/fs/nfsd/exports']
-const MOST_BYTES = 1 << 20
+const MOST_BYTES = 16 << 20
 
-export function nfsExports(): Export[] {
-  return TABLES.flatMap((file) => parseExports(textIfAny(file)))
+export interface Exports {
+  readonly exports: readonly Export[]
+  /** Tables that could not be read, for messages: anything may be exported then. */
+  readonly unseen: readonly string[]
+}
+
+/** Where there is no NFS server there are no tables. */
+export function nfsExports(tables: readonly string[] = TABLES): Exports {
+  const exports: Export[] = []
+  const unseen: string[] = []
+  for (const file of tables) {
+    try {
+      for (const each of parseExports(textOf(file))) exports.push(each)
+    } catch (error) {
+      if (!isMissing(error)) unseen.push(`the NFS exports in ${file} could not be read: ${errorMessage(error)}`)
+    }
+  }
+  return { exports, unseen }
 }
 
 /** `/path<tab>client(option,option)`, a line each; blanks in a path are octal. */
@@ -77,11 +94,6 @@ export function parseExports(text: string): Export[] {
   })
 }
 
-function textIfAny(path: string): string {
-  if (path.startsWith('/proc/')) return kernelTextIfAny(path) ?? ''
-  try {
-    return readPlain(path, MOST_BYTES).toString('utf8')
-  } catch {
-    return ''
-  }
+function textOf(path: string): string {
+  return path.startsWith('/proc/') ? kernelText(path) : readPlain(path, MOST_BYTES).toString('utf8')
 }

@@ -3,10 +3,11 @@ import { readdirSync, readlinkSync } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
+import { tableAt } from '../mountinfo/stable-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { hasEnded, processIds, processName, taskIds } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
-import { kernelBytes, kernelText, namespaceOf } from '../trust/kernel.ts'
+import { kernelText, namespaceOf } from '../trust/kernel.ts'
 import type { Places } from './searched-places.ts'
 
 export interface Holder {
@@ -122,7 +123,7 @@ export function isKernelThread(pid: number, proc: string): boolean {
 /** The table of a namespace that appeared after the others were read, or that only a thread is in. */
 export function tableOf(directory: string): MountTable | undefined {
   try {
-    return parseMountinfo(kernelBytes(`${directory}/mountinfo`))
+    return tableAt(`${directory}/mountinfo`)
   } catch (error) {
     // A process that is ending has no namespace any more (EINVAL).
     return hasEnded(error) || errnoOf(error) === 'EINVAL' ? parseMountinfo('') : undefined

@@ -5,6 +5,7 @@ import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo, parsePieces, parseSlowPieces } from '../mountinfo/parse-mountinfo.ts'
+import { isReliable, stableRead } from '../mountinfo/stable-table.ts'
 import { openNamespace } from '../trust/enter-namespace.ts'
 import { linesInPieces, namespaceOf } from '../trust/kernel.ts'
 import { linesBeside } from '../trust/lines-beside.ts'
@@ -92,10 +93,6 @@ function resolved(rootDir: string): string {
   }
 }
 
-/** Older kernels may leave lines out of the table while mounts change. */
-const FIRST_RELIABLE_KERNEL = [5, 8] as const
-const TRIES = 10
-
 /**
  * The mount table of a namespace, by default ours. On kernels before 5.8 it is read until two reads in a row agree (S27,
  * P111).
@@ -108,28 +105,6 @@ export function readMountTable(path = '/proc/self/mountinfo', kernel = release()
 /** The same, while other work goes on: a large table takes the kernel long. */
 export async function readMountTableBeside(path = '/proc/self/mountinfo', kernel = release()): Promise<MountTable> {
   return isReliable(kernel) ? await parseSlowPieces(piecesBeside(path)) : readMountTable(path, kernel)
-}
-
-/** @throws VolctlError MountinfoUnstable */
-export function stableRead(read: () => Buffer, kernel: string): Buffer {
-  let bytes = read()
-  if (isReliable(kernel)) return bytes
-  for (let tries = 0; tries < TRIES; tries++) {
-    const again = read()
-    if (again.equals(bytes)) return bytes
-    bytes = again
-  }
-  throw new VolctlError('MountinfoUnstable', `the mount table changed on each of ${TRIES} reads`, {
-    hint: 'Something mounts or unmounts all the time: wait until it ends, then try again.',
-  })
-}
-
-/** A version that cannot be read counts as an old one. */
-function isReliable(kernel: string): boolean {
-  const [, major, minor] = /^(\d+)\.(\d+)\./.exec(kernel) ?? []
-  if (major === undefined || minor === undefined) return false
-  const [wantedMajor, wantedMinor] = FIRST_RELIABLE_KERNEL
-  return Number(major) > wantedMajor || (Number(major) === wantedMajor && Number(minor) >= wantedMinor)
 }
 
 /** The first mount under the root directory that only one of two tables has, for messages. */

@@ -1,15 +1,16 @@
 /** Mount namespaces other than volctl's own, each read once through one of its processes. */
 import { readdirSync, readlinkSync } from 'node:fs'
-import { errnoOf } from '../errors/errors.ts'
+import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { type Location, pathThrough } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
-import { kernelBytes, kernelText, namespaceOf } from '../trust/kernel.ts'
+import { tableAt } from '../mountinfo/stable-table.ts'
+import { kernelText, namespaceOf } from '../trust/kernel.ts'
 
 /**
  * @param everyThread read the namespace of every thread, which may have one of its own. A node has ten times as many threads
  * as processes, so this is done only before a device is taken away. If the first thread of a process has ended, its other
  * threads are always read.
+ * @throws VolctlError MountinfoUnstable or MountinfoDamaged
  */
 export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): OtherNamespace[] {
   const seen = new Set([readlinkSync(`${proc}/self/ns/mnt`)])
@@ -23,11 +24,13 @@ export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): Other
       if (seen.has(namespace)) return true
       // In a chroot, mountinfo shows only the mounts below the process's root.
       if (wholeOnly && readlinkSync(`${proc}/${pid}/root`) !== '/') return false
-      const table = parseMountinfo(kernelBytes(`${proc}/${pid}/mountinfo`))
+      const table = tableAt(`${proc}/${pid}/mountinfo`)
       seen.add(namespace)
       found.push({ pid, process: processName(pid, proc), table })
       return true
-    } catch {
+    } catch (error) {
+      // A table that never rests is no smaller through another process (S27).
+      if (error instanceof VolctlError) throw error
       // It has ended, or may not be read: another process of the same namespace may still show it.
       return false
     }
