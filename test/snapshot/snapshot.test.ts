@@ -203,6 +203,12 @@ describe('readSnapshot', () => {
     { name: 'text', bytes: 'hello', code: 'SnapshotNotJson', says: 'not JSON' },
     { name: 'a list', bytes: '[]', code: 'SnapshotNotJson', says: 'not a JSON object' },
     { name: 'a pod list', bytes: '{"apiVersion":"v1","kind":"PodList"}', code: 'NotASnapshot', says: '"PodList"' },
+    {
+      name: 'a cluster',
+      bytes: '{"apiVersion":"volctl.io/v1","kind":"ClusterSnapshot","lists":{}}\n{"node":{}}\n{"end":1}\n',
+      code: 'NotASnapshot',
+      says: 'it is of a cluster, not of a node',
+    },
     { name: 'no kind', bytes: '{}', code: 'NotASnapshot', says: 'missing' },
     {
       name: 'another version',

@@ -4,7 +4,7 @@ import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { JSON_LIMITS } from '../trust/parse-json.ts'
-import { damagedSnapshot, readSnapshotBytes, unpackedSnapshot } from './snapshot-bytes.ts'
+import { damagedSnapshot, readSnapshotBytes, snapshotKind, unpackedSnapshot } from './snapshot-bytes.ts'
 import { snapshotShape } from './snapshot-shape.ts'
 
 const VERSION = 'volctl.io/v1'
@@ -50,6 +50,11 @@ export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapsh
   // The compressed bytes stay in memory meanwhile.
   const maxMemory = MAX_MEMORY - held - (unpacked === bytes ? 0 : bytes.length)
   const parsed = parseDocument(unpacked, { maxBytes: MAX_BYTES, maxMemory })
+  // Each of its lines is JSON, and the whole is not.
+  if (snapshotKind(unpacked) === 'ClusterSnapshot') {
+    const hint = 'Add --cluster; or take one of this node: volctl snapshot -o FILE'
+    throw damaged(name, 'NotASnapshot', 'it is of a cluster, not of a node', hint)
+  }
   if ('defect' in parsed) throw damaged(name, DEFECTS[parsed.defect], parsed.why, undefined, parsed.cause)
   const { apiVersion, kind } = parsed.document
   if (kind !== KIND) {

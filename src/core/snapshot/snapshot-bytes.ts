@@ -50,3 +50,11 @@ export function unpackedSnapshot(bytes: Buffer, maxBytes: number, name: string, 
     throw damaged(name, 'SnapshotTruncated', why, undefined, error)
   }
 }
+
+const KIND = /^\s*\{\s*"apiVersion"\s*:\s*"[^"]*"\s*,\s*"kind"\s*:\s*"(NodeSnapshot|ClusterSnapshot)"/
+
+/** What a snapshot is of, by its beginning, for messages about one that is not of the form that is asked for. */
+export function snapshotKind(bytes: Buffer): 'NodeSnapshot' | 'ClusterSnapshot' | undefined {
+  const kind = KIND.exec(bytes.toString('latin1', 0, 200))?.[1]
+  return kind === 'NodeSnapshot' || kind === 'ClusterSnapshot' ? kind : undefined
+}

@@ -87,6 +87,11 @@ describe('a cluster snapshot', () => {
     ['without one of its records', lines.toSpliced(2, 1).join('\n'), 'SnapshotTruncated'],
     ['cut off in a line', text.slice(0, -30), 'SnapshotDamaged'],
     ['of a node', '{"apiVersion":"volctl.io/v1","kind":"NodeSnapshot"}', 'NotASnapshot'],
+    [
+      'of a node, in many lines',
+      JSON.stringify({ apiVersion: 'volctl.io/v1', kind: 'NodeSnapshot' }, null, 2),
+      'NotASnapshot',
+    ],
     ['of a later version', text.replace('volctl.io/v1', 'volctl.io/v9'), 'SnapshotVersion'],
     ['not JSON', 'kind: ClusterSnapshot\n', 'SnapshotNotJson'],
     ['with a record of another type', text.replace('"managed":true', '"managed":"yes"'), 'SnapshotDamaged'],

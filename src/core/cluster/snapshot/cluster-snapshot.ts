@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { errorMessage } from '../../errors/errors.ts'
 import { replaceFile } from '../../files/replace-file.ts'
 import { type Shape, ShapeError } from '../../json/shape.ts'
-import { damagedSnapshot, readSnapshotBytes, unpackedSnapshot } from '../../snapshot/snapshot-bytes.ts'
+import { damagedSnapshot, readSnapshotBytes, snapshotKind, unpackedSnapshot } from '../../snapshot/snapshot-bytes.ts'
 import { snapshotNotWritten } from '../../snapshot/write-snapshot.ts'
 import { JsonLimitError, parseJson } from '../../trust/parse-json.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
@@ -54,6 +54,11 @@ export async function readClusterSnapshot(path: string): Promise<ClusterState> {
 /** @param name what messages call it */
 export function parseClusterSnapshot(bytes: Buffer, name: string): ClusterState {
   const unpacked = unpackedSnapshot(bytes, MAX_BYTES, name, damaged)
+  // It may be laid out in many lines.
+  if (snapshotKind(unpacked) === 'NodeSnapshot') {
+    const hint = 'Leave out --cluster; or take one of the cluster: volctl snapshot --cluster -o FILE'
+    throw damaged(name, 'NotASnapshot', 'it is of a node, not of a cluster', hint)
+  }
   const lists = Object.fromEntries(RECORD_LISTS.map((list) => [list, [] as unknown[]])) as Record<RecordList, unknown[]>
   let head: SnapshotHead | undefined
   let records = 0
@@ -108,10 +113,6 @@ function parsedLine(line: Buffer, name: string, number: number): Readonly<Record
 }
 
 function requireKind({ apiVersion, kind }: Readonly<Record<string, unknown>>, name: string): void {
-  if (kind === 'NodeSnapshot') {
-    const hint = 'Leave out --cluster; or take one of the cluster: volctl snapshot --cluster -o FILE'
-    throw damaged(name, 'NotASnapshot', 'it is of a node, not of a cluster', hint)
-  }
   if (kind !== 'ClusterSnapshot') throw damaged(name, 'NotASnapshot', 'it is no ClusterSnapshot')
   if (apiVersion !== 'volctl.io/v1') {
     const hint = 'Use the volctl that wrote it, or write a new snapshot with this one.'
