@@ -41,6 +41,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 case $prefix in
+  / | //*) fail "--prefix $prefix: give a directory such as /usr/local" ;;
   /*) prefix=${prefix%/} ;;
   *) fail "--prefix must be an absolute path: $prefix" ;;
 esac
