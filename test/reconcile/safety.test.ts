@@ -1,7 +1,7 @@
 /** The safety rules that a plan decides, each named after its rule. */
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
-import { csiUniqueName } from '../../src/core/names/volume-names.ts'
+import { csiUniqueName, inlineCsiHandle } from '../../src/core/names/volume-names.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { refuseInsecureApi } from '../../src/core/reconcile/pods/guards.ts'
 import {
@@ -601,6 +601,40 @@ describe('S17 recovered identity', () => {
     const made = plan(built, { handles: { 'pv-1': 'vol-1' } })
     expect(made.operations[0]).toMatchObject({ volume: { handle: 'vol-1', handleFrom: '--handle' } })
     expect(made.operations[0]?.blocked).toBeUndefined()
+  })
+  describe('an inline volume, which no PersistentVolume and no attachment names (C32)', () => {
+    const inline = (...serving: string[]): NodeBuilder => {
+      const built = node().published(GONE, 'scratch', '7:1', { stateFile: false })
+      built.drivers.push('other.example')
+      built.overrideApi = {
+        csiDrivers: serving.map((name) => ({
+          metadata: { name, uid: name },
+          spec: { attachRequired: false, volumeLifecycleModes: ['Ephemeral'] },
+        })),
+      }
+      return built
+    }
+    const handle = inlineCsiHandle(GONE, 'scratch')
+    it('has a handle that follows from pod and name: the hint says it, and given so it is enough', () => {
+      const [operation] = plan(inline(DRIVER)).operations
+      expect(operation?.blocked?.hint).toContain(`volctl plan --handle scratch=${handle}`)
+      const [given] = plan(inline(DRIVER), { handles: { scratch: handle } }).operations
+      expect(given).toMatchObject({ volume: { driver: DRIVER, handle, handleFrom: '--handle' } })
+      expect(given?.blocked).toBeUndefined()
+    })
+    it.each([
+      { name: 'no driver here serves inline volumes', serving: ['elsewhere.example'], handle, says: 'no driver' },
+      { name: 'several do', serving: [DRIVER, 'other.example'], handle, says: 'more than one driver' },
+      {
+        name: "the handle is another pod's",
+        serving: [DRIVER],
+        handle: inlineCsiHandle(uid(8), 'scratch'),
+        says: 'name none',
+      },
+    ])('stays where its driver is not clear: $name', ({ serving, handle: given, says }) => {
+      const [operation] = plan(inline(...serving), { handles: { scratch: given } }).operations
+      expect(operation?.blocked).toMatchObject({ code: 'IdentityUnconfirmed', message: expect.stringContaining(says) })
+    })
   })
   it.each(['', '{', '[]', '{"driverName":"d"}', '{"driverName":"d","volumeHandle":7}', 'null'])(
     'vol_data.json with %j tells nothing',

@@ -85,7 +85,7 @@ export const CLUSTER_CODES = {
     in: ['reason', 'problem'],
     means:
       'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
-    next: 'Find out who created the attachment. Once no pod wants the volume, volctl deletes one that Kubernetes has named (csi- and a hash): volctl plan --cluster. Any other: kubectl delete volumeattachment NAME',
+    next: 'Find out who created the attachment. Once no pod wants the volume, volctl deletes one that Kubernetes has named (csi- and a hash): volctl plan --cluster; any other: kubectl delete volumeattachment NAME',
     rules: ['C33'],
   },
   DriverRemoved: {

@@ -13,10 +13,10 @@ import { readStateFile } from '../../actual/state-file.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { shellWord } from '../../lang/shell-word.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { csiGlobalDir, csiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
+import { csiGlobalDir, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../../names/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
-import { givenForBlock, givenForFileSystem, givenWithHash } from './given-handle.ts'
+import { givenForBlock, givenForFileSystem, givenWithHash, inlineDrivers } from './given-handle.ts'
 import type { CsiIdentity, Identified } from './identified.ts'
 import { knownHandleOf } from './known-handles.ts'
 
@@ -35,7 +35,7 @@ export function identifyPodVolume(context: PlanContext, volume: PodVolume): Iden
   }
   const lost = stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
   const shown = mountOf(volume)
-  const given = givenForFileSystem(context, volume.name, shown)
+  const given = givenForFileSystem(context, volume, shown)
   if (given !== undefined) return given
   return shown === undefined ? byConfirmedName(context, volume, lost) : byDevice(context, volume, shown, lost)
 }
@@ -52,9 +52,9 @@ function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo, los
   if (first !== undefined && found.length === identities.length && found.every((each) => sameVolume(each, first))) {
     return { identity: { ...first, from: `the global mount on the same device (${first.from})` } }
   }
-  return unconfirmed(
+  return unconfirmedOfPod(
     context,
-    volume.name,
+    volume,
     `${lost}, and no staged volume on device ${shown.dev} proves its driver and volume handle`,
   )
 }
@@ -77,7 +77,7 @@ function byConfirmedName(context: PlanContext, volume: PodVolume, lost: string):
       return unconfirmed(context, volume.name, message)
     }
   }
-  return unconfirmed(context, volume.name, `${lost}, and nothing on disk proves its driver and volume handle`)
+  return unconfirmedOfPod(context, volume, `${lost}, and nothing on disk proves its driver and volume handle`)
 }
 
 function isUsedByAnotherPod(context: PlanContext, { driver, handle }: CsiIdentity, stagingDir: string): boolean {
@@ -143,6 +143,18 @@ function unconfirmed(context: PlanContext, name: string, message: string): Ident
   return {
     unconfirmed: message,
     hint: `Check the volume handle in the storage system; then: volctl plan --handle ${shellWord(`${name}=${guess}`)}`,
+  }
+}
+
+/** The handle of an inline volume follows from pod and name (C32), so that it can be given as it is. */
+function unconfirmedOfPod(context: PlanContext, { podUid, name }: PodVolume, message: string): Identified {
+  const volume = unescapeQualifiedName(name)
+  if (identityOfPersistentVolume(context, volume) !== undefined || inlineDrivers(context).length === 0)
+    return unconfirmed(context, name, message)
+  const given = shellWord(`${name}=${inlineCsiHandle(podUid, volume)}`)
+  return {
+    unconfirmed: message,
+    hint: `Check the volume handle in the storage system, and give it with --handle ${shellWord(`${name}=HANDLE`)}. If it was an inline volume (csi: in the pod's spec): volctl plan --handle ${given}`,
   }
 }
 

@@ -5,22 +5,25 @@
  * that is staged under that handle, and no device that is staged under another handle.
  */
 
+import { registeredDriver } from '../../actual/csi-drivers.ts'
+import type { PodVolume } from '../../actual/pod-volume.ts'
 import { stagedShownBy } from '../../actual/staged-on-device.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { ownValue } from '../../lang/own-value.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { sha256Hex, unescapeQualifiedName } from '../../names/volume-names.ts'
+import { inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { Identified } from './identified.ts'
 
 /** @param shown a mount of the volume, if there is one */
 export function givenForFileSystem(
   context: PlanContext,
-  name: string,
+  { name, podUid }: PodVolume,
   shown: MountInfo | undefined,
 ): Identified | undefined {
   const handle = handleGiven(context, name)
   if (handle === undefined) return undefined
+  if (handle === inlineCsiHandle(podUid, unescapeQualifiedName(name))) return inlineIdentity(context, name, handle)
   const own = stagedUnder(context, handle)
   const named = driverByName(context, name, handle)
   if (shown !== undefined) {
@@ -35,6 +38,23 @@ export function givenForFileSystem(
   const [staging] = drivers
   if (drivers.size === 0 || (named !== undefined && drivers.has(named))) return identityOf(name, handle, named)
   return identityOf(name, handle, drivers.size === 1 && named === undefined ? staging : undefined)
+}
+
+/** Only an inline volume of this very pod has such a handle (C32), and it is never staged; its driver serves inline volumes here. */
+function inlineIdentity(context: PlanContext, name: string, handle: string): Identified {
+  const [driver, ...others] = inlineDrivers(context)
+  if (driver !== undefined && others.length === 0) return { identity: { driver, handle, from: '--handle' } }
+  return {
+    unconfirmed: `--handle ${name}=${handle} is of an inline volume, and its driver is not clear: ${others.length === 0 ? 'no driver' : 'more than one driver'} that is registered here serves inline volumes`,
+    hint: 'Start the driver that served the volume, and no other such driver; then plan again.',
+  }
+}
+
+/** Drivers that are registered on this node, and serve inline volumes (C105). */
+export function inlineDrivers({ inputs }: PlanContext): readonly string[] {
+  const drivers = inputs.snapshot.api?.csiDrivers ?? []
+  const serving = drivers.filter(({ spec }) => spec.volumeLifecycleModes?.includes('Ephemeral'))
+  return serving.map(({ metadata }) => metadata.name).filter((name) => registeredDriver(inputs, name) !== undefined)
 }
 
 export function givenForBlock(context: PlanContext, name: string): Identified | undefined {
