@@ -91,6 +91,18 @@ describe('links', () => {
       want: { PersistentVolumeClaim: 'unknown' },
       says: 'could not be read',
     },
+    {
+      name: 'a snapshot without a mount table',
+      of: (built) => (built.override = { mountinfo: '' }),
+      want: { StagedMount: 'unknown', PodMount: 'unknown' },
+      says: 'the mount table was not read',
+    },
+    {
+      name: "a snapshot without the kubelet's directories",
+      of: (built) => (built.override = { tree: undefined } as never),
+      want: { PodMount: 'unknown' },
+      says: "the kubelet's directories were not read",
+    },
   ])('$name', ({ of, want, says }) => {
     const built = healthy()
     of(built)

@@ -180,6 +180,16 @@ describe('what is left of a volume', () => {
 
 describe('a node that was not seen whole', () => {
   it.each([
+    { name: 'no mount table', override: { mountinfo: '' }, staged: true },
+    { name: 'no directories', override: { tree: undefined }, staged: true },
+    { name: 'neither', override: { tree: undefined, mountinfo: '' }, staged: false },
+  ])('$name: what nobody looked at is not said to be unmounted', ({ override, staged }) => {
+    const built = staged ? wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1') : wanting()
+    built.override = override as never
+    expect(brief(rowsOf(built), POD)).toMatch(/, MountUncertain, MountUncertain, unknown/)
+  })
+
+  it.each([
     { name: 'no mount table', override: { mountinfo: '' }, why: 'the mount table was not read' },
     {
       name: 'a list of pods that failed',

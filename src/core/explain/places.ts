@@ -9,6 +9,7 @@ import { deadWords } from '../mountinfo/dead-words.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
+import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { Fact, MountView, Place, Subject } from './explanation.ts'
 import { type NodeVolume, podDirOf } from './node-volume.ts'
 
@@ -44,11 +45,12 @@ export function mountView({ id, dev, root, fsType, source, options }: MountInfo)
   return { id, dev, root, fsType, source, readOnly: options.includes('ro') }
 }
 
-function stateAt({ tree }: ActualInputs, relative: string, layers: readonly MountInfo[]): string {
+function stateAt(inputs: ActualInputs, relative: string, layers: readonly MountInfo[]): string {
+  const { tree } = inputs
   if (layers.length > 1) return `mounted, ${layers.length} layers`
   if (layers.length === 1) return 'mounted'
   const entry = tree.get(relative)
-  if (entry === undefined) return 'not there'
+  if (entry === undefined) return placesUnseen(inputs) === undefined ? 'not there' : 'not known'
   if (entry.error !== undefined) return `cannot be read (${entry.error})`
   if (entry.type === 'dir') return tree.children(relative).length === 0 ? 'an empty directory' : 'a directory'
   if (entry.type === 'link') return `a link to ${entry.target ?? 'an unknown target'}`

@@ -13,14 +13,21 @@ import { CSI_PLUGIN } from '../names/volume-names.ts'
 import { notMounted } from '../plugins/evidence.ts'
 import type { MountEvidence } from '../plugins/plugin.ts'
 import { pluginNamed } from '../plugins/registry.ts'
+import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { RowSource } from './row-source.ts'
 import type { DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
 
-/** Of a pod's volume; what nothing is left of is not mounted. */
-export function mountOf(
-  inputs: ActualInputs,
-  source: RowSource,
-): Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'> {
+type MountFacts = Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'>
+
+/** Of a pod's volume; what nothing is left of is not mounted, and what nobody looked at may be. */
+export function mountOf(inputs: ActualInputs, source: RowSource): MountFacts {
+  const seen = seenMountOf(inputs, source)
+  const isOpen =
+    seen.mounted === 'VolumeNotMounted' && seen.mountsNothing !== true && placesUnseen(inputs) !== undefined
+  return isOpen ? { mounted: 'VolumeMountUncertain' } : seen
+}
+
+function seenMountOf(inputs: ActualInputs, source: RowSource): MountFacts {
   const { wanted, ended } = source
   const own = wanted ?? ended
   const evidence = own === undefined ? undefined : evidenceOf(inputs, own)
@@ -75,7 +82,8 @@ export function deviceOf(inputs: ActualInputs, volume: NodeVolume): DeviceMountS
   const states = [...stagedStates(volume), ...globalStates(volume), ...mapStates(volume)]
   if (states.includes('DeviceMountUncertain')) return 'DeviceMountUncertain'
   if (states.includes('DeviceGloballyMounted')) return 'DeviceGloballyMounted'
-  return states.length > 0 || isStagedWhenMounted(inputs, volume) ? 'DeviceNotMounted' : undefined
+  if (states.length === 0 && !isStagedWhenMounted(inputs, volume)) return undefined
+  return placesUnseen(inputs) === undefined ? 'DeviceNotMounted' : 'DeviceMountUncertain'
 }
 
 /** An empty globalmount is what a driver without staging leaves (R025). */

@@ -61,7 +61,7 @@ function actualText(places: readonly Place[]): string {
   const mounted = places.filter(({ mounts }) => mounts.length > 0).length
   const dead = places.some((place) => place.dead !== undefined) ? ', dead' : ''
   if (mounted > 0) return `${mounted === 1 ? 'mounted' : `${mounted} mounts`}${dead}`
-  return places.every(({ exists }) => !exists) ? 'not there' : 'on disk'
+  return places.some(({ exists }) => exists) ? 'on disk' : (places[0]?.state ?? 'not there')
 }
 
 export function colourOf({ state }: Verdict, paint: Palette): (text: string) => string {

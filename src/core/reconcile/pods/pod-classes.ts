@@ -168,10 +168,16 @@ function weightOf(pod: Pod): number {
 }
 
 /** Without the mount table or the disk nothing is known to be unused; without the loop devices no map can be torn down. */
-export function sectionUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
+export function sectionUnseen(inputs: ActualInputs): string | undefined {
+  return (
+    placesUnseen(inputs) ?? (inputs.snapshot.blockDevices === undefined ? 'the loop devices were not read' : undefined)
+  )
+}
+
+/** Why nobody can say that a path is not there, or that nothing is mounted on it. */
+export function placesUnseen({ snapshot, mounts }: ActualInputs): string | undefined {
   if (mounts.size === 0) return 'the mount table was not read'
-  if (snapshot.tree === undefined) return "the kubelet's directories were not read"
-  return snapshot.blockDevices === undefined ? 'the loop devices were not read' : undefined
+  return snapshot.tree === undefined ? "the kubelet's directories were not read" : undefined
 }
 
 /** S3: a failed or missing list proves no pod absent. */
