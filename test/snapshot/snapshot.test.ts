@@ -217,6 +217,12 @@ describe('readSnapshot', () => {
       says: '"volctl.io/v2"',
     },
     { name: 'no root directory', bytes: text.replace('rootDir', 'rootdir'), code: 'SnapshotDamaged', says: 'rootDir' },
+    {
+      name: 'a time that is none',
+      bytes: text.replace('2026-11-21T02:05:32Z', 'yesterday'),
+      code: 'SnapshotDamaged',
+      says: 'capturedAt',
+    },
     { name: 'a tree that is none', bytes: text.replace('"dir"', '7'), code: 'SnapshotDamaged', says: 'tree[0]' },
     {
       name: 'what is nested too deep',

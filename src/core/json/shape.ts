@@ -52,6 +52,12 @@ export const text: Shape<string> = withSchema(
   () => ({ type: 'string' }),
 )
 
+/** A time as RFC 3339 writes it, or anything else that Date understands. */
+export const time: Shape<string> = withSchema(
+  (value, at) => (typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? value : fail(at, 'a time', value)),
+  () => ({ type: 'string', minLength: 1 }),
+)
+
 export const flag: Shape<boolean> = withSchema(
   (value, at) => (typeof value === 'boolean' ? value : fail(at, 'true or false', value)),
   () => ({ type: 'boolean' }),

@@ -22,6 +22,7 @@ import {
   type Shape,
   schemaOf,
   text,
+  time,
   unneeded,
   withSchema,
 } from '../json/shape.ts'
@@ -123,7 +124,7 @@ const apiShape = kept<ApiSnapshot>({
 const wholeSnapshot = kept<NodeSnapshot>({
   apiVersion: needed(oneOf('volctl.io/v1')),
   kind: needed(oneOf('NodeSnapshot')),
-  capturedAt: needed(filled),
+  capturedAt: needed(time),
   nodeName: needed(filled),
   rootDir: needed(rootDirectory),
   bootID: text,

@@ -1,5 +1,17 @@
 /** The shapes of a cluster snapshot's lines, which the pass relies on without checking. */
-import { anything, count, flag, kept, keptList, needed, number, oneOf, type Shape, text } from '../../json/shape.ts'
+import {
+  anything,
+  count,
+  flag,
+  kept,
+  keptList,
+  needed,
+  number,
+  oneOf,
+  type Shape,
+  text,
+  time,
+} from '../../json/shape.ts'
 import { podVolumeShape } from '../../model/object-shapes.ts'
 import type { ApiReadError } from '../../model/snapshot.ts'
 import type {
@@ -65,7 +77,7 @@ const readError = kept<ApiReadError>({
 export const snapshotHead: Shape<SnapshotHead> = kept<SnapshotHead>({
   apiVersion: needed(oneOf('volctl.io/v1')),
   kind: needed(oneOf('ClusterSnapshot')),
-  capturedAt: needed(text),
+  capturedAt: needed(time),
   clockUnknown: oneOf(true),
   clockSpreadMs: number,
   server: needed(text),
