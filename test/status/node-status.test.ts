@@ -189,6 +189,21 @@ describe('a node that was not seen whole', () => {
     expect(brief(rowsOf(built), POD)).toMatch(/, MountUncertain, MountUncertain, unknown/)
   })
 
+  it('what a pod asks for could not be read: what it has on disk may be that (S3, S4)', () => {
+    const built = wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1').published(GONE, 'pv-1', '7:1')
+    const errors = [{ resource: 'persistentvolumeclaims', status: 403, reason: 'Forbidden', message: 'no' }]
+    built.overrideApi = { persistentVolumeClaims: [], errors }
+    const rows = rowsOf(built)
+    const named = rows.filter(({ volume }) => volume.name === 'pv-1')
+    expect(named.map(({ pod, desired }) => [pod?.uid, desired])).toEqual(
+      expect.arrayContaining([
+        [POD, 'unknown'],
+        [GONE, 'notWanted'],
+        [undefined, 'unknown'],
+      ]),
+    )
+  })
+
   it.each([
     { name: 'no mount table', override: { mountinfo: '' }, why: 'the mount table was not read' },
     {

@@ -1,5 +1,6 @@
 /** One row of the answer: the facts of one volume, beside what the plan says. */
 
+import { mayBeOne } from '../desired/may-be.ts'
 import { nameOf, pluginOf } from '../explain/describe-volume.ts'
 import type { NodeVolume } from '../explain/node-volume.ts'
 import { defined } from '../lang/defined.ts'
@@ -45,11 +46,13 @@ function statusRow(
 ): StatusRow {
   const { volume, pod } = source
   const attach = attachOf(context, volume, source.unused?.attachability)
+  const ref = refOf(context, source, parts)
+  const desired = knownDesireOf(source) ?? (mayBeWanted(context, pod, ref, unjudged) ? 'unknown' : 'notWanted')
   return {
     ...defined({ pod: pod?.ref }),
-    volume: refOf(context, source, parts),
+    volume: ref,
     podVolumeNames: podVolumeNamesOf(source),
-    desired: desireOf(source),
+    desired,
     ...defined({ attach, inUse: inUseOf(context, volume, attach, shared), staged: shared.staged }),
     ...(pod === undefined ? {} : mountOf(context.inputs, source)),
     ...defined({ dead: deadOf(context, source) }),
@@ -68,12 +71,25 @@ function podVolumeNamesOf({ wanted, ended, unresolved, unused }: RowSource): str
   return [...new Set(names)]
 }
 
-function desireOf({ volume, pod, wanted, ended, unresolved, unused }: RowSource): Desire {
+function knownDesireOf({ volume, pod, wanted, ended, unresolved, unused }: RowSource): Desire | undefined {
   const ofNode = pod === undefined ? volume : undefined
   if (wanted !== undefined || (ofNode?.wanted.length ?? 0) > 0) return 'wanted'
   if (unresolved.length > 0 || (ofNode?.unresolved.length ?? 0) > 0) return 'unresolved'
   if (unused !== undefined) return 'unused'
-  return ended !== undefined || (ofNode?.ended.length ?? 0) > 0 ? 'ended' : 'notWanted'
+  return ended !== undefined || (ofNode?.ended.length ?? 0) > 0 ? 'ended' : undefined
+}
+
+/** S3, S4: where the node or its pods were read in part, or what a pod asks for could not be resolved and may be this one. */
+function mayBeWanted(
+  { desired }: PlanContext,
+  pod: RowSource['pod'],
+  { plugin, driver }: VolumeRef,
+  unjudged: string | undefined,
+): boolean {
+  if (unjudged !== undefined) return true
+  const { unresolved } = desired
+  const asking = pod === undefined ? unresolved : unresolved.filter(({ podUid }) => podUid === pod.uid)
+  return asking.some(({ mayBe }) => mayBeOne(mayBe, { plugin, driver }))
 }
 
 function dueOf({ operations, waiting }: RowParts): ('remount' | 'expand')[] {

@@ -9,9 +9,10 @@ import type { Plan, PlanInputs, PodRef, Problem, VolumeRef } from '../plan/plan.
 /**
  * wanted: a pod that is meant to run has the volume, and a container uses it. unused: in the pod's spec, but no container uses it, so
  * that the kubelet ignores the volume while the attach/detach controller attaches it (R105, R708). unresolved: wanted, but the claim or
- * PersistentVolume could not be resolved (S4). ended: of a pod in the API that has ended. notWanted: no pod in the API has it.
+ * PersistentVolume could not be resolved (S4). ended: of a pod in the API that has ended. unknown: of no pod as far as could be read,
+ * and not everything could be (S3). notWanted: no pod in the API has it.
  */
-export const DESIRES = ['wanted', 'unused', 'unresolved', 'ended', 'notWanted'] as const
+export const DESIRES = ['wanted', 'unused', 'unresolved', 'ended', 'unknown', 'notWanted'] as const
 export type Desire = (typeof DESIRES)[number]
 
 /** The kubelet's VolumeMountState (R314). */

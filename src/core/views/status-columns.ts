@@ -31,7 +31,10 @@ export const COLUMNS: readonly Column[] = [
 export const ALSO: Column = { head: 'ALSO', cell: ({ verdict }) => verdict.also.join(','), stays: 0 }
 export const WHY: Column = { head: 'WHY', cell: ({ verdict }) => verdict.message }
 
-const WANTED = { wanted: 'yes', unused: 'unused', unresolved: 'unresolved', ended: 'ended', notWanted: 'no' } as const
+const WANTED = {
+  ...{ wanted: 'yes', unused: 'unused', unresolved: 'unresolved' },
+  ...{ ended: 'ended', unknown: 'unknown', notWanted: 'no' },
+} as const
 
 const STAGED = { DeviceGloballyMounted: 'yes', DeviceMountUncertain: 'uncertain', DeviceNotMounted: 'no' } as const
 
