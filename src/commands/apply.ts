@@ -316,7 +316,7 @@ export default class Apply extends VolctlCommand {
     const result = await applyPlan(plan, context, print)
     progress?.[Symbol.dispose]()
     if (format === 'ndjson') this.output.write(toJsonLine(resultEvent(result)))
-    else await this.answer(applyDocument(plan, result), format, () => closing(result, screen))
+    else await this.answer(applyDocument(plan, result), format, () => closing(result, plan, screen))
     this.finish(result.exit)
     await this.output.flush()
     const refusal = refusalOf(result)

@@ -72,12 +72,15 @@ export function hintOf({ hint }: ApplyEvent, width: Width): string {
   return hint === undefined ? '' : wrapped(INDENT, hint, width)
 }
 
-/** The end: what was done and deleted, what did not work, what is left, and what to type next. */
-export function closing(result: ApplyResult, { paint, width }: Screen): string {
+/**
+ * The end: what was done and deleted, what did not work, what is left, and what to type next.
+ * @param plan as a person has agreed to it: what it called data is named as data
+ */
+export function closing(result: ApplyResult, plan: Pick<Plan, 'operations'>, { paint, width }: Screen): string {
   const { outcomes, left, after, interrupted } = result
   return [
     '\n',
-    wrapped('', `Apply: ${tally(outcomes)}.${deletedText(outcomes)}`, width, paint.bold),
+    wrapped('', `Apply: ${tally(outcomes)}.${deletedText(outcomes, plan)}`, width, paint.bold),
     isAllDone(outcomes)
       ? wrapped('', 'This plan is already done: of its operations none is left to do on this node.', width)
       : '',
@@ -101,11 +104,21 @@ export function tally(outcomes: readonly Outcome[]): string {
   return parts.length > 0 ? parts.join(', ') : 'nothing was done'
 }
 
-function deletedText(outcomes: readonly Outcome[]): string {
-  const deleted = outcomes.flatMap((outcome) => outcome.deleted ?? [])
-  const files = deleted.reduce((sum, each) => sum + each.files, 0)
-  const bytes = deleted.reduce((sum, each) => sum + each.bytes, 0)
-  return files > 0 ? ` Deleted ${count(files, 'file')}, ${bytesText(bytes)}.` : ''
+/** Files of config maps and their like lie on disk as data does, and are none. */
+function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'operations'>): string {
+  const withData = new Set(operations.flatMap(({ id, deletes }) => (deletes === undefined ? [] : id)))
+  const data = { files: 0, bytes: 0 }
+  let copies = 0
+  for (const { id, deleted = { files: 0, bytes: 0 } } of outcomes) {
+    if (withData.has(id)) {
+      data.files += deleted.files
+      data.bytes += deleted.bytes
+    } else copies += deleted.files
+  }
+  return [
+    data.files > 0 ? ` Deleted ${count(data.files, 'file')}, ${bytesText(data.bytes)}.` : '',
+    copies > 0 ? ` Removed ${count(copies, 'file')} that the kubelet made.` : '',
+  ].join('')
 }
 
 function leftText(

@@ -71,7 +71,11 @@ const result = (given: Partial<ApplyResult>): ApplyResult => ({
 describe('the end says what was done, what was not, and what is left', () => {
   it('all of it', () =>
     expect(
-      closing(result({ outcomes: [outcome('done', { files: 2, bytes: 2048 }), outcome('done')] }), PLAIN_SCREEN),
+      closing(
+        result({ outcomes: [outcome('done', { files: 2, bytes: 2048 }), outcome('done')] }),
+        aPlan({ operations: [anOperation({ id: 'done', deletes: { files: 3, bytes: 2048 } })] }),
+        PLAIN_SCREEN,
+      ),
     ).toMatchInlineSnapshot(`
       "
       Apply: 2 done. Deleted 2 files, 2.0 KiB.
@@ -79,12 +83,26 @@ describe('the end says what was done, what was not, and what is left', () => {
       "
     `))
 
+  it('files of a config map are not data: the plan did not call them that', () =>
+    expect(
+      closing(
+        result({
+          outcomes: [
+            outcome('done', { files: 3, bytes: 99 }),
+            { ...outcome('done', { files: 1, bytes: 1024 }), id: 'data' },
+          ],
+        }),
+        aPlan({ operations: [anOperation({ id: 'data', deletes: { files: 1, bytes: 1024 } })] }),
+        PLAIN_SCREEN,
+      ),
+    ).toContain('Apply: 2 done. Deleted 1 file, 1.0 KiB. Removed 3 files that the kubelet made.\n'))
+
   it('an error, a wait or a refusal is never called nothing', () => {
     const wait = { kind: 'MountVolume', code: 'NotAttached', message: 'x', rule: 'S22' } as const
     const error = { severity: 'error', code: 'TwoWriters', message: 'x', about: {} } as const
     const note = { severity: 'info', code: 'OrphanPodDir', message: 'x', about: {} } as const
     const refused = { rule: 'S1', code: 'WrongMachine', message: 'x' } as const
-    const end = (plan: Partial<Plan>): string => closing(result({ after: aPlan(plan) }), PLAIN_SCREEN)
+    const end = (plan: Partial<Plan>): string => closing(result({ after: aPlan(plan) }), aPlan({}), PLAIN_SCREEN)
     expect(end({ problems: [note] })).toContain('\nNothing is left to do.\n')
     expect(end({ problems: [error, note], waiting: [wait] })).toContain(
       '\nNo operation is left: 1 error; 1 waiting.\nNext: volctl plan\n',
@@ -109,6 +127,7 @@ describe('the end says what was done, what was not, and what is left', () => {
           }),
           exit: 3,
         }),
+        aPlan({}),
         PLAIN_SCREEN,
       ),
     ).toMatchInlineSnapshot(`
@@ -128,6 +147,7 @@ describe('the end says what was done, what was not, and what is left', () => {
     expect(
       closing(
         result({ outcomes: [outcome('interrupted')], left: undefined, interrupted: true, exit: 130 }),
+        aPlan({}),
         PLAIN_SCREEN,
       ),
     ).toMatchInlineSnapshot(`
