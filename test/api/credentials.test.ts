@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { whoAmI } from '../../src/core/api/access-reviews.ts'
 import { createKubeClient, type KubeClient } from '../../src/core/api/kube-client.ts'
 import { discoverKubeConfig } from '../../src/core/api/kubeconfig/kube-config.ts'
@@ -166,6 +166,18 @@ console.log(JSON.stringify({ status: { token } }))`,
     expect([code, hint]).toEqual(['KubeconfigDamaged', expect.stringContaining('Check its proxy-url')])
     expect(`${message} ${hint}`).not.toContain('secret')
   })
+
+  it.each(['socks4', 'ftp', 'unix'])(
+    'with a proxy of the environment that volctl has no way to (%s), never past it',
+    async (scheme) => {
+      vi.stubEnv('HTTPS_PROXY', `${scheme}://bob:secret@127.0.0.1:1`)
+      const client = connectWith({ cluster: { server: 'https://192.0.2.1' } })
+      const { code, message, hint } = await failureOf(client.get('/api/v1/pods'))
+      vi.unstubAllEnvs()
+      expect([code, hint]).toEqual(['KubeconfigDamaged', expect.stringContaining('HTTPS_PROXY')])
+      expect(`${message} ${hint}`).not.toContain('secret')
+    },
+  )
 
   it('through the proxy of proxy-url', async () => {
     await using proxy = await startProxy()

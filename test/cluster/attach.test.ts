@@ -221,6 +221,13 @@ describe('a volume that another node has', () => {
       expect(found.join('\n')).not.toContain('still attached')
     })
 
+    it('one that has ended there has it still: its kubelet may not have unmounted it', () => {
+      const ended = pod('done', 'a', ['x'], { terminated: true, phase: 'Succeeded' })
+      const pods = [ended, pod('p', 'a', ['x'], { started: false }), waiting]
+      const [found] = messages({ nodes: [node('a', inUse), node('b', inUse)], pods })
+      expect(found).toMatch(/^MultiAttach .*node a reports the volume in use/)
+    })
+
     it('a pod that has started has it, whatever is attached', () => {
       const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
       const [found] = messages({ pods, attachments: [attachment('x', 'a')] })

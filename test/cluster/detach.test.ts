@@ -1,7 +1,7 @@
 /** Detach: every row of the controller's table (R731), and what holds an operation back. */
 import { describe, expect, it } from 'vitest'
 import { type DetachFacts, detachRow } from '../../src/core/cluster/detach/detach-row.ts'
-import type { ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import type { ClusterAttachment, ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
 import {
   ALIVE,
@@ -153,11 +153,62 @@ describe('a volume that no pod wants, the controller dead', () => {
       code: 'TaintedButReady',
     },
     { name: 'its lease is a minute old', heard: { leaseRenewTime: ago(1) }, code: undefined },
+    {
+      name: 'its lease could not be read, and its status is five minutes old (S3)',
+      heard: { leaseRenewTime: undefined, heartbeat: ago(5) } as never,
+      code: 'TaintedButReady',
+    },
+    {
+      name: 'the same, and its status is seven minutes old',
+      heard: { leaseRenewTime: undefined, heartbeat: ago(7) } as never,
+      code: undefined,
+    },
+    {
+      name: 'the same, and somebody has judged since that it is silent',
+      heard: { leaseRenewTime: undefined, heartbeat: ago(5), ready: 'Unknown' } as never,
+      code: undefined,
+    },
   ])('a taint takes nothing in use from a machine that runs, Ready or not: $name', ({ heard, code }) => {
     const parts = { ready: 'False', readySince: ago(9), outOfService: true, ...IN_USE, ...heard }
     const { operations } = planOf(unwanted(parts))
     expect(operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['DetachVolume', code]])
-    if (code !== undefined) expect(operations[0]?.blocked?.message).toContain('still renews its lease')
+    if (code !== undefined) expect(operations[0]?.blocked?.message).toContain('is still heard')
+  })
+
+  it('no hint beside it says that the taint takes what is in use', () => {
+    const parts = { ready: 'False', readySince: ago(9), outOfService: true, ...IN_USE }
+    const hintOf = (given: Partial<ClusterNode>): string | undefined =>
+      planOf(unwanted({ ...parts, ...given })).problems.find(({ code }) => code === 'InUseWithoutPod')?.hint
+    expect(hintOf({ leaseRenewTime: ago(0.3) })).toContain('what it reports in use stays attached')
+    expect(hintOf({ leaseRenewTime: ago(9), heartbeat: ago(9) })).toContain('what it reports holds no detach')
+  })
+
+  describe('an attachment of a name that is not Kubernetes’ own', () => {
+    const foreign = (parts: Partial<ClusterAttachment> = {}) => attachment('x', 'a', { name: 'my-own', ...parts })
+    const noDriver = { csi: { state: 'known', drivers: [], migrated: [] } } as const
+    it('is blocked: for what somebody has made it, nothing shows', () =>
+      expect(planOf(unwanted({}, { attachments: [foreign()] })).operations).toMatchObject([
+        { blocked: { code: 'AttachmentUnclear' } },
+      ]))
+
+    it('is given up where it is being deleted', () => {
+      const state = unwanted(
+        {},
+        {
+          ...{ nodes: [node('a', noDriver)], drivers: [], attachments: [foreign({ deletedAt: ago(60) })] },
+        },
+      )
+      const [operation] = planOf(state, { stripFinalizers: true }).operations
+      expect(operation).toMatchObject({ kind: 'DetachVolume' })
+      expect(operation?.blocked).toBeUndefined()
+    })
+
+    it('is given up where a person says that the machine is off, and nothing shows that it runs', () => {
+      const gone = unwanted({}, { nodes: [node('b')], attachments: [foreign()] })
+      expect(planOf(gone, { nodeGone: ['a'] }).operations[0]?.blocked).toBeUndefined()
+      const ready = unwanted({}, { attachments: [foreign()] })
+      expect(planOf(ready, { nodeGone: ['a'] }).operations).toMatchObject([{ blocked: { code: 'AttachmentUnclear' } }])
+    })
   })
 
   it('on a node that is tainted and ready is blocked, and named', () => {

@@ -153,7 +153,7 @@ function proxyFor({ cluster, server }: SelectedConfig): string | undefined {
   const named = cluster['proxy-url']
   if (typeof named === 'string' && named !== '') return named
   const ofEnvironment = environmentProxy(new URL(server))
-  return ofEnvironment?.protocol.startsWith('socks5') === true ? ofEnvironment.href : undefined
+  return ofEnvironment === undefined || /^https?:$/.test(ofEnvironment.protocol) ? undefined : ofEnvironment.href
 }
 
 const CHECK_PROXY = 'Check its proxy-url, or HTTPS_PROXY: http://, https:// or socks5://HOST:PORT.'

@@ -28,6 +28,7 @@ export class ActualAttachments {
   readonly all: readonly Attached[]
   readonly #byNode = new Map<string, OnNode>()
   readonly #nodesWith = new Map<string, readonly string[]>()
+  readonly #nodesUsing = new Map<string, readonly string[]>()
   readonly #byVolume = new Grouped<string, Attached>()
   /** Of an unknown volume, by driver. */
   readonly #unidentified = new Grouped<string, Attached>()
@@ -99,9 +100,16 @@ export class ActualAttachments {
 
   /** Nodes whose volumesInUse lists the volume, and that do not only wait for it. */
   nodesUsing(uniqueName: string): readonly string[] {
-    return this.#reporting
-      .of(uniqueName)
-      .filter((node) => this.isInUse(node, uniqueName) && !this.#awaited.has(`${node} ${uniqueName}`))
+    const known = this.#nodesUsing.get(uniqueName)
+    if (known !== undefined) return known
+    const using = this.#reporting.of(uniqueName).filter((node) => this.isUsing(node, uniqueName))
+    this.#nodesUsing.set(uniqueName, using)
+    return using
+  }
+
+  /** One of `nodesUsing`. */
+  isUsing(node: string, uniqueName: string): boolean {
+    return this.isInUse(node, uniqueName) && !this.#awaited.has(`${node} ${uniqueName}`)
   }
 
   /** Every node that has the volume or may: attached in whatever state, confirmed, or in use by more than a pod that waits. Sorted. */
@@ -147,7 +155,8 @@ export function actualAttachments(
   const attached = state.attachments.map((object) => identify(object, objects, known, names))
   return new ActualAttachments(state.nodes, attached, (node, uniqueName) => {
     const want = desired.on(node, uniqueName)
-    return want !== undefined && [...want.pods, ...want.others.map(({ pod }) => pod)].every(({ started }) => !started)
+    if (want === undefined || desired.endedOn(node, uniqueName).length > 0) return false
+    return [...want.pods, ...want.others.map(({ pod }) => pod)].every(({ started }) => !started)
   })
 }
 

@@ -67,7 +67,7 @@ function partyOf({ actual }: ClusterContext, { node, pods, others, volume }: Wan
   const isAttached = attached.length > 0
   return {
     node,
-    has: isAttached || actual.nodesUsing(volume.uniqueName).includes(node),
+    has: isAttached || actual.isUsing(node, volume.uniqueName),
     isAttached,
     pods: [...new Set([...pods, ...others.map(({ pod }) => pod)])],
     since: attached[0]?.object.createdAt,

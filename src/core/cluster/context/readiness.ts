@@ -18,6 +18,8 @@ export interface Readiness {
 
 /** A kubelet renews its lease every ten seconds; after 50 the controller takes it for silent. */
 const GRACE_MS = 50_000
+/** A kubelet writes its status at least every five minutes. */
+const STATUS_MS = 6 * 60_000
 
 export function readinessOf(context: ClusterContext, node: ClusterNode): Readiness {
   const { ready, readySince, leaseRenewTime, leaseWrittenAt, heartbeat } = node
@@ -31,8 +33,12 @@ export function readinessOf(context: ClusterContext, node: ClusterNode): Readine
   return isSilent ? { ready: 'Unknown', ...defined({ since: heard }), isStale: true } : stated
 }
 
-/** Ready may be False while the kubelet, and with it the machine, runs: its lease shows that. */
+/**
+ * Ready may be False while the kubelet, and with it the machine, runs: its lease shows that. Without a lease that could be read
+ * only the status does (S3), unless somebody has judged since that the kubelet is silent.
+ */
 export function isHeard({ now }: Pick<ClusterContext, 'now'>, node: ClusterNode): boolean {
-  const time = timeOf(kubeletHeardAt(node))
-  return time !== undefined && now - time <= GRACE_MS
+  const [lease, status] = [timeOf(kubeletHeardAt(node)), timeOf(node.heartbeat)]
+  const grace = lease === undefined && node.ready !== 'Unknown' ? STATUS_MS : GRACE_MS
+  return [lease, status].some((time) => time !== undefined && now - time <= grace)
 }

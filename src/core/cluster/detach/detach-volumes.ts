@@ -13,10 +13,12 @@ import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, nodeOf } from '../context/cluster-context.ts'
 import { blockedBy, type ClusterFindings, podRef } from '../context/findings.ts'
 import { credentialFor, describeAttachment, kubectl, whoCreated } from '../context/kubectl.ts'
-import type { ClusterNode } from '../model/cluster-state.ts'
+import { readinessOf } from '../context/readiness.ts'
+import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { beingDeleted, stepsOf } from './being-deleted.ts'
 import { fromMissingNode } from './from-missing-node.ts'
 import { fromNode, inUseHint } from './from-node.ts'
+import { isGivenAsGone } from './node-state.ts'
 import { LATEST, type Verdict, waitFor } from './verdict.ts'
 import { neverDetached } from './whose-work.ts'
 
@@ -111,11 +113,19 @@ function obstacleTo(context: ClusterContext, { object, uniqueName }: Attached): 
       "Use a credential that may read the pod's claim and PersistentVolume, or repair them; then plan again.",
     )
   }
-  if (!isHashName(object.name)) return unclear(object.name, uniqueName !== undefined)
+  if (!isHashName(object.name) && !(uniqueName !== undefined && isGivenUp(context, object)))
+    return unclear(object.name, uniqueName !== undefined)
   if (context.state.rights.deleteAttachments === false) {
     return blockedBy('Forbidden', 'this credential may not delete VolumeAttachments', credentialFor('delete'))
   }
   return undefined
+}
+
+/** Whoever has created it has deleted it, or a person says that the machine is off: there is no use of theirs that could end. */
+function isGivenUp(context: ClusterContext, { node, deletedAt }: ClusterAttachment): boolean {
+  const found = nodeOf(context, node)
+  const isReady = found !== undefined && readinessOf(context, found).ready === 'True'
+  return deletedAt !== undefined || (isGivenAsGone(context, node) && !isReady)
 }
 
 /**

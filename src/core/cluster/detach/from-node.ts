@@ -55,8 +55,8 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
     message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}`,
     blocked: blockedBy(
       'TaintedButReady',
-      `node ${node.name} is tainted out-of-service, but its kubelet ${readinessOf(context, node).ready === 'True' ? 'reports that the node is ready' : 'still renews its lease, and reports the volume in use'}`,
-      `If the machine is off, wait until its kubelet is silent for a minute. If it runs: ${untaintOutOfService(node.name)}`,
+      `node ${node.name} is tainted out-of-service, but its kubelet ${readinessOf(context, node).ready === 'True' ? 'reports that the node is ready' : 'is still heard, and reports the volume in use'}`,
+      `If the machine is off, plan again once its kubelet has been silent for a minute (six, if its lease cannot be read). If it runs: ${untaintOutOfService(node.name)}`,
     ),
     controllerWould: 'detach the volume, in use or not, because of the taint',
   }),

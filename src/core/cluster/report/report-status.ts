@@ -9,7 +9,7 @@ import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import type { ClusterFindings } from '../context/findings.ts'
 import { taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
-import { readinessOf } from '../context/readiness.ts'
+import { isHeard, readinessOf } from '../context/readiness.ts'
 import { shaped } from '../context/shaped.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
@@ -83,7 +83,9 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
     isReady
       ? `The kubelet unmounts within a minute or two. If the volume stays in use, see what keeps it there: ${volctlOn(node.name, 'plan')}`
       : node.outOfService
-        ? 'The node is tainted out-of-service: what it reports holds no detach.'
+        ? isHeard(context, node) && !isControllerAlive(context)
+          ? 'The node is tainted out-of-service, but its kubelet is still heard: what it reports in use stays attached.'
+          : 'The node is tainted out-of-service: what it reports holds no detach.'
         : `The node is not ready. Once its machine is off: ${taintOutOfService(node.name)}`,
   )
 }
