@@ -147,7 +147,16 @@ set -- "$work"/new/*
 new=$1
 [ $# = 1 ] && [ -f "$new/bin/volctl" ] || fail "$tarball is not a tarball of volctl. Nothing was installed."
 [ ! -e "$new/lib/volctl/installed" ] || fail "$tarball is not a tarball of volctl. Nothing was installed."
-# Before it takes the place of one that runs: it may be another machine's, or glibc too old. Without /proc none runs.
+# A shell may take the program of another kind of machine for a script (BusyBox does). Bytes 18 and 19 name its kind.
+case $(od -An -tx1 -N4 "$new/bin/volctl" 2>/dev/null) in
+  *7f*45*4c*46)
+    case "$(uname -m) $(od -An -tx1 -j18 -N2 "$new/bin/volctl")" in
+      x86_64*3e*00 | aarch64*b7*00) ;;
+      *) fail "the volctl of $tarball does not run here: it is for another kind of machine than $(uname -m). Nothing was installed." ;;
+    esac
+    ;;
+esac
+# Before it takes the place of one that runs: glibc may be too old. Without /proc none runs.
 version='volctl, which was not tried, since /proc is not mounted,'
 [ ! -e /proc/self ] || version=$("$new/bin/volctl" --version) ||
   fail "the volctl of $tarball does not run here. Nothing was installed."

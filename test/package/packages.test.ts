@@ -204,6 +204,16 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
       expect(await run([join(place, 'bin', 'volctl')])).toMatchObject({ stdout: '1' })
     })
 
+    it.each([['sh'], ['busybox', 'sh']])('starts no program of another kind of machine: %s', async (...shell) => {
+      const place = join(work, `other machine ${shell[0]}`)
+      const path = await tarballOf(`machine-${shell[0]}`, otherMachines(readFileSync('/bin/true')))
+      const told = await run([...shell, script, '--prefix', place, '--sha256', sha256(path), path])
+      const words = expect.stringContaining('it is for another kind of machine than')
+      expect(told).toMatchObject({ status: 1, stdout: '', stderr: words })
+      expect(told.stderr.trimEnd().split('\n')).toHaveLength(1)
+      expect(filesBelow(place)).toEqual([])
+    })
+
     it('removes no directory that was there before it, and all that it made', async () => {
       const place = join(work, 'directories')
       for (const each of ['bin', 'lib', 'share/man']) mkdirSync(join(place, each), { recursive: true })
@@ -227,11 +237,18 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
       expect(everythingBelow(place)).toEqual(before)
     })
 
-    /** With a shell script for volctl, and a file in share/man/man8. */
-    async function tarballOf(name: string, says: string): Promise<string> {
+    /** The same ELF file, for a machine that nobody has. */
+    function otherMachines(program: Buffer): Buffer {
+      program.writeUInt16LE(0x1234, 18)
+      return program
+    }
+
+    /** With a shell script for volctl, or with this program, and a file in share/man/man8. */
+    async function tarballOf(name: string, says: string | Buffer): Promise<string> {
       const top = join(work, `tree-${name}`)
       for (const each of ['bin', 'share/man/man8']) mkdirSync(join(top, each), { recursive: true })
-      writeFileSync(join(top, 'bin', 'volctl'), `#!/bin/sh\n${says}\n`, { mode: 0o755 })
+      const program = typeof says === 'string' ? `#!/bin/sh\n${says}\n` : says
+      writeFileSync(join(top, 'bin', 'volctl'), program, { mode: 0o755 })
       writeFileSync(join(top, 'share/man/man8/volctl.8'), name)
       await must([['tar', '-czf', `${top}.tar.gz`, '-C', work, basename(top)]])
       return `${top}.tar.gz`
