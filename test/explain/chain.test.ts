@@ -6,7 +6,7 @@ import { csiUniqueName, inlineCsiHandle } from '../../src/core/names/volume-name
 import { chainLines, chainText } from '../../src/core/views/explain-chain.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
-import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const GONE = uid(9)
@@ -37,6 +37,16 @@ const GOOD = {
   PodMount: 'good',
 }
 
+it('a sub-path that is left belongs to its volume, whose empty directory is there or not', () => {
+  for (const isThere of [true, false]) {
+    const built = node().persistentVolume('pv-1', { attached: false })
+    if (isThere) built.dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
+    built.mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
+    const { verdict } = explain(built.build(), planOptions(), 'pv/pv-1').explanation
+    expect(verdict).toMatchObject({ state: 'operation', code: 'LeakedSubPath' })
+  }
+})
+
 describe('links', () => {
   it('a volume that is as it should be', () => expect(states(chainOf(healthy()))).toEqual(GOOD))
 
@@ -61,6 +71,15 @@ describe('links', () => {
       },
       want: { PodMount: 'bad' },
       says: 'dead: stale file handle (ESTALE)',
+    },
+    {
+      name: 'another volume in its place (S5)',
+      of: (built) => {
+        const path = `pods/${LIVING}/volumes/kubernetes.io~csi/pv-1/vol_data.json`
+        built.file(path, volumeData('pv-1', 'other'))
+      },
+      want: { PodMount: 'bad' },
+      says: 'disk.test^other is mounted there instead',
     },
     {
       name: 'no attachment',

@@ -1,5 +1,5 @@
 /** Tables of the kernel and of its tools, as recorded on machines that have what this one may not. */
-import { mkdirSync, mkdtempDisposableSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempDisposableSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -33,6 +33,9 @@ it('a table of exports that cannot be read is not an empty one; one that is miss
   const at = (name: string): string => join(directory.path, name)
   writeFileSync(at('etab'), '/srv *(ro)\n')
   mkdirSync(at('other'))
+  symlinkSync('etab', at('link'))
+  symlinkSync('nowhere', at('dangling'))
+  expect(nfsExports(['link', 'dangling'].map(at))).toEqual(nfsExports([at('etab')]))
   const { exports, unseen } = nfsExports(['missing', 'etab', 'other'].map(at))
   expect(exports).toEqual([{ path: '/srv', client: '*', crosses: false }])
   expect(unseen).toEqual([expect.stringContaining(`the NFS exports in ${at('other')} could not be read: `)])

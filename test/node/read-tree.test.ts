@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { Tree } from '../../src/core/actual/tree.ts'
 import type { TreeEntry } from '../../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { livingPods, livingVolumes } from '../../src/core/node/living-volumes.ts'
@@ -142,6 +143,24 @@ describe('readTree', () => {
       })
       expect(at(entries, `${POD}/${text}`)).toMatchObject({ type: 'file', error: 'EILSEQ' })
     }
+  })
+
+  it('names that are not UTF-8 may be one text: what is in such directories is counted once, however deep', async () => {
+    using root = fixture({ [`${POD}/volumes/kubernetes.io~empty-dir/e/plain`]: 'x' })
+    const inside = `${POD}/volumes/kubernetes.io~empty-dir/e`
+    const make = (parent: Buffer, depth: number): void => {
+      for (const byte of depth === 0 ? [] : [0xfe, 0xff]) {
+        const directory = Buffer.concat([parent, Buffer.from('/'), Buffer.from([byte])])
+        mkdirSync(directory)
+        writeFileSync(Buffer.concat([directory, Buffer.from('/file')]), 'four')
+        make(directory, depth - 1)
+      }
+    }
+    make(Buffer.from(join(root.path, inside)), 5)
+    const entries = await readTree({ rootDir: root.path, mounts: NONE, attributes: 'plan' })
+    const found = new Tree(entries).descendants(inside)
+    expect(found.filter(({ type }) => type === 'dir')).toHaveLength(62)
+    expect(found.filter(({ size }) => size === 4)).toHaveLength(62)
   })
 
   it('caps what it reads', async () => {

@@ -332,6 +332,33 @@ describe('O16 to O18: sub-paths', () => {
     expect(others.at(-1)).toMatchObject({ kind: 'RemoveOrphanPodDir' })
     expect(others.at(-1)?.paths).toContain(`${ROOT}/${dir}`)
   })
+  it.each([false, true])(
+    'of a volume that nothing names any more hold what is staged without a mount (S17); in the way: %s',
+    (isCovered) => {
+      const leaf = `pods/${GONE}/volume-subpaths/pv-1/c/0`
+      const built = node().staged('vol-1', '7:2')
+      built.mounts.pop()
+      built.dir(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`)
+      built.mount(leaf, { dev: '7:2', root: '/sub', fsType: 'ext4' })
+      if (isCovered) built.mount(`${leaf}/deep`, { dev: '7:9', fsType: 'ext4' })
+      const made = plan(built)
+      expect(made.operations.find(({ reason }) => reason === 'LeakedSubPath')?.blocked?.code).toBe(
+        isCovered ? 'ForeignMount' : undefined,
+      )
+      expect(made.operations.find(({ kind }) => kind === 'UnmountDevice')?.blocked).toBeDefined()
+    },
+  )
+  it.each(['EIO', 'EILSEQ'])(
+    'of a volume whose directory cannot be read (%s) stay: it may be mounted (S3)',
+    (error) => {
+      const built = node()
+        .persistentVolume('pv-1', { handle: 'vol-1', attached: false })
+        .entry({ path: `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`, type: 'dir', error })
+        .mount(`pods/${GONE}/volume-subpaths/pv-1/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
+      const [operation] = plan(built).operations
+      expect(operation).toMatchObject({ kind: 'CleanOrphanVolume', blocked: { code: 'IdentityUnconfirmed' } })
+    },
+  )
   it('hold their staged volume until they are gone', () => {
     const built = node()
       .staged('vol-1', '7:1')

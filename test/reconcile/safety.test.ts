@@ -635,6 +635,13 @@ describe('S17 recovered identity', () => {
       const [operation] = plan(inline(...serving), { handles: { scratch: given } }).operations
       expect(operation?.blocked).toMatchObject({ code: 'IdentityUnconfirmed', message: expect.stringContaining(says) })
     })
+    it('is none where the device is staged under another handle: --handle replaces no comparison', () => {
+      const built = inline(DRIVER).staged('vol-1', '7:1')
+      expect(blocks(plan(built, { handles: { scratch: handle } }))).toContain('IdentityUnconfirmed')
+      expect(
+        plan(built, { handles: { scratch: handle } }).operations.map(({ volume }) => volume?.handle),
+      ).not.toContain(handle)
+    })
   })
   it.each(['', '{', '[]', '{"driverName":"d"}', '{"driverName":"d","volumeHandle":7}', 'null'])(
     'vol_data.json with %j tells nothing',

@@ -89,6 +89,11 @@ describe('a volume that a pod wants', () => {
       want: 'wanted, attached, inUse true/true, GloballyMounted, MountUncertain, operation StateFileMissing',
     },
     {
+      name: 'mounted, and its state file names another volume (S5)',
+      built: wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1', { handle: 'other' }),
+      want: 'wanted, attached, inUse true/true, GloballyMounted, MountUncertain, error MountedButNotAttached',
+    },
+    {
       name: 'a state file without a mount, as after a reboot (R806)',
       built: wanting().file(`${csiDir(POD, 'pv-1')}/vol_data.json`, volumeData('pv-1', 'pv-1')),
       want: 'wanted, attached, inUse true/true, NotMounted, MountUncertain, operation NotMounted',

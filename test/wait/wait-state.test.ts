@@ -285,3 +285,25 @@ describe('names', () => {
   it('what is not there is reached with --ignore-not-found', () =>
     expect(waited(mounted().build(), 'unmounted', ['web-1', 'pvc/nope'], { ignoreNotFound: true })).toEqual([]))
 })
+
+describe('what is there in its place, or left of it', () => {
+  it('another volume on record is not this one: mounted is not reached', () => {
+    const built = node()
+      .livingPod(WEB, 'web-0', [dataVolume])
+      .persistentVolume('pv-a', { handle: 'new' })
+      .published(WEB, 'pv-a', '7:1', { handle: 'old' })
+    expect(summary(waited(built.build(), 'mounted', ['web-0']))).toEqual(['pod/default/web-0 pending'])
+    expect(summary(waited(built.build(), 'mounted', ['pv/pv-a']))).toEqual(['pv/pv-a pending'])
+  })
+
+  it.each([true, false])(
+    'a sub-path that is left is something mounted of it; its directory is there: %s',
+    (isThere) => {
+      const built = node().persistentVolume('pv-a', { attached: false })
+      const gone = uid(9)
+      if (isThere) built.dir(`pods/${gone}/volumes/kubernetes.io~csi/pv-a/mount`)
+      built.mount(`pods/${gone}/volume-subpaths/pv-a/c/0`, { dev: '7:2', root: '/sub', fsType: 'ext4' })
+      expect(summary(waited(built.build(), 'unmounted', ['pv/pv-a']))).toEqual(['pv/pv-a pending'])
+    },
+  )
+})

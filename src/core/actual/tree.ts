@@ -64,9 +64,13 @@ export class Tree {
   }
 
   #collect(path: string, into: TreeEntry[]): void {
+    let last: string | undefined
     for (const child of this.children(path)) {
       into.push(child)
-      if (child.type === 'dir') this.#collect(child.path, into)
+      // Names that are not UTF-8 may be one text: the entries of all these directories are listed once, together.
+      if (child.type !== 'dir' || child.path === last) continue
+      last = child.path
+      this.#collect(child.path, into)
     }
   }
 }

@@ -59,9 +59,12 @@ function ofPersistentVolumeName({ objects }: PlanContext, register: VolumeRegist
 }
 
 function ofPodVolume(context: PlanContext, register: VolumeRegister, volume: PodVolume): NodeVolume {
-  const { plugin, podUid, name, layers, stateFile } = volume
+  const { plugin, podUid, name, layers, stateFile, subPaths } = volume
   if (plugin === CSI_PLUGIN) {
     const data = stateFile?.data
+    // Only sub-paths are left (O17): as of one whose directory is missing.
+    if (stateFile === undefined && layers.length === 0 && subPaths?.leaves.some((leaf) => leaf.layers.length > 0))
+      return ofPersistentVolumeName(context, register, name)
     if (data?.volumeLifecycleMode !== 'Ephemeral') return register.identified(identifyPodVolume(context, volume))
     const found = register.named(uniquePodVolumeName(plugin, podUid, data.specVolID ?? name))
     found.identity ??= { driver: data.driverName, handle: data.volumeHandle, from: 'vol_data.json' }

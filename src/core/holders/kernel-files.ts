@@ -1,4 +1,5 @@
 /** Files that the kernel itself uses, and directories that it exports: loop devices, swap areas, NFS exports (S12). */
+import { realpathSync } from 'node:fs'
 import { readLoops } from '../block/device-use.ts'
 import { swapAreas } from '../block/swap-areas.ts'
 import { errorMessage, isMissing } from '../errors/errors.ts'
@@ -94,6 +95,7 @@ export function parseExports(text: string): Export[] {
   })
 }
 
+/** Through a link too: exportfs(8) reads and writes through it. */
 function textOf(path: string): string {
-  return path.startsWith('/proc/') ? kernelText(path) : readPlain(path, MOST_BYTES).toString('utf8')
+  return path.startsWith('/proc/') ? kernelText(path) : readPlain(realpathSync(path), MOST_BYTES).toString('utf8')
 }

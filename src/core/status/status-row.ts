@@ -79,6 +79,11 @@ function knownDesireOf({ volume, pod, wanted, ended, unresolved, unused }: RowSo
   return ended !== undefined || (ofNode?.ended.length ?? 0) > 0 ? 'ended' : undefined
 }
 
+/** There is a row for each volume of each pod, and where claims cannot be read none of them is resolved. */
+const unresolvedByPod = onceFor(({ unresolved }: PlanContext['desired']) =>
+  Map.groupBy(unresolved, ({ podUid }) => podUid),
+)
+
 /** S3, S4: where the node or its pods were read in part, or what a pod asks for could not be resolved and may be this one. */
 function mayBeWanted(
   { desired }: PlanContext,
@@ -87,8 +92,7 @@ function mayBeWanted(
   unjudged: string | undefined,
 ): boolean {
   if (unjudged !== undefined) return true
-  const { unresolved } = desired
-  const asking = pod === undefined ? unresolved : unresolved.filter(({ podUid }) => podUid === pod.uid)
+  const asking = pod === undefined ? desired.unresolved : (unresolvedByPod(desired).get(pod.uid) ?? [])
   return asking.some(({ mayBe }) => mayBeOne(mayBe, { plugin, driver }))
 }
 

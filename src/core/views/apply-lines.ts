@@ -4,6 +4,7 @@ import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
 import type { ApplyEvent, ApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
 import { OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
+import { isApiContent } from '../plan/plan-groups.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { groupedNotes } from './grouped-notes.ts'
 import type { Palette } from './palette.ts'
@@ -106,7 +107,9 @@ export function tally(outcomes: readonly Outcome[]): string {
 
 /** Files of config maps and their like lie on disk as data does, and are none. */
 function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'operations'>): string {
-  const withData = new Set(operations.flatMap(({ id, deletes }) => (deletes === undefined ? [] : id)))
+  const withData = new Set(
+    operations.flatMap(({ id, volume, deletes }) => (deletes === undefined || isApiContent(volume) ? [] : id)),
+  )
   const data = { files: 0, bytes: 0 }
   let copies = 0
   for (const { id, deleted = { files: 0, bytes: 0 } } of outcomes) {

@@ -83,7 +83,7 @@ describe('the end says what was done, what was not, and what is left', () => {
       "
     `))
 
-  it('files of a config map are not data: the plan did not call them that', () =>
+  it('files of a config map are not data', () =>
     expect(
       closing(
         result({
@@ -92,7 +92,16 @@ describe('the end says what was done, what was not, and what is left', () => {
             { ...outcome('done', { files: 1, bytes: 1024 }), id: 'data' },
           ],
         }),
-        aPlan({ operations: [anOperation({ id: 'data', deletes: { files: 1, bytes: 1024 } })] }),
+        aPlan({
+          operations: [
+            anOperation({ id: 'data', deletes: { files: 1, bytes: 1024 } }),
+            anOperation({
+              id: 'done',
+              deletes: { files: 3, bytes: 99 },
+              volume: { name: 'c', plugin: 'kubernetes.io/configmap', mode: 'Filesystem' },
+            }),
+          ],
+        }),
         PLAIN_SCREEN,
       ),
     ).toContain('Apply: 2 done. Deleted 1 file, 1.0 KiB. Removed 3 files that the kubelet made.\n'))

@@ -23,7 +23,8 @@ export function givenForFileSystem(
 ): Identified | undefined {
   const handle = handleGiven(context, name)
   if (handle === undefined) return undefined
-  if (handle === inlineCsiHandle(podUid, unescapeQualifiedName(name))) return inlineIdentity(context, name, handle)
+  if (handle === inlineCsiHandle(podUid, unescapeQualifiedName(name)))
+    return inlineIdentity(context, name, handle, shown)
   const own = stagedUnder(context, handle)
   const named = driverByName(context, name, handle)
   if (shown !== undefined) {
@@ -41,7 +42,9 @@ export function givenForFileSystem(
 }
 
 /** Only an inline volume of this very pod has such a handle (C32), and it is never staged; its driver serves inline volumes here. */
-function inlineIdentity(context: PlanContext, name: string, handle: string): Identified {
+function inlineIdentity(context: PlanContext, name: string, handle: string, shown: MountInfo | undefined): Identified {
+  const [staged] = shown === undefined ? [] : stagedShownBy(context.staged, shown)
+  if (shown !== undefined && staged !== undefined) return notTheSame(name, handle, shown, staged)
   const [driver, ...others] = inlineDrivers(context)
   if (driver !== undefined && others.length === 0) return { identity: { driver, handle, from: '--handle' } }
   return {

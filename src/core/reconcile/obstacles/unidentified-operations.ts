@@ -7,9 +7,10 @@ import { defined } from '../../lang/defined.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Draft, Obstacle } from '../../plan/draft.ts'
 
-/** Without leaked sub-paths: only their directory's name is known, and it is searched for separately. */
+/** Without leaked sub-paths of a PersistentVolume that is known: its name is searched for separately. */
 export function isUnidentified({ volume, reason, kind, removes, blocked }: Draft): boolean {
-  if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined || reason === 'LeakedSubPath') return false
+  if (volume?.plugin !== CSI_PLUGIN || volume.uniqueName !== undefined) return false
+  if (reason === 'LeakedSubPath' && volume.persistentVolume !== undefined) return false
   // A staging directory's name is the hash of its handle, so it cannot be another volume's. An UnmapDevice that nothing
   // blocks removes only empty directories.
   return (kind === 'UnmapDevice' && blocked !== undefined) || (kind !== 'UnmountDevice' && removes.size > 0)

@@ -11,6 +11,7 @@ import type { Step } from '../../plan/plan.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
 import { umountSteps } from '../context/layers.ts'
 import { leaveEmpty, podTimes, reasonOf } from '../context/pod-facts.ts'
+import { unreadWithin } from '../context/unread.ts'
 import { callObstacle, type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
 import { identifyPodVolume, identityObstacle } from '../identity/csi-identity.ts'
 import { type CsiIdentity, identityOf, uniqueNameOf } from '../identity/identified.ts'
@@ -24,7 +25,8 @@ import { unmountLeakedSubPaths } from './unmount-leaked-sub-paths.ts'
 export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const work = subPathWork(context, volume.subPaths)
   const mounted = volume.layers.length > 0
-  if (volume.stateFile === undefined && !mounted) {
+  const unread = volume.stateFile === undefined && unreadWithin(context.inputs, volume.dir) !== undefined
+  if (volume.stateFile === undefined && !mounted && !(unread && work.mounts.length > 0)) {
     leaveUnrecorded(context, findings, pod, volume, work)
     return
   }
@@ -69,7 +71,7 @@ function leaveUnrecorded(
     return
   }
   const why = `its volume ${volume.name} is not mounted and has no state file`
-  unmountLeakedSubPaths(context, findings, pod, volume.subPaths, why)
+  unmountLeakedSubPaths(context, findings, pod, volume.subPaths, why, CSI_PLUGIN)
 }
 
 function partsOf(

@@ -11,19 +11,23 @@ import type { PodClass } from '../pods/pod-classes.ts'
 import { subPathWork } from '../tear-down/sub-path-steps.ts'
 import { tearDown } from '../tear-down/tear-down.ts'
 
-/** @param why what is missing of the volume, with its name */
+/**
+ * @param why what is missing of the volume, with its name
+ * @param plugin as its directory says, where there is one
+ */
 export function unmountLeakedSubPaths(
   context: PlanContext,
   findings: Findings,
   pod: PodClass,
   subPaths: SubPaths,
   why: string,
+  plugin?: string,
 ): void {
   const volumeName = subPaths.volumeName
   const persistentVolume = context.objects.persistentVolume(volumeName)
   const volume = {
     name: volumeName,
-    plugin: persistentVolume?.spec.csi === undefined ? 'unknown' : CSI_PLUGIN,
+    plugin: plugin ?? (persistentVolume?.spec.csi === undefined ? 'unknown' : CSI_PLUGIN),
     mode: 'Filesystem' as const,
     ...defined({ persistentVolume: persistentVolume && volumeName }),
   }
