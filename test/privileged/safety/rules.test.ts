@@ -3,7 +3,7 @@
  * mounts and ext4 on loop devices, and the built volctl. Without anything wrong all of its plan is carried out (control),
  * so that what is left undone in the others is left for the rule's sake.
  */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFailed, vi } from 'vitest'
 import { noCgroups } from '../../helpers/cgroup.ts'
 import { inNamespace, noMounts } from '../../helpers/namespace.ts'
 
@@ -23,7 +23,12 @@ interface Found {
   readonly saw?: unknown
 }
 
-const run = (scenario: string): Promise<Found> => inNamespace<Found>(WORKER, scenario)
+/** What was not done, and why, is told where a count is not as it should be. */
+async function run(scenario: string): Promise<Found> {
+  const found = await inNamespace<Found>(WORKER, scenario)
+  onTestFailed(() => console.error(JSON.stringify(found)))
+  return found
+}
 
 describe.skipIf(noMounts !== undefined)(
   `S-rules on a broken node${noMounts === undefined ? '' : ` (${noMounts})`}`,
