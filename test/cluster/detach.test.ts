@@ -192,12 +192,8 @@ describe('a volume that no pod wants, the controller dead', () => {
       ]))
 
     it('is given up where it is being deleted', () => {
-      const state = unwanted(
-        {},
-        {
-          ...{ nodes: [node('a', noDriver)], drivers: [], attachments: [foreign({ deletedAt: ago(60) })] },
-        },
-      )
+      const attachments = [foreign({ deletedAt: ago(60) })]
+      const state = unwanted({}, { nodes: [node('a', noDriver)], drivers: [], attachments })
       const [operation] = planOf(state, { stripFinalizers: true }).operations
       expect(operation).toMatchObject({ kind: 'DetachVolume' })
       expect(operation?.blocked).toBeUndefined()

@@ -2,7 +2,6 @@
 
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
 import { deadWords } from '../mountinfo/dead-words.ts'
-import { otherOnRecord } from '../plugins/csi-record.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { layersAt, mountSays } from './chain-devices.ts'
@@ -65,10 +64,10 @@ function lackingOf({ inputs }: PlanContext, { wanted }: NodeVolume, uid: string)
   for (const volume of wanted.filter(({ podUid }) => podUid === uid)) {
     const evidence = pluginNamed(volume.plugin).evidence(inputs, volume)
     if (evidence.state === 'notMounted') return evidence.why
-    const other = evidence.state === 'mounted' ? otherOnRecord(inputs, volume) : undefined
+    if (evidence.state === 'satisfied') continue
+    const { other, stateFileLost } = evidence
     if (other !== undefined) return `${other.data.driverName}^${other.data.volumeHandle} is mounted there instead`
-    if (evidence.state === 'mounted' && evidence.stateFileLost !== undefined)
-      return `mounted, and ${inputs.absolute(evidence.stateFileLost)} is lost or unusable`
+    if (stateFileLost !== undefined) return `mounted, and ${inputs.absolute(stateFileLost)} is lost or unusable`
   }
   return undefined
 }

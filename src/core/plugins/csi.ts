@@ -15,6 +15,7 @@ import {
   csiTarget,
   VOLUME_DATA,
 } from './csi-paths.ts'
+import { otherOnRecord } from './csi-record.ts'
 import { csiDriverOf, csiSetUp } from './csi-set-up.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { perPodFacts } from './facts.ts'
@@ -47,8 +48,11 @@ export const csi: VolumePlugin = {
   podPath: (volume) => (volume.mode === 'Block' ? podDeviceLink(volume) : csiTarget(volume)),
   globalPath: csiStagingPath,
   mountsOver: ({ mode }) => mode === 'Filesystem',
-  evidence: (inputs, volume) =>
-    volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume),
+  evidence: (inputs, volume) => {
+    const evidence = volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume)
+    const other = evidence.state === 'mounted' ? otherOnRecord(inputs, volume) : undefined
+    return other === undefined ? evidence : { ...evidence, other }
+  },
   takesLabel: (inputs, volume) => csiDriverOf(inputs, volume)?.spec.seLinuxMount === true,
   setUp: csiSetUp,
 }

@@ -12,6 +12,7 @@ import type { VolumeSpec } from '../desired/volume-spec.ts'
 import type { Node, PersistentVolume, PodVolumeSource } from '../model/objects.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { ExpectedMount, PlanOptions, Step } from '../plan/plan.ts'
+import type { OtherVolume } from './csi-record.ts'
 import type { TeardownFamily } from './teardown-family.ts'
 
 /** A pod's inline volume, or a PersistentVolume, translated to CSI if it was in-tree (P5). */
@@ -36,8 +37,11 @@ export interface SpecFailure {
 }
 
 export type MountEvidence =
-  /** `stateFileLost`: mounted, but a state file that tear-down needs is missing. */
-  | { readonly state: 'mounted'; readonly stateFileLost?: string }
+  /**
+   * `stateFileLost`: mounted, but a state file that tear-down needs is missing. `other`: what is mounted in its place is another
+   * volume, by its state file.
+   */
+  | { readonly state: 'mounted'; readonly stateFileLost?: string; readonly other?: OtherVolume }
   /** Nothing is to be mounted for this plugin (O33). */
   | { readonly state: 'satisfied' }
   | { readonly state: 'notMounted'; readonly why: string }

@@ -10,7 +10,6 @@ import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { NodeVolume } from '../explain/node-volume.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
-import { otherOnRecord } from '../plugins/csi-record.ts'
 import { notMounted } from '../plugins/evidence.ts'
 import type { MountEvidence } from '../plugins/plugin.ts'
 import { pluginNamed } from '../plugins/registry.ts'
@@ -35,8 +34,10 @@ function seenMountOf(inputs: ActualInputs, source: RowSource): MountFacts {
   // The kubelet counts a hostPath as mounted for as long as the pod wants it.
   if (evidence?.state === 'satisfied')
     return { mounted: wanted === undefined ? 'VolumeNotMounted' : 'VolumeMounted', mountsNothing: true }
-  if (evidence?.state === 'mounted')
-    return { mounted: isCertain(inputs, own, evidence) ? 'VolumeMounted' : 'VolumeMountUncertain' }
+  if (evidence?.state === 'mounted') {
+    const isCertain = evidence.stateFileLost === undefined && evidence.other === undefined
+    return { mounted: isCertain ? 'VolumeMounted' : 'VolumeMountUncertain' }
+  }
   const found = worstMount([
     ...source.onDisk.map(onDiskState),
     ...source.leaked.map(subPathState),
@@ -44,12 +45,6 @@ function seenMountOf(inputs: ActualInputs, source: RowSource): MountFacts {
   ])
   // What is there of it is not what the pod would have.
   return { mounted: evidence !== undefined && found === 'VolumeMounted' ? 'VolumeMountUncertain' : found }
-}
-
-/** Not if the state file is lost, or names another volume. */
-function isCertain(inputs: ActualInputs, own: VolumeToMount | undefined, evidence: MountEvidence): boolean {
-  const isLost = evidence.state === 'mounted' && evidence.stateFileLost !== undefined
-  return !isLost && (own === undefined || otherOnRecord(inputs, own) === undefined)
 }
 
 function evidenceOf(inputs: ActualInputs, volume: VolumeToMount): MountEvidence {

@@ -32,8 +32,12 @@ export const ALSO: Column = { head: 'ALSO', cell: ({ verdict }) => verdict.also.
 export const WHY: Column = { head: 'WHY', cell: ({ verdict }) => verdict.message }
 
 const WANTED = {
-  ...{ wanted: 'yes', unused: 'unused', unresolved: 'unresolved' },
-  ...{ ended: 'ended', unknown: 'unknown', notWanted: 'no' },
+  wanted: 'yes',
+  unused: 'unused',
+  unresolved: 'unresolved',
+  ended: 'ended',
+  unknown: 'unknown',
+  notWanted: 'no',
 } as const
 
 const STAGED = { DeviceGloballyMounted: 'yes', DeviceMountUncertain: 'uncertain', DeviceNotMounted: 'no' } as const

@@ -7,7 +7,6 @@ import { isTerminalPhase, isTerminating } from '../desired/pods.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { PodRef } from '../plan/plan.ts'
-import { otherOnRecord } from '../plugins/csi-record.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
@@ -64,13 +63,9 @@ function whyNeverMounted(found: PodClass | undefined): string | undefined {
 export function isUp(inputs: ActualInputs, volume: VolumeToMount): boolean {
   const plugin = pluginNamed(volume.plugin)
   if (volume.mode === 'Block' && !plugin.block) return false
-  const { state } = plugin.evidence(inputs, volume)
-  return (
-    state === 'satisfied' ||
-    (state === 'mounted' &&
-      inputs.deadError(plugin.podPath(volume)) === undefined &&
-      otherOnRecord(inputs, volume) === undefined)
-  )
+  const evidence = plugin.evidence(inputs, volume)
+  if (evidence.state !== 'mounted') return evidence.state === 'satisfied'
+  return evidence.other === undefined && inputs.deadError(plugin.podPath(volume)) === undefined
 }
 
 /**

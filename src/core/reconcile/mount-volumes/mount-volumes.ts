@@ -6,7 +6,6 @@ import { isMirrorPod } from '../../desired/pods.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
-import { otherOnRecord } from '../../plugins/csi-record.ts'
 import { notMounted } from '../../plugins/evidence.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
@@ -62,9 +61,8 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     reportDead(context, findings, volume, target, dead)
     return
   }
-  const other = evidence.state === 'mounted' ? otherOnRecord(inputs, volume) : undefined
-  if (other !== undefined) {
-    reportOther(context, findings, volume, target, other.data)
+  if (evidence.state === 'mounted' && evidence.other !== undefined) {
+    reportOther(context, findings, volume, target, evidence.other.data)
     return
   }
   if (evidence.state === 'mounted' && evidence.stateFileLost === undefined) {

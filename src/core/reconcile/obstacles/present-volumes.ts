@@ -11,7 +11,6 @@ import {
   unescapeQualifiedName,
   uniqueVolumeName,
 } from '../../names/volume-names.ts'
-import { otherOnRecord } from '../../plugins/csi-record.ts'
 import { flexVolume } from '../../plugins/flex-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { statusVolumes, statusVolumesAt } from '../../populator/status-volumes.ts'
@@ -68,8 +67,8 @@ export function attachableName({ inputs }: PlanContext, volume: VolumeToMount): 
 
 /** Not if another volume is mounted in its place: the state file there names that one. */
 function isThere({ inputs }: PlanContext, volume: VolumeToMount): boolean {
-  if (otherOnRecord(inputs, volume) !== undefined) return false
-  return pluginNamed(volume.plugin).evidence(inputs, volume).state === 'mounted'
+  const evidence = pluginNamed(volume.plugin).evidence(inputs, volume)
+  return evidence.state === 'mounted' && evidence.other === undefined
 }
 
 /** Mounted volumes that a state file in a pod's directory names, also of pods that are gone. */
