@@ -11,6 +11,9 @@ import { node } from '../helpers/node-builder.ts'
 const STATE = node().build()
 type State = WaitedTarget['state']
 
+/** As the real clock's: a look never takes whole milliseconds. */
+const FRACTION_MS = 0.03
+
 class Clock {
   ms = 0
   /** When the API server was asked, and the node read, in milliseconds. */
@@ -24,10 +27,13 @@ class Clock {
   ports = {
     now: () => this.ms,
     pause: async (ms: number) => {
+      expect(ms).toSatisfy(Number.isInteger)
       this.ms = Math.min(this.ms + ms, Math.max(this.ms, this.interruptAt))
     },
     interrupted: () => this.ms >= this.interruptAt,
     lookAtAll: async (limitMs: number) => {
+      // Takes whole milliseconds only.
+      AbortSignal.timeout(limitMs)
       this.limits.push(limitMs)
       return this.#look(this.asked, true)
     },
@@ -35,8 +41,8 @@ class Clock {
   }
 
   #look(list: number[], whole: boolean): NodeState {
-    list.push(this.ms)
-    this.ms += this.lookMs
+    list.push(Math.round(this.ms))
+    this.ms += this.lookMs + FRACTION_MS
     this.fails(whole)
     return STATE
   }
@@ -113,7 +119,7 @@ it('where a look takes long, volctl rests four times as long', async () => {
   clock.lookMs = 500
   await clock.wait(() => 'pending', { timeoutMs: 6000 })
   // The last look is when the time is up.
-  expect([...clock.read, ...clock.asked].toSorted((a, b) => a - b)).toEqual([300, 2800, 5300, 6000])
+  expect([...clock.read, ...clock.asked].toSorted((a, b) => a - b)).toEqual([300, 2801, 5302, 6000])
 })
 
 it('what is attached only the API server knows: the node is not read in between', async () => {
@@ -148,7 +154,7 @@ describe('a look that fails', () => {
     const clock = new Clock()
     await clock.wait(() => 'pending', { timeoutMs: 15_000 })
     // After 2, 6 and 14 seconds.
-    expect(clock.limits).toEqual([10_000, 15_000 - (clock.asked[1] ?? 0), 1000])
+    expect(clock.limits).toEqual([10_000, 8700, 1000])
   })
 
   it('is said where it was the last', async () => {

@@ -31,8 +31,8 @@ export function retryDelayMs(
   policy: RetryPolicy = RETRY,
   random = Math.random,
 ): number {
-  if (error.retryAfter !== undefined) return Math.min(error.retryAfter, MAX_RETRY_AFTER_S) * 1000
-  return Math.min(policy.baseMs * 2 ** attempt, policy.maxMs) * (0.5 + random() / 2)
+  if (error.retryAfter !== undefined) return Math.round(Math.min(error.retryAfter, MAX_RETRY_AFTER_S) * 1000)
+  return Math.round(Math.min(policy.baseMs * 2 ** attempt, policy.maxMs) * (0.5 + random() / 2))
 }
 
 /** The one retry policy of volctl's API requests. */

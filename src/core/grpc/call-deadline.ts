@@ -2,11 +2,11 @@
 export interface Deadline {
   /** The whole span, for messages. */
   readonly totalMs: number
-  /** Zero when it has passed. */
+  /** Whole, as timers take them; zero when it has passed. */
   remainingMs(): number
 }
 
 export function deadlineIn(totalMs: number): Deadline {
   const end = performance.now() + totalMs
-  return { totalMs, remainingMs: () => Math.max(0, end - performance.now()) }
+  return { totalMs, remainingMs: () => Math.max(0, Math.ceil(end - performance.now())) }
 }

@@ -13,7 +13,7 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number, what: str
 export async function inTime<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms)
+    timer = setTimeout(() => reject(late()), Math.ceil(ms))
   })
   promise.catch(() => {})
   try {
@@ -32,7 +32,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, ms)
+    const timer = setTimeout(end, Math.ceil(ms))
     signal?.addEventListener('abort', end)
   })
 }

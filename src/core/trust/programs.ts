@@ -168,7 +168,7 @@ export function runCommand(
         finish({ ...output, status: undefined, timedOut: true, ...abandoned, ...(flooded && { flooded }) })
       }, GRACE_MS)
     }
-    const deadline = setTimeout(giveUp, deadlineMs)
+    const deadline = setTimeout(giveUp, Math.ceil(deadlineMs))
     for (const stream of ['stdout', 'stderr'] as const) {
       child[stream].on('data', (text: string) => {
         if (flooded) return

@@ -19,10 +19,10 @@ const LEAST_LIMIT_MS = 1000
 export interface WaitPorts {
   /** Milliseconds of a clock that nobody sets. */
   now(): number
-  /** Ends early when `interrupted` becomes true. */
+  /** Ends early when `interrupted` becomes true. @param ms whole, as timers take them */
   pause(ms: number): Promise<void>
   interrupted(): boolean
-  /** Asks the API server, too. @param limitMs for all of it; then a VolctlError is thrown */
+  /** Asks the API server, too. @param limitMs whole, for all of it; then a VolctlError is thrown */
   lookAtAll(limitMs: number): Promise<NodeState>
   /** Reads the mount table and the kubelet's directories again; the API's answers are those of the last whole look. */
   lookAtDisk(): Promise<NodeState>
@@ -107,13 +107,13 @@ class Wait {
   /** Only the API server knows what is attached: until it is asked again, there is nothing to look at. */
   #pauseMs(): number {
     const next = this.#plan.condition === 'detached' ? this.#nextApi - this.#ports.now() : POLL_MS
-    return Math.max(1, Math.min(Math.max(next, this.#tookMs * REST_PER_LOOK), this.#left()))
+    return Math.ceil(Math.max(1, Math.min(Math.max(next, this.#tookMs * REST_PER_LOOK), this.#left())))
   }
 
   /** Beyond the time of the whole wait no look goes on. */
   #limitMs(): number {
     const enough = Math.max(LOOK_LIMIT_MS, 2 * (this.#plan.firstMs ?? 0))
-    return Math.max(LEAST_LIMIT_MS, Math.min(enough, this.#left()))
+    return Math.ceil(Math.max(LEAST_LIMIT_MS, Math.min(enough, this.#left())))
   }
 
   async #lookAgain(): Promise<void> {
