@@ -1,12 +1,15 @@
 import { defineConfig } from 'vitest/config'
+import { makeMessages } from './scripts/proto.ts'
 import { emulatedPool } from './test/helpers/arm64/emulated.ts'
+
+makeMessages()
 
 /** In what the machine has a say: numbers of devices, bytes and their order, modes and owners, what /proc and the kernel print. */
 const OF_THE_MACHINE = [
   'test/block/*.test.ts',
   'test/desired/content-bytes.test.ts',
   'test/files/ownership-bits.test.ts',
-  'test/grpc/{generated,grpc-frame,grpc-status}.test.ts',
+  'test/grpc/{grpc-frame,grpc-status}.test.ts',
   'test/host/*.test.ts',
   'test/mountinfo/{covers,copies,linked-mounts,propagation,references}.test.ts',
   'test/processes/{capabilities,pod-cgroups}.test.ts',

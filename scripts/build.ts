@@ -21,6 +21,7 @@ import { noMounts, unshareArguments } from '../test/helpers/namespace.ts'
 import { clientNodePlugin } from './esbuild-client-node.ts'
 import { oclifPlugin } from './esbuild-oclif.ts'
 import { commandManifest } from './manifest.ts'
+import { makeMessages } from './proto.ts'
 import { ruleEntries } from './rule-books.ts'
 import { sourceCommit } from './source-commit.ts'
 import { startWarmNode } from './warm-up.ts'
@@ -80,6 +81,7 @@ async function entryOf(bundle: Bundle): Promise<string> {
 }
 
 async function bundleOptions(bundle: Bundle): Promise<BuildOptions> {
+  makeMessages()
   return {
     stdin: {
       contents: await entryOf(bundle),

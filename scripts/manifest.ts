@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import type { Command, Interfaces } from '@oclif/core'
 import { cacheCommand } from '../node_modules/@oclif/core/lib/util/cache-command.js'
 import pjson from '../package.json' with { type: 'json' }
+import { makeMessages } from './proto.ts'
 
 const commandsDir = join(import.meta.dirname, '..', 'src', 'commands')
 
 export async function commandManifest(): Promise<Interfaces.Manifest> {
+  makeMessages()
   const commands: Record<string, Command.Cached> = {}
   const files = readdirSync(commandsDir)
     .filter((file) => file.endsWith('.ts'))

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import type { TestProject } from 'vitest/node'
+import { makeMessages } from '../../scripts/proto.ts'
 import { startSweeper, sweepRun } from './left-behind.ts'
 import { BUNDLES } from './programs.ts'
 
@@ -33,6 +34,7 @@ export default async function setup(project: TestProject): Promise<() => void> {
 }
 
 async function bundle(directory: string): Promise<void> {
+  makeMessages()
   await build({
     entryPoints: globSync(PROGRAMS, { cwd: root }),
     outdir: directory,

@@ -133,7 +133,15 @@ it.each([
 /** What the program reads, or its makers of generated files do. */
 const READ = ['bin', 'deploy', 'dist', 'docs', 'man', 'proto', 'schema', 'scripts', 'src', 'test/helpers']
 const CAPTURE = 'test/fixtures/captures/stuck'
-const FILES = ['CHANGELOG.md', 'LICENSE', 'README.md', 'THIRD_PARTY_LICENSES', 'package.json', 'package-lock.json']
+const FILES = [
+  'buf.gen.yaml',
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'THIRD_PARTY_LICENSES',
+  'package.json',
+  'package-lock.json',
+]
 
 describe('in a repository of its own', () => {
   const root = temporaryDirectory()
