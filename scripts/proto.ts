@@ -6,9 +6,10 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 
+const require = createRequire(import.meta.url)
 const root = join(import.meta.dirname, '..')
 const GENERATED = join('src', 'core', 'grpc', 'gen')
 
@@ -21,7 +22,7 @@ export function makeMessages(): void {
   const fresh = mkdtempSync(join(root, 'src', 'core', 'grpc', '.gen-'))
   try {
     const bin = join(root, 'node_modules', '.bin')
-    const buf = fileURLToPath(import.meta.resolve('@bufbuild/buf/bin/buf'))
+    const buf = require.resolve('@bufbuild/buf/bin/buf')
     execFileSync(process.execPath, [buf, 'generate', 'proto', '--output', fresh], {
       cwd: root,
       env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` },
