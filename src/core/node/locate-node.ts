@@ -11,10 +11,10 @@ import { canonicalNodeName } from './kubelet/canonical-node-name.ts'
 import { findKubelet, type KubeletChoice, startableKubelets } from './kubelet/find-kubelet.ts'
 import { DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet/kubelet-candidate.ts'
 import { type KubeletConfig, kubeletConfig } from './kubelet/kubelet-config.ts'
-import { runningKubelets } from './kubelet/kubelet-process.ts'
+import { kubeletsSeen } from './kubelet/kubelet-process.ts'
 import { kubeletState } from './kubelet/kubelet-state.ts'
 import { type OwnNodeName, ownNodeName } from './kubelet/own-node-name.ts'
-import { hostsKubelets, letGo, type ProcessScan, scanKubelets, scanProcesses } from './kubelet/scan-processes.ts'
+import { type ProcessScan, scanProcesses } from './kubelet/scan-processes.ts'
 import type { LocalKubelet } from './kubelet/signs-of-life.ts'
 import { otherName } from './other-name.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
@@ -55,7 +55,8 @@ const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
  */
 export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   using scan = scanProcesses()
-  const running = runningKubelets(await hostsKubelets(scan.kubelets))
+  using seen = await kubeletsSeen(scan.kubelets)
+  const running = seen.kubelets
   const testHost = readTestHost()
   const kubelet = testHost === undefined ? findKubelet(running, choice) : undefined
   const wantedRoot = choice.rootDir ?? testHost?.rootDir ?? kubelet?.rootDir ?? DEFAULT_ROOT_DIR
@@ -112,14 +113,9 @@ function podsWithProcesses(): PodsWithProcesses | undefined {
 }
 
 async function stateNow(kubelet: KubeletCandidate | undefined, config: KubeletConfig): Promise<LocalKubelet> {
-  const processes = scanKubelets()
-  try {
-    const now = runningKubelets(await hostsKubelets(processes))
-    const chosen = now.find((each) => each.rootDir === kubelet?.rootDir) ?? kubelet
-    return await kubeletState({ running: now, chosen, config })
-  } finally {
-    letGo(processes)
-  }
+  using seen = await kubeletsSeen()
+  const chosen = seen.kubelets.find((each) => each.rootDir === kubelet?.rootDir) ?? kubelet
+  return await kubeletState({ running: seen.kubelets, chosen, config })
 }
 
 function resolvedRoot(rootDir: string): string {

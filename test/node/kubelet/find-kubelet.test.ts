@@ -6,7 +6,7 @@ import { SafetyRefusal } from '../../../src/core/errors/errors.ts'
 import { findKubelet, startableKubelets } from '../../../src/core/node/kubelet/find-kubelet.ts'
 import { kubeletConfig } from '../../../src/core/node/kubelet/kubelet-config.ts'
 import { parseKubeletFlags } from '../../../src/core/node/kubelet/kubelet-flags.ts'
-import { runningKubelets } from '../../../src/core/node/kubelet/kubelet-process.ts'
+import { kubeletsSeen, runningKubelets } from '../../../src/core/node/kubelet/kubelet-process.ts'
 import { readServiceUnit, splitWords } from '../../../src/core/node/kubelet/systemd-unit.ts'
 import { fixture } from '../helpers/fixture.ts'
 
@@ -155,6 +155,45 @@ describe('S8: several kubelets', () => {
     const second = { pid: 11, workingDirectory: '/', comm: 'kubelet', args: ['kubelet', '--hostname-override=a'] }
     const twice = runningKubelets([...processes.slice(0, 1), second])
     expect(() => findKubelet(twice, { rootDir: '/var/lib/kubelet', nodeName: 'a' })).toThrow(/2 kubelets/)
+  })
+})
+
+describe('S8: a child of the kubelet before its own program begins', () => {
+  const kubelet = { pid: 10, parent: 1, workingDirectory: '/', comm: 'kubelet', args: ['kubelet', '--kubeconfig=/k'] }
+  const child = { ...kubelet, pid: 30, parent: 10 }
+  /** It has the name still, and the program's arguments already. */
+  const almostMount = { ...child, args: ['mount', '-t', 'tmpfs', 'tmpfs', '/x'] }
+  const pids = async (...looks: (readonly (typeof kubelet)[])[]) => {
+    const [first, ...others] = looks
+    let left = others
+    const next = () => {
+      const [now, ...rest] = left
+      left = rest
+      return now ?? []
+    }
+    using seen = await kubeletsSeen(first, next)
+    return { pids: seen.kubelets.map(({ pid }) => pid), notTaken: left.length }
+  }
+
+  it('is none, in the first look', async () => {
+    expect(await pids([kubelet, child], [])).toEqual({ pids: [10], notTaken: 1 })
+    // The order of /proc says nothing: pids begin anew.
+    expect(await pids([{ ...child, pid: 5 }, kubelet])).toEqual({ pids: [10], notTaken: 0 })
+  })
+
+  it('is none in the next look where it has other arguments by now', async () => {
+    expect(await pids([kubelet, almostMount], [kubelet], [])).toEqual({ pids: [10], notTaken: 1 })
+    expect(await pids([kubelet, almostMount], [kubelet, { ...almostMount, pid: 31 }], [kubelet])).toMatchObject({
+      pids: [10],
+    })
+  })
+
+  it('a second kubelet is one in every look', async () => {
+    const second = { ...kubelet, pid: 11, args: ['kubelet', '--root-dir=/r'] }
+    const looks = Array.from({ length: 4 }, () => [kubelet, second])
+    expect(await pids(...looks)).toEqual({ pids: [10, 11], notTaken: 1 })
+    // Not started by the first.
+    expect(await pids(...looks.map(() => [kubelet, { ...child, parent: 1 }]))).toMatchObject({ pids: [10, 30] })
   })
 })
 

@@ -1,7 +1,7 @@
 /** S32 and S33: whoever is called kubelet and is not root's, or not of this node, has no effect at all. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { inNamespace, noRoot } from '../../helpers/namespace.ts'
-import type { FakeReport, Outcome, Report } from './fake-kubelet.worker.ts'
+import type { Answers, FakeReport, Outcome, Report } from './fake-kubelet.worker.ts'
 
 const WORKER = new URL('./fake-kubelet.worker.ts', import.meta.url)
 
@@ -62,6 +62,12 @@ describe.skipIf(noRoot !== undefined)(
 
     it.each(RUNNING)('S32: changes nothing beside the kubelet, with %s', (name) => {
       expect(running.beside[name]).toEqual(without(running))
+    })
+
+    it('S8: a child of the kubelet that has not begun its own program is no second kubelet', async () => {
+      const { given, apply, mounted } = await inNamespace<Answers>(WORKER, 'forking', true)
+      expect(given).toMatchObject({ ...ALONE, status: 0, says: { node: 'node-1', kubelet: 'running' } })
+      expect({ apply, mounted }).toEqual({ apply: running.alone.apply, mounted: false })
     })
 
     it("S32: of a pod's container nothing is believed, run or loaded, though it has root's uid and the host's PIDs", async () => {

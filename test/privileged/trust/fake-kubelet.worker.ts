@@ -240,6 +240,9 @@ await runScenario({
       return { alone, beside }
     }),
 
+  /** A child of the node's own is between fork and exec. */
+  forking: (directory) => withNode(directory, { kubelet: 'forks' }, ask),
+
   /** Root's uid and the host's PIDs, in a container of a pod, whose image has libraries of its own. */
   inPod: (directory) =>
     withNode(directory, {}, async (node) => {

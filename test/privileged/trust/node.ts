@@ -34,8 +34,8 @@ export interface TrustNode {
 }
 
 export interface NodeOptions {
-  /** `stopped`: by its unit; `none`: no trace of it. */
-  readonly kubelet?: 'runs' | 'stopped' | 'none'
+  /** `forks`: it runs, and is about to start a program; `stopped`: by its unit; `none`: no trace of it. */
+  readonly kubelet?: 'runs' | 'forks' | 'stopped' | 'none'
 }
 
 /** Made, used, and ended with every process of it. */
@@ -75,7 +75,8 @@ export async function withNode<T>(
   try {
     // What shows that this PID namespace is the node's.
     await node.start({ name: 'containerd' })
-    if (kubelet === 'runs') await node.start({ name: 'kubelet', flags: flags() })
+    const forked = kubelet === 'forks'
+    if (forked || kubelet === 'runs') await node.start({ name: 'kubelet', flags: flags(), forked })
     if (kubelet === 'stopped') writeUnit(flags())
     return await use(node)
   } finally {

@@ -108,16 +108,19 @@ export interface ProcessOptions {
   readonly through?: readonly string[]
   /** What is done in its mount namespace, by a shell of root's, once it runs. */
   readonly inside?: string
+  /** With a child of its own that has not begun its program yet, and so bears its name and arguments. */
+  readonly forked?: boolean
 }
 
 /** Starts what only has a name and a command line, and waits until it has them. It ends with its starter. */
 export async function startNamed(directory: string, options: ProcessOptions): Promise<ChildProcess> {
-  const { name, flags = [], uid, cwd, through = [], inside } = options
+  const { name, flags = [], uid, cwd, through = [], inside, forked = false } = options
   const program = `${directory}/bin/${name}`
   mkdirSync(dirname(program), { recursive: true })
   if (!existsSync(program)) symlinkSync('/bin/bash', program)
   // Privileged mode: bash else gives up what only its effective uid may do.
-  const [command = '', ...args] = [...through, program, '-p', '-c', 'echo ready; read -r line', ...flags]
+  const script = `${forked ? 'exec 3<&0; (read -r line <&3) & ' : ''}echo ready; read -r line`
+  const [command = '', ...args] = [...through, program, '-p', '-c', script, ...flags]
   const child = spawn(command, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     ...(uid !== undefined && { uid, gid: uid }),

@@ -1,9 +1,46 @@
 import { basename } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { defined } from '../../lang/defined.ts'
 import { microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
 import { type CandidateSource, candidateFrom, type KubeletCandidate } from './kubelet-candidate.ts'
 import { isKubeletByFlags } from './kubelet-shape.ts'
-import type { HostProcess } from './scan-processes.ts'
+import { type HostProcess, hostsKubelets, letGo, scanKubelets } from './scan-processes.ts'
+
+/** The kubelets of one moment, pinned as long as it is kept. */
+export interface KubeletsSeen extends Disposable {
+  readonly kubelets: readonly KubeletCandidate[]
+}
+
+/** A node on which pods start and stop shows a child of its kubelet in one look of a thousand. */
+const LOOKS = 3
+
+/**
+ * The kubelets that run, by their own processes (S32). Where there are several, one may have been a child of another that was
+ * just becoming a different program, with the kubelet's name and already that program's arguments: volctl looks again, and a
+ * kubelet is there then, too.
+ *
+ * @param processes of the first look; they are let go with the rest
+ * @param again takes another look
+ */
+export async function kubeletsSeen(
+  processes: readonly HostProcess[] = scanKubelets(),
+  again: () => readonly HostProcess[] = scanKubelets,
+): Promise<KubeletsSeen> {
+  const pinned = [...processes]
+  const seen = async (found: readonly HostProcess[]) => runningKubelets(await hostsKubelets(found))
+  try {
+    let kubelets = await seen(processes)
+    for (let looks = 1; kubelets.length > 1 && looks < LOOKS; looks++) {
+      const now = again()
+      pinned.push(...now)
+      kubelets = await seen(now)
+    }
+    return { kubelets, [Symbol.dispose]: () => letGo(pinned) }
+  } catch (error) {
+    letGo(pinned)
+    throw error
+  }
+}
 
 /** The kubelets among root's processes that look like one (N14), by name or by flags. */
 export function runningKubelets(processes: readonly HostProcess[]): readonly KubeletCandidate[] {
@@ -11,7 +48,7 @@ export function runningKubelets(processes: readonly HostProcess[]): readonly Kub
     const source = sourceOf(process)
     return source === undefined ? [] : [{ process, candidate: candidateFrom(source) }]
   })
-  return found.filter((each) => !isWrapper(each, found)).map(({ candidate }) => candidate)
+  return found.filter((each) => !isWrapper(each, found) && !isForked(each, found)).map(({ candidate }) => candidate)
 }
 
 interface Found {
@@ -33,6 +70,19 @@ function isWrapper({ process, candidate }: Found, all: readonly Found[]): boolea
       other.candidate.nodeName === candidate.nodeName,
   )
   return alike.some((other) => other.process.byFlags !== true || other.process.parent === process.pid)
+}
+
+/**
+ * Until a child of the kubelet begins its own program, it bears the kubelet's name and arguments. In another mount namespace it
+ * is a kubelet that was started by a program of its name: whose mounts count is then not known (S6).
+ */
+function isForked({ process }: Found, all: readonly Found[]): boolean {
+  return all.some(
+    (other) =>
+      other.process.pid === process.parent &&
+      isDeepStrictEqual(other.process.args, process.args) &&
+      other.process.process?.link('ns/mnt') === process.process?.link('ns/mnt'),
+  )
 }
 
 function sourceOf(found: HostProcess): CandidateSource | undefined {

@@ -173,7 +173,8 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
     }
     const why = whyNotHosts(process, proc)
     if (why === undefined) return host
-    if (say) notBelieved(host, why)
+    // Of a kubelet's child that has meanwhile begun its own program, or ended, nobody need know.
+    if (say && KUBELET_COMM.test(comm) && process.isThere) notBelieved(host, why)
   } catch {
     // The process has ended.
   }
