@@ -1,7 +1,7 @@
 /**
  * Measures volctl's speed against its demands, as ratios of whole processes that run alternately, medians of rounds, with the
  * packaged executable and the npm package: `npm run bench [-- ROW...]`, rows by the names below. Exits with 1 if the executable
- * misses a demand; a row that cannot run here says why. With --write, the tables in docs/speed.md of which all rows were run are
+ * misses a demand; a row that cannot run here says why. With --write, the tables in docs/dev/speed.md of which all rows were run are
  * replaced.
  */
 import { spawnSync } from 'node:child_process'
@@ -32,7 +32,7 @@ const ROWS: Readonly<Record<string, (programs: Programs) => Promise<Result[]>>> 
   'explain-pod': explainPodRows,
   cluster: clusterRows,
 }
-const SPEED = join(import.meta.dirname, '..', 'docs', 'speed.md')
+const SPEED = join(import.meta.dirname, '..', 'docs', 'dev', 'speed.md')
 /** The cluster's rows take longer than all others together. */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   bench: Object.keys(ROWS).filter((name) => name !== 'cluster'),

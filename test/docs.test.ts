@@ -47,16 +47,34 @@ it.each([
   for (const each of shows) expect(text).toContain(each)
 })
 
-it.each([...globSync('docs/*.md', { cwd: ROOT }), 'README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
-  '%s: its links lead to files',
-  (page) => {
-    const text = readFileSync(join(ROOT, page), 'utf8')
-    const links = [...text.matchAll(/\]\(([^)#]+)\)/g)]
-      .map(([, link = '']) => link)
-      .filter((link) => !link.includes('://'))
-    expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([])
-  },
-)
+it.each([
+  ...globSync('docs/{,dev/}*.md', { cwd: ROOT }),
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+])('%s: its links lead to files', (page) => {
+  const text = readFileSync(join(ROOT, page), 'utf8')
+  const links = [...text.matchAll(/\]\(([^)#]+)\)/g)]
+    .map(([, link = '']) => link)
+    .filter((link) => !link.includes('://'))
+  expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([])
+})
+
+it('the plan in the README is what volctl prints', () => {
+  const [, shown = ''] =
+    /^\$ volctl plan --orphans\n(.*?)^```/ms.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
+  const command = `${ROOT}/bin/volctl plan --orphans --snapshot stuck/before.json`
+  const cwd = join(ROOT, 'test', 'fixtures', 'captures')
+  const printed = execFileSync('sh', ['-c', command], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, COLUMNS: '100' },
+  })
+  const lines = shown.split('\n').filter((line) => line !== '' && line !== '…')
+  expect(lines.length).toBeGreaterThan(7)
+  for (const line of lines) expect(printed).toContain(line)
+})
 
 it.each(['README.md', 'docs/runbooks.md'])(
   '%s: after the kubelet has stopped, the settle time passes (S11)',

@@ -1,4 +1,4 @@
-/** Words of docs/words.md: what a person reads of volctl has none of the phrases that have to be read twice. */
+/** Words of docs/dev/words.md: what a person reads of volctl has none of the phrases that have to be read twice. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { stringLiterals } from './helpers/string-literals.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
-/** What not to say. What to say instead is in docs/words.md. */
+/** What not to say. What to say instead is in docs/dev/words.md. */
 const BANNED: readonly RegExp[] = [
   /\bof (which|whom)\b/i,
   /\b(bears?|bearing|borne)\b/i,

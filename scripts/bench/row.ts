@@ -85,7 +85,7 @@ export function renderRow(result: Result): string {
   ].join('\n')
 }
 
-/** The table of docs/speed.md. */
+/** The table of docs/dev/speed.md. */
 export function markdownTable(results: readonly Result[]): string {
   const lines = results.map((result) => {
     const { name, demanded, executable, bundle, floor, raw, verdict } = cellsOf(result)

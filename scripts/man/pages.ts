@@ -5,10 +5,8 @@ import type { Command } from '@oclif/core'
 import pjson from '../../package.json' with { type: 'json' }
 import { EXIT_MEANINGS } from '../../src/core/cli/exit-meanings.ts'
 import { ALL_CODES, CODES, type Code, isCodeOf } from '../../src/core/codes/codes.ts'
-import { parseRules } from '../../src/core/explain/rule-book.ts'
 import { PLUGINS } from '../../src/core/plugins/registry.ts'
 import { commandManifest } from '../manifest.ts'
-import { ruleBooks } from '../rule-books.ts'
 import { definition, escapeRoff, example, inline, readSections, section, table, tidied } from './roff.ts'
 import { sharedEntries } from './shared-entries.ts'
 
@@ -20,7 +18,6 @@ export async function manualPages(): Promise<Map<string, string>> {
   const pages = new Map([['volctl.8', mainPage(Object.values(commands))]])
   for (const command of Object.values(commands)) pages.set(`volctl-${command.id}.8`, commandPage(command))
   pages.set('volctl-codes.7', codesPage())
-  pages.set('volctl-rules.7', rulesPage())
   return new Map([...pages].map(([name, page]) => [name, tidied(page)]))
 }
 
@@ -39,10 +36,7 @@ function mainPage(commands: readonly Command.Cached[]): string {
     ...['ENVIRONMENT', 'FILES', 'SAFETY', 'TRUSTED FILES AND PROCESSES', 'IN A CONTAINER', 'EXAMPLES'].map((title) =>
       section(title, written(title)),
     ),
-    section(
-      'SEE ALSO',
-      `${commands.map(pageName).join(',\n')},\n.BR volctl\\-codes (7),\n.BR volctl\\-rules (7),\n${written('SEE ALSO')}`,
-    ),
+    section('SEE ALSO', `${commands.map(pageName).join(',\n')},\n.BR volctl\\-codes (7),\n${written('SEE ALSO')}`),
   ].join('')
 }
 
@@ -58,24 +52,6 @@ function codesPage(): string {
     section('DESCRIPTION', written('DESCRIPTION')),
     section('REASONS OF OPERATIONS', (reasons ?? []).map(codeEntry).join('')),
     section('CODES', (others ?? []).toSorted().map(codeEntry).join('')),
-    section('SEE ALSO', written('SEE ALSO')),
-  ].join('')
-}
-
-/** Every rule that volctl cites, book by book. */
-function rulesPage(): string {
-  const books = [...ruleBooks()].map(([title, text]) => {
-    const entries = parseRules(text).map(({ id, text: about, upstream }) =>
-      definition(`\\fB${id}\\fR`, upstream === undefined ? about : `${about} Kubernetes: ${upstream}.`),
-    )
-    return `.SS ${escapeRoff(title)}\n${entries.join('')}`
-  })
-  const written = sectionsOf('rules')
-  return [
-    head('VOLCTL-RULES', 7, 'docs/rules and man/src'),
-    section('NAME', 'volctl\\-rules \\- the rules that volctl follows and cites\n'),
-    section('DESCRIPTION', written('DESCRIPTION')),
-    section('RULES', books.join('')),
     section('SEE ALSO', written('SEE ALSO')),
   ].join('')
 }

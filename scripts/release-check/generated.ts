@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Finding } from './finding.ts'
 
-const MAKERS = ['man', 'schema', 'licenses', 'picture'] as const
+const MAKERS = ['man', 'schema', 'licenses'] as const
 
 export async function notCurrent(root: string): Promise<readonly Finding[]> {
   const found = await Promise.all(MAKERS.map(async (maker) => await told(root, maker)))

@@ -9,7 +9,6 @@ export function renderRule({ id, about, text, upstream }: RuleExplanation, paint
     '\n',
     wrapped('  ', plain(text), width),
     upstream === undefined ? '' : `\n${wrapped('  Kubernetes: ', upstream, width, paint.dim)}`,
-    `\n${wrapped('', 'All rules: the manual page volctl-rules(7)', width, paint.dim)}`,
   ].join('')
 }
 
