@@ -369,22 +369,59 @@ describe('O16 to O18: sub-paths', () => {
   })
 })
 
-describe('O20: a dead mount over an emptyDir', () => {
+describe('O41: a dead mount over an emptyDir', () => {
   const path = `pods/${GONE}/volumes/kubernetes.io~empty-dir/e`
+  const lazy = [`${ROOT}/${path}`]
   const dead = (): NodeBuilder => {
     const built = node().mount(path, { fsType: 'fuse.x' })
     built.override = { deadMounts: [{ path: `${ROOT}/${path}`, error: 'ENOTCONN' }] }
     return built
   }
-  it('is unmounted, and what lies below it is left', () => {
-    expect(plan(dead()).operations.map((each) => [each.blocked, each.steps.map((step) => step.op)])).toEqual([
+  it.each([{ orphans: false }, { orphans: true }])('is blocked, and says what takes it off: %o', (options) => {
+    const [operation] = plan(dead(), options).operations
+    expect(operation?.blocked).toMatchObject({ code: 'DeadMount', hint: expect.stringContaining(`--lazy '${ROOT}`) })
+  })
+  it('is unmounted with --lazy, and what lies below it is left', () => {
+    expect(plan(dead(), { lazy }).operations.map((each) => [each.blocked, each.steps.map((step) => step.op)])).toEqual([
       [undefined, ['umount']],
     ])
   })
   it('with --orphans what lies below it goes too, uncounted', () => {
-    const [operation] = plan(dead(), { orphans: true }).operations
+    const [operation] = plan(dead(), { lazy, orphans: true }).operations
     expect(operation?.steps.map((step) => step.op)).toEqual(['umount', 'deleteContent', 'rmdir'])
     expect(operation?.deletes).toEqual({ files: 0, bytes: 0, counted: false })
+  })
+})
+
+describe('O40: a mount of somebody below what a kubelet empties', () => {
+  const at = `pods/${GONE}/volumes`
+  const LOSS = '; a kubelet that starts deletes everything in it'
+  it.each([
+    {
+      what: 'an emptyDir',
+      built: () => node().dir(`${at}/kubernetes.io~empty-dir/e/x`),
+      below: 'kubernetes.io~empty-dir/e/x',
+    },
+    { what: 'the emptyDir itself', built: () => node(), below: 'kubernetes.io~empty-dir/e' },
+    {
+      what: 'a config map',
+      built: () => node().dir(`${at}/kubernetes.io~configmap/c`),
+      below: 'kubernetes.io~configmap/c/x',
+    },
+  ])('$what: that it is lost is said', ({ built, below }) => {
+    const [operation] = plan(built().mount(`${at}/${below}`, { fsType: 'ext4' })).operations
+    expect(operation?.blocked).toMatchObject({ code: 'ForeignMount', message: expect.stringContaining(LOSS) })
+    expect(operation?.blocked?.hint).toMatch(/^Do not start the kubelet before it is unmounted\. Find out who mounted/)
+  })
+  it('not where the kubelet runs, or unmounts a tmpfs first, and fails', () => {
+    const memory = node().mount(`${at}/kubernetes.io~empty-dir/e`, { fsType: 'tmpfs' })
+    const inMemory = plan(memory.mount(`${at}/kubernetes.io~empty-dir/e/x`, { fsType: 'ext4' }))
+    const running = node().mount(`${at}/kubernetes.io~empty-dir/e/x`, { fsType: 'ext4' })
+    running.override = { kubelet: { running: true, mayReturn: true } }
+    for (const { operations } of [inMemory, plan(running)]) {
+      expect(operations.map(({ blocked }) => blocked?.code)).toEqual(['ForeignMount'])
+      expect(operations[0]?.blocked?.message).not.toContain(LOSS)
+    }
   })
 })
 

@@ -689,7 +689,8 @@ describe('S18 layers', () => {
     const path = `pods/${GONE}/volumes/kubernetes.io~empty-dir/e`
     const built = node().mount(path, { fsType: 'fuse.x' })
     built.override = { deadMounts: [{ path: `${ROOT}/${path}`, error: 'ENOTCONN' }] }
-    expect(kinds(plan(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    const asked = { orphans: true, lazy: [`${ROOT}/${path}`] }
+    expect(kinds(plan(built, asked))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
   })
 })
 

@@ -13,6 +13,7 @@ const UNTRUSTED = trust('untrusted', 'S33, S34: has no effect: %s')
 const standing = (...titles: readonly string[]): readonly Shown[] => shown('privileged/safety/standing', ...titles)
 
 /** A volume of each kind, each way to use it, each operation that takes something away. */
+const WITH_LAZY = "S18, S20: without --lazy nothing of it is touched; with it the pod's directory goes"
 const USES = shown('privileged/uses/uses', 'S12, S18, S20, S21, S24: is named, or not hurt: %s')
 /** On every propagation layout of the root directory. */
 const layouts = (...titles: readonly string[]): readonly Shown[] => shown('privileged/layouts/half-way', ...titles)
@@ -224,6 +225,10 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S13: what has a name that is not UTF-8 is data as well: only that of an emptyDir goes, with --orphans',
     ),
     ...shown('privileged/content-users', 'S13: memory that is in use'),
+    ...shown(
+      'e2e/over-empty-dirs',
+      'S13: of a foreign mount plan, explain and the end of apply say that a kubelet would delete its content',
+    ),
     ...planner('S13 data of a pod that is gone'),
     ...shown('reconcile/obstacles/memory-data', 'S13 sub-paths of an emptyDir in memory'),
   ],
@@ -264,6 +269,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ),
     ...shown('privileged/unmounting', 'S18, S26: touches nothing where a foreign mount has come'),
     ...shown('privileged/dead-mounts', 'S18: are unmounted without being looked at, though their daemon never answers'),
+    ...shown('e2e/over-empty-dirs', WITH_LAZY),
     ...planner('S18 layers'),
   ],
   S19: [
@@ -286,6 +292,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'privileged/dead-mounts',
       'S19, S20: go by force where nothing shares the connection; by a lazy umount nothing follows unless it is shown to be gone',
     ),
+    ...shown('e2e/over-empty-dirs', WITH_LAZY),
     ...shown('node/lazily-detached', 'what was detached lazily (S20)'),
     ...planner('S20: --lazy is for dead mounts only'),
   ],

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
-import { kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
+import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { openDeviceAlone } from '../trust/plain-files.ts'
 import { swapAreas } from './swap-areas.ts'
 
@@ -135,11 +135,18 @@ export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boo
   if (fsType.startsWith('fuse')) {
     const connections = `${sys}/fs/fuse/connections`
     const [major, minor] = dev.split(':')
-    return major === '0' && listIfAny(connections).length > 0 && !existsSync(`${connections}/${minor}`)
+    return major === '0' && listsConnections(connections) && !existsSync(`${connections}/${minor}`)
   }
   if (!SUPERBLOCKS.includes(fsType)) return false
   const use = readDeviceUse(dev, sys)
   return !use.exists || use.users.length === 0
+}
+
+const FUSECTL_MAGIC = 0x65735543
+
+/** False: the directory may be empty since fusectl is not mounted there. */
+function listsConnections(directory: string): boolean {
+  return listIfAny(directory).length > 0 || fileSystemTypeIfAny(directory) === FUSECTL_MAGIC
 }
 
 /**

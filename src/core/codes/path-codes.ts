@@ -73,9 +73,9 @@ export const PATH_CODES = {
     next: 'Look for the error (dmesg); end what uses the file system, check it (fsck), and mount it again.',
   },
   DeadMount: {
-    in: ['waiting', 'problem'],
+    in: ['blocked', 'waiting', 'problem'],
     means: 'a mount does not answer: its server or daemon is gone',
-    next: 'Restart what serves the file system, then the containers that use it.',
+    next: 'Restart what serves the file system, then the containers that use it; of a deleted pod: volctl plan --lazy PATH',
   },
   MountStorm: {
     in: ['problem'],

@@ -2,12 +2,17 @@
  * Reads /proc and /sys. Nobody else can write there, and no read hangs. Missing files and files that may not be read are
  * normal. Not for paths on a disk: those go through files.ts and plain-files.ts.
  */
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statfsSync } from 'node:fs'
 import { PIECE, WholeLines } from './whole-lines.ts'
 
 /** A small file's text, trimmed. */
 export function kernelTextIfAny(path: string): string | undefined {
   return ifAny(() => readFileSync(path, 'utf8').trim())
+}
+
+/** The kernel's number for the type of the file system that a directory of /proc or /sys shows. */
+export function fileSystemTypeIfAny(path: string): number | undefined {
+  return ifAny(() => statfsSync(path).type)
 }
 
 /** A file's text as it is. @throws what the file system says */

@@ -46,8 +46,9 @@ describe('S13 sub-paths of an emptyDir in memory', () => {
     const dir = `pods/${GONE}/volumes/kubernetes.io~empty-dir/mem`
     const built = leaf().mount(dir, { fsType: 'fuse.x' })
     built.override = { deadMounts: [{ path: `${ROOT}/${dir}`, error: 'ENOTCONN' }] }
-    expect(blocked(plan(built))).toEqual(['UnmountVolume DeletesData'])
-    expect(kinds(plan(built, { orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
+    const lazy = [`${ROOT}/${dir}`]
+    expect(blocked(plan(built, { lazy }))).toEqual(['UnmountVolume DeletesData'])
+    expect(kinds(plan(built, { lazy, orphans: true }))).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
   })
 
   it('beside their mounted directory: said once, and all of it goes', () => {

@@ -33,6 +33,8 @@ export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'> {
   readonly allowed?: readonly string[] | undefined
   /** Mounts in its directories that are not its own. */
   readonly foreign?: readonly MountInfo[]
+  /** A kubelet that starts deletes all that it finds there, in such a mount too (O40). */
+  readonly emptiedByKubelet?: boolean
   /** Other obstacles of this kind. @param removes ids of the mounts to be removed */
   readonly obstacle?: (removes: ReadonlySet<number>) => Obstacle | undefined
   /** Operations that come first. */
@@ -94,13 +96,13 @@ export function targetsOf(steps: readonly Step[]): string[] {
 /** First whether these mounts are the volume's, last the operations that have to come first. */
 function obstacleTo(
   context: PlanContext,
-  { subPaths, foreign = [], mounts = [], allowed, obstacle, after = [] }: Parts,
+  { subPaths, foreign = [], mounts = [], allowed, emptiedByKubelet = false, obstacle, after = [] }: Parts,
   removes: ReadonlySet<number>,
 ): Obstacle | undefined {
+  const notItsOwn = foreignObstacle(context, foreign) ?? stacksObstacle(context, mounts, allowed)
   return (
     subPaths?.obstacle ??
-    foreignObstacle(context, foreign) ??
-    stacksObstacle(context, mounts, allowed) ??
+    (emptiedByKubelet ? withLoss(context, notItsOwn) : notItsOwn) ??
     obstacle?.(removes) ??
     predecessorObstacle(after)
   )
@@ -114,4 +116,14 @@ function stacksObstacle(
   return stacks
     .map(({ path, layers }) => layerObstacle(context, path, layers, allowed))
     .find((each) => each !== undefined)
+}
+
+/** S13: what volctl leaves, a kubelet that starts does not: that is said before anyone starts it. */
+function withLoss({ inputs }: PlanContext, obstacle: Obstacle | undefined): Obstacle | undefined {
+  if (obstacle?.code !== 'ForeignMount' || inputs.snapshot.kubelet?.running === true) return obstacle
+  return {
+    ...obstacle,
+    message: `${obstacle.message}; a kubelet that starts deletes everything in it`,
+    hint: `Do not start the kubelet before it is unmounted. ${obstacle.hint ?? ''}`.trim(),
+  }
 }

@@ -45,7 +45,11 @@ export function unmountContent(
   const exists = context.inputs.tree.isDir(volume.dir) || volume.layers.length > 0
   const work = subPathWork(context, volume.subPaths)
   const isSetUp =
-    volume.layers.length > 0 || content.onRecord || work.mounts.length > 0 || (volume.markers.length > 0 && exists)
+    volume.layers.length > 0 ||
+    volume.foreign.length > 0 ||
+    content.onRecord ||
+    work.mounts.length > 0 ||
+    (volume.markers.length > 0 && exists)
   if (!isSetUp) {
     leaveEmpty(context, findings, volume)
     return
@@ -87,6 +91,8 @@ function partsOf(
     mounts: [{ path: dir, layers: volume.layers }],
     allowed,
     foreign: volume.foreign,
+    // A volume in memory is unmounted first, which fails (P42).
+    emptiedByKubelet: !(allowed ?? []).includes(volume.layers.at(-1)?.fsType ?? ''),
     obstacle: (removes) =>
       guard ?? (keepsDirectory ? undefined : contentObstacle(context, { dir, layers, removes, podUid: pod.uid })),
     deletes,

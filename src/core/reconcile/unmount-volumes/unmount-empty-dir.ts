@@ -1,7 +1,9 @@
 /** emptyDir and the volumes built on it: the only ones whose data a teardown deletes (R437, P42; S12, S13, O13, O14). */
 
 import type { PodVolume } from '../../actual/pod-volume.ts'
+import { shellWord } from '../../lang/shell-word.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
+import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
@@ -52,7 +54,10 @@ function dataObstacle(
   }
 }
 
-/** O20: a dead mount on an emptyDir shows no data, and what it hides is unknown: deleted only with --orphans. */
+/**
+ * O41: no path leads past a dead mount on an emptyDir, so it goes only when a person says so (S20). It shows no data, and what it
+ * hides is unknown: deleted only with --orphans.
+ */
 function unmountDead(context: PlanContext, findings: Findings, pod: PodClass, volume: PodVolume): void {
   const { orphans } = context.options
   const hidden = [...layersBelowDead(volume.layers), ...memoryBehind(context, pod.uid, volume.subPaths)]
@@ -60,7 +65,20 @@ function unmountDead(context: PlanContext, findings: Findings, pod: PodClass, vo
     onRecord: true,
     emptied: orphans,
     deletes: orphans || hidden.length > 0 ? UNCOUNTED : undefined,
-    guard: orphans || hidden.length === 0 ? undefined : memoryObstacle(volume.name, hidden),
+    guard:
+      deadObstacle(context, volume) ??
+      (orphans || hidden.length === 0 ? undefined : memoryObstacle(volume.name, hidden)),
     keepsDirectory: !orphans,
   })
+}
+
+function deadObstacle({ inputs, options }: PlanContext, { dir, name }: PodVolume): Obstacle | undefined {
+  const path = inputs.absolute(dir)
+  if (options.lazy.includes(path) || options.forceUnmount.includes(path)) return undefined
+  const words = deadWords(inputs.deadError(dir) ?? '')
+  return {
+    code: 'DeadMount',
+    message: `what is mounted on emptyDir ${name} is dead: ${words}; what it covers cannot be seen`,
+    hint: `Restart what serves it, or take it off: volctl plan ${options.orphans ? '--orphans ' : ''}--lazy ${shellWord(path)}`,
+  }
 }
