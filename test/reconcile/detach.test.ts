@@ -21,6 +21,17 @@ const mappedBlock = (built: NodeBuilder, podUid = GONE): NodeBuilder => {
     .link(`pods/${podUid}/volumeDevices/kubernetes.io~csi/pv-1`, `${ROOT}/${BLOCK}/publish/pv-1/${podUid}`)
 }
 
+describe('the device that a person names (S21)', () => {
+  it.each([
+    { kind: 'UnmountDevice', built: attached().staged('vol-1', '7:1') },
+    { kind: 'UnmapVolume', built: mappedBlock(attached()) },
+    { kind: 'UnmapDevice', built: mappedBlock(attached()) },
+    { kind: 'DetachVolume', built: attached() },
+  ] as const)('stands in the $kind', ({ kind, built }) => {
+    expect(only(plan(built, { devices: { 'pv-1': '/dev/sdb' } }), kind).volume?.givenDevice).toBe('/dev/sdb')
+  })
+})
+
 describe('what bears the name of its PersistentVolume comes first', () => {
   it.each<[string, NodeBuilder]>([
     ['a mounted volume of a pod that is gone', attached().published(GONE, 'pv-1', '7:1', { stateFile: false })],

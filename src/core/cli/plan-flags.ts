@@ -98,7 +98,7 @@ export const planFlags = {
     ...override,
     helpValue: 'VOLUME=DEVICE',
     summary:
-      'The device of a volume to be detached whose device is unknown; "none" if the volume has no device on this node. Repeatable.',
+      'The device of a volume to be unstaged, unmapped or detached whose device is unknown; "none" if the volume has no device on this node. Repeatable.',
   }),
   'accept-outage': Flags.string({
     helpGroup: override.helpGroup,

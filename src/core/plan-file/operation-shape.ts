@@ -71,7 +71,9 @@ export const volume = named(
     attached: optional(flag),
     inUse: optional(flag),
     device: optional(about('"major:minor source" of the mount.', text)),
-    givenDevice: optional(about('The value of --device for a volume to be detached: a device file, or none.', text)),
+    givenDevice: optional(
+      about('The value of --device for a volume to be unstaged, unmapped or detached: a device file, or none.', text),
+    ),
   }),
 )
 

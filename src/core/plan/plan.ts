@@ -66,7 +66,7 @@ export interface VolumeRef {
   readonly inUse?: boolean
   /** "major:minor source" of the mount. */
   readonly device?: string
-  /** DetachVolume: the value of --device, a device file or "none". */
+  /** UnmapVolume, UnmountDevice, UnmapDevice, DetachVolume: the value of --device, a device file or "none". */
   readonly givenDevice?: string
 }
 

@@ -169,6 +169,17 @@ describe('detaching (S21)', () => {
       expect(deletions()).toEqual([])
     })
 
+    it('is refused where the volume was on a server, by what is known: not how it came', async () => {
+      fixture.host.fileSystemLives = () => true
+      const { outcomes } = await fixture.apply(
+        planOf([{ ...detach(), volume: { ...volume, device: '0:45 server:/a' } }]),
+      )
+      expect(outcomes).toMatchObject([{ state: 'refused', code: 'HeldBy' }])
+      expect(outcomes[0]?.message).toMatch(
+        /its file system \(0:45\) is in use, and in no mount table that volctl sees$/,
+      )
+    })
+
     it('is done where it is being unmounted just now', async () => {
       fixture.host.hidden = [hidden]
       let looks = 0

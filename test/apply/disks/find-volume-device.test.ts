@@ -171,20 +171,27 @@ describe('a device that is named', () => {
 
 describe('a volume that a driver is to unstage, and of which nothing is mounted or mapped any more', () => {
   const hidden = { device: 'sdc', dev: '8:32', fsType: 'ext4' }
+  const other = { ...volume, name: 'pv-2', handle: 'vol-2', uniqueName: 'kubernetes.io/csi/disk.test^vol-2' }
 
-  async function unstage(kind: 'UnmapDevice' | 'UnmountDevice', givenDevice?: string) {
+  async function unstage(kind: 'UnmapDevice' | 'UnmountDevice', givenDevice?: string, beside?: Partial<Operation>) {
     const at = `${ROOT}/plugins/kubernetes.io/csi/disk.test/abc/globalmount`
-    const { pod: _, ...planned } = operation('unstage', { kind, volume, steps: [step('NodeUnstageVolume', at)] })
+    const told = { ...volume, ...(givenDevice === undefined ? {} : { givenDevice }) }
+    const { pod: _, ...planned } = operation('unstage', { kind, volume: told, steps: [step('NodeUnstageVolume', at)] })
     const { pod: __, ...after } = operation('detach', {
       kind: 'DetachVolume',
-      volume: { ...volume, ...(givenDevice === undefined ? {} : { givenDevice }) },
+      volume: told,
       paths: [],
       steps: [step('deleteVolumeAttachment', 'volumeattachments/csi-abc')],
       attachment: { name: 'csi-abc', uid: 'va-1', resourceVersion: '5' },
       after: ['unstage'],
     })
-    const { outcomes } = await fixture.apply(planOf([planned as Operation, after as Operation]))
-    return outcomes.map(({ code, state, message }) => ({ state: code ?? state, message }))
+    const blocked = { code: 'HeldBy', message: 'held' } as const
+    const others = beside === undefined ? [] : [operation('beside', { ...beside, blocked })]
+    const { outcomes } = await fixture.apply(planOf([planned as Operation, after as Operation, ...others]))
+    return ['unstage', 'detach'].map((id) => {
+      const { code, state, message, hint } = outcomes.find((each) => each.id === id) ?? {}
+      return { state: code ?? state, message, hint }
+    })
   }
 
   describe.each(['UnmapDevice', 'UnmountDevice'] as const)('%s', (kind) => {
@@ -201,9 +208,9 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
         who: 'swaps to /dev/sdb',
       },
       {
-        name: 'the place of a file system that is mounted nowhere',
+        name: 'the place of a file system that no mount table shows',
         use: () => void fixture.host.hidden.push({ ...hidden, device: 'sdb', dev: '8:16' }),
-        who: 'the ext4 file system on /dev/sdb is still in use but mounted nowhere',
+        who: 'the ext4 file system on /dev/sdb is in use, and in no mount table that volctl sees; it may be that of pv',
       },
     ])('is refused before the driver is called while its device is $name', async ({ use, who }) => {
       attach({ devicePath: '/dev/sdb' })
@@ -222,9 +229,38 @@ describe('a volume that a driver is to unstage, and of which nothing is mounted 
       expect((await unstage(kind)).map(({ state }) => state)).toEqual(['done', 'done'])
     })
 
-    it('control: is refused for what is hidden where nothing tells its device', async () => {
+    it('control: is refused for what is hidden where nothing tells its device, with what to type', async () => {
       fixture.host.hidden = [hidden]
-      expect((await unstage(kind))[0]?.state).toBe('HeldBy')
+      const [unstaged] = await unstage(kind)
+      expect(unstaged?.state).toBe('HeldBy')
+      // Why no table shows it is not known: a container may have it mounted, or somebody has unmounted it lazily.
+      expect(`${unstaged?.message} ${unstaged?.hint}`).not.toMatch(/lazily/)
+      expect(unstaged?.hint).toContain('volctl apply --device pv=/dev/NAME')
+      expect(unstaged?.hint).toContain('volctl apply --device pv=none')
+    })
+
+    it.each([
+      { name: 'a person says that it has none here', given: 'none', want: 'done' },
+      { name: 'a person names another device', given: '/dev/sdb', want: 'done' },
+      { name: 'control: a person names the one that it is on', given: '/dev/sdc', want: 'HeldBy' },
+      {
+        name: 'a person names it for another volume',
+        beside: { kind: 'DetachVolume', volume: { ...other, givenDevice: '/dev/sdc' } } as const,
+        want: 'done',
+      },
+      { name: 'fstab names it', use: () => void fixture.host.file('/etc/fstab', '/dev/sdc /data xfs'), want: 'done' },
+      {
+        name: 'control: fstab names it, and so does the attachment',
+        use: () => {
+          fixture.host.file('/etc/fstab', '/dev/sdc /data xfs')
+          attach({ devicePath: '/dev/sdc' })
+        },
+        want: 'HeldBy',
+      },
+    ])('beside what is hidden, where $name: $want', async ({ given, beside, use = () => {}, want }) => {
+      fixture.host.hidden = [hidden]
+      use()
+      expect((await unstage(kind, given, beside))[0]?.state).toBe(want)
     })
 
     it('is judged by what a person says of the detach, not by what was found', async () => {

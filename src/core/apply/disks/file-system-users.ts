@@ -28,7 +28,7 @@ export async function userOfFileSystems(
   const remaining = layers.filter((layer) => !isGone(layer, run))
   for (const { dev, fsType } of remaining) {
     if (run.host.fileSystemLives(dev, fsType) && !isShown(dev, run))
-      return `its ${fsType === '' ? '' : `${fsType} `}file system (${dev}) was unmounted lazily and is held open by a process`
+      return `its ${fsType === '' ? '' : `${fsType} `}file system (${dev}) is in use, and in no mount table that volctl sees`
   }
   return remaining.length === 0 ? undefined : detachedUser(remaining, run)
 }
@@ -64,7 +64,7 @@ async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Pro
   )
   const [user] = users
   if (user !== undefined)
-    return `${describeProcess(user, run.context.nameOf)}, which has ${user.path} open on a file system that was unmounted lazily`
+    return `${describeProcess(user, run.context.nameOf)}, which has ${user.path} open through a mount that is in no mount table that volctl sees`
   const [unseen] = unread
   return unseen === undefined ? undefined : { unseen }
 }

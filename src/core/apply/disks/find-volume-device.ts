@@ -1,6 +1,7 @@
 /** Finds the device of a volume that is no longer mounted or mapped here: by --device, or by its names (S21). */
 
 import { OperationRefused } from '../../errors/operation-error.ts'
+import type { Host } from '../../host/host.ts'
 import { shellWord } from '../../lang/shell-word.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
@@ -35,21 +36,20 @@ export async function findDetachDevice(run: StepContext, bound: { readonly name:
 }
 
 /**
- * As findDetachDevice, before a driver unstages a volume that is no longer mounted or mapped here. --device of the detach in
- * the same plan applies here, too. The node's own devices are never a volume's (O36).
+ * As findDetachDevice, before a driver unstages a volume that is no longer mounted or mapped here. The node's own devices are
+ * never a volume's (O36).
  *
  * @throws OperationRefused DeviceUnknown
  */
 export async function findStagedDevice(run: StepContext): Promise<void> {
   const { operation, record, plan, around, host } = run
-  const { driver, handle, uniqueName, plugin } = operation.volume ?? {}
-  if (record.devices.size > 0 || plugin !== CSI_PLUGIN || driver === undefined || handle === undefined) return
+  const { driver, handle, uniqueName, plugin, givenDevice: given } = operation.volume ?? {}
+  if (record.devices.size > 0 || given === NO_DEVICE) return
+  if (given !== undefined) return record.noteFound(deviceGiven(given, run))
+  if (plugin !== CSI_PLUGIN || driver === undefined || handle === undefined) return
   const detach = plan.operations.find(
     (each) => each.kind === 'DetachVolume' && uniqueName !== undefined && each.volume?.uniqueName === uniqueName,
   )
-  const given = detach?.volume?.givenDevice
-  if (given === NO_DEVICE) return
-  if (given !== undefined) return record.noteFound(deviceGiven(given, run))
   const name = detach?.attachment?.name ?? attachmentName(handle, driver, plan.node)
   const attachment = await attachmentOf(name, run).catch(unlessForbidden)
   const own = nodesOwn(around, plan.rootDir, host).devices
@@ -67,18 +67,27 @@ function attachmentOf(name: string, { waiting, context }: StepContext): Promise<
   return waiting.spend((ms) => withDeadline(context.cluster.getVolumeAttachment(name), ms, 'the API server'))
 }
 
-/** "major:minor" */
-function deviceGiven(given: string, { host: { blockTree }, operation }: StepContext): string {
+/** "major:minor" of a value of --device; undefined: no device of this node. */
+export function deviceAt(given: string, { blockTree }: Host): string | undefined {
   const name = blockTree.nameOfFile(given)
-  const dev = name === undefined ? undefined : blockTree.node(name)?.dev
+  return name === undefined ? undefined : blockTree.node(name)?.dev
+}
+
+function deviceGiven(given: string, { host, operation }: StepContext): string {
+  const dev = deviceAt(given, host)
   if (dev !== undefined) return dev
   throw new OperationRefused('DeviceUnknown', `--device names ${given}, which is not a block device of this node`, {
     hint: `Name a device that lsblk shows. If the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
   })
 }
 
+/** What to type where neither is known: the volume's device, or that it has none on this node. */
+export function nameTheDevice(operation: Operation, device = '/dev/NAME'): string {
+  return `${applyWith(operation, device)}; if the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`
+}
+
 /** The command with which a person says which device the volume is. */
-export function applyWith(operation: Operation, device: string): string {
+function applyWith(operation: Operation, device: string): string {
   return `volctl apply --device ${shellWord(`${nameOf(operation)}=${device}`)}`
 }
 
@@ -121,7 +130,7 @@ export function requireNothingUnexplained(run: StepContext): void {
   const volume = nameOf(operation)
   if (record.touched && !record.unstaged) {
     throw new OperationRefused('DeviceUnknown', `the device of ${volume} could not be found`, {
-      hint: `Find out which device it was (lsblk): ${applyWith(operation, '/dev/NAME')}; if the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
+      hint: `Find out which device it was (lsblk): ${nameTheDevice(operation)}`,
     })
   }
   const found = unexplainedDevice(run)
@@ -130,7 +139,7 @@ export function requireNothingUnexplained(run: StepContext): void {
     'DeviceUnknown',
     `the device of ${volume} is unknown, and /dev/${found.name}, which belongs to no known volume, is in use: ${found.use}`,
     {
-      hint: `If that is the volume's device: ${applyWith(operation, `/dev/${found.name}`)}; if the volume has none on this node: ${applyWith(operation, NO_DEVICE)}`,
+      hint: `If that is the volume's device: ${nameTheDevice(operation, `/dev/${found.name}`)}`,
     },
   )
 }

@@ -71,13 +71,18 @@ export function fstabPlaces(text: string): string[] {
 }
 
 /** Device files in fstab(5), those of swap areas included. */
-export function fstabSources(text: string): string[] {
+function fstabSources(text: string): string[] {
   return text.split('\n').flatMap((line) => {
     const source = line.trim().split(/\s+/)[0] ?? ''
     const [, kind = '', value = ''] = /^(UUID|LABEL|PARTUUID|PARTLABEL)="?([^"]+)"?$/.exec(source) ?? []
     if (kind !== '') return `/dev/disk/by-${kind.toLowerCase()}/${value}`
     return source.startsWith('/dev/') ? source : []
   })
+}
+
+/** Kernel names of the devices that fstab names: the machine's own, never a volume's. */
+export function fstabDevices(host: Pick<Host, 'blockTree' | 'readSmallFile'>): string[] {
+  return fstabSources(host.readSmallFile(FSTAB) ?? '').flatMap((source) => host.blockTree.nameOfFile(source) ?? [])
 }
 
 /**

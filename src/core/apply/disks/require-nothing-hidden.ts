@@ -1,6 +1,7 @@
 /**
- * Hidden file systems: still alive, but in no mount table, because somebody unmounted them lazily while a file was open (S20,
- * S21). Nothing shows any more which volume they belong to, so each may be any volume whose device is unknown.
+ * Hidden file systems: alive, but in no mount table that can be read. Somebody has one mounted in a container that does not
+ * show here, or unmounted it lazily while a file was open (S20, S21); which, the kernel does not say. Nor does it say which
+ * volume one belongs to, so each may be any volume whose device is unknown.
  */
 
 import type { HiddenFileSystem } from '../../block/hidden-file-systems.ts'
@@ -8,8 +9,8 @@ import { wholeDisk } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { pause } from '../../processes/deadline.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { applyWith, NO_DEVICE } from './find-volume-device.ts'
-import { nodesOwn } from './node-stack.ts'
+import { deviceAt, NO_DEVICE, nameTheDevice } from './find-volume-device.ts'
+import { fstabDevices, nodesOwn } from './node-stack.ts'
 
 /** A file system that is being unmounted leaves the table first, and looks hidden for a moment. */
 const TRIES = 10
@@ -17,20 +18,20 @@ const PAUSE_MS = 100
 
 /**
  * Refuses to touch a volume with an unknown device while a hidden file system may be that volume's. If the device was found
- * by name, only hidden file systems on that disk count.
+ * by name, or --device names it, only hidden file systems on that disk count.
  *
  * @throws OperationRefused HeldBy
  */
 export async function requireNothingHidden(run: StepContext): Promise<void> {
   const { devices, found } = run.record
-  if (devices.size > found.size) return
-  const ofOthers = devicesOf(run)
+  if (devices.size > found.size || run.operation.volume?.givenDevice === NO_DEVICE) return
+  const isOfOthers = knownAsOthers(run)
   const mayBe = mayBeOn(run)
   for (let tries = 1; ; tries++) {
     const { table, others } = run.around
     const hidden = run.host
       .hiddenFileSystems([table, ...others.map((other) => other.table)])
-      .find(({ dev }) => !ofOthers.has(dev) && mayBe(dev))
+      .find((each) => mayBe(each.dev) && !isOfOthers(each))
     if (hidden === undefined) return
     if (tries === TRIES || run.signal?.aborted) throw mayBeIts(run, hidden)
     await run.waiting.spend(() => pause(PAUSE_MS, run.signal))
@@ -38,26 +39,42 @@ export async function requireNothingHidden(run: StepContext): Promise<void> {
   }
 }
 
-function mayBeOn({ record, host, around, plan }: StepContext): (dev: string) => boolean {
-  if (record.found.size === 0) return () => true
-  const own = nodesOwn(around, plan.rootDir, host).devices
-  const devices = new Set(wholeDisk(record.found, host.blockTree, { own, throughLvm: false }).map(({ dev }) => dev))
+function mayBeOn(run: StepContext): (dev: string) => boolean {
+  const { found } = run.record
+  if (found.size === 0) return () => true
+  const devices = onTheSameDisks(found, run)
   return (dev) => devices.has(dev)
 }
 
-/** Devices of the plan's other operations: these may still be unmounting. */
-function devicesOf({ plan }: StepContext): ReadonlySet<string> {
+/**
+ * Those on devices that are known to be another's: of the plan's other operations, which may still be unmounting, those that
+ * --device names for other volumes, and, unless this volume's names lead there, those that fstab names.
+ */
+function knownAsOthers(run: StepContext): (hidden: HiddenFileSystem) => boolean {
+  const { plan, operation, record, host } = run
   const layers = plan.operations.flatMap(({ expects = [] }) => expects.flatMap((each) => each.layers))
-  return new Set(layers.map(({ dev }) => dev))
+  const ofOthers = plan.operations.filter(
+    ({ volume }) => volume?.uniqueName !== undefined && volume.uniqueName !== operation.volume?.uniqueName,
+  )
+  const given = ofOthers.flatMap(({ volume }) => deviceAt(volume?.givenDevice ?? NO_DEVICE, host) ?? [])
+  const devs = new Set([...layers.map(({ dev }) => dev), ...onTheSameDisks(given, run)])
+  const machines = new Set(record.found.size === 0 ? fstabDevices(host) : [])
+  return ({ dev, device }) => devs.has(dev) || machines.has(device)
+}
+
+/** "major:minor" of the devices' disks, and of everything on these. */
+function onTheSameDisks(devs: Iterable<string>, { host, around, plan }: StepContext): ReadonlySet<string> {
+  const own = nodesOwn(around, plan.rootDir, host).devices
+  return new Set(wholeDisk(devs, host.blockTree, { own, throughLvm: false }).map(({ dev }) => dev))
 }
 
 function mayBeIts({ operation }: StepContext, { device, fsType }: HiddenFileSystem): OperationRefused {
   const volume = operation.volume?.name ?? 'the volume'
   return new OperationRefused(
     'HeldBy',
-    `the ${fsType} file system on /dev/${device} is still in use but mounted nowhere, and may be that of ${volume}`,
+    `the ${fsType} file system on /dev/${device} is in use, and in no mount table that volctl sees; it may be that of ${volume}`,
     {
-      hint: `It was unmounted lazily: end the process that has a file of it open, or mount /dev/${device} and unmount it again.${operation.kind === 'DetachVolume' ? ` If it is not this volume's: ${applyWith(operation, NO_DEVICE)}` : ''}`,
+      hint: `If it is not, say which device the volume has (lsblk -f): ${nameTheDevice(operation)}. If it is, first end its use: by a process that has a file of it open, or by a container that volctl does not see.`,
     },
   )
 }

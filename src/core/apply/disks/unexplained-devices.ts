@@ -14,7 +14,7 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { mountsOf, namesBehind } from './disk-users.ts'
-import { fstabPlaces, fstabSources, isKubelets, nodesOwn } from './node-stack.ts'
+import { fstabDevices, fstabPlaces, isKubelets, nodesOwn } from './node-stack.ts'
 
 export interface UnexplainedDevice {
   /** As the kernel calls it: sdb1. */
@@ -43,7 +43,6 @@ export function unexplainedDevice(run: StepContext): UnexplainedDevice | undefin
 
 function explainedDevices(run: StepContext): ReadonlySet<string> {
   const { around, host, plan } = run
-  const { blockTree } = host
   const own = nodesOwn(around, plan.rootDir, host)
   const fstab = host.readSmallFile('/etc/fstab') ?? ''
   const kept = fstabPlaces(fstab).flatMap((place) => around.table.at(place))
@@ -54,7 +53,7 @@ function explainedDevices(run: StepContext): ReadonlySet<string> {
   return new Set([
     ...own.devices,
     ...[...kept, ...volumes].flatMap((mount) => namesOf(mount, run)),
-    ...fstabSources(fstab).flatMap((source) => blockTree.nameOfFile(source) ?? []),
+    ...fstabDevices(host),
   ])
 }
 

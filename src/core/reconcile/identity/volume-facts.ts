@@ -2,6 +2,7 @@
 
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { defined } from '../../lang/defined.ts'
+import { ownValue } from '../../lang/own-value.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN, type VolumeMode } from '../../names/volume-names.ts'
@@ -47,6 +48,21 @@ export function describeCsiVolume(
 /** @param mount a mount of the volume, which shows its device; undefined: the volume is not mounted */
 export function describeDevice(mount: MountInfo | undefined): Pick<VolumeRef, 'device'> {
   return defined({ device: mount && `${mount.dev} ${mount.source}` })
+}
+
+/**
+ * S21: what --device says of a volume whose driver unstages it, or that is detached.
+ *
+ * @param others names that the volume has besides
+ */
+export function withGivenDevice(
+  { options: { devices = {} } }: PlanContext,
+  volume: VolumeRef,
+  ...others: readonly (string | undefined)[]
+): VolumeRef {
+  const names = [volume.name, volume.persistentVolume, ...others]
+  const given = names.map((name) => (name === undefined ? undefined : ownValue(devices, name)))
+  return { ...volume, ...defined({ givenDevice: given.find((device) => device !== undefined) }) }
 }
 
 /** S31: claim, name and access modes; empty for an inline volume. */

@@ -6,7 +6,7 @@ import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
 import { identifyBlock } from '../identity/csi-identity.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../identity/identified.ts'
-import { describeCsiVolume } from '../identity/volume-facts.ts'
+import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 
 export interface KnownBlock {
   readonly block: BlockVolume
@@ -33,5 +33,5 @@ export function describeBlock(
   const { name, plugin, dir } = block
   if (!isCsi) return { name, uniqueName: globalUniqueName(plugin, dir), plugin, mode: 'Block' }
   const device = mapping?.publishLayers.at(-1) ?? mapping?.mapLayers.at(-1)
-  return describeCsiVolume(context, { name, mode: 'Block', identity, uniqueName, device })
+  return withGivenDevice(context, describeCsiVolume(context, { name, mode: 'Block', identity, uniqueName, device }))
 }

@@ -9,7 +9,6 @@ import { isListedWhole } from '../../desired/api-lookup.ts'
 import { podLabel } from '../../desired/pods.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
-import { ownValue } from '../../lang/own-value.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { VolumeMode } from '../../names/volume-names.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
@@ -22,7 +21,7 @@ import { useCredential } from '../context/hints.ts'
 import { unreadTraces } from '../context/unread.ts'
 import { identifyAttachment } from '../identity/attachment-identity.ts'
 import { type CsiIdentity, uniqueNameOf } from '../identity/identified.ts'
-import { describeCsiVolume } from '../identity/volume-facts.ts'
+import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from '../obstacles/device-obstacles.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
 import { isUnidentified, unidentifiedObstacle } from '../obstacles/unidentified-operations.ts'
@@ -117,9 +116,7 @@ function whoWants(
 function describeAttached(context: PlanContext, known: KnownAttachment, after: readonly Draft[]): VolumeRef {
   const { identity, uniqueName, persistentVolume } = known
   const volume = describeCsiVolume(context, { ...nameOf(context, known, after), identity, uniqueName })
-  const names = [volume.name, persistentVolume ?? '']
-  const devices = names.map((name) => ownValue(context.options.devices ?? {}, name))
-  return { ...volume, ...defined({ givenDevice: devices.find((device) => device !== undefined) }) }
+  return withGivenDevice(context, volume, persistentVolume)
 }
 
 function obstacleTo(

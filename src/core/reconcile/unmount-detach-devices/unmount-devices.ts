@@ -19,7 +19,7 @@ import { callObstacle, type DriverCall, driverCall, isWithoutDriver, reportDrive
 import { driverStaging } from '../drivers/driver-staging.ts'
 import { identifyStaged, identityObstacle } from '../identity/csi-identity.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../identity/identified.ts'
-import { describeCsiVolume } from '../identity/volume-facts.ts'
+import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { deviceObstacle } from '../obstacles/device-obstacles.ts'
 import { referencesTo } from '../obstacles/mount-references.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
@@ -60,13 +60,14 @@ function unmountDevice(
     return
   }
   const known: KnownStaged = { staged, identified, identity, unidentified, ...found, after: afterOf(found) }
-  const volume = describeCsiVolume(context, {
+  const described = describeCsiVolume(context, {
     name: known.after[0]?.volume?.name ?? identity?.handle ?? staged.key,
     mode: 'Filesystem',
     identity,
     uniqueName,
     device: [...staged.layers, ...found.own.mounts].at(-1),
   })
+  const volume = withGivenDevice(context, described)
   tearDown(context, findings, { kind: 'UnmountDevice', volume, wait: waitForKubelet(context) }, () =>
     partsOf(context, findings, volume, known),
   )
