@@ -255,6 +255,16 @@ describe('removing', () => {
     expect(fixture.host.files.has(DIR)).toBe(true)
   })
 
+  it('removes nothing while the mounts of another namespace are unknown, and names its process (S3)', async () => {
+    fixture.host.dir(DIR)
+    const unseen = 'its mount table is larger than 4 MiB'
+    fixture.host.namespaces = [{ pid: 7, process: 'app', table: parseMountinfo(''), unseen }]
+    const { state, outcome } = await run([step('rmdir', DIR)])
+    expect(state).toBe('failed UsersUnknown')
+    expect(outcome?.message).toContain(`the mount namespace of app (pid 7) could not be read: ${unseen}`)
+    expect(fixture.host.files.has(DIR)).toBe(true)
+  })
+
   it('finds that mount point under another name there', async () => {
     fixture.host.dir(DIR)
     const pods = `${ROOT}/pods/${POD}`

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Covers } from '../../src/core/mountinfo/covers.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 
@@ -124,4 +124,29 @@ describe('Covers', () => {
     })
     expect(Object.fromEntries(found)).toEqual(covers)
   })
+})
+
+it('S34: of 20,000 mounts on one path, each is looked at a few times only', () => {
+  const stack = Array.from({ length: 20_000 }, (_, n): Row => [n + 2, n + 1, '/k/x'])
+  const mounts = table([[1, 0, '/'], ...stack])
+  const byId = vi.spyOn(mounts, 'byId')
+  const all = mounts.at('/k/x')
+  const covers = new Covers(mounts)
+  expect(all.filter((mount) => covers.of(mount) !== undefined)).toEqual([])
+  expect(covers.reached(all).map(({ id }) => id)).toEqual(stack.map(([id]) => id))
+  expect(mounts.top('/k/x')?.id).toBe(20_001)
+  expect(byId.mock.calls.length).toBeLessThan(10 * stack.length)
+})
+
+it('a stack of which the table has the newest first', () => {
+  const mounts = table([
+    [1, 0, '/'],
+    [4, 3, '/x'],
+    [3, 2, '/x'],
+    [2, 1, '/x'],
+    [7, 8, '/y'],
+    [8, 7, '/y'],
+  ])
+  expect(mounts.reached('/x').map(({ id }) => id)).toEqual([2, 3, 4])
+  expect(mounts.reached('/y')).toHaveLength(2)
 })

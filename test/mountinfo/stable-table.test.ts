@@ -34,7 +34,7 @@ describe('S27: tableAt', () => {
     { kernel: '6.18.0', want: ['/'] },
   ])('a table that lacks a line at the first look, on $kernel', ({ kernel, want }) => {
     const texts = [LACKING, ALL]
-    const table = tableAt('/proc/1/mountinfo', kernel, () => Buffer.from(texts.shift() ?? ALL))
+    const table = tableAt('/proc/1/mountinfo', { kernel, read: () => [Buffer.from(texts.shift() ?? ALL)] })
     expect(table.under('/').map(({ mountPoint }) => mountPoint)).toEqual(want)
   })
 })

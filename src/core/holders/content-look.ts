@@ -7,7 +7,7 @@ import { undeletedPath } from '../mountinfo/deleted.ts'
 import { type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
-import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
+import { readOtherNamespaces, unseenNamespaces } from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { followLinks, inodeAt, type View } from './follow-links.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
@@ -68,7 +68,9 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     unknownSwaps: swaps.filter((path) => inodeAt(ours, undeletedPath(path)) === undefined),
     exports,
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
-    unseen: isInUserNamespace() ? [] : [...hiddenProcesses(table), ...unseen, ...processes.unseen],
+    unseen: isInUserNamespace()
+      ? []
+      : [...hiddenProcesses(table), ...unseenNamespaces(others), ...unseen, ...processes.unseen],
   }
 }
 

@@ -3,7 +3,7 @@ import { openersOf } from '../block/device-openers.ts'
 import { errorMessage } from '../errors/errors.ts'
 import { locate } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
+import { readOtherNamespaces, unseenNamespaces } from '../processes/mount-namespaces.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { type Content, contentHolders } from './content-holders.ts'
 import { type ContentLook, lookForUsers } from './content-look.ts'
@@ -47,7 +47,11 @@ export async function liveHolders(held: Held, search: LiveSearch): Promise<Holde
     ),
     namespaces: once([found, ...users].flatMap(({ namespaces }) => namespaces)),
     loops: once([found, ...users].flatMap(({ loops }) => loops)),
-    unseen: once([...[found, ...users].flatMap(({ unseen }) => unseen), ...openers.unseen]),
+    unseen: once([
+      ...unseenNamespaces(others),
+      ...[found, ...users].flatMap(({ unseen }) => unseen),
+      ...openers.unseen,
+    ]),
     kernel: once([
       ...users.flatMap(({ kernel }) => kernel),
       ...kernelHolders([

@@ -1,6 +1,6 @@
 /** Mounts that the table shows more than once: below a shared directory that is bind-mounted on itself (O35). */
 import type { MountInfo, MountTable } from './mount-table.ts'
-import { goesWith } from './propagation.ts'
+import { goesWith, propagationKey } from './propagation.ts'
 
 /** Every other mount of the table that goes away with this one. */
 export function copiesOf(table: MountTable, mount: MountInfo): MountInfo[] {
@@ -16,5 +16,10 @@ export function withoutCopies(table: MountTable, path: string): readonly MountIn
   if (all.length < 2) return all
   const reached = table.reached(path)
   if (reached.length === all.length || reached.length === 0) return all
-  return all.filter((each) => reached.includes(each) || !reached.some((seen) => goesWith(table, seen, each)))
+  const shown = new Set(reached)
+  const leaders = Map.groupBy(reached, (mount) => propagationKey(table, mount))
+  return all.filter((each) => {
+    if (shown.has(each)) return true
+    return !leaders.get(propagationKey(table, each))?.some((seen) => goesWith(table, seen, each))
+  })
 }

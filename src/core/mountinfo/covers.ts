@@ -12,6 +12,8 @@ export class Covers {
   readonly #table: MountTable
   /** For each directory: by the parent of a mount in it, the mount that hides it. */
   readonly #byDirectory = new Map<string, ReadonlyMap<number, MountInfo>>()
+  /** Where each mount of a stack is in it, by id. */
+  readonly #placed = new Map<number, PlaceInStack>()
   /** The latest directory asked about: questions come directory by directory. */
   #last: { readonly directory: string; readonly covers: ReadonlyMap<number, MountInfo> } | undefined
 
@@ -39,7 +41,7 @@ export class Covers {
     if (mounts.length === 1 && only !== undefined) return this.#isHiddenAlone(withoutLink(only)) ? [] : mounts
     const found = mounts.filter((mount) => this.of(mount) === undefined)
     if (found.length < 2) return found
-    const depths = new Map(found.map((mount) => [mount, this.#stackOf(mount).length]))
+    const depths = new Map(found.map((mount) => [mount, this.#placeInStack(withoutLink(mount)).depth]))
     return found.toSorted((a, b) => (depths.get(a) ?? 0) - (depths.get(b) ?? 0))
   }
 
@@ -60,23 +62,32 @@ export class Covers {
     return this.#last.covers.has(mount.parentId)
   }
 
-  /** The mount itself and those below it on the same path, down to the one that is on a mount of another path. */
-  #stackOf(mount: MountInfo): readonly MountInfo[] {
-    const stack = new Set([mount])
-    for (let each: MountInfo | undefined = mount; each !== undefined; ) {
-      each = this.#table.byId(each.parentId)
-      // In a damaged table, parents may form a circle.
-      if (each === undefined || each.mountPoint !== mount.mountPoint || stack.has(each)) break
-      stack.add(each)
-    }
-    return [...stack]
-  }
-
   /** The id of the mount that the lowest of the stack is on. Nearly every mount is alone on its path. */
   #parentOfStack(mount: MountInfo): number {
     const below = this.#table.byId(mount.parentId)
     if (below === undefined || below.mountPoint !== mount.mountPoint) return mount.parentId
-    return this.#stackOf(mount).at(-1)?.parentId ?? mount.parentId
+    return this.#placeInStack(mount).parentId
+  }
+
+  /** Down to the mount that is on one of another path. Each is looked at once: anybody may stack 100,000 mounts on a path. */
+  #placeInStack(mount: MountInfo): PlaceInStack {
+    const above: MountInfo[] = []
+    const seen = new Set<MountInfo>()
+    let place: PlaceInStack | undefined
+    for (let each: MountInfo | undefined = mount; each !== undefined; each = this.#table.byId(each.parentId)) {
+      // In a damaged table, parents may form a circle.
+      if (each.mountPoint !== mount.mountPoint || seen.has(each)) break
+      place = this.#placed.get(each.id)
+      if (place !== undefined) break
+      seen.add(each)
+      above.push(each)
+    }
+    place ??= { parentId: above.at(-1)?.parentId ?? mount.parentId, depth: 0 }
+    for (const each of above.reverse()) {
+      place = { parentId: place.parentId, depth: place.depth + 1 }
+      this.#placed.set(each.id, place)
+    }
+    return place
   }
 
   #coversIn(directory: string): ReadonlyMap<number, MountInfo> {
@@ -100,6 +111,13 @@ export class Covers {
     for (const mount of here) if (mount.parentId !== mount.id) covers.set(mount.parentId, mount)
     return covers
   }
+}
+
+interface PlaceInStack {
+  /** The id of the mount that the lowest of the stack is on. */
+  readonly parentId: number
+  /** How many mounts of the stack there are up to this one. */
+  readonly depth: number
 }
 
 /** Of an absolute path without a slash at its end, as the table has them. */

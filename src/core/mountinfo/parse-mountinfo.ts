@@ -97,6 +97,8 @@ class PieceTable implements MountTable {
   /** How often there was no index yet. */
   #asked = 0
   #covers: Covers | undefined
+  /** Of stacks, which may be high. */
+  readonly #reached = new WeakMap<readonly number[], readonly MountInfo[]>()
 
   /** @param paths the index, where it is made */
   constructor({ all, rows }: Pieces, paths?: MountPaths) {
@@ -144,7 +146,7 @@ class PieceTable implements MountTable {
   }
 
   reached(path: string): readonly MountInfo[] {
-    return this.#reachedOf(this.at(path))
+    return this.#reachedOf(this.#byPath().at(path))
   }
 
   top(path: string): MountInfo | undefined {
@@ -161,7 +163,7 @@ class PieceTable implements MountTable {
       const piece = pieceOf(this.#pieces, row)
       return covers.has(piece.columns.parentId[row - piece.firstRow] ?? -1)
     }
-    const top = (rows: readonly number[]): MountInfo | undefined => this.#reachedOf(this.#recordsOf(rows)).at(-1)
+    const top = (rows: readonly number[]): MountInfo | undefined => this.#reachedOf(rows).at(-1)
     return {
       has: (name) => {
         const found = names(name)
@@ -221,10 +223,15 @@ class PieceTable implements MountTable {
     return this.#paths
   }
 
-  #reachedOf(all: readonly MountInfo[]): readonly MountInfo[] {
-    if (all.length === 0) return all
+  /** @param rows on one path, as the index by path has them */
+  #reachedOf(rows: readonly number[]): readonly MountInfo[] {
+    if (rows.length === 0) return NO_MOUNTS
+    const known = this.#reached.get(rows)
+    if (known !== undefined) return known
     this.#covers ??= new Covers(this)
-    return this.#covers.reached(all)
+    const reached = this.#covers.reached(this.#recordsOf(rows))
+    if (rows.length > 1) this.#reached.set(rows, reached)
+    return reached
   }
 
   #recordsOf(rows: readonly number[]): readonly MountInfo[] {

@@ -1,20 +1,49 @@
 /** Mount tables of kernels before 5.8, which may leave lines out while mounts change: read until two reads in a row agree (S27, P111). */
 import { release } from 'node:os'
 import { VolctlError } from '../errors/errors.ts'
-import { kernelBytes } from '../trust/kernel.ts'
+import { linesInPieces } from '../trust/kernel.ts'
+import { TooLarge } from '../trust/plain-files.ts'
 import type { MountTable } from './mount-table.ts'
-import { parseMountinfo } from './parse-mountinfo.ts'
+import { parseMountinfo, parsePieces } from './parse-mountinfo.ts'
 
 const FIRST_RELIABLE_KERNEL = [5, 8] as const
 const TRIES = 10
 
+/** Of any namespace, however many mounts somebody made there: the kernel's limit of 100,000, with rather long paths. */
+const MOST = 64 << 20
+
+export interface TableReading {
+  readonly kernel?: string
+  /** In pieces of whole lines. */
+  readonly read?: (path: string) => Iterable<Buffer>
+  /** Called with the number of bytes of each piece; throws TooLarge where it is enough. */
+  readonly take?: (bytes: number) => void
+}
+
 /**
- * The mount table of another namespace, which is read whole.
+ * The mount table of another namespace, piece by piece, so that one that is too large need not be read to its end (S34).
  *
- * @throws VolctlError MountinfoUnstable or MountinfoDamaged, and what the file system says
+ * @throws TooLarge, VolctlError MountinfoUnstable or MountinfoDamaged, and what the file system says
  */
-export function tableAt(path: string, kernel = release(), read: (path: string) => Buffer = kernelBytes): MountTable {
-  return parseMountinfo(stableRead(() => read(path), kernel))
+export function tableAt(path: string, reading: TableReading = {}): MountTable {
+  const { kernel = release(), read = linesInPieces, take = within(MOST) } = reading
+  function* taken(): Iterable<Buffer> {
+    take(0)
+    for (const piece of read(path)) {
+      take(piece.length)
+      yield piece
+    }
+  }
+  if (isReliable(kernel)) return parsePieces(taken())
+  return parseMountinfo(stableRead(() => Buffer.concat(Array.from(taken(), (piece) => Buffer.from(piece))), kernel))
+}
+
+function within(most: number): (bytes: number) => void {
+  let left = most
+  return (bytes) => {
+    left -= bytes
+    if (left < 0) throw new TooLarge(`is larger than ${most} bytes`)
+  }
 }
 
 /** @throws VolctlError MountinfoUnstable */

@@ -1,16 +1,34 @@
 /** Mount namespaces other than volctl's own, each read once through one of its processes. */
 import { readdirSync, readlinkSync } from 'node:fs'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
+import { count } from '../lang/count.ts'
 import { type Location, pathThrough } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { tableAt } from '../mountinfo/stable-table.ts'
-import { kernelText, namespaceOf } from '../trust/kernel.ts'
+import { kernelText, linkIfAny, namespaceOf } from '../trust/kernel.ts'
+import { TooLarge } from '../trust/plain-files.ts'
+import { isInUserNamespace } from './standing.ts'
+
+/** How many bytes of mount tables are read: of one, and of all together (S34). */
+interface Bounds {
+  readonly each: number
+  readonly all: number
+}
+
+const MIB = 1 << 20
+/** What root made may have a copy of every mount of the node, of which there may be 100,000 (26 MiB). */
+const OF_ROOT: Bounds = { each: 32 * MIB, all: 192 * MIB }
+/** Any user may make a user namespace, and in it mounts and mount namespaces up to the limits of the kernel. */
+const OF_ANYBODY: Bounds = { each: 4 * MIB, all: 16 * MIB }
 
 /**
+ * Namespaces that cannot be read, or not within the bounds, are in the list as well, with the reason: what is mounted and used
+ * there is unknown, which counts as everything (S3).
+ *
  * @param everyThread read the namespace of every thread, which may have one of its own. A node has ten times as many threads
  * as processes, so this is done only before a device is taken away. If the first thread of a process has ended, its other
  * threads are always read.
- * @throws VolctlError MountinfoUnstable or MountinfoDamaged
  */
 export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): OtherNamespace[] {
   const seen = new Set([readlinkSync(`${proc}/self/ns/mnt`)])
@@ -18,25 +36,72 @@ export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): Other
   const asked = processIds(proc).flatMap((pid) =>
     everyThread || namespaceOf(pid, 'mnt', proc) === undefined ? tasksOrItself(pid, proc) : [pid],
   )
-  const read = (pid: number, wholeOnly: boolean): boolean => {
+  const allowances = { root: allowance(OF_ROOT), anybody: allowance(OF_ANYBODY) }
+  const nodes = namespaceOf('self', 'user', proc)
+  const read = (pid: number, wholeOnly: boolean): 'done' | 'ended' | 'later' | 'denied' => {
+    let namespace: string
     try {
-      const namespace = readlinkSync(`${proc}/${pid}/ns/mnt`)
-      if (seen.has(namespace)) return true
+      namespace = readlinkSync(`${proc}/${pid}/ns/mnt`)
+      if (seen.has(namespace)) return 'done'
       // In a chroot, mountinfo shows only the mounts below the process's root.
-      if (wholeOnly && readlinkSync(`${proc}/${pid}/root`) !== '/') return false
-      const table = tableAt(`${proc}/${pid}/mountinfo`)
-      seen.add(namespace)
-      found.push({ pid, process: processName(pid, proc), table })
-      return true
+      if (wholeOnly && linkIfAny(`${proc}/${pid}/root`) !== '/') return 'later'
     } catch (error) {
-      // A table that never rests is no smaller through another process (S27).
-      if (error instanceof VolctlError) throw error
-      // It has ended, or may not be read: another process of the same namespace may still show it.
-      return false
+      return hasEnded(error) ? 'ended' : 'denied'
+    }
+    const isRoots = namespaceOf(pid, 'user', proc) === nodes
+    try {
+      const table = tableAt(`${proc}/${pid}/mountinfo`, { take: (isRoots ? allowances.root : allowances.anybody)() })
+      found.push({ pid, process: processName(pid, proc), table })
+    } catch (error) {
+      // Through another process it is no smaller, and rests no more (S27).
+      const why = error instanceof TooLarge ? `its mount table ${error.why}` : refusedText(error)
+      // A process that is ending has no namespace any more (EINVAL).
+      if (why === undefined) return hasEnded(error) || errnoOf(error) === 'EINVAL' ? 'ended' : 'denied'
+      found.push({ pid, process: processName(pid, proc), table: EMPTY, unseen: why })
+    }
+    seen.add(namespace)
+    return 'done'
+  }
+  // Another process of the same namespace may still show it.
+  const again = asked.filter((pid) => ['later', 'denied'].includes(read(pid, true)))
+  const denied = again.filter((pid) => read(pid, false) === 'denied' && !isHiddenInit(pid, proc))
+  // Without rights, apply is refused (S7), and everybody else says how many processes are hidden.
+  if (process.geteuid?.() === 0 && !isInUserNamespace()) {
+    const unseen = 'it may not be read'
+    for (const pid of denied) found.push({ pid, process: processName(pid, proc), table: EMPTY, unseen })
+  }
+  return found
+}
+
+/** Of a table that is damaged, or changes all the time. */
+const refusedText = (error: unknown): string | undefined => (error instanceof VolctlError ? error.message : undefined)
+
+const EMPTY = parseMountinfo('')
+
+/** @returns for each table: called with the bytes that were read; throws TooLarge */
+function allowance({ each, all }: Bounds): () => (bytes: number) => void {
+  let left = all
+  return () => {
+    let own = each
+    // What is left for all may be used up before this one is begun.
+    return (bytes) => {
+      if (left <= 0) throw new TooLarge(`would be more than ${all / MIB} MiB together with others`)
+      own -= bytes
+      left -= bytes
+      if (own < 0) throw new TooLarge(`is larger than ${each / MIB} MiB`)
     }
   }
-  for (const pid of asked.filter((each) => !read(each, true))) read(pid, false)
-  return found
+}
+
+/** Namespaces whose mounts are unknown, as text for messages: each reason once, with the first of its processes. */
+export function unseenNamespaces(others: readonly OtherNamespace[]): string[] {
+  return [...Map.groupBy(others, ({ unseen }) => unseen)].flatMap(([why, [first, ...more]]) =>
+    why === undefined || first === undefined
+      ? []
+      : [
+          `the mount namespace of ${first.process} (pid ${first.pid})${more.length === 0 ? '' : ` and of ${count(more.length, 'other')}`} could not be read: ${why}`,
+        ],
+  )
 }
 
 export function processIds(proc = '/proc'): number[] {
@@ -96,9 +161,14 @@ export function mountedOnElsewhere(location: Location, others: readonly OtherNam
 }
 
 function isMountPoint(location: Location, table: MountTable): boolean {
+  // By path, since there may be any number of mounts on one.
+  const parents = new Map<string, ReadonlySet<number>>()
   return table.ofDevice(location.dev).some((mount) => {
     const path = pathThrough(mount, location)
-    return path !== undefined && table.at(path).some((upper) => upper.parentId === mount.id)
+    if (path === undefined) return false
+    const there = parents.get(path) ?? new Set(table.at(path).map(({ parentId }) => parentId))
+    parents.set(path, there)
+    return there.has(mount.id)
   })
 }
 
@@ -106,5 +176,8 @@ function isMountPoint(location: Location, table: MountTable): boolean {
 export interface OtherNamespace {
   readonly pid: number
   readonly process: string
+  /** Empty if it is unseen. */
   readonly table: MountTable
+  /** Why its table could not be read: whoever takes something away must take it as in use there. */
+  readonly unseen?: string
 }

@@ -1,11 +1,12 @@
 /** The mount tables around an operation or batch, read once. After changed(), the next use reads them again. */
 import { posix } from 'node:path'
+import { StepFailed } from '../../errors/operation-error.ts'
 import type { Host } from '../../host/host.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
-import { mountedOnElsewhere } from '../../processes/mount-namespaces.ts'
+import { mountedOnElsewhere, unseenNamespaces } from '../../processes/mount-namespaces.ts'
 import type { ApplyContext } from './ports.ts'
 
 export class Surroundings {
@@ -32,9 +33,14 @@ export class Surroundings {
     return this.#table
   }
 
+  /** @throws StepFailed UsersUnknown if one of them could not be read: whoever asks is about to take something away (S3) */
   get others(): readonly OtherNamespace[] {
     this.#others ??= this.#host.otherNamespaces(this.#everyThread)
-    return this.#others
+    const [unseen] = unseenNamespaces(this.#others)
+    if (unseen === undefined) return this.#others
+    throw new StepFailed('UsersUnknown', `${unseen}, so what is in use there is unknown`, {
+      hint: 'If nothing needs that process, end it; then plan again.',
+    })
   }
 
   /** To be called after mounts were made or removed: the tables are read again from the kernel (S27). */

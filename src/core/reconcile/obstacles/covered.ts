@@ -32,7 +32,8 @@ function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['laye
   const stacked = mounts.at(path)
   const covered = stacked.filter((mount) => covers.of(mount) !== undefined)
   if (covered.length === 0) return undefined
-  const reached = stacked.filter((mount) => !covered.includes(mount))
+  const hidden = new Set(covered)
+  const reached = stacked.filter((mount) => !hidden.has(mount))
   const stays = covered.find(
     (mount) => expected.some(({ id }) => id === mount.id) && !reached.some((each) => goesWith(mounts, each, mount)),
   )

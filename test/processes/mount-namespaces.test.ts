@@ -1,0 +1,94 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import {
+  mountedOnElsewhere,
+  type OtherNamespace,
+  readOtherNamespaces,
+  unseenNamespaces,
+} from '../../src/core/processes/mount-namespaces.ts'
+import { temporaryDirectory } from '../apply/temporary-directory.ts'
+
+let proc: string
+
+beforeEach(() => {
+  proc = temporaryDirectory()
+  addProcess('self', { mnt: 'mnt:[1]', user: 'user:[1]' }, '')
+})
+
+/** A process of a /proc that is only files. */
+function addProcess(
+  pid: number | string,
+  { mnt, user }: { mnt: string; user: string },
+  table: string | undefined,
+): void {
+  mkdirSync(`${proc}/${pid}/ns`, { recursive: true })
+  symlinkSync(mnt, `${proc}/${pid}/ns/mnt`)
+  symlinkSync(user, `${proc}/${pid}/ns/user`)
+  symlinkSync('/', `${proc}/${pid}/root`)
+  writeFileSync(`${proc}/${pid}/comm`, `p${pid}\n`)
+  if (table !== undefined) writeFileSync(`${proc}/${pid}/mountinfo`, table)
+}
+
+const LINE = '2 1 0:7 / /data rw - tmpfs tmpfs rw\n'
+const ROOT = '1 0 8:1 / / rw - ext4 /dev/a rw\n'
+const mib = (count: number): string => ROOT + LINE.repeat(Math.ceil((count * 1024 * 1024) / LINE.length))
+
+describe('S3, S34: tables of other namespaces are bounded, and what is not read is named', () => {
+  const seen = () => readOtherNamespaces(false, proc)
+  const pids = (others: readonly OtherNamespace[]) =>
+    others.filter(({ unseen }) => unseen === undefined).map(({ pid }) => pid)
+
+  it('a table that a user filled is unseen, with its process; those beside it are read', () => {
+    addProcess(5, { mnt: 'mnt:[5]', user: 'user:[9]' }, mib(5))
+    addProcess(6, { mnt: 'mnt:[6]', user: 'user:[9]' }, ROOT)
+    addProcess(7, { mnt: 'mnt:[7]', user: 'user:[1]' }, mib(5))
+    expect(pids(seen())).toEqual([6, 7])
+    expect(unseenNamespaces(seen())).toEqual([
+      'the mount namespace of p5 (pid 5) could not be read: its mount table is larger than 4 MiB',
+    ])
+  })
+
+  it('of many tables that users filled, so many are read as fit together, and root’s are read all the same', () => {
+    for (let pid = 10; pid < 20; pid++) addProcess(pid, { mnt: `mnt:[${pid}]`, user: 'user:[9]' }, mib(3))
+    addProcess(30, { mnt: 'mnt:[30]', user: 'user:[1]' }, ROOT)
+    expect(pids(seen())).toEqual([10, 11, 12, 13, 14, 30])
+    expect(unseenNamespaces(seen())).toEqual([
+      'the mount namespace of p15 (pid 15) and of 4 others could not be read: its mount table would be more than 16 MiB together with others',
+    ])
+  })
+
+  it('a process that has ended has none; one that may not be read is not “none”', () => {
+    addProcess(5, { mnt: 'mnt:[5]', user: 'user:[1]' }, undefined)
+    addProcess(6, { mnt: 'mnt:[6]', user: 'user:[1]' }, undefined)
+    mkdirSync(`${proc}/6/mountinfo`)
+    expect(unseenNamespaces(seen())).toEqual([
+      'the mount namespace of p6 (pid 6) could not be read: it may not be read',
+    ])
+  })
+
+  it('a damaged table is unseen', () => {
+    addProcess(5, { mnt: 'mnt:[5]', user: 'user:[1]' }, 'nonsense\n')
+    expect(unseenNamespaces(seen())).toHaveLength(1)
+  })
+})
+
+it('S34: 20,000 mounts on one path in another namespace are looked at once each (R036)', () => {
+  const lines = Array.from({ length: 20_000 }, (_, n) => `${n + 2} ${n + 1} 8:1 /data /data rw - ext4 /dev/a rw`)
+  const asked: string[] = []
+  const table = parseMountinfo([ROOT.trim(), ...lines].join('\n'))
+  const counted = new Proxy(table, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      return (...args: readonly unknown[]) => {
+        asked.push(String(name))
+        return value.apply(target, args)
+      }
+    },
+  })
+  const others = [{ pid: 5, process: 'p5', table: counted }]
+  expect(mountedOnElsewhere({ dev: '8:1', path: '/data/x' }, others)).toBeUndefined()
+  expect(mountedOnElsewhere({ dev: '8:1', path: '/data' }, others)).toMatchObject({ pid: 5 })
+  expect(asked.length).toBeLessThan(10)
+})
