@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { TreeEntry } from '../src/core/model/snapshot.ts'
 import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
-import { startApiServer } from '../test/helpers/api-server/start.ts'
+import { startApiServer, type TestApiServer } from '../test/helpers/api-server/start.ts'
 import { startCriServer } from '../test/helpers/cri-server/start.ts'
 
 export interface WarmNode extends AsyncDisposable {
   /** The environment that makes volctl read this node. */
   readonly env: Readonly<Record<string, string>>
+  readonly api: TestApiServer
 }
 
 /** @param capture a NodeSnapshot's file */
@@ -40,7 +41,7 @@ export async function startWarmNode(capture: string): Promise<WarmNode> {
   const endpoints = { runtimeEndpoints: [cri.endpoint], runtimeExpected: true, kubeconfig: api.kubeconfig('plan') }
   writeFileSync(host, JSON.stringify({ machineID, systemUUID, nodeName, kubelet, processes, ...places, ...endpoints }))
   const ended = started.move()
-  return { env: { VOLCTL_TEST_HOST: host }, [Symbol.asyncDispose]: () => ended.disposeAsync() }
+  return { env: { VOLCTL_TEST_HOST: host }, api, [Symbol.asyncDispose]: () => ended.disposeAsync() }
 }
 
 /** Makes an entry of a snapshot's tree as a plain file, link or directory, without what is mounted there. */

@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { checkOf, type Examined, examine, exceeds, failedCheck, inBoth } from '../core/check/check-node.ts'
+import { checkOf, type Examined, examine, failedCheck, inBoth } from '../core/check/check-node.ts'
 import { CHECK_STATUS, type Limits, unknownBecause } from '../core/check/judge.ts'
 import { prometheusText } from '../core/check/prometheus-text.ts'
 import { type CheckTimes, checkFlags, checkLimits, checkTimes } from '../core/cli/check-flags.ts'
@@ -89,8 +89,9 @@ export default class Check extends VolctlCommand {
     isLive: boolean,
   ): Promise<Examined> {
     const first = await look()
-    if (!isLive || confirmMs === 0 || !exceeds(first, limits)) return checkOf(first, limits)
-    this.detail(`something is wrong; looking again after ${formatDuration(confirmMs)}`)
+    const examined = checkOf(first, limits)
+    if (!isLive || confirmMs === 0 || examined.check.status === 'ok') return examined
+    this.detail(`${examined.check.line}; looking again after ${formatDuration(confirmMs)}`)
     await pause(confirmMs)
     return checkOf(inBoth(first, await look()), limits)
   }

@@ -333,6 +333,8 @@ describe('what cannot be read', () => {
 describe('a pod list asked for before the disk has been read (R804)', () => {
   const listed = async () => (await server.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length
   const anyUid = capture.api.pods[0]?.metadata.uid ?? ''
+  /** One pod's claim does not exist: is the pod still there? */
+  const FOR_MISSING_CLAIM = 1
 
   async function readBeside(disk: DiskRead): Promise<ApiSnapshot> {
     const client = connect(server, 'admin')
@@ -346,7 +348,7 @@ describe('a pod list asked for before the disk has been read (R804)', () => {
   it('counts if it names every pod that has a directory', async () => {
     const api = await readBeside({ podUids: async () => [anyUid], read: () => Promise.reject(new Error('not asked')) })
     expect(api.pods).toHaveLength(capture.api.pods.length)
-    expect(await listed()).toBe(1)
+    expect(await listed()).toBe(1 + FOR_MISSING_CLAIM)
   })
 
   it('is asked for again, after all else, if it does not: the pod may be younger than the list', async () => {
@@ -361,7 +363,7 @@ describe('a pod list asked for before the disk has been read (R804)', () => {
         read: () => server.put({ kind: 'Pod', ...young }),
       })
       expect(names(api.pods)).toContain('young')
-      expect(await listed()).toBe(2)
+      expect(await listed()).toBe(2 + FOR_MISSING_CLAIM)
     } finally {
       await server.remove('Pod', 'young', 'pg')
     }
@@ -373,6 +375,55 @@ describe('a pod list asked for before the disk has been read (R804)', () => {
       read: async () => undefined,
     }
     expect(await failureOf(readBeside(broken))).toMatchObject({ code: 'RootDirUnreadable' })
+  })
+})
+
+describe('a pod that is deleted between the list of pods and the GET of its claim', () => {
+  const claim = { name: 'short-data', namespace: 'pg', uid: 'short-data' }
+  const objects = [
+    {
+      kind: 'Pod',
+      metadata: { name: 'short', namespace: 'pg', uid: 'short' },
+      spec: { nodeName: NODE, volumes: [{ name: 'v', persistentVolumeClaim: { claimName: claim.name } }] },
+    },
+    { kind: 'PersistentVolumeClaim', metadata: claim, spec: { volumeName: 'short-pv' }, status: { phase: 'Bound' } },
+  ]
+  const aboutIt = ({ errors }: ApiSnapshot) => errors.filter(({ name = '' }) => name.startsWith('short'))
+
+  async function readWhile(user: string, deleted: () => Promise<unknown>): Promise<ApiSnapshot> {
+    await server.put(...objects)
+    await server.setFaults({ times: 1, path: `/persistentvolumeclaims/${claim.name}`, action: { type: 'hold' } })
+    try {
+      const api = read(user)
+      await vi.waitFor(async () => expect(await server.held()).toBe(1), 20_000)
+      await deleted()
+      await server.setFaults()
+      return await api
+    } finally {
+      await server.remove('Pod', 'short', 'pg').catch(() => {})
+      await server.remove('PersistentVolumeClaim', claim.name, 'pg').catch(() => {})
+    }
+  }
+
+  it('is not in the look, and leaves no volume unknown: the Node authorizer answers 403 (N32)', async () => {
+    const api = await readWhile('kubelet', () => server.remove('Pod', 'short', 'pg'))
+    expect(names(api.pods)).not.toContain('short')
+    expect(aboutIt(api)).toEqual([])
+  })
+
+  it('with its claim, does not miss the claim, where everything may be read', async () => {
+    // Such a claim is not bound in the list, and so is asked for by name.
+    const api = await readWhile('get-only', async () => {
+      await server.remove('Pod', 'short', 'pg')
+      await server.remove('PersistentVolumeClaim', claim.name, 'pg')
+    })
+    expect(aboutIt(api)).toEqual([])
+  })
+
+  it('as long as the pod is there, what could not be read of it stays unknown (S4)', async () => {
+    const api = await readWhile('kubelet', () => server.remove('PersistentVolumeClaim', claim.name, 'pg'))
+    expect(names(api.pods)).toContain('short')
+    expect(aboutIt(api)).toMatchObject([{ resource: 'persistentvolumeclaims', name: claim.name }])
   })
 })
 

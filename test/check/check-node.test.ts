@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/check.schema.json' with { type: 'json' }
-import { type Check, checkOf, examine, exceeds, failedCheck, inBoth } from '../../src/core/check/check-node.ts'
-import { judge, type Limits, unknownBecause } from '../../src/core/check/judge.ts'
+import { type Check, checkOf, examine, failedCheck, inBoth } from '../../src/core/check/check-node.ts'
+import { exceedingOf, judge, type Limits, unknownBecause } from '../../src/core/check/judge.ts'
 import type { Trouble } from '../../src/core/check/troubles.ts'
 import { checkLimits } from '../../src/core/cli/check-flags.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
@@ -199,7 +199,7 @@ it('limits bear what they allow, and the line says so', () => {
 
 it('only what both looks show counts', () => {
   const [first, second] = [lookAt(orphan(busy()).build()), lookAt(busy().build())]
-  expect(exceeds(first, LIMITS)).toBe(true)
+  expect(exceedingOf(first.troubles, LIMITS)).toHaveLength(1)
   expect(checkOf(inBoth(first, second), LIMITS).check.status).toBe('ok')
   expect(checkOf(inBoth(first, first), LIMITS).check.status).toBe('notOk')
 })

@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startWarmNode } from '../../scripts/warm-up.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import type { TestApiServer } from '../helpers/api-server/start.ts'
 
 export interface CheckedNode extends AsyncDisposable {
   /** By which volctl takes it for this machine. */
   readonly env: NodeJS.ProcessEnv
+  readonly api: TestApiServer
   /** For files of the test. */
   readonly directory: string
   /** The port of a server that accepts and never answers. */
@@ -25,6 +27,7 @@ export async function startCheckedNode(): Promise<CheckedNode> {
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   return {
     env: node.env,
+    api: node.api,
     directory,
     silentPort: portOf(silent),
     kubeconfig: (port) => {

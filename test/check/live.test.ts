@@ -1,7 +1,7 @@
 /** The built `volctl check` under the contract of node-problem-detector: exit status, one line, always an end. */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import type { Status } from '../../src/core/status/status.ts'
 import { type Result, volctl } from '../cli/run-volctl.ts'
@@ -25,6 +25,9 @@ function expectAnswer({ status, stdout }: Result, want: number, line: RegExp): v
 /** A kubeconfig of a server that accepts and never answers. */
 const silentKubeconfig = (): string => node.kubeconfig(node.silentPort)
 
+/** With these nothing exceeds its limit on this node. */
+const BORNE = ['--max-orphaned-pods=99', '--max-errors=99', '--max-blocked=99', '--max-waiting-for=100000h']
+
 describe('a node with orphaned pods', () => {
   it('not ok, in both looks', async () => {
     const result = await check('--confirm=100ms', '-v')
@@ -32,12 +35,7 @@ describe('a node with orphaned pods', () => {
     expect(result.stderr).toContain('looking again after 100ms')
   })
 
-  it('ok within its limits', async () =>
-    expectAnswer(
-      await check('--max-orphaned-pods=99', '--max-errors=99', '--max-blocked=99', '--max-waiting-for=100000h'),
-      0,
-      /^ok: \d+ volumes; within limits: /,
-    ))
+  it('ok within its limits', async () => expectAnswer(await check(...BORNE), 0, /^ok: \d+ volumes; within limits: /))
 
   it('gauges go to a file that the node exporter can read, whole', async () => {
     const file = join(node.directory, 'volctl.prom')
@@ -63,6 +61,29 @@ it('volctl status of the same node shows what volctl plan would do', async () =>
 })
 
 describe('unknown', () => {
+  const hideClaims = () =>
+    node.api.setFaults({
+      path: '/persistentvolumeclaims',
+      action: { type: 'status', status: 403, reason: 'Forbidden' },
+    })
+  const podLists = async () => (await node.api.requests()).filter(({ path }) => path.startsWith('/api/v1/pods?')).length
+
+  it('only where the second look, too, does not see everything', async () => {
+    await hideClaims()
+    await node.api.clearRequests()
+    const answer = check('--confirm=5s', ...BORNE)
+    // The list that comes before the disk is read, the one after it, and, at the end of the first look, the one for the pods
+    // whose volumes could not be resolved.
+    await vi.waitFor(async () => expect(await podLists()).toBe(3), { timeout: 30_000, interval: 20 })
+    await node.api.setFaults()
+    expectAnswer(await answer, 0, /^ok: /)
+
+    await hideClaims()
+    expectAnswer(await check('--confirm=100ms', ...BORNE), 2, /^unknown: UnresolvedVolume: /)
+    expect(await podLists()).toBe(3 + 2 + 3 + 3)
+    await node.api.setFaults()
+  })
+
   it('an API server that accepts, and never answers: it ends in time', async () => {
     const started = performance.now()
     const result = await check('--kubeconfig', silentKubeconfig(), '--timeout=1500ms')

@@ -5,6 +5,7 @@ import type { Node, Pod } from '../model/objects.ts'
 import { CONFIG_MAPS, CSI_NODES, NODES, SECRETS } from '../model/resources.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { NODE_USER } from '../names/volume-names.ts'
+import { controllerWantedVolumes } from '../populator/controller-wanted.ts'
 import { credentialWord, mayI, whoAmI } from './access-reviews.ts'
 import { type KubeClient, keptBudget, type ObjectList } from './kube-client.ts'
 import { nodeLease } from './node-lease.ts'
@@ -35,6 +36,9 @@ export interface DiskRead {
   read(): Promise<unknown>
 }
 
+/** On a node where pods come and go, one may be deleted in each of them. */
+const LOOKS = 3
+
 /**
  * Reads everything about one node from the API, in three rounds of parallel requests: pods, Node and identity; then claims,
  * volumes, attachments, config maps and secrets; then what a list lacked. Only reads (reviews store nothing).
@@ -43,6 +47,26 @@ export interface DiskRead {
  * the kubelet's credential contradicts (S2). Any other failure becomes an entry of `errors`.
  */
 export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
+  for (let looks = 1; ; looks++) {
+    const api = await readOnce(options)
+    if (looks === LOOKS || !(await wasForPodsNowGone(options, api))) return api
+  }
+}
+
+/**
+ * Is a pod of which a volume could not be resolved no longer in the list? Then its claim may have gone with it, or the Node
+ * authorizer no longer shows the claim (N32), and what was read is of two moments. One fresh list answers for all pods (S3).
+ */
+async function wasForPodsNowGone({ client, nodeName, signal }: ReadApiOptions, api: ApiSnapshot): Promise<boolean> {
+  const { unresolved } = controllerWantedVolumes(api.pods, api, nodeName)
+  const doubtful = unresolved.filter(({ cause }) => cause !== 'Unbound')
+  if (doubtful.length === 0) return false
+  const { items } = await listNodePods(client, nodeName, signal)
+  const now = new Set(items.map(({ metadata }) => metadata.uid))
+  return doubtful.some(({ pod }) => !now.has(pod.metadata.uid))
+}
+
+async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
   const { client, nodeName, signal } = options
   const kept = keptBudget()
   const reader = new ObjectReader(client, { signal, kept })

@@ -5,7 +5,7 @@ import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { statusOf } from '../status/node-status.ts'
 import type { Status } from '../status/status.ts'
 import { type Gauge, nodeGauges, outcomeGauges } from './gauges.ts'
-import { type CheckStatus, exceedingOf, type Judged, judge, type Limits, unknownBecause } from './judge.ts'
+import { type CheckStatus, type Judged, judge, type Limits, unknownBecause } from './judge.ts'
 import { type Trouble, troublesOf, UNKNOWING } from './troubles.ts'
 
 /** `volctl check -o json`. Fields are stable once released; new ones may come. */
@@ -40,10 +40,6 @@ export function examine(state: NodeState, options: PlanOptions): Look {
   const decided = planWithDecisions(state, { ...options, orphans: true })
   const status = statusOf(decided, {})
   return { decided, status, troubles: troublesOf(decided, status) }
-}
-
-export function exceeds({ troubles }: Look, limits: Limits): boolean {
-  return exceedingOf(troubles, limits).length > 0
 }
 
 /** What was there in both looks: what a busy kubelet was about to do is done by the second. */

@@ -23,7 +23,7 @@ export const checkFlags = {
   confirm: Flags.string({
     helpValue: 'DUR',
     summary:
-      'If something is wrong, look again after this time; only what is still wrong counts (default 15s; 0: do not).',
+      'If something is wrong or unknown, look again after this time; only what still is counts (default 15s; 0: do not).',
   }),
   timeout: Flags.string({
     helpValue: 'DUR',
