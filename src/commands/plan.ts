@@ -120,11 +120,10 @@ export default class Plan extends VolctlCommand {
     const { clusterContext } = await import('../core/cluster/context/cluster-context.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { planBesideNodes } = await import('../core/cli/plan-beside-nodes.ts')
-    const { withPastOrders } = await import('../core/cli/past-orders.ts')
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
     const { namesOfClusterPlan } = await import('../core/views/names.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
-    const given = withPastOrders(clusterOptions(flags, options), state, undefined, (line) => this.detail(line))
+    const given = clusterOptions(flags, options)
     const plan = withDigest(
       await planBesideNodes(clusterContext(state, given), flags.nodes, (line) => this.detail(line)),
     )

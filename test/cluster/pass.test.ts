@@ -200,7 +200,6 @@ describe('what a plan is narrowed to', () => {
     { options: { volumes: ['nothing'] }, code: 'NothingNamed' },
     { options: { namespaces: ['none'] }, code: 'NothingNamed' },
     { options: { nodeGone: ['nowhere'] }, code: 'NothingNamed' },
-    { options: { nodeGone: ['nowhere'], goneBefore: ['nowhere'] }, code: 'NothingLeft' },
     { options: { nodeGone: ['a'] }, code: 'NodeNotGone' },
   ])('a name that is none is said: $options', ({ options, code }) => {
     expect(plan(state, options).problems.map((each) => each.code)).toEqual([code])

@@ -23,7 +23,6 @@ import { toJsonLine } from '../views/structured.ts'
 import { confirm } from './confirm.ts'
 import { Interrupts } from './interrupts.ts'
 import { messages } from './messages.ts'
-import { withPastOrders } from './past-orders.ts'
 import { planBesideNodes } from './plan-beside-nodes.ts'
 import { refusalOf } from './plan-exit-status.ts'
 import { requireNamed } from './require-named.ts'
@@ -93,12 +92,12 @@ async function planned(
   output: ClusterApplyOutput,
   interrupts: Interrupts,
 ): Promise<Planned> {
-  const { saved, journalDir } = choice
+  const { saved } = choice
   const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
   output.detail(
     `read ${count(state.nodes.length, 'node')}, ${count(state.podCount, 'pod')}, ${count(state.attachments.length, 'VolumeAttachment')}`,
   )
-  const options = withPastOrders(saved?.plan.options ?? choice.options, state, journalDir, output.detail)
+  const options = saved?.plan.options ?? choice.options
   // What snapshots of nodes show in use stays blocked, whatever the API alone would allow.
   const fresh = await planBesideNodes(clusterContext(state, options), choice.nodes, output.detail)
   return { fresh, options, looked: lookedAt(state) }

@@ -272,12 +272,6 @@ export const CLUSTER_CODES = {
     next: 'Check the name: the flag changes nothing for a machine that runs.',
     rules: ['R731'],
   },
-  NothingLeft: {
-    in: ['problem'],
-    means:
-      '--node-gone names a node that nothing in the cluster names any more; the journal has an earlier apply with the same order',
-    next: 'Nothing: what else the plan has is carried out. Leave out the flag from now on.',
-  },
   ClocksApart: {
     in: ['problem'],
     means:

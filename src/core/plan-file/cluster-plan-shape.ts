@@ -253,7 +253,6 @@ export const wholeClusterPlan = about(
 export const clusterOptionsShape = object<ClusterOptions>({
   settleMs: count,
   nodeGone: optional(list(text)),
-  goneBefore: optional(list(text)),
   stripFinalizers: optional(flag),
   acceptOutage: optional(count),
   acceptInsecureApi: optional(flag),

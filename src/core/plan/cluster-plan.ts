@@ -259,8 +259,6 @@ export interface ClusterOptions {
   readonly settleMs: number
   /** --node-gone: the person has made sure that these machines do not run. */
   readonly nodeGone?: readonly string[]
-  /** Of these, those that nothing names any more, and that an earlier apply was given, too: of them nothing may be left. */
-  readonly goneBefore?: readonly string[]
   /** --strip-finalizers: of attachments whose driver is shown to be gone. */
   readonly stripFinalizers?: boolean
   /** --accept-outage: the number of detaches (S29). */

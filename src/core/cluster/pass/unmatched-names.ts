@@ -11,7 +11,7 @@ import type { ClusterState } from '../model/cluster-state.ts'
 import { podsGiven } from './given-pods.ts'
 
 export function reportUnmatchedNames(context: ClusterContext, findings: ClusterFindings): void {
-  const { nodes = [], namespaces = [], volumes = [], nodeGone = [], goneBefore = [] } = context.options
+  const { nodes = [], namespaces = [], volumes = [], nodeGone = [] } = context.options
   const warn = ({ flag, kind, hint }: Named, given: readonly string[], known: () => Iterable<string>): void => {
     if (given.length === 0) return
     const names = new Set(known())
@@ -27,16 +27,11 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
   }
   const nodeNames = (): Iterable<string> => namesOfNodes(context)
   warn(NODE, nodes, nodeNames)
-  const stillNamed = nodeGone.filter((name) => !goneBefore.includes(name))
-  warn(NODE_GONE, stillNamed, () => namesOfAnyNode(context.state))
+  warn(NODE_GONE, nodeGone, () => namesOfAnyNode(context.state))
   warn(NAMESPACE, namespaces, () => namesOfNamespaces(context))
   warn(VOLUME, volumes, () => namesOfVolumes(context))
   reportPods(context, findings)
   reportPresentNodes(context, findings, nodeGone)
-  for (const name of goneBefore) {
-    const text = shaped`--node-gone ${name}: nothing in this cluster names the node any more; an earlier apply was given the same order`
-    findings.problem('info', 'NothingLeft', text, { nodes: [name] })
-  }
 }
 
 interface Named {
@@ -111,13 +106,6 @@ function namesOfAnyNode({ nodes, attachments, pods, lostNodes = [] }: ClusterSta
     ...pods.flatMap(({ node }) => node ?? []),
     ...lostNodes.map(({ name }) => name),
   ]
-}
-
-/** Of the names of nodes those that nothing in the cluster has. */
-export function nodesNamedNowhere(state: ClusterState, given: readonly string[]): readonly string[] {
-  if (given.length === 0) return []
-  const names = new Set(namesOfAnyNode(state))
-  return given.filter((name) => !names.has(name))
 }
 
 function namesOfNamespaces({ state }: ClusterContext): Iterable<string> {
