@@ -406,10 +406,10 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a limit of the kernel that is nearly used up',
-    given: { host: { limits: [{ name: 'fs.inotify.max_user_instances', used: 110, most: 128 }] } },
+    given: { host: { limits: [{ name: 'user.max_mnt_namespaces', used: 110, most: 128 }] } },
     is: ['KernelLimits warning'],
-    says: '110 inotify instances of root of at most 128',
-    next: 'Raise fs.inotify.max_user_instances',
+    says: '110 mount namespaces of at most 128',
+    next: 'Raise user.max_mnt_namespaces',
     works: BOTH,
   },
   {

@@ -25,7 +25,7 @@ export const HOST: HostFacts = {
   mounts: 40,
   limits: [
     { name: 'fs.file-max', used: 1400, most: 100_000 },
-    { name: 'fs.inotify.max_user_instances', used: 20, most: 128 },
+    { name: 'user.max_mnt_namespaces', used: 20, most: 128 },
   ],
   kernel: '6.12.0',
   rooms: [{ what: 'the root directory', path: '/var/lib/kubelet', free: 5e10, size: 1e11, freeInodes: 9, inodes: 10 }],

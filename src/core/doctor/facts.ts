@@ -74,15 +74,7 @@ export interface Room {
 }
 
 /** As sysctl and systemd name them. */
-export type LimitName =
-  | 'fs.file-max'
-  | 'LimitNOFILE'
-  | 'fs.aio-max-nr'
-  | 'user.max_mnt_namespaces'
-  | 'fs.inotify.max_user_instances'
-  | 'fs.inotify.max_user_watches'
-  | 'kernel.pid_max'
-  | 'kernel.threads-max'
+export type LimitName = 'fs.file-max' | 'LimitNOFILE' | 'user.max_mnt_namespaces'
 
 export interface KernelLimit {
   readonly name: LimitName

@@ -14,29 +14,9 @@ const LIMITS: Readonly<Record<LimitName, { readonly what: string; readonly next:
     what: 'open files of the kubelet',
     next: "Raise LimitNOFILE of the kubelet's unit: at the limit the kubelet can neither mount nor start a container.",
   },
-  'fs.aio-max-nr': {
-    what: 'asynchronous I/O requests',
-    next: 'Raise fs.aio-max-nr: at the limit databases and storage daemons fail with EAGAIN.',
-  },
   'user.max_mnt_namespaces': {
     what: 'mount namespaces',
     next: 'Raise user.max_mnt_namespaces: at the limit no container starts (ENOSPC).',
-  },
-  'fs.inotify.max_user_instances': {
-    what: 'inotify instances of root',
-    next: 'Raise fs.inotify.max_user_instances: at the limit the kubelet and drivers cannot watch files (EMFILE).',
-  },
-  'fs.inotify.max_user_watches': {
-    what: 'inotify watches of root',
-    next: 'Raise fs.inotify.max_user_watches: at the limit the kubelet and drivers cannot watch files (ENOSPC).',
-  },
-  'kernel.pid_max': {
-    what: 'threads',
-    next: 'Find the pod that has so many threads, or raise kernel.pid_max: at the limit no program starts.',
-  },
-  'kernel.threads-max': {
-    what: 'threads',
-    next: 'Find the pod that has so many threads, or raise kernel.threads-max: at the limit no program starts.',
   },
 }
 

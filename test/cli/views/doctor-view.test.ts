@@ -72,7 +72,7 @@ describe('a node without an API server', () => {
                    → Look for a directory that is mounted into itself (volctl plan:
                      MountStorm), or raise fs.mount-max.
         ✓ ok       kernel limits: far from used up: fs.file-max,
-                   fs.inotify.max_user_instances
+                   user.max_mnt_namespaces
         ✓ ok       kernel: 6.12.0
         ✓ ok       free space /var/lib/kubelet: 47 GiB of 93 GiB (the root directory)
 
