@@ -41,7 +41,7 @@ export interface FleetLimits {
 const LIMITS: FleetLimits = { maxBytes: 100 * 1024 * 1024, maxSnapshots: 20_000, silenceMs: 300_000 }
 
 /**
- * @param path a directory of snapshots, plain or gzip; "-": standard input, plain or gzip, with one document a line or concatenated
+ * @param path a directory of snapshots, plain or gzip; "-": standard input, plain or gzip, with one document after another
  * @throws VolctlError if there is nothing at all to be read
  */
 export async function readFleet(path: string, limits: Partial<FleetLimits> = {}): Promise<FleetLedger> {
@@ -154,15 +154,9 @@ function namesIn(path: string): string[] {
   }
 }
 
-const DEFECTS = {
-  tooLarge: 'it is too large',
-  cutOff: 'it is cut off',
-  notJson: 'it is not a JSON document',
-} as const
-
 function ledgerOf(piece: Piece, source: string): NodeLedger {
-  if ('defect' in piece) throw new Error(DEFECTS[piece.defect])
-  const snapshot = parseSnapshot(piece.document, source)
+  if (piece === 'tooLarge') throw new Error('it is too large')
+  const snapshot = parseSnapshot(piece, source)
   return nodeLedger({ snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }, source)
 }
 
