@@ -242,6 +242,33 @@ describe('S9: what runs counts, with or without a directory', () => {
       built.override = {}
       expect(kinds(plan(built))).toContain('UnmountVolume')
     })
+    it('is named as such, and a person may say that the processes are not its own: a user names cgroups at will', () => {
+      const built = () => nested().mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
+      const [problem] = plan(built()).problems
+      expect(problem?.message).toContain(
+        'in a cgroup with its UID that neither the kubelet nor the container runtime made',
+      )
+      expect(problem?.hint).toContain(`--foreign-pod ${OLD}`)
+      const lifted = plan(built(), { foreignPods: [OLD] })
+      expect(kinds(lifted)).toContain('UnmountVolume')
+      expect(lifted.problems.map(({ code }) => code)).toContain('ForeignPod')
+    })
+    it.each<[string, (built: NodeBuilder) => unknown]>([
+      ['a process of its own', (built) => built.processes.push(OLD)],
+      [
+        'a container that runs',
+        (built) =>
+          built.sandboxes.push({
+            uid: OLD,
+            state: 'SANDBOX_NOTREADY',
+            containers: [{ name: 'c', state: 'CONTAINER_RUNNING' }],
+          }),
+      ],
+    ])('the flag does not lift %s', (_name, live) => {
+      const built = nested().mount(`pods/${OLD}/volumes/kubernetes.io~secret/s`)
+      live(built)
+      expect(kinds(plan(built, { foreignPods: [OLD] }))).not.toContain('UnmountVolume')
+    })
   })
 
   it('without the process table nobody can say that no such pod is there', () => {

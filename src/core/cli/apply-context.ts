@@ -126,6 +126,8 @@ async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[
     node.runtime(),
   ])
   const processes = node.processes()
+  // S9: below a container, or a user's own service manager; a person may say that they are not this node's.
+  const nested = (processes?.nestedUids ?? []).filter((uid) => !foreignPods.includes(uid))
   const apiPods = [...mine.items, ...(its?.items ?? [])]
   const listed = new Set(apiPods.flatMap(namedUids))
   const isKnown = (uid: string): boolean => listed.has(uid) || knownAtLastLook(latest).has(uid)
@@ -134,7 +136,7 @@ async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[
   const now: NodeSnapshot = {
     ...{ apiVersion, kind, capturedAt, nodeName, rootDir, runtime },
     ...defined({ api, kubelet }),
-    ...(processes !== undefined && { processes: [...processes.podUids, ...processes.nestedUids.filter(isKnown)] }),
+    ...(processes !== undefined && { processes: [...processes.podUids, ...nested.filter(isKnown)] }),
   }
   const foreign = foreignPods.filter((uid) => !isKnown(uid))
   const witnesses = judgeWitnesses(new ActualInputs({ snapshot: now, mounts: parseMountinfo('') }), foreign)
@@ -146,7 +148,7 @@ async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[
   const byRuntime = runtime.pods.map(({ uid }) => uid).filter((uid) => witnesses.isAlive(uid))
   return {
     listed,
-    alive: new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...byRuntime]),
+    alive: new Set([...(processes?.podUids ?? []), ...nested, ...byRuntime]),
     apiPods: mine.items,
   }
 }

@@ -92,7 +92,8 @@ export const planFlags = {
   'foreign-pod': Flags.string({
     ...override,
     helpValue: 'UID',
-    summary: 'The processes of this pod, unknown to this node, belong to another kubelet on this machine. Repeatable.',
+    summary:
+      "The processes of this pod, unknown to this node or in a cgroup that its kubelet did not make, are not this node's. Repeatable.",
   }),
   device: Flags.string({
     ...override,

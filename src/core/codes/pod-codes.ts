@@ -22,13 +22,13 @@ export const POD_CODES = {
   },
   ForeignPod: {
     in: ['problem'],
-    means: 'a pod was declared to belong to another kubelet on this machine (--foreign-pod)',
+    means: "the processes with the UID of a pod were declared not to be this node's (--foreign-pod)",
     next: 'Nothing, if that is right: what its processes use does not hold up this node any more.',
     rules: ['S9', 'S31'],
   },
   NotForeign: {
     in: ['problem'],
-    means: '--foreign-pod names a pod that this node knows, so that the flag changes nothing',
+    means: '--foreign-pod names a pod that this node knows and runs, so that the flag changes nothing',
     next: 'Leave the flag out.',
     rules: ['S9'],
   },

@@ -11,6 +11,7 @@ import { baseName } from '../../actual/tree.ts'
 import { namedUids } from '../../desired/pods.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { shellWord } from '../../lang/shell-word.ts'
+import type { SandboxState } from '../../model/snapshot.ts'
 
 const MAPS = /\/volumeDevices\//
 
@@ -32,7 +33,7 @@ export const knownPods = onceFor((inputs: ActualInputs): ReadonlySet<string> => 
 /**
  * Pods of this node that have a process: those that /proc shows, without foreign ones, and nested ones that this node knows.
  *
- * @param foreign UIDs of --foreign-pod; without effect for a pod that this node knows
+ * @param foreign UIDs of --foreign-pod; without effect for a pod that this node knows, unless all its processes are nested
  */
 export function podsWithProcesses(inputs: ActualInputs, foreign: readonly string[]): ReadonlySet<string> {
   const { processes = [], nestedProcesses = [] } = inputs.snapshot
@@ -41,8 +42,25 @@ export function podsWithProcesses(inputs: ActualInputs, foreign: readonly string
   const given = new Set(foreign)
   return new Set([
     ...processes.filter((uid) => known.has(uid) || !given.has(uid)),
-    ...nestedProcesses.filter((uid) => known.has(uid)),
+    ...nestedProcesses.filter((uid) => known.has(uid) && !given.has(uid)),
   ])
+}
+
+/**
+ * All processes that bear the pod's UID are in cgroups that neither this node's kubelet nor its runtime made: below a container,
+ * or below a user's own service manager, where that user gives any name to any process.
+ */
+export function isOnlyNested({ snapshot }: ActualInputs, uid: string): boolean {
+  const { processes = [], nestedProcesses = [], runtime } = snapshot
+  return (
+    nestedProcesses.includes(uid) &&
+    !processes.includes(uid) &&
+    runtime?.pods.some((pod) => pod.uid === uid && (pod.state !== 'SANDBOX_NOTREADY' || hasLiving(pod))) !== true
+  )
+}
+
+function hasLiving({ containers }: SandboxState): boolean {
+  return containers.some(({ state }) => state !== 'CONTAINER_EXITED')
 }
 
 /** How a person finds out whose processes they are, and what to do then. */

@@ -3,7 +3,7 @@ import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { ProblemCode } from '../../codes/codes.ts'
 import { onDiskUid } from '../../desired/pods.ts'
 import type { Problem } from '../../plan/plan.ts'
-import { podsWithProcesses } from './known-pods.ts'
+import { isOnlyNested, podsWithProcesses } from './known-pods.ts'
 
 export interface Witnesses {
   /** True if the pod has a sandbox that may be ready, a container that may run, or a process. */
@@ -38,7 +38,10 @@ export function judgeWitnesses(inputs: ActualInputs, foreignPods: readonly strin
   const blindness = blindnessOf(inputs, processes, aliveByRuntime)
   return {
     isAlive: (uid) => processes.has(uid) || aliveByRuntime(uid),
-    signsOfLife: (uid) => [...(byRuntime.get(uid) ?? []), ...(processes.has(uid) ? ['processes in its cgroup'] : [])],
+    signsOfLife: (uid) => [
+      ...(byRuntime.get(uid) ?? []),
+      ...(processes.has(uid) ? [isOnlyNested(inputs, uid) ? NESTED_SIGN : 'processes in its cgroup'] : []),
+    ],
     blindFor: (uid) =>
       blindness === undefined || olderThanBoot(inputs, uid)
         ? undefined
@@ -46,6 +49,8 @@ export function judgeWitnesses(inputs: ActualInputs, foreignPods: readonly strin
     problems: blindness === undefined ? [] : [problemOf(blindness)],
   }
 }
+
+const NESTED_SIGN = 'processes in a cgroup with its UID that neither the kubelet nor the container runtime made'
 
 /** Why the witnesses are blind. */
 interface Blindness {

@@ -12,7 +12,7 @@ import type { PlanContext } from '../context/context.ts'
 import { stopPod } from '../context/hints.ts'
 import { unknownLinks } from '../context/unread.ts'
 import { reportMountStorms } from '../obstacles/mount-storm.ts'
-import { foreignHint, knownPods } from '../pods/known-pods.ts'
+import { foreignHint, isOnlyNested, knownPods } from '../pods/known-pods.ts'
 import { endingOf, type PodClass } from '../pods/pod-classes.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportDrivers } from './report-drivers.ts'
@@ -47,12 +47,13 @@ function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
   }
 }
 
-/** S9, S31: the plan reports each use of the flag. The flag has no effect for a pod that this node knows. */
+/** S9, S31: the plan reports each use of the flag, which has no effect for a pod of this node with processes of its own. */
 function reportForeignPods({ inputs, options }: PlanContext, findings: Findings): void {
   const { foreignPods = [] } = options
   const { processes = [] } = inputs.snapshot
   for (const uid of new Set(foreignPods)) {
-    if (knownPods(inputs).has(uid)) {
+    const isNested = isOnlyNested(inputs, uid)
+    if (knownPods(inputs).has(uid) && !isNested) {
       findings.problem(
         'warning',
         'NotForeign',
@@ -60,7 +61,7 @@ function reportForeignPods({ inputs, options }: PlanContext, findings: Findings)
         { pod: uid },
         'Leave out the flag.',
       )
-    } else if (processes.includes(uid)) {
+    } else if (isNested || processes.includes(uid)) {
       const message = `pod ${uid} counts as a pod of another kubelet (--foreign-pod): its processes hold back nothing in this plan; apply still refuses to remove what they are seen to use`
       findings.problem('info', 'ForeignPod', message, { pod: uid })
     }
@@ -108,6 +109,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
   const code = pod.why?.code
   const name = podNameAndUid(pod.ref)
   const about = { pod: pod.uid, path: context.inputs.absolute(`pods/${pod.uid}`) }
+  const stranger = isOnlyNested(context.inputs, pod.uid) ? foreignHint(pod.uid) : undefined
   if (code === 'PodGoneButRunning') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
     findings.problem(
@@ -115,7 +117,8 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       'PodGoneButRunning',
       `pod ${name} was deleted from the API but still runs: ${signs}; its volumes are left alone`,
       about,
-      `Stop the pod (type rmp for stopp if a container was created and never started), then plan again: ${stopPod(pod.uid)}`,
+      stranger ??
+        `Stop the pod (type rmp for stopp if a container was created and never started), then plan again: ${stopPod(pod.uid)}`,
     )
   } else if (code === 'UnknownPodProcess') {
     findings.problem(
@@ -128,7 +131,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
   } else if (code === 'PodStillRunning') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
     const ending = pod.pod === undefined ? 'is terminating' : endingOf(pod.pod)
-    findings.problem('info', 'PodStillRunning', `pod ${name} ${ending} and still runs: ${signs}`, about)
+    findings.problem('info', 'PodStillRunning', `pod ${name} ${ending} and still runs: ${signs}`, about, stranger)
   } else if (code === 'AlivenessUnknown') {
     findings.complete = false
     findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${pod.why?.message}`, about)
