@@ -91,7 +91,7 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
     })
 
     it('kubectl finds it as a plugin', async () => {
-      const told = await inRoot(root, ['/usr/bin/kubectl', 'volctl', 'version', '--client'])
+      const told = await inRoot(root, ['/usr/bin/kubectl', 'volctl', 'version'])
       expect(told).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^volctl: +\d/) })
       const help = await inRoot(root, ['/usr/bin/kubectl', 'volctl', 'plan', '--help'])
       expect(help.stdout).toContain('kubectl volctl plan')
@@ -293,7 +293,7 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
       const plan = await ask(root, ['/usr/local/bin/volctl', 'plan', '--snapshot', '/node.json'])
       expect(plan).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('UnmountVolume') })
     }
-    const plugin = await inRoot(root, ['/usr/bin/kubectl', 'volctl', 'version', '--client'])
+    const plugin = await inRoot(root, ['/usr/bin/kubectl', 'volctl', 'version'])
     expect(plugin).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^volctl: +\d/) })
     const shipped = filesBelow(join(modules, 'volctl')).map((path) => path.slice(join(modules, 'volctl').length + 1))
     expect(shipped).toEqual(expect.arrayContaining(['CHANGELOG.md', 'THIRD_PARTY_LICENSES', 'man/volctl.8']))
