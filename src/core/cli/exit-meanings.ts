@@ -57,6 +57,7 @@ export const EXIT_MEANINGS: Readonly<
   },
   3: {
     apply: 'Some operations failed, or were blocked, refused or abandoned. The others were carried out.',
+    check: 'The file of --out could not be written, so its readers know nothing new; standard output has the gauges.',
     on: 'That of the command on the node.',
   },
   4: {
