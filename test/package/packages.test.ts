@@ -128,7 +128,6 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
         expect.poll(() => typing.complete(keys), { timeout: 60_000 }).toEqual(words)
       await completes('volctl expl\t', ['volctl', 'explain'])
       await completes('volctl explain DriverNotR\t', ['volctl', 'explain', 'DriverNotRegistered'])
-      await completes('volctl explain S3\t5', ['volctl', 'explain', 'S35'])
     })
 
     it('kubectl finds it as a plugin', async () => {
