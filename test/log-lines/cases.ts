@@ -1,7 +1,6 @@
 /** For each sentence a node in that state, what its line is about there, and what becomes of it. */
-import type { SentenceName } from '../../src/core/log-lines/sentences/sentences.ts'
 import { DRIVER, type NodeBuilder } from '../helpers/node-builder.ts'
-import { GONE, LIVING } from './lines.ts'
+import { GONE, type LINES, LIVING } from './lines.ts'
 import * as nodes from './nodes.ts'
 
 export interface Case {
@@ -15,7 +14,7 @@ const UNIQUE = `kubernetes.io/csi/${DRIVER}^pv-1`
 const ORPHAN = { ask: `pod/${GONE}`, verdict: 'operation PodGone' }
 const WEB = `pod/${LIVING}`
 
-export const CASES: Readonly<Record<SentenceName, Case>> = {
+export const CASES: Readonly<Record<keyof typeof LINES, Case>> = {
   OrphanedPodVolumes: { node: nodes.orphan, ...ORPHAN },
   OrphanedPodSubPaths: { node: nodes.subPathLeft, ask: `pod/${GONE}`, verdict: 'operation LeakedSubPath' },
   OrphanedPodFile: { node: nodes.fileLeft, ask: `pod/${GONE}`, verdict: 'blocked IdentityUnconfirmed' },

@@ -4,7 +4,6 @@ import { type AnsweredLine, answerLine } from '../../src/core/log-lines/explain-
 import type { LineAnswer } from '../../src/core/log-lines/line-explanation.ts'
 import { askedNode } from '../../src/core/log-lines/name-answers.ts'
 import { parseLine } from '../../src/core/log-lines/parse-line.ts'
-import type { SentenceName } from '../../src/core/log-lines/sentences/sentences.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { CASES, type Case } from './cases.ts'
@@ -21,7 +20,7 @@ const saying = (answer: LineAnswer, kind: string): string[] =>
   answer.names.filter((name) => name.kind === kind).map(({ name, says }) => `${name}: ${says}`)
 
 describe('a known sentence is explained by the thing that it is about', () => {
-  it.each(Object.entries(CASES) as [SentenceName, Case][])('%s', (name, { node: make, ask: about, verdict }) => {
+  it.each(Object.entries(CASES) as [keyof typeof LINES, Case][])('%s', (name, { node: make, ask: about, verdict }) => {
     // The first line that names something: kernels and schedulers name nothing of a pod.
     const lines = LINES[name].map((line) => answered(line, make())).filter(({ answer }) => answer.main !== undefined)
     const [{ answer, main } = { answer: undefined, main: undefined }] = lines.filter(

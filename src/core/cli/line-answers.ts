@@ -11,6 +11,7 @@ import type { LineExplanation } from '../log-lines/line-explanation.ts'
 import type { LogExplanation } from '../log-lines/log-explanation.ts'
 import { askedNode } from '../log-lines/name-answers.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
+import { wholeLines } from '../log-lines/pasted.ts'
 import { type ReadLog, readLog } from '../log-lines/read-log.ts'
 import { sentencesIn } from '../log-lines/sentences/sentences.ts'
 import type { PlanOptions } from '../plan/plan.ts'
@@ -51,8 +52,12 @@ export function isLine(text: string): boolean {
 
 /** @throws VolctlError NotFound for a line that says and names nothing; what the look throws, where nobody knows the line */
 export async function lineAnswer(text: string, { look, options, whole }: Asking): Promise<Answered> {
-  const line = parseLine(text)
   const looked = await lookOrFailure(look)
+  const lines = wholeLines(text.split('\n'))
+  const [first = '', ...more] = lines
+  if (more.length > 0)
+    return logOf({ lines: text.split('\n'), total: lines.length, unfinished: false }, looked, options)
+  const line = parseLine(first)
   const { answer, main } = answerLine(line, 'state' in looked ? askedNode(looked.state, options) : undefined)
   const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation' } as const
   if ('failure' in looked) {
@@ -84,10 +89,15 @@ export function nothingKnown(): VolctlError {
 /** @param path of a file, or "-" @throws VolctlError LogUnreadable; what the look throws, where no line is known */
 export async function logAnswer(path: string, { look, options }: Omit<Asking, 'whole'>): Promise<Answered> {
   const looked = await lookOrFailure(look)
-  const log = await openedLog(path)
+  return logOf(await openedLog(path), looked, options)
+}
+
+function logOf(log: ReadLog, looked: Looked, options: PlanOptions): Answered {
   const value = explainLog(log, 'state' in looked ? askedNode(looked.state, options) : undefined)
   return drawnLog(value, 'failure' in looked ? looked.failure : undefined)
 }
+
+type Looked = { readonly state: LoadedNode } | { readonly failure: VolctlError }
 
 /** @param path of a file, or "-" @throws VolctlError LogUnreadable */
 export function openedLog(path: string): Promise<ReadLog> {
@@ -96,7 +106,7 @@ export function openedLog(path: string): Promise<ReadLog> {
 
 /** @param failure why nobody could be asked @throws it, where no line is known either */
 export function drawnLog(value: LogExplanation, failure: VolctlError | undefined): Answered {
-  if (failure !== undefined && value.troubles.length === 0) throw failure
+  if (failure !== undefined && value.troubles.length + value.harmless.length === 0) throw failure
   return {
     value,
     draw: (screen) => renderLog(value, screen),
@@ -106,9 +116,7 @@ export function drawnLog(value: LogExplanation, failure: VolctlError | undefined
 }
 
 /** What a sentence means is worth knowing also where the node cannot be looked at. */
-async function lookOrFailure(
-  look: () => Promise<LoadedNode>,
-): Promise<{ readonly state: LoadedNode } | { readonly failure: VolctlError }> {
+async function lookOrFailure(look: () => Promise<LoadedNode>): Promise<Looked> {
   try {
     return { state: await look() }
   } catch (error) {

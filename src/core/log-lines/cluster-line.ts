@@ -7,13 +7,13 @@ import { VolctlError } from '../errors/errors.ts'
 import { AmbiguousThing } from '../explain/match-name.ts'
 import { defined } from '../lang/defined.ts'
 import { firstFew } from '../lang/first-few.ts'
-import { mainOf, sentenceView } from './explain-line.ts'
+import { mainOf, sentenceView, whatIsSaid } from './explain-line.ts'
 import type { LineAnswer, LineView, NameView } from './line-explanation.ts'
 import type { LineName, NameKind } from './line-name.ts'
 import type { LogLine } from './log-line.ts'
 import { asksFor, SPECIFIC } from './name-answers.ts'
 import type { Sentence } from './sentences/sentence.ts'
-import { SENTENCES, sentencesIn } from './sentences/sentences.ts'
+import { SENTENCES } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
 export interface ClusterLineExplanation extends LineAnswer {
@@ -39,17 +39,17 @@ export function answerInCluster(
   line: LogLine,
   cluster: AskedCluster | undefined,
 ): { readonly answer: LineAnswer; readonly explanation?: ClusterExplanation } {
-  const [name, ...also] = sentencesIn(line)
+  const { name, also, ...said } = whatIsSaid(line)
   const sentence = name && {
-    ...sentenceView(name, undefined),
+    ...sentenceView(name, line, undefined),
     ...defined((SENTENCES[name] as Sentence).inCluster ?? {}),
   }
-  if (cluster === undefined) return { answer: { ...defined({ sentence }), also, names: [] } }
+  if (cluster === undefined) return { answer: { ...defined({ sentence }), ...said, also, names: [] } }
   const resolved = resolveNames(cluster, namesIn(line))
   const main = mainOf(resolved, name)
   const names = resolved.map(({ view }) => view)
   return {
-    answer: { ...defined({ sentence, main: main?.view }), also, names },
+    answer: { ...defined({ sentence, main: main?.view }), ...said, also, names },
     ...defined({ explanation: main?.explained }),
   }
 }

@@ -2,13 +2,15 @@
 import type { Verdict } from '../explain/explanation.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
+import { fill } from './fill.ts'
 import type { LineAnswer, LineView, NameView, SentenceView } from './line-explanation.ts'
 import type { NameKind } from './line-name.ts'
 import { placeOf } from './line-place.ts'
 import type { LogLine } from './log-line.ts'
 import { type AskedNode, type Resolved, resolveNames, SPECIFIC } from './name-answers.ts'
+import { ANSWERS } from './sentences/answers.ts'
 import { type Sentence, SPEAKERS } from './sentences/sentence.ts'
-import { SENTENCES, type SentenceName, sentencesIn } from './sentences/sentences.ts'
+import { isFrame, SENTENCES, type SentenceName, sentencesIn } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
 /** The answer, and what the most specific thing was explained as: nothing on this node where the line is another's. */
@@ -19,19 +21,24 @@ export interface AnsweredLine {
 
 /** @param node absent: it could not be looked at, and names stay what they are */
 export function answerLine(line: LogLine, node: AskedNode | undefined): AnsweredLine {
-  const [name, ...also] = sentencesIn(line)
+  const { name, also, ...said } = whatIsSaid(line)
   if (node === undefined) {
-    const sentence = name === undefined ? undefined : sentenceView(name, undefined)
-    return { answer: { ...defined({ sentence }), also, names: [] } }
+    const sentence = name === undefined ? undefined : sentenceView(name, line, undefined)
+    return { answer: { ...defined({ sentence }), ...said, also, names: [] } }
   }
   const names = namesIn(line)
   const { otherNode, elsewhere } = placeOf(line, names, node.state.snapshot)
   const there = elsewhere ? otherNode?.name : undefined
-  const sentence = name === undefined ? undefined : sentenceView(name, node.state, there)
+  const sentence = name === undefined ? undefined : sentenceView(name, line, node.state, there)
   const resolved = resolveNames(node, names, there).map((each) => withUnchecked(each, name))
   const main = mainOf(resolved, name)
   return {
-    answer: { ...defined({ sentence, otherNode, main: main?.view }), also, names: resolved.map(({ view }) => view) },
+    answer: {
+      ...defined({ sentence, otherNode, main: main?.view }),
+      ...said,
+      also,
+      names: resolved.map(({ view }) => view),
+    },
     ...(elsewhere ? {} : defined({ main })),
   }
 }
@@ -40,23 +47,67 @@ export function lineView({ format, time, host, program, severity, source, messag
   return { format, ...defined({ time, host, program, severity, source }), message, cut }
 }
 
+interface WhatIsSaid extends Pick<LineAnswer, 'also' | 'failed' | 'says'> {
+  readonly name?: SentenceName
+}
+
+/** The cause, what failed around it, and what is left for the reader's own eyes. */
+export function whatIsSaid(line: LogLine): WhatIsSaid {
+  const [name, ...also] = sentencesIn(line)
+  if (name === undefined) return { also }
+  const frame = isFrame(name) && !isEnvelope(name) ? undefined : outermost(also)
+  const failed = frame === undefined ? undefined : (SENTENCES[frame] as Sentence).means
+  return { name, also, ...defined({ failed, says: leavesOpen(name) ? lastWords(line) : undefined }) }
+}
+
+/** Of what failed around the cause that which says most. */
+function outermost(names: readonly SentenceName[]): SentenceName | undefined {
+  return names.findLast((name) => isFrame(name) && !isEnvelope(name)) ?? names.findLast(isFrame)
+}
+
+function isEnvelope(name: SentenceName): boolean {
+  return (SENTENCES[name] as Sentence).envelope === true
+}
+
+/** A frame alone, or a code of a driver: the reason is in words that no table has. */
+function leavesOpen(name: SentenceName): boolean {
+  return isFrame(name) || Object.hasOwn(ANSWERS, name)
+}
+
+const LONGEST_WORDS = 300
+/** Behind what comes before a reason: "desc = ", "Output: ", the last " : " or ": ". */
+const BEFORE_REASON = /^.*(?: desc = |\bOutput: | : )/s
+
+/** The end of the line, as whoever wrote the reason put it. */
+function lastWords({ message, values }: LogLine): string | undefined {
+  const whole = values.get('err') ?? values.get('error') ?? message
+  const words = whole.replace(BEFORE_REASON, '').replaceAll(/\s+/g, ' ').trim()
+  const cut = words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)} …` : words
+  return cut === '' ? undefined : cut
+}
+
 /**
+ * @param line absent: the sentence alone, of the catalogue
  * @param state absent: the texts name the kubelet's usual unit
  * @param there the other node that the line is about
  */
-export function sentenceView(name: SentenceName, state: NodeState | undefined, there?: string): SentenceView {
-  const { by, means, why, next, volctl, codes, rules, harmless }: Sentence = SENTENCES[name]
+export function sentenceView(
+  name: SentenceName,
+  line: LogLine | undefined,
+  state: NodeState | undefined,
+  there?: string,
+): SentenceView {
+  const { by = [], means, why, next, volctl, codes = [], rules = [], harmless }: Sentence = SENTENCES[name]
   const here = (text: string): string =>
-    text
+    fill(text, line)
       .replaceAll('{unit}', () => (there === undefined ? state?.snapshot.kubelet?.unit : undefined) ?? 'kubelet')
       .replaceAll('{node}', () => there ?? state?.snapshot.nodeName ?? 'NODE')
   return {
     name,
     by: by.map((each) => SPEAKERS[each]),
     means,
-    why: here(why),
     next: here(next),
-    volctl: here(volctl),
+    ...defined({ why: why && here(why), volctl }),
     codes,
     rules,
     harmless: harmless === true,

@@ -1,16 +1,18 @@
 /** The distinct troubles of a log: lines are gathered by their sentence and what they name, and each group is explained once. */
 import { defined } from '../lang/defined.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
+import { frequencyOf } from './event-line.ts'
 import { answerLine, lineView } from './explain-line.ts'
 import type { LineAnswer } from './line-explanation.ts'
-import type { LineName } from './line-name.ts'
+import type { LineName, NameKind } from './line-name.ts'
 import type { LogExplanation, LogTrouble } from './log-explanation.ts'
 import type { LogLine } from './log-line.ts'
 import type { AskedNode } from './name-answers.ts'
 import { parseLine } from './parse-line.ts'
+import { wholeLines } from './pasted.ts'
 import type { ReadLog } from './read-log.ts'
 import type { Sentence } from './sentences/sentence.ts'
-import { SENTENCES, type SentenceName, sentencesIn } from './sentences/sentences.ts'
+import { isFrame, SENTENCES, type SentenceName, sentencesIn } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
 /** Gathered, so that a log in which every line is another one stays small. */
@@ -20,9 +22,22 @@ const MOST_TROUBLES = 200
 
 interface Group {
   readonly sentence: SentenceName | undefined
+  /** Of pods and volumes, by which two groups are of one trouble. */
+  readonly pods: ReadonlySet<string>
+  readonly volumes: ReadonlySet<string>
   count: number
   first: string | undefined
   last: LogLine
+  /** When its last line was written, against those of the others. */
+  moment: number
+  isOver: boolean
+}
+
+interface Gathered {
+  readonly groups: readonly Group[]
+  /** Lines of further groups. */
+  readonly left: number
+  readonly harmless: ReadonlyMap<SentenceName, number>
 }
 
 /** Where a log is from, and how one of its lines is answered there. */
@@ -47,42 +62,96 @@ export function explainLog(log: ReadLog, node: AskedNode | undefined): LogExplan
 }
 
 export function explainLogIn({ lines, total, unfinished }: ReadLog, scope: LogScope): LogExplanation {
-  const { groups, left } = gather(lines)
-  const sorted = [...groups.values()].toSorted((a, b) => weight(b) - weight(a) || b.count - a.count)
+  const { groups, left, harmless } = gather(wholeLines(lines))
+  const sorted = groups.toSorted((a, b) => Number(a.isOver) - Number(b.isOver) || b.count - a.count)
   const shown = sorted.slice(0, MOST_TROUBLES)
-  const explained = sorted.reduce((sum, { count }) => sum + count, 0)
+  const news = [...harmless].toSorted(([, a], [, b]) => b - a)
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'LogExplanation',
     ...scope.head,
-    lines: { total, read: lines.length, explained: explained + left },
+    lines: { total, read: lines.length, explained: sum(groups.map(({ count }) => count)) + left },
     unfinished,
     troubles: shown.map((group) => troubleOf(group, scope)),
-    more: left + sorted.slice(MOST_TROUBLES).reduce((sum, { count }) => sum + count, 0),
+    harmless: news.map(([name, count]) => ({ name, count, means: (SENTENCES[name] as Sentence).means })),
+    more: left + sum(sorted.slice(MOST_TROUBLES).map(({ count }) => count)),
   }
 }
 
-/** What the kubelet only mentions comes after what is wrong, however often it does. */
-function weight({ sentence }: Group): number {
-  return sentence !== undefined && (SENTENCES[sentence] as Sentence).harmless === true ? 0 : 1
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, each) => all + each, 0)
 }
 
-function gather(lines: readonly string[]): { readonly groups: ReadonlyMap<string, Group>; readonly left: number } {
+function gather(lines: readonly string[]): Gathered {
   const groups = new Map<string, Group>()
+  const harmless = new Map<SentenceName, number>()
+  /** When something last succeeded, by the volume. */
+  const successes = new Map<string, number>()
   let left = 0
-  for (const text of lines) {
+  lines.forEach((text, index) => {
     const line = parseLine(text)
     const [sentence] = sentencesIn(line)
-    if (sentence === undefined && !mayMatter(line)) continue
+    if (sentence === 'Informational') return
+    const { count, moment } = timesOf(line, index)
+    if (sentence !== undefined && (SENTENCES[sentence] as Sentence).harmless === true) {
+      harmless.set(sentence, (harmless.get(sentence) ?? 0) + count)
+      if (sentence !== 'VolumeDone') return
+      for (const volume of namesOf(line, VOLUMES))
+        successes.set(volume, Math.max(moment, successes.get(volume) ?? -Infinity))
+      return
+    }
+    if (sentence === undefined && !mayMatter(line)) return
     const key = keyOf(line, sentence)
     const group = groups.get(key)
     if (group !== undefined) {
-      group.count++
+      group.count += count
       group.last = line
-    } else if (groups.size < MOST_GROUPS) groups.set(key, { sentence, count: 1, first: line.time, last: line })
-    else left++
-  }
-  return { groups, left }
+      group.moment = Math.max(group.moment, moment)
+    } else if (groups.size < MOST_GROUPS) {
+      const pods = namesOf(line, PODS)
+      const volumes = namesOf(line, VOLUMES)
+      groups.set(key, { sentence, pods, volumes, count, first: line.time, last: line, moment, isOver: false })
+    } else left += count
+  })
+  const all = [...groups.values()]
+  for (const group of all)
+    group.isOver = [...group.volumes].some((volume) => (successes.get(volume) ?? -Infinity) > group.moment)
+  return { groups: folded(all), left, harmless }
+}
+
+/** How often an event came, and when; events are no diary: the last one may stand first. */
+function timesOf(line: LogLine, index: number): { readonly count: number; readonly moment: number } {
+  if (line.format !== 'event') return { count: 1, moment: index }
+  const { count, secondsAgo } = frequencyOf(line.time ?? '')
+  return { count, moment: secondsAgo === undefined ? index : -secondsAgo }
+}
+
+const PODS: readonly NameKind[] = ['podUid', 'pod']
+const VOLUMES: readonly NameKind[] = ['podVolume', 'volume', 'persistentVolume', 'attachment']
+
+function namesOf(line: LogLine, kinds: readonly NameKind[]): ReadonlySet<string> {
+  return new Set(namesIn(line).flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : [])))
+}
+
+/** That a pod waits for its volumes, or that something failed, is told by the cause of the same pod or volume, where there is one. */
+function folded(groups: readonly Group[]): Group[] {
+  const causes = groups.filter(({ sentence }) => sentence !== undefined && !saysLittle(sentence))
+  return groups.filter((group) => {
+    if (group.sentence === undefined || !saysLittle(group.sentence)) return true
+    const cause = causes.find(
+      (each) => each.isOver === group.isOver && (shares(each.pods, group.pods) || shares(each.volumes, group.volumes)),
+    )
+    if (cause !== undefined) cause.count += group.count
+    return cause === undefined
+  })
+}
+
+function saysLittle(name: SentenceName): boolean {
+  return isFrame(name) || name === 'VolumesNotReady'
+}
+
+function shares(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size > 0 && !a.isDisjointFrom(b)
 }
 
 /** A line that nobody knows: an error or a warning that names a volume. */
@@ -102,9 +171,15 @@ function keyOf(line: LogLine, sentence: SentenceName | undefined): string {
   return [line.host ?? '', sentence ?? line.source ?? line.message.slice(0, 80), ...texts.toSorted()].join('\n')
 }
 
-function troubleOf({ count, first, last }: Group, scope: LogScope): LogTrouble {
+function troubleOf({ count, first, last, isOver }: Group, scope: LogScope): LogTrouble {
   const { answer, isExplained } = scope.answer(last)
   const ask = isExplained ? answer.main?.ask : undefined
   const command = ask !== undefined && isPlainWord(ask) ? `${scope.command} ${ask}` : undefined
-  return { ...answer, count, ...defined({ firstTime: first, lastTime: last.time, command }), line: lineView(last) }
+  return {
+    ...answer,
+    count,
+    ...(isOver && { over: true as const }),
+    ...defined({ firstTime: first, lastTime: last.time, command }),
+    line: lineView(last),
+  }
 }

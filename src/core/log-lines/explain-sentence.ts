@@ -12,7 +12,7 @@ export interface SentenceExplanation extends SentenceView {
 /** @param word as it was typed; case counts @returns undefined where no sentence has the name */
 export function explainSentence(word: string): SentenceExplanation | undefined {
   if (!isSentence(word)) return undefined
-  return { apiVersion: 'volctl.io/v1', kind: 'Sentence', ...sentenceView(word, undefined) }
+  return { apiVersion: 'volctl.io/v1', kind: 'Sentence', ...sentenceView(word, undefined, undefined) }
 }
 
 function isSentence(word: string): word is SentenceName {

@@ -1,4 +1,5 @@
 /** The answer to a line: what its sentence means, and what its names are on this node. Data, drawn by a view. */
+import type { Code } from '../codes/codes.ts'
 import type { Explanation, Subject, Verdict } from '../explain/explanation.ts'
 import type { NameKind } from './line-name.ts'
 import type { LogLine } from './log-line.ts'
@@ -6,7 +7,9 @@ import type { Sentence } from './sentences/sentence.ts'
 import type { SentenceName } from './sentences/sentences.ts'
 
 /** A known sentence, with the node's own names in its text. */
-export interface SentenceView extends Pick<Sentence, 'means' | 'why' | 'next' | 'volctl' | 'codes' | 'rules'> {
+export interface SentenceView extends Pick<Sentence, 'means' | 'why' | 'next' | 'volctl'> {
+  readonly codes: readonly Code[]
+  readonly rules: readonly string[]
   readonly name: SentenceName
   /** Who says it, in words. */
   readonly by: readonly string[]
@@ -35,6 +38,10 @@ export type LineView = Pick<LogLine, 'format' | 'time' | 'host' | 'program' | 's
 export interface LineAnswer {
   /** Absent: nobody knows the line. */
   readonly sentence?: SentenceView
+  /** What was being done when the cause came in the way, in one sentence. */
+  readonly failed?: string
+  /** The line's own last words, where volctl knows no cause further in. */
+  readonly says?: string
   /** Other sentences that the line says. */
   readonly also: readonly SentenceName[]
   readonly names: readonly NameView[]

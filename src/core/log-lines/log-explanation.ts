@@ -1,10 +1,13 @@
-/** The answer to a log: its distinct troubles, most frequent first. Data, drawn by a view. */
+/** The answer to a log: its distinct troubles, what goes on before what is over, the most frequent first. Data, drawn by a view. */
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { LineAnswer, LineView } from './line-explanation.ts'
+import type { SentenceName } from './sentences/sentences.ts'
 
 /** One trouble of a log: the same sentence about the same thing. */
 export interface LogTrouble extends LineAnswer {
   readonly count: number
+  /** A later line says that the volume was set up or taken down after all. */
+  readonly over?: true
   /** As the lines have it. */
   readonly firstTime?: string
   readonly lastTime?: string
@@ -30,12 +33,14 @@ export interface LogExplanation {
     readonly total: number
     /** The last ones, which were read. */
     readonly read: number
-    /** Of these, lines that say a known sentence, or name a volume and are no plain news. */
+    /** Of these, lines that say a known trouble, or name a volume and are no plain news. */
     readonly explained: number
   }
   /** The log did not end in time. */
   readonly unfinished: boolean
   readonly troubles: readonly LogTrouble[]
+  /** Sentences in which nothing is wrong, the most frequent first. */
+  readonly harmless: readonly { readonly name: SentenceName; readonly count: number; readonly means: string }[]
   /** Lines of further troubles, beyond the number that is explained. */
   readonly more: number
 }

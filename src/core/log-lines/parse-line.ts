@@ -59,8 +59,8 @@ function jsonLine(text: string, depth: number): Parsed | undefined {
 function eventLine(text: string): Parsed | undefined {
   const event = parseEvent(text)
   if (event === undefined) return undefined
-  const { age, from, pod, message, reason, severity } = event
-  const values = new Map(pod === undefined ? [] : [['pod', pod]])
+  const { age, from, about, message, reason, severity } = event
+  const values = new Map(about === undefined ? [] : [[about.kind, about.name]])
   return {
     format: 'event',
     time: age,

@@ -21,7 +21,7 @@ import { seconds } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 /** From what goes first to what goes last; what is not here stays. */
-const GIVES_WAY = ['rules', 'also', 'volctl', 'names', 'why', 'advice', 'next step'] as const
+const GIVES_WAY = ['rules', 'volctl', 'names', 'why', 'advice', 'next step'] as const
 
 interface Part {
   readonly what: (typeof GIVES_WAY)[number] | 'stays'
@@ -68,7 +68,8 @@ function fitting(parts: readonly Part[], rows: number, width: Width): string {
 function partsOf(answer: Asked, { paint, width, wide }: Screen): Part[] {
   const { sentence } = answer
   const place = placeText(answer)
-  const said = sentence === undefined ? unknownParts(answer, paint, width) : sentenceParts(sentence, paint, width)
+  const said =
+    sentence === undefined ? unknownParts(answer, paint, width) : sentenceParts(sentence, paint, width, answer)
   return [
     ...otherNodePart(answer, paint, width),
     ...said,
@@ -104,27 +105,35 @@ function orText(texts: readonly string[]): string {
 
 /** A sentence by its name. */
 export function renderSentence(view: SentenceView, paint: Palette, width: Width): string {
-  return textOf([...sentenceParts(view, paint, width), ...lastParts({ sentence: view, also: [] }, paint, width)])
+  return textOf([...sentenceParts(view, paint, width), ...lastParts({ sentence: view }, paint, width)])
 }
 
-const INDENT = 'What to do:  '.length
+const INDENT = 'What failed: '.length
 
 function sentenceParts(
   { name, by, means, why, next, volctl, harmless }: SentenceView,
   paint: Palette,
   width: Width,
+  { failed, says }: Pick<LineAnswer, 'failed' | 'says'> = {},
 ): Part[] {
   const labelled = (label: string, text: string): string => wrapped(`${label}:`.padEnd(INDENT), text, width)
   const colour = harmless ? paint.good : paint.bad
   return [
     {
       what: 'stays',
-      text: wrapped('', `${name}, said by ${orText(by)}${harmless ? ': no trouble by itself' : ''}`, width, colour),
+      text: wrapped(
+        '',
+        `${name}${by.length === 0 ? '' : `, said by ${orText(by)}`}${harmless ? ': nothing is wrong in this line' : ''}`,
+        width,
+        colour,
+      ),
     },
-    { what: 'stays', text: `\n${labelled('Means', means)}` },
-    { what: 'why', text: labelled('Why', why) },
+    ...(failed === undefined ? [] : [{ what: 'why', text: `\n${labelled('What failed', failed)}` } as const]),
+    { what: 'stays', text: `${failed === undefined ? '\n' : ''}${labelled('Means', means)}` },
+    ...(says === undefined ? [] : [{ what: 'stays', text: labelled('It says', `"${says}"`) } as const]),
+    ...(why === undefined ? [] : [{ what: 'why', text: labelled('Why', why) } as const]),
     { what: 'stays', text: labelled('What to do', next) },
-    { what: 'volctl', text: labelled('volctl', volctl) },
+    ...(volctl === undefined ? [] : [{ what: 'volctl', text: labelled('volctl', volctl) } as const]),
   ]
 }
 
@@ -273,17 +282,13 @@ function colourOf({ state }: Verdict, paint: Palette): (text: string) => string 
 }
 
 function lastParts(
-  { also, sentence, main, explanation }: Pick<Asked, 'also' | 'sentence' | 'main' | 'explanation'>,
+  { sentence, main, explanation }: Pick<Asked, 'sentence' | 'main' | 'explanation'>,
   paint: Palette,
   width: Width,
 ): Part[] {
   const rules = sentence?.rules ?? []
   const codes = [...(sentence?.codes ?? []), ...rules].join(', ')
   return [
-    {
-      what: 'also',
-      text: also.length === 0 ? '' : wrapped('', `The line also says: ${also.join(', ')}`, width, paint.dim),
-    },
     {
       what: 'rules',
       text: codes === '' ? '' : wrapped('', `See also: ${codes} (volctl explain CODE)`, width, paint.dim),

@@ -1,6 +1,7 @@
 /** The distinct troubles of a log on a screen, most frequent first: each with its meaning, what it is on this node, and what to type. */
 
 import { count } from '../lang/count.ts'
+import { firstFew } from '../lang/first-few.ts'
 import type { LogExplanation, LogTrouble } from '../log-lines/log-explanation.ts'
 import { screenLines } from './fit-parts.ts'
 import { colourOfName, labelOf, sentence as sentenceOf } from './line-view.ts'
@@ -10,8 +11,8 @@ import { seconds } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 const MOST_TROUBLES = 10
-/** A blank line, how many more there are, and the prompt. */
-const ROOM_BELOW = 3
+/** Blank lines, how many more there are, what is harmless, and the prompt. */
+const ROOM_BELOW = 5
 
 export function renderLog(answer: LogExplanation, screen: Screen): string {
   const { paint, width, rows, wide } = screen
@@ -23,7 +24,7 @@ export function renderLog(answer: LogExplanation, screen: Screen): string {
   const hidden = texts.length - shown.length
   const rest =
     hidden === 0 ? '' : `\n${wrapped('', `${count(hidden, 'more trouble')}: -o wide shows all.`, width, paint.dim)}`
-  return [head, ...shown, rest].join('')
+  return [head, ...shown, harmlessText(answer, paint, width), rest].join('')
 }
 
 /** As many as fit, but one in any case. */
@@ -57,16 +58,31 @@ function headText(
   ].join('')
 }
 
+/** Nobody has to look for these. */
+function harmlessText({ harmless }: LogExplanation, paint: Palette, width: Width): string {
+  if (harmless.length === 0) return ''
+  const all = harmless.reduce((sum, { count: each }) => sum + each, 0)
+  const names = firstFew(
+    harmless.map(({ name, count: each }) => `${numberText(each)}x ${name}`),
+    MOST_HARMLESS,
+    'and ',
+  )
+  const lines = all === 1 ? 'Nothing is wrong in 1 more line' : `Nothing is wrong in ${numberText(all)} more lines`
+  return `\n${wrapped('', `${lines}: ${names.join(', ')}`, width, paint.good)}`
+}
+
+const MOST_HARMLESS = 4
+
 function numberText(n: number): string {
   return n.toLocaleString('en-US')
 }
 
 function troubleText(trouble: LogTrouble, wide: boolean, paint: Palette, width: Width): string {
   const { sentence, main, names, otherNode, command, line } = trouble
-  const colour = sentence?.harmless === true ? paint.good : paint.bad
+  const colour = trouble.over ? paint.dim : paint.bad
   const first = names.find(({ kind }) => kind === 'pod' || kind === 'podUid') ?? names[0]
   return [
-    `\n${wrapped('', `${numberText(trouble.count)}x ${sentence?.name ?? 'not known to volctl'}${timesText(trouble)}`, width, colour)}`,
+    `\n${wrapped('', `${numberText(trouble.count)}x ${sentence?.name ?? 'not known to volctl'}${timesText(trouble)}${trouble.over ? ', over since' : ''}`, width, colour)}`,
     otherNode === undefined ? '' : wrapped('    ', sentenceOf(otherNode.says), width, paint.warn),
     wrapped('    ', sentence?.means ?? line.message, width),
     main?.verdict === undefined

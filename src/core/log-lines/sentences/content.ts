@@ -4,12 +4,12 @@ import type { Sentence } from './sentence.ts'
 export const CONTENT = {
   ContentNotFound: {
     says: [
-      ['references non-existent'],
-      ['configmap "', 'not found'],
-      ['secret "', 'not found'],
-      ['configmaps "', 'not found'],
-      ['secrets "', 'not found'],
-      ['failed to get secret'],
+      'references non-existent',
+      'configmap * not found',
+      'secret * not found',
+      'configmaps * not found',
+      'secrets * not found',
+      'failed to get secret',
     ],
     by: ['kubelet'],
     means:
@@ -25,11 +25,11 @@ export const CONTENT = {
   // Both stand in one list of errors, and this one is the cause.
   TokenRefused: {
     says: [
-      ['failed to fetch token'],
-      ['serviceaccounts', 'cannot create resource "serviceaccounts/token"'],
-      ['no relationship found between node'],
-      ['serviceaccounts', 'is forbidden'],
-      ['serviceaccount', 'token', 'unauthorized'],
+      'failed to fetch token',
+      'serviceaccounts … cannot create resource serviceaccounts/token',
+      'no relationship found between node',
+      'serviceaccounts … is forbidden',
+      'serviceaccount … token … unauthorized',
     ],
     by: ['kubelet'],
     means: "The API server gave the kubelet no token of the pod's service account, or refused to show it an object.",
@@ -41,7 +41,7 @@ export const CONTENT = {
     about: 'pod',
   },
   ContentNotSynced: {
-    says: [['failed to sync configmap cache'], ['failed to sync secret cache'], ['object "', 'not registered']],
+    says: ['failed to sync configmap cache', 'failed to sync secret cache', 'object … not registered'],
     by: ['kubelet'],
     means:
       'The kubelet does not have the config map or secret yet: its own copy was not filled in time, or it no longer watches it.',
@@ -53,7 +53,7 @@ export const CONTENT = {
     about: 'pod',
   },
   DriverNotInList: {
-    says: [['driver name', 'not found in the list of registered csi drivers']],
+    says: ['driver name … not found in the list of registered csi drivers'],
     by: ['kubelet'],
     means:
       'The CSI driver is not registered with the kubelet of this node, so no volume of it can be mounted or unmounted.',
@@ -67,9 +67,9 @@ export const CONTENT = {
   },
   OwnershipSlow: {
     says: [
-      ['setting volume ownership for'],
-      ['setting volume ownership could be slow'],
-      ['volumepermissionchangeinprogress'],
+      'setting volume ownership for',
+      'setting volume ownership could be slow',
+      'volumepermissionchangeinprogress',
     ],
     by: ['kubelet'],
     means: "The kubelet changes the group of every file of the volume to the pod's fsGroup, and that takes long.",

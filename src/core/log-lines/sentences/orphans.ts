@@ -1,12 +1,18 @@
 /** What the kubelet says of directories of pods that were deleted from the API. */
-import type { Sentence } from './sentence.ts'
+import { row, type Sentence } from './sentence.ts'
 
 export const ORPHANS = {
+  OrphanedPodWaits: row(
+    'orphaned pod … volumes not yet removed',
+    'The pod was deleted, and the kubelet is still taking its volumes down; until that is done the cgroup of the pod stays.',
+    'Nothing for a minute. If the line repeats longer: volctl explain on the pod shows which volume does not come down.',
+    { by: ['kubelet'], about: 'pod', codes: ['PodGone'], rules: ['R606'] },
+  ),
   OrphanedPodSubPaths: {
     says: [
-      ['orphaned pod', 'volume subpaths are still present'],
-      ['orphaned pod', 'volume-subpaths'],
-      ['orphaned pod', 'failed to rmdir() subpath'],
+      'orphaned pod … volume subpaths are still present',
+      'orphaned pod … volume-subpaths',
+      'orphaned pod … failed to rmdir() subpath',
     ],
     by: ['kubelet'],
     means: "The pod was deleted from the API, and sub-path mounts of it are left in the pod's directory.",
@@ -20,10 +26,10 @@ export const ORPHANS = {
   },
   OrphanedPodFile: {
     says: [
-      ['orphaned pod', 'not a directory'],
-      ['orphaned pod', 'volumes dir', 'directory not empty'],
-      ['orphaned pod', 'volumes subdir'],
-      ['volumes subdir was found after it was removed'],
+      'orphaned pod … not a directory',
+      'orphaned pod … volumes dir … directory not empty',
+      'orphaned pod … volumes subdir',
+      'volumes subdir was found after it was removed',
     ],
     by: ['kubelet'],
     means: "The pod was deleted from the API, and a plain file is left below volumes in the pod's directory.",
@@ -36,10 +42,7 @@ export const ORPHANS = {
     about: 'pod',
   },
   OrphanedPodBusy: {
-    says: [
-      ['orphaned pod', 'device or resource busy'],
-      ['failed to remove orphaned pod', 'busy'],
-    ],
+    says: ['orphaned pod … device or resource busy', 'failed to remove orphaned pod … busy'],
     by: ['kubelet'],
     means: 'The pod was deleted from the API, and a directory of the pod is still a mount point.',
     why: 'Something is still mounted there: a volume that was never unmounted, a sub-path, or a foreign mount. A mount point cannot be removed.',
@@ -52,11 +55,11 @@ export const ORPHANS = {
   },
   OrphanedPodDirectory: {
     says: [
-      ['orphaned pod', 'found, but error', 'when trying to remove'],
-      ['orphaned pod', 'failed to rmdir()'],
-      ['orphaned pod', 'failed to remove'],
-      ['failed to remove orphaned pod'],
-      ['orphaned pod', 'found, but error', 'during reading'],
+      'orphaned pod … found, but error … when trying to remove',
+      'orphaned pod … failed to rmdir()',
+      'orphaned pod … failed to remove',
+      'failed to remove orphaned pod',
+      'orphaned pod … found, but error … during reading',
     ],
     by: ['kubelet'],
     means: "The pod was deleted from the API, and the kubelet cannot remove the pod's directory.",
@@ -70,10 +73,9 @@ export const ORPHANS = {
   },
   OrphanedPodVolumes: {
     says: [
-      ['orphaned pod', 'volume paths are still present'],
-      ['orphaned pod', 'volumes are not cleaned up'],
-      ['orphaned pod', 'volumes not yet removed'],
-      ['pod', 'found, but volumes are still mounted on disk'],
+      'orphaned pod … volume paths are still present',
+      'orphaned pod … volumes are not cleaned up',
+      'pod … found, but volumes are still mounted on disk',
     ],
     by: ['kubelet'],
     means:

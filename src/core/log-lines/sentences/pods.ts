@@ -4,16 +4,16 @@ import type { Sentence } from './sentence.ts'
 export const PODS = {
   PodTerminating: {
     says: [
-      ['is terminated, but some volumes have not been cleaned up'],
-      ['is terminated, but some containers are still running'],
-      ['failed to kill pod'],
-      ['failed to "killpodsandbox"'],
-      ['failed to "killcontainer"'],
-      ['error killing pod'],
-      ['killpodsandboxerror'],
-      ['"mounted volumes=[', 'timed out'],
-      ['"mounted volumes=[', 'context deadline exceeded'],
-      ['exceededgraceperiod'],
+      'is terminated, but some volumes have not been cleaned up',
+      'is terminated, but some containers are still running',
+      'failed to kill pod',
+      'failed to killpodsandbox',
+      'failed to killcontainer',
+      'error killing pod',
+      'killpodsandboxerror',
+      'mounted volumes= … timed out',
+      'mounted volumes= … context deadline exceeded',
+      'exceededgraceperiod',
     ],
     by: ['kubelet'],
     means: 'The pod is being deleted, and its containers or volumes do not come down.',
@@ -25,7 +25,7 @@ export const PODS = {
     about: 'pod',
   },
   ContainersNotExited: {
-    says: [['still has one or more containers in the non-exited state']],
+    says: ['still has one or more containers in the non-exited state'],
     by: ['kubelet'],
     means: 'The pod ended or was deleted, and the kubelet keeps its volumes while a container of it still runs.',
     why: 'Volumes are unmounted only after the last container has stopped. For the grace period of a deletion this is normal.',
@@ -36,7 +36,7 @@ export const PODS = {
     about: 'pod',
   },
   AttachabilityChanged: {
-    says: [['changes from attachable to non-attachable']],
+    says: ['changes from attachable to non-attachable'],
     by: ['kubelet', 'controller'],
     means: 'The CSIDriver object now says that volumes of this driver are not attached (attachRequired: false).',
     why: 'The driver was reinstalled or updated with another CSIDriver object, or a second driver of the same name replaced it.',
@@ -47,7 +47,7 @@ export const PODS = {
     harmless: true,
   },
   RemountRequested: {
-    says: [['remount was requested']],
+    says: ['remount was requested'],
     by: ['kubelet'],
     means: 'The volume is mounted, and the kubelet asks its plugin or driver to refresh the content.',
     why: 'Config maps, secrets, tokens, downward API, and drivers with requiresRepublish are refreshed all the time. Nothing is unmounted.',
@@ -58,7 +58,7 @@ export const PODS = {
     harmless: true,
   },
   UnmountSkipped: {
-    says: [['unmount skipped because path does not exist'], ['mount cleanup skipped because path does not exist']],
+    says: ['unmount skipped because path does not exist', 'mount cleanup skipped because path does not exist'],
     by: ['kubelet', 'driver'],
     means: 'The kubelet or driver wanted to unmount a path that does not exist any more, and takes it as unmounted.',
     why: 'An earlier attempt removed the directory, or somebody did by hand. A mount of it in another mount namespace may be left.',
@@ -69,7 +69,7 @@ export const PODS = {
     harmless: true,
   },
   NotAMountPoint: {
-    says: [['is not a mountpoint, deleting'], ['is not a mount point, deleting'], ['is not a mountpoint', 'deleting']],
+    says: ['is not a mountpoint, deleting', 'is not a mount point, deleting', 'is not a mountpoint … deleting'],
     by: ['kubelet', 'driver'],
     means: 'A directory that should be a mount point is a plain one, and the kubelet removes it.',
     why: 'The volume was unmounted already: by an earlier attempt, by hand, or by a reboot. The removal works only while the directory is empty.',
@@ -80,7 +80,7 @@ export const PODS = {
     harmless: true,
   },
   NotInPodInformer: {
-    says: [['does not exist in pod informer']],
+    says: ['does not exist in pod informer'],
     by: ['controller'],
     means:
       'The attach/detach controller sees no such pod in the API any more, and no longer wants its volumes attached.',

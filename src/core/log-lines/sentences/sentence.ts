@@ -12,26 +12,50 @@ export const SPEAKERS = {
 
 export type Speaker = keyof typeof SPEAKERS
 
-/** One trouble in the words of its line. */
+/** One thing that a line says: an operation that failed, a cause, or news. */
 export interface Sentence {
-  /** Each a way to say it: parts that stand in the line in this order, in lower case. */
-  readonly says: readonly (readonly string[])[]
-  readonly by: readonly Speaker[]
+  /** Each a way to say it: words in lower case and without quotes, " … " for what stands between them, " * " for one word. */
+  readonly says: readonly string[]
   /** In one plain sentence: what is the case. */
   readonly means: string
-  readonly why: string
-  /** On this node; `{unit}` is the unit that runs the kubelet here, `{node}` the node. */
+  /**
+   * What to do; `{unit}` is the unit that runs the kubelet here, `{node}` the node. `{server|the server}` is what the line
+   * names as that, else the words behind the bar: the kinds stand in fill.ts.
+   */
   readonly next: string
+  readonly by?: readonly Speaker[]
+  readonly why?: string
   /** What volctl does about it. */
-  readonly volctl: string
+  readonly volctl?: string
   /** In place of these, where the line is asked of a whole cluster. */
   readonly inCluster?: { readonly next?: string; readonly volctl?: string }
-  readonly codes: readonly Code[]
-  readonly rules: readonly string[]
+  readonly codes?: readonly Code[]
+  readonly rules?: readonly string[]
   /** What the answer is about where the line names several things; absent: the volume. */
   readonly about?: 'pod' | 'driver'
   /** What volctl does not look at, though the trouble is there: that it finds nothing wrong means nothing. A sentence without its dot. */
   readonly unchecked?: string
-  /** No trouble: the kubelet says what it does. */
+  /** No trouble: somebody says what they do, or that it is done. */
   readonly harmless?: true
+  /** What was being done when it failed: what stands further in is the cause. */
+  readonly frame?: true
+  /** A frame that says little of what failed: others around or in it say more. */
+  readonly envelope?: true
 }
+
+/** A sentence in one row: @param says ways to say it, with " | " between them */
+export function row(says: string, means: string, next: string, more: Partial<Sentence> = {}): Sentence {
+  return { says: says.split(' | '), means, next, ...more }
+}
+
+/** What was being done when something failed. */
+export function frame(says: string, means: string, next: string, more: Partial<Sentence> = {}): Sentence {
+  return row(says, means, next, { ...more, frame: true })
+}
+
+/** News, after which nothing has to be done: @param means what was done, or why it is there */
+export function news(says: string, means: string, next = NOTHING_TO_DO): Sentence {
+  return row(says, means, next, { harmless: true })
+}
+
+const NOTHING_TO_DO = 'Nothing: the trouble, if there is one, is in another line.'

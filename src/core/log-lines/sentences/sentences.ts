@@ -1,40 +1,101 @@
 /**
- * Every sentence that volctl knows, by name. The order counts: a line is known by the first one that it says, so that causes stand
- * before the lines that only wrap them.
+ * Every sentence that volctl knows, by name. A line is a frame (an operation that failed) around a cause, which may be one of its own
+ * (a driver that is not registered) or one of many lines (an error number, a code of gRPC). What says most comes first: of causes of
+ * their own the one that stands first below, of general ones the innermost, then the frame.
  */
 
+import type { LogLine } from '../log-line.ts'
+import { ANSWERS } from './answers.ts'
 import { ATTACHING } from './attaching.ts'
 import { CAUSES } from './causes.ts'
+import { CLOUDS, CLOUDS_IN_GENERAL } from './clouds.ts'
 import { CONTENT } from './content.ts'
+import { DRIVERS } from './drivers.ts'
+import { ERRORS } from './errors.ts'
+import { EXPANDING } from './expanding.ts'
+import { FRAMES } from './frames.ts'
+import { KERNEL } from './kernel.ts'
+import { KUBELET } from './kubelet.ts'
+import { NETWORK_DISKS } from './network-disks.ts'
+import { NEWS } from './news.ts'
 import { ORPHANS } from './orphans.ts'
 import { PODS } from './pods.ts'
+import { PROVISIONING } from './provisioning.ts'
+import { RUNTIME } from './runtime.ts'
 import type { Sentence } from './sentence.ts'
+import { SHARES } from './shares.ts'
+import { plainText, type Said, Ways } from './ways.ts'
 import { WRAPPERS } from './wrappers.ts'
 
-export const SENTENCES = { ...ORPHANS, ...CONTENT, ...CAUSES, ...ATTACHING, ...PODS, ...WRAPPERS } as const
+/** Of causes of their own the first one counts. */
+export const SENTENCES = {
+  ...ORPHANS,
+  ...SHARES,
+  ...NETWORK_DISKS,
+  ...CONTENT,
+  ...DRIVERS,
+  ...ATTACHING,
+  ...CLOUDS,
+  ...CAUSES,
+  ...PROVISIONING,
+  ...EXPANDING,
+  ...RUNTIME,
+  ...PODS,
+  ...KUBELET,
+  ...KERNEL,
+  ...WRAPPERS,
+  ...FRAMES,
+  ...NEWS,
+  ...ANSWERS,
+  ...ERRORS,
+  ...CLOUDS_IN_GENERAL,
+} as const
+
+/** What any program may fail with: the innermost counts. */
+const GENERAL = { ...ANSWERS, ...ERRORS, ...CLOUDS_IN_GENERAL } as const
 
 export type SentenceName = keyof typeof SENTENCES
 
-const ALL: readonly (readonly [SentenceName, Sentence])[] = Object.entries(SENTENCES) as [SentenceName, Sentence][]
+const NAMES = Object.keys(SENTENCES) as SentenceName[]
+const PLACES: ReadonlyMap<SentenceName, number> = new Map(NAMES.map((name, index) => [name, index]))
+const WAYS = new Ways(NAMES.map((name) => [name, (SENTENCES[name] as Sentence).says]))
 
 /** What a line says, without its header; of an event also its reason. */
-export interface Spoken {
-  readonly said: string
-  readonly reason?: string
-}
+export type Spoken = Pick<LogLine, 'said'> & Partial<Pick<LogLine, 'reason' | 'severity'>>
 
 /** Those that a line says, the most telling first; empty: nobody knows it. */
-export function sentencesIn({ said, reason = '' }: Spoken): SentenceName[] {
-  const text = `${reason.toLowerCase()} ${said.toLowerCase()}`
-  return ALL.filter(([, { says }]) => says.some((parts) => standsIn(text, parts))).map(([name]) => name)
+export function sentencesIn({ said, reason = '', severity }: Spoken): SentenceName[] {
+  const isTrouble = severity === 'error' || severity === 'fatal' || severity === 'warning'
+  const rank = ({ of }: Said<SentenceName>): number => (isTrouble && Object.hasOwn(NEWS, of) ? LAST : rankOf(of))
+  const text = plainText(`${reason} ${said}`)
+  const found = WAYS.in(text)
+  if (found.length === 0 && severity === 'info' && !TROUBLE.test(text)) return ['Informational']
+  return found
+    .toSorted((a, b) => rank(a) - rank(b) || (rank(a) === OWN ? placeIn(a) - placeIn(b) : inner(a, b)))
+    .map(({ of }) => of)
 }
 
-/** All parts, each after the one before. */
-function standsIn(text: string, parts: readonly string[]): boolean {
-  let at = 0
-  return parts.every((part) => {
-    const found = text.indexOf(part, at)
-    at = found + part.length
-    return found !== -1
-  })
+/** What was being done when it failed, and no cause. */
+export function isFrame(name: SentenceName): boolean {
+  return (SENTENCES[name] as Sentence).frame === true
+}
+
+/** Words in which somebody may report a failure at level info. */
+const TROUBLE =
+  /err|fail|cannot|can not|unable|could not|couldnt|cant|timed? ?out|refus|denied|not found|invalid|stuck|wait|retry|lost|dead|panic/
+
+const OWN = 0
+const LAST = 3
+
+function rankOf(name: SentenceName): number {
+  return isFrame(name) ? 2 : Object.hasOwn(GENERAL, name) ? 1 : OWN
+}
+
+/** The innermost stands last; of two that end alike the longer one says more. */
+function inner(a: Said<SentenceName>, b: Said<SentenceName>): number {
+  return b.end - a.end || a.start - b.start
+}
+
+function placeIn({ of }: Said<SentenceName>): number {
+  return PLACES.get(of) ?? 0
 }

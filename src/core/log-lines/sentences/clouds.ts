@@ -1,0 +1,95 @@
+/** What the storage of clouds answers to drivers that attach and provision disks: limits, rights, zones, states. */
+import { row } from './sentence.ts'
+
+const CLOUD = { unchecked: 'volctl does not ask the cloud' } as const
+
+export const CLOUDS = {
+  AttachedElsewhere: row(
+    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | volume … is already attached | status must be available | failed to lock the file',
+    'The disk is attached to another machine, and the storage gives it to one at a time.',
+    'kubectl get volumeattachments shows who should have it. On that node: volctl plan. If no attachment says so, the cloud has an old one: detach it there once nothing on that machine has it mounted.',
+    { ...CLOUD, codes: ['MultiAttach', 'AccessMode'], rules: ['S30'] },
+  ),
+  StuckAttaching: row(
+    'expected device to be attached but was attaching | but was attaching | is in attaching state | state: attaching | still attaching | volume is in the attaching state | device … stuck in attaching | timeout waiting for volume to be attached | volume to be attached within the alloted time | failed to wait for volume attachment',
+    'The cloud began to attach the disk and does not finish.',
+    "See the disk's state at the cloud. After many minutes: the operating system of the machine does not take it (restart the machine), or the device name is in use. Detach it there and let it be attached again.",
+    CLOUD,
+  ),
+  StuckDetaching: row(
+    'but was detaching | is in detaching state | state: detaching | attachdiskwhilebeingdetached | while the disk is being detached | still detaching | busy detaching | volume is still in detaching',
+    'The disk is still being detached from its old machine.',
+    'Wait some minutes. If it stays, the old machine does not let it go: see on that node what still has it mounted (volctl plan), or whether the machine still runs.',
+    CLOUD,
+  ),
+  CloudQuota: row(
+    'quota_exceeded | quotaexceeded | volumelimitexceeded | maxiopslimitexceeded | maxioplimitexceeded | storage quota | volumesizeexceedsavailablequota | maximum number of volumes allowed | subscription quota | exceeds quota | snapshotlimitexceeded | volumes exceeded',
+    'A quota of the account or project at the cloud is used up.',
+    'Raise the quota of disks, sizes or IOPS, or delete disks that nobody needs: first compare with kubectl get pv, since released volumes count too.',
+    CLOUD,
+  ),
+  CloudRights: row(
+    'unauthorizedoperation | not authorized to perform | accessdenied | authorizationfailed | does not have authorization to perform action | required … permission for | permission … denied on resource | insufficient authentication scopes | no permission | nopermission | linkedauthorizationfailed | is not authorized | invalidauthenticationtoken | request had insufficient authentication | does not have permission | forbidden: 403 | error 403 | statuscode: 403 | http response code 403 | you are not authorized | insufficient privileges | encoded authorization failure',
+    "The cloud does not allow the driver's account to do this.",
+    'The line names the action. Give the right to the role of the driver (IAM role, service account, managed identity); with encrypted disks also for the key (KMS).',
+    CLOUD,
+  ),
+  CloudCredential: row(
+    'nocredentialproviders | no valid providers in chain | could not load credentials | failed to refresh cached credentials | expiredtoken | security token included in the request is expired | no ec2 imds role found | failed to retrieve credentials | invalidclienttokenid | error acquiring token | adal: refresh request failed | aadsts | could not find default credentials | cannot complete login due to an incorrect user name | authentication required | keystone | not authenticated | ec2 metadata | imds | unable to get credentials | oauth2: cannot fetch token | failed to get credentials',
+    'The driver has no valid credential for the cloud.',
+    'See how it should get one: its service account (workload identity), a secret, or the metadata service of the machine (hop limit 2 for pods). Then restart its controller pod.',
+    CLOUD,
+  ),
+  CloudWrongZone: row(
+    'zonemismatch | is in zone … but | not in the same zone | different availability zone | in a different zone | availability zone … not | volume and instance must be in the same | are not in the same availability zone | badrequest … zone | cannot be attached to … zone | must be in the same zone | compatible zone',
+    'Disk and machine are in different zones, and such a disk can only be attached within its own.',
+    "The pod has to run in the disk's zone: kubectl get pv NAME -o yaml (nodeAffinity). New volumes: volumeBindingMode: WaitForFirstConsumer in the StorageClass.",
+    { codes: ['NodeAffinity'] },
+  ),
+  CloudNoDisk: row(
+    'invalidvolume.notfound | volume … does not exist in | resource … was not found … disk | disk … not found | volume … could not be found | itemnotfound | volume not found | no such volume | volume … not found in the backend | snapshot not found | could not find volume | failed to find volume | cannot find volume | no volume found | volume id not found | volume does not exist | fcd … not found | cns … volume … not found | virtual disk not found | unknown volume',
+    'The cloud or storage has no such disk: it was deleted there, or is in another account, project or region.',
+    'Compare the volume handle (kubectl get pv NAME -o yaml) with the list at the storage. If it was deleted there, the data has to come from a snapshot or backup.',
+    { ...CLOUD, codes: ['VolumeNotFound'] },
+  ),
+  CloudNoMachine: row(
+    'invalidinstanceid.notfound | instance not found | failed to find virtual machine | vm … not found | no vm found | virtual machine … not found | nodevm not found | node … not found in the cloud | instance … not found | could not find node | failed to get instance id | vm instance not found | no such instance | server … could not be found | failed to find vm | unable to find virtual machine | nodeid … not found | node with name … not found | instance does not exist | failed to get providerid | failed to find nodevm',
+    'The cloud has no such machine: it was deleted or made again, or the driver knows it by another name.',
+    'kubectl get node -o yaml (spec.providerID) and kubectl get csinode -o yaml (nodeID) must name the machine that runs. A Node whose machine is gone for good: kubectl delete node.',
+    CLOUD,
+  ),
+  CloudNoRoom: row(
+    'zone_resource_pool_exhausted | insufficient capacity | insufficientcapacity | no suitable host | no valid backend | no valid host | skunotavailable | no storage could be allocated | insufficient disk space on datastore | insufficient free space | not enough free storage | insufficient storage | not enough space | no compatible datastore | failed to find datastore | no shared datastores | overprovisioned | no enough free space | no available disk candidates | insufficient space | insufficient resources | not enough available capacity | insufficient free extents | insufficient suitable allocatable extents',
+    'The storage has no room for this volume: capacity, a fitting pool or datastore is missing.',
+    'See the free space of the pool, volume group, datastore or zone that the StorageClass refers to. Delete released volumes, add capacity, or choose another class.',
+    CLOUD,
+  ),
+  CloudKey: row(
+    'kms … not | kms key | kmskey | invalidkmskey | keyvault | disk encryption set | client.invalidkmskey | client.internalerror | kms: | cryptsetup … failed | luks | no key available with this passphrase | failed to decrypt',
+    'The key of an encrypted volume cannot be used: it is missing, disabled, or the account may not use it.',
+    'See the key at the cloud (enabled, grants for the driver and the machine role); for LUKS the secret or KMS settings of the StorageClass.',
+    CLOUD,
+  ),
+} as const
+
+/** Words that other programs use too: what stands further in says more. */
+export const CLOUDS_IN_GENERAL = {
+  CloudBusyState: row(
+    'incorrectstate | operationnotallowed | conflictingusererror | invalid volume … status | the operation is not allowed in the current state | is not in the available state | resourcenotready | cannot perform operation … state | in use by another operation | another operation is in progress | operation in progress | conflict … operation | volumemodificationrateexceeded | currently optimizing | modification … optimizing | error occurred while reserving | anotheroperationinprogress | needs to be in state | is not ready for workloads | badrequest … status | preempted | is in an invalid state | not in the expected state',
+    'The disk or machine is in a state in which the storage does not do this now: another operation works on it, or it is in error.',
+    'See its state at the storage. Another operation ends by itself; a state such as error or faulted has to be mended there. After a change of an AWS volume the next one is allowed after 6 hours.',
+    CLOUD,
+  ),
+  CloudParameter: row(
+    'invalidparameter | invalidparametervalue | invalidparametercombination | validationerror | invalid value for field | invalid parameter | badrequest | bad request | invalid input | is not a valid | invalidargument: | unsupported parameter | volume type … could not be found | invalid storage class | unknown parameter | must be specified | is required but | cannot be empty | is not supported for',
+    'The cloud or driver refuses a parameter: type, size, IOPS, zone, or a name.',
+    'The line names it. Compare the parameters of the StorageClass (kubectl get storageclass NAME -o yaml) with what driver and cloud offer.',
+    CLOUD,
+  ),
+  CloudDown: row(
+    'internalfailure | internalservererror | internal server error | service unavailable | 503 | bad gateway | 502 | gateway timeout | 504 | no healthy upstream | statuscode: 500 | http response code 500 | internal error occurred | serviceunavailable | requestexpired | error 500 | backend … unavailable',
+    'The cloud, the storage or a server in between failed with an error of its own.',
+    'It is tried again. If it stays: the status page or the management of the storage; a clock that is off also gives "request expired".',
+    CLOUD,
+  ),
+} as const

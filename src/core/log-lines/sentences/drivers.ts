@@ -1,0 +1,120 @@
+/** Registration of CSI drivers and plugins, the CSIDriver and CSINode objects, and what well-known drivers say in words of their own. */
+import { frame, row } from './sentence.ts'
+
+const ITS_POD =
+  "See the driver's pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}; then the log of its registrar and driver containers."
+
+export const DRIVERS = {
+  RegistrationFailed: frame(
+    'registerplugin error | operationexecutor.registerplugin failed | validation failed for csi driver | registrationhandler.registerplugin | plugin registration failed | registration process failed | failed to create csi client for driver | failed to get nodegetinfo from driver | failed to get plugin info using rpc getinfo | no handler registered for plugin type | error adding csi driver node info | none of the versions specified … are supported | plugin returned an empty list for supported versions | failed to send registration status | kubelet plugin registration … failed | drivernodeid must not be empty | failed to update driver',
+    'A CSI driver could not be registered with the kubelet of this node: until it is, none of its volumes is mounted or unmounted.',
+    `The end of the line says which step failed: the socket, NodeGetInfo, or the CSINode object. ${ITS_POD}`,
+    { about: 'driver', codes: ['DriverNotRegistered'], rules: ['C29'] },
+  ),
+  RegistrarWaits: row(
+    'kubelet plugin registration hasnt succeeded yet | registration hasnt succeeded yet | registration doesnt exist',
+    'The registrar of the CSI driver waits: the kubelet has not registered the driver yet.',
+    'The kubelet looks below its own root directory (plugins_registry): compare --root-dir with the paths of the DaemonSet. Then journalctl -u {unit} for "RegisterPlugin".',
+    { about: 'driver', codes: ['DriverNotRegistered'], rules: ['C29'] },
+  ),
+  RegisteredTwice: row(
+    'another driver with the same name is already registered | another driver with the same name | detected topology value collision | was owned by different node',
+    'A driver of this name is registered already, or two drivers or nodes claim the same thing.',
+    'kubectl get pods -A -o wide on this node: two installations of one driver. Remove the older one. A node that was made again with the same name is put right by itself.',
+    { about: 'driver' },
+  ),
+  UnregisterFailed: frame(
+    'unregisterplugin error | operationexecutor.unregisterplugin failed | deregisterplugin failed | failed to unregister plugin | error uninstalling csi driver | error removing csi driver node info | failed to get plugin handler',
+    'A CSI driver could not be taken off the list of this node: its entry in CSINode stays.',
+    'kubectl get csinode {node} -o yaml shows what is left. If the driver is gone for good, its mounts are left too: volctl plan --driver-gone NAME.',
+    { about: 'driver' },
+  ),
+  PluginWatcher: frame(
+    'failed to traverse plugin socket path | error when handling create event | error when handling create | fswatcher received error | failed to start plugin fswatcher | failed to watch | error accessing path | failed to determine if file … unix domain socket | error adding socket path | plugin watcher | error (re-)creating root | socket path is empty | failed to dial socket',
+    'The kubelet could not look at its directory of plugin sockets, so that drivers may not be noticed.',
+    'ls -la of plugins_registry below the root directory of the kubelet; limits of inotify; then systemctl restart {unit}.',
+  ),
+  CsiNodeMissing: row(
+    'csinode … not found | cant get csinode | failed to get csinode | csinode is not yet initialized | failed to initialize csinode | csinodes … not found | could not find csinodelister | error updating csinode | failed to update csinode | error getting csinode | has no nodeid annotation | csinode … does not contain driver | error updating node object with csi driver | failed to create csinodeupdater | error deleting existing csinode | error updating node: … caused by | failed to parse nodes … annotation value | error while marshalling node id map | failed while trying to remove key',
+    'The CSINode object of the node is missing, not filled yet, or lacks this driver: the controller does not know the node there.',
+    'Is there still a Node of this name (kubectl get node,csinode)? If it was deleted, its VolumeAttachments stay until they are removed. Else the driver has to be registered on it.',
+    { codes: ['DriverNotInCsiNode', 'NodeMissing'] },
+  ),
+  LifecycleModeWrong: row(
+    'not supported by driver … no csidriver object | not supported by driver … only supports | volume mode … not supported by driver | mode … not supported by driver',
+    'The driver may not be used in this way here: an inline (ephemeral) volume needs a CSIDriver object that lists Ephemeral in volumeLifecycleModes.',
+    'kubectl get csidriver. If there is none, the driver is not installed or half installed: install it. A driver that only offers Persistent needs a claim.',
+    { about: 'driver', codes: ['LifecycleMode'], rules: ['C105'] },
+  ),
+  CsiDriverObject: frame(
+    'failed to check csidriver | failed to retrieve csidriver | error retrieving csidriver | failed to update csidriver | csidriver … not found | csidriver lister does not exist | csidrivers … not found | failed to cast csidriver | failed to check fsgroup policy | expected valid fsgrouppolicy | failed to check volume lifecycle mode | failed to add event handler for csi driver',
+    'The kubelet or controller could not read the CSIDriver object of the driver.',
+    'kubectl get csidriver NAME. If it is missing, install the driver completely; if it is there, the API server did not answer in time or does not allow it: it is tried again.',
+    { about: 'driver', codes: ['AttachabilityUnknown'], rules: ['C105'] },
+  ),
+  CapabilityUnknown: frame(
+    'failed to determine if the node service has volume_mount_group | failed to check for stage_unstage_volume | failed to check stage_unstage_volume | failed to check whether stage_unstage_volume | failed to check if node supports expansion',
+    'The kubelet could not ask the CSI driver what it can do: the driver gave no answer.',
+    `What follows says why. ${ITS_POD}`,
+    { about: 'driver', codes: ['DriverDead'] },
+  ),
+  SecretsStoreClass: row(
+    'failed to get secretproviderclass | secretproviderclass … not found | secretproviderclasses … not found',
+    'The pod refers to a SecretProviderClass that does not exist in its namespace.',
+    'kubectl get secretproviderclass -n NAMESPACE; it has to be in the namespace of the pod, and the CRDs of the secrets-store driver have to be installed.',
+    { about: 'pod' },
+  ),
+  SecretsStoreProvider: row(
+    'provider not found: provider | provider … not found … secrets-store | failed to lookup provider client | error connecting to provider',
+    'The provider of the secrets-store driver (Vault, Azure, AWS, GCP) does not run on this node, or its socket is elsewhere.',
+    "See the provider's DaemonSet on {node}: its pod and the directory of its socket (providersDir).",
+    { about: 'pod' },
+  ),
+  SecretsStoreFailed: frame(
+    'failed to mount secrets store objects | failed to mount objects | error mounting secret | failed to create/update spcps | failed to process mount request',
+    'The secrets-store driver could not fetch what the pod asks for: the provider at the end of the line says why.',
+    'Usually rights or names: the service account of the pod, its role at Vault or the cloud, the name and version of each object in the SecretProviderClass.',
+    { about: 'pod', unchecked: 'volctl does not ask the provider' },
+  ),
+  EfsFailed: frame(
+    'mount.efs | efs-utils | could not start amazon-efs-mount-watchdog | failed to locate an available port | failed to initialize tls tunnel | access point … does not exist | failed to fetch az information | efs … mount target',
+    'An EFS file system could not be mounted: its mount target, its access point or the TLS tunnel on the node.',
+    'Each zone needs a mount target whose security group allows port 2049 from the nodes; then the log of efs-csi-node on {node} and /var/log/amazon/efs.',
+    { unchecked: 'volctl does not ask the cloud' },
+  ),
+  LonghornNotReady: row(
+    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | volume is not ready for workloads | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | longhorn-manager',
+    'Longhorn cannot serve the volume: it is detached, degraded or faulted there, or its engine does not run.',
+    'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness. Salvage a faulted volume there before anything else.',
+    { unchecked: 'volctl does not ask the storage' },
+  ),
+  ZfsOrLvm: row(
+    'zfs: | dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | vgcreate | lvcreate failed | lvm: | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | zpool',
+    'The local storage below the driver (LVM, ZFS, OpenEBS) failed or lacks the volume group, pool or volume.',
+    'On the node of the volume: vgs, lvs or zpool status, zfs list. Local volumes exist on one node: the pod has to run there.',
+    { unchecked: 'volctl does not look into volume groups and pools' },
+  ),
+  LocalPathFailed: row(
+    'no local path available on node | create process timeout | failed to create volume pvc- | helper-pod | config doesnt contain node | no local path | local-path … failed',
+    'The local-path provisioner could not make the directory of the volume: its helper pod did not end, or no path is set for the node.',
+    'kubectl -n local-path-storage get pods,events (helper-pod-…); the config map local-path-config lists the paths of each node.',
+  ),
+  FlexVolumeFailed: frame(
+    'flexvolume: driver call failed | flexvolume: driver bug | failed to unmarshal output for command | error reading the flexvolume directory | error creating flexvolume plugin | flexvolume … failed | error adding watch on flexvolume | error (re-)creating driver directory | getvolumename failed from getdevicemountpath | error initializing watcher | unknown operation on directory | failed to marshal spec | error recursively adding watch | flexvolume prober watch | received an error from watcher | persistentvolume not found for spec',
+    'A flexVolume driver, a program on the node, failed or answered in no form that the kubelet knows.',
+    'The line names the program: start it by hand with the same arguments. It lies below the volume plugin directory (usually /usr/libexec/kubernetes/kubelet-plugins/volume/exec).',
+    { codes: ['FlexDriverMissing'] },
+  ),
+  DriverStandalone: row(
+    'controller not configured | driver is not configured | not initialized | driver not ready | driver is not ready | csi driver … not healthy | csi driver probe failed | liveness probe … csi | driver isnt ready | health check failed',
+    'The CSI driver runs and says that it is not ready: a part of its configuration or its storage is missing.',
+    "The beginning of the driver's log, right after its start, names what it lacks; then its config map, secret and arguments.",
+    { about: 'driver' },
+  ),
+  FormatFailed: frame(
+    'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed',
+    'The device could not be formatted, or nobody could see whether it holds something.',
+    'lsblk -f and dmesg on {node}: a missing device, an I/O error, or something that has it open. A device that holds data must not be formatted: look before you do anything with it.',
+    { rules: ['S15'], codes: ['NoFileSystem'] },
+  ),
+} as const

@@ -1,0 +1,89 @@
+/** What was being done when something failed, where no table of a subject has it: events, retries, calls of a driver. */
+import { frame } from './sentence.ts'
+
+export const FRAMES = {
+  SimilarErrors: frame(
+    'there were many similar errors',
+    'The kubelet found several errors of one kind in its clean-up of pod directories, and shows one of them.',
+    'What err= says is the one that is shown; volctl plan --orphans lists all directories of deleted pods.',
+    { by: ['kubelet'], codes: ['OrphanPodDir'], rules: ['R611'], envelope: true },
+  ),
+  DetachingFailed: frame(
+    'detachvolume … failed | failed to detach | error detaching volume | external-attacher of … to detach volume | detachment for volumeattachment | detacher.detach | detacher.waitfordetach failed | failed to start … detachvolume | detachvolume failed to start | detaching volumes from the kubelet is not supported | volume detach … failed',
+    'A volume could not be detached from a node.',
+    "The end of the line is the storage's reason. On the node: volctl explain on the volume shows what still has it; if nothing does, read the log of the driver's external attacher.",
+    {
+      by: ['controller', 'driver'],
+      codes: ['StillOnRecord', 'ControllerActs'],
+      rules: ['R725', 'S21'],
+      volctl:
+        'Without a controller deletes the VolumeAttachment (DetachVolume) once nothing on the node uses the volume.',
+    },
+  ),
+  AttacherFailed: frame(
+    'error processing csi- | failed to attach: | error in attach | csi_handler … error | failed to sync … volumeattachment',
+    "The driver's external attacher could not carry out a VolumeAttachment; it tries again.",
+    'kubectl describe volumeattachment NAME has the error and the node that is meant.',
+    { by: ['driver'], codes: ['AttachmentFailing'] },
+  ),
+  OperationFailed: frame(
+    'failed. no retries permitted until | no retries permitted until',
+    'An operation on a volume failed. The kubelet or controller tries it again, with pauses of up to 2 minutes 2 seconds.',
+    'What follows "Error:" is the reason; volctl explain on the volume shows how far it came.',
+    { by: ['kubelet', 'controller'], envelope: true },
+  ),
+  PodNotSynced: frame(
+    'error syncing pod | failedsync | unhandled error | failedcreatepodcontainer',
+    'The kubelet could not bring the pod to the state that it should have; it tries again.',
+    'The reason stands in the line; kubectl describe pod shows the last errors of each volume.',
+    { by: ['kubelet'], about: 'pod', envelope: true },
+  ),
+  PodNotScheduled: frame(
+    'nodes are available | failedscheduling | node(s) had untolerated taint | no nodes available to schedule',
+    'No node fits the pod: the line counts the reasons, node by node.',
+    'Those about volumes count here: affinity of a PersistentVolume, limits of volumes, claims that are not bound. kubectl describe pod shows the newest.',
+    { by: ['scheduler'], about: 'pod' },
+  ),
+  DriverCallFailed: frame(
+    'grpc error: rpc error | grpc error: | rpc error: code = | rpc error: | handler for | failed to call node | failed to call controller | returned with failed status | grpcerror',
+    'A call of a CSI driver failed; whoever called tries it again.',
+    "The end of the line is the driver's reason; the lines before it in the driver's log say more.",
+    { by: ['driver'], envelope: true },
+  ),
+  NodePublishFailed: frame(
+    'nodepublishvolume failed | nodestagevolume failed | failed to stage | failed to publish | nodepublish | nodestage | nodestagevolume … failed | nodepublishvolume … failed | failed to start … mountvolume',
+    'A CSI driver could not stage a volume on the node or mount it for a pod.',
+    "The end of the line is the reason; volctl explain on the volume shows how far it came, the driver's log its side.",
+    { by: ['driver'], codes: ['DriverFailed'] },
+  ),
+  NodeUnpublishFailed: frame(
+    'nodeunpublishvolume failed | nodeunstagevolume failed | failed to unstage | failed to unpublish | nodeunpublish | nodeunstage | nodeunstagevolume … failed | nodeunpublishvolume … failed',
+    'A CSI driver could not take a volume down on the node.',
+    'The end of the line is the reason; volctl explain on the volume names what still uses it.',
+    { by: ['driver'], codes: ['DriverFailed', 'HeldBy'] },
+  ),
+  ControllerPublishFailed: frame(
+    'controllerpublishvolume … failed | controllerpublishvolume | failed to attach disk | could not attach volume | error attaching | attach volume … failed | attach disk',
+    'The storage could not attach the volume to the node.',
+    "The end of the line is the storage's reason; the log of the driver's controller pod has the whole of it.",
+    { by: ['driver'], codes: ['NotAttached'] },
+  ),
+  ControllerUnpublishFailed: frame(
+    'controllerunpublishvolume … failed | controllerunpublishvolume | could not detach volume | failed to detach disk | detach volume … failed',
+    'The storage could not detach the volume from the node.',
+    "The end of the line is the storage's reason; on the node, volctl plan shows what is still mounted.",
+    { by: ['driver'], codes: ['ControllerActs'] },
+  ),
+  ProbeFailed: frame(
+    'liveness probe failed | readiness probe failed | startup probe failed | probe errored | unhealthy',
+    'A probe of a pod failed; of a driver that means that its volumes cannot be mounted or unmounted for a while.',
+    "What the probe saw is at the end of the line; the pod's own log says more.",
+    { about: 'pod' },
+  ),
+  PodEvicted: frame(
+    'evicted | evictionthresholdmet | the node was low on resource | pod … taint manager | taintmanagereviction | marking for deletion pod',
+    'A pod was taken off its node: the node lacks disk or memory, or is not ready. Its volumes go once its containers have stopped.',
+    'kubectl describe node (Conditions). On a node that is not ready pods keep their volumes until its kubelet, or a person, says that they have ended.',
+    { about: 'pod', codes: ['PodStillRunning'] },
+  ),
+} as const

@@ -1,0 +1,78 @@
+/** Lines of the kernel's own log about disks and file systems. */
+import { news, row } from './sentence.ts'
+
+export const KERNEL = {
+  JournalAborted: row(
+    'aborting journal | detected aborted journal | journal has aborted | jbd2: … error | error while writing to journal | log i/o error | xfs … filesystem has been shut down | xfs … shutting down filesystem | corruption of in-memory data | xfs … metadata i/o error | metadata i/o error in | force_shutdown | ext4_journal_check_start',
+    'The kernel has given a file system up: it could not write its journal. Nothing can be written any more, and what was not yet written is lost.',
+    'Find out why the device failed (the lines before), stop the pods, then unmount, run fsck or xfs_repair, and mount again.',
+    {
+      by: ['kernel'],
+      codes: ['ReadOnlyFileSystem', 'HasFilesystemErrors'],
+      unchecked: 'volctl does not check file systems',
+    },
+  ),
+  DiskErrors: row(
+    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call',
+    'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
+    'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a. Stop the pods before you check the file system.',
+    { unchecked: 'volctl does not test disks' },
+  ),
+  DeviceOffline: row(
+    'device offlined | rejecting i/o to offline device | rejecting i/o to dead device | offline device | device … is offline | synchronizing scsi cache … failed | hardware error | device not ready | killing request',
+    'The kernel has taken a disk offline: the storage does not answer, or the disk was detached while it was in use.',
+    'See the attachment (kubectl get volumeattachments) and the storage. What was mounted from the disk is dead: volctl explain on the device shows which pods.',
+    { by: ['kernel'], codes: ['MountedButNotAttached', 'DeadMount'], rules: ['O7'] },
+  ),
+  BeyondEnd: row(
+    'attempt to access beyond end of device | beyond end of device | bad geometry: block count | exceeds size of device | want=',
+    'The file system is larger than its device: the disk was shrunk or exchanged, or the node does not see its new size yet.',
+    'blockdev --getsize64 on the device, against the size at the storage; a rescan (echo 1 > /sys/class/block/NAME/device/rescan). Mount nothing until the two agree.',
+    { by: ['kernel'], unchecked: 'volctl does not compare sizes' },
+  ),
+  DuplicateUuid: row(
+    'duplicate uuid | filesystem has duplicate uuid',
+    'XFS does not mount a file system whose UUID is mounted already: it is a clone or a restored snapshot of a volume in use on this node.',
+    'Mount one of the two with the option nouuid (mountOptions), or give the copy a UUID of its own (xfs_admin -U generate) while it is not mounted.',
+  ),
+  NoFileSystemFound: row(
+    'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | log mount/recovery failed | cant read superblock | unable to read superblock',
+    'What is on the device is not the file system that was expected, or its beginning is damaged.',
+    'blkid and lsblk -f on the device, against fsType of the PersistentVolume. Do not format it: take a copy first, then fsck with another superblock (dumpe2fs).',
+    { codes: ['FilesystemMismatch', 'NoFileSystem'], rules: ['S15'] },
+  ),
+  NfsServerAway: row(
+    'nfs: server … not responding | nfs: server … timed out | nfs4_reclaim_open_state: lock reclaim failed | nfs: … still trying | rpc: … not responding | nfs: state manager | nfs: nfs4_discover_server_trunking | lockd: server … not responding',
+    'The NFS server does not answer. Everything that touches its mounts hangs, also umount and df.',
+    'Bring {server|the server} back: what hangs goes on. If it is gone for good: umount -f of its mounts, after the pods that use them were deleted; volctl plan names them.',
+    { by: ['kernel'], codes: ['DeadMount', 'MayHang'], rules: ['P62'] },
+  ),
+  CifsLost: row(
+    'cifs: vfs: … has not responded | cifs vfs: | cifs: vfs: | cifs … server … reconnecting | status_network_name_deleted | cifs: status',
+    'The SMB connection is lost, or the server refuses it.',
+    'See the server and its log; nc -vz {server|SERVER} 445 from {node}. The kernel connects again by itself.',
+    { by: ['kernel'], codes: ['DeadMount'] },
+  ),
+  TaskBlocked: row(
+    'blocked for more than | hung_task | task … blocked | call trace: … nfs | soft lockup',
+    'A process hangs in the kernel (state D), usually in a read or write to a disk or server that does not answer. It cannot be killed.',
+    'The trace below the line names what it waits for (nfs, xfs, jbd2, rbd, fuse). Bring that storage back; else only a restart of the node ends the process.',
+    { by: ['kernel'] },
+  ),
+  BusyInodes: row(
+    'busy inodes after unmount | self-destruct in',
+    'The kernel still had files of a file system in use when that was unmounted.',
+    'Detach nothing of this disk before a restart of the node; it is a fault of the kernel or of a driver in it.',
+    { by: ['kernel'], rules: ['S21'] },
+  ),
+  DeviceMapperFailed: row(
+    'device-mapper: table | device-mapper: ioctl | dm- … error | device-mapper: … out of data space | switching pool to read-only | device-mapper: reload',
+    'The device mapper (LVM, crypt, multipath) refuses a table, or its pool is full.',
+    'dmesg says which; dmsetup table and lvs -a. A thin pool that is full has to be extended before anything is written.',
+    { by: ['kernel'], unchecked: 'volctl does not look into volume groups and pools' },
+  ),
+  FileSystemNews: news(
+    'mounted filesystem | ending clean mount | mounting v5 filesystem | mounting v4 filesystem | unmounting filesystem | recovery complete | starting recovery | resized filesystem | resizing filesystem | orphan cleanup | re-mounted | attached scsi disk | detected capacity change | nfs: server … ok | attached scsi | connection … is operational now | write protect is off | now operational | is operational after recovery | spinning up disk | logical blocks | mode sense | setting new capacity | added device | mounted successfully',
+    'The kernel says what it did with a disk or file system; nothing failed.',
+  ),
+} as const

@@ -1,0 +1,128 @@
+/** iSCSI, Fibre Channel, multipath, NVMe over fabrics, Ceph RBD: disks that come over a network. */
+import { frame, row } from './sentence.ts'
+
+const STORAGE = { unchecked: 'volctl does not ask the storage' } as const
+
+export const NETWORK_DISKS = {
+  IscsiNoSession: row(
+    'iscsiadm: no session found | iscsiadm: no active sessions | iscsiadm: no records found | iscsi: failed to rescan session | iscsiadm: no matching sessions found | no records found',
+    'There is no iSCSI session or record of this target. Before the first login that is normal.',
+    'Nothing, if a login follows. After the login: iscsiadm -m session on {node}, and journalctl -u iscsid.',
+    { codes: ['SessionUnknown'], harmless: true },
+  ),
+  IscsiLogin: row(
+    'login failed to authenticate with target | authorization failure | initiator reported error (24 | iscsi login failed due to authorization | chap … failed | failed to update node with chap | failed to update discoverydb with chap',
+    'The iSCSI target refuses the login: the initiator name or the CHAP secret is not the one that it expects.',
+    'Compare /etc/iscsi/initiatorname.iscsi of {node} with the access list of the target, and the CHAP keys in the secret of the volume.',
+    STORAGE,
+  ),
+  IscsiUnreachable: row(
+    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: could not log into all portals | iscsiadm: could not login to | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | iscsi: failed to sendtargets | iscsi: failed to attach disk | failed to get any path for iscsi disk | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery',
+    'The iSCSI portal does not answer, or the login did not come about on any path.',
+    'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
+    { ...STORAGE, codes: ['LoginFailed'] },
+  ),
+  IscsiSessionExists: row(
+    'initiator reported error (15 | session exists',
+    'There is a session with this target already: nothing is wrong with the login.',
+    'Nothing. If the disk does not come: iscsiadm -m session -P 3 shows its LUNs; iscsiadm -m session --rescan.',
+    { harmless: true },
+  ),
+  IscsiNoDaemon: row(
+    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | iscsid is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12',
+    'iscsid does not run on this node, or the kernel module iscsi_tcp is missing.',
+    'systemctl enable --now iscsid (package open-iscsi or iscsi-initiator-utils); modprobe iscsi_tcp.',
+  ),
+  IscsiConnectionLost: row(
+    'detected conn error | ping timeout of … expired | session recovery timed out | connection … is operational after recovery | kernel reported iscsi connection … error | reported iscsi connection | iscsi: cmd … timed out | conn error (1 | iscsi_eh_ | session … recovery',
+    'The connection of an iSCSI session was lost. While it is away, the disk hangs; after the recovery time it fails and file systems on it break.',
+    'iscsiadm -m session -P 3 shows the state; then the network and the target. A file system that has seen errors has to be unmounted and checked before it is used again.',
+    STORAGE,
+  ),
+  IscsiStillUsed: frame(
+    'iscsi detach disk | failed to detach iscsi disk | failed to finish detachiscsidisk | iscsi: failed to detach disk | iscsi: could not determine',
+    'The iSCSI disk could not be logged out or removed.',
+    'volctl explain on the volume shows which LUNs of the session are in use. Logged out is only when none is.',
+    { codes: ['SessionLeft', 'HeldBy'], rules: ['S25'] },
+  ),
+  IscsiSettings: frame(
+    'iscsi: failed to create new iface | iscsi: failed to parse iface | iscsi: failed to show iface | iscsi: failed to update iface | iscsi: cannot clone iface | invalid iface setting | could not parse iface file | iscsi: failed to delete iface | iscsi: failed to update iscsi node | iscsi: failed to update discoverydb | iscsi: failed to update node session | iscsi: encode err | iscsi: decode err | iscsi: open … err | iscsi: create … err | iscsi: failed to save | iscsi: failed to load | could not get number from iscsi host | iscsi: failed to modify | iscsi: failed to get interface | attachdisk: lun is not a number | failed to get iscsi mounter | iscsi: failed to setup | iscsi: failed to delete the directory | failed to retrieve lun from | failed to retrieve iface from | no data written to file | iscsi: could not read iface | iscsi: failed to clone iface | failed to set iscsi login mode to manual | could not get scsi host number for portal | iscsi: could not find transport name | iscsi: last error occurred during iscsi init | iscsi delete devices: | failed to delete block device | failed to validate devicepath | iscsi: failed to delete node record | node.session.scan=manual',
+    'The kubelet could not read or change the iSCSI settings of the node (interfaces, node records), or its own record of the disk.',
+    'iscsiadm -m iface and iscsiadm -m node on {node}; the records lie below /var/lib/iscsi or /etc/iscsi.',
+  ),
+  FibreChannelNoDisk: row(
+    'no fc disk found | fc: no fc disk information | no wwn in | fc: failed to find corresponding device',
+    'No disk with these WWNs and this LUN, or with this WWID, has come to the node.',
+    'ls -l /dev/disk/by-path on {node} and the zoning of the switch; for i in /sys/class/scsi_host/*/scan; do echo "- - -" > $i; done looks again.',
+    { codes: ['DeviceMissing'] },
+  ),
+  FibreChannelDetach: frame(
+    'fc: detachfcdisk failed | fc: failed to detach disk | fc: last error occurred during detach | fc detach disk | fc: failed to unmount | failed to flush device | failed to flush multipath device',
+    'The Fibre Channel disk could not be taken off the node.',
+    'volctl explain on the volume shows who uses the disk; multipath -ll and lsblk what stands on it.',
+    { codes: ['HeldBy'], rules: ['S25'] },
+  ),
+  FibreChannelFailed: frame(
+    'fc: failed to setup | fc: failed to get device from mnt | fc: failed to delete the directory | failed to get fc mounter | failed to retrieve volume plugin information | couldnt fetch globalpdpath',
+    'The kubelet could not set the Fibre Channel volume up or down.',
+    'The words at the end of the line are the reason; volctl explain on the volume shows what is mounted of it.',
+  ),
+  PathsFailing: row(
+    'failing path | remaining active paths | multipath: failing | path … down | checker msg is … path | device-mapper: multipath | no path available | all paths down | path is down',
+    'Multipath has lost paths to a disk. With no path left, reads and writes fail or hang.',
+    'multipath -ll shows which; then cable, switch, portal or target of that path. Paths come back by themselves.',
+    STORAGE,
+  ),
+  MultipathInUse: row(
+    'map in use | multipath … in use | cannot remove map',
+    'A multipath map cannot be removed, because a mount, LVM or a partition map stands on it.',
+    'volctl explain on the map (/dev/mapper/NAME) names what stands on it; lsblk shows it as a tree.',
+    { codes: ['HeldBy'] },
+  ),
+  NvmeLost: row(
+    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect',
+    'An NVMe controller, local or over a network, does not answer.',
+    'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
+    STORAGE,
+  ),
+  CephUnreachable: row(
+    'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | rados: ret=-2 | couldnt connect to the cluster | error connecting to the cluster | errno: 110',
+    'This node, or the driver, does not reach the monitors of Ceph, or they do not know the user.',
+    "ceph -s on the cluster; from {node}: nc -vz MONITOR 3300 and 6789. Compare the monitors in the driver's config map (clusterID) with ceph mon dump.",
+    STORAGE,
+  ),
+  CephDenied: row(
+    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | ceph … permission denied | rados … permission denied',
+    'The Ceph user may not do this: its capabilities lack something (rbd: profile rbd for mon and osd, which allows to blocklist).',
+    "ceph auth get client.USER; give it mon 'profile rbd' and osd 'profile rbd pool=POOL', and put its key into the secret of the StorageClass.",
+    STORAGE,
+  ),
+  RbdImageUsed: row(
+    'rbd image … is still being used | is still being used | image has watchers | image still has watchers | rbd … is locked by other nodes | rbd: image … is locked | has a watcher',
+    'Another client still has the RBD image open: a node where it is mapped, or one that was lost and whose watch has not run out.',
+    'rbd status POOL/IMAGE names the watcher by its address. If that node is up: volctl plan there. If it is off for good: ceph osd blocklist add ADDRESS, or wait 30 seconds.',
+    { ...STORAGE, codes: ['MultiAttach'] },
+  ),
+  RbdFeatures: row(
+    'rbd: sysfs write failed | image uses unsupported features | rbd feature disable | image … unsupported features | feature set mismatch | map failed: (6) | map failed: (22) | map failed: (95) | rbd: … (6) no such device or address',
+    'The kernel of the node cannot map this RBD image: it lacks a feature that the image has.',
+    'dmesg on {node} names the feature. Set imageFeatures: layering in the StorageClass, disable the feature of the image, use a newer kernel, or mounter: rbd-nbd.',
+  ),
+  RbdImageMissing: row(
+    'rbd: error opening image | rbd: … (2) no such file or directory | map failed: (2) | error opening default pool | rbd image … not found | rbd: error opening | failed to find image | image not found | pool not found',
+    'The pool has no such RBD image, or there is no such pool.',
+    'rbd ls POOL shows the images. If the image of a bound PersistentVolume is missing, its data is gone: look in rbd trash ls POOL.',
+    STORAGE,
+  ),
+  CephSettings: row(
+    'missing id field userid in secrets | missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | missing required parameter | failed to get userid | csi … configuration … cluster id',
+    'A setting of ceph-csi is missing: keys of the secret (userID, userKey, adminID) or the clusterID in its config map.',
+    'Compare the secret that the StorageClass refers to, and the config map ceph-csi-config, with the clusterID of the volume.',
+  ),
+  GlusterFailed: row(
+    'glusterfs: mount failed | glusterfs … failed to fetch volume | glusterfs … all subvolumes are down | endpoints … glusterfs | failed to get endpoints | glusterfs: failed',
+    'The GlusterFS volume could not be mounted: its endpoints, its daemon or its bricks do not answer.',
+    "kubectl get endpoints in the pod's namespace, and gluster volume status on a server. The in-tree plugin was removed in Kubernetes 1.26.",
+    STORAGE,
+  ),
+} as const

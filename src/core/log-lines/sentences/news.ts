@@ -1,0 +1,71 @@
+/** Lines that are no trouble: what was done, what is waited for, what is always there. */
+import { news } from './sentence.ts'
+
+export const NEWS = {
+  WaitsForConsumer: news(
+    'waiting for first consumer | waitforfirstconsumer | waiting for pod to be scheduled | waitforpodscheduled | waiting for pod … to be scheduled',
+    'The claim waits for a pod that uses it: its StorageClass makes the volume only when a node is chosen (WaitForFirstConsumer).',
+    'Nothing: the claim is bound once a pod that refers to it is scheduled. If such a pod is Pending, its own events say why.',
+  ),
+  VolumeDone: news(
+    'attachvolume.attach succeeded | successfulattachvolume | detachvolume.detach succeeded | mountvolume.setup succeeded | mountvolume.mountdevice succeeded | mountvolume.waitforattach succeeded | unmountvolume.teardown succeeded | unmountdevice succeeded | unmountdevice … succeeded | mapvolume.mappoddevice succeeded | mapvolume.setupdevice succeeded | unmapvolume.unmappoddevice succeeded | unmapvolume … succeeded | successfulmountvolume | successfuldetachvolume | verifycontrollerattachedvolume succeeded | volume detached for volume | successfully attached | successfully detached | successfully mounted | successfully unmounted | unmapdevice succeeded | mount succeeded | waitforattach succeeded | successfully bound | already attached to node, so attach is a no-op | mountvolume.nodeexpandvolume succeeded | unmounted successfully | was successfully unmounted | successfully unpublished | successfully unstaged',
+    'The operation succeeded.',
+  ),
+  VolumeBegun: news(
+    'operationexecutor.mountvolume started | operationexecutor.unmountvolume started | operationexecutor.verifycontrollerattachedvolume started | operationexecutor.attachvolume started | operationexecutor.detachvolume started | operationexecutor.unmountdevice started | operationexecutor.mapvolume started | starting operationexecutor | attacherdetacher.attachvolume started | attacherdetacher.detachvolume started | entering for volume | mountvolume.waitforattach entering | unmountvolume entering | started for volume | starting attacherdetacher | starting syncing pvc',
+    'Something is begun; whether it succeeds, a later line says.',
+  ),
+  FsckBegun: news(
+    'checking for issues with fsck | fsck error … not found | fsck … clean | clean, … files',
+    'The disk is checked before it is mounted, as always; this is no finding.',
+  ),
+  FormatBegun: news(
+    'appears to be unformatted, attempting to format | disk successfully formatted | appears to be unformatted | successfully formatted',
+    'An empty disk is formatted for its first use.',
+    'Nothing, if the volume is new. If it held data: stop the pod at once, and find out why the disk looks empty.',
+  ),
+  OrphanCleaned: news(
+    'cleaned up orphaned pod volumes dir | cleaned up orphaned volumes from pod | orphaned volume cleaned up | cleaned up orphaned pod | removing orphaned pod | orphaned pod … removed | cleaned up mount point for volume | cleaned up volume',
+    'The kubelet removed what was left of a deleted pod: nothing is wrong any more.',
+  ),
+  Provisioned: news(
+    'provisioningsucceeded | successfully provisioned volume | succeeded in provisioning | external provisioner is provisioning volume | volume … created for claim | successfully created pv | saved pv | bound to claim | volume … entered phase bound | entered phase available | entered phase released | volume is already provisioned | creatingsnapshot | createdsnapshot | snapshotcreated | snapshotready | volumesnapshot … is ready | started provisioning | successfully deleted',
+    'A volume or snapshot is made, bound or deleted as asked; nothing failed.',
+  ),
+  DriverRegistered: news(
+    'successfully registered | register new plugin with name | trying to validate a new csi driver | registered csi driver | plugin registered successfully | received getinfo call | received notifyregistrationstatus call | received notifyregistrationstatus | starting registration server | registration server started | adding socket path | calling csi driver to discover driver name | kubelet registration probe created',
+    'A CSI driver was registered, or asked for its name: that happens at each start of driver or kubelet.',
+  ),
+  CallLogged: news(
+    'grpc call: | grpc response: | grpc request: | grpc error: <nil> | grpc error: nil | gprc call | gprc response | called with args | called with req | nodegetcapabilities: | nodegetvolumestats | using default attach | using default mountdevice | using default detach | using default setupat | using default expand | using default filesystem resize | using default waitforattach | using default waitfordetach | using default unmountdevice | using default teardownat | using default getvolumename | using default getdevicemountpath | using default getdevicemountrefs | flexvolume driver … using default',
+    'A driver or program logs each call, as it should; this line reports no error.',
+  ),
+  ControllerStarted: news(
+    'starting attach detach controller | shutting down attach detach controller | starting persistent volume controller | caches populated | caches are synced | waiting for caches to sync | successfully acquired lease | attempting to acquire leader lease | became leader | new leader elected | starting controller | reconciler: start to sync state | starting kubelet volume manager | the desired_state_of_world populator starts | desired state populator starts to run | desired_state_of_world populator starts | shutting down kubelet volume manager | starting expand controller | started attachdetach | starting pvc protection | starting volume manager | finished processing | starting server | leaderelection',
+    'A program starts, stops or takes its turn as leader; nothing failed.',
+  ),
+  SkippedAsDone: news(
+    'map skipped because bind mount already exists | already exists but is not mounted, skip creating file | unmap skipped because bind mount does not exist | unmap skipped because symlink does not exist | unmap skipped because path does not exist | already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | already staged | not staged | not published | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted',
+    'What was to be done was found done already, or has to be left out; nothing is wrong in this line.',
+  ),
+  VolumeStillSettling: news(
+    'cannot detach volume: … not yet | detach … delayed | operation … is pending | already has an operation pending | failed to start operation … is already | has a pending operation | volume operation is still pending | operation … already exists … is executing | exponential backoff | no retries permitted on',
+    'Another operation on the same volume is under way, or its pause after a failure is not over: this one is tried later.',
+    'Nothing in this line. If the operation never ends: volctl explain on the volume.',
+  ),
+  EventsCombined: news(
+    'combined from similar events',
+    'Several events are shown as one; what stands behind these words says what they are about.',
+  ),
+  PodNews: news(
+    'created container | started container | stopping container | pulling image | successfully assigned | successfully pulled image | container image … already present | add/remove pod | syncloop | scaling replica set | successfulcreate | successfuldelete',
+    'A pod is started or stopped as usual.',
+  ),
+  /** Known by its level alone: sentences.ts. */
+  Informational: {
+    says: [],
+    means: 'The program says what it does: the line is of level info and reports no failure.',
+    next: 'Nothing.',
+    harmless: true,
+  },
+} as const

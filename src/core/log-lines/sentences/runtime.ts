@@ -1,0 +1,51 @@
+/** What a container runtime says when it sets up or ends a container with volumes. */
+import { frame, row } from './sentence.ts'
+
+export const RUNTIME = {
+  SubPathFailed: frame(
+    'failed to prepare subpath for volumemount | failed to create subpath directory for volumemount | subpath prep failed | error preparing subpath | failed to create subpath | subpath … not within volume path | error checking subpath mount info | error opening subpath | unexpected symlink found | is outside of allowed base | error resolving symlinks | error mounting … subpath | error creating file … subpath | createcontainerconfigerror … subpath | failed to subpath | is an unexpected symlink after | is an unexpected irregular file after | is not within base | not within basedir | unable to create nested volume mountpoints | invalid container mount point | must not contain ..',
+    'A subPath of a volume cannot be made or opened: it leads out of the volume, is a link, is a file where a directory should be, or the volume does not answer.',
+    'ls -la of that path inside the volume. After a subPath file was removed and made again on the host, restart the pod.',
+    { by: ['kubelet'], about: 'pod' },
+  ),
+  SubPathCleanup: frame(
+    'error cleaning subpath mounts | error cleaning subpath mount | failed to clean subpath | error ummounting | error deleting … volume-subpaths | failed to remove subpath',
+    'Sub-path mounts of a pod could not be taken down, so that the volume stays mounted.',
+    'volctl explain on the pod names the mount and what has it open.',
+    { by: ['kubelet'], about: 'pod', codes: ['LeakedSubPath', 'HeldBy'], rules: ['O17'] },
+  ),
+  MountOfWrongKind: row(
+    'are you trying to mount a directory onto a file | not a directory: unknown | mount a directory onto a file | error mounting … to rootfs … not a directory | is not a directory: unknown | cannot create subdirectories in',
+    'The container mounts a file where a directory is, or a directory where a file is.',
+    'Compare mountPath and subPath with the volume: a hostPath file that did not exist was made as a directory, or a config map key is mounted over a directory.',
+    { about: 'pod' },
+  ),
+  NoPropagation: row(
+    'is mounted on … but it is not a shared mount | is mounted on … but it is not a shared or slave mount | is not a shared or slave mount | is not a shared mount',
+    'The container needs mounts to spread between node and container (mountPropagation), and that directory is not a shared mount.',
+    'mount --make-rshared / on {node} (systemd does it at boot); in a container that runs the kubelet, the bind of its root directory has to be rshared.',
+  ),
+  RuntimeRootBusy: row(
+    'failed to umount … shm | failed to unmount … shm | failed to remove … rootfs … busy | failed to unmount target … rootfs | failed to cleanup rootfs | unable to remove filesystem | failed to unmount … /run/containerd | failed to unmount rootfs',
+    "The container runtime could not take down a container's own file system: something else has it.",
+    'grep the container id in /proc/*/mountinfo: usually an agent that has copied all mounts of the host. Restart that agent.',
+  ),
+  ContainerNotCreated: frame(
+    'failed to generate container … spec | failed to create containerd container | failed to create shim task | oci runtime create failed | error during container init | runc create failed | failed to create container | createcontainererror | runcontainererror | error response from daemon | failed to start container | failed to stat … volume',
+    'The container could not be made or started; its volumes may be mounted all the same.',
+    'The end of the line is the reason of the runtime: a mount that does not answer, a missing path, a right. kubectl describe pod shows the mounts of the container.',
+    { about: 'pod' },
+  ),
+  ContainerNotKilled: frame(
+    'unable to kill init process | failed to kill container | failed to stop container | an error occurs during waiting for container … to be killed | killcontainererror | container … was not killed | failed to kill all the processes | failed to exit within | tried to kill container, but did not receive an exit event | is stuck | no such process: unknown',
+    'A container does not stop, so that its volumes stay in use.',
+    'ps -eo pid,stat,wchan,cmd on {node}: a process in state D hangs on its storage. Bring that back; the kubelet goes on by itself.',
+    { about: 'pod', codes: ['PodStillRunning'], rules: ['S9', 'O4'] },
+  ),
+  SandboxFailed: row(
+    'failed to create pod sandbox | failed to reserve sandbox name | failed to create sandbox | createpodsandbox | failed to setup network for sandbox | failed to pull image | imagepullbackoff | errimagepull | failed to destroy network for sandbox | networkplugin | cni plugin | back-off pulling image | failed to get sandbox image',
+    'The pod does not start for another reason than its volumes: its sandbox, network or image.',
+    'kubectl describe pod shows it. Volumes wait for nothing here.',
+    { about: 'pod' },
+  ),
+} as const

@@ -1,0 +1,110 @@
+/**
+ * Which of many sentences a text says. Each way to say one is words that stand in the text in their order; of each the rarest word
+ * is looked up among the words of the text first, so that a line takes the time of its own words, however many sentences there are.
+ */
+
+/** What stands between two parts is short of a second line of the same log. */
+const LONGEST_GAP = 600
+const GAP = ' … '
+/** Between two parts: one word, whichever. */
+const ONE_WORD = ' * '
+const WORD = /[\p{L}\p{N}_]+/gu
+const QUOTES = /["'`“”\\]+/g
+const BLANKS = /\s+/g
+
+interface Part {
+  readonly text: string
+  /** Only one word is between this part and the one before. */
+  readonly isNear: boolean
+}
+
+interface Way<T> {
+  readonly of: T
+  readonly parts: readonly Part[]
+}
+
+/** Where a way stands in the text. */
+export interface Said<T> {
+  readonly of: T
+  readonly start: number
+  readonly end: number
+}
+
+/** In lower case, on one line, without quotes. */
+export function plainText(text: string): string {
+  return text.toLowerCase().replace(QUOTES, '').replace(BLANKS, ' ')
+}
+
+export class Ways<T> {
+  readonly #byWord = new Map<string, Way<T>[]>()
+
+  /** @param sentences each with its ways, as plainText writes them; a part begins and ends at the edge of a word */
+  constructor(sentences: Iterable<readonly [T, readonly string[]]>) {
+    const ways = [...sentences].flatMap(([of, says]) => says.map((way) => ({ of, parts: partsOf(way) })))
+    const uses = new Map<string, number>()
+    for (const way of ways) for (const word of wordsOf(way)) uses.set(word, (uses.get(word) ?? 0) + 1)
+    for (const way of ways) {
+      const [key = ''] = wordsOf(way).toSorted(
+        (a, b) => (uses.get(a) ?? 0) - (uses.get(b) ?? 0) || b.length - a.length || (a < b ? -1 : 1),
+      )
+      this.#byWord.set(key, [...(this.#byWord.get(key) ?? []), way])
+    }
+  }
+
+  /** @param text as plainText writes it @returns of each sentence that it says the way that ends last */
+  in(text: string): Said<T>[] {
+    const found = new Map<T, Said<T>>()
+    for (const word of new Set(text.match(WORD)))
+      for (const { of, parts } of this.#byWord.get(word) ?? []) {
+        const place = placeOf(text, parts)
+        if (place !== undefined && place.end > (found.get(of)?.end ?? -1)) found.set(of, { of, ...place })
+      }
+    return [...found.values()]
+  }
+}
+
+function partsOf(way: string): Part[] {
+  return way.split(GAP).flatMap((far) => far.split(ONE_WORD).map((text, index): Part => ({ text, isNear: index > 0 })))
+}
+
+function wordsOf({ parts }: Way<unknown>): string[] {
+  return parts.flatMap(({ text }) => text.match(WORD) ?? [])
+}
+
+/** The last place where all parts stand. */
+function placeOf(text: string, parts: readonly Part[]): { readonly start: number; readonly end: number } | undefined {
+  const [{ text: first } = { text: '' }, ...rest] = parts
+  for (
+    let start = text.lastIndexOf(first);
+    start !== -1;
+    start = start === 0 ? -1 : text.lastIndexOf(first, start - 1)
+  ) {
+    const end = isWhole(text, start, first) ? endOf(text, start + first.length, rest) : undefined
+    if (end !== undefined) return { start, end }
+  }
+  return undefined
+}
+
+/** Each part behind the one before, no further than a gap is long. */
+function endOf(text: string, from: number, parts: readonly Part[]): number | undefined {
+  let end = from
+  for (const { text: part, isNear } of parts) {
+    const near = text.slice(end, end + LONGEST_GAP)
+    let at = near.indexOf(part)
+    while (at !== -1 && !isWhole(text, end + at, part)) at = near.indexOf(part, at + 1)
+    if (at === -1 || (isNear && near.slice(0, at).trim().includes(' '))) return undefined
+    end += at + part.length
+  }
+  return end
+}
+
+/** "mountvolume" does not stand in "unmountvolume". */
+function isWhole(text: string, at: number, part: string): boolean {
+  return isEdge(text, at) && isEdge(text, at + part.length)
+}
+
+const IN_WORD = /[\p{L}\p{N}_]/u
+
+function isEdge(text: string, at: number): boolean {
+  return !IN_WORD.test(text[at - 1] ?? '') || !IN_WORD.test(text[at] ?? '')
+}
