@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import { Args, Flags, type Interfaces } from '@oclif/core'
 import { applyWords } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
@@ -74,7 +75,7 @@ export default class Explain extends VolctlCommand {
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR; a CSI driver; the node itself. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, node/, device/, path/. ' +
-        'Or a line of a log or an event, in quotes; a code, such as DriverNotRegistered; a rule, such as S11.',
+        'Or a line of a log or an event, in quotes, or - for lines from standard input; a code, such as DriverNotRegistered; a rule, such as S11.',
     }),
     name: Args.string({
       name: 'NAME',
@@ -143,7 +144,12 @@ export default class Explain extends VolctlCommand {
   }
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(Explain)
+    const { args, flags: given } = await this.parse(Explain)
+    const isInput =
+      args.what === '-' ||
+      (args.what === undefined && given.log === undefined && ![given.snapshot, given.nodes].includes('-') && isPiped())
+    const flags = isInput ? { ...given, log: '-' } : given
+    if (isInput) args.what = undefined
     requireFlagsOfScope(flags)
     if (flags.log !== undefined) requireOneInput(args.what, flags)
     if (flags.cluster && flags.log !== undefined) return await this.#inCluster([], flags)
@@ -254,6 +260,16 @@ export default class Explain extends VolctlCommand {
     this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)
     const unseen = [...elsewhere(standing), ...found.unseen]
     return withHolders(explanation, { ...found, unseen }, containerNames(snapshot))
+  }
+}
+
+/** Lines that somebody else writes, or a file: `journalctl -u kubelet | volctl explain`. A terminal and /dev/null are none. */
+function isPiped(): boolean {
+  try {
+    const stats = fstatSync(0)
+    return stats.isFIFO() || stats.isSocket() || stats.isFile()
+  } catch {
+    return false
   }
 }
 

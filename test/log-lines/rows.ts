@@ -194,6 +194,10 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   AttachLimitNumber: 'Exceeded max supported attach limit value, truncating it to 2147483647',
   FetchingFailed: 'error processing PVC shop/data: failed to fetch PVC from API server: x',
   FsckMissing: "'fsck' not found on system; continuing mount without running 'fsck'.",
+  MountLost: rpc(
+    'InvalidArgument',
+    'targetpath /var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pvc-1/mount is not mounted',
+  ),
   OtherFormat: 'Configured to mount disk /dev/sdc as xfs but current format is ext4, things might break',
   JournalAborted: kernel('Aborting journal on device sdb-8.'),
   DiskErrors: kernel('blk_update_request: I/O error, dev sdb, sector 2048 op 0x0:(READ)'),
@@ -261,7 +265,7 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   NotPermitted:
     'volumeattachments.storage.k8s.io is forbidden: User "system:serviceaccount:csi:attacher" cannot patch resource "volumeattachments" in API group "storage.k8s.io"',
   NotAuthorized: 'the server has asked for the client to provide credentials',
-  ApiUnreachable443:
+  ServerUnreachable:
     'Get "https://10.0.0.1:443/api/v1/nodes/node-1": dial tcp 10.0.0.1:443: connect: connection refused',
   NameNotResolved: mount('mount.nfs: Failed to resolve server nas-1: Name or service not known'),
   Throttled: attach(rpc('Internal', 'RequestLimitExceeded: Request limit exceeded.')),

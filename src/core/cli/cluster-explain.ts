@@ -7,7 +7,10 @@ import { defined } from '../lang/defined.ts'
 import { answerInCluster, type ClusterLineExplanation } from '../log-lines/cluster-line.ts'
 import { clusterHead, explainLogInCluster } from '../log-lines/cluster-log.ts'
 import { lineView } from '../log-lines/explain-line.ts'
+import { namesServer } from '../log-lines/fill.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
+import { wholeLines } from '../log-lines/pasted.ts'
+import type { ReadLog } from '../log-lines/read-log.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import { renderClusterExplanation } from '../views/explain-cluster-view.ts'
 import { renderLine } from '../views/line-view.ts'
@@ -42,17 +45,30 @@ export async function explainInCluster(what: string, question: ClusterQuestion):
   }
 }
 
-/** @throws VolctlError NotFound for a line that says and names nothing; what the reading throws, where nobody knows the line */
+/**
+ * @param text one line, or several as they were pasted
+ * @throws VolctlError NotFound for a line that says and names nothing; what the reading throws, where nobody knows the line
+ */
 export async function explainLineInCluster(text: string, question: ClusterQuestion): Promise<Answered> {
-  const line = parseLine(text)
-  const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation', scope: 'cluster', line: lineView(line) } as const
+  const lines = text.split('\n')
+  return await answerOf({ lines, total: lines.length, unfinished: false }, question)
+}
+
+/** One line is answered whole, several as a log. */
+async function answerOf(log: ReadLog, question: ClusterQuestion): Promise<Answered> {
   const read = await readOrFailure(question)
-  const { answer, explanation } = answerInCluster(line, 'asked' in read ? read.asked : undefined)
+  const asked = 'asked' in read ? read.asked : undefined
+  const failure = 'failure' in read ? read.failure : undefined
+  const [only = '', ...more] = wholeLines(log.lines)
+  if (more.length > 0 || log.total > log.lines.length) return drawnLog(explainLogInCluster(log, asked), failure)
+  const line = parseLine(only)
+  const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation', scope: 'cluster', line: lineView(line) } as const
+  const { answer, explanation } = answerInCluster(line, asked)
   if ('failure' in read) {
     if (answer.sentence === undefined) throw read.failure
-    return drawn({ ...head, ...answer }, read.failure)
+    return drawn({ ...head, ...answer }, failure)
   }
-  if (answer.sentence === undefined && answer.names.length === 0) throw nothingKnown()
+  if (answer.sentence === undefined && answer.names.length === 0 && !namesServer(line)) throw nothingKnown()
   return drawn(
     { ...head, ...clusterHead(read.asked), ...answer, ...defined({ explanation }) },
     explanation && refusalOf(explanation),
@@ -61,10 +77,7 @@ export async function explainLineInCluster(text: string, question: ClusterQuesti
 
 /** The log is read first: a name that is none is said at once. @param path of a file, or "-" @throws VolctlError LogUnreadable */
 export async function explainLogOfCluster(path: string, question: ClusterQuestion): Promise<Answered> {
-  const log = await openedLog(path)
-  const read = await readOrFailure(question)
-  const value = explainLogInCluster(log, 'asked' in read ? read.asked : undefined)
-  return drawnLog(value, 'failure' in read ? read.failure : undefined)
+  return await answerOf(await openedLog(path), question)
 }
 
 function drawn(value: ClusterLineExplanation, failure: VolctlError | undefined): Answered {

@@ -7,6 +7,7 @@ import { ownDescriptor } from '../files/own-descriptor.ts'
 import { defined } from '../lang/defined.ts'
 import { answerLine, lineView } from '../log-lines/explain-line.ts'
 import { explainLog } from '../log-lines/explain-log.ts'
+import { namesServer } from '../log-lines/fill.ts'
 import type { LineExplanation } from '../log-lines/line-explanation.ts'
 import type { LogExplanation } from '../log-lines/log-explanation.ts'
 import { askedNode } from '../log-lines/name-answers.ts'
@@ -50,24 +51,33 @@ export function isLine(text: string): boolean {
   return sentencesIn(parseLine(trimmed)).length > 0
 }
 
-/** @throws VolctlError NotFound for a line that says and names nothing; what the look throws, where nobody knows the line */
-export async function lineAnswer(text: string, { look, options, whole }: Asking): Promise<Answered> {
-  const looked = await lookOrFailure(look)
-  const lines = wholeLines(text.split('\n'))
-  const [first = '', ...more] = lines
-  if (more.length > 0)
-    return logOf({ lines: text.split('\n'), total: lines.length, unfinished: false }, looked, options)
-  const line = parseLine(first)
-  const { answer, main } = answerLine(line, 'state' in looked ? askedNode(looked.state, options) : undefined)
-  const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation' } as const
+/**
+ * @param text one line, or several as they were pasted
+ * @throws VolctlError NotFound for a line that says and names nothing; what the look throws, where nobody knows the line
+ */
+export async function lineAnswer(text: string, asking: Asking): Promise<Answered> {
+  const looked = await lookOrFailure(asking.look)
+  const lines = text.split('\n')
+  return await answerOf({ lines, total: lines.length, unfinished: false }, looked, asking)
+}
+
+/** One line is answered whole, several as a log. */
+async function answerOf(log: ReadLog, looked: Looked, { options, whole }: Asking): Promise<Answered> {
+  const asked = 'state' in looked ? askedNode(looked.state, options) : undefined
+  const failure = 'failure' in looked ? looked.failure : undefined
+  const [only = '', ...more] = wholeLines(log.lines)
+  if (more.length > 0 || log.total > log.lines.length) return drawnLog(explainLog(log, asked), failure)
+  const line = parseLine(only)
+  const { answer, main } = answerLine(line, asked)
+  const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: lineView(line) } as const
   if ('failure' in looked) {
     if (answer.sentence === undefined) throw looked.failure
-    return drawnLine({ ...head, line: lineView(line), ...answer }, looked.failure)
+    return drawnLine({ ...head, ...answer }, failure)
   }
-  if (answer.sentence === undefined && answer.names.length === 0) throw nothingKnown()
+  if (answer.sentence === undefined && answer.names.length === 0 && !namesServer(line)) throw nothingKnown()
   const { nodeName: node, capturedAt: createdAt } = looked.state.snapshot
   const explanation = main?.explained === undefined ? undefined : await whole(looked.state, main.explained)
-  const value = { ...head, line: lineView(line), node, createdAt, ...answer, ...defined({ explanation }) }
+  const value = { ...head, node, createdAt, ...answer, ...defined({ explanation }) }
   return drawnLine(value, explanation && refusalOf(explanation))
 }
 
@@ -86,15 +96,10 @@ export function nothingKnown(): VolctlError {
   )
 }
 
-/** @param path of a file, or "-" @throws VolctlError LogUnreadable; what the look throws, where no line is known */
-export async function logAnswer(path: string, { look, options }: Omit<Asking, 'whole'>): Promise<Answered> {
-  const looked = await lookOrFailure(look)
-  return logOf(await openedLog(path), looked, options)
-}
-
-function logOf(log: ReadLog, looked: Looked, options: PlanOptions): Answered {
-  const value = explainLog(log, 'state' in looked ? askedNode(looked.state, options) : undefined)
-  return drawnLog(value, 'failure' in looked ? looked.failure : undefined)
+/** @param path of a file, or "-" @throws VolctlError LogUnreadable; what lineAnswer throws */
+export async function logAnswer(path: string, asking: Asking): Promise<Answered> {
+  const looked = await lookOrFailure(asking.look)
+  return await answerOf(await openedLog(path), looked, asking)
 }
 
 type Looked = { readonly state: LoadedNode } | { readonly failure: VolctlError }

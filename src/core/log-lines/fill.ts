@@ -31,3 +31,8 @@ function named(kind: keyof typeof PLACES, line: Pick<LogLine, 'said'> | undefine
 }
 
 const LONGEST = 200
+
+/** Is a server in it, which no object of the API names? */
+export function namesServer(line: Pick<LogLine, 'said'>): boolean {
+  return named('server', line) !== undefined
+}

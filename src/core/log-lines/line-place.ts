@@ -27,8 +27,16 @@ export function placeOf(line: LogLine, names: readonly LineName[], snapshot: Nod
   if (own || (isKubelets && host !== undefined)) {
     return { otherNode: { name: other, says: bothText(line, other, snapshot) }, elsewhere: false }
   }
+  if (WAITS.test(line.said))
+    return elsewhere(
+      other,
+      `node ${other} waits for the volume, and another node still has it: kubectl get volumeattachments shows which; what keeps the volume is there`,
+    )
   return elsewhere(other, `the line is about node ${other}, and this one is ${nodeName}: run volctl explain there`)
 }
+
+/** The controller writes "from node X" of the node that wants the volume (R742). */
+const WAITS = /multi-attach error.* from node/i
 
 /** Who has the volume, and who waits for it, where the line says so (R742): what keeps a volume is where the volume is. */
 function bothText({ said, values }: LogLine, other: string, snapshot: NodeSnapshot): string {

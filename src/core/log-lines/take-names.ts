@@ -158,6 +158,7 @@ function takeObjects({ said, values }: LogLine, names: Names): void {
   for (const key of NODE_KEYS)
     for (const each of listOf(values.get(key) ?? '')) if (OBJECT.test(each)) names.add('node', each)
   addAll(said, NODES, 'node', names)
+  for (const node of names.of('node')) if (!mayBeNode(node)) names.drop('node', node)
   addAll(said, DRIVERS, 'driver', names)
   addAll(said, [/\b(?:PVC|[Pp]ersistentvolumeclaim) "?([a-z0-9-]+\/[a-z0-9][a-z0-9.-]*)/g], 'claim', names)
   addAll(said, [/\b[Pp]ersistent[Vv]olume[Cc]laims? "([^"]{1,253})"/g], 'claim', names)
@@ -176,6 +177,18 @@ function takeObjects({ said, values }: LogLine, names: Names): void {
   const claim = values.get('pvc') ?? values.get('PVC') ?? values.get('claim')
   if (claim !== undefined && OBJECT.test(claim)) names.add('claim', claim)
 }
+
+/** A machine's id at a cloud, a UID, and a word of a sentence ("node: the volume …") are no names of nodes. */
+function mayBeNode(name: string): boolean {
+  if (/^i-[0-9a-f]{6,}$/.test(name) || /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(name)) return false
+  return !WORDS.has(name)
+}
+
+const WORDS: ReadonlySet<string> = new Set(
+  'a an and as at by for from has id in is it its not of on or selected status that the this to volume was which with'.split(
+    ' ',
+  ),
+)
 
 /** "EXT4-fs error (device sdb)", "XFS (dm-3)". */
 function takeKernelDevices(said: string, names: Names): void {

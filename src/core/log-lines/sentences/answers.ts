@@ -110,8 +110,8 @@ export const ANSWERS = {
     'The API server or storage does not accept the credential.',
     'It is expired or wrong: renew the kubeconfig, token or secret of the program that wrote the line.',
   ),
-  ApiUnreachable443: row(
-    'dial tcp … connect: connection refused | dial tcp … connection refused | dial tcp … no route to host | dial tcp … network is unreachable | the connection to the server … was refused',
+  ServerUnreachable: row(
+    'dial tcp … connect: connection refused | dial tcp … connection refused | dial tcp … no route to host | dial tcp … network is unreachable | the connection to the server … was refused | dial tcp … i/o timeout',
     'A server, usually the API server, cannot be reached.',
     'See whether what the address in the line stands for runs: the API server, or the webhook, storage or metadata service. Then the network between.',
   ),

@@ -29,7 +29,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   CloudRights: row(
-    'unauthorizedoperation | not authorized to perform | accessdenied | authorizationfailed | does not have authorization to perform action | required … permission for | permission … denied on resource | insufficient authentication scopes | no permission | nopermission | linkedauthorizationfailed | is not authorized | invalidauthenticationtoken | request had insufficient authentication | does not have permission | forbidden: 403 | error 403 | statuscode: 403 | http response code 403 | you are not authorized | insufficient privileges | encoded authorization failure',
+    'unauthorizedoperation | not authorized to perform | accessdenied | authorizationfailed | does not have authorization to perform action | required … permission for | permission … denied on resource | insufficient authentication scopes | no permission | nopermission | linkedauthorizationfailed | is not authorized | invalidauthenticationtoken | does not have permission | forbidden: 403 | error 403 | statuscode: 403 | http response code 403 | you are not authorized | insufficient privileges | encoded authorization failure',
     "The cloud does not allow the driver's account to do this.",
     'The line names the action. Give the right to the role of the driver (IAM role, service account, managed identity); with encrypted disks also for the key (KMS).',
     CLOUD,

@@ -83,7 +83,7 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the cloud' },
   ),
   LonghornNotReady: row(
-    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | volume is not ready for workloads | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | longhorn-manager',
+    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | volume is not ready for workloads | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | longhorn-manager | there is no block device frontend for volume | volume endpoint',
     'Longhorn cannot serve the volume: it is detached, degraded or faulted there, or its engine does not run.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness. Salvage a faulted volume there before anything else.',
     { unchecked: 'volctl does not ask the storage' },

@@ -39,7 +39,7 @@ export const FRAMES = {
     { by: ['kubelet'], about: 'pod', envelope: true },
   ),
   PodNotScheduled: frame(
-    'nodes are available | failedscheduling | node(s) had untolerated taint | no nodes available to schedule',
+    'nodes are available | failedscheduling | no nodes available to schedule',
     'No node fits the pod: the line counts the reasons, node by node.',
     'Those about volumes count here: affinity of a PersistentVolume, limits of volumes, claims that are not bound. kubectl describe pod shows the newest.',
     { by: ['scheduler'], about: 'pod' },

@@ -13,7 +13,7 @@ export const KERNEL = {
     },
   ),
   DiskErrors: row(
-    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call',
+    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error',
     'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
     'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a. Stop the pods before you check the file system.',
     { unchecked: 'volctl does not test disks' },
@@ -61,7 +61,7 @@ export const KERNEL = {
   ),
   BusyInodes: row(
     'busy inodes after unmount | self-destruct in',
-    'The kernel still had files of a file system in use when that was unmounted.',
+    'A file system was unmounted while the kernel still used files of it.',
     'Detach nothing of this disk before a restart of the node; it is a fault of the kernel or of a driver in it.',
     { by: ['kernel'], rules: ['S21'] },
   ),
@@ -72,7 +72,7 @@ export const KERNEL = {
     { by: ['kernel'], unchecked: 'volctl does not look into volume groups and pools' },
   ),
   FileSystemNews: news(
-    'mounted filesystem | ending clean mount | mounting v5 filesystem | mounting v4 filesystem | unmounting filesystem | recovery complete | starting recovery | resized filesystem | resizing filesystem | orphan cleanup | re-mounted | attached scsi disk | detected capacity change | nfs: server … ok | attached scsi | connection … is operational now | write protect is off | now operational | is operational after recovery | spinning up disk | logical blocks | mode sense | setting new capacity | added device | mounted successfully',
+    'mounted filesystem | ending clean mount | mounting v5 filesystem | mounting v4 filesystem | unmounting filesystem | recovery complete | starting recovery | resized filesystem | resizing filesystem | orphan cleanup | re-mounted | attached scsi disk | detected capacity change | nfs: server … ok | attached scsi | connection … is operational now | write protect is off | now operational | is operational after recovery | spinning up disk | logical blocks | mode sense | setting new capacity | added device | mounted successfully | power-on or device reset occurred | write cache: enabled | direct-access | callbacks suppressed | iscsi initiator over tcp/ip',
     'The kernel says what it did with a disk or file system; nothing failed.',
   ),
 } as const

@@ -194,6 +194,12 @@ export const KUBELET = {
     'Install e2fsprogs and xfsprogs where the mount is made.',
     { by: ['kubelet'] },
   ),
+  MountLost: row(
+    'targetpath … is not mounted | volume path … is not mounted | volumepath … is not mounted | target path … not mounted | volume path … does not exist | is not a mount point: | mount point … not found for',
+    'Nothing is mounted where the volume of a running pod should be: somebody unmounted it, or the driver lost it.',
+    'volctl explain on the path shows what is there. What the pod writes now lands on the disk of the node: restart the pod, after a look at what lies in that directory.',
+    { codes: ['NotMounted', 'DataUnderMountPoint'], rules: ['O12'] },
+  ),
   OtherFormat: row(
     'configured to mount disk … but current format is | failedmountonfilesystemmismatch | things might break | but it contains an unknown filesystem',
     "The device holds another file system than the volume's fsType.",

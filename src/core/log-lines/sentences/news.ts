@@ -58,7 +58,7 @@ export const NEWS = {
     'Several events are shown as one; what stands behind these words says what they are about.',
   ),
   PodNews: news(
-    'created container | started container | stopping container | pulling image | successfully assigned | successfully pulled image | container image … already present | add/remove pod | syncloop | scaling replica set | successfulcreate | successfuldelete',
+    'created container | started container | stopping container | pulling image | successfully assigned | successfully pulled image | container image … already present | add/remove pod | syncloop | scaling replica set | successfulcreate | successfuldelete | mount: deactivated successfully | scope: deactivated successfully',
     'A pod is started or stopped as usual.',
   ),
   /** Known by its level alone: sentences.ts. */

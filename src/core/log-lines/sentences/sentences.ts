@@ -4,7 +4,6 @@
  * their own the one that stands first below, of general ones the innermost, then the frame.
  */
 
-import type { LogLine } from '../log-line.ts'
 import { ANSWERS } from './answers.ts'
 import { ATTACHING } from './attaching.ts'
 import { CAUSES } from './causes.ts'
@@ -61,7 +60,11 @@ const PLACES: ReadonlyMap<SentenceName, number> = new Map(NAMES.map((name, index
 const WAYS = new Ways(NAMES.map((name) => [name, (SENTENCES[name] as Sentence).says]))
 
 /** What a line says, without its header; of an event also its reason. */
-export type Spoken = Pick<LogLine, 'said'> & Partial<Pick<LogLine, 'reason' | 'severity'>>
+export interface Spoken {
+  readonly said: string
+  readonly reason?: string
+  readonly severity?: 'info' | 'warning' | 'error' | 'fatal'
+}
 
 /** Those that a line says, the most telling first; empty: nobody knows it. */
 export function sentencesIn({ said, reason = '', severity }: Spoken): SentenceName[] {

@@ -76,7 +76,7 @@ export const SHARES = {
   AlreadyMounted: row(
     'already mounted or mount point busy | already mounted on | mount point busy',
     'The device cannot be mounted, since something else has it: multipath, LVM or another mount.',
-    'lsblk and dmsetup ls show what stands on the device. Multipath that takes disks of a CSI driver has to be told to leave them (blacklist in multipath.conf); volctl explain on the device shows the rest.',
+    'lsblk and dmsetup ls show what stands on the device. Keep multipath away from disks of a CSI driver (blacklist in multipath.conf); volctl explain on the device shows the rest.',
     { codes: ['HeldBy'] },
   ),
   FuseFailed: row(
