@@ -3,13 +3,13 @@
  * Node.js itself. The launcher chooses the bundle (scripts/load-bundle.cjs).
  */
 import { errorMessage } from './core/errors/errors.ts'
-import { readMapsForParent } from './core/holders/map-reader.ts'
+import { readProcessesForParent } from './core/holders/process-reader.ts'
 import { walkForParent } from './core/host/ownership-walker.ts'
 import { askedChild, type OwnChild } from './core/processes/own-child.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
   'ownership-walker': walkForParent,
-  'map-reader': readMapsForParent,
+  'process-reader': readProcessesForParent,
 }
 
 /** Does what the one argument asks for, and ends the process: a call that hangs on a dead mount would else keep it alive for ever. */

@@ -32,7 +32,7 @@ import { typedPath } from '../core/trust/caller.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import { namesOfExplanation } from '../core/views/names.ts'
 
-const MAPS_DEADLINE_MS = 5000
+const LOOK_DEADLINE_MS = 5000
 
 /** Where /proc is not the node's; the obstacle may also say that this is unknown. */
 function elsewhere(standing: LoadedNode['standing']): string[] {
@@ -255,8 +255,8 @@ export default class Explain extends VolctlCommand {
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )
-    const maps = { command: ownCommand('map-reader'), deadlineMs: MAPS_DEADLINE_MS }
-    const found = await liveHolders(held, { table: mounts, loops, maps })
+    const reader = { command: ownCommand('process-reader'), deadlineMs: LOOK_DEADLINE_MS }
+    const found = await liveHolders(held, { table: mounts, loops, reader })
     this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)
     const unseen = [...elsewhere(standing), ...found.unseen]
     return withHolders(explanation, { ...found, unseen }, containerNames(snapshot))

@@ -1,7 +1,6 @@
 /** A node in memory that behaves as the kernel does where apply looks: layers, busy mounts, directories, devices. */
 import { basename, dirname } from 'node:path'
 import type { BlockTree } from '../../src/core/block/block-tree.ts'
-import type { Opener } from '../../src/core/block/device-openers.ts'
 import type { DeviceUse } from '../../src/core/block/device-use.ts'
 import type { HiddenFileSystem } from '../../src/core/block/hidden-file-systems.ts'
 import { SysfsBlockTree } from '../../src/core/block/sysfs-block-tree.ts'
@@ -10,10 +9,8 @@ import type { ChangeOwnershipOptions, OwnershipChange } from '../../src/core/fil
 import type { DeleteContentOptions, Deleted } from '../../src/core/files/delete-content.ts'
 import type { Content } from '../../src/core/holders/content-holders.ts'
 import type { ContentLook } from '../../src/core/holders/content-look.ts'
-import type { DetachedFiles } from '../../src/core/holders/detached-files.ts'
 import type { HolderSearch, Holders } from '../../src/core/holders/find-holders.ts'
-import type { Mapper } from '../../src/core/holders/mapped-blocks.ts'
-import type { Holder } from '../../src/core/holders/process-files.ts'
+import { type Holder, type Opener, Uses } from '../../src/core/holders/uses.ts'
 import type { FoundFile, Host, UmountHow } from '../../src/core/host/host.ts'
 import type { Apart } from '../../src/core/host/ownership-apart.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
@@ -52,7 +49,8 @@ export class FakeHost implements Host {
   holders: Holder[] = []
   unseen: string[] = []
   blockTree: BlockTree = new SysfsBlockTree('/nonexistent', '/nonexistent')
-  openers: Opener[] = []
+  openers: (Omit<Opener, 'how'> & Partial<Opener>)[] = []
+  unseenOpeners: string[] = []
   /** What programs do and answer; by default they succeed and do nothing. */
   programs: (program: string, args: readonly string[], input?: string) => Partial<CommandResult> = () => ({})
   readonly missing = new Set<string>()
@@ -200,21 +198,23 @@ export class FakeHost implements Host {
   isDead = async (path: string): Promise<boolean> => this.dead.has(path)
   loopBackingFile = (device: string): string | undefined => this.backingFiles.get(device)
   otherNamespaces = (): OtherNamespace[] => this.namespaces
-  findHolders = async ({ paths }: Pick<HolderSearch, 'paths'>): Promise<Holders> => ({
+  findHolders = ({ paths }: Pick<HolderSearch, 'paths'>): Holders => ({
     processes: this.holders,
     namespaces: [],
     loops: this.loops().filter(({ backingFile }) => paths.some((path) => backingFile.startsWith(`${path}/`))),
     kernel: [],
     unseen: this.unseen,
+    unread: [],
   })
   looks = 0
   lookForUsers = async (): Promise<ContentLook> => {
     this.looks += 1
-    return { unseen: this.unseen } as unknown as ContentLook
+    return { unseen: { texts: this.unseen, pids: [] } } as unknown as ContentLook
   }
   contentHolders = async (_: ContentLook, { path }: Content): Promise<Holders> => this.findHolders({ paths: [path] })
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
-  openersOf = (devs: ReadonlySet<string>): Opener[] => this.openers.filter(({ dev }) => devs.has(dev))
+  askProcesses = async (): Promise<Uses> => new FakeUses(this.openers, this.unseenOpeners)
+  isPathChecker = (_pid?: number): boolean => false
   readonly podProcesses = new Map<number, string>()
   podsOf = (pid: number): string[] => [this.podProcesses.get(pid) ?? []].flat()
   diskSequence = (dev: string): string | undefined => this.diskSequences.get(dev)
@@ -222,11 +222,22 @@ export class FakeHost implements Host {
   loops = () => [...this.backingFiles].map(([device, backingFile]) => ({ device, backingFile }))
   mayBeMadeOf = (): boolean => true
   fileSystemLives = (): boolean => false
-  mappedBlocks = async (): Promise<Mapper[]> => []
-  detachedFiles = async (): Promise<DetachedFiles> => ({ users: [], unread: [] })
   superblockGone = (): boolean => false
   hidden: HiddenFileSystem[] = []
   hiddenFileSystems = (): HiddenFileSystem[] => this.hidden
+}
+
+class FakeUses extends Uses {
+  readonly #openers: FakeHost['openers']
+
+  constructor(openers: FakeHost['openers'], unseen: readonly string[]) {
+    super([], [], { texts: unseen, pids: [] })
+    this.#openers = openers
+  }
+
+  override openers(devs: ReadonlySet<string>): Opener[] {
+    return this.#openers.flatMap((each) => (devs.has(each.dev) ? [{ how: 'open', ...each }] : []))
+  }
 }
 
 function errno(code: string): Error {

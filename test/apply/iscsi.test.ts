@@ -361,9 +361,7 @@ describe('a LUN that is no disk', () => {
 
 it('who has the disk open cannot be told: nothing is flushed, removed or logged out', async () => {
   storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-  fixture.host.openersOf = () => {
-    throw Object.assign(new Error('EACCES: /proc/9/fd'), { code: 'EACCES' })
-  }
+  fixture.host.unseenOpeners = ['the open files and mounts of 1 process cannot be read']
   const { states, commands, log } = await run(unmountDevice('a', { disk: 'sdb' }))
   expect(states).toEqual({ a: 'failed UsersUnknown' })
   expect(commands).toEqual([])
@@ -690,10 +688,14 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     })
   })
 
-  it('multipathd, which only tests its paths, is no user', async () => {
+  it.each([
+    { pid: 9, whose: "root's own", state: 'done' },
+    { pid: 10, whose: 'anybody', state: 'failed HeldBy' },
+  ])('multipathd only tests its paths, if it is no other program of that name: $whose', async ({ pid, state }) => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    fixture.host.openers = [{ pid: 9, process: 'multipathd', dev: storage.devOf('sdb') }]
-    expect((await run(unmountDevice('a', { disk: 'sdb' }))).states).toEqual({ a: 'done' })
+    fixture.host.openers = [{ pid, process: 'multipathd', dev: storage.devOf('sdb') }]
+    fixture.host.isPathChecker = (asked = 0) => asked === 9
+    expect((await run(unmountDevice('a', { disk: 'sdb' }))).states).toEqual({ a: state })
   })
 })
 

@@ -132,14 +132,14 @@ it('what a child of its own loads is smaller by far, and has none of the command
   expect(readFileSync(path, 'utf8')).not.toMatch(/oclif|kubeconfig/)
   const root = shipped('child')
   rmSync(join(root, 'dist', 'volctl.cjs'))
-  const args = [join(root, 'dist', 'launch.cjs'), ...ownCommand('map-reader').slice(-1)]
+  const args = [join(root, 'dist', 'launch.cjs'), ...ownCommand('process-reader').slice(-1)]
   const input = JSON.stringify({ parent: process.pid, pids: [process.pid], devices: [] })
   const { stdout } = await execa(process.execPath, args, { input })
   expect(JSON.parse(stdout)).toEqual({ pid: process.pid, paths: [] })
 })
 
 it('the word that starts a child is no command at a terminal', async () => {
-  const word = ownCommand('map-reader').at(-1) ?? ''
+  const word = ownCommand('process-reader').at(-1) ?? ''
   const command = `${BUNDLE} ${word}`
   const { stdout } = await execa('script', ['-qec', command, '/dev/null'], { reject: false, timeout: 20_000 })
   expect(stdout).toContain(`${word} stands where the command belongs`)

@@ -297,6 +297,7 @@ describe('what must be seen to first stands first', () => {
       loops: [],
       kernel: [],
       unseen: [],
+      unread: [],
     }
     expect(codes(withHolders(answer, holders, ({ podUid }) => ({ pod: { uid: podUid } }))).slice(0, 3)).toEqual([
       'MountedButNotAttached',

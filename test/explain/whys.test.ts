@@ -25,7 +25,7 @@ const GONE = uid(9)
 const VA = attachmentName('pv-1', DRIVER, 'node-1')
 const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
 const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
-const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
+const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [], unread: [] }
 
 interface Answer {
   readonly answer: Explanation

@@ -43,9 +43,9 @@ import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { isInUserNamespace } from '../../src/core/processes/standing.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
-import { MAP_READER } from './map-reader/command.ts'
 import { ownLoops, withOwnDevices } from './own-devices.ts'
 import { planOptions } from './plan-options.ts'
+import { PROCESS_READER } from './process-reader/command.ts'
 import { nodeProgram } from './programs.ts'
 import { strategicMerge } from './strategic-merge.ts'
 import { UNASKED_CLUSTER } from './unasked.ts'
@@ -295,7 +295,7 @@ export class LiveNode {
       wanted: (pod, uniqueName) =>
         desiredStateOfPods([pod], this.api()).volumes.find((volume) => volume.uniqueName === uniqueName),
       walker: nodeProgram(WALKER).flat(),
-      mapReader: MAP_READER,
+      processReader: PROCESS_READER,
       lockFile: `${this.root}.lock`,
       journalDir: `${this.root}.journal`,
       timeoutMs: 20_000,

@@ -2,9 +2,7 @@
  * Everybody who uses the content of a directory (S12, S13). The same answer makes an apply refuse a deletion and is shown by
  * an explanation.
  */
-import { lstatSync } from 'node:fs'
 import { posix } from 'node:path'
-import { deviceNumberFrom } from '../block/device-use.ts'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
@@ -18,9 +16,8 @@ import { podOfProcess } from '../processes/pod-cgroups.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
 import type { Holders, LoopHolder, NamespaceHolder } from './find-holders.ts'
-import type { LoopFile } from './kernel-files.ts'
 import { describeUse, type MountUse, mountsOf, withTop } from './mount-uses.ts'
-import { searchContent, type Wanted } from './search-content.ts'
+import { type Identified, searchContent, type Wanted } from './search-content.ts'
 
 export interface Content {
   /** Absolute, as the kubelet uses it. */
@@ -49,11 +46,12 @@ export async function contentHolders(look: ContentLook, content: Content): Promi
       ...exportsOf(look, content.path, place),
       ...found.kernel,
     ],
-    unseen: [...look.unseen, ...found.unseen],
+    unseen: [...look.unseen.texts, ...found.unseen],
+    unread: look.unseen.pids,
   }
 }
 
-const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
+const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [], unread: [] }
 
 interface Uses {
   readonly namespaces: readonly NamespaceHolder[]
@@ -119,22 +117,23 @@ function exportsOf({ table, exports }: ContentLook, path: string, place: Locatio
  */
 async function searchFor(look: ContentLook, content: Content, place: Location): Promise<Holders> {
   const { path, rootDir } = content
-  const inodes = new Map<string, string[]>()
+  const inodes = new Map<string, Identified[]>()
   const ends = new Map<string, string>()
   // The process is only read from /proc if its file is found, and not for every directory.
   const results = new Map<string, () => Partial<Holders>>()
   const unseen: string[] = []
-  const askInode = (key: string, result: () => Partial<Holders>, inode: string): void => {
+  const askInode = (key: string, result: () => Partial<Holders>, inode: string, dev: string | undefined): void => {
     results.set(key, result)
-    append(inodes, inode, key)
+    append(inodes, inode, { dev, key })
   }
   const askEnd = (key: string, result: () => Partial<Holders>, end: string): void => {
     results.set(key, result)
     ends.set(end, key)
   }
-  for (const { pid, what, path: held, inode, dev } of look.processes.strays) {
-    const named = (): Partial<Holders> => ({ processes: look.processes.named([{ pid, what, path: held }]) })
-    askInode(`${pid} ${what} ${held}`, named, `${dev ?? ''}:${inode}`)
+  for (const use of look.processes.strays) {
+    if (isElsewhere(use.dev, path, place, look.table)) continue
+    const { pid, what, path: held, inode = '', dev } = use
+    askInode(`${pid} ${what} ${held}`, () => ({ processes: look.processes.named([use]) }), inode, dev)
   }
   const kernel: string[] = []
   for (const layer of look.layers.relative) {
@@ -148,9 +147,10 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
   }
   const loops: LoopHolder[] = []
   for (const loop of look.unknownLoops) {
-    if (isElsewhere(loop, path, place, look.table)) continue
+    if (isElsewhere(loop.file?.dev, path, place, look.table)) continue
     const end = loop.backingFile === '/' ? '' : posix.basename(undeletedPath(loop.backingFile))
-    if (loop.file !== undefined) askInode(loop.device, () => ({ loops: [loop] }), `:${loop.file.inode}`)
+    if (loop.file !== undefined)
+      askInode(loop.device, () => ({ loops: [loop] }), String(loop.file.inode), loop.file.dev)
     else if (end === '') loops.push(loop)
     else askEnd(loop.device, () => ({ loops: [loop] }), end)
   }
@@ -192,11 +192,6 @@ async function search(
  * True if the file is on another file system, by its device number. (btrfs has a number for each subvolume, so it proves
  * nothing.)
  */
-function isElsewhere({ file }: LoopFile, path: string, place: Location, table: MountTable): boolean {
-  if (file === undefined || containingMount(table, path)?.fsType === 'btrfs') return false
-  try {
-    return file.dev !== place.dev && file.dev !== deviceNumberFrom(lstatSync(path).dev)
-  } catch {
-    return file.dev !== place.dev
-  }
+function isElsewhere(dev: string | undefined, path: string, place: Location, table: MountTable): boolean {
+  return dev !== undefined && dev !== place.dev && containingMount(table, path)?.fsType !== 'btrfs'
 }

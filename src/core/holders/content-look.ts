@@ -7,22 +7,21 @@ import { undeletedPath } from '../mountinfo/deleted.ts'
 import { type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
-import { readOtherNamespaces, unseenNamespaces } from '../processes/mount-namespaces.ts'
+import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
+import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { followLinks, inodeAt, type View } from './follow-links.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
-import type { MapReader } from './mapped-files.ts'
 import { LayerIndex, placeIn } from './mount-uses.ts'
 import { type Layer, overlayLayers } from './overlay-layers.ts'
 import { PlaceIndex } from './place-index.ts'
-import { ProcessLook } from './process-look.ts'
-import { hiddenProcesses } from './sight.ts'
+import type { Unseen, Uses } from './uses.ts'
 
 export interface ContentLook {
   /** Of our own mount namespace. */
   readonly table: MountTable
   readonly others: readonly OtherNamespace[]
-  readonly processes: ProcessLook
+  readonly processes: Uses
   readonly layers: LayerIndex
   /** The mount namespace that a mount is in; absent: ours. */
   readonly namespaceOf: ReadonlyMap<MountInfo, OtherNamespace>
@@ -32,28 +31,29 @@ export interface ContentLook {
   readonly swaps: PlaceIndex<string>
   readonly unknownSwaps: readonly string[]
   readonly exports: readonly Export[]
-  /** What could not be seen, for messages. */
-  readonly unseen: readonly string[]
+  readonly unseen: Unseen
 }
 
 export interface ContentSearch {
   readonly table: MountTable
   /** "major:minor" of the file systems that the directories are in. */
-  readonly devices: readonly string[]
-  readonly maps: MapReader
+  readonly fileSystems: readonly string[]
+  /** "major:minor" of devices whose openers are asked for as well. */
+  readonly devices?: readonly string[]
+  readonly reader: ProcessReader
   /** The namespaces of every thread, where they have just been read. */
   readonly others?: readonly OtherNamespace[] | undefined
 }
 
 /** Reads /proc and sysfs, runs losetup(8), and follows links of local file systems; nothing is opened. */
 export async function lookForUsers(search: ContentSearch): Promise<ContentLook> {
-  const { table, devices, maps, others = readOtherNamespaces(true) } = search
+  const { table, fileSystems, devices = [], reader, others = readOtherNamespaces(true) } = search
   const ours: View = { table, root: '' }
   const views = [ours, ...others.map((other): View => ({ table: other.table, root: `/proc/${other.pid}/root` }))]
   const loops = await loopFiles()
   const swaps = swapFiles()
   const { exports, unseen } = nfsExports()
-  const processes = await ProcessLook.take({ table, others, devices, maps })
+  const processes = await askProcesses({ table, others, fileSystems, devices }, reader)
   return {
     table,
     others,
@@ -68,11 +68,11 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     unknownSwaps: swaps.filter((path) => inodeAt(ours, undeletedPath(path)) === undefined),
     exports,
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
-    unseen: isInUserNamespace()
-      ? []
-      : [...hiddenProcesses(table), ...unseenNamespaces(others), ...unseen, ...processes.unseen],
+    unseen: isInUserNamespace() ? SEEN : { ...processes.unseen, texts: [...processes.unseen.texts, ...unseen] },
   }
 }
+
+const SEEN: Unseen = { texts: [], pids: [] }
 
 /** Files by each place that their name leads to, in every namespace: the name does not say which one it belongs to. */
 function located<T>(files: readonly T[], pathOf: (file: T) => string, views: readonly View[]): PlaceIndex<T> {

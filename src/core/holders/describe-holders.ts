@@ -4,7 +4,7 @@ import { podAndContainer } from '../plan/pod-name.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import type { NameOf } from './container-names.ts'
 import type { Holders } from './find-holders.ts'
-import type { Holder } from './process-files.ts'
+import type { Holder } from './uses.ts'
 
 /** How many holders of each kind are named; the rest is counted. */
 const MOST = 4
@@ -39,6 +39,12 @@ export function describeProcesses(holders: readonly Holder[], nameOf: NameOf = b
     const whats = [...new Set(own.map(({ what }) => what))].join(', ')
     return `${own[0]?.process} (pid ${pid}, ${whats}${whose(own[0]?.of, nameOf)})`
   })
+}
+
+/** What to do about processes that could not be read. @param pids of those that are the reason */
+export function hintOfUnseen(pids: readonly number[]): string {
+  if (pids.length === 0) return 'Run volctl as root of the host with CAP_SYS_PTRACE, where /proc shows every process.'
+  return `Look at what it does (ps -fp ${pids.slice(0, MOST).join(',')}) and end it if nobody needs it, or reboot.`
 }
 
 /** `sh (pid 42; container web of pod default/web-0)` */

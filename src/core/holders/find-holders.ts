@@ -3,16 +3,13 @@
  * on it, loop devices, and other mount namespaces that still have it. Nothing at or below the places is touched, so that a
  * dead server cannot make this hang.
  */
-import { count } from '../lang/count.ts'
+import { locate } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
-import { isInUserNamespace } from '../processes/standing.ts'
 import { swapFiles } from './kernel-files.ts'
-import { type KnownMaps, type MappedFiles, type MapReader, mappedFiles } from './mapped-files.ts'
-import { type Holder, processFiles } from './process-files.ts'
 import { Places } from './searched-places.ts'
-import { hiddenProcesses } from './sight.ts'
+import type { Holder, Uses } from './uses.ts'
 
 /**
  * Another mount namespace in which one of the places, or something in it, is mounted and stays mounted when ours is
@@ -41,6 +38,8 @@ export interface Holders {
   readonly kernel: readonly string[]
   /** What could not be seen, for messages. */
   readonly unseen: readonly string[]
+  /** Processes among that which hang, or have too much of everything to be read in time. */
+  readonly unread: readonly number[]
 }
 
 export interface HolderSearch {
@@ -50,44 +49,32 @@ export interface HolderSearch {
   readonly paths: readonly string[]
   readonly others: readonly OtherNamespace[]
   readonly loops: readonly LoopHolder[]
-  /** Absent: memory maps are not read. */
-  readonly maps?: MapReader | undefined
-  /** Maps that another search reads at the same time, if one does. */
-  readonly known?: Promise<KnownMaps | undefined>
+  /** Of the file systems of the paths, and of all that is mounted below them (fileSystemsAt). */
+  readonly uses: Uses
 }
 
-export async function findHolders({ table, paths, others, loops, maps, known }: HolderSearch): Promise<Holders> {
+export function findHolders({ table, paths, others, loops, uses }: HolderSearch): Holders {
   const places = new Places(table, paths)
-  const { holders, suspects, hidden, unread } = processFiles(places, others)
-  const mapped = maps === undefined ? NOT_ASKED : await mappedFiles(places, suspects, maps, await known)
   return {
-    processes: [...holders, ...mapped.holders].toSorted((a, b) => a.pid - b.pid),
+    processes: places.locations.flatMap((place) => uses.holdersIn(place)).toSorted((a, b) => a.pid - b.pid),
     namespaces: others.flatMap((other) => namespaceHolder(places, other)),
     loops: loops.filter(({ backingFile }) => places.has(backingFile)),
     kernel: swapFiles()
       .filter((path) => places.has(path))
       .map((path) => `the swap file ${path}`),
-    unseen: [
-      ...hiddenProcesses(table),
-      ...(hidden === 0 ? [] : [hiddenText(hidden)]),
-      ...(unread === 0
-        ? []
-        : [
-            `the mount namespaces of ${count(unread, 'process', 'processes')} could not be read, so what ${unread === 1 ? 'it holds' : 'they hold'} is unknown`,
-          ]),
-      ...mapped.unread,
-    ],
+    unseen: uses.unseen.texts,
+    unread: uses.unseen.pids,
   }
 }
 
-const NOT_ASKED: MappedFiles = { holders: [], unread: [] }
-
-function hiddenText(hidden: number): string {
-  const what = `the open files and mounts of ${count(hidden, 'process', 'processes')} cannot be read`
-  if (process.geteuid?.() !== 0) return `volctl does not run as root: ${what}`
-  return isInUserNamespace()
-    ? `volctl runs in a user namespace: ${what}`
-    : `${what}: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH is missing, or a security module forbids it`
+/** "major:minor" of the file systems that these paths are on, and of all that is mounted below them. */
+export function fileSystemsAt(table: MountTable, paths: Iterable<string>): Set<string> {
+  return new Set(
+    [...paths].flatMap((path) => [
+      ...[locate(table, path)?.dev].filter((dev) => dev !== undefined),
+      ...table.under(path).map(({ dev }) => dev),
+    ]),
+  )
 }
 
 function namespaceHolder(places: Places, { pid, process, table }: OtherNamespace): NamespaceHolder[] {

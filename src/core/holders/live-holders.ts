@@ -1,15 +1,11 @@
 /** Who holds given paths and devices of this node at this moment. Reads /proc and sysfs, opens nothing, touches no mount. */
-import { openersOf } from '../block/device-openers.ts'
-import { errorMessage } from '../errors/errors.ts'
-import { locate } from '../mountinfo/location.ts'
-import type { MountTable } from '../mountinfo/mount-table.ts'
-import { readOtherNamespaces, unseenNamespaces } from '../processes/mount-namespaces.ts'
+import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
+import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { type Content, contentHolders } from './content-holders.ts'
-import { type ContentLook, lookForUsers } from './content-look.ts'
-import { findHolders, type HolderSearch, type Holders } from './find-holders.ts'
-import type { MapReader } from './mapped-files.ts'
-import { type Holder, holder, isDenied } from './process-files.ts'
+import { lookForUsers } from './content-look.ts'
+import { fileSystemsAt, findHolders, type HolderSearch, type Holders } from './find-holders.ts'
+import { holder } from './uses.ts'
 
 export interface Held {
   /** Absolute: mount points and directories. */
@@ -22,38 +18,32 @@ export interface Held {
 }
 
 export interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
-  readonly maps: MapReader
+  readonly reader: ProcessReader
 }
 
 /** For content that would be deleted, the same users that an apply looks for; for everything else, who keeps it busy. */
-export async function liveHolders(held: Held, search: LiveSearch): Promise<Holders> {
-  const { heldAt, devices } = held
-  const { table } = search
-  const others = readOtherNamespaces(held.content.length > 0)
-  // At once: while a child reads the memory maps, which serve both, the other looks at open files.
-  const look = contentLook(held, search, others)
-  const known = look.then(
-    (content) => content?.processes.maps,
-    () => undefined,
-  )
-  const [found, users] = await Promise.all([
-    findHolders({ ...search, paths: heldAt, others, known }),
-    contentUsers(held, look),
-  ])
-  const openers = devices.length === 0 ? NONE : deviceOpeners(devices, table, others)
+export async function liveHolders(held: Held, { table, loops, reader }: LiveSearch): Promise<Holders> {
+  const { heldAt, devices, content, rootDir } = held
+  const others = readOtherNamespaces(content.length > 0)
+  const names = new Map(devices.flatMap((name) => numberOf(name).map((dev) => [dev, name] as const)))
+  const fileSystems = fileSystemsAt(table, [...heldAt, ...content.map(({ path }) => path)])
+  const question = { table, others, fileSystems: [...fileSystems], devices: [...names.keys()], reader }
+  const look = content.length === 0 ? undefined : await lookForUsers(question)
+  const uses = look?.processes ?? (await askProcesses(question, reader))
+  const users =
+    look === undefined ? [] : await Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
+  const found = [findHolders({ table, paths: heldAt, others, loops, uses }), ...users]
+  const openers = uses
+    .openers(new Set(names.keys()))
+    .map(({ pid, dev }) => holder(pid, 'device', `/dev/${names.get(dev)}`))
   return {
-    processes: once([...[found, ...users].flatMap(({ processes }) => processes), ...openers.holders]).toSorted(
-      (a, b) => a.pid - b.pid,
-    ),
-    namespaces: once([found, ...users].flatMap(({ namespaces }) => namespaces)),
-    loops: once([found, ...users].flatMap(({ loops }) => loops)),
-    unseen: once([
-      ...unseenNamespaces(others),
-      ...[found, ...users].flatMap(({ unseen }) => unseen),
-      ...openers.unseen,
-    ]),
+    processes: once([...found.flatMap(({ processes }) => processes), ...openers]).toSorted((a, b) => a.pid - b.pid),
+    namespaces: once(found.flatMap(({ namespaces }) => namespaces)),
+    loops: once(found.flatMap((each) => each.loops)),
+    unseen: once(found.flatMap(({ unseen }) => unseen)),
+    unread: once(found.flatMap(({ unread }) => unread)),
     kernel: once([
-      ...users.flatMap(({ kernel }) => kernel),
+      ...found.flatMap(({ kernel }) => kernel),
       ...kernelHolders([
         ...devices.flatMap(numberOf),
         ...heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev)),
@@ -62,49 +52,9 @@ export async function liveHolders(held: Held, search: LiveSearch): Promise<Holde
   }
 }
 
-async function contentLook(
-  { content }: Held,
-  { table, maps }: LiveSearch,
-  others: HolderSearch['others'],
-): Promise<ContentLook | undefined> {
-  if (content.length === 0) return undefined
-  const devices = new Set(content.flatMap(({ path }) => locate(table, path)?.dev ?? []))
-  return lookForUsers({ table, devices: [...devices], maps, others })
-}
-
-async function contentUsers({ content, rootDir }: Held, looking: Promise<ContentLook | undefined>): Promise<Holders[]> {
-  const look = await looking
-  return look === undefined ? [] : Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
-}
-
 /** Each holder only once, whichever search found it. */
 function once<T>(found: readonly T[]): T[] {
   return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()]
-}
-
-interface Openers {
-  readonly holders: readonly Holder[]
-  readonly unseen: readonly string[]
-}
-
-const NONE: Openers = { holders: [], unseen: [] }
-
-function deviceOpeners(devices: readonly string[], table: MountTable, others: HolderSearch['others']): Openers {
-  const names = new Map(devices.flatMap((name) => numberOf(name).map((dev) => [dev, name] as const)))
-  try {
-    const holders = openersOf(new Set(names.keys()), table, others).map(({ pid, dev }) =>
-      holder(pid, 'device', `/dev/${names.get(dev)}`),
-    )
-    return { holders, unseen: [] }
-  } catch (error) {
-    const why = isDenied(error) ? 'volctl does not run as root' : errorMessage(error)
-    return {
-      holders: [],
-      unseen: [
-        `${why}: the processes that have ${devices.map((name) => `/dev/${name}`).join(', ')} open cannot be read`,
-      ],
-    }
-  }
 }
 
 /** "major:minor" */

@@ -1,14 +1,22 @@
 /** Searches a directory for files that are known by their inode or the end of their path only. Walks by descriptors, as a deletion does (S12). */
 import { fstatSync, lstatSync, type Stats } from 'node:fs'
+import { deviceNumberFrom } from '../block/device-use.ts'
 import { errnoOf } from '../errors/errors.ts'
 import { Descent } from '../files/descent.ts'
 import { entryPath, openBelow } from '../files/descriptors.ts'
 
 export interface Wanted {
-  /** Keys to report, by device (as in stat(2)) and inode: "64768:17"; ":17" where the device is unknown. */
-  readonly inodes: ReadonlyMap<string, readonly string[]>
+  /** By inode. */
+  readonly inodes: ReadonlyMap<string, readonly Identified[]>
   /** Keys to report, by the last parts of a path, without a slash before them. */
   readonly ends: ReadonlyMap<string, string>
+}
+
+export interface Identified {
+  /** "major:minor", as in stat(2); undefined: any. */
+  readonly dev: string | undefined
+  /** To report. */
+  readonly key: string
 }
 
 const ENTRIES_BETWEEN_BREATHS = 500
@@ -23,7 +31,8 @@ export async function searchContent(path: string, mountId: number, wanted: Wante
   const found = new Set<string>()
   const lastNames = new Set([...wanted.ends.keys()].map((end) => end.slice(end.lastIndexOf('/') + 1)))
   const note = (at: () => string, name: string, { dev, ino }: Stats): void => {
-    for (const key of [`${dev}:${ino}`, `:${ino}`]) for (const what of wanted.inodes.get(key) ?? []) found.add(what)
+    for (const wantedHere of wanted.inodes.get(String(ino)) ?? [])
+      if (wantedHere.dev === undefined || wantedHere.dev === deviceNumberFrom(dev)) found.add(wantedHere.key)
     if (!lastNames.has(name)) return
     const path = at()
     for (const [end, what] of wanted.ends) if (path.endsWith(`/${end}`)) found.add(what)

@@ -28,21 +28,14 @@ export class Places {
     }
   }
 
-  /** "major:minor" of every file system there. */
-  get devices(): ReadonlySet<string> {
-    return new Set(this.#byDev.keys())
-  }
-
   /** @param path as seen in our own namespace */
   has(path: string): boolean {
     return isBelowAny(ownPathOf(this.table, path), this.#paths)
   }
 
-  /** @param path in the namespace that this table is of */
-  hasIn(table: MountTable, path: string): boolean {
-    const location = locate(table, path)
-    const inside = location && this.#byDev.get(location.dev)
-    return location !== undefined && inside !== undefined && isBelowAny(location.path, inside)
+  /** Every place, by file system. */
+  get locations(): Location[] {
+    return [...this.#byDev].flatMap(([dev, inside]) => [...inside].map((path) => ({ dev, path })))
   }
 
   /**

@@ -1,18 +1,16 @@
 /** The kernel and the disk as apply uses them: the port through which it changes anything. */
 
 import type { BlockTree } from '../block/block-tree.ts'
-import type { Opener } from '../block/device-openers.ts'
 import type { DeviceUse } from '../block/device-use.ts'
 import type { HiddenFileSystem } from '../block/hidden-file-systems.ts'
 import type { Undo } from '../errors/undo.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
 import type { DeleteContentOptions, Deleted } from '../files/delete-content.ts'
+import type { ProcessReader, ProcessSearch } from '../holders/ask-processes.ts'
 import type { Content } from '../holders/content-holders.ts'
 import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
-import type { DetachedFiles, DetachedSearch } from '../holders/detached-files.ts'
 import type { HolderSearch, Holders } from '../holders/find-holders.ts'
-import type { BlockQuestion, Mapper } from '../holders/mapped-blocks.ts'
-import type { MapReader } from '../holders/mapped-files.ts'
+import type { Uses } from '../holders/uses.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import type { CommandResult } from '../trust/programs.ts'
@@ -77,8 +75,10 @@ export interface Host {
   /** @returns how to undo it @throws StepFailed; then the previous content is still shown */
   writeAtomically(path: string, content: AtomicContent): Promise<readonly Undo[]>
   otherNamespaces(everyThread: boolean): readonly OtherNamespace[]
-  /** Everything that holds the places open, memory maps, loops and other namespaces included, and what could not be seen. */
-  findHolders(search: HolderSearch): Promise<Holders>
+  /** What processes use of some file systems and devices, and what could not be seen. */
+  askProcesses(search: ProcessSearch, reader: ProcessReader): Promise<Uses>
+  /** Everything that holds the places open, loops and other namespaces included, and what could not be seen. */
+  findHolders(search: HolderSearch): Holders
   /** One look for everybody who may use the content of directories on these file systems. */
   lookForUsers(search: ContentSearch): Promise<ContentLook>
   /** Everybody who uses a directory's content, by such a look. */
@@ -86,8 +86,8 @@ export interface Host {
   /** What still uses a block device ("major:minor"); empty: nothing. */
   deviceUse(dev: string): DeviceUse
   readonly blockTree: BlockTree
-  /** Processes that have one of these devices ("major:minor", "char major:minor") open. @throws if that cannot be seen */
-  openersOf(devs: ReadonlySet<string>, table: MountTable, others: readonly OtherNamespace[]): readonly Opener[]
+  /** True for root's own multipathd, which keeps every path of a map open to test it, and closes them by itself. */
+  isPathChecker(pid: number): boolean
   /** UIDs of the pods that a process belongs to, by its cgroup: several where pods are nested. */
   podsOf(pid: number): readonly string[]
   /** The kernel's number for the disk behind a device, never given twice in one boot; undefined before Linux 5.15. */
@@ -102,10 +102,6 @@ export interface Host {
   superblockGone(dev: string, fsType: string): boolean
   /** True if the kernel lists the file system with this number ("0:52") as alive; also false if there is no such list. */
   fileSystemLives(dev: string, fsType: string): boolean
-  /** Who has a block device mapped into memory. */
-  mappedBlocks(question: BlockQuestion, reader: MapReader): Promise<readonly Mapper[]>
-  /** Who has something open on a file system that no mount table shows any more. */
-  detachedFiles(search: DetachedSearch, reader: MapReader): Promise<DetachedFiles>
   /** File systems on block devices that none of these tables shows. */
   hiddenFileSystems(tables: readonly MountTable[]): readonly HiddenFileSystem[]
 }

@@ -11,7 +11,6 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
-import { openersOf } from '../block/device-openers.ts'
 import {
   fileSystemLives,
   isSuperblockGone,
@@ -28,14 +27,15 @@ import { errnoOf } from '../errors/errors.ts'
 import { changeOwnership } from '../files/change-ownership.ts'
 import { deleteContent } from '../files/delete-content.ts'
 import { writeStateFile } from '../files/write-state-file.ts'
+import { askProcesses } from '../holders/ask-processes.ts'
 import { contentHolders } from '../holders/content-holders.ts'
 import { lookForUsers } from '../holders/content-look.ts'
-import { detachedFiles, processesWithBlocks } from '../holders/detached-files.ts'
 import { findHolders } from '../holders/find-holders.ts'
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { podUidsOfCgroup } from '../processes/pod-cgroups.ts'
 import { kernelTextIfAny, namespaceOf } from '../trust/kernel.ts'
 import { createNew, markEntry, NotPlain, readPlain, TooLarge } from '../trust/plain-files.ts'
+import { isRootsProgram } from '../trust/processes.ts'
 import { commandPath, runCommand } from '../trust/programs.ts'
 import type { FoundFile, Host, UmountHow } from './host.ts'
 import { changeOwnershipApart } from './ownership-apart.ts'
@@ -63,7 +63,6 @@ export const linuxHost: Host = {
     return nodes === undefined || nodes === namespaceOf('self', 'net')
   },
   blockTree: new SysfsBlockTree(),
-  openersOf: (devs, table, others) => openersOf(devs, table, others),
   releaseLoop: (device, deadlineMs) => runCommand('losetup', ['-d', device], deadlineMs),
   loopBackingFile: (device) => readBackingFile(device),
   mkdir: (path, mode) => mkdirSync(path, { mode }),
@@ -83,10 +82,12 @@ export const linuxHost: Host = {
     apart === undefined ? changeOwnership(path, options) : changeOwnershipApart(path, options, apart),
   writeAtomically,
   otherNamespaces: (everyThread) => readOtherNamespaces(everyThread),
+  askProcesses,
   findHolders,
   lookForUsers,
   contentHolders,
   deviceUse: (dev) => readDeviceUse(dev),
+  isPathChecker: (pid) => isRootsProgram(pid, 'multipathd'),
   podsOf: (pid) => podUidsOfCgroup(kernelTextIfAny(`/proc/${pid}/cgroup`) ?? ''),
   diskSequence: readDiskSequence,
   deviceNumber: readDeviceNumber,
@@ -94,8 +95,6 @@ export const linuxHost: Host = {
   mayBeMadeOf: (loop, dev) => mayBeMadeOf(loop, dev),
   superblockGone: (dev, fsType) => isSuperblockGone(dev, fsType),
   fileSystemLives: (dev, fsType) => fileSystemLives(dev, fsType),
-  detachedFiles,
-  mappedBlocks: processesWithBlocks,
   hiddenFileSystems: (tables) => hiddenFileSystems(tables),
 
   async isDead(path, deadlineMs) {

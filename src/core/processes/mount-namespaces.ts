@@ -6,7 +6,7 @@ import { type Location, pathThrough } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { tableAt } from '../mountinfo/stable-table.ts'
-import { kernelText, linkIfAny, namespaceOf } from '../trust/kernel.ts'
+import { kernelText, kernelTextIfAny, linkIfAny, namespaceOf } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { isInUserNamespace } from './standing.ts'
 
@@ -34,7 +34,11 @@ export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): Other
   const seen = new Set([readlinkSync(`${proc}/self/ns/mnt`)])
   const found: OtherNamespace[] = []
   const asked = processIds(proc).flatMap((pid) =>
-    everyThread || namespaceOf(pid, 'mnt', proc) === undefined ? tasksOrItself(pid, proc) : [pid],
+    isHiddenInit(pid, proc)
+      ? []
+      : everyThread || namespaceOf(pid, 'mnt', proc) === undefined
+        ? tasksOrItself(pid, proc)
+        : [pid],
   )
   const allowances = { root: allowance(OF_ROOT), anybody: allowance(OF_ANYBODY) }
   const nodes = namespaceOf('self', 'user', proc)
@@ -64,7 +68,7 @@ export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): Other
   }
   // Another process of the same namespace may still show it.
   const again = asked.filter((pid) => ['later', 'denied'].includes(read(pid, true)))
-  const denied = again.filter((pid) => read(pid, false) === 'denied' && !isHiddenInit(pid, proc))
+  const denied = again.filter((pid) => read(pid, false) === 'denied')
   // Without rights, apply is refused (S7), and everybody else says how many processes are hidden.
   if (process.geteuid?.() === 0 && !isInUserNamespace()) {
     const unseen = 'it may not be read'
@@ -142,6 +146,14 @@ export function hasEnded(error: unknown): boolean {
  */
 export function isHiddenInit(pid: number, proc = '/proc'): boolean {
   return pid === 1 && namespaceOf(pid, 'mnt', proc) === undefined
+}
+
+const KTHREAD = 0x200000
+
+/** A kernel thread has no files. (stat: the name in brackets may contain anything, the flags are the seventh field after it.) */
+export function isKernelThread(pid: number, proc = '/proc'): boolean {
+  const stat = kernelTextIfAny(`${proc}/${pid}/stat`) ?? ''
+  return (Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]) & KTHREAD) !== 0
 }
 
 export function processName(pid: number, proc = '/proc'): string {

@@ -4,7 +4,7 @@
  */
 import { ownOptions, ownScript, SELF } from '../trust/own-program.ts'
 
-const CHILDREN = ['ownership-walker', 'map-reader'] as const
+const CHILDREN = ['ownership-walker', 'process-reader'] as const
 
 export type OwnChild = (typeof CHILDREN)[number]
 

@@ -16,18 +16,13 @@ export interface PodKey {
 }
 
 export interface RunPod {
-  readonly metadata: {
-    readonly name: string
-    readonly uid?: string
-    readonly creationTimestamp?: string
-    readonly deletionTimestamp?: string
-  }
+  readonly metadata: { readonly name: string; readonly uid?: string; readonly creationTimestamp?: string }
   readonly spec?: { readonly nodeName?: string }
   readonly status?: PodStatus
 }
 
 const podShape = kept<RunPod>({
-  metadata: needed(kept({ name: needed(text), uid: text, creationTimestamp: text, deletionTimestamp: text })),
+  metadata: needed(kept({ name: needed(text), uid: text, creationTimestamp: text })),
   spec: kept({ nodeName: text }),
   status: kept({
     phase: text,
@@ -99,10 +94,7 @@ export async function readNode(client: KubeClient, name: string, signal?: AbortS
   }
 }
 
-/**
- * Pods of other runs on this node, of persons who are at work or whose run was killed; one that is being deleted is none. Empty
- * where they may not be listed.
- */
+/** Pods of other runs on this node, of persons who are at work or whose run was killed. Empty where they may not be listed. */
 export async function otherRuns(
   client: KubeClient,
   namespace: string,
@@ -114,8 +106,7 @@ export async function otherRuns(
   const query = { labelSelector: labels.join(','), fieldSelector: `spec.nodeName=${node}` }
   try {
     const { items } = await client.list(path, { query, signal })
-    const pods = items.map((item) => received(podShape, item, { client, request: `GET ${path}` }))
-    return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    return items.map((item) => received(podShape, item, { client, request: `GET ${path}` }))
   } catch (error) {
     if (error instanceof ApiError && error.status === 403) return []
     throw error

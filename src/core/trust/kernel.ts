@@ -101,15 +101,16 @@ export function mountIdOf(directory: string): number | undefined {
 export const O_PATH = 0o10000000
 
 /**
- * The id of the mount that a link in /proc leads to, even if no table shows it any more. Nothing is opened (O_PATH). Still,
- * the call may hang on a dead server, so only a process that can be abandoned may make it.
+ * What a link in /proc leads to, by a descriptor, even if no table shows its mount any more. Nothing is opened (O_PATH).
+ * Still, the call may hang on a dead server, so only a process that can be abandoned may make it.
  *
+ * @param look is given the descriptor and its fdinfo
  * @throws what the file system says
  */
-export function mountIdBehind(link: string): number | undefined {
+export function behindLink<T>(link: string, look: (fd: number, fdinfo: string) => T): T {
   const fd = openSync(link, O_PATH)
   try {
-    return mountIdIn(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))
+    return look(fd, readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))
   } finally {
     closeSync(fd)
   }

@@ -11,7 +11,7 @@
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { isMissing } from '../errors/errors.ts'
 import { kernelBytes, kernelText, linkIfAny, listIfAny, namespaceOf, statusField } from './kernel.ts'
-import { askProgram } from './programs.ts'
+import { askProgram, commandPath } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
 
@@ -92,6 +92,20 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
   // A pid for every PID namespace, down to the process's own.
   const numbers = statusField(status, 'NSpid')?.split(/\s+/) ?? []
   return numbers.length > 1 ? 'runs in its own PID namespace' : undefined
+}
+
+/** Whether a process is root's, in process 1's mount namespace, and runs the program of this name that volctl itself would start. */
+export function isRootsProgram(pid: number, name: string, proc = '/proc'): boolean {
+  try {
+    using process = new PinnedProcess(pid, proc)
+    if (process.text('comm').trimEnd() !== name || whyNotRoots(process, proc) !== undefined) return false
+    if (process.link('ns/mnt') !== (namespaceOf(1, 'mnt', proc) ?? namespaceOf('self', 'mnt', proc))) return false
+    const [theirs, ours] = [process.path('exe'), commandPath(name)].map((path) => statSync(path))
+    return theirs?.dev === ours?.dev && theirs?.ino === ours?.ino
+  } catch {
+    // Not shown to be: then it is a user.
+    return false
+  }
 }
 
 /** While sudo(8) asks for a password, all its user ids are 0, and its name is that of the link that started it. */

@@ -16,16 +16,20 @@ export interface VersionView extends VersionsHere {
   readonly kubernetes: { readonly first: string; readonly last: string }
 }
 
-export function renderVersion(view: VersionView): string {
+/** @param only volctl itself was asked for */
+export function renderVersion(view: VersionView, only: boolean): string {
   const { volctl, commit, node, platform, arch, kubernetes, server, kubelet } = view
   const { first, last } = kubernetes
+  const here = [
+    ['API server', server === undefined ? NOT_READ : `${server.version} (${server.address})`],
+    ['Kubelet', kubelet === undefined ? NOT_READ : `${kubelet.version} (node ${kubelet.node})`],
+  ]
   return [
     ['volctl', `${volctl} (commit ${commit})`],
     ['Node.js', node],
     ['Platform', `${platform}-${arch}`],
     ['Tested with', `kubelets ${first} to ${last}`],
-    ['API server', server === undefined ? NOT_READ : `${server.version} (${server.address})`],
-    ['Kubelet', kubelet === undefined ? NOT_READ : `${kubelet.version} (node ${kubelet.node})`],
+    ...(only ? [] : here),
   ]
     .map(([label, text]) => `${`${label}:`.padEnd(12)} ${terminalSafe(text ?? '')}\n`)
     .join('')

@@ -50,13 +50,19 @@ export const USES = {
   'file open read-only': 'file',
   'file open for write': 'file',
   'mapped, descriptor closed': 'file',
+  'file named as if deleted, detached lazily': 'file',
+  'working directory, hidden by a mount of its own': 'directory',
   'loop device on a file': 'file',
   'loop device on a file, made in a namespace': 'file',
   'swap file': 'file',
   'device open read-only': 'node',
   'device open for write': 'node',
   'device open in a namespace': 'node',
+  'device open, hidden by a mount of its own': 'node',
+  'device open, under the name of a trusted program': 'node',
+  'device open in a table of one thread': 'node',
   'device mapped, descriptor closed': 'node',
+  'device mapped among many mappings': 'node',
   'bind of the device node': 'node',
   'bind of the device node in a namespace': 'node',
   'loop device on the disk': 'node',
@@ -110,7 +116,11 @@ const STAYS_HIDDEN: ReadonlySet<Use> = new Set([
 const BINDS: ReadonlySet<Use> = new Set(['bind of a file in it', 'bind of a file in it, in a namespace'])
 
 /** The user's own mount of a bare disk, in his namespace alone. */
-const OF_NAMESPACE: ReadonlySet<Use> = new Set(['nested kubelet', 'working directory in a namespace'])
+const OF_NAMESPACE: ReadonlySet<Use> = new Set([
+  'nested kubelet',
+  'working directory in a namespace',
+  'working directory, hidden by a mount of its own',
+])
 
 /** The user mounts a bare disk himself first; of that mount only what he holds stays. */
 export const mountsFirst = (each: Combination): boolean =>
@@ -136,6 +146,8 @@ export function meaningless(each: Combination): string | undefined {
   if (use === 'bind of a directory in it' || use === 'bind of a directory in it, in a namespace') {
     if (kind === 'emptyDir on disk, empty') return 'there is no directory in it'
   }
+  if (use === 'file named as if deleted, detached lazily' && !isPlainDirectory(each))
+    return 'of a file system that is unmounted, as any file that was detached lazily'
   if (use === 'swap file' && kind === 'emptyDir in memory') return 'tmpfs has no swap files'
   return undefined
 }
@@ -167,7 +179,12 @@ export function negligible({ kind, use }: Combination): string | undefined {
   return undefined
 }
 
-const STANDS_IN: ReadonlySet<Use> = new Set(['working directory', 'root directory', 'directory open'])
+const STANDS_IN: ReadonlySet<Use> = new Set([
+  'working directory',
+  'working directory, hidden by a mount of its own',
+  'root directory',
+  'directory open',
+])
 
 export function meaningful(): readonly Combination[] {
   return allCombinations().filter((each) => meaningless(each) === undefined)

@@ -1,7 +1,7 @@
 /** Somebody begins to use a volume, in one of the ways of the table; it is asked later whether that was hurt. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface, type Interface } from 'node:readline'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
@@ -151,6 +151,32 @@ const BEGIN: Readonly<Record<Use, Begin>> = {
     writeFileSync(`${own}.node`, '')
     const held: Held = { how: 'for write', path: `${own}.node`, mark: subject.mark, at: RAW_AT }
     return elsewhere(node, ['mount', '--bind', device, `${own}.node`], held)
+  },
+  'device open, hidden by a mount of its own': ({ device, own, subject, node }) => {
+    const held: Held = { how: 'for write', path: device, mark: subject.mark, at: RAW_AT, cover: '/dev' }
+    return elsewhere(node, ['mount', '-t', 'tmpfs', 'tmpfs', own], held)
+  },
+  'device open, under the name of a trusted program': ({ device, subject }) =>
+    process_({ how: 'for write', path: device, mark: subject.mark, at: RAW_AT, name: 'multipathd' }),
+  'device open in a table of one thread': ({ device, subject }) =>
+    process_({ how: 'in a thread', path: device, mark: subject.mark, at: RAW_AT }),
+  'device mapped among many mappings': ({ device, own, subject }) => {
+    writeFileSync(`${own}.many`, Buffer.alloc(PAGE))
+    return process_({ how: 'mapped', path: device, mark: subject.mark, at: RAW_AT, crowd: `${own}.many` })
+  },
+  'file named as if deleted, detached lazily': async ({ directory, own, subject }) => {
+    const file = `${directory}/file (deleted)`
+    copyFileSync(`${directory}/file`, file)
+    sh('mount', '--bind', directory, own)
+    const held = await process_({ how: 'for write', path: `${own}/file (deleted)`, mark: subject.mark })
+    sh('umount', '-l', own)
+    return held
+  },
+  'working directory, hidden by a mount of its own': ({ directory, own, subject, node, hide }) => {
+    const path = `${own}.ns`
+    mkdirSync(path)
+    const held: Held = { how: 'cwd', path, mark: subject.mark, cover: path }
+    return elsewhere(node, ['mount', '--bind', directory, path], held, hide)
   },
   'bind of the device node': async ({ device, own, subject }) => {
     writeFileSync(`${own}.node`, '')

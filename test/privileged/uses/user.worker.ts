@@ -4,15 +4,22 @@
  * its standard input.
  */
 
+import { spawnSync } from 'node:child_process'
 import { dlopen, toBuffer } from 'node:ffi'
 import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { changeRoot } from '../../helpers/system-calls.ts'
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
+import { changeRoot, mapFile } from '../../helpers/system-calls.ts'
 import { type Held, LINE, PAGE } from './held.ts'
+
+/** Of unshare(2). */
+const CLONE_FILES = 0x400
+/** Fewer than vm.max_map_count, with those that Node.js has itself. */
+const MAPPINGS = 60_000
 
 type Check = (token: string) => void
 
-const { how, path, mark, at = 0 } = JSON.parse(process.argv[2] ?? '{}') as Held
+const { how, path, mark, at = 0, cover, name, crowd } = JSON.parse(process.argv[2] ?? '{}') as Held
 
 const CHECKS: Readonly<Record<Held['how'], () => Check>> = {
   path: () => inDirectory(path),
@@ -39,9 +46,14 @@ const CHECKS: Readonly<Record<Held['how'], () => Check>> = {
     closeSync(fd)
   },
   mapped: inMemory,
+  'in a thread': inThread,
 }
 
 const check = CHECKS[how]()
+// The kernel may ask whoever serves such a mount: nothing below it is looked at.
+if (cover !== undefined) spawnSync('mount', ['-t', 'devpts', 'devpts', cover])
+if (name !== undefined) writeFileSync('/proc/self/comm', name)
+for (let many = 0; crowd !== undefined && many < MAPPINGS && mapFile(crowd); many++);
 process.stdout.write('ready\n')
 createInterface({ input: process.stdin })
   .on('line', (token) => {
@@ -74,6 +86,49 @@ function inFile(fd: number, token: string | undefined): void {
   fsyncSync(fd)
   readSync(fd, bytes, 0, LINE, at + PAGE)
   expect('what was written', token, bytes.toString('latin1'))
+}
+
+/** By a descriptor that no other thread has. */
+function inThread(): Check {
+  const signal = new Int32Array(new SharedArrayBuffer(4))
+  const wrong = new MessageChannel()
+  const given = new MessageChannel()
+  const code = `const { dlopen } = require('node:ffi')
+const fs = require('node:fs')
+const { workerData: { signal, path, mark, at, wrong, given }, receiveMessageOnPort } = require('node:worker_threads')
+dlopen(null, { unshare: { arguments: ['i32'], return: 'i32' } }).functions.unshare(${CLONE_FILES})
+const fd = fs.openSync(path, 'r+')
+const at_ = (text, from) => {
+  const bytes = Buffer.alloc(${LINE})
+  fs.readSync(fd, bytes, 0, ${LINE}, from)
+  return bytes.toString('latin1') === text
+}
+for (;;) {
+  Atomics.store(signal, 0, 1)
+  Atomics.notify(signal, 0)
+  Atomics.wait(signal, 0, 1)
+  const token = receiveMessageOnPort(given)?.message
+  let said = at_(mark, at) ? '' : 'the mark is not there'
+  try {
+    fs.writeSync(fd, token, at + ${PAGE})
+    fs.fsyncSync(fd)
+    if (!at_(token, at + ${PAGE})) said ||= 'what was written is not there'
+  } catch (error) { said = error.message }
+  wrong.postMessage(said)
+}`
+  const workerData = { signal, path, mark, at, wrong: wrong.port2, given: given.port2 }
+  const transferList = [wrong.port2, given.port2]
+  const worker = new Worker(code, { eval: true, workerData, transferList, execArgv: ['--experimental-ffi'] })
+  worker.unref()
+  Atomics.wait(signal, 0, 0)
+  return (token) => {
+    given.port1.postMessage(token)
+    Atomics.store(signal, 0, 2)
+    Atomics.notify(signal, 0)
+    Atomics.wait(signal, 0, 2)
+    const said = receiveMessageOnPort(wrong.port1)?.message
+    if (said !== '') throw new Error(said)
+  }
 }
 
 function inMemory(): Check {

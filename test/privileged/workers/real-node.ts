@@ -9,8 +9,8 @@ import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ApplyEvent, ApplyResult } from '../../../src/core/plan/events.ts'
 import type { ExpectedMount, Operation, Step } from '../../../src/core/plan/plan.ts'
 import { bareOperation, barePlan } from '../../helpers/apply-plan.ts'
-import { MAP_READER } from '../../helpers/map-reader/command.ts'
 import { withOwnDevices } from '../../helpers/own-devices.ts'
+import { PROCESS_READER } from '../../helpers/process-reader/command.ts'
 import { sh } from '../../helpers/scenario.ts'
 import { UNASKED_CLUSTER } from '../../helpers/unasked.ts'
 
@@ -74,7 +74,7 @@ export function apply(
     wantedByController: () => false,
     wantedSources: () => [],
     wanted: () => undefined,
-    mapReader: MAP_READER,
+    processReader: PROCESS_READER,
     lockFile: `${root}.lock`,
     journalDir: `${root}.journal`,
     timeoutMs: 20_000,

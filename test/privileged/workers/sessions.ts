@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { openersOf } from '../../../src/core/block/device-openers.ts'
 import { readDeviceNumber } from '../../../src/core/block/device-use.ts'
 import { SysfsBlockTree } from '../../../src/core/block/sysfs-block-tree.ts'
+import { askProcesses } from '../../../src/core/holders/ask-processes.ts'
 import type { Host } from '../../../src/core/host/host.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import { readTree } from '../../../src/core/node/tree/read-tree.ts'
@@ -15,6 +15,7 @@ import { statesOf } from '../../helpers/apply-plan.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import { node } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
+import { PROCESS_READER } from '../../helpers/process-reader/command.ts'
 import { thisProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
@@ -94,11 +95,13 @@ await runScenario({
     const usual = spawn('sh', ['-c', `exec sleep 60 < ${device}`], { stdio: 'ignore' })
     const own = `mount -t tmpfs tmpfs ${makeDir(`${directory}/c`)} && mknod ${directory}/c/xvda b ${major} ${minor} && exec sleep 60 < ${directory}/c/xvda`
     const contained = spawn('unshare', ['-m', 'sh', '-c', own], { stdio: ['ignore', 'ignore', 'inherit'] })
-    const look = () => openersOf(new Set([dev]), readMounts(), readOtherNamespaces(true))
+    const reader = { command: PROCESS_READER, deadlineMs: 30_000 }
+    const look = async (devices = new Set([dev])) =>
+      (await askProcesses({ table: readMounts(), others: readOtherNamespaces(true), devices }, reader)).openers(devices)
     try {
-      const found = await until(() => look().length === 2)
-      const ours = look().map(({ pid }) => pid === usual.pid || pid === contained.pid)
-      return { found, ours, others: openersOf(new Set(['7:9999']), readMounts(), []).length }
+      const found = await until(async () => (await look()).length === 2)
+      const ours = (await look()).map(({ pid }) => pid === usual.pid || pid === contained.pid)
+      return { found, ours, others: (await look(new Set(['7:9999']))).length }
     } finally {
       for (const child of [usual, contained]) await ended(child)
       detachLoop(device)

@@ -5,7 +5,7 @@
 import { posix } from 'node:path'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import { staying } from '../../holders/content-holders.ts'
-import { describeHolders } from '../../holders/describe-holders.ts'
+import { describeHolders, hintOfUnseen } from '../../holders/describe-holders.ts'
 import type { Holders, NamespaceHolder } from '../../holders/find-holders.ts'
 import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../../holders/mount-uses.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
@@ -72,7 +72,7 @@ async function refusalOf(path: string, run: StepContext): Promise<Refusal | unde
   return {
     code: 'UsersUnknown',
     message: `the users of ${path} could not be determined: ${unknown}; nothing was deleted`,
-    hint: 'volctl deletes nothing that may be in use: run volctl as root with CAP_SYS_PTRACE, end the process that hangs, or reboot.',
+    hint: `volctl deletes nothing that may be in use. ${hintOfUnseen(found.unread)}`,
   }
 }
 
@@ -132,6 +132,13 @@ function mountUsers(place: Location, path: string, deep: boolean, { around, oper
     const of = mountPoints.length === 0 ? undefined : podOfProcess(other.pid)
     return mountPoints.length === 0 ? [] : [{ pid: other.pid, process: other.process, mountPoints, ...(of && { of }) }]
   })
-  const found: Holders = { processes: [], loops: [], unseen: [], namespaces, kernel: usesIn(table).map(describeUse) }
+  const found: Holders = {
+    processes: [],
+    loops: [],
+    unseen: [],
+    unread: [],
+    namespaces,
+    kernel: usesIn(table).map(describeUse),
+  }
   return describeHolders(found, context.nameOf)
 }

@@ -3,6 +3,7 @@
 import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
+import { hintOfUnseen } from '../../holders/describe-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
 import type { Operation } from '../../plan/plan.ts'
@@ -32,16 +33,13 @@ export async function requireDevicesUnused(
   ofOthers: ReadonlySet<string>,
 ): Promise<DiskUsers['passing']> {
   const { record, operation, around, host, plan } = run
-  requireNothingUnexplained(run)
+  await requireNothingUnexplained(run)
   const own = nodesOwn(around, plan.rootDir, host)
   const { disks, below, fileSystems, directories } = devicesOf(record, own, host)
   const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
   const isOwn = (device: string): boolean =>
     ofOthers.has(keyOf({ device, backingFile: host.loopBackingFile(device) ?? '' }))
-  const { lasting, passing } = await lookAtDisks(
-    { nodes, isNoUse: isPassive, loops: { isOwn, filesAside: true }, withMaps: true },
-    run,
-  )
+  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, loops: { isOwn, filesAside: true } }, run)
   const [user] = lasting
   if (user !== undefined) throw volumeInUse(operation, user.who)
   const inUse = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))
@@ -90,7 +88,7 @@ export function volumeInUse({ volume }: Operation, who: string | Unseen): Operat
     return new OperationRefused('HeldBy', `${name} is still in use on this node: ${who}`, {
       hint: 'Stop that use first, then plan again.',
     })
-  return new OperationRefused('HeldBy', `${name} may still be in use on this node: ${who.unseen}`, {
-    hint: 'Run volctl as root of the host with CAP_SYS_PTRACE, or stop those processes; then plan again.',
+  return new OperationRefused('UsersUnknown', `${name} may still be in use on this node: ${who.unseen}`, {
+    hint: `${hintOfUnseen(who.pids ?? [])} Then plan again.`,
   })
 }

@@ -9,16 +9,13 @@ import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import { locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
-import { mapReaderOf } from '../operation/map-reader-of.ts'
+import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
 import type { Unseen } from './disk-user.ts'
 import { firstMount } from './first-mount.ts'
 
 type Directory = Pick<SeenLayer, 'dev' | 'root'>
-
-/** Limit for reading the memory maps of processes. */
-const DEADLINE_MS = 5000
 
 /** The first user that is found, as text; undefined: nobody. What cannot be seen counts as use (S3). */
 export async function userOfDirectories(
@@ -48,13 +45,13 @@ async function holderOf(directory: Directory, run: StepContext): Promise<string 
   const path = pathOf(directory, around.table)
   if (path === undefined)
     return { unseen: `no mount shows directory ${directory.root} of file system ${directory.dev}` }
-  const maps = mapReaderOf(context, DEADLINE_MS)
-  const look = await host.lookForUsers({ table: around.table, devices: [directory.dev], maps })
+  const reader = processReaderOf(context)
+  const look = await host.lookForUsers({ table: around.table, fileSystems: [directory.dev], reader })
   const holders = await host.contentHolders(look, { path, rootDir: plan.rootDir })
   const who = describeHolders(holders, context.nameOf)
   const [unseen] = holders.unseen
   if (who !== '') return who
-  return unseen === undefined ? undefined : { unseen }
+  return unseen === undefined ? undefined : { unseen, pids: holders.unread }
 }
 
 /**

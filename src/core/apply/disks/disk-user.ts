@@ -11,4 +11,6 @@ export interface DiskUser {
 export interface Unseen {
   /** What could not be seen, for messages. */
   readonly unseen: string
+  /** Processes that are the reason. */
+  readonly pids?: readonly number[]
 }

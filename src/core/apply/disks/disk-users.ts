@@ -1,23 +1,19 @@
 /** Who uses a disk or anything on it: by a mount, a map, a loop device, a holder, or an open device file (S9, S21, S25). */
 
 import type { BlockNode, BlockTree, IscsiLun } from '../../block/block-tree.ts'
-import type { Opener } from '../../block/device-openers.ts'
 import { SOMEBODY } from '../../block/device-use.ts'
 import type { OnDisk } from '../../block/whole-disk.ts'
-import { errorMessage } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
+import type { Opener } from '../../holders/uses.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { pause } from '../../processes/deadline.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { numbersOf, processesWith, requireSeen } from './device-processes.ts'
 import type { DiskUser } from './disk-user.ts'
 import { type LoopQuestion, loopsOn } from './loops-on-disks.ts'
-import { mappersOf } from './mapped-devices.ts'
 
-/** It keeps every path of a map open to test it, and closes them by itself. */
-const PATH_CHECKER = 'multipathd'
 const TRIES = 3
 const MOST_TRIES = 10
 export const BETWEEN_MS = 250
@@ -43,8 +39,6 @@ export interface DiskQuestion {
    */
   readonly isToBeFree?: (node: OnDisk) => boolean
   readonly loops?: LoopQuestion
-  /** Whether the memory maps of processes are read as well, which takes a child; default: no. */
-  readonly withMaps?: boolean
 }
 
 /**
@@ -95,7 +89,6 @@ export class Patience {
 export async function lookAtDisks(question: DiskQuestion, run: StepContext): Promise<DiskUsers> {
   const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true } = question
   const { around, host } = run
-  // First, since this may have to wait for losetup; the rest is synchronous.
   const loops = await loopsOn(nodes, run, question.loops)
   const mounts = (table: MountTable, pid?: number): [MountInfo, OnDisk][] =>
     mountsOf(table, nodes, host.blockTree).filter(([mount]) => !isOwnMount(mount, pid))
@@ -112,9 +105,9 @@ export async function lookAtDisks(question: DiskQuestion, run: StepContext): Pro
     ...loops,
   ]
   if (lasting.length > 0) return { lasting, passing: [] }
-  const passing = [...openersOf(question, run), ...kernelUsers(nodes.filter(isToBeFree), nodes, run)]
-  if (passing.length > 0 || question.withMaps !== true) return { lasting, passing }
-  return { lasting: await mappers(question, run), passing }
+  const { mapped, open } = await openersOf(question, run)
+  if (mapped.length > 0) return { lasting: mapped, passing: [] }
+  return { lasting, passing: [...open, ...kernelUsers(nodes.filter(isToBeFree), nodes, run)] }
 }
 
 /** For devices of these drivers, openers show the use. Use by other drivers is unknown, and counts as use. */
@@ -123,48 +116,33 @@ function unknownDriver({ address, driver }: IscsiLun): DiskUser[] {
   return [{ disk: address, who: `driver ${driver}, which shows no disk for SCSI address ${address}` }]
 }
 
-function openersOf({ nodes, luns = [], isOwnOpener = () => false }: DiskQuestion, run: StepContext): DiskUser[] {
-  const { around, host, context } = run
+/** A mapping lasts; an open descriptor may be that of a program which lists devices. */
+async function openersOf(
+  { nodes, luns = [], isOwnOpener = () => false }: DiskQuestion,
+  run: StepContext,
+): Promise<Record<Opener['how'], DiskUser[]>> {
   const byDev = new Map<string, { on: string; what: string; node?: OnDisk }>()
   for (const node of nodes) {
-    const { dev, on, name, characters } = node
-    for (const each of [dev, ...characters])
+    const { dev, on, name } = node
+    for (const each of numbersOf(node))
       byDev.set(each, { on, node, what: each === dev ? `/dev/${name}` : `${each} (${name})` })
   }
   for (const { address, characters } of luns) {
     for (const each of characters) byDev.set(each, { on: address, what: `${each} (${address})` })
   }
-  let openers: readonly Opener[]
-  try {
-    openers = host.openersOf(new Set(byDev.keys()), around.table, around.others)
-  } catch (error) {
-    const what = [...new Set([...byDev.values()].map(({ on }) => on))].join(', ')
-    throw new StepFailed(
-      'UsersUnknown',
-      `the processes that have ${what} open could not be determined: ${errorMessage(error)}`,
-      {
-        cause: error,
-        hint: 'Run volctl as root of the host, where /proc shows every process; then plan again: the directory is kept.',
-      },
-    )
-  }
-  return openers
-    .filter(({ process }) => process !== PATH_CHECKER)
-    .flatMap((opener) => {
-      const found = byDev.get(opener.dev)
-      if (found === undefined || isOwnOpener(opener, found.node)) return []
-      return [{ disk: found.on, who: `${describeProcess(opener, context.nameOf)}, which has ${found.what} open` }]
+  const devices = new Set(byDev.keys())
+  const uses = await processesWith(devices, run)
+  const found = { mapped: [] as DiskUser[], open: [] as DiskUser[] }
+  for (const opener of uses.openers(devices)) {
+    const { on = '', what = '', node } = byDev.get(opener.dev) ?? {}
+    if (isOwnOpener(opener, node) || run.host.isPathChecker(opener.pid)) continue
+    found[opener.how].push({
+      disk: on,
+      who: `${describeProcess(opener, run.context.nameOf)}, which has ${what} ${opener.how}`,
     })
-}
-
-async function mappers({ nodes, isOwnOpener = () => false }: DiskQuestion, run: StepContext): Promise<DiskUser[]> {
-  const found = await mappersOf(nodes, run)
+  }
+  if (found.mapped.length + found.open.length === 0) requireSeen(uses, new Set([...byDev.values()].map(({ on }) => on)))
   return found
-    .filter(({ pid, process, path }) => !isOwnOpener({ pid, process, dev: path }, undefined))
-    .map((mapper) => ({
-      disk: nodes[0]?.on ?? '',
-      who: `${describeProcess(mapper, run.context.nameOf)}, which has ${mapper.path} mapped`,
-    }))
 }
 
 /** The disks that exist, their partitions, and the multipath maps over them. */

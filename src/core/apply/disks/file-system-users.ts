@@ -4,7 +4,7 @@
  */
 import { describeProcess } from '../../holders/describe-holders.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import { mapReaderOf } from '../operation/map-reader-of.ts'
+import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
 import type { Unseen } from './disk-user.ts'
@@ -12,9 +12,6 @@ import { firstMount } from './first-mount.ts'
 
 /** One device number of these types may stand for several directories of a server; only the source distinguishes them. */
 const OF_SERVERS = new Set(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph'])
-
-/** Limit for reading the memory maps of processes. */
-const DEADLINE_MS = 5000
 
 /** The first user that is found, as text; undefined: nobody. What cannot be seen counts as use (S3). */
 export async function userOfFileSystems(
@@ -56,15 +53,14 @@ function isGone({ dev, fsType }: SeenLayer, { host }: StepContext): boolean {
 
 async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Promise<string | Unseen | undefined> {
   const devices = [...new Set(layers.map(({ dev }) => dev))]
-  const { users, unread } = await run.waiting.spend((ms) =>
-    run.host.detachedFiles(
-      { devices, tables: tablesOf(run), maps: devices.filter((dev) => !isShown(dev, run)) },
-      mapReaderOf(run.context, Math.min(ms, DEADLINE_MS)),
-    ),
+  const { host, around, context, waiting } = run
+  const { table, others } = around
+  const uses = await waiting.spend((ms) =>
+    host.askProcesses({ table, others, fileSystems: devices }, processReaderOf(context, ms)),
   )
-  const [user] = users
+  const [user] = uses.detached(devices)
   if (user !== undefined)
     return `${describeProcess(user, run.context.nameOf)}, which has ${user.path} open through a mount that is in no mount table that volctl sees`
-  const [unseen] = unread
-  return unseen === undefined ? undefined : { unseen }
+  const [unseen] = uses.unseen.texts
+  return unseen === undefined ? undefined : { unseen, pids: uses.unseen.pids }
 }

@@ -124,7 +124,7 @@ const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]
  *
  * @throws OperationRefused DeviceUnknown, naming it
  */
-export function requireNothingUnexplained(run: StepContext): void {
+export async function requireNothingUnexplained(run: StepContext): Promise<void> {
   const { operation, record } = run
   if (!isDeviceUnknown(run)) return
   const volume = nameOf(operation)
@@ -133,7 +133,7 @@ export function requireNothingUnexplained(run: StepContext): void {
       hint: `Find out which device it was (lsblk): ${nameTheDevice(operation)}`,
     })
   }
-  const found = unexplainedDevice(run)
+  const found = await unexplainedDevice(run)
   if (found === undefined) return
   throw new OperationRefused(
     'DeviceUnknown',

@@ -45,7 +45,7 @@ async function usersUnlessUnknown(run: StepContext, witness: Witness): Promise<r
     if (!(error instanceof StepFailed) || error.code !== 'UsersUnknown') throw error
     throw new OperationRefused(error.code, error.message, {
       cause: error,
-      hint: 'Run volctl as root of the host, where /proc shows every process; then plan again.',
+      ...(error.hint !== undefined && { hint: error.hint }),
     })
   }
 }
@@ -76,7 +76,6 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
         (pid === undefined && expected.has(id)) || (volumes.has(dev) && !record.found.has(dev)),
       // The devices below are held open by the file system itself, or by the mapping that the driver closes when it unstages.
       isToBeFree: ({ isBelow }) => isFound || !isBelow,
-      withMaps: isFound,
       isOwnOpener: ({ pid }, node) => node?.servedBy === pid,
     }
   }
@@ -89,7 +88,6 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
       expected.has(id) || (fsType === 'devtmpfs' && mountPoint.includes(shape)) || (pid !== undefined && isOfPods(pid)),
     isOwnOpener: ({ pid }, node) => node?.servedBy === pid || isOfPods(pid),
     isToBeFree: () => pods.size === 0,
-    withMaps: true,
     // Loop devices on the maps of other pods, which are released with this one.
     loops: {
       isOwn: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,

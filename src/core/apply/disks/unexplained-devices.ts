@@ -5,14 +5,13 @@
 
 import type { BlockNode } from '../../block/block-tree.ts'
 import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
-import { errorMessage } from '../../errors/errors.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { processesWith, requireSeen } from './device-processes.ts'
 import { mountsOf, namesBehind } from './disk-users.ts'
 import { fstabDevices, fstabPlaces, isKubelets, nodesOwn } from './node-stack.ts'
 
@@ -26,8 +25,8 @@ export interface UnexplainedDevice {
 /** In memory, on a file, or on a device that is checked itself: no attached disk has such a name. */
 const NO_DISKS = /^(?:zram|ram|loop)\d+$/
 
-/** The first one found. @throws OperationRefused UsersUnknown if the openers cannot be seen */
-export function unexplainedDevice(run: StepContext): UnexplainedDevice | undefined {
+/** The first one found. @throws StepFailed UsersUnknown if the openers cannot be seen */
+export async function unexplainedDevice(run: StepContext): Promise<UnexplainedDevice | undefined> {
   const { host } = run
   const tree = host.blockTree
   const explained = explainedDevices(run)
@@ -38,7 +37,7 @@ export function unexplainedDevice(run: StepContext): UnexplainedDevice | undefin
     .flatMap((name) => tree.node(name) ?? [])
     .filter((node) => !isExplained(node))
   if (nodes.length === 0) return undefined
-  return mounted(nodes, run) ?? looped(nodes, run) ?? opened(nodes, run) ?? keptByKernel(nodes, run)
+  return mounted(nodes, run) ?? looped(nodes, run) ?? (await opened(nodes, run)) ?? keptByKernel(nodes, run)
 }
 
 function explainedDevices(run: StepContext): ReadonlySet<string> {
@@ -84,25 +83,15 @@ function looped(nodes: readonly BlockNode[], { host }: StepContext): Unexplained
   return undefined
 }
 
-function opened(nodes: readonly BlockNode[], { around, host, context }: StepContext): UnexplainedDevice | undefined {
+/** @throws StepFailed UsersUnknown */
+async function opened(nodes: readonly BlockNode[], run: StepContext): Promise<UnexplainedDevice | undefined> {
   const byDev = new Map(nodes.map((node) => [node.dev, node]))
-  try {
-    const [opener] = host
-      .openersOf(new Set(byDev.keys()), around.table, around.others)
-      .filter(({ pid, dev }) => byDev.get(dev)?.servedBy !== pid)
-    if (opener === undefined) return undefined
-    const name = byDev.get(opener.dev)?.name ?? opener.dev
-    return { name, use: `${describeProcess(opener, context.nameOf)} has it open` }
-  } catch (error) {
-    throw new OperationRefused(
-      'UsersUnknown',
-      `the processes that have block devices open could not be determined: ${errorMessage(error)}`,
-      {
-        cause: error,
-        hint: 'Run volctl as root of the host, where /proc shows every process; then plan again.',
-      },
-    )
-  }
+  const devices = new Set(byDev.keys())
+  const uses = await processesWith(devices, run)
+  const opener = uses.openers(devices).find(({ pid, dev }) => byDev.get(dev)?.servedBy !== pid)
+  if (opener === undefined) return void requireSeen(uses, new Set(['block devices']))
+  const name = byDev.get(opener.dev)?.name ?? opener.dev
+  return { name, use: `${describeProcess(opener, run.context.nameOf)} has it ${opener.how}` }
 }
 
 /** Devices with holders are skipped: the holders are checked themselves, and the existence of an unused map is no use. */

@@ -1,37 +1,34 @@
 /** Finds who keeps a mount busy, for the message of an operation that fails on it. */
 import { describeHolders } from '../../holders/describe-holders.ts'
-import type { Holders } from '../../holders/find-holders.ts'
-import type { MapReader } from '../../holders/mapped-files.ts'
+import { fileSystemsAt, type Holders } from '../../holders/find-holders.ts'
+import type { Uses } from '../../holders/uses.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
-import { mapReaderOf } from '../operation/map-reader-of.ts'
+import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /** Mounts below the path that are named; no more, to keep the message short. */
 const MOST_MOUNTS = 4
 
-/** Limit for reading the memory maps of processes, regardless of the operation's remaining time. */
-const DEADLINE_MS = 5000
-
-/** All holders, memory maps included. @param path a mount point, or a directory */
-export function holdersOn(path: string, run: StepContext): Promise<Holders> {
-  return search(path, run, mapReaderOf(run.context, DEADLINE_MS))
-}
-
-/** Some holders: memory maps are read only if nobody else is found, since that takes a child and thousands of mounts may be busy. */
-async function someHoldersOn(path: string, run: StepContext): Promise<Holders> {
-  const found = await search(path, run)
-  return found.processes.length + found.loops.length + found.kernel.length > 0 ? found : holdersOn(path, run)
-}
-
-function search(path: string, { host, around }: StepContext, maps?: MapReader): Promise<Holders> {
+/** Whatever time the operation has left. @param path a mount point, or a directory */
+export async function holdersOn(path: string, run: StepContext): Promise<Holders> {
+  const { host, around, context } = run
   const { table, others } = around
-  return host.findHolders({ table, paths: [path], others, loops: host.loops(), maps })
+  const fileSystems = fileSystemsAt(table, [path])
+  return holdersAt(path, run, await host.askProcesses({ table, others, fileSystems }, processReaderOf(context)))
 }
 
-/** What keeps a mount point busy, as text: mounts below it, and some holders. Empty: nothing was found. */
+function holdersAt(path: string, { host, around }: StepContext, uses: Uses): Holders {
+  const { table, others } = around
+  return host.findHolders({ table, paths: [path], others, loops: host.loops(), uses })
+}
+
+/** What keeps a mount point busy, as text: mounts below it, and holders by the shared look, since thousands may be busy. Empty: nothing was found. */
 export async function holdersOfMounts(path: string, run: StepContext): Promise<string> {
   const mounts = run.around.below(path).map(describeMount)
-  return [...mounts.slice(0, MOST_MOUNTS), ...holdersText(await someHoldersOn(path, run), run)].join(', ')
+  return [
+    ...mounts.slice(0, MOST_MOUNTS),
+    ...holdersText(holdersAt(path, run, (await run.users()).processes), run),
+  ].join(', ')
 }
 
 /** The holders as one text; an empty list if there are none. */

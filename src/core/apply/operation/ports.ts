@@ -104,8 +104,8 @@ export interface ApplyContext {
   wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
   /** Command line that starts the walker of ownership-walker.ts; default: this program itself. */
   readonly walker?: readonly string[]
-  /** Command line that starts the reader of holders/map-reader.ts; default: this program itself. */
-  readonly mapReader?: readonly string[]
+  /** Command line that starts the reader of holders/process-reader.ts; default: this program itself. */
+  readonly processReader?: readonly string[]
   /** Names of the pod and container of a process, by the last look. */
   readonly nameOf?: NameOf
   /** The kernel and the disk; default: this host's. */

@@ -1,16 +1,14 @@
 /**
- * The look for users of content. Deletions that begin within a short time share a look: an apply may have thousands (S12,
+ * The look for users of what the plan's steps are about. Deletions that begin within a short time share a look: an apply may have thousands (S12,
  * S26).
  */
 import type { ContentLook } from '../../holders/content-look.ts'
+import { fileSystemsAt } from '../../holders/find-holders.ts'
 import type { Host } from '../../host/host.ts'
-import { locate } from '../../mountinfo/location.ts'
 import type { Plan } from '../../plan/plan.ts'
-import { mapReaderOf } from './map-reader-of.ts'
 import type { ApplyContext } from './ports.ts'
+import { processReaderOf } from './process-reader-of.ts'
 
-/** Limit for reading the memory maps of processes; enough on a busy machine as well. */
-const MAPS_MS = 15_000
 /** A look is valid for this long; if it took longer (a node with thousands of processes), for as long as it took. */
 const AGE_MS = 200
 const MOST_AGE_MS = 1000
@@ -39,7 +37,8 @@ export class SharedLook {
     this.#look = look
     const ended = ({ unseen }: ContentLook): void => {
       const now = performance.now()
-      this.#until = now + (unseen.length > 0 ? REFUSING_AGE_MS : Math.min(Math.max(AGE_MS, now - begun), MOST_AGE_MS))
+      this.#until =
+        now + (unseen.texts.length > 0 ? REFUSING_AGE_MS : Math.min(Math.max(AGE_MS, now - begun), MOST_AGE_MS))
     }
     look.then(ended, () => {
       this.#until = Number.NEGATIVE_INFINITY
@@ -49,8 +48,11 @@ export class SharedLook {
 
   async #take(): Promise<ContentLook> {
     const table = this.#context.readMounts()
-    const emptied = this.#plan.operations.flatMap(({ steps }) => steps.filter(({ op }) => op === 'deleteContent'))
-    const devices = new Set(emptied.flatMap(({ target }) => locate(table, target)?.dev ?? []))
-    return this.#host.lookForUsers({ table, devices: [...devices], maps: mapReaderOf(this.#context, MAPS_MS) })
+    const places = this.#plan.operations.flatMap(({ steps }) => steps.map(({ target }) => target))
+    const fileSystems = fileSystemsAt(
+      table,
+      places.filter((target) => target.startsWith('/')),
+    )
+    return this.#host.lookForUsers({ table, fileSystems: [...fileSystems], reader: processReaderOf(this.#context) })
   }
 }

@@ -1,0 +1,30 @@
+/** Which processes have devices open or mapped: what cannot be seen counts as use (S3, S21). */
+import type { BlockNode } from '../../block/block-tree.ts'
+import { StepFailed } from '../../errors/operation-error.ts'
+import { hintOfUnseen } from '../../holders/describe-holders.ts'
+import type { Uses } from '../../holders/uses.ts'
+import { processReaderOf } from '../operation/process-reader-of.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+/** The numbers under which a device can be open: its own, and those of its generic character devices. */
+export function numbersOf({ dev, characters }: BlockNode): string[] {
+  return [dev, ...characters]
+}
+
+/** @param devices "major:minor", "char major:minor" */
+export function processesWith(devices: ReadonlySet<string>, run: StepContext): Promise<Uses> {
+  const { host, around, context, waiting } = run
+  const { table, others } = around
+  return waiting.spend((ms) => host.askProcesses({ table, others, devices }, processReaderOf(context, ms)))
+}
+
+/** @param what names of devices @throws StepFailed UsersUnknown, naming processes that could not be seen */
+export function requireSeen({ unseen }: Uses, what: ReadonlySet<string>): void {
+  const [unknown] = unseen.texts
+  if (unknown === undefined) return
+  throw new StepFailed(
+    'UsersUnknown',
+    `the processes that have ${[...what].join(', ')} open could not be determined: ${unknown}`,
+    { hint: `${hintOfUnseen(unseen.pids)} Then plan again.` },
+  )
+}

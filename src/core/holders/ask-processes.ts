@@ -1,0 +1,187 @@
+/**
+ * What every process uses of some file systems and devices, by a child that can be abandoned (process-reader.ts). This is the
+ * only look at processes: plan, apply and explain ask the same. Whatever it cannot tell is in `unseen`, with the processes.
+ */
+import { errorMessage } from '../errors/errors.ts'
+import { count } from '../lang/count.ts'
+import { cannotHang } from '../mountinfo/file-systems.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
+import { type OtherNamespace, processIds, processName, unseenNamespaces } from '../processes/mount-namespaces.ts'
+import { isInUserNamespace } from '../processes/standing.ts'
+import { runCommand } from '../trust/programs.ts'
+import { type Answer, answer, PARTS, type ProcessRequest, type Question } from './process-messages.ts'
+import { hiddenProcesses } from './sight.ts'
+import { type ByProcess, type Unseen, Uses } from './uses.ts'
+
+export interface ProcessReader {
+  /** Command line that starts it (process-reader.ts). */
+  readonly command: readonly string[]
+  /** Milliseconds, for all processes together. */
+  readonly deadlineMs: number
+  /** Ends the look. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ProcessSearch {
+  /** Of our own mount namespace. */
+  readonly table: MountTable
+  /** Of every other one. */
+  readonly others: readonly OtherNamespace[]
+  /** "major:minor" */
+  readonly fileSystems?: Iterable<string>
+  /** "major:minor", "char major:minor" */
+  readonly devices?: Iterable<string>
+}
+
+/**
+ * The bounds of a look, with its deadline, and PART_MS and MOST_USES of the reader: a child that says nothing for so long
+ * hangs, and the next one goes on behind what it hangs on; so many are tried.
+ */
+const SILENT_MS = 3000
+const MOST_CHILDREN = 3
+/** How many processes are named; more are counted. */
+const MOST_NAMED = 4
+
+export async function askProcesses(search: ProcessSearch, reader: ProcessReader): Promise<Uses> {
+  const tables = [search.table, ...search.others.map(({ table }) => table)]
+  const pids = processIds().filter((pid) => pid !== process.pid)
+  const question = questionOf(search, tables)
+  if (question.fileSystems.length + question.devices.length === 0) return new Uses([], tables, { texts: [], pids: [] })
+  const asking = new Asking(pids, question, reader)
+  await asking.ask()
+  const { texts, pids: late } = asking.unseen
+  const unseen = { texts: [...hiddenProcesses(search.table), ...unseenNamespaces(search.others), ...texts], pids: late }
+  return new Uses(
+    asking.uses,
+    tables,
+    unseen,
+    question.slow.some(({ dev }) => question.fileSystems.includes(dev)),
+  )
+}
+
+function questionOf({ fileSystems = [], devices = [] }: ProcessSearch, tables: readonly MountTable[]): Question {
+  const asked = [...new Set(fileSystems)]
+  return {
+    fileSystems: asked,
+    anonymous: tables.some((table) => asked.some((dev) => table.ofDevice(dev)[0]?.fsType === 'btrfs')),
+    devices: [...new Set(devices)],
+    slow: tables.flatMap((table) => table.ofTypes((type) => !cannotHang(type)).map(({ id, dev }) => ({ id, dev }))),
+  }
+}
+
+class Asking {
+  readonly uses: ByProcess[] = []
+  readonly #pids: readonly number[]
+  readonly #question: Question
+  readonly #reader: ProcessReader
+  readonly #until: number
+  readonly #denied = new Set<number>()
+  readonly #late = new Set<number>()
+  readonly #strange = new Map<number, string>()
+  #done = 0
+  #failure: string | undefined
+
+  constructor(pids: readonly number[], question: Question, reader: ProcessReader) {
+    this.#pids = pids
+    this.#question = question
+    this.#reader = reader
+    this.#until = performance.now() + reader.deadlineMs
+  }
+
+  async ask(): Promise<void> {
+    for (let tried = 1; this.#done < this.#all && tried <= MOST_CHILDREN; tried++) {
+      const isStuck = await this.#askChild()
+      if (this.#done === this.#all || this.#failure !== undefined) break
+      if (!(isStuck && this.#isOnServer())) this.#late.add(this.#pids[this.#done % this.#pids.length] ?? 0)
+      if (!isStuck) break
+      this.#done += 1
+    }
+  }
+
+  /**
+   * A descriptor for a working directory, root or program is made without asking its file system, but by NFS and 9p, which
+   * ask their server. If that hangs, it is none of a local file system.
+   */
+  #isOnServer(): boolean {
+    const { fileSystems, slow } = this.#question
+    const isPlace = PARTS[Math.floor(this.#done / this.#pids.length)] === 'places'
+    return isPlace && !slow.some(({ dev }) => fileSystems.includes(dev))
+  }
+
+  get #all(): number {
+    return this.#pids.length * PARTS.length
+  }
+
+  /** @returns whether it was silent, and another child may go on behind that */
+  async #askChild(): Promise<boolean> {
+    const [program = '', ...args] = this.#reader.command
+    const request: ProcessRequest = { parent: process.pid, pids: this.#pids, from: this.#done, ...this.#question }
+    const silent = new AbortController()
+    const left = this.#until - performance.now()
+    let watch: NodeJS.Timeout | undefined
+    let text = ''
+    const onOutput = (piece: string): void => {
+      clearTimeout(watch)
+      watch = setTimeout(() => silent.abort(), SILENT_MS)
+      text += piece
+      const end = text.lastIndexOf('\n') + 1
+      this.#take(text.slice(0, end))
+      text = text.slice(end)
+    }
+    const signal = AbortSignal.any([silent.signal, ...(this.#reader.signal ? [this.#reader.signal] : [])])
+    try {
+      const { timedOut, stderr } = await runCommand(program, args, left, JSON.stringify(request), { onOutput, signal })
+      if (!timedOut && this.#done < this.#all) this.#failure = stderr.trim().split('\n').at(-1) ?? ''
+      return silent.signal.aborted
+    } catch (error) {
+      this.#failure = errorMessage(error)
+      return false
+    } finally {
+      clearTimeout(watch)
+    }
+  }
+
+  #take(lines: string): void {
+    for (const line of lines.split('\n')) {
+      // An empty one says that nothing hangs.
+      if (line !== '') this.#add(this.#pids[this.#done++ % this.#pids.length] ?? 0, answer(JSON.parse(line), ''))
+    }
+  }
+
+  #add(pid: number, { uses, unread }: Answer): void {
+    for (const use of uses) this.uses.push({ ...use, pid })
+    if (unread === 'late') this.#late.add(pid)
+    else if (unread === 'EACCES' || unread === 'EPERM') this.#denied.add(pid)
+    else if (unread !== undefined) this.#strange.set(pid, unread)
+  }
+
+  get unseen(): Unseen {
+    const rest = this.#done === this.#all ? 0 : this.#pids.length - (this.#done % this.#pids.length)
+    const texts = [
+      ...(this.#failure === undefined
+        ? []
+        : [`what processes use was not read${this.#failure === '' ? '' : ` (${this.#failure})`}`]),
+      ...(this.#late.size === 0
+        ? []
+        : [`what ${named([...this.#late])} ${this.#late.size === 1 ? 'uses' : 'use'} could not be read in time`]),
+      ...(rest > 1 ? [`what ${rest - 1} more processes use was not read`] : []),
+      ...[...this.#strange].map(([pid, why]) => `what ${named([pid])} uses could not be read: ${why}`),
+      ...(this.#denied.size === 0 ? [] : [deniedText(this.#denied.size)]),
+    ]
+    return { texts, pids: [...this.#late] }
+  }
+}
+
+function named(pids: readonly number[]): string {
+  return pids.length > MOST_NAMED
+    ? `${pids.length} processes`
+    : pids.map((pid) => `${processName(pid)} (pid ${pid})`).join(', ')
+}
+
+function deniedText(denied: number): string {
+  const what = `the open files and mounts of ${count(denied, 'process', 'processes')} cannot be read`
+  if (process.geteuid?.() !== 0) return `volctl does not run as root: ${what}`
+  return isInUserNamespace()
+    ? `volctl runs in a user namespace: ${what}`
+    : `${what}: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH is missing, or a security module forbids it`
+}

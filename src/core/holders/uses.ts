@@ -1,0 +1,152 @@
+/** What processes use (ask-processes.ts), by the place in a file system, by file system, and by device. */
+import { isWithin } from '../files/path-within.ts'
+import { undeletedPath } from '../mountinfo/deleted.ts'
+import { ownPathOf } from '../mountinfo/linked-mounts.ts'
+import { type Location, locationIn } from '../mountinfo/location.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { processName } from '../processes/mount-namespaces.ts'
+import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
+import { PlaceIndex } from './place-index.ts'
+import { TOO_LONG, type Use } from './process-messages.ts'
+
+export interface Holder {
+  readonly pid: number
+  readonly process: string
+  readonly what: Use['what']
+  /** As the process sees it. */
+  readonly path: string
+  /** Absent: the process belongs to no pod. */
+  readonly of?: PodProcess
+}
+
+/** A device that a process has open or mapped. */
+export interface Opener {
+  readonly pid: number
+  readonly process: string
+  /** "major:minor"; of a character device "char major:minor" */
+  readonly dev: string
+  readonly how: 'open' | 'mapped'
+}
+
+/** What could not be seen: it may be in use. */
+export interface Unseen {
+  /** For messages. */
+  readonly texts: readonly string[]
+  /** Processes of which too much would have to be read, or that hang. */
+  readonly pids: readonly number[]
+}
+
+export type ByProcess = Use & { readonly pid: number }
+
+/** What a server that is gone answers about its files: nothing on a disk does. */
+const OF_SERVERS: ReadonlySet<string> = new Set(['ENOTCONN', 'ESTALE', 'EHOSTDOWN', 'ETIMEDOUT'])
+
+/** In which it is told what a process holds. */
+const ORDER: readonly Use['what'][] = ['cwd', 'root', 'file', 'map', 'device']
+
+export class Uses {
+  /** Held at a place that no mount table shows: only the inode identifies it. */
+  readonly strays: readonly ByProcess[]
+  readonly unseen: Unseen
+  readonly #all: readonly ByProcess[]
+  readonly #tables: readonly MountTable[]
+  readonly #mounts = new Map<number, Shown | undefined>()
+  readonly #located: PlaceIndex<ByProcess>
+
+  /**
+   * @param tables of every mount namespace, our own first
+   * @param ofServers whether file systems of servers are among those that were asked about
+   */
+  constructor(all: readonly ByProcess[], tables: readonly MountTable[], unseen: Unseen, ofServers = false) {
+    this.#tables = tables
+    const isUnknown = ({ error, mount }: ByProcess): boolean =>
+      error !== undefined && this.#mountOf(mount) === undefined && (ofServers || !OF_SERVERS.has(error))
+    const unknown = all.filter(isUnknown)
+    this.#all = all.filter(({ error, mount }) => error === undefined || this.#mountOf(mount) !== undefined)
+    const files = this.#all
+      .filter(({ device }) => device === undefined)
+      .map((use) => [this.#placeOf(use), use] as const)
+    this.#located = new PlaceIndex(
+      files.flatMap(([place, use]) => (place === undefined ? [] : [[place, use] as const])),
+    )
+    // A deleted file on a mount that is gone, or memory without a name, is already lost.
+    this.strays = files.flatMap(([place, use]) => (place === undefined && use.deleted !== true ? [use] : []))
+    this.unseen = {
+      texts: [
+        ...unseen.texts,
+        ...unknown.map(
+          ({ pid, path, error }) => `${processName(pid)} (pid ${pid}) uses ${path}, which answers ${error}`,
+        ),
+      ],
+      pids: [...unseen.pids, ...unknown.map(({ pid }) => pid)],
+    }
+  }
+
+  /** @returns by pid, each with all that it holds there */
+  holdersIn(place: Location): Holder[] {
+    return this.named(this.#located.within(place))
+  }
+
+  named(uses: readonly ByProcess[]): Holder[] {
+    const once = new Map(uses.map((use) => [`${use.pid} ${use.what} ${use.path}`, use]))
+    return [...once.values()]
+      .map(({ pid, what, path }) => holder(pid, what, path))
+      .toSorted((a, b) => a.pid - b.pid || ORDER.indexOf(a.what) - ORDER.indexOf(b.what))
+  }
+
+  /** Who uses something on these file systems by a mount that no table shows. @param devs "major:minor" */
+  detached(devs: readonly string[]): Holder[] {
+    return this.named(
+      this.#all.filter(
+        ({ dev = '', mount, device }) =>
+          device === undefined &&
+          devs.includes(dev) &&
+          (mount === undefined ? !this.#isShown(dev) : this.#mountOf(mount) === undefined),
+      ),
+    )
+  }
+
+  /** Each process and device once. @param devs as in Opener */
+  openers(devs: ReadonlySet<string>): Opener[] {
+    const found = this.#all.flatMap(({ pid, device, what }) =>
+      device !== undefined && devs.has(device)
+        ? [{ pid, dev: device, how: what === 'map' ? 'mapped' : 'open' } as const]
+        : [],
+    )
+    const once = new Map(found.map((each) => [`${each.pid} ${each.dev}`, each]))
+    return [...once.values()].map((each) => ({ ...each, process: processName(each.pid) }))
+  }
+
+  #isShown(dev: string): boolean {
+    return this.#tables.some((table) => table.ofDevice(dev).length > 0)
+  }
+
+  #mountOf(id: number | undefined): Shown | undefined {
+    if (id === undefined) return undefined
+    if (!this.#mounts.has(id)) {
+      const table = this.#tables.find((each) => each.byId(id) !== undefined)
+      const mount = table?.byId(id)
+      this.#mounts.set(id, table && mount && { table, mount })
+    }
+    return this.#mounts.get(id)
+  }
+
+  /** A file may have another name left: of its path, only the last part is in doubt then. */
+  #placeOf({ mount, path, deleted }: ByProcess): Location | undefined {
+    const shown = path === TOO_LONG ? undefined : this.#mountOf(mount)
+    if (shown === undefined) return undefined
+    const plain = ownPathOf(shown.table, deleted === true ? undeletedPath(path) : path)
+    return isWithin(plain, shown.mount.mountPoint) ? locationIn(shown.mount, plain) : undefined
+  }
+}
+
+/** A mount, and the table that shows it. */
+interface Shown {
+  readonly table: MountTable
+  readonly mount: MountInfo
+}
+
+export function holder(pid: number, what: Holder['what'], path: string): Holder {
+  const of = podOfProcess(pid)
+  return { pid, process: processName(pid), what, path, ...(of && { of }) }
+}

@@ -1,0 +1,106 @@
+/** What processes use: read by a child from real processes, and what is made of one that hangs, floods or ends. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { askProcesses, type ProcessReader } from '../../src/core/holders/ask-processes.ts'
+import type { Uses } from '../../src/core/holders/uses.ts'
+import { locate } from '../../src/core/mountinfo/location.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { PROCESS_READER } from '../helpers/process-reader/command.ts'
+
+const NULL = 'char 1:3'
+const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
+const reader: ProcessReader = { command: PROCESS_READER, deadlineMs: 60_000 }
+
+const devices = (given = reader): Promise<Uses> => askProcesses({ table, others: [], devices: [NULL] }, given)
+
+/** A shell that has done this, and waits. */
+async function whileRuns<T>(script: string, look: (pid: number) => Promise<T>): Promise<T> {
+  const child = spawn('sh', ['-c', `${script}; echo ready; read end`], { stdio: ['pipe', 'pipe', 'inherit'] })
+  try {
+    await once(child.stdout, 'data')
+    return await look(child.pid ?? 0)
+  } finally {
+    child.stdin.end()
+    await once(child, 'close')
+  }
+}
+
+it('an open device is one by its number, and a place of it is none', async () => {
+  const found = await whileRuns('exec 9</dev/null', async (pid) =>
+    (await devices()).openers(new Set([NULL])).find((each) => each.pid === pid),
+  )
+  expect(found).toEqual({ pid: expect.any(Number), process: 'sh', dev: NULL, how: 'open' })
+})
+
+it('what is open, stood in or run below a place is held, whatever it is called', async () => {
+  const directory = realpathSync(temporaryDirectory())
+  for (const name of ['in', 'in (deleted)']) mkdirSync(`${directory}/${name}`)
+  writeFileSync(`${directory}/in/a (deleted)`, '')
+  const place = locate(table, `${directory}/in`) ?? { dev: '', path: '' }
+  const script = `cd '${directory}/in'; exec 8<'a (deleted)' 9<'${directory}/in (deleted)'`
+  const held = await whileRuns(script, async (pid) => {
+    const uses = await askProcesses({ table, others: [], fileSystems: [place.dev] }, reader)
+    return uses.holdersIn(place).filter((each) => each.pid === pid)
+  })
+  expect(held.map(({ what, path }) => `${what} ${path.slice(directory.length)}`).toSorted()).toEqual([
+    'cwd /in',
+    'file /in/a (deleted)',
+  ])
+})
+
+it('what has a path too long to be told holds nothing up, and is known by its inode', async () => {
+  const name = '0'.repeat(250)
+  const directory = realpathSync(temporaryDirectory())
+  const down = `i=0; while [ $i -lt 20 ]; do mkdir ${name}; cd -P ${name} 2>/dev/null; i=$((i+1)); done`
+  const found = await whileRuns(`cd ${directory}; ${down}; : > file; exec 8<file 9</dev/null; cd /`, async (pid) => {
+    expect(() => readlinkSync(`/proc/${pid}/fd/8`)).toThrow('ENAMETOOLONG')
+    const fileSystems = [locate(table, directory)?.dev ?? '']
+    const uses = await askProcesses({ table, others: [], fileSystems, devices: [NULL] }, reader)
+    const isIt = (each: { readonly pid: number }): boolean => each.pid === pid
+    return [uses.strays.filter(isIt), uses.openers(new Set([NULL])).filter(isIt)]
+  })
+  expect(found).toMatchObject([[{ what: 'file', path: '/…' }], [{ dev: NULL }]])
+})
+
+/** A reader that goes through the jobs, and at each process but the first does this. */
+function stub(does: string): ProcessReader {
+  const script = `let text = ''
+process.stdin.on('data', (piece) => { text += piece }).on('end', () => {
+  const { pids, from } = JSON.parse(text)
+  const say = (line) => require('node:fs').writeSync(1, line + '\\n')
+  say('')
+  for (let job = from; job < pids.length * 4; job++) {
+    if (job % pids.length !== 0) { ${does} }
+    say(JSON.stringify({ uses: [] }))
+  }
+})`
+  return { command: [process.execPath, '-e', script], deadlineMs: 30_000 }
+}
+
+it.each([
+  { name: 'hangs', does: 'for (;;);', says: /\(pid \d+\) use could not be read in time/, pids: 3 },
+  { name: 'ends', does: 'process.exit(1)', says: /^what processes use was not read/, pids: 0 },
+  { name: 'floods', does: "say('x'.repeat(17e6))", says: /\(pid \d+\) uses could not be read in time/, pids: 1 },
+])('a reader that $name has not seen the rest: it may be in use (S3)', async ({ does, says, pids }) => {
+  const { unseen } = await devices(stub(does))
+  expect(unseen.texts[0]).toMatch(says)
+  expect(unseen.pids).toHaveLength(pids)
+  if (pids > 0) expect(unseen.texts[1]).toMatch(/^what \d+ more processes use was not read/)
+})
+
+it('a look that is interrupted ends at once, and has not seen the rest', async () => {
+  const stop = new AbortController()
+  const begun = performance.now()
+  setImmediate(() => stop.abort())
+  const { unseen } = await devices({ ...stub('for (;;);'), signal: stop.signal })
+  expect(performance.now() - begun).toBeLessThan(2500)
+  expect(unseen.texts).not.toEqual([])
+})
+
+it('where nothing is asked nobody is looked at', async () => {
+  const found = await askProcesses({ table, others: [] }, { command: ['/nothing/starts/this'], deadlineMs: 1 })
+  expect(found.unseen).toEqual({ texts: [], pids: [] })
+})
