@@ -28,7 +28,7 @@ export default class Check extends VolctlCommand {
     'with "ok" if nothing exceeds its limit; 1 and "not ok" if something does; 2 and "unknown" if the node or the API server ' +
     'could not be read. That is the convention of custom plugins of the node-problem-detector. Only what has been wrong for long ' +
     'enough counts: what is still wrong in a second look, and has not changed for the settle time. ' +
-    'With -o prometheus: gauges for the textfile collector of the node exporter.'
+    'With -o prometheus: gauges for the textfile collector of the node exporter, of one look: an alert has a time of its own.'
   static override usage = 'check [FLAGS]'
   static override examples = [
     { description: 'Is anything wrong with the volumes of this node:', command: '<%= config.bin %> check' },
@@ -72,7 +72,7 @@ export default class Check extends VolctlCommand {
       })
     this.#out = flags.out
     const limits = checkLimits(flags)
-    const times = checkTimes(flags)
+    const times = checkTimes(flags, flags.output)
     const options = planOptions(flags, this.config.version)
     const look = async () =>
       examine(await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line)), options)
@@ -91,7 +91,7 @@ export default class Check extends VolctlCommand {
     const first = await look()
     const examined = checkOf(first, limits)
     if (!isLive || confirmMs === 0 || examined.check.status === 'ok') return examined
-    this.detail(`${examined.check.line}; looking again after ${formatDuration(confirmMs)}`)
+    this.say(`${examined.check.line}; looking again in ${formatDuration(confirmMs)}`)
     await pause(confirmMs)
     return checkOf(inBoth(first, await look()), limits)
   }

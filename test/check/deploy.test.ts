@@ -86,7 +86,7 @@ describe.each(monitors)('%s', (file) => {
 
   it('volctl takes the command line, and ends before it is killed', async () => {
     for (const { args, timeout } of rules) {
-      const { timeoutMs, confirmMs } = checkTimes(await flagsOf(args))
+      const { timeoutMs, confirmMs } = checkTimes(await flagsOf(args), 'table')
       expect(timeoutMs).toBeLessThan(parseDuration(timeout, 'timeout'))
       expect(confirmMs).toBeLessThan(timeoutMs / 2)
     }
@@ -102,7 +102,7 @@ it('the service of the timer: volctl takes the command line, and its answers are
   const flags = await flagsOf(line.split(' '))
   expect(flags).toMatchObject({ output: 'prometheus', out: expect.stringMatching(/\.prom$/) })
   const [, limit = ''] = /^TimeoutStartSec=(\d+)$/m.exec(unit) ?? []
-  expect(checkTimes(flags).timeoutMs).toBeLessThan(Number(limit) * 1000)
+  expect(checkTimes(flags, 'prometheus').timeoutMs).toBeLessThan(Number(limit) * 1000)
   expect(unit).toMatch(/^SuccessExitStatus=1 2$/m)
 })
 

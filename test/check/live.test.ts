@@ -29,10 +29,16 @@ const silentKubeconfig = (): string => node.kubeconfig(node.silentPort)
 const BORNE = ['--max-orphaned-pods=99', '--max-errors=99', '--max-blocked=99', '--max-waiting-for=100000h']
 
 describe('a node with orphaned pods', () => {
-  it('not ok, in both looks', async () => {
-    const result = await check('--confirm=100ms', '-v')
+  it('not ok, in both looks: that it looks again is said at once, beside the answer', async () => {
+    const result = await check('--confirm=100ms')
     expectAnswer(result, 1, /^not ok: .*orphaned pod/)
-    expect(result.stderr).toContain('looking again after 100ms')
+    expect(result.stderr).toMatch(/not ok: .*orphaned pod.*; looking again in 100ms\n/)
+  })
+
+  it('gauges are of one look, unless another is asked for', async () => {
+    const once = await check('-o', 'prometheus')
+    expect({ status: once.status, stderr: once.stderr }).toEqual({ status: 1, stderr: '' })
+    expect((await check('-o', 'prometheus', '--confirm=100ms')).stderr).toContain('looking again in 100ms')
   })
 
   it('ok within its limits', async () => expectAnswer(await check(...BORNE), 0, /^ok: \d+ volumes; within limits: /))

@@ -23,7 +23,7 @@ export const checkFlags = {
   confirm: Flags.string({
     helpValue: 'DUR',
     summary:
-      'If something is wrong or unknown, look again after this time; only what still is counts (default 15s; 0: do not).',
+      'If something is wrong or unknown, look again after this time; only what still is counts (default 15s, with -o prometheus 0; 0: do not).',
   }),
   timeout: Flags.string({
     helpValue: 'DUR',
@@ -53,7 +53,8 @@ export interface CheckTimes {
   readonly timeoutMs: number
 }
 
-/** @throws VolctlError BadDuration */
-export function checkTimes({ confirm = '15s', timeout = '60s' }: LimitFlags): CheckTimes {
+/** @param format gauges come again and again, and an alert waits by itself: one look each @throws VolctlError BadDuration */
+export function checkTimes(flags: LimitFlags, format: string): CheckTimes {
+  const { confirm = format === 'prometheus' ? '0' : '15s', timeout = '60s' } = flags
   return { confirmMs: parseDuration(confirm, '--confirm'), timeoutMs: parseDuration(timeout, '--timeout') }
 }

@@ -165,6 +165,14 @@ describe('S11: withSignsOfLife', () => {
     expect(state).not.toHaveProperty('stopUnknown')
   })
 
+  it('of a kubelet that was stopped 5 s ago, of which no unit knows, it says no more than is known', () => {
+    const { mayReturn, note } = withSignsOfLife(FORGOTTEN, api({ renewed: 10 }), NOW)
+    expect({ mayReturn, note }).toEqual({
+      mayReturn: true,
+      note: "kubelet.service inactive; enabled; the node's lease was renewed 10 s ago: a kubelet of this name ran then, and may still run",
+    })
+  })
+
   it('leaves alone what runs, and what is told to have stopped long enough ago', () => {
     const running: LocalKubelet = { running: true, mayReturn: true, pid: 7 }
     expect(withSignsOfLife(running, api({ renewed: 5 }), NOW)).toEqual(running)

@@ -31,7 +31,7 @@ const ROUNDING_MS = 2000
 /**
  * The kubelet's state by all evidence; the latest counts. If nothing on this host says since when it is stopped, the API
  * decides; if the API does not say, either, it counts as just stopped. A lease younger than its duration that no known stop
- * explains shows that a kubelet of this name is alive, here or on another machine.
+ * explains shows that a kubelet of this name ran a moment ago, here or on another machine, and may still.
  *
  * @param api undefined if it was not read
  */
@@ -45,7 +45,7 @@ export function withSignsOfLife(local: LocalKubelet, api: ApiSnapshot | undefine
   const lives = unexplained && now - lease.at < lease.durationMs
   const note = lives
     ? {
-        note: `${said(kubelet.note)}the node's lease was renewed ${ago(now - lease.at)} ago: a kubelet of this name is running`,
+        note: `${said(kubelet.note)}the node's lease was renewed ${ago(now - lease.at)} ago: a kubelet of this name ran then, and may still run`,
       }
     : {}
   // Never started here, and nothing uncertain: stopped long enough ago.
@@ -74,7 +74,7 @@ export function renewedSince(before: Lease | undefined, now: Lease | undefined):
   const renewTime = now?.spec?.renewTime
   if (!renewTime || renewTime === before?.spec?.renewTime) return undefined
   const holder = now?.spec?.holderIdentity
-  return `the node's lease was renewed at ${renewTime}${holder ? ` by ${holder}` : ''}, after volctl read the lease: a kubelet of this name is running`
+  return `the node's lease was renewed at ${renewTime}${holder ? ` by ${holder}` : ''}, after volctl read the lease: a kubelet of this name has run since`
 }
 
 interface Renewal {
