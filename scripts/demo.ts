@@ -1,7 +1,7 @@
 /**
  * The main job on any Linux machine, with no cluster: a node's real state is made in a mount namespace of its own and a
- * temporary directory, broken as nodes break, and repaired. Each command is echoed as a person would type it. Nothing is left
- * behind, even if it is interrupted.
+ * temporary directory, broken as nodes break, and repaired. Each command is echoed as a person would type it, and none waits for
+ * a person. Nothing is left behind, even if it is interrupted; what it leaves if it is killed, the next demo sweeps.
  *
  *   npm run demo -- --layout shared-self-bind
  *
@@ -9,13 +9,12 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { errorMessage } from '../src/core/errors/errors.ts'
-import { loopDevicesWork } from '../test/helpers/csi-driver/start.ts'
-import { detachLoops } from '../test/helpers/detach-loops.ts'
+import { lockedDirectory, sweepUnlocked } from '../test/helpers/demo-directory.ts'
+import { sweep } from '../test/helpers/left-behind.ts'
 import { noMounts, ownProcArguments, unshareArguments } from '../test/helpers/namespace.ts'
 import { LAYOUTS, type Layout, layouts } from '../test/helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../test/helpers/scene/scene.ts'
@@ -24,7 +23,14 @@ import { VOLCTL } from '../test/helpers/volctl-program.ts'
 const root = join(import.meta.dirname, '..')
 /** Set inside the namespace: the directory that contains everything. */
 const INSIDE = 'VOLCTL_DEMO_DIRECTORY'
+/** How the names of such directories begin. */
+const DIRECTORIES = 'volctl-demo-'
 const layout = layoutAsked()
+const NO_PAGER = '--no-pager'
+/** `plan` fails if there is something to do. */
+const NOTHING_LEFT = '--detailed-exitcode'
+/** A command ended as it should not. */
+class Failed extends Error {}
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 const directory = process.env[INSIDE]
@@ -36,7 +42,9 @@ process.exitCode = directory === undefined ? await outside() : await inside(dire
  */
 async function outside(): Promise<number> {
   if (noMounts !== undefined) return onSnapshot()
-  const own = realpathSync(mkdtempSync(join(tmpdir(), 'volctl-demo-')))
+  for (const left of sweepUnlocked(DIRECTORIES))
+    say(`An earlier demo was killed: what it left in ${left} is removed.\n`)
+  const { path: own, lock } = lockedDirectory(DIRECTORIES)
   const ownProc = [...unshareArguments, ...ownProcArguments]
   const namespaces = spawnSync('unshare', [...ownProc, 'true']).status === 0 ? ownProc : unshareArguments
   try {
@@ -44,8 +52,9 @@ async function outside(): Promise<number> {
       'unshare',
       [...namespaces, process.execPath, '--no-warnings', import.meta.filename, '--layout', layout],
       {
-        // unshare(1) passes no signal on to a process that it forks: a request to stop goes through a channel.
-        stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+        // unshare(1) passes no signal on to a process that it forks: a request to stop goes through a channel. The directory is
+        // locked as long as either process lives.
+        stdio: ['inherit', 'inherit', 'inherit', 'ipc', lock],
         env: { ...process.env, [INSIDE]: own, TMPDIR: own },
       },
     )
@@ -65,11 +74,6 @@ function layoutAsked(): Layout {
   const found = layouts.find((each) => each === asked)
   if (found === undefined) throw new Error(`demo: --layout ${asked} is not one of ${layouts.join(', ')}`)
   return found
-}
-
-function sweep(own: string): void {
-  if (loopDevicesWork()) detachLoops(own)
-  rmSync(own, { recursive: true, force: true })
 }
 
 async function inside(own: string): Promise<number> {
@@ -96,8 +100,7 @@ async function inside(own: string): Promise<number> {
       say('\nInterrupted: cleaning up.')
       return 130
     }
-    console.error(`\ndemo: the node could not be set up or broken on this machine: ${errorMessage(error).trimEnd()}`)
-    return 1
+    return failed(error)
   } finally {
     await scene?.dispose()
     say(existsSync(own) ? `\n${own} could not be removed.` : '\nThe demo has removed everything that it created.')
@@ -105,10 +108,8 @@ async function inside(own: string): Promise<number> {
 }
 
 async function story(scene: Scene, signal: AbortSignal): Promise<number> {
-  const run = async (shown: string[], ...more: string[]): Promise<number> => {
-    say(`\n$ volctl ${shown.map((word) => (word.includes(' ') ? `'${word}'` : word)).join(' ')}`)
-    return runVolctl(scene, signal, [...shown, ...more])
-  }
+  const run = (shown: readonly string[], ...more: readonly string[]): Promise<void> =>
+    runVolctl(shown, more, scene.env, signal)
   title('Break the node')
   await scene.breakIt((step) => {
     signal.throwIfAborted()
@@ -118,54 +119,78 @@ async function story(scene: Scene, signal: AbortSignal): Promise<number> {
 
   title('What does this line of the kubelet mean?')
   const { uid } = scene.pods.db
-  await run(['explain', `orphaned pod "${uid}" found, but volume paths are still present on disk`])
+  await run(['explain', `orphaned pod "${uid}" found, but volume paths are still present on disk`], NO_PAGER)
   title('What is wrong?')
-  await run(['status'])
-  await run(['plan'])
+  await run(['status'], NO_PAGER)
+  await run(['plan'], NO_PAGER)
   title('Repair it, with the leftovers of deleted pods')
-  const applied = await run(['apply', '--orphans'])
+  await run(['apply', '--orphans', '--yes'])
   title('Is anything left?')
-  // The exit status is for this script alone.
-  const left = await run(['plan'], '--detailed-exitcode')
+  await run(['plan'], NO_PAGER, NOTHING_LEFT)
 
   const kept = JSON.stringify(scene.contentHashes()) === before
   title('Reboot with the kubelet stopped: nothing is mounted')
   const { 'pod that lives': _, ...volumes } = scene.contentHashes()
   await scene.reboot()
-  await run(['plan'])
-  const mounted = await run(['apply'])
-  const waited = await run(['wait', '--for=mounted', 'shop/web-0'])
-  const missing = await run(['plan'], '--detailed-exitcode')
+  await run(['plan'], NO_PAGER)
+  await run(['apply', '--yes'])
+  await run(['wait', '--for=mounted', 'shop/web-0'])
+  await run(['plan'], NO_PAGER, NOTHING_LEFT)
 
   const { 'pod that lives': __, ...after } = scene.contentHashes()
   const unchanged = kept && JSON.stringify(after) === JSON.stringify(volumes)
   say(unchanged ? '\nThe content of every volume is unchanged.' : '\nTHE CONTENT OF A VOLUME HAS CHANGED.')
-  return [applied, left, mounted, waited, missing].every((status) => status === 0) && unchanged ? 0 : 1
+  return unchanged ? 0 : 1
 }
 
-/** Without a terminal to ask on, `apply` does not ask. */
-async function runVolctl(scene: Scene, signal: AbortSignal, args: readonly string[]): Promise<number> {
-  signal.throwIfAborted()
-  const child = spawn(VOLCTL, args, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, ...scene.env } })
+/**
+ * Echoes a command and runs it. It reads nothing: a person may be there or not.
+ *
+ * @param more arguments for this script alone, which are not echoed
+ * @throws Failed
+ */
+async function runVolctl(
+  shown: readonly string[],
+  more: readonly string[],
+  env: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
+): Promise<void> {
+  signal?.throwIfAborted()
+  const args = [...shown, ...more]
+  const typed = (words: readonly string[]): string =>
+    ['volctl', ...words.map((word) => (word.includes(' ') ? `'${word}'` : word))].join(' ')
+  say(`\n$ ${typed(shown)}`)
+  const options = { cwd: root, env: { ...process.env, ...env } }
+  const child = spawn(VOLCTL, args, { ...options, stdio: ['ignore', 'inherit', 'inherit'] })
   const end = (): void => void child.kill('SIGTERM')
-  signal.addEventListener('abort', end)
-  const [status] = (await once(child, 'exit')) as [number | null]
-  signal.removeEventListener('abort', end)
-  signal.throwIfAborted()
-  return status ?? 1
+  signal?.addEventListener('abort', end)
+  const [status, by] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  signal?.removeEventListener('abort', end)
+  signal?.throwIfAborted()
+  if (status !== 0) throw new Failed(`${typed(args)} ended with ${by ?? `exit status ${status}`}`)
 }
 
-function onSnapshot(): number {
+async function onSnapshot(): Promise<number> {
   say(`This user cannot create real mounts here: ${noMounts}.`)
   say('Instead, this is the plan of a recorded node, on which three pods were deleted while the kubelet was down.')
   const snapshot = join('test', 'fixtures', 'captures', 'forcedel-killed', 'before.json')
-  let worst = 0
-  for (const args of [['plan'], ['plan', '--orphans']]) {
-    const all = [...args, '--snapshot', snapshot]
-    say(`\n$ volctl ${all.join(' ')}`)
-    worst = Math.max(worst, spawnSync(VOLCTL, all, { stdio: 'inherit', cwd: root }).status ?? 1)
+  try {
+    for (const args of [['plan'], ['plan', '--orphans']])
+      await runVolctl([...args, '--snapshot', snapshot], [NO_PAGER], {})
+    return 0
+  } catch (error) {
+    return failed(error)
   }
-  return worst
+}
+
+function failed(error: unknown): number {
+  const message = errorMessage(error).trimEnd()
+  console.error(
+    error instanceof Failed
+      ? `\nThe demo stops: ${message}`
+      : `\ndemo: the node could not be set up or broken on this machine: ${message}`,
+  )
+  return 1
 }
 
 function title(text: string): void {

@@ -160,6 +160,15 @@ esac
 version='volctl, which was not tried, since /proc is not mounted,'
 [ ! -e /proc/self ] || version=$("$new/bin/volctl" --version) ||
   fail "the volctl of $tarball does not run here. Nothing was installed."
+# What it has for systemd and monitors names volctl by its path.
+if [ "$prefix" != /usr/local ]; then
+  path=$(printf '%s\n' "$prefix/bin/volctl" | sed 's/[\\&,]/\\&/g')
+  for each in "$new"/share/doc/volctl/deploy/node-problem-detector/*; do
+    [ -f "$each" ] || continue
+    sed "s,/usr/local/bin/volctl,$path,g" "$each" >"$work/named"
+    mv -f "$work/named" "$each"
+  done
+fi
 # Of the record, which the tarball has not.
 mkdir -p "$new/lib/volctl"
 (cd "$new" && find . -type d | sed -n 's,^\./,,p' | sort) >"$work/directories"

@@ -51,10 +51,10 @@ export async function makePackages(out: string, packing: Packing): Promise<strin
   const work = mkdtempSync(join(tmpdir(), 'volctl-package-'))
   try {
     const plain = join(work, 'usr')
-    await writeTree(plain, { arch, executable, libraries: false, date })
+    await writeTree(plain, { arch, executable, home: '/usr', date })
     writeDeb(plain, { arch, version, date, effort, path: join(out, `${name}.deb`) })
     writeRpm(plain, { arch, version, date, effort, path: join(out, `${name}.rpm`) })
-    await writeTree(join(work, name), { arch, executable, libraries: true, date })
+    await writeTree(join(work, name), { arch, executable, home: '/usr/local', date })
     writeTarball(work, name, date, join(out, `${name}.tar.gz`), effort)
   } finally {
     rmSync(work, { recursive: true, force: true })

@@ -10,7 +10,7 @@ import { COMPLETIONS, settle } from './tree.ts'
 /** Debian's zsh looks there for what packages bring, and not where other distributions' does. */
 const ZSH_COMPLETION = 'share/zsh/vendor-completions/_volctl'
 
-/** @param prefix the tree, without libraries */
+/** @param prefix the tree of /usr */
 export function writeDeb(prefix: string, { arch, version, date, effort, path }: Package): void {
   const work = mkdtempSync(join(tmpdir(), 'volctl-deb-'))
   try {
@@ -45,8 +45,8 @@ function control(version: string, architecture: string, size: number): string {
     `Architecture: ${architecture}`,
     `Maintainer: ${about.maintainer}`,
     `Installed-Size: ${size}`,
-    // What Node.js was linked with; libstdc++ of GCC 5 or newer.
-    `Depends: libc6 (>= 2.28), libstdc++6 (>= 5), libgcc-s1 | libgcc1, libatomic1, util-linux, mount`,
+    // What every Debian has: `dpkg -i` fetches nothing.
+    `Depends: libc6 (>= 2.28), util-linux, mount`,
     `Section: admin`,
     `Priority: optional`,
     `Description: ${about.summary}`,

@@ -2,7 +2,6 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { LIBRARY_FILES } from '../../src/core/trust/own-program.ts'
 import type { Arch } from './debian-libraries.ts'
 import { about, type Package } from './facts.ts'
 import { run } from './run.ts'
@@ -10,7 +9,7 @@ import { COMPLETIONS, KUBECTL_COMPLETION } from './tree.ts'
 
 const RPM_ARCH: Readonly<Record<Arch, string>> = { x64: 'x86_64', arm64: 'aarch64' }
 
-/** @param prefix the tree, without libraries */
+/** @param prefix the tree of /usr */
 export function writeRpm(prefix: string, { arch, version, date, effort, path }: Package): void {
   const work = mkdtempSync(join(tmpdir(), 'volctl-rpm-'))
   try {
@@ -40,7 +39,6 @@ export function writeRpm(prefix: string, { arch, version, date, effort, path }: 
   }
 }
 
-/** Libraries by their files, which every rpm that has one provides: Fedora's libatomic is SUSE's libatomic1. */
 function spec(prefix: string, version: string): string {
   return `Name: volctl
 Version: ${version}
@@ -48,7 +46,7 @@ Release: 1
 Summary: ${about.summary.replace(/^./, (first) => first.toUpperCase())}
 License: ${about.license}
 AutoReqProv: no
-Requires: glibc >= 2.28, ${LIBRARY_FILES.map((file) => `${file}()(64bit)`).join(', ')}, util-linux
+Requires: glibc >= 2.28, util-linux
 
 %description
 ${about.description.join('\n')}
@@ -62,6 +60,7 @@ cp -a ${prefix} %{buildroot}/usr
 /usr/bin/kubectl-volctl
 /usr/${KUBECTL_COMPLETION}
 /usr/bin/volctl
+/usr/lib/volctl
 %doc /usr/share/doc/volctl
 /usr/share/man/man7/*
 /usr/share/man/man8/*

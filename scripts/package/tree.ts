@@ -6,6 +6,7 @@ import {
   lutimesSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -33,18 +34,21 @@ export const KUBECTL_COMPLETION = 'bin/kubectl_complete-volctl'
 export interface Contents {
   readonly arch: Arch
   readonly executable: string
-  /** With the three libraries beside it. */
-  readonly libraries: boolean
+  /** Where the tree will lie; what it has for monitors and systemd names volctl by its path. */
+  readonly home: '/usr' | '/usr/local'
   /** What every file is dated, in seconds. */
   readonly date: number
 }
 
-/** Writes them. Modes are right; whoever packs says that root owns them. */
-export async function writeTree(prefix: string, { arch, executable, libraries, date }: Contents): Promise<void> {
+/** As the source has it in deploy. */
+const INSTALLED = '/usr/local/bin/volctl'
+
+/** Writes them, with the three libraries beside the executable. Modes are right; whoever packs says that root owns them. */
+export async function writeTree(prefix: string, { arch, executable, home, date }: Contents): Promise<void> {
   put(prefix, 'bin/volctl', executable, 0o755)
   // A plugin of kubectl by this name.
   symlinkSync('volctl', join(prefix, 'bin', 'kubectl-volctl'))
-  if (libraries) for (const { file, path } of await nodeLibraries(arch)) put(prefix, `lib/volctl/${file}`, path)
+  for (const { file, path } of await nodeLibraries(arch)) put(prefix, `lib/volctl/${file}`, path)
   for (const page of readdirSync(join(root, 'man')).filter((name) => /\.[78]$/.test(name)))
     put(prefix, `share/man/man${page.slice(-1)}/${page}`, join(root, 'man', page))
   for (const [shell, name] of Object.entries(COMPLETIONS)) {
@@ -56,7 +60,15 @@ export async function writeTree(prefix: string, { arch, executable, libraries, d
   for (const name of DOCUMENTS) put(prefix, `share/doc/volctl/${name}`, join(root, name))
   for (const folder of ['deploy', 'schema'])
     cpSync(join(root, folder), join(prefix, 'share', 'doc', 'volctl', folder), { recursive: true })
+  namePath(join(prefix, 'share/doc/volctl/deploy/node-problem-detector'), `${home}/bin/volctl`)
   settle(prefix, date)
+}
+
+function namePath(folder: string, path: string): void {
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name)
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(INSTALLED, path))
+  }
 }
 
 /** A file of that mode, wherever it comes from. @param name below the prefix */

@@ -32,7 +32,6 @@ import {
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
 import { mustAsk, terminals } from '../core/cli/whom-to-ask.ts'
-import { VolctlError } from '../core/errors/errors.ts'
 import { ownDescriptor } from '../core/files/own-descriptor.ts'
 import { defined } from '../core/lang/defined.ts'
 import { parseDuration } from '../core/lang/duration.ts'
@@ -70,20 +69,6 @@ function againCommand(flags: Readonly<Record<string, unknown>>, planfile: string
     ...applyWords(flags),
     ...(flags.yes === true ? ['--yes'] : []),
     ...(typeof namespace === 'string' ? ['--lease-namespace', namespace] : []),
-  )
-}
-
-/** As of kubectl. What a dry run shows is the plan, which has no way to change anything. */
-function dryRun(planfile: string | undefined, words: readonly string[]): VolctlError {
-  return new VolctlError(
-    'Usage',
-    'apply has no --dry-run: volctl plan shows what apply would do, and changes nothing',
-    {
-      hint:
-        planfile === undefined
-          ? `Type: ${['volctl plan', ...words].join(' ')}`
-          : 'On a terminal apply shows the plan file, with what has changed since, and asks before it does anything.',
-    },
   )
 }
 
@@ -137,7 +122,6 @@ export default class Apply extends VolctlCommand {
       helpValue: 'DUR',
       summary: `Limit for one operation; an operation that hangs is abandoned and named (default ${DEFAULT_TIMEOUT}).`,
     }),
-    'dry-run': Flags.boolean({ hidden: true }),
     journal: journalFlag('Directory to write the journal to; created if missing.', ['no-journal']),
     'no-journal': Flags.boolean({
       summary:
@@ -156,7 +140,6 @@ export default class Apply extends VolctlCommand {
   async run(): Promise<void> {
     const { flags, args, raw } = await this.parse(Apply)
     const { planfile } = args
-    if (flags['dry-run']) throw dryRun(planfile, applyWords(flags))
     requireFlagsOfScope(flags)
     if (planfile !== undefined) requireNoPlanFlags(givenFlags(raw))
     const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)

@@ -10,6 +10,7 @@ import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { explainError } from '../core/cli/usage-error.ts'
 import { type OutputFormat, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { VolctlError } from '../core/errors/errors.ts'
+import { ExitStatus } from '../core/errors/exit-status.ts'
 import { troubleText } from '../core/files/disk-trouble.ts'
 import { replaceFile } from '../core/files/replace-file.ts'
 import { formatDuration } from '../core/lang/duration.ts'
@@ -63,6 +64,7 @@ export default class Check extends VolctlCommand {
   }
 
   #out: string | undefined
+  #isUnwritten = false
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Check)
@@ -97,7 +99,7 @@ export default class Check extends VolctlCommand {
   }
 
   async #print({ check, gauges }: Examined, format: string): Promise<void> {
-    process.exitCode = CHECK_STATUS[check.status]
+    process.exitCode = this.#isUnwritten ? ExitStatus.Partial : CHECK_STATUS[check.status]
     if (format === 'prometheus') {
       this.#printGauges(prometheusText(gauges))
       await this.output.flush()
@@ -114,6 +116,7 @@ export default class Check extends VolctlCommand {
       replaceFile(callerPath(out), text, READABLE_BY_ALL)
     } catch (cause) {
       this.#out = undefined
+      this.#isUnwritten = true
       throw new VolctlError('OutputFailed', `--out ${out}: ${troubleText(cause)}`, {
         cause,
         hint: 'Give a plain file in an existing, writable directory with free space.',

@@ -5,7 +5,7 @@ import { discoverKubeConfig } from '../core/api/kubeconfig/kube-config.ts'
 import { isColourful } from '../core/cli/colour.ts'
 import { type CommandThere, commandThere, givenPlan, ofPlanFile } from '../core/cli/command-there.ts'
 import { confirm } from '../core/cli/confirm.ts'
-import { planThere, snapshotThere, type WayThere } from '../core/cli/errand-there.ts'
+import { hasAccount, planThere, snapshotThere, type WayThere } from '../core/cli/errand-there.ts'
 import { FromNode } from '../core/cli/from-node.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { messages } from '../core/cli/messages.ts'
@@ -93,7 +93,8 @@ export default class On extends VolctlCommand {
     }),
     'service-account': Flags.string({
       helpValue: 'NAME',
-      summary: "Service account of the Pod, whose token volctl uses. Default: none, but the node's own credential.",
+      summary:
+        "Service account of the Pod's namespace, whose token volctl uses in place of the node's own credential. Default: the node's own.",
     }),
     'start-timeout': Flags.string({
       helpValue: 'DUR',
@@ -190,17 +191,18 @@ export default class On extends VolctlCommand {
 
   /** The answer of the node as it is. */
   async #pass(
-    { client, base, called }: WayThere,
+    way: WayThere,
     there: CommandThere,
     { abandon, input = [] }: { abandon?: AbortSignal; input?: readonly string[] },
   ): Promise<number> {
+    const { client, base, called } = way
     const terminal = process.stdout.isTTY === true
     const answer = new FromNode((text) => this.output.write(text), terminal)
     const width = terminal && process.stdout.columns > 0 ? [`--width=${process.stdout.columns}`] : []
     const words = [`--called-as=${called}`, ...width, ...input]
     const status = await runThroughPod(client, {
       ...base,
-      args: ['__framed', ...words, '--', ...this.#commandLine(there)],
+      args: ['__framed', ...words, '--', ...this.#commandLine(there, hasAccount(way))],
       out: (bytes) => answer.take(bytes),
       ...defined({ abandon }),
     })
@@ -209,10 +211,10 @@ export default class On extends VolctlCommand {
     return status
   }
 
-  #commandLine({ command, tokens, switches }: CommandThere): readonly string[] {
+  #commandLine({ command, tokens, switches }: CommandThere, ownAccount: boolean): readonly string[] {
     const chosen = tokens.some((token) => token.type === 'flag' && /^(no-)?color$/.test(token.flag))
     const colour = !chosen && isColourful(this.argv, environment(), process.stdout.isTTY === true)
-    return nodeCommandLine(command, tokens, switches, colour ? ['--color=always'] : [])
+    return nodeCommandLine(command, tokens, switches, colour ? ['--color=always'] : [], ownAccount)
   }
 
   /** `plan --out FILE`: the file is of this machine. */

@@ -21,7 +21,7 @@ import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
 
-const { pod, namespace, volume, 'ignore-not-found': ignoreNotFound, settle } = planFlags
+const { namespace, volume, 'ignore-not-found': ignoreNotFound, settle } = planFlags
 
 const { cluster, nodes } = clusterFlags
 
@@ -42,7 +42,7 @@ export default class Status extends VolctlCommand {
       name: 'POD',
       // Else oclif would take a line of standard input for it.
       ignoreStdin: true,
-      description: 'Only these pods: NAME, NAMESPACE/NAME, or a UID or its beginning. The same as --pod.',
+      description: 'Only these pods: NAME, NAMESPACE/NAME, or a UID or its beginning.',
     }),
   }
   static override examples = [
@@ -76,7 +76,6 @@ export default class Status extends VolctlCommand {
     ...apiFlags,
     ...nodeFlags,
     ...nodesFlag,
-    pod,
     namespace,
     volume,
     'ignore-not-found': ignoreNotFound,
@@ -87,7 +86,7 @@ export default class Status extends VolctlCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Status)
-    const pods = [...(argv as string[]), ...(flags.pod ?? [])]
+    const pods = argv as string[]
     const options = planOptions({ ...flags, pod: pods.length === 0 ? undefined : pods }, this.config.version)
     const all = this.verbose || pods.length > 0 || flags.volume !== undefined
     requireFlagsOfScope(flags)

@@ -1,4 +1,3 @@
-import { Flags } from '@oclif/core'
 import { apiFlags, nodeFlags } from '../core/cli/node-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { VersionsHere } from '../core/node/versions-here.ts'
@@ -23,11 +22,9 @@ export default class Version extends VolctlCommand {
   static override examples = [
     { description: 'For a bug report:', command: '<%= config.bin %> version' },
     { description: 'For scripts:', command: '<%= config.bin %> version -o json' },
-    { description: 'Without reading the node or the API server:', command: '<%= config.bin %> version --client' },
   ]
   static override flags = {
     output: outputFlag(),
-    client: Flags.boolean({ summary: 'Print only the version of volctl; read neither the node nor the API server.' }),
     ...apiFlags,
     node: nodeFlags.node,
   }
@@ -44,9 +41,9 @@ export default class Version extends VolctlCommand {
       platform: process.platform,
       arch: process.arch,
       kubernetes: { first: `1.${first}`, last: `1.${last}` },
-      ...(flags.client ? {} : await this.#here(flags)),
+      ...(await this.#here(flags)),
     }
-    await this.answer(version, flags.output as OutputFormat, () => renderVersion(version, flags.client))
+    await this.answer(version, flags.output as OutputFormat, () => renderVersion(version))
   }
 
   /** What does not answer in time is left out. */

@@ -25,7 +25,7 @@ import {
   type WaitOutcome,
   type WaitResult,
 } from '../core/wait/wait-result.ts'
-import { waitState } from '../core/wait/wait-state.ts'
+import { unseenDetaches, waitState } from '../core/wait/wait-state.ts'
 import { type WaitAsk, type WaitTarget, waitTargets } from '../core/wait/wait-target.ts'
 
 const EXITS: Readonly<Record<WaitOutcome, ExitStatus>> = {
@@ -145,6 +145,7 @@ export default class Wait extends VolctlCommand {
     const { condition } = ask
     const options = optionsOf(ask, this.config.version)
     const targets = targetsIn(first, ask, options)
+    if (condition === 'detached' && timeoutMs > 0) requireSight(unseenDetaches(first, options, targets))
     const onLook = this.#printer(condition, timeoutMs, format, await this.screenOf(process.stdout, format))
     const judge = (state: Parameters<typeof waitState>[0]): readonly WaitedTarget[] =>
       waitState(state, options, targets, condition)
@@ -245,6 +246,18 @@ function optionsOf({ condition, names, namespaces, volumes }: WaitAsk, version: 
 function targetsIn(first: CollectedNode, ask: WaitAsk, options: PlanOptions): readonly WaitTarget[] {
   if (ask.condition === 'in-sync') requireNamed(planNode(first, options).problems, ask.ignoreNotFound)
   return waitTargets(makeContext(first, options), ask)
+}
+
+/** @param unseen of targets whose detach this credential would never show */
+function requireSight(unseen: readonly string[]): void {
+  const [first, ...others] = unseen
+  if (first === undefined) return
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  throw new VolctlError(
+    'Forbidden',
+    `this credential may not list VolumeAttachments, so that it never shows ${first}${more} as detached`,
+    { hint: 'Give one that may with --kubeconfig: deploy/clusterrole-plan.yaml has the rights.' },
+  )
 }
 
 function portsOf(first: CollectedNode, look: Look, stop: AbortSignal): WaitPorts {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import pjson from '../../package.json' with { type: 'json' }
 import { manualPages } from '../../scripts/man/pages.ts'
 import { escapeRoff, readSections, tidied } from '../../scripts/man/roff.ts'
 import { commandManifest } from '../../scripts/manifest.ts'
@@ -16,6 +17,9 @@ const commands = Object.keys((await commandManifest()).commands)
 it.each([...pages.keys()])('%s is current: else run npm run man', (name) =>
   expect(readFileSync(join(folder, name), 'utf8')).toBe(pages.get(name)),
 )
+
+it('npm installs each page: the package names it', () =>
+  expect(pjson.man).toEqual([...pages.keys()].map((name) => `man/${name}`).toSorted()))
 
 it('every flag that the help names is in its page, and no other', async () => {
   for (const command of commands) {
@@ -73,6 +77,7 @@ it.each([
   ["'x", '\\(aqx'],
   ['.BR', '\\&.BR'],
   ['a\\b', 'a\\eb'],
+  ['…x', '\\&...x'],
 ])('%s is safe in roff', (text, roff) => expect(escapeRoff(text)).toBe(roff))
 
 it.each([

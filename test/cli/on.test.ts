@@ -85,6 +85,26 @@ describe('the answer of the node', () => {
     },
   )
 
+  it.each([
+    'plan -o json',
+    'check',
+    `snapshot -o ${join(directory, 'token.json')}`,
+    `plan --out ${join(directory, 'token.plan')}`,
+  ])('%s with --service-account: by the token of the Pod, whatever credential the node has', async (command) => {
+    const asked = ['--host-root', '/host', '--kubeconfig=in-cluster']
+    const isSnapshot = command.startsWith('snapshot')
+    // As above, a plan stands for a snapshot.
+    const [from, to] = isSnapshot
+      ? [
+          ['snapshot', ...asked],
+          ['plan', '-o', 'json'],
+        ]
+      : [asked, []]
+    await server.setPods({ ...RUNS, replace: [[from, [...to, '--snapshot', CAPTURE]]] })
+    expect((await on(`--service-account volctl node7 ${command}`)).stderr).not.toContain('volctl:')
+    expect(await podRequests()).toEqual(MADE_AND_DELETED)
+  })
+
   it('what is to be typed next is typed here', async () => {
     const kubeconfig = server.kubeconfig('on')
     const { stdout } = await on('node7 explain PodGone')

@@ -8,9 +8,13 @@ import { CAPTURES } from './run-volctl.ts'
 const STUCK = join(CAPTURES, 'stuck', 'before.json')
 const HEALTHY = join(CAPTURES, 'healthy', 'node.json')
 
-/** On a terminal of 80 columns and 24 lines, by script(1). @param keys typed ahead */
-function onTerminal(args: string, keys: string): { readonly screen: string; readonly status: number | null } {
-  const { stdout, status } = spawnSync('script', ['-qec', `stty rows 24 cols 80; ${BUNDLE} ${args}`, '/dev/null'], {
+/** On a terminal, of 80 columns and 24 lines where nothing else is said, by script(1). @param keys typed ahead */
+function onTerminal(
+  args: string,
+  keys: string,
+  size = 'rows 24 cols 80',
+): { readonly screen: string; readonly status: number | null } {
+  const { stdout, status } = spawnSync('script', ['-qec', `stty ${size}; ${BUNDLE} ${args}`, '/dev/null'], {
     encoding: 'utf8',
     input: keys,
     timeout: 30_000,
@@ -43,4 +47,13 @@ describe.skipIf(noLess !== undefined)(`a plan on a terminal${noLess === undefine
     expect(screen).toMatch(last)
     expect(status).toBe(0)
   })
+
+  it.each(['rows 0 cols 0', 'rows 24 cols 0', 'rows 0 cols 80'])(
+    'is printed on a terminal without a size: %s',
+    (size) => {
+      const { screen, status } = onTerminal(`plan --snapshot ${STUCK}`, '', size)
+      expect(screen).toMatch(/Next: on node pg-node: volctl apply\s+# .*\n$/)
+      expect(status).toBe(0)
+    },
+  )
 })

@@ -15,12 +15,6 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-it('--client names volctl, Node.js, the platform, and the kubelets that it was tested with', async () => {
-  const { status, stdout, stderr } = await volctl(['version', '--client'])
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toMatch(new RegExp(`${CLIENT.source}$`))
-})
-
 it('the API server and the kubelet of this node, where they can be read', async () => {
   const where = ['--kubeconfig', server.kubeconfig('admin'), '--node', 'pg-node']
   const [text, json] = await Promise.all([volctl(['version', ...where]), volctl(['version', '-o', 'json', ...where])])

@@ -1,6 +1,8 @@
-/** What the command line of `volctl wait` refuses, before anything is read. */
+/** What `volctl wait` refuses: its command line before anything is read, what it would never see after the first look. */
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { volctl } from './run-volctl.ts'
+import { startWarmNode } from '../../scripts/warm-up.ts'
+import { CAPTURES, volctl } from './run-volctl.ts'
 
 it.each([
   { args: [], says: 'missing flag: --for' },
@@ -13,4 +15,24 @@ it.each([
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
   expect(stderr).toContain(says)
   expect(stderr).toMatch(/^volctl: .+\n {8}.+\n$/)
+})
+
+it("--for=detached with the node's own credential says at once that the detach would not be seen, and with what it is", async () => {
+  await using node = await startWarmNode(join(CAPTURES, 'healthy', 'node.json'))
+  const wait = (user: string, ...args: readonly string[]) => {
+    const given = ['--for=detached', 'pg/p-csi-fs', '--kubeconfig', node.api.kubeconfig(user)]
+    return volctl(['wait', ...given, ...args], { env: node.env, extendEnv: true })
+  }
+  const { status, stdout, stderr } = await wait('kubelet')
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+  expect(stderr).toBe(
+    'volctl: this credential may not list VolumeAttachments, so that it never shows pod/pg/p-csi-fs as detached\n' +
+      '        Give one that may with --kubeconfig: deploy/clusterrole-plan.yaml has the rights.\n',
+  )
+  // What holds at this moment it does show.
+  expect(await wait('kubelet', '--timeout=0')).toMatchObject({ status: 5, stdout: expect.stringContaining('attached') })
+  expect(await wait('plan', '--timeout=100ms')).toMatchObject({
+    status: 5,
+    stderr: expect.stringContaining('timed out'),
+  })
 })

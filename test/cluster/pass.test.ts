@@ -70,7 +70,13 @@ describe('a node that does not exist', () => {
   it.each<{ name: string; state: Partial<ClusterState>; given: boolean; is: string[] }>([
     { name: 'nothing else is known', state: {}, given: false, is: ['DetachVolume pv-x gone MachineMayWrite'] },
     { name: 'somebody says that its machine is off', state: {}, given: true, is: ['DetachVolume pv-x gone'] },
-    { name: 'its lease is old', state: heard(30), given: false, is: ['DetachVolume pv-x gone'] },
+    {
+      name: 'its lease is old: its kubelet is silent, and its machine may still write',
+      state: heard(30),
+      given: false,
+      is: ['DetachVolume pv-x gone MachineMayWrite'],
+    },
+    { name: 'its lease is old, and somebody says it', state: heard(30), given: true, is: ['DetachVolume pv-x gone'] },
     {
       name: 'its lease is fresh: the machine runs',
       state: heard(0.1),

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { moveInto, noCgroups } from '../helpers/cgroup.ts'
@@ -8,6 +8,7 @@ import { loopDevicesWork } from '../helpers/csi-driver/start.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
 import { noMounts } from '../helpers/namespace.ts'
 import type { Layout } from '../helpers/scene/layouts.ts'
+import { VOLCTL } from '../helpers/volctl-program.ts'
 
 const DEMO = join(import.meta.dirname, '..', '..', 'scripts', 'demo.ts')
 
@@ -30,24 +31,26 @@ interface Settings {
   readonly by?: readonly string[]
   /** How the mounts around the root directory hang together. */
   readonly layout?: Layout
+  /** Started from a terminal, on which nobody types; default: without one. */
+  readonly terminal?: boolean
+  /** Of the demo; default: what the tests use. */
+  readonly program?: string
 }
 
-/** Runs the demo with a temporary directory of its own. */
-async function demo({ onText, path = process.env.PATH, by = [], layout }: Settings = {}): Promise<Shown> {
-  const [file = '', ...args] = [
-    ...by,
-    process.execPath,
-    '--no-warnings',
-    DEMO,
-    ...(layout === undefined ? [] : ['--layout', layout]),
-  ]
+/** Runs the demo with a temporary directory of its own, in a process group of its own. */
+async function demo(settings: Settings = {}): Promise<Shown> {
+  const { onText, path = process.env.PATH, by = [], layout, terminal = false, program } = settings
+  const line = [...by, process.execPath, '--no-warnings', DEMO, ...(layout === undefined ? [] : ['--layout', layout])]
+  const [file = '', ...args] = terminal ? onTerminal(line) : line
   const child = spawn(file, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, PATH: path, TMPDIR: directory },
+    // The terminal's keyboard stays silent, and is not at its end.
+    stdio: [terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    env: { ...process.env, PATH: path, TMPDIR: directory, TERM: 'xterm', ...(program && { VOLCTL_PROGRAM: program }) },
+    detached: true,
   })
   let text = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (more: string) => {
+    stream?.setEncoding('utf8').on('data', (more: string) => {
       text += more
       onText?.(text, child)
     })
@@ -55,6 +58,12 @@ async function demo({ onText, path = process.env.PATH, by = [], layout }: Settin
   // Not before everything that it started has let go of its output, too.
   const [status] = (await once(child, 'close')) as [number | null]
   return { status, text }
+}
+
+/** Wide enough that no reason is wrapped, and so low that any answer would be paged. */
+function onTerminal(line: readonly string[]): string[] {
+  const words = line.map((word) => `'${word}'`).join(' ')
+  return ['script', '-qec', `stty rows 10 cols 250; exec ${words}`, '/dev/null']
 }
 
 function expectNothingLeft(): void {
@@ -66,22 +75,42 @@ function expectNothingLeft(): void {
 /** Of its root directory; the others stand in the tests of repair and set-up. */
 const LAYOUTS: readonly Layout[] = ['shared-self-bind', 'nested']
 
+const KILLS: readonly { readonly mark: string; readonly layout: Layout }[] = [
+  { mark: 'Set up a node', layout: 'private' },
+  { mark: '$ volctl apply', layout: 'nested' },
+  { mark: 'Reboot', layout: 'private' },
+]
+
 /** Root of a user namespace, as a plain user's demo is in the one that it makes for itself. */
 const USER_NAMESPACE = ['unshare', '-U', '-r']
 const noUserNamespace = spawnSync('unshare', ['-U', '-r', '-m', 'true']).status !== 0
 
-const commands = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('$ '))
+/** Does something to the demo as soon as that text is shown. */
+function onceShown(mark: string, act: (pid: number) => void): NonNullable<Settings['onText']> {
+  let done = false
+  return (shown, { pid }) => {
+    if (done || pid === undefined || !shown.includes(mark)) return
+    done = true
+    act(pid)
+  }
+}
+
+const commands = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.startsWith('$ '))
 
 describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' : `: ${noMounts}`}`, () => {
   it.for([
-    { where: 'here', by: [], cannot: false, layout: undefined },
-    { where: 'in a user namespace', by: USER_NAMESPACE, cannot: noUserNamespace, layout: undefined },
-    ...LAYOUTS.map((layout) => ({ where: `on the layout ${layout}`, by: [], cannot: false, layout })),
+    { where: 'on a terminal', settings: { terminal: true }, cannot: false },
+    { where: 'without a terminal, in a user namespace', settings: { by: USER_NAMESPACE }, cannot: noUserNamespace },
+    ...LAYOUTS.map((layout) => ({
+      where: `without a terminal, on the layout ${layout}`,
+      settings: { layout },
+      cannot: false,
+    })),
   ])(
     'shows the main job $where, ends with nothing left to do, and leaves nothing behind',
-    async ({ by, cannot, layout }, { skip }) => {
+    async ({ settings, cannot }, { skip }) => {
       skip(cannot, 'this machine allows no user namespaces')
-      const { status, text } = await demo({ by, ...(layout !== undefined && { layout }) })
+      const { status, text } = await demo(settings)
       expect(status, text).toBe(0)
       expect(commands(text)).toEqual([
         expect.stringMatching(
@@ -89,10 +118,10 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
         ),
         '$ volctl status',
         '$ volctl plan',
-        '$ volctl apply --orphans',
+        '$ volctl apply --orphans --yes',
         '$ volctl plan',
         '$ volctl plan',
-        '$ volctl apply',
+        '$ volctl apply --yes',
         '$ volctl wait --for=mounted shop/web-0',
         '$ volctl plan',
       ])
@@ -129,27 +158,50 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
     { when: 'while the node breaks', mark: 'Break the node', signal: 'SIGTERM' },
     { when: 'while volctl repairs it', mark: '$ volctl apply', signal: 'SIGINT' },
   ] as const)('interrupted $when, it leaves nothing behind', async ({ mark, signal }) => {
-    let sent = false
-    const { status, text } = await demo({
-      onText(shown, child) {
-        if (sent || !shown.includes(mark)) return
-        sent = true
-        child.kill(signal)
-      },
-    })
+    const { status, text } = await demo({ onText: onceShown(mark, (pid) => process.kill(pid, signal)) })
     expect(status, text).toBe(130)
     expect(text).toContain('Interrupted: cleaning up.')
+    expectNothingLeft()
+  })
+
+  it('stops at the first command that fails, and says so', async () => {
+    const program = join(directory, 'failing')
+    writeFileSync(program, `#!/bin/sh\n[ "$1" != status ] || exit 5\nexec '${VOLCTL}' "$@"\n`, { mode: 0o755 })
+    const { status, text } = await demo({ program })
+    expect(status, text).toBe(1)
+    expect(commands(text).at(-1)).toBe('$ volctl status')
+    expect(text).toContain('The demo stops: volctl status --no-pager ended with exit status 5\n')
+    rmSync(program)
+    expectNothingLeft()
+  })
+
+  it('killed with all its processes, it leaves nothing that the next one does not sweep', async () => {
+    let left: string | undefined
+    const expectSwept = (text: string): void => {
+      if (left !== undefined)
+        expect(text).toContain(`An earlier demo was killed: what it left in ${left} is removed.\n`)
+    }
+    for (const { mark, layout } of KILLS) {
+      const { status, text } = await demo({ layout, onText: onceShown(mark, (pid) => process.kill(-pid, 'SIGKILL')) })
+      expect(status, text).toBe(null)
+      expectSwept(text)
+      const directories = readdirSync(directory)
+      expect(directories).toHaveLength(1)
+      left = join(directory, directories[0] ?? '')
+    }
+    const { text } = await demo({ onText: onceShown('Set up a node', (pid) => process.kill(pid, 'SIGINT')) })
+    expectSwept(text)
     expectNothingLeft()
   })
 })
 
 describe('the demo where mounts are forbidden', () => {
-  it('says so, and shows the plan of a recorded node', async () => {
+  it.each([false, true])('says so, and shows the plan of a recorded node; on a terminal: %s', async (terminal) => {
     const bin = join(directory, 'bin')
     mkdirSync(bin)
     writeFileSync(join(bin, 'unshare'), '#!/bin/sh\necho "unshare: Operation not permitted" >&2\nexit 1\n')
     chmodSync(join(bin, 'unshare'), 0o755)
-    const { status, text } = await demo({ path: `${bin}:${process.env.PATH}` })
+    const { status, text } = await demo({ path: `${bin}:${process.env.PATH}`, terminal })
     expect(status, text).toBe(0)
     expect(text).toContain('This user cannot create real mounts here')
     expect(commands(text)).toEqual([

@@ -16,6 +16,14 @@ describe.skipIf(noMounts !== undefined)(
       expect(report.byLink).toEqual({ alone: ['0 true'], both: ['0 true'] })
     })
 
+    it('S8: what pods have mounted below the old place is not set up a second time below the new one', () => {
+      const { blocked, ready, message } = report.emptied
+      expect({ blocked, ready }).toEqual({ blocked: ['MountVolume HeldBy'], ready: 0 })
+      expect(message).toMatch(
+        /^the pod has volumes outside the root directory \S+\/kubelet\.new: \S+\/kubelet\/pods\/\S+ is mounted$/,
+      )
+    })
+
     it('a control: with nothing set up elsewhere all of it is planned', () => {
       expect(report.planned.nothing).toEqual(READY)
     })

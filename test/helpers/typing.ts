@@ -14,33 +14,50 @@ const STARTS: Readonly<Record<Shell, string>> = {
   fish: 'fish --no-config -i',
 }
 
-/** Loads the script as the manual says, and defines `words`, which prints its arguments. */
+/** Where the shell finds volctl and its script. */
+export interface Place {
+  /** A command that runs another one there. */
+  readonly within?: readonly string[]
+  readonly path: string
+  /** Prints the script. */
+  readonly script: string
+}
+
+/** Loads the script, and defines `words`, which prints its arguments. */
 const PREPARATIONS: Readonly<Record<Shell, string>> = {
-  bash: String.raw`bind 'set enable-bracketed-paste off'; source <(volctl completion bash); words() { printf '<%s>' "$@"; printf '<%s>\n' END; }; words READY`,
-  zsh: String.raw`unset zle_bracketed_paste; setopt no_prompt_sp; autoload -U compinit; compinit -u -D; source <(volctl completion zsh); words() { printf '<%s>' "$@"; printf '<%s>\n' END; }; words READY`,
-  fish: String.raw`volctl completion fish | source; function words; printf '<%s>' $argv; printf '<%s>\n' END; end; words READY`,
+  bash: String.raw`bind 'set enable-bracketed-paste off'; source <(SCRIPT); words() { printf '<%s>' "$@"; printf '<%s>\n' END; }; words READY`,
+  zsh: String.raw`unset zle_bracketed_paste; setopt no_prompt_sp; autoload -U compinit; compinit -u -D; source <(SCRIPT); words() { printf '<%s>' "$@"; printf '<%s>\n' END; }; words READY`,
+  fish: String.raw`SCRIPT | source; function words; printf '<%s>' $argv; printf '<%s>\n' END; end; words READY`,
 }
 
 const [LINE_BEGIN, ENTER] = ['\u0001', '\r']
+
+const theBuild = (shell: Shell): Place => ({
+  path: `${dirname(BUNDLE)}:/usr/bin:/bin`,
+  script: `volctl completion ${shell}`,
+})
 
 export class Typing implements Disposable {
   readonly #terminal: ChildProcess
   #shown = ''
 
-  private constructor(shell: Shell, directory: string) {
-    this.#terminal = spawn('script', ['--quiet', '--flush', '--command', STARTS[shell], '/dev/null'], {
+  private constructor(shell: Shell, directory: string, { within = [], path }: Place) {
+    const terminal = ['script', '--quiet', '--flush', '--command', STARTS[shell], '/dev/null']
+    const [program = '', ...args] = [...within, ...terminal]
+    this.#terminal = spawn(program, args, {
       cwd: directory,
       stdio: ['pipe', 'pipe', 'ignore'],
-      env: { PATH: `${dirname(BUNDLE)}:/usr/bin:/bin`, TERM: 'dumb', HOME: directory, LC_ALL: 'C.UTF-8' },
+      env: { PATH: path, TERM: 'dumb', HOME: directory, LC_ALL: 'C.UTF-8' },
     })
     this.#terminal.stdout?.on('data', (data) => {
       this.#shown += data
     })
   }
 
-  static async start(shell: Shell, directory: string): Promise<Typing> {
-    const typing = new Typing(shell, directory)
-    await typing.#answer(`${PREPARATIONS[shell]}${ENTER}`)
+  /** @param place default: the build, and the script that it prints, as the manual says */
+  static async start(shell: Shell, directory: string, place: Place = theBuild(shell)): Promise<Typing> {
+    const typing = new Typing(shell, directory, place)
+    await typing.#answer(`${PREPARATIONS[shell].replace('SCRIPT', place.script)}${ENTER}`)
     return typing
   }
 

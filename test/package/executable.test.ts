@@ -30,6 +30,9 @@ describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
     { args: ['--version'] },
     { args: ['plan', '--orphans', '-o', 'json', '--snapshot', CAPTURE] },
     { args: ['explain', 'S11'] },
+    // What TAB asks for.
+    { args: ['__complete', 'thing', 'DriverNot', 'explain'] },
+    { args: ['__complete', 'thing', 'S1', 'explain'] },
     { args: ['plan', '--help'] },
     { args: ['plan', '--nonsense'] },
     { args: ['version', '-o', 'json'] },

@@ -1,18 +1,22 @@
 /** Packages, tarball and npm's package, made here and tried where they will be: as root, in roots that hold little else. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { makePackages } from '../../scripts/package.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
+import { Typing } from '../helpers/typing.ts'
 import {
   bareRoot,
   beginPlan,
+  ENVIRONMENT,
   everythingBelow,
   filesBelow,
+  hasProgram,
   inReadOnlyRoot,
   inRoot,
   noPackages,
+  onMachine,
   ROOT,
   run,
   sha256,
@@ -90,8 +94,44 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
         expect(await inRoot(root, command)).toMatchObject({ status: 0, stdout: expect.stringContaining(prints) })
     })
 
+    /** With the programs of this machine. */
+    const ask = (...command: readonly string[]) =>
+      run([...onMachine(root), ...command], { env: ENVIRONMENT, extendEnv: false, cwd: '/' })
+    const deployed = `/${prefix}/share/doc/volctl/deploy/node-problem-detector`
+
+    it.skipIf(!hasProgram('man'))('man finds and prints each page (needs man)', () => readManual(ask, root, prefix))
+
+    it.skipIf(!hasProgram('systemd-analyze'))('systemd takes its units as they are (needs systemd)', async () => {
+      const units = ['timer', 'service'].map((kind) => `${deployed}/volctl-metrics.${kind}`)
+      expect(await ask('systemd-analyze', 'verify', ...units)).toEqual({ status: 0, stdout: '', stderr: '' })
+    })
+
+    it('its monitor names a program that is there', async () => {
+      const monitor = JSON.parse(readFileSync(join(root, deployed, 'volctl-monitor.json'), 'utf8'))
+      const [{ path, args }] = monitor.rules
+      expect(path).toBe(volctl)
+      expect(await inRoot(root, [path, ...args, '--snapshot', '/node.json'])).toMatchObject({
+        status: 1,
+        stdout: expect.stringMatching(/^not ok: /),
+      })
+    })
+
+    it.skipIf(!hasProgram('promtool'))('Prometheus takes its alerts (needs promtool)', async () => {
+      const told = await ask('promtool', 'check', 'rules', `${deployed}/volctl-alerts.yaml`)
+      expect(told).toMatchObject({ status: 0, stdout: expect.stringContaining('3 rules found') })
+    })
+
+    it('TAB completes in bash, by its script and its volctl', async () => {
+      const script = `cat /${prefix}/share/bash-completion/completions/volctl`
+      using typing = await Typing.start('bash', work, { within: onMachine(root), path: ENVIRONMENT.PATH, script })
+      const completes = (keys: string, words: readonly string[]) =>
+        expect.poll(() => typing.complete(keys), { timeout: 60_000 }).toEqual(words)
+      await completes('volctl expl\t', ['volctl', 'explain'])
+      await completes('volctl explain DriverNotR\t', ['volctl', 'explain', 'DriverNotRegistered'])
+    })
+
     it('kubectl finds it as a plugin', async () => {
-      const told = await inRoot(root, ['/usr/bin/kubectl', 'volctl', 'version', '--client'])
+      const told = await inRoot(root, ['/usr/bin/kubectl', 'volctl', 'version'])
       expect(told).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^volctl: +\d/) })
       const help = await inRoot(root, ['/usr/bin/kubectl', 'volctl', 'plan', '--help'])
       expect(help.stdout).toContain('kubectl volctl plan')
@@ -139,6 +179,14 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
       expect(await install('--key', minisign.public, tarball())).toMatchObject({ status: 0 })
       expect(await install('--key', cosign.public, tarball())).toMatchObject({ status: 0 })
       expect((await run([join(prefix, 'bin', 'volctl'), '--version'])).stdout).toMatch(VERSION)
+      // What it has for systemd and monitors knows of the prefix.
+      const named = ['volctl-metrics.service', 'volctl-monitor.json'].map((name) =>
+        readFileSync(join(prefix, 'share/doc/volctl/deploy/node-problem-detector', name), 'utf8'),
+      )
+      for (const each of named) {
+        expect(each).toContain(`${prefix}/bin/volctl`)
+        expect(each).not.toContain('/usr/local')
+      }
     })
 
     it('leaves what was changed since, and takes the rest away', async () => {
@@ -293,10 +341,40 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
       const plan = await ask(root, ['/usr/local/bin/volctl', 'plan', '--snapshot', '/node.json'])
       expect(plan).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('UnmountVolume') })
     }
-    const plugin = await inRoot(root, ['/usr/bin/kubectl', 'volctl', 'version', '--client'])
+    const plugin = await inRoot(root, ['/usr/bin/kubectl', 'volctl', 'version'])
     expect(plugin).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/^volctl: +\d/) })
     const shipped = filesBelow(join(modules, 'volctl')).map((path) => path.slice(join(modules, 'volctl').length + 1))
     expect(shipped).toEqual(expect.arrayContaining(['CHANGELOG.md', 'THIRD_PARTY_LICENSES', 'man/volctl.8']))
+    await readManual(
+      (...command) => run([...onMachine(root), ...command], { env: ENVIRONMENT, extendEnv: false, cwd: '/' }),
+      root,
+      'usr/local',
+    )
     expect(shipped.filter((path) => path.startsWith('man/src') || path.startsWith('node_modules'))).toEqual([])
   })
 })
+
+/** All pages below a prefix, by man(1) of this machine. @param ask runs a command as if they were installed there */
+async function readManual(
+  ask: (...command: readonly string[]) => ReturnType<typeof run>,
+  root: string,
+  prefix: string,
+): Promise<void> {
+  const folder = join(root, prefix, 'share/man')
+  const pages = filesBelow(folder).map((path) => relative(folder, path))
+  expect(pages).toEqual(expect.arrayContaining(['man7/volctl-codes.7', 'man8/volctl.8', 'man8/volctl-plan.8']))
+  const names = pages.map((page) => basename(page).replace(/\.\d$/, ''))
+  const found = await ask('man', '--where', ...names)
+  // It resolves links: npm's pages are some, and so is Debian's /usr/local/man.
+  expect({ ...found, stdout: found.stdout.split('\n').map((path) => basename(path)) }).toEqual({
+    status: 0,
+    stdout: pages.map((page) => basename(page)),
+    stderr: '',
+  })
+  const printed = await ask('env', 'LC_ALL=C', 'MANPAGER=cat', 'MANWIDTH=100', 'man', ...names)
+  expect(printed).toMatchObject({ status: 0, stderr: '' })
+  for (const page of pages) {
+    const [, name, chapter] = /([^/]+)\.(\d)$/.exec(page) ?? []
+    expect(printed.stdout).toContain(`${name?.toUpperCase()}(${chapter})`)
+  }
+}

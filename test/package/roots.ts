@@ -1,5 +1,5 @@
 /** Root directories that hold little else than what is tried in them, and programs that are run there. */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -80,7 +80,7 @@ export async function furnish(root: string): Promise<void> {
   copyFileSync(await kubectl('x64'), join(root, 'usr', 'bin', 'kubectl'))
 }
 
-const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' }
+export const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin' }
 const ENTER = `mount -t proc proc "$0/proc" &&
 { [ ! -e "$0/dev/null" ] || mount --bind /dev/null "$0/dev/null"; } && root=$0 && exec chroot "$root" "$@"`
 /** Nothing can be written but to /tmp, and nothing of /tmp can be run. */
@@ -96,6 +96,19 @@ export async function inRoot(root: string, command: readonly string[], enter: st
 export async function inReadOnlyRoot(root: string, command: readonly string[]): Promise<Ran> {
   return await inRoot(root, command, ENTER_READ_ONLY)
 }
+
+/**
+ * A command that runs another one on this machine as if the packages of that root were installed here: with the machine's own man,
+ * shells and systemd. Nothing can be written to /usr.
+ */
+export function onMachine(root: string): string[] {
+  // man(1) keeps what it has printed.
+  const enter = `mount -t overlay overlay -o ro,lowerdir="$0/usr:/usr" /usr &&
+{ [ ! -d /var/cache/man ] || mount -t tmpfs tmpfs /var/cache/man; } && exec "$@"`
+  return ['unshare', '-m', 'sh', '-c', enter, root]
+}
+
+export const hasProgram = (name: string): boolean => spawnSync(name, ['--version']).error === undefined
 
 /** More than any pipe or socket takes in before somebody reads. JSON may begin with spaces. */
 const AHEAD = Buffer.alloc(1 << 21, ' ')

@@ -32,7 +32,7 @@ describe.skipIf(noMounts !== undefined)(`without /proc${noMounts === undefined ?
   })
 
   it.each([
-    ['version', '--client'],
+    ['version', '--output=json'],
     ['completion', 'bash'],
     ['plan', '--help'],
   ])('volctl %s %s needs none', async (...args) => expect(await run(args)).toEqual({ status: 0, stderr: '' }))

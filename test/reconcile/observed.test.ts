@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
 import { kubeletOutlook } from '../../src/core/plan/kubelet-outlook.ts'
+import { withAdvice } from '../../src/core/plan/next-steps.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
-import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
+import { DRIVER, HOUR_AGO, NOW, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocks, GONE, kinds, plan } from './planned.ts'
 
 const claim = (name: string) => ({ name: 'v', persistentVolumeClaim: { claimName: `claim-${name}` } })
@@ -366,6 +367,36 @@ describe('O16 to O18: sub-paths', () => {
     const made = plan(built)
     expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountDevice'])
     expect(made.operations[1]?.after).toEqual([made.operations[0]?.id])
+  })
+})
+
+describe('O43: an attachment that the controller does not report', () => {
+  const attached = (creationTimestamp: string, running = true): NodeBuilder => {
+    const built = node()
+      .persistentVolume('pv-9', { handle: 'vol-9', attached: false })
+      .pod(uid(9), 'waits', [claim('pv-9')])
+      .attach('pv-9', 'vol-9')
+    built.attached.length = 0
+    built.attachments.push(...built.attachments.splice(0).map((each) => withTime(each, creationTimestamp)))
+    built.override = { kubelet: { running, mayReturn: running, unit: 'kubelet.service' } }
+    return built
+  }
+  const withTime = <T extends { metadata: object }>(each: T, creationTimestamp: string): T => ({
+    ...each,
+    metadata: { ...each.metadata, creationTimestamp },
+  })
+  it.each([true, false])('is the cause, and no reason to stop a kubelet; it runs: %s', (running) => {
+    const [wait] = plan(attached('2026-11-21T11:00:00Z', running)).waiting
+    expect(wait).toMatchObject({ kind: 'MountVolume', code: 'AttachedNotReported' })
+    expect(wait?.hint).toContain('kubectl -n kube-system get lease kube-controller-manager')
+    expect(`${wait?.message} ${wait?.hint}`).not.toMatch(/stop/i)
+  })
+  it('is no next step of the plan either', () => {
+    const { summary } = withAdvice(plan(attached('2026-11-21T11:00:00Z')), { words: [], settleMs: 120_000 })
+    expect(summary.next?.map(({ command }) => command)).toEqual(['volctl explain default/waits'])
+  })
+  it('control: made a moment ago it may still be reported, and the kubelet mounts it', () => {
+    expect(plan(attached(NOW)).waiting.map(({ code }) => code)).toEqual(['KubeletRunning'])
   })
 })
 

@@ -312,7 +312,7 @@ describe('readSnapshot', () => {
       hint: 'Save the snapshot to a file first, and give that file.',
     })
     await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('nothing was written to the pipe'))
-    const writer = spawn('sh', ['-c', 'exec >"$0"; printf "{"; sleep 1000', path], { stdio: 'ignore' })
+    const writer = spawn('sh', ['-c', 'exec >"$0"; printf "{"; exec sleep 1000', path], { stdio: 'ignore' })
     try {
       await expect(readSnapshot(path, 300)).rejects.toMatchObject(slow('the data did not end'))
     } finally {

@@ -275,6 +275,24 @@ describe('where it fails: one clear line, and no Pod left', () => {
   })
 })
 
+it('a Pod that is being deleted, as that of the run before, is none that is left', async () => {
+  const labels = { 'app.kubernetes.io/name': 'volctl', 'app.kubernetes.io/managed-by': 'volctl-on' }
+  const pod = (name: string, times: object): object => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'kube-system', uid: name, labels, finalizers: ['test/held'], ...times },
+    spec: { nodeName: 'node7' },
+    status: { phase: 'Succeeded' },
+  })
+  await server.put(
+    pod('volctl-on-node7-gone1', { deletionTimestamp: '2026-11-22T20:00:00Z' }),
+    pod('volctl-on-node7-left1', {}),
+  )
+  const { said } = await run({})
+  expect(said).toEqual([expect.stringMatching(/^note: the Pod volctl-on-node7-left1 of an earlier run is left/)])
+  for (const name of ['volctl-on-node7-gone1', 'volctl-on-node7-left1']) await server.remove('Pod', name, 'kube-system')
+})
+
 describe('interrupted', () => {
   /** It prints, and then goes on until it gets SIGTERM, as an apply does. */
   const lasting = frameLines([

@@ -4,7 +4,7 @@ import type { NodeState } from '../../src/core/model/node-state.ts'
 import { csiUniqueName } from '../../src/core/names/volume-names.ts'
 import { makeContext } from '../../src/core/reconcile/plan-context.ts'
 import type { WaitCondition, WaitedTarget } from '../../src/core/wait/wait-result.ts'
-import { waitState } from '../../src/core/wait/wait-state.ts'
+import { unseenDetaches, waitState } from '../../src/core/wait/wait-state.ts'
 import { type WaitAsk, waitTargets } from '../../src/core/wait/wait-target.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -211,6 +211,40 @@ describe('detached', () => {
       { state: 'pending', why: 'this credential does not show whether all of them are attached' },
     ])
   })
+})
+
+describe('a detach that this credential would never show', () => {
+  const unseen = (state: NodeState, names: readonly string[]): readonly string[] => {
+    const options = planOptions()
+    return unseenDetaches(state, options, waitTargets(makeContext(state, options), ask('detached', names)))
+  }
+  const forbidden = { resource: 'volumeattachments', status: 403, reason: 'Forbidden', message: 'no' }
+  const with_ = (builder: NodeBuilder, api: NodeBuilder['overrideApi']): NodeState => {
+    builder.overrideApi = api
+    return builder.build()
+  }
+  const both = ['pod/default/web-0', 'pvc/default/claim-pv-a']
+  const CASES: { name: string; state: NodeState; want: readonly string[] }[] = [
+    { name: "the node's own", state: with_(mounted(), { user: 'system:node:node-1' }), want: both },
+    { name: 'one that may not list them', state: with_(mounted(), { errors: [forbidden] }), want: both },
+    { name: 'one that may', state: mounted().build(), want: [] },
+    {
+      name: 'one that may, whose list failed this time',
+      state: with_(mounted(), { errors: [{ ...forbidden, status: 500, reason: 'InternalError' }] }),
+      want: [],
+    },
+    {
+      name: "the node's own, for a pod with nothing attached",
+      state: with_(
+        node()
+          .livingPod(WEB, 'web-0', [{ name: 'e', emptyDir: {} }])
+          .persistentVolume('pv-a', { attached: false }),
+        { user: 'system:node:node-1' },
+      ),
+      want: [],
+    },
+  ]
+  it.each(CASES)('$name', ({ state, want }) => expect(unseen(state, want.length > 0 ? want : ['web-0'])).toEqual(want))
 })
 
 describe('in-sync', () => {

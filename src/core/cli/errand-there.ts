@@ -19,6 +19,11 @@ export interface WayThere {
   readonly called: string
 }
 
+/** Has the Pod the token of a service account that was asked for? */
+export function hasAccount({ base }: WayThere): boolean {
+  return base.pod.serviceAccount !== undefined
+}
+
 /** The node's answer; without a plan it gave none, and has said why. */
 export interface PlanThere {
   readonly status: number
@@ -33,7 +38,7 @@ export async function planThere(way: WayThere, there: CommandThere, version: str
   const tokens = there.tokens.filter((token) => token.type === 'flag' && own.has(token.flag))
   const { status, bytes } = await gather(
     way,
-    nodeCommandLine('plan', tokens, there.switches, ['--output=json']),
+    nodeCommandLine('plan', tokens, there.switches, ['--output=json'], hasAccount(way)),
     new Gathered(),
   )
   const options = planOptions(there.flags as Parameters<typeof planOptions>[0], version)
@@ -51,7 +56,7 @@ export async function snapshotThere(
   there: CommandThere,
 ): Promise<{ readonly status: number; readonly bytes?: Buffer }> {
   const tokens = there.tokens.filter((token) => token.type !== 'flag' || token.flag !== 'output')
-  const words = nodeCommandLine('snapshot', tokens, there.switches, [])
+  const words = nodeCommandLine('snapshot', tokens, there.switches, [], hasAccount(way))
   const { status, bytes } = await gather(way, words, new Gathered(MAX_SNAPSHOT))
   return { status, ...(status === ExitStatus.Ok && { bytes }) }
 }

@@ -44,7 +44,7 @@ export const EXIT_MEANINGS: Readonly<
     status: 'Failed: wrong flags, no API server, an unreadable node; or no pod or volume has a given name.',
     check: 'Something exceeds its limit, and has for long enough.',
     doctor: 'volctl plan cannot work here: the checks say why. Also for wrong flags.',
-    wait: 'Failed: wrong flags, no API server, an unreadable node; or a name was not found on this node, or is ambiguous.',
+    wait: 'Failed: wrong flags, no API server, an unreadable node; a name that was not found on this node, or is ambiguous; or a credential that never shows a detach.',
     version: 'Failed: wrong flags.',
     completion: 'No shell was named, or one that volctl has no script for.',
     on: 'That of the command on the node; or the command did not run there, or its answer did not arrive whole: the message says why.',
@@ -57,6 +57,7 @@ export const EXIT_MEANINGS: Readonly<
   },
   3: {
     apply: 'Some operations failed, or were blocked, refused or abandoned. The others were carried out.',
+    check: 'The file of --out could not be written, so its readers know nothing new; standard output has the gauges.',
     on: 'That of the command on the node.',
   },
   4: {

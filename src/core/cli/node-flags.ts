@@ -1,4 +1,5 @@
 import { Flags } from '@oclif/core'
+import { IN_CLUSTER } from '../api/kubeconfig/kube-config.ts'
 import { defined } from '../lang/defined.ts'
 import { callerPath } from '../trust/caller.ts'
 
@@ -6,7 +7,8 @@ import { callerPath } from '../trust/caller.ts'
 export const apiFlags = {
   kubeconfig: Flags.string({
     helpValue: 'PATH',
-    summary: "Kubeconfig to use. Default: KUBECONFIG, then the usual places on a node, the kubelet's own included.",
+    summary:
+      "Kubeconfig to use, or in-cluster: the Pod's own service account. Default: KUBECONFIG, then the usual places on a node, the kubelet's own included.",
   }),
   context: Flags.string({ helpValue: 'NAME', summary: 'Context of the kubeconfig. Default: its current context.' }),
 }
@@ -60,7 +62,7 @@ interface NodeFlagValues {
 export function nodeChoice(flags: NodeFlagValues): NodeChoice {
   return {
     ...defined({
-      kubeconfig: flags.kubeconfig === undefined ? undefined : callerPath(flags.kubeconfig),
+      kubeconfig: flags.kubeconfig === IN_CLUSTER ? IN_CLUSTER : flags.kubeconfig && callerPath(flags.kubeconfig),
       context: flags.context,
       node: [flags.node].flat()[0],
       rootDir: flags['root-dir'],

@@ -1,22 +1,17 @@
 /** Words that volctl itself explains, whatever node this is: codes, sentences of logs, rules; and which of them somebody may have meant. */
-import { join } from 'node:path'
 import { ALL_CODES } from '../codes/codes.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { explainCode } from '../explain/explain-code.ts'
 import { explainRule } from '../explain/explain-rule.ts'
-import { looksLikeRule, parseRules } from '../explain/rule-book.ts'
+import { looksLikeRule, parseRules, shippedRules } from '../explain/rule-book.ts'
 import { nearNames } from '../lang/near-names.ts'
 import { explainSentence } from '../log-lines/explain-sentence.ts'
 import { SENTENCES } from '../log-lines/sentences/sentences.ts'
-import { embeddedText } from '../trust/own-program.ts'
-import { readPlain } from '../trust/plain-files.ts'
 import { renderCode } from '../views/code-view.ts'
 import { renderSentence } from '../views/line-view.ts'
 import type { Palette } from '../views/palette.ts'
 import { renderRule } from '../views/rule-view.ts'
 import type { Width } from '../views/wrap.ts'
-
-const MOST_OF_RULES = 1 << 20
 
 export interface OwnAnswer {
   readonly value: object
@@ -30,13 +25,9 @@ export function ownAnswer(word: string, root: string): OwnAnswer | undefined {
   const sentence = explainSentence(word)
   if (sentence !== undefined) return { value: sentence, draw: (paint, width) => renderSentence(sentence, paint, width) }
   if (!looksLikeRule(word)) return undefined
-  const rule = explainRule(word, ruleBooks(root))
+  const rule = explainRule(word, shippedRules(root))
   // Where there is no such rule, the word may be the name of something.
   return rule && { value: rule, draw: (paint, width) => renderRule(rule, paint, width) }
-}
-
-function ruleBooks(root: string): string {
-  return embeddedText('rules.md') ?? readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES).toString('utf8')
 }
 
 const MOST_MEANT = 3
@@ -64,7 +55,7 @@ function nearWords(word: string, root: string): string[] {
   if (looksLikeRule(word))
     return nearRules(
       word.toUpperCase(),
-      parseRules(ruleBooks(root)).map(({ id }) => id),
+      parseRules(shippedRules(root)).map(({ id }) => id),
     )
   // A word without digits or marks.
   return /^[a-z]{3,}$/i.test(word) ? nearNames(word, [...ALL_CODES, ...Object.keys(SENTENCES)], MOST_MEANT) : []

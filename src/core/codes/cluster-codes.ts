@@ -200,10 +200,10 @@ export const CLUSTER_CODES = {
     rules: ['R750', 'R752'],
   },
   AttachedNotReported: {
-    in: ['problem'],
+    in: ['problem', 'waiting'],
     means: 'a volume is attached, and volumesAttached of the Node, for which the kubelet waits, does not list it',
     next: 'Only the controller writes that list: look at the log of kube-controller-manager.',
-    rules: ['R750', 'C36'],
+    rules: ['R750', 'C36', 'O43'],
   },
   InUseWithoutPod: {
     in: ['problem'],

@@ -2,8 +2,7 @@
  * `volctl __complete KIND CURRENT WORD…`, which completion scripts ask while a person types: one value a line, and after a tab
  * what it is. Quick, and silent whatever goes wrong: nothing is changed, no program is started, nobody is asked for anything.
  */
-import { join } from 'node:path'
-import { readPlain } from '../trust/plain-files.ts'
+import { shippedRules } from '../explain/rule-book.ts'
 import { isTerminalSafe } from '../views/terminal-safe.ts'
 import { type ClusterNames, clusterSnapshotNames, liveClusterNames } from './cluster-names.ts'
 import { clusterValues } from './cluster-values.ts'
@@ -16,7 +15,6 @@ import { type TypedFlags, typedFlags } from './typed-flags.ts'
 /** From the start of the process: longer, and a person takes the terminal for stuck. */
 const DEADLINE_MS = 1000
 const MOST_VALUES = 2000
-const MOST_OF_RULES = 1 << 20
 const ABOUT_LENGTH = 60
 
 /**
@@ -58,9 +56,7 @@ export async function valuesFor(
   if (!isLiveKind(kind)) return []
   const flags = typedFlags(words)
   if (kind === 'context') return contextNames(flags.kubeconfig).map((value) => ({ value }))
-  if (kind === 'thing' && /^[A-Z]/.test(current)) {
-    return wordValues(readPlain(join(root, 'dist', 'rules.md'), MOST_OF_RULES).toString('utf8'))
-  }
+  if (kind === 'thing' && /^[A-Z]/.test(current)) return wordValues(shippedRules(root))
   if (flags.cluster) return clusterValues(kind, current, await clusterNames(flags, signal))
   const names = flags.snapshot === undefined ? await liveNames(flags, signal) : await snapshotNames(flags.snapshot)
   return nodeValues(kind, current, names)

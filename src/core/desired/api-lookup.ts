@@ -80,6 +80,12 @@ export function isListedWhole(api: ApiSnapshot | undefined, resource: ListedReso
   return api !== undefined && apiLookup(api).isListedWhole(resource)
 }
 
+/** May the credential list the resource? If not, no later look either shows that one of its objects is gone. */
+export function mayList(api: ApiSnapshot, resource: ListedResource): boolean {
+  const refused = readFailures(api.errors).filter((each) => each.forbidden && isRefusedList(each))
+  return isShown(api, resource) && !refused.some((each) => each.resource === resource)
+}
+
 /** The snapshot's field for each resource, and whether the API server shows a node identity all objects of it. */
 const LISTS = {
   pods: { of: 'pods', toNodes: true },

@@ -36,6 +36,13 @@ const SUB_PATH = /\/volume-subpaths\/([^/]+)\/[^/]+\/[^/]+$/
 const ATTACHING =
   /^kubernetes\.io~(?:csi|aws-ebs|gce-pd|azure-disk|azure-file|cinder|vsphere-volume|portworx-volume|rbd)$/
 
+const OF_POD = /\/pods\/([^/]+)\/(?:volumes|volumeDevices|volume-subpaths)\//
+
+/** The UID of the pod whose volume, block volume or sub-path the mount point is. @param mountPoint as for shapeOf */
+export function podUidOf(mountPoint: string): string | undefined {
+  return OF_POD.exec(mountPoint)?.[1]
+}
+
 /** Quickly rules out nearly every path of a node. */
 const ANY = /kubernetes\.io|\/volumeDevices\/|\/volume-subpaths\/|\/globalmount/
 

@@ -2,6 +2,7 @@
 
 import { canonicalJson } from '../json/canonical-json.ts'
 import { firstFew } from '../lang/first-few.ts'
+import type { ClusterOperation } from './cluster-plan.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'
 
 export interface Difference {
@@ -32,13 +33,47 @@ export function differencesOf(
     ...compareKeyed(pathsOf(planned.paths), pathsOf(found.paths)),
     ...compare('what is deleted', deletesText(planned.deletes), deletesText(found.deletes)),
     ...compare('the attachment', textOf(planned.attachment), textOf(found.attachment)),
-    ...compare(
-      'what comes first',
-      // An earlier operation that is no longer planned is no difference: the schedule knows its outcome.
-      textOf(planned.after.filter(isPlanned).toSorted()),
-      textOf(found.after.toSorted()),
-    ),
+    ...compareOrder(planned, found, isPlanned),
   ]
+}
+
+/**
+ * The same of a cluster's plan. The versions of the Node and of the attachment change with every report of theirs; what follows from
+ * them is compared.
+ */
+export function clusterDifferencesOf(
+  planned: ClusterOperation,
+  found: ClusterOperation,
+  isPlanned: (id: string) => boolean,
+): readonly Difference[] {
+  return [
+    ...compare('the kind', planned.kind, found.kind),
+    ...compare('the reason', planned.reason, found.reason),
+    ...compare('the node', nodeText(planned), nodeText(found)),
+    ...compare('the attachment', attachmentText(planned), attachmentText(found)),
+    ...compare('the steps', textOf(planned.steps), textOf(found.steps)),
+    ...compare('what is created', textOf(planned.creates), textOf(found.creates)),
+    ...compare('the pods', uidsOf(planned), uidsOf(found)),
+    // The kubelet reports a volume in use that it waits for (R330): of an attach the report says nothing more than its pods.
+    ...(planned.kind === 'AttachVolume'
+      ? []
+      : compare('in use on the node', yesNo(planned.basis.inUse), yesNo(found.basis.inUse))),
+    ...compare('the exception', planned.basis.exception, found.basis.exception),
+    ...(['uniqueName', 'driver', 'handle'] as const).flatMap((field) =>
+      compare(`the volume's ${field}`, planned.volume[field], found.volume[field]),
+    ),
+    ...compareOrder(planned, found, isPlanned),
+  ]
+}
+
+/** An earlier operation that is no longer planned is no difference: the run knows its outcome. */
+function compareOrder(
+  planned: Pick<Operation, 'after'>,
+  found: Pick<Operation, 'after'>,
+  isPlanned: (id: string) => boolean,
+): Difference[] {
+  const was = textOf(planned.after.filter(isPlanned).toSorted())
+  return compare('what comes first', was, textOf(found.after.toSorted()))
 }
 
 /** As one line; the rest is counted. */
@@ -113,4 +148,23 @@ function deletesText(deletes: Operation['deletes']): string | undefined {
 
 function textOf(value: object | undefined): string | undefined {
   return value === undefined || (Array.isArray(value) && value.length === 0) ? undefined : canonicalJson(value)
+}
+
+function nodeText({ node, basis }: ClusterOperation): string {
+  return basis.node === undefined ? node : `${node} (${basis.node.uid})`
+}
+
+function attachmentText({ attachment: { name, uid } }: ClusterOperation): string {
+  return uid === undefined ? name : `${name} (${uid})`
+}
+
+function uidsOf({ pods }: ClusterOperation): string {
+  return pods
+    .map(({ uid }) => uid)
+    .toSorted()
+    .join(', ')
+}
+
+function yesNo(value: boolean): string {
+  return value ? 'yes' : 'no'
 }

@@ -1,4 +1,5 @@
 /** The command line of `volctl on`: what is its own, and what volctl on the node is called with. Pure. */
+import { IN_CLUSTER } from '../api/kubeconfig/kube-config.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { HOST_ROOT } from './pod-manifest.ts'
@@ -72,12 +73,14 @@ export function requireForNode(command: NodeCommand, tokens: readonly Token[]): 
  *
  * @param switches names of flags without a value
  * @param extra given besides, for how the answer is drawn
+ * @param ownAccount the Pod has a service account that was asked for: its token is used, whatever credential the node has
  */
 export function nodeCommandLine(
   command: NodeCommand,
   tokens: readonly Token[],
   switches: ReadonlySet<string>,
   extra: readonly string[],
+  ownAccount: boolean,
 ): readonly string[] {
   const words = tokens.map((token) => {
     if (token.type === 'arg') return token.input
@@ -85,7 +88,8 @@ export function nodeCommandLine(
     return `--${token.flag}=${PATHS.has(token.flag) ? onHost(token) : token.input}`
   })
   // The journal is a plain file of the node, for which no other namespace is entered.
-  const place = command === 'journal' ? [] : ['--host-root', HOST_ROOT]
+  const account = ownAccount ? [`--kubeconfig=${IN_CLUSTER}`] : []
+  const place = command === 'journal' ? [] : ['--host-root', HOST_ROOT, ...account]
   const journal =
     command === 'journal' && !tokens.some((token) => token.type === 'flag' && token.flag === 'journal')
       ? [`--journal=${HOST_ROOT}${DEFAULT_JOURNAL_DIR}`]

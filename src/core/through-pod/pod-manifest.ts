@@ -7,7 +7,7 @@ export interface PodChoice {
   readonly pullPolicy?: string | undefined
   /** Names of secrets in the namespace. */
   readonly pullSecrets: readonly string[]
-  /** Whose token volctl gets where the node has no credential that it can use; absent: the node's own credential. */
+  /** Whose token volctl uses, whatever credential the node has; absent: the node's own credential. */
   readonly serviceAccount?: string | undefined
   /** How long the Pod may live, pulling the image included. */
   readonly limitSeconds: number

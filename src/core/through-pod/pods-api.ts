@@ -16,13 +16,18 @@ export interface PodKey {
 }
 
 export interface RunPod {
-  readonly metadata: { readonly name: string; readonly uid?: string; readonly creationTimestamp?: string }
+  readonly metadata: {
+    readonly name: string
+    readonly uid?: string
+    readonly creationTimestamp?: string
+    readonly deletionTimestamp?: string
+  }
   readonly spec?: { readonly nodeName?: string }
   readonly status?: PodStatus
 }
 
 const podShape = kept<RunPod>({
-  metadata: needed(kept({ name: needed(text), uid: text, creationTimestamp: text })),
+  metadata: needed(kept({ name: needed(text), uid: text, creationTimestamp: text, deletionTimestamp: text })),
   spec: kept({ nodeName: text }),
   status: kept({
     phase: text,
@@ -94,7 +99,10 @@ export async function readNode(client: KubeClient, name: string, signal?: AbortS
   }
 }
 
-/** Pods of other runs on this node, of persons who are at work or whose run was killed. Empty where they may not be listed. */
+/**
+ * Pods of other runs on this node, of persons who are at work or whose run was killed; one that is being deleted is none. Empty
+ * where they may not be listed.
+ */
 export async function otherRuns(
   client: KubeClient,
   namespace: string,
@@ -106,7 +114,8 @@ export async function otherRuns(
   const query = { labelSelector: labels.join(','), fieldSelector: `spec.nodeName=${node}` }
   try {
     const { items } = await client.list(path, { query, signal })
-    return items.map((item) => received(podShape, item, { client, request: `GET ${path}` }))
+    const pods = items.map((item) => received(podShape, item, { client, request: `GET ${path}` }))
+    return pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
   } catch (error) {
     if (error instanceof ApiError && error.status === 403) return []
     throw error

@@ -57,9 +57,12 @@ function rankOf(parts: readonly Part[], index: number): number {
   return parts[index]?.rank ?? 0
 }
 
-/** Whether the text takes more lines than the terminal has beside the shell's prompt. */
+/**
+ * Whether the text takes more lines than the terminal has beside the shell's prompt. A terminal that does not say its size, or half
+ * of it, is a program's (expect, a container without a console), where nobody may be who turns pages.
+ */
 export function fillsScreen(text: string, { rows, width }: Pick<Screen, 'rows' | 'width'>): boolean {
-  return rows !== undefined && screenLines(text, width) >= rows
+  return rows !== undefined && width !== undefined && screenLines(text, width) >= rows
 }
 
 /** Lines on the terminal: one that is too wide for it takes several. */

@@ -16,20 +16,16 @@ export interface VersionView extends VersionsHere {
   readonly kubernetes: { readonly first: string; readonly last: string }
 }
 
-/** @param only volctl itself was asked for */
-export function renderVersion(view: VersionView, only: boolean): string {
+export function renderVersion(view: VersionView): string {
   const { volctl, commit, node, platform, arch, kubernetes, server, kubelet } = view
   const { first, last } = kubernetes
-  const here = [
-    ['API server', server === undefined ? NOT_READ : `${server.version} (${server.address})`],
-    ['Kubelet', kubelet === undefined ? NOT_READ : `${kubelet.version} (node ${kubelet.node})`],
-  ]
   return [
     ['volctl', `${volctl} (commit ${commit})`],
     ['Node.js', node],
     ['Platform', `${platform}-${arch}`],
     ['Tested with', `kubelets ${first} to ${last}`],
-    ...(only ? [] : here),
+    ['API server', server === undefined ? NOT_READ : `${server.version} (${server.address})`],
+    ['Kubelet', kubelet === undefined ? NOT_READ : `${kubelet.version} (node ${kubelet.node})`],
   ]
     .map(([label, text]) => `${`${label}:`.padEnd(12)} ${terminalSafe(text ?? '')}\n`)
     .join('')

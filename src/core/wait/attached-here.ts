@@ -1,6 +1,16 @@
-import { apiLookup } from '../desired/api-lookup.ts'
+import { apiLookup, mayList } from '../desired/api-lookup.ts'
 import { attachmentName, parseCsiUniqueName } from '../names/volume-names.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
+
+/**
+ * Will a detach of the volume not be seen? A VolumeAttachment that is gone is seen in a list alone: to a GET the Node authorizer answers
+ * 403, whether there is one or not (N32).
+ */
+export function isDetachUnseen(context: PlanContext, uniqueName: string): boolean {
+  const { api } = context.inputs.snapshot
+  if (api === undefined || parseCsiUniqueName(uniqueName) === undefined) return false
+  return isAttachedHere(context, uniqueName) !== 'no' && !mayList(api, 'volumeattachments')
+}
 
 /**
  * Is a volume attached to this node, by its VolumeAttachment and by node.status.volumesAttached. The controller takes a volume out of

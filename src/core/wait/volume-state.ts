@@ -51,6 +51,11 @@ export function volumeDetached(context: PlanContext, target: VolumeTarget): Stat
   return { state: 'pending', message: 'this credential does not show whether the volume is attached', attached }
 }
 
+/** The name by which it is known whether the volume is attached. */
+export function attachedName(context: PlanContext, target: VolumeTarget): string | undefined {
+  return volumeOf(context, target)?.uniqueName ?? target.uniqueName
+}
+
 const volumesOf = onceFor((context: PlanContext) => new NodeVolumes(context))
 
 /** The volume as it is now; undefined: neither the API nor this node has anything of it. */

@@ -7,8 +7,9 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import { isNamed } from '../reconcile/context/filter-operations.ts'
 import { makeContext } from '../reconcile/plan-context.ts'
 import { decideNode } from '../reconcile/plan-node.ts'
+import { isDetachUnseen } from './attached-here.ts'
 import { podDetached, podMounted, podUnmounted } from './pod-state.ts'
-import { volumeDetached, volumeMounted, volumeUnmounted } from './volume-state.ts'
+import { attachedName, volumeDetached, volumeMounted, volumeUnmounted } from './volume-state.ts'
 import type { WaitCondition, WaitedTarget } from './wait-result.ts'
 import type { WaitTarget } from './wait-target.ts'
 
@@ -25,6 +26,22 @@ export function waitState(
   }
   const context = makeContext(state, options)
   return targets.map((target) => targetState(context, target, condition))
+}
+
+/**
+ * What is attached, as far as is known, and would never be seen detached with this credential, by name: waiting for that has no end.
+ */
+export function unseenDetaches(
+  state: NodeState,
+  options: PlanOptions,
+  targets: readonly WaitTarget[],
+): readonly string[] {
+  const context = makeContext(state, options)
+  return targets.flatMap((target) => {
+    if (target.kind === 'node') return []
+    const volumes = target.kind === 'pod' ? [...target.volumes.keys()] : [attachedName(context, target)]
+    return volumes.some((name) => name !== undefined && isDetachUnseen(context, name)) ? [target.name] : []
+  })
 }
 
 function targetState(

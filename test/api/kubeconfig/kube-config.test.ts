@@ -111,6 +111,20 @@ describe('where the kubeconfig is looked for', () => {
     expect(found).toMatchObject({ server: 'https://[fd00::1]:443', kind: 'in-cluster' })
   })
 
+  it("takes a pod's own service account alone where it is asked for, whatever the node has", () => {
+    using directory = temporaryDirectory()
+    directory.write('etc/kubernetes/admin.conf', config('admin'))
+    directory.write('var/run/secrets/kubernetes.io/serviceaccount/token', 'secret')
+    const env = { ...NOWHERE, KUBERNETES_SERVICE_HOST: '10.96.0.1', KUBERNETES_SERVICE_PORT: '443' }
+    const options = { env, hostRoot: directory.path }
+    expect(discoverKubeConfig(options)).toMatchObject({ kind: 'admin' })
+    const asked = { ...options, kubeconfig: 'in-cluster' }
+    expect(discoverKubeConfig(asked)).toMatchObject({ server: 'https://10.96.0.1:443', kind: 'in-cluster' })
+    expect(() => discoverKubeConfig({ ...asked, env: NOWHERE })).toThrow(
+      '--kubeconfig in-cluster: volctl is not in a pod with a service account.',
+    )
+  })
+
   it("finds the kubelet's credential for the second look, and does without", () => {
     using directory = temporaryDirectory()
     expect(discoverKubeletConfig({ hostRoot: directory.path })).toEqual({})

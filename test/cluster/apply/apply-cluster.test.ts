@@ -16,6 +16,7 @@ import {
   type Resource,
   VOLUMES,
 } from '../../../src/core/model/resources.ts'
+import type { ClusterOperation } from '../../../src/core/plan/cluster-plan.ts'
 import { clusterPlanId } from '../../../src/core/plan/cluster-plan-id.ts'
 import type { Outcome } from '../../../src/core/plan/events.ts'
 import { failureOf } from '../../api/connect.ts'
@@ -142,6 +143,28 @@ describe('detach elsewhere, then attach', () => {
       status: { attached: true },
     })
     expect(messages(applied)).toContain('waiting for the external attacher (external-attacher/disk-csi-example-com)')
+  })
+
+  it.each<{ name: string; edit: (operation: ClusterOperation) => Partial<ClusterOperation>; code: string }>([
+    { name: 'without the order', edit: () => ({ after: [] }), code: 'Changed' },
+    { name: 'to another node', edit: () => ({ node: 'other' }), code: 'Changed' },
+    {
+      name: 'of another attachment',
+      edit: ({ attachment }) => ({ attachment: { ...attachment, name: attachmentOf('data', 'other') } }),
+      code: 'Changed',
+    },
+  ])('an attach whose plan was edited, $name, is refused: the volume is never on two nodes', async ({ edit, code }) => {
+    await given(...moved())
+    await using _ = await startAttacher(api, { driver: DRIVER, detachError: 'the disk is busy' })
+    const plan = await planOf(admin(), GONE)
+    const operations = plan.operations.map((each) => (each.kind === 'AttachVolume' ? { ...each, ...edit(each) } : each))
+    const applied = await apply(admin(), { ...plan, operations }, { options: GONE, timeoutMs: 500 })
+    expect(ends(applied)).toEqual([
+      ['failed', 'StillDetaching'],
+      ['refused', code],
+    ])
+    expect(await changes()).not.toContain('POST 200')
+    expect(applied.result.outcomes[1]?.differences).toHaveLength(1)
   })
 
   it('R330: attaches also where the kubelet has reported the volume that it waits for since the plan was made', async () => {

@@ -16,6 +16,8 @@ import { APPLY, planOf, withScene, writeReport } from './scenario.ts'
 export interface MovedRootReport {
   /** Status of a healthy node's plan, whether it names the root directory without links, and its operations. */
   readonly byLink: { readonly alone: readonly string[]; readonly both: readonly string[] }
+  /** With a new, empty root directory and pods that run on the old one's: operations, and how many are ready. */
+  readonly emptied: { readonly blocked: readonly string[]; readonly ready: number; readonly message: string }
   /** Of the plan of each way to be set up elsewhere: how the operations on the volume are blocked. */
   readonly planned: Readonly<Record<string, readonly string[]>>
   /** In a namespace of somebody's own: how the operations on the volume ended, and what was said. */
@@ -103,8 +105,25 @@ async function byLink(scene: Scene): Promise<MovedRootReport['byLink']> {
   return { alone, both }
 }
 
+/** The kubelet is told another root directory, and all is still mounted below the one that it had. */
+async function emptyRoot(scene: Scene): Promise<MovedRootReport['emptied']> {
+  const rootDir = join(scene.directory, 'kubelet.new')
+  mkdirSync(join(rootDir, 'pods'), { recursive: true })
+  const host = readFileSync(scene.hostFile, 'utf8')
+  writeFileSync(scene.hostFile, JSON.stringify({ ...JSON.parse(host), rootDir }))
+  const { operations } = (await planOf(scene)).plan
+  writeFileSync(scene.hostFile, host)
+  const blocked = operations.flatMap(({ kind, blocked: why }) => (why === undefined ? [] : [`${kind} ${why.code}`]))
+  return {
+    blocked: [...new Set(blocked)],
+    ready: operations.filter((each) => each.blocked === undefined).length,
+    message: operations[0]?.blocked?.message ?? '',
+  }
+}
+
 async function movedRoot(scene: Scene): Promise<MovedRootReport> {
   const linked = await byLink(scene)
+  const emptied = await emptyRoot(scene)
   await scene.breakIt()
   const old = join(scene.directory, 'kubelet.old')
   const planned: Record<string, readonly string[]> = {
@@ -125,6 +144,7 @@ async function movedRoot(scene: Scene): Promise<MovedRootReport> {
   const again = await runVolctl(scene, ONE)
   return {
     byLink: linked,
+    emptied,
     planned,
     elsewhere: {
       planned: unseen,

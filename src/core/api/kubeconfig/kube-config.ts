@@ -37,6 +37,9 @@ export const KUBELET_FILES = [
   '/var/snap/microk8s/current/credentials/kubelet.config',
 ] as const
 
+/** As --kubeconfig: the service account of the Pod that volctl runs in, and nothing else. A file of this name is ./in-cluster. */
+export const IN_CLUSTER = 'in-cluster'
+
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 /** A place that was tried, for --verbose. Without `problem`, its credential is used. */
@@ -46,7 +49,7 @@ export interface KubeConfigAttempt {
 }
 
 export interface DiscoverOptions {
-  /** --kubeconfig: must exist, and is used alone. */
+  /** --kubeconfig: must exist, and is used alone; or IN_CLUSTER. */
   readonly kubeconfig?: string | undefined
   /** --context. */
   readonly context?: string | undefined
@@ -65,6 +68,7 @@ export interface DiscoverOptions {
 /** Finds the credential to use. @throws VolctlError that names the places that were tried */
 export function discoverKubeConfig(options: DiscoverOptions = {}): KubeCredentials {
   const env = options.env ?? environment()
+  if (options.kubeconfig === IN_CLUSTER) return requireCluster(env, options)
   const named = options.kubeconfig ?? env.KUBECONFIG
   if (named !== undefined && named !== '') {
     const paths = options.kubeconfig === undefined ? listOf(named) : [resolve(named)]
@@ -254,10 +258,10 @@ function fromCluster(env: Environment, options: DiscoverOptions, search: Search)
   // In the Pod that volctl was started in, also where it has entered the node (--host-root).
   const directory = callerPath(join(options.hostRoot ?? '/', SERVICE_ACCOUNT))
   if (!host || !port || !isThere(join(directory, 'token'))) {
-    search.note('in-cluster', NOT_IN_A_POD)
+    search.note(IN_CLUSTER, NOT_IN_A_POD)
     return undefined
   }
-  search.note('in-cluster')
+  search.note(IN_CLUSTER)
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
   const config: RawKubeConfig = {
     clusters: [{ name: 'in-cluster', cluster: { server, 'certificate-authority': join(directory, 'ca.crt') } }],
@@ -266,7 +270,15 @@ function fromCluster(env: Environment, options: DiscoverOptions, search: Search)
     'current-context': 'in-cluster',
   }
   const { context } = options
-  return credentialsFrom({ read: () => config, source: 'in-cluster', kind: 'in-cluster', given: false, context })
+  return credentialsFrom({ read: () => config, source: IN_CLUSTER, kind: 'in-cluster', given: false, context })
+}
+
+function requireCluster(env: Environment, options: DiscoverOptions): KubeCredentials {
+  const found = fromCluster(env, options, new Search(options.onAttempt))
+  if (found !== undefined) return found
+  throw new VolctlError('NoKubeconfig', `--kubeconfig ${IN_CLUSTER}: volctl is ${NOT_IN_A_POD}.`, {
+    hint: `Leave it out; a file of this name is ./${IN_CLUSTER}.`,
+  })
 }
 
 const NOT_IN_A_POD = 'not in a pod with a service account'

@@ -1,8 +1,7 @@
 /** Is an operation of a reviewed plan still the same, by a look made just now? If not, it is refused, with the reason (S26). */
 
-import { canonicalJson } from '../../json/canonical-json.ts'
 import type { ClusterBlocked, ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
-import { type Difference, differencesText } from '../../plan/differences.ts'
+import { clusterDifferencesOf, type Difference, differencesText } from '../../plan/differences.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 
 export interface Judged {
@@ -24,7 +23,7 @@ export function judgeAgain(planned: ClusterOperation, fresh: ClusterPlan, state:
       operation: planned,
       refused: { ...operation.blocked, message: `blocked now: ${operation.blocked.message}` },
     }
-  const differences = differencesOf(planned, operation)
+  const differences = clusterDifferencesOf(planned, operation, (id) => fresh.operations.some((each) => each.id === id))
   if (differences.length === 0) return { operation: { ...operation, after: planned.after } }
   const refused: ClusterBlocked = {
     code: 'Changed',
@@ -74,44 +73,4 @@ function noLongerPlanned({ kind, node, attachment, volume }: ClusterOperation, f
       ? `a pod of node ${node} wants the volume, or may want it`
       : `no pod of node ${node} waits for the volume any more`)
   return { code: 'NoLongerPlanned', message: `no longer needed by a plan made now: ${why}`, hint: PLAN_AGAIN }
-}
-
-/** The versions of the Node and of the attachment change with every report of theirs; what follows from them is compared. */
-function differencesOf(was: ClusterOperation, now: ClusterOperation): Difference[] {
-  return [
-    ...compare('the kind', was.kind, now.kind),
-    ...compare('the reason', was.reason, now.reason),
-    ...compare('the node', was.basis.node?.uid, now.basis.node?.uid),
-    ...compare('the attachment', was.attachment.uid, now.attachment.uid),
-    ...compare('the steps', textOf(was.steps), textOf(now.steps)),
-    ...compare('what is created', textOf(was.creates), textOf(now.creates)),
-    ...compare('the pods', uidsOf(was), uidsOf(now)),
-    // The kubelet reports a volume in use that it waits for (R330): of an attach the report says nothing more than its pods.
-    ...(was.kind === 'AttachVolume'
-      ? []
-      : compare('in use on the node', yesNo(was.basis.inUse), yesNo(now.basis.inUse))),
-    ...compare('the exception', was.basis.exception, now.basis.exception),
-    ...(['uniqueName', 'driver', 'handle'] as const).flatMap((field) =>
-      compare(`the volume's ${field}`, was.volume[field], now.volume[field]),
-    ),
-  ]
-}
-
-function compare(what: string, was = 'nothing', now = 'nothing'): Difference[] {
-  return was === now ? [] : [{ what, was, now }]
-}
-
-function textOf(value: unknown): string | undefined {
-  return value === undefined ? undefined : canonicalJson(value)
-}
-
-function uidsOf({ pods }: ClusterOperation): string {
-  return pods
-    .map(({ uid }) => uid)
-    .toSorted()
-    .join(', ')
-}
-
-function yesNo(value: boolean): string {
-  return value ? 'yes' : 'no'
 }

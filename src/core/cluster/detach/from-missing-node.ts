@@ -4,12 +4,12 @@ import type { Reason } from '../../codes/codes.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import { orName } from '../context/kubectl.ts'
-import { endings, isGivenAsGone, isMachineSilent, lastHeard } from './node-state.ts'
+import { endings, isGivenAsGone, lastHeard } from './node-state.ts'
 import { BECAUSE, LATEST, machineIsOff, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
 
 /**
- * R734: for the controller the volume of a deleted Node is safe to detach. Its machine may still write: a person says that it does
- * not (--node-gone), or its lease shows that its kubelet has been silent for the settle time, and no pod is left there.
+ * R734: for the controller the volume of a deleted Node is safe to detach. Its machine may still write, as that of a node that is
+ * lost: silence shows only that its kubelet does not run. A person says that it does not (--node-gone).
  */
 export function fromMissingNode(context: ClusterContext, attached: Attached, never: Reason | undefined): Verdict {
   const { object, uniqueName } = attached
@@ -34,6 +34,6 @@ export function fromMissingNode(context: ClusterContext, attached: Attached, nev
       ...(heard === undefined ? [] : [{ what: `the kubelet of node ${node} last renewed its lease`, since: heard }]),
       ...endings(ended),
     ],
-    ...(isGiven || (!isControllerAlive(context) && isMachineSilent(context, node)) ? {} : { blocked: mayWrite(node) }),
+    ...(isGiven ? {} : { blocked: mayWrite(node) }),
   }
 }

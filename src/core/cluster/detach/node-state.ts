@@ -3,7 +3,7 @@
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { Evidence } from '../../plan/cluster-plan.ts'
-import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
+import type { ClusterContext } from '../context/cluster-context.ts'
 import { isHeard, type Readiness, readinessOf } from '../context/readiness.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
 import { newestOf, timeOf } from '../model/times.ts'
@@ -87,16 +87,6 @@ const lostNodes = onceFor(({ lostNodes: lost = [] }: ClusterState): ReadonlyMap<
     }),
   )
 })
-
-/** True where a person says so, or the machine's kubelet has been silent for the settle time and longer than its lease lasts. */
-export function isMachineSilent(context: ClusterContext, node: string): boolean {
-  const heard = lastHeard(context, node)
-  const age = context.now - (timeOf(heard) ?? context.now)
-  return isSettled(context, heard) && age > NODE_LEASE_MS
-}
-
-/** A kubelet's lease lasts 40 seconds, and one that runs renews it every ten. */
-const NODE_LEASE_MS = 40_000
 
 export function isGivenAsGone({ options }: ClusterContext, node: string): boolean {
   return options.nodeGone?.includes(node) ?? false

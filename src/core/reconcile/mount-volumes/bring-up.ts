@@ -11,6 +11,7 @@ import { type PlanContext, podRefOf } from '../context/context.ts'
 import { isNamed } from '../context/filter-operations.ts'
 import { unreadObstacle } from '../context/unread.ts'
 import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
+import { setUpElsewhereObstacle } from '../obstacles/outside-root.ts'
 import { isStaged } from './csi-staged.ts'
 import { mountObstacle, mountWait, reportMultiAttach } from './mount-conditions.ts'
 import { labelObstacle, setUpContext } from './selinux.ts'
@@ -80,6 +81,7 @@ function setUp(
     steps,
     expects: [...expects, ...mountPointsOf(steps).map((path) => expectedMount(path, inputs.mounts.at(path)))],
     blocked:
+      setUpElsewhereObstacle(inputs, volume) ??
       unreadObstacle(inputs, [target, ...steps.map((step) => inputs.relative(step.target))]) ??
       mountObstacle(context, volume, target) ??
       given.blocked ??

@@ -23,6 +23,7 @@ export function mountWait(context: PlanContext, volume: VolumeToMount): Wait | u
   // First whether another node has the volume: then neither this kubelet nor this pass can mount it (Multi-Attach).
   return (
     elsewhereWait(context, volume) ??
+    unreportedWait(context, volume) ??
     waitForKubelet(context) ??
     nodeWait(context) ??
     attachWait(context, volume) ??
@@ -38,6 +39,21 @@ function nodeWait({ inputs }: PlanContext): Wait | undefined {
     code: 'NodeNotReady',
     message: 'the node is tainted out-of-service',
     hint: 'Remove the taint once the node is trusted again.',
+  }
+}
+
+/** O43: every kubelet waits for the list that only the controller writes, which it does within a second of the attachment. */
+function unreportedWait(context: PlanContext, { uniqueName, driver, handle }: VolumeToMount): Wait | undefined {
+  const { objects, inputs, options, cautiousNow } = context
+  if (driver === undefined || handle === undefined || objects.isAttached(uniqueName)) return undefined
+  if (inputs.snapshot.api?.node?.status === undefined || whyNotManaged(inputs.snapshot) !== undefined) return undefined
+  const { metadata, status } = objects.attachmentOf({ driver, handle }) ?? {}
+  if (metadata === undefined || metadata.deletionTimestamp !== undefined || status?.attached !== true) return undefined
+  if (Date.parse(metadata.creationTimestamp ?? '') > cautiousNow - options.settleMs) return undefined
+  return {
+    code: 'AttachedNotReported',
+    message: `VolumeAttachment ${metadata.name} is attached, but node.status.volumesAttached, which only the attach/detach controller writes, does not list ${uniqueName}`,
+    hint: 'The kubelet can only wait for that. See whether the controller runs, and when it last renewed its lease: kubectl -n kube-system get lease kube-controller-manager -o yaml. If it runs, its log says why it does not report.',
   }
 }
 

@@ -3,12 +3,13 @@
  * below a link. No phase decides on them, so they count as in use.
  */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { append } from '../../lang/append.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { escapeQualifiedName, sha256Hex } from '../../names/volume-names.ts'
-import { type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
+import { podUidOf, type SoughtVolume, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 
 interface MountOutside {
@@ -17,10 +18,11 @@ interface MountOutside {
   readonly shape: VolumeShape
 }
 
-/** By the hash of the handle, and by every name. Few mounts outside the root directory have such a path. */
+/** By the hash of the handle, every name, and the pod's UID. Few mounts outside the root directory have such a path. */
 interface Index {
   readonly byKey: ReadonlyMap<string, readonly MountOutside[]>
   readonly byName: ReadonlyMap<string, readonly MountOutside[]>
+  readonly byPod: ReadonlyMap<string, readonly Pick<MountOutside, 'mount' | 'path'>[]>
 }
 
 /** Blocks if anything is mounted outside the root directory under a path of this volume. */
@@ -41,6 +43,24 @@ export function elsewhereObstacle(inputs: ActualInputs, sought: SoughtVolume): O
   )
 }
 
+/**
+ * Blocks setting a volume up a second time: volumes of the pod are mounted below another root directory, in which then all of it
+ * lies, or this one is staged there for another pod.
+ */
+export function setUpElsewhereObstacle(inputs: ActualInputs, volume: VolumeToMount): Obstacle | undefined {
+  const { podUid, driver, handle, specName, deviceMountable } = volume
+  const found = indexOf(inputs)
+    .byPod.get(podUid)
+    ?.find(({ mount }) => !goesWithRoot(inputs, mount))
+  if (found === undefined)
+    return deviceMountable ? elsewhereObstacle(inputs, { driver, handle, names: [specName] }) : undefined
+  return {
+    code: 'HeldBy',
+    message: `the pod has volumes outside the root directory ${inputs.rootDir}: ${found.path} is mounted`,
+    hint: `The root directory may have been moved while the pod runs: start the kubelet with the one that the pod's volumes are in, or delete the pod; then plan again.`,
+  }
+}
+
 /** A copy by mount propagation, such as one in a container that shares the root directory, is judged with its original (R032). */
 function goesWithRoot(inputs: ActualInputs, mount: MountInfo): boolean {
   return inputs.devices.leadersOf(mount).some(({ mountPoint }) => isWithin(inputs.plain(mountPoint), inputs.rootDir))
@@ -49,14 +69,17 @@ function goesWithRoot(inputs: ActualInputs, mount: MountInfo): boolean {
 const indexOf = onceFor((inputs: ActualInputs): Index => {
   const byKey = new Map<string, MountOutside[]>()
   const byName = new Map<string, MountOutside[]>()
+  const byPod = new Map<string, Pick<MountOutside, 'mount' | 'path'>[]>()
   // Nearly all of a hundred thousand mounts are below the root directory.
   for (const mount of inputs.mounts.notBelow(inputs.rootDir)) {
     const path = inputs.plain(mount.mountPoint)
+    const uid = podUidOf(path)
+    if (uid !== undefined) append(byPod, uid, { mount, path })
     const shape = shapeOf(path)
     if (shape === undefined) continue
     const found = { mount, path, shape }
     if (shape.staged !== undefined) append(byKey, shape.staged.key, found)
     for (const name of shape.names) append(byName, name, found)
   }
-  return { byKey, byName }
+  return { byKey, byName, byPod }
 })

@@ -3,7 +3,7 @@ import { readStateFile } from '../../actual/state-file.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import type { DeviceKind } from '../../desired/may-be.ts'
 import { podNamespace } from '../../desired/pods.ts'
-import { readFailures, subjectOf } from '../../desired/read-failures.ts'
+import { isRefusedList, readFailures, subjectOf } from '../../desired/read-failures.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import { csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
@@ -192,6 +192,8 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
   const { api } = inputs.snapshot
   for (const failure of api === undefined ? [] : readFailures(api.errors)) {
     if (failure.notFound) continue
+    // What pods name was read singly then, and what could not be is an error of its own. What needs the list says so (S21, S30).
+    if (failure.forbidden && isRefusedList(failure)) continue
     findings.problem(
       failure.forbidden ? 'info' : 'warning',
       'ReadFailed',
