@@ -68,7 +68,7 @@ export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): Other
   }
   // Another process of the same namespace may still show it.
   const again = asked.filter((pid) => ['later', 'denied'].includes(read(pid, true)))
-  const denied = again.filter((pid) => read(pid, false) === 'denied')
+  const denied = again.filter((pid) => read(pid, false) === 'denied' && !isKernelThread(pid, proc))
   // Without rights, apply is refused (S7), and everybody else says how many processes are hidden.
   if (process.geteuid?.() === 0 && !isInUserNamespace()) {
     const unseen = 'it may not be read'
