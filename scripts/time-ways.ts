@@ -1,6 +1,6 @@
 /**
  * How long each way onto a node takes, from the release's file in out/ to the end of a first `volctl plan --snapshot`:
- * `npm run package -- x64`, then `node scripts/time-ways.ts [ROUNDS]`, as root. Median and quickest, for docs/install.md. Roots are
+ * `npm run package -- x64`, then `node scripts/time-ways.ts [ROUNDS]`, as root. Median and quickest, for docs/dev/release.md. Roots are
  * those of the tests; VOLCTL_ROOTS=all tries Debian itself as well.
  */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
+import pjson from '../package.json' with { type: 'json' }
 import { docSections } from './helpers/doc-commands.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -61,6 +62,18 @@ it.each([
   expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([])
 })
 
+it('docs/install.md begins with the three commands, and is no longer than a person reads', () => {
+  const text = readFileSync(join(ROOT, 'docs/install.md'), 'utf8')
+  const [, block = ''] = /^```sh\n(.*?)^```$/ms.exec(text) ?? []
+  expect(text.indexOf(block)).toBeLessThan(200)
+  expect(block.trimEnd().split('\n')).toEqual([
+    `dpkg -i volctl-${pjson.version}-linux-x64.deb`,
+    `rpm -U volctl-${pjson.version}-linux-x64.rpm`,
+    `sh install.sh --key volctl.pub volctl-${pjson.version}-linux-x64.tar.gz`,
+  ])
+  expect(text.split(/\s+/).length).toBeLessThanOrEqual(800)
+})
+
 it('the plan in the README is what volctl prints', () => {
   const [, shown = ''] =
     /^\$ volctl plan --orphans\n(.*?)^```/ms.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
@@ -76,13 +89,13 @@ it('the plan in the README is what volctl prints', () => {
   for (const line of lines) expect(printed).toContain(line)
 })
 
-it.each(['README.md', 'docs/runbooks.md'])(
+it.each(['README.md', 'docs/runbooks.md', 'man/src/volctl.md'])(
   '%s: after the kubelet has stopped, the settle time passes (S11)',
   (page) => {
     const stops = readFileSync(join(ROOT, page), 'utf8')
-      .split(/^systemctl stop \S+$/m)
+      .split(/^ *systemctl stop \S+(?: +#.*)?$/m)
       .slice(1)
     expect(stops.length).toBeGreaterThan(0)
-    for (const next of stops) expect(next).toMatch(/^\nsleep 120\n/)
+    for (const next of stops) expect(next).toMatch(/^\n *sleep 120\b/)
   },
 )

@@ -31,7 +31,14 @@ function texts(root: string): readonly string[] {
       .filter((name) => ending.test(name))
       .toSorted()
       .map((name) => `${folder}/${name}`)
-  return ['README.md', 'docs/install.md', ...below('man', /^[^/]+\.[78]$/), ...below('deploy', /\.(ya?ml|json|md)$/)]
+  return [
+    'README.md',
+    'docs/install.md',
+    'docs/pods.md',
+    'docs/dev/release.md',
+    ...below('man', /^[^/]+\.[78]$/),
+    ...below('deploy', /\.(ya?ml|json|md)$/),
+  ]
 }
 
 function lockFile(root: string, version: string): readonly Finding[] {

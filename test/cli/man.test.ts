@@ -21,6 +21,23 @@ it.each([...pages.keys()])('%s is current: else run npm run man', (name) =>
 it('npm installs each page: the package names it', () =>
   expect(pjson.man).toEqual([...pages.keys()].map((name) => `man/${name}`).toSorted()))
 
+it('the first screen of volctl(8) says what to type where a pod hangs in Terminating', () => {
+  const env = { PATH: '/usr/bin:/bin', MANWIDTH: '80', MANPAGER: 'cat', LC_ALL: 'C', TERM: 'dumb' }
+  const { stdout } = spawnSync('man', ['-l', join(folder, 'volctl.8')], { encoding: 'utf8', env })
+  // less(1) keeps a line of 24 for itself.
+  const screen = stdout.split('\n').slice(0, 23).join('\n')
+  expect(screen).toContain('hangs in Terminating')
+  const typed = [...screen.matchAll(/^ {11}(.+?)(?: +#.*)?$/gm)].map(([, command]) => command)
+  expect(typed).toEqual([
+    'volctl explain shop/web-0',
+    'systemctl stop kubelet',
+    'sleep 120',
+    'volctl plan',
+    'volctl apply',
+    'systemctl start kubelet',
+  ])
+})
+
 it('every flag that the help names is in its page, and no other', async () => {
   for (const command of commands) {
     const help = (await volctl([command, '--help'])).stdout

@@ -9,6 +9,7 @@ import pjson from '../../package.json' with { type: 'json' }
 import Check from '../../src/commands/check.ts'
 import Plan from '../../src/commands/plan.ts'
 import Snapshot from '../../src/commands/snapshot.ts'
+import { RESOURCES } from '../../src/core/through-pod/pod-manifest.ts'
 
 const FOLDER = join(import.meta.dirname, '../../deploy')
 const COMMANDS = { plan: Plan, check: Check, snapshot: Snapshot }
@@ -114,6 +115,9 @@ describe.each(pods)('the Pod of $file', ({ spec }) => {
       { name: 'host', mountPath: '/host', readOnly: true, mountPropagation: 'HostToContainer' },
     ])
   })
+
+  it('has the limits of the Pod that volctl on makes, and requests nothing', () =>
+    expect(container?.resources).toEqual(RESOURCES))
 
   it('runs a command line that volctl takes', async () => {
     const [program, command, ...rest] = container?.command ?? []

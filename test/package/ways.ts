@@ -109,11 +109,6 @@ function addToDpkg(root: string, names: readonly string[]): void {
   appendFileSync(join(root, 'var/lib/dpkg/status'), names.map((name) => `Package: ${name}\n${facts}`).join(''))
 }
 
-const apt = (root: string, ...args: readonly string[]): string[] => [
-  ...['env', 'DEBIAN_FRONTEND=noninteractive', 'chroot', root, 'apt-get', '-qq'],
-  ...args,
-]
-
 /** Debian as it installs itself, with the shells and man(1). */
 async function debootstrap(root: string): Promise<void> {
   const { stdout: suite } = await run(['sh', '-c', '. /etc/os-release && echo "$VERSION_CODENAME"'])
@@ -190,19 +185,19 @@ const TARBALL: Way = {
   looked: RPM_LOOKED,
 }
 
-/** By hand, since it takes a minute: apt gets what volctl depends on, and takes it away again. */
+/** By hand, since it takes a minute: as Debian installs itself, without recommends, and with dpkg alone. */
+const { lack: _, ...DPKG } = DEB
 const DEBIAN: Way = {
-  ...DEB,
+  ...DPKG,
   name: '.deb, in Debian made by debootstrap',
   beside: /^(var\/(lib\/(apt|dpkg|systemd)|cache|log)|etc\/ld\.so\.cache|root\/\.(config|local))/,
   prepare: debootstrap,
-  lack: {
-    ...(DEB.lack as NonNullable<Way['lack']>),
-    says: /libatomic1/,
-    provide: async (root) => must([dpkg(root, '--purge', 'volctl')]),
-  },
-  install: (root, path) => [bring(root, path), apt(root, 'install', `/${basename(path)}`), takeAway(root, path)],
-  remove: (root) => [apt(root, 'purge', '--autoremove', 'volctl')],
+  install: (root, path) => [
+    bring(root, path),
+    ['chroot', root, 'dpkg', '-i', `/${basename(path)}`],
+    takeAway(root, path),
+  ],
+  remove: (root) => [['chroot', root, 'dpkg', '--purge', 'volctl']],
   find: [
     { command: ['man', '--where', 'volctl-plan'], prints: '/usr/share/man/man8/volctl-plan.8' },
     {

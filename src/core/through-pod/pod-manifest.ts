@@ -31,6 +31,9 @@ export const HOST_ROOT = '/host'
 /** What apply gets after SIGTERM to end what it has begun: the time of one operation, and a little. */
 const GRACE_SECONDS = 130
 
+/** No requests: nothing is evicted to make room, and a full node takes the Pod. Of the memory, a plan takes a tenth. */
+export const RESOURCES = { requests: { cpu: '0', memory: '0' }, limits: { cpu: '2', memory: '1Gi' } } as const
+
 const MAX_NAME = 63
 const RANDOM_LENGTH = 5
 
@@ -76,6 +79,7 @@ export function podManifest(pod: PodToMake): object {
           ...defined({ imagePullPolicy: pullPolicy }),
           command: ['volctl', ...args],
           ...(locale !== undefined && { env: [{ name: 'LC_ALL', value: locale }] }),
+          resources: RESOURCES,
           securityContext: { privileged: true, runAsUser: 0 },
           volumeMounts: [{ name: 'host', mountPath: HOST_ROOT, readOnly: true, mountPropagation: 'HostToContainer' }],
         },
