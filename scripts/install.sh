@@ -102,6 +102,10 @@ if [ -n "$uninstall" ]; then
 fi
 
 [ -n "$tarball" ] || fail 'which tarball? See install.sh --help'
+# grep would take each line for one that may be signed.
+case $tarball in
+  *"$newline"*) fail 'there is a line break in the name of the tarball: nothing of that name is signed. Nothing was installed.' ;;
+esac
 [ -f "$tarball" ] || fail "$tarball is not a file"
 [ -n "$key$sum" ] || fail 'give --key FILE (the public key of the release) or --sha256 SUM: see install.sh --help'
 mkdir -p "$prefix"

@@ -1,5 +1,5 @@
 /** Packages, tarball and npm's package, made here and tried where they will be: as root, in roots that hold little else. */
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -239,6 +239,21 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
         const told = await install('--key', key, join(place, 'volctl.tar.gz'))
         expect(told).toMatchObject({ status: 1, stderr: expect.stringContaining('is not one of') })
       }
+    })
+
+    it('refuses an unsigned tarball whose name has a signed line in it', async () => {
+      const place = join(work, 'line break')
+      mkdirSync(place)
+      for (const ending of ['', '.minisig', '.sig'])
+        copyFileSync(`${sums}${ending}`, join(place, `SHA256SUMS${ending}`))
+      const evil = join(place, `evil\n${readFileSync(sums, 'utf8').trimEnd()}`)
+      copyFileSync(await tarballOf('unsigned', 'echo evil'), evil)
+      const into = join(work, 'prefix of the unsigned')
+      for (const key of [minisign.public, cosign.public]) {
+        const told = await run(['sh', script, '--prefix', into, '--key', key, evil])
+        expect(told).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('there is a line break') })
+      }
+      expect(existsSync(into)).toBe(false)
     })
 
     it('replaces nothing by a volctl that does not run here', async () => {
