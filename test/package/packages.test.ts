@@ -90,8 +90,6 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
 
     it('manual pages and completion are where man and the shells look', async () => {
       for (const path of way.looked) expect(filesBelow(join(root, prefix))).toContain(join(root, prefix, path))
-      for (const { command, prints } of way.find ?? [])
-        expect(await inRoot(root, command)).toMatchObject({ status: 0, stdout: expect.stringContaining(prints) })
     })
 
     /** With the programs of this machine. */
@@ -128,6 +126,14 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
         expect.poll(() => typing.complete(keys), { timeout: 60_000 }).toEqual(words)
       await completes('volctl expl\t', ['volctl', 'explain'])
       await completes('volctl explain DriverNotR\t', ['volctl', 'explain', 'DriverNotRegistered'])
+    })
+
+    const withoutShells = way.hasShells === undefined && !['zsh', 'fish'].every(hasProgram)
+    it.skipIf(withoutShells)('zsh and fish find their scripts (need zsh and fish)', async () => {
+      for (const { command, prints } of way.find) {
+        const told = way.hasShells === undefined ? await ask(...command) : await inRoot(root, command)
+        expect(told).toMatchObject({ status: 0, stdout: expect.stringContaining(prints) })
+      }
     })
 
     it('kubectl finds it as a plugin', async () => {

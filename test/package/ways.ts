@@ -26,8 +26,26 @@ export interface Way {
   readonly verify?: (root: string) => readonly string[]
   /** Directories in which man, bash, zsh and fish look there: of the manual, and of completion, kubectl in the PATH. */
   readonly looked: readonly string[]
-  /** Commands by which the root's own programs find them, with what they print. */
-  readonly find?: readonly { readonly command: readonly string[]; readonly prints: string }[]
+  /** Commands by which shells find their completion, with what they print. */
+  readonly find: readonly Find[]
+  /** The root has these shells itself; otherwise this machine's are asked. */
+  readonly hasShells?: true
+}
+
+interface Find {
+  readonly command: readonly string[]
+  readonly prints: string
+}
+
+/** @param folder that zsh is told of, where Debian's does not look by itself */
+function inZsh(folder = ''): Find {
+  const script = `fpath+=(${folder}); autoload -U compinit; compinit -u -D; print $_comps[volctl]`
+  return { command: ['zsh', '-fc', script], prints: '_volctl' }
+}
+
+/** @param shares where fish looks for what is below share */
+function inFish(shares = '/usr/share'): Find {
+  return { command: ['env', `XDG_DATA_DIRS=${shares}`, 'fish', '-c', 'complete -C "volctl pla"'], prints: 'plan' }
 }
 
 const LOOKED = [
@@ -142,6 +160,7 @@ const DEB: Way = {
   remove: (root) => [dpkg(root, '--remove', 'volctl'), dpkg(root, '--purge', 'volctl')],
   verify: (root) => dpkg(root, '--verify', 'volctl'),
   looked: DEB_LOOKED,
+  find: [inZsh(), inFish()],
 }
 
 const RPM: Way = {
@@ -162,6 +181,7 @@ const RPM: Way = {
   remove: (root) => [rpm(root, '-e', 'volctl')],
   verify: (root) => rpm(root, '--verify', 'volctl'),
   looked: RPM_LOOKED,
+  find: [inZsh('/usr/share/zsh/site-functions'), inFish()],
 }
 
 const SCRIPT = 'install.sh'
@@ -183,6 +203,7 @@ const TARBALL: Way = {
   ],
   remove: (root) => [['chroot', root, '/bin/sh', `/${SCRIPT}`, '--uninstall']],
   looked: RPM_LOOKED,
+  find: [inZsh(), inFish('/usr/local/share:/usr/share')],
 }
 
 /** By hand, since it takes a minute: as Debian installs itself, without recommends, and with dpkg alone. */
@@ -208,9 +229,9 @@ const DEBIAN: Way = {
       ],
       prints: ' volctl',
     },
-    { command: ['zsh', '-fc', 'autoload -U compinit; compinit -u -D; print $_comps[volctl]'], prints: '_volctl' },
-    { command: ['fish', '-c', 'complete -C "volctl pla"'], prints: 'plan' },
+    ...DEB.find,
   ],
+  hasShells: true,
 }
 
 export const WAYS: readonly Way[] = [DEB, RPM, TARBALL, ...(process.env.VOLCTL_ROOTS === 'all' ? [DEBIAN] : [])]
