@@ -23,17 +23,19 @@ describe.skipIf(noMounts !== undefined)(`lines of a log${noMounts === undefined 
       [`OrphanedPodSubPaths pod/${pods.batch}`]: 'operation LeakedSubPath',
       [`TargetBusy volume/${pods.db}/pv-common`]: 'operation PodGone',
       'DetachStuck pv/pv-idle': 'operation NotWanted',
-      'UnmountingFailed pv/pv-old': 'operation StagedWithoutPod',
+      'DriverInternalError pv/pv-old': 'operation StagedWithoutPod',
       'ContainersNotExited pod/shop/ends-0': 'waiting PodStillRunning',
-      [`RemountRequested volume/${pods.web}/password`]: 'blocked NotAsked',
       'VolumesNotReady pod/shop/waits-0': 'waiting ClaimUnbound',
       'DriverStillAtWork volume/vol-old': 'operation StagedWithoutPod',
       [`MultiAttachError volume/kubernetes.io/csi/${driver}^vol-common`]: 'operation PodGone',
-      [`NotInPodInformer pod/${pods.db}`]: 'operation PodGone',
       [`DriverNotInList driver/${driver}`]: 'operation PodGone',
       'OrphanedPodFile nothing': '',
     })
-    expect(log.lines).toEqual({ total: 13, read: 13, explained: 13 })
+    expect(log.harmless.map(({ name, count }) => [name, count])).toEqual([
+      ['RemountRequested', 1],
+      ['NotInPodInformer', 1],
+    ])
+    expect(log.lines).toEqual({ total: 13, read: 13, explained: 11 })
   })
 
   it('a UID that exists nowhere says so', () => {

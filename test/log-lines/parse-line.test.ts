@@ -1,10 +1,12 @@
 /** Lines taken apart: header, quotes, pairs, and what they name; hostile ones too. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fill } from '../../src/core/log-lines/fill.ts'
 import { flattened, unquoteAt } from '../../src/core/log-lines/go-quoting.ts'
 import { keyValues } from '../../src/core/log-lines/key-values.ts'
 import { MAX_LINE_CHARS } from '../../src/core/log-lines/log-line.ts'
 import { parseLine } from '../../src/core/log-lines/parse-line.ts'
+import { pastedLines } from '../../src/core/log-lines/pasted.ts'
 import { sentencesIn } from '../../src/core/log-lines/sentences/sentences.ts'
 import { namesIn } from '../../src/core/log-lines/take-names.ts'
 import { DRIVER, ROOT, uid } from '../helpers/node-builder.ts'
@@ -151,6 +153,9 @@ describe('hostile lines', () => {
     const parsed = parseLine(line)
     namesIn(parsed)
     sentencesIn(parsed)
+    fill('{server|x} {class|x} {path|x}', parsed)
+    pastedLines(line.split('\n').slice(0, 10_000))
+    pastedLines([line, line.slice(1), line])
   }
   const nasty = [
     '"',
@@ -176,6 +181,14 @@ describe('hostile lines', () => {
     'volume "',
     'a="\\',
     'E1122 20:01:02.1 1 a:1] "',
+    // The beginnings of many sentences, whose ends never come.
+    'failed ',
+    'rpc error: code = ',
+    'mountvolume detachvolume iscsi nvme ',
+    'a.b:/',
+    '//a',
+    'server ',
+    'exit status 1\n',
   ]
 
   it('no text makes parsing throw', () => {

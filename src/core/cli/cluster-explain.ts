@@ -9,7 +9,7 @@ import { clusterHead, explainLogInCluster } from '../log-lines/cluster-log.ts'
 import { lineView } from '../log-lines/explain-line.ts'
 import { namesServer } from '../log-lines/fill.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
-import { wholeLines } from '../log-lines/pasted.ts'
+import { pastedLines } from '../log-lines/pasted.ts'
 import type { ReadLog } from '../log-lines/read-log.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import { renderClusterExplanation } from '../views/explain-cluster-view.ts'
@@ -59,9 +59,8 @@ async function answerOf(log: ReadLog, question: ClusterQuestion): Promise<Answer
   const read = await readOrFailure(question)
   const asked = 'asked' in read ? read.asked : undefined
   const failure = 'failure' in read ? read.failure : undefined
-  const [only = '', ...more] = wholeLines(log.lines)
+  const [line = parseLine(''), ...more] = pastedLines(log.lines)
   if (more.length > 0 || log.total > log.lines.length) return drawnLog(explainLogInCluster(log, asked), failure)
-  const line = parseLine(only)
   const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation', scope: 'cluster', line: lineView(line) } as const
   const { answer, explanation } = answerInCluster(line, asked)
   if ('failure' in read) {

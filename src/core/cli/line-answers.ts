@@ -12,7 +12,7 @@ import type { LineExplanation } from '../log-lines/line-explanation.ts'
 import type { LogExplanation } from '../log-lines/log-explanation.ts'
 import { askedNode } from '../log-lines/name-answers.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
-import { wholeLines } from '../log-lines/pasted.ts'
+import { pastedLines } from '../log-lines/pasted.ts'
 import { type ReadLog, readLog } from '../log-lines/read-log.ts'
 import { sentencesIn } from '../log-lines/sentences/sentences.ts'
 import type { PlanOptions } from '../plan/plan.ts'
@@ -65,9 +65,8 @@ export async function lineAnswer(text: string, asking: Asking): Promise<Answered
 async function answerOf(log: ReadLog, looked: Looked, { options, whole }: Asking): Promise<Answered> {
   const asked = 'state' in looked ? askedNode(looked.state, options) : undefined
   const failure = 'failure' in looked ? looked.failure : undefined
-  const [only = '', ...more] = wholeLines(log.lines)
+  const [line = parseLine(''), ...more] = pastedLines(log.lines)
   if (more.length > 0 || log.total > log.lines.length) return drawnLog(explainLog(log, asked), failure)
-  const line = parseLine(only)
   const { answer, main } = answerLine(line, asked)
   const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: lineView(line) } as const
   if ('failure' in looked) {

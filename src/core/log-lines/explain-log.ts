@@ -8,8 +8,7 @@ import type { LineName, NameKind } from './line-name.ts'
 import type { LogExplanation, LogTrouble } from './log-explanation.ts'
 import type { LogLine } from './log-line.ts'
 import type { AskedNode } from './name-answers.ts'
-import { parseLine } from './parse-line.ts'
-import { wholeLines } from './pasted.ts'
+import { pastedLines } from './pasted.ts'
 import type { ReadLog } from './read-log.ts'
 import type { Sentence } from './sentences/sentence.ts'
 import { isFrame, SENTENCES, type SentenceName, sentencesIn } from './sentences/sentences.ts'
@@ -62,7 +61,7 @@ export function explainLog(log: ReadLog, node: AskedNode | undefined): LogExplan
 }
 
 export function explainLogIn({ lines, total, unfinished }: ReadLog, scope: LogScope): LogExplanation {
-  const { groups, left, harmless } = gather(wholeLines(lines))
+  const { groups, left, harmless } = gather(pastedLines(lines))
   const sorted = groups.toSorted((a, b) => Number(a.isOver) - Number(b.isOver) || b.count - a.count)
   const shown = sorted.slice(0, MOST_TROUBLES)
   const news = [...harmless].toSorted(([, a], [, b]) => b - a)
@@ -82,34 +81,34 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, each) => all + each, 0)
 }
 
-function gather(lines: readonly string[]): Gathered {
+function gather(lines: readonly LogLine[]): Gathered {
   const groups = new Map<string, Group>()
   const harmless = new Map<SentenceName, number>()
   /** When something last succeeded, by the volume. */
   const successes = new Map<string, number>()
+  const read = reader()
   let left = 0
-  lines.forEach((text, index) => {
-    const line = parseLine(text)
-    const [sentence] = sentencesIn(line)
+  lines.forEach((line, index) => {
+    const { sentence, names } = read(line)
     if (sentence === 'Informational') return
     const { count, moment } = timesOf(line, index)
     if (sentence !== undefined && (SENTENCES[sentence] as Sentence).harmless === true) {
       harmless.set(sentence, (harmless.get(sentence) ?? 0) + count)
       if (sentence !== 'VolumeDone') return
-      for (const volume of namesOf(line, VOLUMES))
+      for (const volume of namesOf(names, VOLUMES))
         successes.set(volume, Math.max(moment, successes.get(volume) ?? -Infinity))
       return
     }
-    if (sentence === undefined && !mayMatter(line)) return
-    const key = keyOf(line, sentence)
+    if (sentence === undefined && !mayMatter(line, names)) return
+    const key = keyOf(line, sentence, names)
     const group = groups.get(key)
     if (group !== undefined) {
       group.count += count
       group.last = line
       group.moment = Math.max(group.moment, moment)
     } else if (groups.size < MOST_GROUPS) {
-      const pods = namesOf(line, PODS)
-      const volumes = namesOf(line, VOLUMES)
+      const pods = namesOf(names, PODS)
+      const volumes = namesOf(names, VOLUMES)
       groups.set(key, { sentence, pods, volumes, count, first: line.time, last: line, moment, isOver: false })
     } else left += count
   })
@@ -117,6 +116,22 @@ function gather(lines: readonly string[]): Gathered {
   for (const group of all)
     group.isOver = [...group.volumes].some((volume) => (successes.get(volume) ?? -Infinity) > group.moment)
   return { groups: folded(all), left, harmless }
+}
+
+interface Read {
+  readonly sentence: SentenceName | undefined
+  readonly names: readonly LineName[]
+}
+
+/** A log says the same over and over: what a text says and names is found out once, for as many as are kept. */
+function reader(): (line: LogLine) => Read {
+  const known = new Map<string, Read>()
+  return (line) => {
+    const key = `${line.severity} ${line.reason} ${line.said}`
+    const found = known.get(key) ?? { sentence: sentencesIn(line)[0], names: namesIn(line) }
+    if (known.size < MOST_GROUPS) known.set(key, found)
+    return found
+  }
 }
 
 /** How often an event came, and when; events are no diary: the last one may stand first. */
@@ -129,8 +144,8 @@ function timesOf(line: LogLine, index: number): { readonly count: number; readon
 const PODS: readonly NameKind[] = ['podUid', 'pod']
 const VOLUMES: readonly NameKind[] = ['podVolume', 'volume', 'persistentVolume', 'attachment']
 
-function namesOf(line: LogLine, kinds: readonly NameKind[]): ReadonlySet<string> {
-  return new Set(namesIn(line).flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : [])))
+function namesOf(names: readonly LineName[], kinds: readonly NameKind[]): ReadonlySet<string> {
+  return new Set(names.flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : [])))
 }
 
 /** That a pod waits for its volumes, or that something failed, is told by the cause of the same pod or volume, where there is one. */
@@ -155,14 +170,13 @@ function shares(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 }
 
 /** A line that nobody knows: an error or a warning that names a volume. */
-function mayMatter(line: LogLine): boolean {
+function mayMatter(line: LogLine, names: readonly LineName[]): boolean {
   if (line.severity !== 'error' && line.severity !== 'warning') return false
-  return namesIn(line).some(({ kind }) => ['volume', 'podVolume', 'attachment', 'persistentVolume'].includes(kind))
+  return names.some(({ kind }) => ['volume', 'podVolume', 'attachment', 'persistentVolume'].includes(kind))
 }
 
 /** The same sentence of one host about the same pods and volumes; a line that nobody knows by where it was logged, too. */
-function keyOf(line: LogLine, sentence: SentenceName | undefined): string {
-  const names = namesIn(line)
+function keyOf(line: LogLine, sentence: SentenceName | undefined, names: readonly LineName[]): string {
   const pods = names.filter(({ kind }: LineName) => kind === 'podUid' || kind === 'pod')
   const about =
     sentence !== undefined && (SENTENCES[sentence] as Sentence).about === 'pod' && pods.length > 0 ? pods : names

@@ -1,66 +1,79 @@
 /**
  * A paste as the lines that it was before: what a terminal or a tool broke is one line again, and what a whole `kubectl describe` is
- * about is written into its events, which do not name it.
+ * about is among the values of its events, which do not name it.
  */
-
-import { MAX_LINE_CHARS } from './log-line.ts'
+import { type LogLine, MAX_LINE_CHARS } from './log-line.ts'
 import { parseLine } from './parse-line.ts'
-import { plainText } from './sentences/ways.ts'
 
 /** How a further row of one line begins: what mount(8) printed, or anything but a new sentence. */
 const CONTINUES = /^(?:(?:Unm|M)ounting (?:command|arguments):|Output:|[a-z0-9_,.;:)\]}"'/+-])/
+/** A terminal that breaks lines has at least as many columns. */
 const NARROWEST = 60
-/** What follows one line without an end is no part of it. */
-const MOST_CHARS = MAX_LINE_CHARS
 
-/** @param lines as they were read @returns whole lines */
-export function wholeLines(lines: readonly string[]): string[] {
-  const width = Math.max(0, ...lines.map((line) => line.length))
-  const found: string[] = []
+/** A line, and the rows that it was broken into. */
+interface Broken {
+  readonly line: LogLine
+  text: string
+  isBroken: boolean
+}
+
+/** @param rows as they were read @returns whole lines, taken apart */
+export function pastedLines(rows: readonly string[]): LogLine[] {
+  const width = Math.max(NARROWEST, ...lengthsOf(rows))
+  const found: Broken[] = []
   let last: string | undefined
-  for (const line of lines) {
-    const isFull = last !== undefined && last.length >= Math.max(width, NARROWEST)
-    if (last !== undefined && line.trim() !== '' && isRest(found.at(-1) ?? '', line, isFull)) {
+  for (const row of rows) {
+    const isBlank = row.trim() === ''
+    const before = last === undefined ? undefined : found.at(-1)
+    const isFull = last !== undefined && last.length >= width
+    const line = parseLine(row)
+    if (before !== undefined && !isBlank && !hasHead(line) && isRest(before, row, isFull)) {
       // A terminal breaks in the middle of a word, programs between two.
-      found.push(`${found.pop()}${isFull ? line : `\n${line.trim()}`}`)
-    } else if (line.trim() !== '') found.push(line)
-    last = line.trim() === '' ? undefined : line
+      before.text += isFull ? row : `\n${row.trim()}`
+      before.isBroken = true
+    } else if (!isBlank) found.push({ line, text: row, isBroken: false })
+    last = isBlank ? undefined : row
   }
-  return aboutTheirObject(found)
+  return aboutTheirObject(
+    rows,
+    found.map(({ line, text, isBroken }) => (isBroken ? parseLine(text) : line)),
+  )
 }
 
-/** Without a head of its own, behind a line with one, or behind a program that failed. */
-function isRest(before: string, line: string, isFull: boolean): boolean {
-  if (before.length > MOST_CHARS || hasHead(line)) return false
-  return hasHead(before) || (CONTINUES.test(line) && (isFull || /exit status \d+/.test(before)))
+/** A whole log is no paste: its longest line says nothing of a terminal. */
+const MOST_ROWS_OF_A_TERMINAL = 2000
+
+function lengthsOf(rows: readonly string[]): number[] {
+  return rows.length > MOST_ROWS_OF_A_TERMINAL ? [Number.POSITIVE_INFINITY] : rows.map((row) => row.length)
 }
 
-function hasHead(line: string): boolean {
-  const { format, time, host, values } = parseLine(line)
+/** A row without a head is of the line before, if that has one, or is a program that failed. */
+function isRest({ line, text }: Broken, row: string, isFull: boolean): boolean {
+  if (text.length > MAX_LINE_CHARS) return false
+  return hasHead(line) || (CONTINUES.test(row) && (isFull || line.said.includes('exit status')))
+}
+
+function hasHead({ format, time, host, values }: LogLine): boolean {
   return format !== 'plain' || time !== undefined || host !== undefined || values.size > 0
 }
 
-const DESCRIBED = /^(Name|Namespace|Node|StorageClass|Containers):\s*(\S*)/
+const FIELD = /^(Name|Namespace|StorageClass|Containers):\s*(\S*)/
 
 /** Events of `kubectl describe pod` or `pvc`. */
-function aboutTheirObject(lines: readonly string[]): string[] {
+function aboutTheirObject(rows: readonly string[], lines: LogLine[]): LogLine[] {
   const fields = new Map<string, string>()
-  for (const line of lines) {
-    const [, key, value] = DESCRIBED.exec(line) ?? []
+  for (const row of rows) {
+    const [, key, value] = FIELD.exec(row) ?? []
     if (key !== undefined && value !== undefined && !fields.has(key)) fields.set(key, value)
   }
   const name = fields.get('Name')
-  if (name === undefined) return [...lines]
-  const whole = [fields.get('Namespace'), name].filter((each) => each !== undefined && each !== '').join('/')
   const kind = fields.has('Containers') ? 'pod' : fields.has('StorageClass') ? 'pvc' : undefined
-  return lines.map((line) => (kind !== undefined && isEvent(line) ? withObject(line, kind, whole) : line))
-}
-
-function isEvent(line: string): boolean {
-  return parseLine(line).format === 'event'
-}
-
-function withObject(line: string, kind: 'pod' | 'pvc', name: string): string {
-  if (plainText(line).includes(plainText(name))) return line
-  return kind === 'pod' ? `${line} (pod "${name}")` : `${line} (persistentvolumeclaim "${name}")`
+  if (name === undefined || kind === undefined) return lines
+  const namespace = fields.get('Namespace')
+  const whole = namespace === undefined ? name : `${namespace}/${name}`
+  return lines.map((line) =>
+    line.format === 'event' && !line.values.has('pod')
+      ? { ...line, values: new Map([...line.values, [kind, whole]]) }
+      : line,
+  )
 }
