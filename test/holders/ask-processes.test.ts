@@ -104,3 +104,33 @@ it('where nothing is asked nobody is looked at', async () => {
   const found = await askProcesses({ table, others: [] }, { command: ['/nothing/starts/this'], deadlineMs: 1 })
   expect(found.unseen).toEqual({ texts: [], pids: [] })
 })
+
+it('descriptors times threads end the look within its bounds: it breathes meanwhile, and only that process is unknown', async () => {
+  // A pool of so many threads, and so many descriptors in the table that all of them share.
+  const script = `const fs = require('node:fs')
+for (let n = 0; n < 15000; n++) fs.openSync('/dev/zero')
+fs.stat('/', () => console.log('ready'))
+process.stdin.resume()`
+  const env = { ...process.env, UV_THREADPOOL_SIZE: '600' }
+  const child = spawn('sh', ['-c', 'ulimit -n 20000; exec "$@"', 'sh', process.execPath, '-e', script], { env })
+  try {
+    await once(child.stdout, 'data')
+    let held = 0
+    let last = performance.now()
+    const breath = setInterval(() => {
+      held = Math.max(held, performance.now() - last)
+      last = performance.now()
+    }, 10)
+    const begun = performance.now()
+    const { unseen } = await devices({ ...reader, deadlineMs: 30_000 })
+    clearInterval(breath)
+    expect(unseen.pids).toEqual([child.pid])
+    expect(unseen.texts[0]).toContain(`(pid ${child.pid}) uses could not be read in time`)
+    expect(performance.now() - begun).toBeLessThan(25_000)
+    expect(held).toBeLessThan(2000)
+  } finally {
+    child.stdin.end()
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
+})
