@@ -3,7 +3,7 @@ import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone } from '../core/apply/conditions/is-done.ts'
 import { planToReview } from '../core/apply/plan-to-review.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
-import { applyWords } from '../core/cli/apply-words.ts'
+import { applyWords, wordsOnNode } from '../core/cli/apply-words.ts'
 import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
 import {
   clusterApplyFlags,
@@ -174,7 +174,8 @@ export default class Apply extends VolctlCommand {
       if (saved === undefined) requireNamed(fresh.problems, flags['ignore-not-found'])
       const shown = saved === undefined ? fresh : planToReview(saved, fresh, (operation) => isDone(operation, state))
       const asking = asks && shown.operations.some(({ blocked }) => blocked === undefined)
-      await this.#show(shown, { words: applyWords(flags), settleMs: options.settleMs }, format, asking)
+      const given = { words: applyWords(flags), wordsOnNode: wordsOnNode(flags), settleMs: options.settleMs }
+      await this.#show(shown, given, format, asking)
       const insecure = refuseInsecureApi(fresh.inputs.api, options)
       const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })
       if (refusal !== undefined) throw refusal

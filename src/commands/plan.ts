@@ -1,5 +1,5 @@
 import { Flags, type Interfaces } from '@oclif/core'
-import { applyWords } from '../core/cli/apply-words.ts'
+import { applyWords, wordsOnNode } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -88,6 +88,7 @@ export default class Plan extends VolctlCommand {
     const { settleMs } = options
     const plan = withAdvice(planned, {
       words: applyWords(flags),
+      wordsOnNode: wordsOnNode(flags),
       settleMs,
       snapshot: flags.snapshot,
       through: isPlugin() ? programName() : undefined,

@@ -83,6 +83,21 @@ it('a binding is to a role and an account that are here', () => {
 it('a Pod and two Jobs run volctl', () =>
   expect(pods.map(({ file }) => file)).toEqual(['job.yaml', 'node-pod.yaml', 'fleet/job.yaml']))
 
+it.each(['docs/pods.md', 'deploy/node-pod.yaml'])(
+  '%s: between a Pod and its log is a wait for its container',
+  (file) => {
+    const lines = readFileSync(join(FOLDER, '..', file), 'utf8').split('\n')
+    const kinds = lines.flatMap(
+      (line) =>
+        /\bnode-pod\.yaml \| kubectl (create)|kubectl (create) -f node-pod|kubectl (wait) .*containerID.* pod\/volctl$|kubectl (logs) .*volctl$/
+          .exec(line)
+          ?.slice(1)
+          .filter(Boolean) ?? [],
+    )
+    expect(kinds).toEqual(['create', 'wait', 'logs'])
+  },
+)
+
 it('the account of snapshots only reads, and no secret', () => {
   const roles = manifests.filter(
     ({ manifest }) => manifest.kind === 'ClusterRole' && manifest.metadata.name === 'volctl-fleet',

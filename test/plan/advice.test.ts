@@ -196,6 +196,17 @@ describe('what to type next on this node', () => {
   })
 })
 
+it('in a container, what needs a stopped kubelet is typed on the node, without what speaks of the container', () => {
+  const plan = aPlan({ ...running, operations: [op('a')], waiting: [staged] })
+  const given = { words: ['--orphans', '--host-root', '/host'], wordsOnNode: ['--orphans'], settleMs: 30_000 }
+  expect(withAdvice(plan, given).summary.next?.map(({ command, node }) => [node, command])).toEqual([
+    [undefined, 'volctl apply --orphans --host-root /host'],
+    ['node-1', 'systemctl stop k3s-agent.service'],
+    ['node-1', 'sleep 30; volctl apply --orphans'],
+    ['node-1', 'systemctl start k3s-agent.service'],
+  ])
+})
+
 describe('what to type about a snapshot', () => {
   const steps = (plan: Partial<Plan>, snapshot = 'node.json'): unknown =>
     withAdvice(aPlan(plan), { words: [], settleMs: 30_000, snapshot }).summary.next?.map(({ command, node }) => [

@@ -12,6 +12,13 @@ it.each([
   { text: '(volctl plan)', becomes: '(kubectl volctl plan)' },
   { text: 'volctl leaves it, as volctl plans nothing', becomes: 'volctl leaves it, as volctl plans nothing' },
   { text: 'sleep 120; volctl apply', becomes: 'sleep 120; volctl apply' },
+  { text: 'ssh node7 sudo volctl plan', becomes: 'ssh node7 sudo volctl plan' },
+  {
+    text: 'Stop the kubelet (systemctl stop k.service);\n  then: volctl apply',
+    becomes: 'Stop the kubelet (systemctl stop k.service);\n  then: volctl apply',
+  },
+  { text: 'Look at the plan; then: volctl apply', becomes: 'Look at the plan; then: kubectl volctl apply' },
+  { text: 'on node node7: volctl apply', becomes: 'on node node7: volctl apply' },
   { text: '/usr/bin/volctl plan', becomes: '/usr/bin/volctl plan' },
   { text: 'kubectl\n        volctl plan', becomes: 'kubectl\n        volctl plan' },
   { text: 'volctl on node7 plan', becomes: 'volctl on node7 plan' },

@@ -3,11 +3,20 @@ import { clusterFlags } from './cluster-flags.ts'
 import { apiFlags, nodeFlags } from './node-flags.ts'
 import { planFlags } from './plan-flags.ts'
 
+/** What speaks of a container or of its files, and means nothing on the node itself. */
+const OF_CONTAINER = ['host-root', 'kubeconfig', 'context']
+
+/** The same for a command that is typed on the node itself; undefined where volctl runs there, and not in a container. */
+export function wordsOnNode(flags: Readonly<Record<string, unknown>>): string[] | undefined {
+  if (!isThroughPod() && flags['host-root'] === undefined) return undefined
+  return applyWords(Object.fromEntries(Object.entries(flags).filter(([name]) => !OF_CONTAINER.includes(name))))
+}
+
 /** The flags of a `plan` that an `apply` of the same needs, as a person would type them again. */
 export function applyWords(flags: Readonly<Record<string, unknown>>): string[] {
   return Object.keys({ ...planFlags, ...apiFlags, ...nodeFlags, ...clusterFlags }).flatMap((name) => {
-    // `volctl on` gives it by itself.
-    if (name === 'host-root' && isThroughPod()) return []
+    // `volctl on` gives them by itself.
+    if (OF_CONTAINER.includes(name) && isThroughPod()) return []
     const value = flags[name]
     if (value === true) return [`--${name}`]
     return [value].flat().flatMap((each) => (typeof each === 'string' ? [`--${name}`, each] : []))

@@ -11,6 +11,8 @@ import { snapshotWords } from './snapshot-words.ts'
 export interface Given {
   /** Words of the command line that `apply` needs as well: `--orphans`, `--pod`, `shop/web-0`. */
   readonly words: readonly string[]
+  /** The same for a command that is typed on the node itself; given where volctl runs in a container. */
+  readonly wordsOnNode?: readonly string[] | undefined
   readonly settleMs: number
   /** The file that the plan was made from, maybe on another machine. */
   readonly snapshot?: string | undefined
@@ -22,12 +24,18 @@ export interface Given {
 export function withAdvice<T extends Plan>(plan: T, given: Given): T {
   const kubelet = kubeletOutlook(plan)
   const steps = nextSteps(plan, given)
-  const { snapshot, through } = given
-  const next = snapshot === undefined ? steps : steps.map((step) => ofSnapshot(step, plan.node, snapshot, through))
+  const { snapshot, through, wordsOnNode } = given
+  const placed = wordsOnNode === undefined ? steps : steps.map((step) => ofContainer(step, plan.node))
+  const next = snapshot === undefined ? placed : steps.map((step) => ofSnapshot(step, plan.node, snapshot, through))
   return {
     ...plan,
     summary: { ...plan.summary, ...(kubelet !== undefined && { kubelet }), ...(next.length > 0 && { next }) },
   }
+}
+
+/** volctl runs in a container; what stops or starts the kubelet, and volctl meanwhile, is typed on the node, since no Pod starts then. */
+function ofContainer(step: NextStep, node: string): NextStep {
+  return step.command.startsWith('volctl ') ? step : { ...step, node }
 }
 
 /** What reads, reads the snapshot; what acts, acts on the node. */
@@ -65,7 +73,7 @@ function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
 }
 
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
-function kubeletSteps(plan: Plan, { words, settleMs }: Given): NextStep[] {
+function kubeletSteps(plan: Plan, { words, wordsOnNode = words, settleMs }: Given): NextStep[] {
   const { unit } = plan.inputs.kubelet
   const stops = stopSteps(plan.inputs.kubelet)
   const never = kubeletOutlook(plan)?.never ?? []
@@ -79,7 +87,7 @@ function kubeletSteps(plan: Plan, { words, settleMs }: Given): NextStep[] {
   return [
     ...stops,
     {
-      command: `sleep ${seconds}; ${volctl('apply', ...words)}`,
+      command: `sleep ${seconds}; ${volctl('apply', ...wordsOnNode)}`,
       why: `after the settle time of ${formatDuration(settleMs)}${api}`,
     },
     ...(unit === undefined ? [] : [{ command: `systemctl start ${shellWord(unit)}`, why: 'afterwards' }]),
@@ -111,14 +119,14 @@ function stopSteps({ unit, pid, state }: Plan['inputs']['kubelet']): NextStep[] 
 }
 
 /** Of a kubelet that stopped a moment ago: when to go on (S11). An error is looked at first. */
-function settleSteps({ createdAt, waiting, problems }: Plan, { words }: Given): NextStep[] {
+function settleSteps({ createdAt, waiting, problems }: Plan, { words, wordsOnNode = words }: Given): NextStep[] {
   if (problems.some(({ severity }) => severity === 'error')) return []
   const ends = waiting.flatMap(({ code, until }) =>
     code === 'KubeletJustStopped' && until !== undefined ? [Date.parse(until)] : [],
   )
   const seconds = Math.ceil((Math.max(...ends) - Date.parse(createdAt)) / 1000)
   if (!Number.isFinite(seconds) || seconds <= 0) return []
-  const command = `sleep ${seconds}; ${volctl('apply', ...words)}`
+  const command = `sleep ${seconds}; ${volctl('apply', ...wordsOnNode)}`
   return [{ command, why: 'by then the kubelet has been stopped for the settle time' }]
 }
 

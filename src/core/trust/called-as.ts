@@ -71,8 +71,15 @@ export function acceptCalledAs(argv: readonly string[], commands: readonly strin
 /** Where a text names a command of volctl; undefined: as everybody calls it. */
 function patternFor(name: string): RegExp | undefined {
   if (name === PLAIN) return undefined
-  // Not after a pause for the kubelet, which starts no Pod then.
-  const before = '(?<!(?:[\\w/.-]|kubectl\\s{1,80}|; )volctl)'
+  // Not after a pause for the kubelet, which starts no Pod then, nor in what is typed on the node itself.
+  const gap = '\\s{1,80}'
+  const onNode = [
+    '; ',
+    `ssh${gap}\\S{1,253}${gap}sudo${gap}`,
+    `on${gap}node${gap}\\S{1,253}:${gap}`,
+    `kubelet(?:${gap}\\([^()]{1,300}\\))?;${gap}then:${gap}`,
+  ].join('|')
+  const before = `(?<!(?:[\\w/.-]|kubectl\\s{1,80}|${onNode})volctl)`
   // The help of all commands is nothing to be run on another node.
   const after = name === PLUGIN ? [...known, '--help'] : known
   return new RegExp(`volctl${before}(?= (?:${after.join('|')})\\b)`, 'g')
