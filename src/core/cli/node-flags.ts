@@ -1,5 +1,5 @@
 import { Flags } from '@oclif/core'
-import { IN_CLUSTER } from '../api/kubeconfig/kube-config.ts'
+import { IN_CLUSTER } from '../api/kubeconfig/in-cluster.ts'
 import { defined } from '../lang/defined.ts'
 import { callerPath } from '../trust/caller.ts'
 

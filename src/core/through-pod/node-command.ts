@@ -1,5 +1,5 @@
 /** The command line of `volctl on`: what is its own, and what volctl on the node is called with. Pure. */
-import { IN_CLUSTER } from '../api/kubeconfig/kube-config.ts'
+import { IN_CLUSTER } from '../api/kubeconfig/in-cluster.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { HOST_ROOT } from './pod-manifest.ts'

@@ -16,6 +16,7 @@ import { addDoubt, type Doubt } from '../../trust/doubts.ts'
 import { type Environment, environment } from '../../trust/environment.ts'
 import { NotTrusted, TRUST_HINT, trustedTextIfAny } from '../../trust/files.ts'
 import type { CredentialKind, KubeCredentials } from '../transport/connection.ts'
+import { IN_CLUSTER } from './in-cluster.ts'
 import { mergeKubeConfigs, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
 import { credentialsFrom } from './kube-credentials.ts'
 
@@ -36,9 +37,6 @@ export const KUBELET_FILES = [
   '/var/lib/k0s/kubelet.conf',
   '/var/snap/microk8s/current/credentials/kubelet.config',
 ] as const
-
-/** As --kubeconfig: the service account of the Pod that volctl runs in, and nothing else. A file of this name is ./in-cluster. */
-export const IN_CLUSTER = 'in-cluster'
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 

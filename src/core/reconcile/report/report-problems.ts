@@ -3,7 +3,7 @@ import { readStateFile } from '../../actual/state-file.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import type { DeviceKind } from '../../desired/may-be.ts'
 import { podNamespace } from '../../desired/pods.ts'
-import { isRefusedList, readFailures, subjectOf } from '../../desired/read-failures.ts'
+import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../desired/read-failures.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import { csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
@@ -193,7 +193,7 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
   for (const failure of api === undefined ? [] : readFailures(api.errors)) {
     if (failure.notFound) continue
     // What pods name was read singly then, and what could not be is an error of its own. What needs the list says so (S21, S30).
-    if (failure.forbidden && isRefusedList(failure)) continue
+    if (failure.forbidden && (isRefusedList(failure) || isContent(failure))) continue
     findings.problem(
       failure.forbidden ? 'info' : 'warning',
       'ReadFailed',
@@ -203,6 +203,14 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
       {},
     )
   }
+}
+
+/**
+ * Content is left out of deploy/clusterrole-plan.yaml by choice, and a plan needs none but for what it would write: then that operation
+ * says so.
+ */
+function isContent({ resource }: ReadFailure): boolean {
+  return resource === 'configmaps' || resource === 'secrets'
 }
 
 /** Dead mounts that belong to no wanted volume and no operation. */
