@@ -382,7 +382,7 @@ async function readManual(
   prefix: string,
 ): Promise<void> {
   const folder = join(root, prefix, 'share/man')
-  const pages = filesBelow(folder).map((path) => relative(folder, path))
+  const pages = filesBelow(folder).flatMap((path) => (/\/volctl[^/]*$/.test(path) ? relative(folder, path) : []))
   expect(pages).toEqual(expect.arrayContaining(['man7/volctl-codes.7', 'man8/volctl.8', 'man8/volctl-plan.8']))
   const names = pages.map((page) => basename(page).replace(/\.\d$/, ''))
   const found = await ask('man', '--where', ...names)
