@@ -73,6 +73,22 @@ describe('links', () => {
       says: 'dead: stale file handle (ESTALE)',
     },
     {
+      name: 'what is staged for another volume in its place, beside the right state file (S17)',
+      of: (built) => {
+        built
+          .staged('other', '7:9')
+          .mounts.splice(
+            0,
+            built.mounts.length,
+            ...built.mounts.map((line) =>
+              line.includes(`/pods/${LIVING}/volumes/`) ? line.replace(' 7:1 ', ' 7:9 ') : line,
+            ),
+          )
+      },
+      want: { PodMount: 'bad' },
+      says: 'disk.test^other is mounted there instead',
+    },
+    {
       name: 'another volume in its place (S5)',
       of: (built) => {
         const path = `pods/${LIVING}/volumes/kubernetes.io~csi/pv-1/vol_data.json`

@@ -1,5 +1,6 @@
 /** Staged file systems: the global mounts of CSI volumes. */
 import { compareText } from '../lang/compare-text.ts'
+import { onceFor } from '../lang/once-for.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { DRIVER_DIRECTORIES } from '../names/structure.ts'
@@ -27,7 +28,7 @@ export interface StagedVolume {
 }
 
 /** Every staging directory, by the tree and by the mount table, sorted by path. */
-export function stagedVolumes(inputs: ActualInputs): StagedVolume[] {
+export const stagedVolumes = onceFor((inputs: ActualInputs): readonly StagedVolume[] => {
   const base = DRIVER_DIRECTORIES
   const dirs = new Set<string>()
   for (const driver of inputs.tree.childDirs(base)) {
@@ -61,4 +62,4 @@ export function stagedVolumes(inputs: ActualInputs): StagedVolume[] {
         .filter((entry) => layers.length === 0 || !entry.path.startsWith(`${target}/`)),
     }
   })
-}
+})

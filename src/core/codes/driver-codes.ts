@@ -115,7 +115,7 @@ export const DRIVER_CODES = {
   },
   OtherVolume: {
     in: ['blocked', 'problem'],
-    means: 'the state file in the place of this volume names another volume',
+    means: 'another volume is in the place of this one, by its state file or by what is mounted',
     next: 'Take the other volume down first: end the pods that use it, plan again, and apply.',
     rules: ['S5', 'S17'],
   },

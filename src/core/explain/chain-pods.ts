@@ -66,7 +66,7 @@ function lackingOf({ inputs }: PlanContext, { wanted }: NodeVolume, uid: string)
     if (evidence.state === 'notMounted') return evidence.why
     if (evidence.state === 'satisfied') continue
     const { other, stateFileLost } = evidence
-    if (other !== undefined) return `${other.data.driverName}^${other.data.volumeHandle} is mounted there instead`
+    if (other !== undefined) return `${other.name} is mounted there instead`
     if (stateFileLost !== undefined) return `mounted, and ${inputs.absolute(stateFileLost)} is lost or unusable`
   }
   return undefined

@@ -1,14 +1,19 @@
-/** The volume that the state file in a CSI volume's place names. */
+/** Another volume in the place of a CSI volume: by the state file there, or by what is mounted. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { stagedShownBy } from '../actual/staged-on-device.ts'
+import { stagedVolumes } from '../actual/staged-volumes.ts'
 import { readStateFile, type VolumeData } from '../actual/state-file.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
-import { csiPublishStateFile } from './csi-paths.ts'
+import { csiPublishStateFile, csiStagingDir, csiTarget } from './csi-paths.ts'
 
 export interface OtherVolume {
-  /** Of the state file, relative to the root directory. */
+  /** Relative to the root directory: its state file here, or the directory where it is staged. */
   readonly path: string
-  readonly data: VolumeData
+  /** DRIVER^HANDLE, or where it is staged if no state file names it. */
+  readonly name: string
+  /** The state file names the volume that the pod wants, and the mount is another one's all the same. */
+  readonly byMount: boolean
 }
 
 /**
@@ -19,6 +24,34 @@ export function otherOnRecord({ tree }: ActualInputs, volume: VolumeToMount): Ot
   if (volume.plugin !== CSI_PLUGIN) return undefined
   const path = csiPublishStateFile(volume)
   const data = readStateFile(tree.get(path))?.data
-  if (data === undefined || (data.driverName === volume.driver && data.volumeHandle === volume.handle)) return undefined
-  return { path, data }
+  return data === undefined || isOf(data, volume) ? undefined : { path, name: nameOf(data), byMount: false }
+}
+
+/**
+ * What is mounted in this volume's place, if that is what is staged for another one: its driver has mixed them up, and the pod
+ * would write to a volume that another pod may use (S17, S18). A staged volume is published from where it is staged; without
+ * that, only the very same directory is another's.
+ */
+export function otherMounted(inputs: ActualInputs, volume: VolumeToMount): OtherVolume | undefined {
+  if (volume.mode === 'Block') return undefined
+  const shown = inputs.top(csiTarget(volume))
+  const showing = shown === undefined ? [] : stagedShownBy(stagedVolumes(inputs), shown)
+  const own = csiStagingDir(volume)
+  if (showing.some(({ dir, stateFile }) => dir === own || isOf(stateFile?.data, volume))) return undefined
+  const isStaged = own !== undefined && inputs.top(`${own}/globalmount`) !== undefined
+  const other = showing.find(
+    ({ layers }) => isStaged || layers.some(({ dev, root }) => dev === shown?.dev && root === shown.root),
+  )
+  if (other === undefined) return undefined
+  const { dir, stateFile } = other
+  const name = stateFile?.data === undefined ? `what is staged at ${inputs.absolute(dir)}` : nameOf(stateFile.data)
+  return { path: dir, name, byMount: true }
+}
+
+function isOf(data: VolumeData | undefined, { driver, handle }: VolumeToMount): boolean {
+  return data?.driverName === driver && data?.volumeHandle === handle
+}
+
+function nameOf({ driverName, volumeHandle }: VolumeData): string {
+  return `${driverName}^${volumeHandle}`
 }

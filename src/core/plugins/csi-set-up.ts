@@ -102,10 +102,9 @@ function unconfirmedMount(context: SetUpContext, volume: VolumeToMount): Obstacl
 function otherVolumeObstacle({ inputs }: SetUpContext, volume: VolumeToMount): Obstacle | undefined {
   const other = otherOnRecord(inputs, volume)
   if (other === undefined) return undefined
-  const { driverName, volumeHandle } = other.data
   return {
     code: 'OtherVolume',
-    message: `${inputs.absolute(other.path)} names ${driverName}^${volumeHandle}, but the pod wants ${volume.driver}^${volume.handle}`,
+    message: `${inputs.absolute(other.path)} names ${other.name}, but the pod wants ${volume.driver}^${volume.handle}`,
     hint: 'The volume that the file names has to be unmounted first: delete the pods that want the other one, then plan again.',
   }
 }

@@ -15,7 +15,7 @@ import {
   csiTarget,
   VOLUME_DATA,
 } from './csi-paths.ts'
-import { otherOnRecord } from './csi-record.ts'
+import { otherMounted, otherOnRecord } from './csi-record.ts'
 import { csiDriverOf, csiSetUp } from './csi-set-up.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { perPodFacts } from './facts.ts'
@@ -50,7 +50,10 @@ export const csi: VolumePlugin = {
   mountsOver: ({ mode }) => mode === 'Filesystem',
   evidence: (inputs, volume) => {
     const evidence = volume.mode === 'Block' ? blockEvidence(inputs, volume) : fileSystemEvidence(inputs, volume)
-    const other = evidence.state === 'mounted' ? otherOnRecord(inputs, volume) : undefined
+    if (evidence.state !== 'mounted') return evidence
+    // Without a state file it is asked first which volume it should be (S17).
+    const unlike = evidence.stateFileLost === undefined ? otherMounted(inputs, volume) : undefined
+    const other = otherOnRecord(inputs, volume) ?? unlike
     return other === undefined ? evidence : { ...evidence, other }
   },
   takesLabel: (inputs, volume) => csiDriverOf(inputs, volume)?.spec.seLinuxMount === true,

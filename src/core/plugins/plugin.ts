@@ -39,7 +39,7 @@ export interface SpecFailure {
 export type MountEvidence =
   /**
    * `stateFileLost`: mounted, but a state file that tear-down needs is missing. `other`: what is mounted in its place is another
-   * volume, by its state file.
+   * volume, by its state file or by what is staged.
    */
   | { readonly state: 'mounted'; readonly stateFileLost?: string; readonly other?: OtherVolume }
   /** Nothing is to be mounted for this plugin (O33). */

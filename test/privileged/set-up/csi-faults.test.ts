@@ -93,6 +93,32 @@ describe.skipIf(noBlockDevices !== undefined)(
       ])
     })
 
+    it('S17, S18: does not believe a driver that binds the volume of another pod, and takes that back', async () => {
+      const seen = await inNamespace<Record<string, unknown>>(WORKER, 'crossed', false, ['now'])
+      expect(seen).toEqual({
+        before: ['done'],
+        wrong: {
+          went: ['failed OtherVolume'],
+          said: expect.stringMatching(
+            /has mounted another volume: ext4 mount .*; it was unmounted again; left as it is: the volume staged at [^,]*$/,
+          ),
+          left: STAGED,
+        },
+        next: ['done'],
+        other: ALL,
+        violations: [],
+      })
+    })
+
+    it('S17: a published mount that is another volume’s is an error, and not as it should be', async () => {
+      expect(await inNamespace(WORKER, 'crossed', false, ['published'])).toEqual({
+        before: ['done'],
+        right: ['done'],
+        operations: [],
+        problems: ['error OtherVolume'],
+      })
+    })
+
     it.each([
       ['Filesystem', ALL, 10],
       ['Block', MAPPED, 16],

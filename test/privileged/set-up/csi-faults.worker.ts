@@ -1,5 +1,6 @@
 /** What goes wrong while a CSI volume is set up, with the real test driver: the state it ends in, and what the next apply makes of it. */
 import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import type { CsiNode } from '../../../src/core/apply/operation/ports.ts'
 import { loopDevices } from '../../../src/core/block/block-devices.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
@@ -9,9 +10,11 @@ import type { CsiDriver } from '../../helpers/csi-driver/start.ts'
 import {
   addVolume,
   claim,
+  directories,
   giveUpOn,
   handleOf,
   nodeWithDriver,
+  OTHER,
   POD,
   present,
   presentBlock,
@@ -21,7 +24,7 @@ import {
 import { detachLoop } from '../../helpers/detach-loops.ts'
 import type { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'
-import { runScenario } from '../../helpers/scenario.ts'
+import { runScenario, sh } from '../../helpers/scenario.ts'
 import { until } from '../../helpers/until.ts'
 
 interface Seen {
@@ -189,6 +192,43 @@ await runScenario({
     }),
 
   faults: faulty,
+
+  /** The driver answers OK for the second volume, and binds what is staged for the first, which another pod uses. */
+  crossed: (directory, [kind]) =>
+    withDriver(directory, {}, async (node, driver) => {
+      addVolume(node, 'pv-a')
+      node.pod(OTHER, 'b', [claim('pv-a')])
+      const before = states(await node.apply())
+      wanting(node, 'pv-b', 'Filesystem')
+      const staged = `${directories(node, 'pv-a', OTHER).global}/globalmount`
+      const bind = (target = ''): void => {
+        mkdirSync(target, { recursive: true })
+        sh('mount', '--bind', staged, target)
+      }
+      if (kind === 'published') {
+        const right = states(await node.apply())
+        const target = `${directories(node, 'pv-b').pod}/mount`
+        sh('umount', target)
+        bind(target)
+        const { operations, problems } = await node.plan()
+        sh('umount', target)
+        return {
+          ...{ before, right, operations: operations.map(({ kind: each }) => each) },
+          problems: problems.map(({ severity, code }) => `${severity} ${code}`),
+        }
+      }
+      node.context = {
+        csi: async (name): Promise<CsiNode | undefined> => {
+          const own = await node.csiNode(name)
+          return own && { ...own, nodePublishVolume: async ({ targetPath }) => bind(targetPath) }
+        },
+      }
+      const result = await node.apply()
+      const wrong = { went: states(result), said: result.outcomes.at(-1)?.message, left: present(node, 'pv-b') }
+      node.context = {}
+      const next = states(await node.apply())
+      return { before, wrong, next, other: present(node, 'pv-a', OTHER), violations: driver.violations() }
+    }),
 
   /** Kills after 0, 1, 2 … changes, until one comes to its end; each time a second apply must reach the same end. */
   kills: (directory, [given]) =>

@@ -1,11 +1,14 @@
 /** NodePublishVolume, and the check that something is mounted afterwards (C53-C55). */
 
 import { isEphemeral } from '../../desired/csi-volume.ts'
-import { errnoOf } from '../../errors/errors.ts'
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { errnoOf, errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { DRIVER_DIRECTORIES } from '../../names/structure.ts'
 import type { Step } from '../../plan/plan.ts'
-import { csiPublishStateFile } from '../../plugins/csi-paths.ts'
+import { csiPublishStateFile, csiStagingPath } from '../../plugins/csi-paths.ts'
 import { removeDirectory, removeStep } from '../mounts/remove.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -29,6 +32,9 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<r
   await callNode(step, run, (node, ms) => node.nodePublishVolume(publishRequest(facts, secrets, tokens), ms))
   run.around.changed()
   requireSomethingThere(step, run)
+  const wrong = otherThanStaged(step.target, volume, run)
+  if (wrong !== undefined)
+    throw await withoutWrong(wrong, wasThere ? undefined : () => unpublishTarget(step, hidden, run))
   const published = `the volume published at ${step.target}`
   const keeps = 'it was published before'
   return [{ what: published, back: () => (wasThere ? Promise.reject(new Error(keeps)) : unpublish(step, hidden, run)) }]
@@ -63,20 +69,50 @@ function requireSomethingThere(step: Step, run: StepContext): void {
 }
 
 /**
+ * S17, S18: a driver's OK is not trusted, either, if it has mounted something else than what is staged for this volume, which
+ * another pod may use.
+ *
+ * @returns what is mounted there instead; undefined: this volume, or nothing shows whether it is (a volume that is not staged, a
+ * link, a device)
+ */
+function otherThanStaged(target: string, volume: VolumeToMount, { around, plan }: StepContext): string | undefined {
+  const shown = around.table.top(target)
+  const staging = csiStagingPath(volume)
+  if (shown === undefined || volume.mode === 'Block') return undefined
+  const own = staging === undefined ? undefined : around.table.top(`${plan.rootDir}/${staging}`)
+  if (own !== undefined)
+    return own.dev === shown.dev && isWithin(shown.root, own.root) ? undefined : describeMount(shown)
+  const other = around.table
+    .ofDevice(shown.dev)
+    .find(
+      ({ root, mountPoint }) => root === shown.root && mountPoint.startsWith(`${plan.rootDir}/${DRIVER_DIRECTORIES}/`),
+    )
+  return other && `what is staged at ${other.mountPoint}`
+}
+
+/** @param back takes the publication back; absent: it was there before */
+async function withoutWrong(what: string, back: (() => Promise<void>) | undefined): Promise<StepFailed> {
+  const message = `the driver answered OK to NodePublishVolume, but has mounted another volume: ${what}`
+  const hint = "See the driver's log; do not start the pod before plan shows the right volume."
+  if (back === undefined) return new StepFailed('OtherVolume', message, { hint, stuck: true })
+  try {
+    await back()
+    return new StepFailed('OtherVolume', `${message}; it was unmounted again`, { hint })
+  } catch (cause) {
+    return new StepFailed('OtherVolume', `${message}; it is still there: ${errorMessage(cause)}`, {
+      ...{ cause, hint, stuck: true },
+    })
+  }
+}
+
+/**
  * C120: only the opposite call undoes the publication.
  *
  * @param before ids of mounts on the target before the call, which were hidden by others
  */
-async function unpublish({ target }: Step, before: ReadonlySet<number>, run: StepContext): Promise<void> {
-  const { volume, driver, handle } = wantedCsi(run)
-  const { node } = await openDriver(run)
-  await untilNotPending(run, `${driver}: NodeUnpublishVolume`, (ms) =>
-    node.nodeUnpublishVolume({ volumeId: handle, targetPath: target }, ms),
-  )
-  run.around.changed()
-  const remaining = run.around.table.at(target).find(({ id }) => !before.has(id))
-  if (remaining !== undefined) throw new Error(`${describeMount(remaining)} is still there`)
-  removeDirectory(target, run)
+async function unpublish(step: Step, before: ReadonlySet<number>, run: StepContext): Promise<void> {
+  await unpublishTarget(step, before, run)
+  const { volume } = wantedCsi(run)
   if (volume.mode === 'Block') return
   const file = `${run.plan.rootDir}/${csiPublishStateFile(volume)}`
   removeStep({ op: 'unlink', target: file }, run)
@@ -85,4 +121,17 @@ async function unpublish({ target }: Step, before: ReadonlySet<number>, run: Ste
   } catch (error) {
     if (errnoOf(error) !== 'ENOTEMPTY') throw error
   }
+}
+
+/** Without the state file, which was there before the call. */
+async function unpublishTarget({ target }: Step, before: ReadonlySet<number>, run: StepContext): Promise<void> {
+  const { driver, handle } = wantedCsi(run)
+  const { node } = await openDriver(run)
+  await untilNotPending(run, `${driver}: NodeUnpublishVolume`, (ms) =>
+    node.nodeUnpublishVolume({ volumeId: handle, targetPath: target }, ms),
+  )
+  run.around.changed()
+  const remaining = run.around.table.at(target).find(({ id }) => !before.has(id))
+  if (remaining !== undefined) throw new Error(`${describeMount(remaining)} is still there`)
+  removeDirectory(target, run)
 }

@@ -1,11 +1,11 @@
 /** Phase 2 of the pass: volumes that desired pods lack (R410, S22; O3, O21, O26, O31). */
 
-import type { VolumeData } from '../../actual/state-file.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import { podName } from '../../plan/pod-name.ts'
+import type { OtherVolume } from '../../plugins/csi-record.ts'
 import { notMounted } from '../../plugins/evidence.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
@@ -62,7 +62,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
     return
   }
   if (evidence.state === 'mounted' && evidence.other !== undefined) {
-    reportOther(context, findings, volume, target, evidence.other.data)
+    reportOther(context, findings, volume, target, evidence.other)
     return
   }
   if (evidence.state === 'mounted' && evidence.stateFileLost === undefined) {
@@ -91,14 +91,16 @@ function reportOther(
   findings: Findings,
   { podUid, specName, driver, handle }: VolumeToMount,
   target: string,
-  { driverName, volumeHandle }: VolumeData,
+  { name, byMount }: OtherVolume,
 ): void {
   findings.problem(
-    'warning',
+    byMount ? 'error' : 'warning',
     'OtherVolume',
-    `pod ${podName(podRefOf(context, podUid))} has ${driverName}^${volumeHandle} mounted as ${specName}, but wants ${driver}^${handle}; volctl leaves the volume as long as the pod exists`,
+    `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}, but wants ${driver}^${handle}; volctl leaves the volume as long as the pod exists`,
     { pod: podUid, volume: specName, path: context.inputs.absolute(target) },
-    `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`,
+    byMount
+      ? `CSI driver ${driver} has mounted the wrong volume: stop the pod before it writes there, see the driver's log, and delete the pod.`
+      : `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`,
   )
 }
 
