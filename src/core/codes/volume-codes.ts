@@ -105,6 +105,18 @@ export const VOLUME_CODES = {
     next: 'Give the pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them.',
     rules: ['C68'],
   },
+  GlobalMountGone: {
+    in: ['problem'],
+    means: "a pod's volume is mounted, and the global mount that it was made from is gone",
+    next: 'Nothing by hand: a kubelet that starts has the driver stage the volume again.',
+    rules: ['O1'],
+  },
+  PluginMissing: {
+    in: ['waiting'],
+    means: 'the kubelet of this node has no plugin for a volume: its version or a feature gate says so',
+    next: 'Turn the feature gate on and restart the kubelet, or run the pod on a node with a newer kubelet.',
+    rules: ['O44'],
+  },
   BlockUnsupported: {
     in: ['blocked'],
     means: 'the PersistentVolume is a raw block device (volumeMode Block), and its plugin does not offer those',

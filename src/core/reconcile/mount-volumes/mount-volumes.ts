@@ -10,9 +10,10 @@ import { notMounted } from '../../plugins/evidence.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
 import { bringUp, type Turns } from './bring-up.ts'
+import { missingPlugin } from './missing-plugin.ts'
 import { refreshVolume } from './refresh-volumes.ts'
 import { reportLabel } from './selinux.ts'
-import { leaveWanted } from './wanted.ts'
+import { describeWanted, leaveWanted } from './wanted.ts'
 
 export function mountOrAttachVolumes(context: PlanContext, findings: Findings): void {
   const turns: Turns = { mounts: new Set(), stages: new Map() }
@@ -51,6 +52,14 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   const plugin = pluginNamed(volume.plugin)
   const device = volume.mode === 'Block' && !plugin.block ? blockUnsupported(volume) : undefined
   const evidence = device === undefined ? plugin.evidence(inputs, volume) : notMounted('no container gets the device')
+  const missing = missingPlugin(context, volume)
+  if (missing !== undefined) {
+    findings.wait('MountVolume', missing, 'O44', {
+      pod: podRefOf(context, volume.podUid),
+      volume: describeWanted(context, volume),
+    })
+    return
+  }
   if (evidence.state === 'satisfied') {
     leaveWanted(context, findings, volume, 'the kubelet mounts nothing for this volume')
     return

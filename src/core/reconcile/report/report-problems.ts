@@ -16,6 +16,7 @@ import { foreignHint, isOnlyNested, knownPods } from '../pods/known-pods.ts'
 import { endingOf, type PodClass } from '../pods/pod-classes.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportDrivers } from './report-drivers.ts'
+import { reportGlobalMounts } from './report-global-mounts.ts'
 import { reportKubelet } from './report-kubelet.ts'
 import { reportReadOnly } from './report-read-only.ts'
 import { reportStatusNames } from './report-status-names.ts'
@@ -26,6 +27,7 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
   reportUnresolved(context, findings)
   reportReadErrors(context, findings)
   reportAttachments(context, findings)
+  reportGlobalMounts(context, findings)
   reportStatusNames(context, findings)
   reportReadOnly(context, findings)
   reportVolumeObjects(context, findings)
