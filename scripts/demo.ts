@@ -18,6 +18,8 @@ import { sweep } from '../test/helpers/left-behind.ts'
 import { noMounts, ownProcArguments, unshareArguments } from '../test/helpers/namespace.ts'
 import { LAYOUTS, type Layout, layouts } from '../test/helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../test/helpers/scene/scene.ts'
+import { withoutStrangers } from '../test/helpers/strangers.ts'
+import { strangersHere } from '../test/helpers/strangers-here.ts'
 import { VOLCTL } from '../test/helpers/volctl-program.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -38,7 +40,8 @@ process.exitCode = directory === undefined ? await outside() : await inside(dire
 
 /**
  * Starts the demo again in namespaces of its own; if that is forbidden, shows the plan of a recorded node. A PID namespace
- * makes it a machine of its own: a kubelet or kind that runs here is not taken for the demo's.
+ * makes it a machine of its own: a kubelet or kind that runs here is not taken for the demo's, nor is a disk that was here
+ * before.
  */
 async function outside(): Promise<number> {
   if (noMounts !== undefined) return onSnapshot()
@@ -47,17 +50,14 @@ async function outside(): Promise<number> {
   const { path: own, lock } = lockedDirectory(DIRECTORIES)
   const ownProc = [...unshareArguments, ...ownProcArguments]
   const namespaces = spawnSync('unshare', [...ownProc, 'true']).status === 0 ? ownProc : unshareArguments
+  const inner = [process.execPath, '--no-warnings', import.meta.filename, '--layout', layout]
   try {
-    const child = spawn(
-      'unshare',
-      [...namespaces, process.execPath, '--no-warnings', import.meta.filename, '--layout', layout],
-      {
-        // unshare(1) passes no signal on to a process that it forks: a request to stop goes through a channel. The directory is
-        // locked as long as either process lives.
-        stdio: ['inherit', 'inherit', 'inherit', 'ipc', lock],
-        env: { ...process.env, [INSIDE]: own, TMPDIR: own },
-      },
-    )
+    const child = spawn('unshare', [...namespaces, ...withoutStrangers(inner, strangersHere())], {
+      // unshare(1) passes no signal on to a process that it forks: a request to stop goes through a channel. The directory is
+      // locked as long as either process lives.
+      stdio: ['inherit', 'inherit', 'inherit', 'ipc', lock],
+      env: { ...process.env, [INSIDE]: own, TMPDIR: own },
+    })
     // The child cleans up, and this process ends with it.
     for (const signal of SIGNALS) process.on(signal, () => child.connected && child.send(signal))
     const [status] = (await once(child, 'exit')) as [number | null]

@@ -6,6 +6,7 @@ import { sweep, temporary } from '../helpers/left-behind.ts'
 import { ownProcArguments, unshareArguments } from '../helpers/namespace.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { layouts } from '../helpers/scene/layouts.ts'
+import { withoutStrangers } from '../helpers/strangers.ts'
 
 /**
  * volctl runs in a container made from the image (test/helpers/image/volctl). There are differences: mounts of the node are
@@ -38,7 +39,7 @@ async function run<T>(name: string, own: readonly string[], args: readonly strin
   try {
     const file = join(directory, 'report.json')
     const program = nodeProgram(join(import.meta.dirname, 'scenarios', `${name}.ts`), [file, ...args])
-    const command = [...unshareArguments, ...own, ...program.flat()]
+    const command = [...unshareArguments, ...own, ...withoutStrangers(program.flat())]
     // Its scene goes with the directory, whatever becomes of it.
     await promisify(execFile)('unshare', command, { env: { ...process.env, TMPDIR: directory } })
     return JSON.parse(readFileSync(file, 'utf8')) as T

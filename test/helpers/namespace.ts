@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { isInUserNamespace } from '../../src/core/processes/standing.ts'
 import { nodeProgram } from './programs.ts'
+import { withoutStrangers } from './strangers.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
 const AS_USER = ['-U', '-r', '-m', '--propagation', 'private']
@@ -70,7 +71,7 @@ export async function inNamespace<T>(
   args: readonly string[] = [],
 ): Promise<T> {
   const proc = ownProc ? ownProcArguments : []
-  const program = nodeProgram(worker, [scenario, ...args]).flat()
+  const program = withoutStrangers(nodeProgram(worker, [scenario, ...args]).flat())
   const child = spawn('unshare', [...unshareArguments, ...proc, ...program], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: OUTER_DEADLINE_MS,

@@ -8,6 +8,7 @@ import type { TestProject } from 'vitest/node'
 import { makeMessages } from '../../scripts/proto.ts'
 import { startSweeper, sweepRun } from './left-behind.ts'
 import { BUNDLES } from './programs.ts'
+import { noteStrangers } from './strangers-here.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -20,6 +21,7 @@ const PROGRAMS = [
 
 /** What vitest calls before the first test; returns what it calls after the last. */
 export default async function setup(project: TestProject): Promise<() => void> {
+  noteStrangers()
   const directory = mkdtempSync(join(tmpdir(), 'volctl-programs-'))
   const allSwept = startSweeper(directory)
   await bundle(directory)

@@ -1,0 +1,45 @@
+/**
+ * What was on this machine before a node is made on it: disks of the host that are bound into a container, file systems that
+ * no mount table shows, loop devices. To volctl each may be, rightly, that of a volume whose device nothing tells. The node of
+ * the demo, or of a test, is a machine of its own: its sysfs does not have them, and no guard is lifted.
+ */
+import { realpathSync } from 'node:fs'
+import { readDiskSequence } from '../../src/core/block/device-use.ts'
+
+/** A disk, a partition, a map or a loop device. */
+export interface Stranger {
+  /** "major:minor" */
+  readonly dev: string
+  /** Where another disk has the number by now, this differs. */
+  readonly sequence?: string | undefined
+}
+
+/** In the environment of a run of the tests: what was there before it (strangers-here.ts). */
+export const STRANGERS = 'VOLCTL_TEST_STRANGERS'
+
+const HIDE = 'while [ "$1" != -- ]; do mount -t tmpfs -o ro,size=4k stranger "$1"; shift; done; shift; exec "$@"'
+
+/**
+ * The command that runs a program without them, in a mount namespace that it has to itself.
+ *
+ * @param strangers default: those that this run of the tests has noted
+ */
+export function withoutStrangers(program: readonly string[], strangers = noted()): readonly string[] {
+  const places = strangers
+    .filter(({ dev, sequence }) => readDiskSequence(dev) === sequence)
+    .flatMap(({ dev }) => placeOf(dev) ?? [])
+  return places.length === 0 ? program : ['sh', '-euc', HIDE, 'sh', ...places, '--', ...program]
+}
+
+function noted(): readonly Stranger[] {
+  return JSON.parse(process.env[STRANGERS] ?? '[]')
+}
+
+/** Undefined: it is gone. */
+function placeOf(dev: string): string | undefined {
+  try {
+    return realpathSync(`/sys/dev/block/${dev}`)
+  } catch {
+    return undefined
+  }
+}
