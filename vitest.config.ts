@@ -17,8 +17,8 @@ const apart = [
   'test/e2e/damaged-snapshot.test.ts',
   // What --cluster does, it does by the API alone.
   'test/e2e/cluster/*.test.ts',
-  // Roots in which nothing is mounted but /proc and a /tmp; and nothing is mounted at all.
-  'test/package/{arm64,executable,packages}.test.ts',
+  // Roots in which nothing is mounted but /proc and a /tmp, or what a container has; and nothing is mounted at all.
+  'test/package/{arm64,executable,newcomer,packages}.test.ts',
   'test/privileged/{dead-mounts,deleting,hostile-content,killing,sub-paths,unmounting}.test.ts',
   'test/privileged/set-up/{atomic,empty-dir,host-path,nfs,ownership-apart}.test.ts',
   'test/privileged/trust/{endless-input,environment,fake-kubelet,fake-runtime,insecure-api,journal-files}.test.ts',

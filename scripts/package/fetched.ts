@@ -23,8 +23,12 @@ const LIBRARY_FOLDERS: Readonly<Record<Arch, readonly string[]>> = {
   arm64: ['usr/lib/aarch64-linux-gnu', 'lib/aarch64-linux-gnu'],
 }
 
-/** Other versions of Node.js that the bundle is tried with, for x64. */
+/** Other versions of Node.js that the bundle or the checkout is tried with, for x64. */
 const OLD_NODES = {
+  18: {
+    version: '18.20.8',
+    integrity: 'sha512-JWUTwZ9vMOjZXMtiBc74OZn12DXb4skKfY4Nlyc17Ss8BTaxjwkXAw6xZb0Ck5afUYU/neBbrHjo9O3baF34ww==',
+  },
   22: {
     version: '22.23.3',
     integrity: 'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
@@ -34,6 +38,23 @@ const OLD_NODES = {
     integrity: 'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
   },
 } as const
+
+/** The oldest and the newest npm that the checkout is tried with. */
+const NPMS = {
+  9: {
+    version: '9.2.0',
+    integrity: 'sha512-oypVdaWGHDuV79RXLvp+B9gh6gDyAmoHKrQ0/JBYTWWx5D8/+AAxFdZC84fSIiyDdyW4qfrSyYGKhekxDOaMXQ==',
+  },
+  12: {
+    version: '12.2.0',
+    integrity: 'sha512-ZsJjKpTnlmSXOLLXiU1xDCzC4Wlok4IwZmh/aw2KUuXytU7q6qMv/cUT7MoeSf95Slwuw/lRXYefGzGCspHPNQ==',
+  },
+} as const
+
+/** The folder of an npm. */
+export function npmFolder(major: keyof typeof NPMS): string {
+  return npmPackage('npm', NPMS[major])
+}
 
 /** The folder of an older Node.js for x64, as npm would put it beside volctl. */
 export function oldNodeFolder(major: keyof typeof OLD_NODES): string {

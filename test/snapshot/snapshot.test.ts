@@ -1,7 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chownSync,
   closeSync,
+  constants,
   lchownSync,
   linkSync,
   lstatSync,
@@ -10,6 +12,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -318,6 +321,8 @@ describe('readSnapshot', () => {
     } finally {
       writer.kill('SIGKILL')
     }
+    await once(writer, 'exit')
+    expect(isAtItsEnd(path), 'a process that the writer started is left').toBe(true)
   })
 
   it.each([
@@ -346,6 +351,18 @@ describe('readSnapshot', () => {
       writer.kill('SIGKILL')
     }
   })
+
+  /** Whether nobody has the pipe open for writing. */
+  function isAtItsEnd(path: string): boolean {
+    const pipe = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      return readSync(pipe, Buffer.alloc(1)) === 0
+    } catch {
+      return false
+    } finally {
+      closeSync(pipe)
+    }
+  }
 
   it('leaves absent what the snapshot lacks', async () => {
     const path = join(directory, 'sparse.json')
