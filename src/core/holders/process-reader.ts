@@ -106,6 +106,8 @@ class Reader {
   }
 
   #place(at: string, name: (typeof PLACES)[number]): void {
+    // None is an open device.
+    if (this.#fileSystems.size === 0) return
     const path = ifAny(() => pathOf(`${at}/${name}`))
     if (path === undefined) return
     ifAny(() =>
