@@ -27,9 +27,9 @@ export function pastedLines(rows: readonly string[]): LogLine[] {
     const before = last === undefined ? undefined : found.at(-1)
     const isFull = last !== undefined && last.length >= width
     const line = parseLine(row)
-    if (before !== undefined && !isBlank && !hasHead(line) && isRest(before, row, isFull)) {
+    if (before !== undefined && !isBlank && isRest(before, line, row, isFull)) {
       // A terminal breaks in the middle of a word, programs between two.
-      before.text += isFull ? row : `\n${row.trim()}`
+      before.text += isFull ? row : `\n${line.message}`
       before.isBroken = true
     } else if (!isBlank) found.push({ line, text: row, isBroken: false })
     last = isBlank ? undefined : row
@@ -47,9 +47,14 @@ function lengthsOf(rows: readonly string[]): number[] {
   return rows.length > MOST_ROWS_OF_A_TERMINAL ? [Number.POSITIVE_INFINITY] : rows.map((row) => row.length)
 }
 
+/** What mount(8) printed: journald gives each row of it a head. */
+const PRINTED = /^(?:(?:Unm|M)ounting (?:command|arguments)|Output):/
+
 /** A row without a head is of the line before, if that has one, or is a program that failed. */
-function isRest({ line, text }: Broken, row: string, isFull: boolean): boolean {
+function isRest({ line, text }: Broken, { format, message, ...of }: LogLine, row: string, isFull: boolean): boolean {
   if (text.length > MAX_LINE_CHARS) return false
+  if (format === 'plain' && PRINTED.test(message) && line.said.includes('exit status')) return true
+  if (hasHead({ format, message, ...of })) return false
   return hasHead(line) || (CONTINUES.test(row) && (isFull || line.said.includes('exit status')))
 }
 
