@@ -64,6 +64,24 @@ export const CLOUDS = {
     'See the free space of the pool, volume group, datastore or zone that the StorageClass refers to. Delete released volumes, add capacity, or choose another class.',
     CLOUD,
   ),
+  VsphereFault: row(
+    'serverfaultcode | cnsfault | cns: failed | vslm.fault | not a cns volume | vslm task failed | could not acquire file lock | unable to acquire file lock',
+    'vCenter failed to do this with the disk: its container storage (CNS) and the datastore disagree, or the disk is locked by a host.',
+    'Monitor, Cloud Native Storage in vCenter shows the volume; after a migration of its datastore it has to be registered there again. vpxd and vsanvcmgmtd logs have the fault.',
+    CLOUD,
+  ),
+  LunNotMapped: row(
+    'setdisklun | failed to find lun | cannot find lun | no lun found',
+    'Azure says that the disk is attached, and has no LUN for it on the machine.',
+    'Wait some minutes: the model of the machine is behind. If it stays, update the machine (az vmss update-instances), or let the pod start on another node.',
+    CLOUD,
+  ),
+  ClockOff: row(
+    'requesttimetooskewed | signature expired | clock skew | token used before issued | token is not valid yet',
+    'The clock of the program that asks is off, so that the cloud or API server refuses its request.',
+    'timedatectl on {node}, and on the node of the driver; then chronyc sources.',
+    CLOUD,
+  ),
   CloudKey: row(
     'kms … not | kms key | kmskey | invalidkmskey | keyvault | disk encryption set | client.invalidkmskey | client.internalerror | kms: | cryptsetup … failed | luks | no key available with this passphrase | failed to decrypt',
     'The key of an encrypted volume cannot be used: it is missing, disabled, or the account may not use it.',

@@ -53,6 +53,14 @@ export const NEWS = {
     'Another operation on the same volume is under way, or its pause after a failure is not over: this one is tried later.',
     'Nothing in this line. If the operation never ends: volctl explain on the volume.',
   ),
+  AttacherAtWork: news(
+    'started va processing | processing va | starting attach operation for | starting detach operation for | va finalizer added | nodeid annotation added | fully attached | fully detached | marked as attached | marked as detached | ignoring va',
+    'The external attacher works on a VolumeAttachment, step by step.',
+  ),
+  DriverStarted: news(
+    'listening for connections on address | starting manager | metrics backend | enabling controller service capability | enabling volume access mode | driver: … version',
+    'A CSI driver starts and says what it can do.',
+  ),
   EventsCombined: news(
     'combined from similar events',
     'Several events are shown as one; what stands behind these words says what they are about.',

@@ -1,7 +1,31 @@
 /** What the kubelet says of pods that end, and of what it does by itself. */
-import type { Sentence } from './sentence.ts'
+import { row, type Sentence } from './sentence.ts'
 
 export const PODS = {
+  NodeAway: row(
+    'kubelet stopped posting node status | nodenotready | node is not ready | node.kubernetes.io/unreachable | node.kubernetes.io/not-ready',
+    'The kubelet of the node is not heard any more: it, its machine or the network is down. What runs there may still run and write.',
+    'Reach the node by another way (console). Its volumes stay attached for 6 minutes and longer: only when the machine is off for good, taint it node.kubernetes.io/out-of-service.',
+    { by: ['controller'], codes: ['MountedButNotAttached'], rules: ['R725', 'R731'] },
+  ),
+  OutOfServiceTaint: row(
+    'node.kubernetes.io/out-of-service | out-of-service taint',
+    'Somebody has declared that the machine of this node is off: its pods are deleted and its volumes detached at once.',
+    'If the machine does run, switch it off now: two machines may write one volume. Remove the taint after the machine was restarted.',
+    { by: ['controller'], rules: ['R731'] },
+  ),
+  DiskPressure: row(
+    'diskpressure | node.kubernetes.io/disk-pressure | imagegcfailed | freediskspacefailed | failed to garbage collect required amount of images',
+    "The node's own disk is nearly full: pods are evicted and none are admitted.",
+    'df -h and df -i on {node}. volctl plan --orphans counts what directories of deleted pods would free.',
+    { by: ['kubelet'], codes: ['OrphanPodDir'], rules: ['S13'] },
+  ),
+  RuntimeDown: row(
+    'cannot connect to the docker daemon | container runtime is down | runtime is unresponsive | pleg is not healthy | containerd.sock … connection refused | crio.sock … connection refused | runtime network not ready',
+    'The container runtime does not answer the kubelet, so that pods neither start nor stop.',
+    'systemctl status containerd (or crio, docker) on {node}; a process in state D, hanging on its storage, also stops the runtime.',
+    { by: ['kubelet'], codes: ['RuntimeNotAnswering'], rules: ['S9'] },
+  ),
   PodTerminating: {
     says: [
       'is terminated, but some volumes have not been cleaned up',

@@ -79,6 +79,12 @@ export const PROVISIONING = {
     'Look for the volume at the storage. If it is there, make the PersistentVolume again with the same name, handle and claimRef.',
     { by: ['scheduler'], codes: ['VolumeUnresolved'], about: 'pod' },
   ),
+  NoVolumeZone: row(
+    'node(s) had no available volume zone | no available volume zone',
+    'The volume of the pod is in a zone in which no node fits the pod.',
+    'kubectl get pv NAME -o yaml (nodeAffinity, zone label) against kubectl get nodes -L topology.kubernetes.io/zone.',
+    { by: ['scheduler'], about: 'pod', codes: ['NodeAffinity'] },
+  ),
   NotEnoughStorage: row(
     'did not have enough free storage | insufficient ephemeral-storage | not enough free storage | node(s) did not have enough free',
     'No node has enough free storage for the pod: the capacity that the driver reported, or the ephemeral storage that the pod requests.',
