@@ -28,6 +28,13 @@ describe('one line again', () => {
       name: 'NfsTimedOut',
     },
     {
+      of: 'rows of a journal, each with a head',
+      rows: [line, 'Mounting command: mount', 'Output: mount.nfs: Connection refused'].map(
+        (row) => `May 27 12:30:35 node-1 kubelet[3799]: ${row}`,
+      ),
+      name: 'NfsTimedOut',
+    },
+    {
       of: 'a terminal of 80 columns',
       rows: `${line} Output: mount.nfs: Connection refused`.match(/.{1,80}/g) ?? [],
       name: 'NfsTimedOut',

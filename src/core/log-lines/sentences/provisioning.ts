@@ -80,7 +80,7 @@ export const PROVISIONING = {
     { by: ['scheduler'], codes: ['VolumeUnresolved'], about: 'pod' },
   ),
   NoVolumeZone: row(
-    'node(s) had no available volume zone | no available volume zone',
+    'no available volume zone',
     'The volume of the pod is in a zone in which no node fits the pod.',
     'kubectl get pv NAME -o yaml (nodeAffinity, zone label) against kubectl get nodes -L topology.kubernetes.io/zone.',
     { by: ['scheduler'], about: 'pod', codes: ['NodeAffinity'] },
