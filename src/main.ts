@@ -7,7 +7,7 @@ import pjson from '../package.json' with { type: 'json' }
 import { isColourful } from './core/cli/colour.ts'
 import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
-import { errorText } from './core/cli/report-error.ts'
+import { errorText, isStructured } from './core/cli/report-error.ts'
 import { explainError } from './core/cli/usage-error.ts'
 import { asksForVersion, versionLine } from './core/cli/version-line.ts'
 import { acceptCalledAs, asCalled, programName } from './core/trust/called-as.ts'
@@ -127,7 +127,7 @@ async function report(error: unknown, commands: readonly string[]): Promise<void
   }
   const explained = explainError(error, { commands })
   const colour = isColourful(process.argv, environment(), process.stderr.isTTY === true)
-  messages.write(errorText(explained, false, await palette(colour), messages.columns))
+  messages.write(errorText(explained, isStructured(process.argv), await palette(colour), messages.columns))
   process.exitCode = explained.exit
 }
 

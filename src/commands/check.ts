@@ -56,6 +56,10 @@ export default class Check extends VolctlCommand {
       summary: 'With -o prometheus: write to FILE (mode 0644), whole or not at all, instead of standard output.',
       dependsOn: ['output'],
     }),
+    quiet: Flags.boolean({
+      char: 'q',
+      summary: 'Print nothing if nothing exceeds its limit: cron sends a mail for every line.',
+    }),
     snapshot: snapshotFlag('Check'),
     ...apiFlags,
     ...nodeFlags,
@@ -78,8 +82,9 @@ export default class Check extends VolctlCommand {
     const options = planOptions(flags, this.config.version)
     const look = async () =>
       examine(await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line)), options)
-    const work = this.#examine(look, limits, times, flags.snapshot === undefined)
+    const work = this.#examine(look, limits, times, { isLive: flags.snapshot === undefined, quiet: flags.quiet })
     const examined = await inTime(work, times.timeoutMs, () => tooLate(times))
+    if (flags.quiet && flags.output !== 'prometheus' && examined.check.status === 'ok') return
     await this.#print(examined, flags.output)
   }
 
@@ -88,12 +93,12 @@ export default class Check extends VolctlCommand {
     look: () => Promise<ReturnType<typeof examine>>,
     limits: Limits,
     { confirmMs }: CheckTimes,
-    isLive: boolean,
+    { isLive, quiet }: { readonly isLive: boolean; readonly quiet: boolean },
   ): Promise<Examined> {
     const first = await look()
     const examined = checkOf(first, limits)
     if (!isLive || confirmMs === 0 || examined.check.status === 'ok') return examined
-    this.say(`${examined.check.line}; looking again in ${formatDuration(confirmMs)}`)
+    if (!quiet) this.say(`${examined.check.line}; looking again in ${formatDuration(confirmMs)}`)
     await pause(confirmMs)
     return checkOf(inBoth(first, await look()), limits)
   }

@@ -97,3 +97,11 @@ it.each([
   expect(second?.trim()).toEqual(meant)
   expect(rest).toEqual([''])
 })
+
+it.each([['plan', '--oprhans'], ['paln'], ['plan', '--snapshot', '/not/there']])(
+  'with -o json it is a document: %s',
+  async (...args) => {
+    const { stderr } = await volctl([...args, '-o', 'json'])
+    expect(JSON.parse(stderr)).toMatchObject({ apiVersion: 'volctl.io/v1', kind: 'Error', code: expect.any(String) })
+  },
+)

@@ -15,7 +15,29 @@ export function errorText(error: VolctlError, structured: boolean, paint: Palett
   const refusal = error instanceof SafetyRefusal ? error : undefined
   const message = refusal === undefined ? error.message : `refused: ${error.message}`
   const rule = refusal === undefined ? {} : { rule: refusal.rule }
-  if (structured) return toJsonLine({ code, message, ...defined({ hint }), ...rule } satisfies ErrorDocument)
+  if (structured) {
+    const document: ErrorDocument = {
+      apiVersion: 'volctl.io/v1',
+      kind: 'Error',
+      code,
+      message,
+      ...defined({ hint }),
+      ...rule,
+    }
+    return toJsonLine(document)
+  }
   const line = wrapped(`${paint.bad('volctl:')} `, message, width)
   return hint === undefined ? line : `${line}${wrapped(' '.repeat('volctl: '.length), hint, width)}`
+}
+
+/** The values of `-o` among raw arguments: a usage error leaves nothing parsed. */
+export function typedFormats(argv: readonly string[]): readonly string[] {
+  return argv.flatMap((arg, index) =>
+    arg === '-o' || arg === '--output' ? (argv[index + 1] ?? []) : (/^(?:-o=?|--output=)(.+)$/.exec(arg)?.[1] ?? []),
+  )
+}
+
+/** Is an error told as JSON, too? */
+export function isStructured(argv: readonly string[]): boolean {
+  return typedFormats(argv).some((format) => ['json', 'yaml', 'ndjson'].includes(format))
 }

@@ -15,7 +15,7 @@ import { COLOR_WHEN, isColourful } from './colour.ts'
 import { Reentered } from './live-node.ts'
 import { messages } from './messages.ts'
 import { standardOutput } from './output.ts'
-import { errorText } from './report-error.ts'
+import { errorText, isStructured, typedFormats } from './report-error.ts'
 import { requireProc } from './require-proc.ts'
 import { plainSwitches } from './switches.ts'
 import { explainError, type Known } from './usage-error.ts'
@@ -161,7 +161,7 @@ export abstract class VolctlCommand extends Command {
     // Else oclif adds a warning of its own to a usage error.
     this.parsed = true
     const error = explainError(thrown, this.#known())
-    messages.write(errorText(error, this.#structured(), await this.paintOf(process.stderr), messages.columns))
+    messages.write(errorText(error, isStructured(this.argv), await this.paintOf(process.stderr), messages.columns))
     if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit
@@ -174,16 +174,8 @@ export abstract class VolctlCommand extends Command {
     return { command: this.id, commands: [], flags: Object.keys(flags), formats }
   }
 
-  #structured(): boolean {
-    return this.typedFormats().some((format) => ['json', 'yaml', 'ndjson'].includes(format))
-  }
-
   /** From the raw arguments, as a usage error leaves nothing parsed. */
   protected typedFormats(): readonly string[] {
-    return this.argv.flatMap((arg, index) =>
-      arg === '-o' || arg === '--output'
-        ? (this.argv[index + 1] ?? [])
-        : (/^(?:-o=?|--output=)(.+)$/.exec(arg)?.[1] ?? []),
-    )
+    return typedFormats(this.argv)
   }
 }
