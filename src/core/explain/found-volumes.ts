@@ -4,15 +4,8 @@ import type { BlockVolume } from '../actual/block-volume.ts'
 import type { PodVolume } from '../actual/pod-volume.ts'
 import { podSubPaths, podVolumes } from '../actual/pod-volumes.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
-import type { VolumeToMount } from '../desired/desired-state.ts'
 import { type GlobalMount, globalUniqueName } from '../devices/global-mounts.ts'
-import {
-  CSI_PLUGIN,
-  csiUniqueName,
-  escapeQualifiedName,
-  uniquePodVolumeName,
-  uniqueVolumeName,
-} from '../names/volume-names.ts'
+import { CSI_PLUGIN, csiUniqueName, uniquePodVolumeName, uniqueVolumeName } from '../names/volume-names.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { identifyBlock, identifyPodVolume, identifyStaged } from '../reconcile/identity/csi-identity.ts'
 import type { NodeVolume } from './node-volume.ts'
@@ -21,7 +14,9 @@ import type { VolumeRegister } from './volume-register.ts'
 /** Before the pods' directories, which are known to be of a global mount by its device. */
 export function noteGlobal(register: VolumeRegister, global: GlobalMount): void {
   const { plugin, path } = global
-  register.named(globalUniqueName(plugin, path)).globals.push(global)
+  const found = register.named(globalUniqueName(plugin, path))
+  found.globals.push(global)
+  for (const { dev } of global.layers) register.noteDevice(plugin, dev, found)
 }
 
 export function noteStaged(context: PlanContext, register: VolumeRegister, staged: StagedVolume): void {
@@ -41,16 +36,9 @@ export function notePod(context: PlanContext, register: VolumeRegister, uid: str
     const { volumeName, leaves, foreign } = subPaths
     if (volumes.some(({ name }) => name === volumeName)) continue
     if (foreign.length === 0 && leaves.every(({ layers }) => layers.length === 0)) continue
-    const found = wantedAs(register, uid, volumeName) ?? ofPersistentVolumeName(context, register, volumeName)
+    const found = register.ofSpecName(uid, volumeName) ?? ofPersistentVolumeName(context, register, volumeName)
     found.leaked.push({ podUid: uid, subPaths })
   }
-}
-
-/** By its spec name, as its sub-paths are called. */
-function wantedAs({ all }: VolumeRegister, uid: string, name: string): NodeVolume | undefined {
-  const isIt = ({ podUid, specName }: VolumeToMount): boolean =>
-    podUid === uid && escapeQualifiedName(specName) === name
-  return all.find(({ wanted, ended }) => wanted.some(isIt) || ended.some(isIt))
 }
 
 function ofPersistentVolumeName({ objects }: PlanContext, register: VolumeRegister, name: string): NodeVolume {
@@ -71,11 +59,7 @@ function ofPodVolume(context: PlanContext, register: VolumeRegister, volume: Pod
     return found
   }
   if (plugin === 'kubernetes.io/local-volume') return register.named(uniqueVolumeName(plugin, name))
-  const device = layers.at(-1)
-  const global = register.all.find(({ globals }) =>
-    globals.some((each) => each.plugin === plugin && each.layers.some(({ dev }) => dev === device?.dev)),
-  )
-  return global ?? register.named(uniquePodVolumeName(plugin, podUid, name))
+  return register.onDevice(plugin, layers.at(-1)?.dev) ?? register.named(uniquePodVolumeName(plugin, podUid, name))
 }
 
 /** After the pods' directories, whose links lead to its device. */
