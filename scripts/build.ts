@@ -1,8 +1,11 @@
 /**
  * Builds dist/: volctl.cjs, one minified file with the manifest of the commands inside, child.cjs, the rules that `explain`
  * prints, and the launcher's code cache. Two builds of the same source give the same bundles, byte for byte.
+ *
+ * Beside it dist-tests/, which is never shipped: the same volctl, that looks at the node of VOLCTL_TEST_HOST where that is set
+ * (test/helpers/test-host.ts), with a bin/ of its own.
  */
-import { execFile } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -12,19 +15,17 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, join } from 'node:path'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
-import { noMounts, unshareArguments } from '../test/helpers/namespace.ts'
 import { clientNodePlugin } from './esbuild-client-node.ts'
 import { oclifPlugin } from './esbuild-oclif.ts'
 import { commandManifest } from './manifest.ts'
 import { makeMessages } from './proto.ts'
 import { ruleEntries } from './rule-books.ts'
 import { sourceCommit } from './source-commit.ts'
-import { startWarmNode } from './warm-up.ts'
 
 const root = join(import.meta.dirname, '..')
 const LAUNCHER = ['launch.cjs', 'kept-environment.cjs', 'load-bundle.cjs']
@@ -45,12 +46,15 @@ export const SAME_BYTES = [
 export const BUNDLES = ['volctl.cjs', 'child.cjs'] as const
 type Bundle = (typeof BUNDLES)[number]
 
+/** Who starts it: people, or the tests. */
+type For = 'people' | 'tests'
+
 /** Builds into a folder; returns the bundles' paths, that of the commands first. */
-export async function buildBundles(dist: string): Promise<readonly string[]> {
+export async function buildBundles(dist: string, user: For = 'people'): Promise<readonly string[]> {
   return await Promise.all(
     BUNDLES.map(async (name) => {
       const outfile = join(dist, name)
-      await build({ ...(await bundleOptions(name)), outfile })
+      await build({ ...(await bundleOptions(name, user)), outfile })
       // esbuild leaves regular expressions as they are; there an escape means the same.
       const escaped = readFileSync(outfile, 'utf8').replaceAll(
         /[^\0-\x7f]/g,
@@ -66,7 +70,12 @@ export async function buildBundles(dist: string): Promise<readonly string[]> {
 export async function bundledFiles(): Promise<readonly string[]> {
   const names = await Promise.all(
     BUNDLES.map(async (outfile) => {
-      const { metafile } = await build({ ...(await bundleOptions(outfile)), write: false, metafile: true, outfile })
+      const { metafile } = await build({
+        ...(await bundleOptions(outfile, 'people')),
+        write: false,
+        metafile: true,
+        outfile,
+      })
       const inputs = Object.values(metafile?.outputs ?? {}).flatMap((output) => Object.entries(output.inputs))
       return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([name]) => join(root, name))
     }),
@@ -74,17 +83,20 @@ export async function bundledFiles(): Promise<readonly string[]> {
   return [...new Set(names.flat())].filter((name) => existsSync(name)).map((name) => realpathSync(name))
 }
 
-async function entryOf(bundle: Bundle): Promise<string> {
+async function entryOf(bundle: Bundle, user: For): Promise<string> {
   if (bundle === 'child.cjs') return `import { runChild } from './src/child.ts'\nvoid runChild()\n`
   const manifest = JSON.stringify(await commandManifest())
-  return `import { main } from './src/main.ts'\nvoid main(${manifest}, require('node:path').join(__dirname, '..'))\n`
+  const start = `import { main } from './src/main.ts'\nvoid main(${manifest}, require('node:path').join(__dirname, '..'))\n`
+  return user === 'people'
+    ? start
+    : `import { takeTestHost } from './test/helpers/test-host.ts'\ntakeTestHost()\n${start}`
 }
 
-async function bundleOptions(bundle: Bundle): Promise<BuildOptions> {
+async function bundleOptions(bundle: Bundle, user: For): Promise<BuildOptions> {
   makeMessages()
   return {
     stdin: {
-      contents: await entryOf(bundle),
+      contents: await entryOf(bundle, user),
       resolveDir: root,
       sourcefile: 'volctl-entry.ts',
       loader: 'ts',
@@ -105,44 +117,61 @@ async function bundleOptions(bundle: Bundle): Promise<BuildOptions> {
   }
 }
 
-/**
- * Runs a plan of a live node, so that the package contains V8's compiled form of the code that a plan needs. In a mount
- * namespace of its own: as root, volctl refuses a test host where a real node may be. On a machine that allows no namespace,
- * the cache contains the code that was compiled until volctl refused.
- */
-async function makeCodeCache(dist: string): Promise<void> {
+/** A recorded node. */
+export const CAPTURE = join(root, 'test', 'fixtures', 'captures', 'forcedel-killed', 'before.json')
+/** What a plan has compiled; not of a live node, whose answers come in another order each time. */
+export const WARM_UP = ['plan', '--orphans', '--snapshot', CAPTURE]
+
+async function fillDist(dist: string, user: For): Promise<void> {
+  mkdirSync(dist, { recursive: true, mode: 0o755 })
+  writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n')
+  await buildBundles(dist, user)
+  for (const name of LAUNCHER) cpSync(join(root, 'scripts', name), join(dist, name))
+  // Beside the bundle, since the rules would make the bundle larger for all commands.
+  writeFileSync(join(dist, 'rules.md'), ruleEntries())
   const maker = join(root, 'scripts', 'make-code-cache.cjs')
-  await using node = await startWarmNode(join(root, 'test', 'fixtures', 'captures', 'forcedel-killed', 'before.json'))
-  const env = { ...process.env, ...node.env }
-  await promisify(execFile)(process.execPath, [maker, dist])
-  const plan = [process.execPath, ...SAME_BYTES, maker, dist, 'plan', '--orphans']
-  const [command = '', ...args] = noMounts === undefined ? ['unshare', ...unshareArguments, ...plan] : plan
+  execFileSync(process.execPath, [maker, dist])
+  execFileSync(process.execPath, [...SAME_BYTES, maker, dist, ...WARM_UP], { stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+/** As npm installs it, but that its launchers keep one variable more. */
+async function fillTests(folder: string): Promise<void> {
+  const dist = join(folder, 'dist')
+  await fillDist(dist, 'tests')
+  const name = 'VOLCTL_TEST_HOST'
+  edit(join(dist, 'kept-environment.cjs'), 'exports.KEPT = [', `exports.KEPT = ['${name}',`)
+  cpSync(join(root, 'bin'), join(folder, 'bin'), { recursive: true })
+  const word = '  ${SUDO_UID+'
+  edit(join(folder, 'bin', 'volctl'), word, `  \${${name}+"${name}=$${name}"} ${word.trimStart()}`)
+  // Root takes no Node.js of the PATH.
+  symlinkSync(join('..', 'node_modules'), join(folder, 'node_modules'))
+}
+
+function edit(path: string, from: string, to: string): void {
+  const text = readFileSync(path, 'utf8')
+  if (!text.includes(from)) throw new Error(`${path} has no ${from}`)
+  writeFileSync(
+    path,
+    text.replace(from, () => to),
+  )
+}
+
+/** Built beside the folder and swapped in when complete: a volctl that starts meanwhile finds one or the other. */
+async function swapIn(folder: string, fill: (fresh: string) => Promise<void>): Promise<void> {
+  const fresh = `${folder}.new-${process.pid}`
+  const stale = `${folder}.old-${process.pid}`
   try {
-    // Not the synchronous call: the node's API server ends when the pipe that is read here is closed.
-    await promisify(execFile)(command, args, { env })
-  } catch (error) {
-    if (noMounts === undefined) throw error
-    console.error(`the code cache is not whole, volctl starts slower: ${noMounts}`)
+    await fill(fresh)
+    if (existsSync(folder)) renameSync(folder, stale)
+    renameSync(fresh, folder)
+  } finally {
+    for (const path of [fresh, stale]) rmSync(path, { recursive: true, force: true })
   }
 }
 
 if (import.meta.main) {
   const dist = join(root, 'dist')
-  // Built beside dist/ and swapped in when complete: a volctl that starts meanwhile finds one or the other.
-  const fresh = `${dist}.new-${process.pid}`
-  const stale = `${dist}.old-${process.pid}`
-  try {
-    mkdirSync(fresh, { recursive: true, mode: 0o755 })
-    writeFileSync(join(fresh, 'package.json'), '{"type":"commonjs"}\n')
-    const [bundle = ''] = await buildBundles(fresh)
-    for (const name of LAUNCHER) cpSync(join(root, 'scripts', name), join(fresh, name))
-    // Beside the bundle, since the rules would make the bundle larger for all commands.
-    writeFileSync(join(fresh, 'rules.md'), ruleEntries())
-    await makeCodeCache(fresh)
-    if (existsSync(dist)) renameSync(dist, stale)
-    renameSync(fresh, dist)
-    console.error(`built dist/volctl.cjs, ${Math.round(statSync(join(dist, basename(bundle))).size / 1024)} KiB`)
-  } finally {
-    for (const path of [fresh, stale]) rmSync(path, { recursive: true, force: true })
-  }
+  await swapIn(dist, (fresh) => fillDist(fresh, 'people'))
+  await swapIn(join(root, 'dist-tests'), fillTests)
+  console.error(`built dist/volctl.cjs, ${Math.round(statSync(join(dist, BUNDLES[0])).size / 1024)} KiB`)
 }

@@ -1,6 +1,6 @@
 /**
- * Makes the executable for this machine alone, as a release has it: dist-executable/volctl, which the tests with real mounts
- * start where VOLCTL_PROGRAM says so (test/helpers/volctl-program.ts).
+ * Makes the tests' executable for this machine alone, as a release has it but for its bundle (build.ts): dist-executable/volctl, which
+ * the tests with real mounts start where VOLCTL_PROGRAM says so (test/helpers/volctl-program.ts).
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ if (import.meta.main) {
   const root = join(import.meta.dirname, '..')
   const folder = join(root, 'dist-executable')
   mkdirSync(folder, { recursive: true })
-  const { path, lacks } = await makeExecutable(arch, join(root, 'dist'), join(folder, 'volctl'))
+  const { path, lacks } = await makeExecutable(arch, join(root, 'dist-tests', 'dist'), join(folder, 'volctl'))
   console.error(`made ${path}`)
   for (const each of lacks) console.error(`note: ${each}`)
 }

@@ -34,8 +34,6 @@ exports.KEPT = [
   'no_proxy',
   'ALL_PROXY',
   'all_proxy',
-  // For tests, and refused where a real node can be (S34).
-  'VOLCTL_TEST_HOST',
 ]
 
 /** No program is searched on the caller's PATH. */

@@ -17,11 +17,11 @@ export interface Programs {
 
 export type Form = 'executable' | 'bundle'
 
-/** Makes the executable of the build in dist/. @throws where a program that packages it is missing */
+/** Makes the executable of the build in dist-tests/, which looks at the bench's node. @throws where a program that packages it is missing */
 export async function makePrograms(directory: Programs['directory']): Promise<Programs> {
   const executable = join(directory('executable'), 'volctl')
-  await makeExecutable(process.arch === 'arm64' ? 'arm64' : 'x64', join(root, 'dist'), executable)
-  return { executable, bundle: join(root, 'bin', 'volctl'), directory }
+  await makeExecutable(process.arch === 'arm64' ? 'arm64' : 'x64', join(root, 'dist-tests', 'dist'), executable)
+  return { executable, bundle: join(root, 'dist-tests', 'bin', 'volctl'), directory }
 }
 
 /** A script that makes only the reads and calls of a row's subject: floor.cjs. */

@@ -18,7 +18,6 @@ const ENVIRONMENT: readonly Entry[] = [
   { term: 'NO_COLOR' },
   { term: 'LC_ALL' },
   // Of volctl(8) alone.
-  { term: 'VOLCTL_TEST_HOST', flags: [] },
 ]
 
 const FILES: readonly Entry[] = [

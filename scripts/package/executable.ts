@@ -6,16 +6,12 @@ import { chmodSync, copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { BUNDLES, SAME_BYTES } from '../build.ts'
+import { BUNDLES, SAME_BYTES, WARM_UP } from '../build.ts'
 import type { Arch } from './debian-libraries.ts'
 import { leastRoot, nodeFolder } from './fetched.ts'
 import { EMULATOR, isInstalled, run } from './run.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-/** A recorded node. */
-export const CAPTURE = join(root, 'test', 'fixtures', 'captures', 'forcedel-killed', 'before.json')
-/** What a plan has compiled; not of a live node, whose answers come in another order each time. */
-const WARM_UP = ['plan', '--orphans', '--snapshot', CAPTURE]
 /** As the libraries lie in a tarball, and in the root of an image. */
 const LIBRARIES = '$ORIGIN/../lib/volctl'
 const FOREIGN: Readonly<Record<Arch, string>> = { x64: 'x86_64-linux-gnu-', arm64: 'aarch64-linux-gnu-' }
@@ -52,7 +48,7 @@ export async function makeExecutable(arch: Arch, dist: string, path: string): Pr
     for (const name of [...BUNDLES, 'load-bundle.cjs', 'rules.md']) cpSync(join(dist, name), join(work, name))
     if (!(await makeCodeCache(arch, work)))
       lacks.push(`the executable for ${arch} has no code cache: ${EMULATOR} is missing`)
-    await bundleStart(join(work, 'start.cjs'))
+    await bundleStart(dist, join(work, 'start.cjs'))
     const assets = [...BUNDLES, 'rules.md', 'code-cache'].filter((name) => existsSync(join(work, name)))
     writeFileSync(join(work, 'config.json'), JSON.stringify(configuration(assets)))
     // From inside: Node.js writes the names of the files into the executable.
@@ -67,7 +63,7 @@ export async function makeExecutable(arch: Arch, dist: string, path: string): Pr
   }
 }
 
-async function bundleStart(outfile: string): Promise<void> {
+async function bundleStart(dist: string, outfile: string): Promise<void> {
   await build({
     entryPoints: [join(root, 'scripts', 'executable', 'start.ts')],
     outfile,
@@ -80,6 +76,14 @@ async function bundleStart(outfile: string): Promise<void> {
     charset: 'utf8',
     absWorkingDir: root,
     logLevel: 'warning',
+    plugins: [
+      {
+        // Of this build, since that of the tests keeps one variable more.
+        name: 'kept-environment',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /kept-environment\.cjs$/ }, () => ({ path: join(dist, 'kept-environment.cjs') })),
+      },
+    ],
   })
 }
 

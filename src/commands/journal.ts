@@ -6,7 +6,7 @@ import { NAMED_FORMATS, type OutputFormat, outputFlag, pagerFlag, VolctlCommand 
 import type { JournalDocument } from '../core/documents/journal-document.ts'
 import { DEFAULT_JOURNAL_DIR } from '../core/journal/lazy-memory.ts'
 import { readJournal } from '../core/journal/read-journal.ts'
-import { readTestHost } from '../core/node/test-host.ts'
+import { places } from '../core/node/places.ts'
 import { renderJournal } from '../core/views/journal-view.ts'
 import { namesOfJournal } from '../core/views/names.ts'
 
@@ -48,7 +48,7 @@ export default class Journal extends VolctlCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Journal)
     if (flags.journal === undefined) await requireNodeHere({})
-    const directory = journalDirectory(flags.journal) ?? readTestHost()?.journalDir ?? DEFAULT_JOURNAL_DIR
+    const directory = journalDirectory(flags.journal) ?? places()?.journalDir ?? DEFAULT_JOURNAL_DIR
     const last = parseCount(flags.last ?? DEFAULT_LAST, '--last', 0)
     const { operation = '', output } = flags
     // As -o name prints it.

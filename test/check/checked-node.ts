@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startWarmNode } from '../../scripts/warm-up.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import type { TestApiServer } from '../helpers/api-server/start.ts'
+import { startWarmNode } from '../helpers/warm-node.ts'
 
 export interface CheckedNode extends AsyncDisposable {
   /** By which volctl takes it for this machine. */

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseDuration } from '../../src/core/lang/duration.ts'
-import { BUNDLE } from '../helpers/volctl-program.ts'
+import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
 import { type CheckedNode, startCheckedNode } from './checked-node.ts'
 
 interface Rule {
@@ -50,7 +50,7 @@ async function runRules({ pluginConfig, rules }: Monitor, env: NodeJS.ProcessEnv
 
 async function run(rule: Rule, config: Monitor['pluginConfig'], env: NodeJS.ProcessEnv): Promise<Answer> {
   // The path of the rule is where volctl is installed on a node.
-  const child = spawn(BUNDLE, rule.args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env })
+  const child = spawn(TEST_BUNDLE, rule.args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env })
   const outputs = [child.stdout, child.stderr].map((stream) => firstBytes(stream))
   let killed = false
   const limit = Math.min(parseDuration(rule.timeout, ''), parseDuration(config.timeout, ''))

@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startWarmNode, type WarmNode } from '../../scripts/warm-up.ts'
 import { startApiServer } from '../helpers/api-server/start.ts'
 import { startHostileServer } from '../helpers/hostile-server/start.ts'
 import type { TrickName } from '../helpers/hostile-server/tricks.ts'
-import { BUNDLE } from '../helpers/volctl-program.ts'
+import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
+import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
 import { CAPTURES } from './run-volctl.ts'
 
 const CAPTURE = join(CAPTURES, 'forcedel-killed', 'before.json')
@@ -28,7 +28,7 @@ interface Watched {
 }
 
 async function plan(kubeconfig: string): Promise<Watched> {
-  const child = spawn(BUNDLE, ['plan', '--kubeconfig', kubeconfig], {
+  const child = spawn(TEST_BUNDLE, ['plan', '--kubeconfig', kubeconfig], {
     env: { ...process.env, ...node.env },
     stdio: ['ignore', 'ignore', 'pipe'],
   })

@@ -144,11 +144,17 @@ describe.each(SHELLS)('bin/volctl $name', ({ shell: [program, ...flags] }) => {
         https_proxy: '  two  lines\nTERM=evil\n',
         COLORTERM: '\u0001\u0081\u0088ü',
         NO_COLOR: '',
-        VOLCTL_TEST_HOST: '-n',
       }
       const { bin } = install(join(makePlace(), 'an odd=place *', 'volctl'))
       const args = ['plan', '', '-o json', '*', 'a\nb', '$HOME', '--', 'a=b', '\\']
-      const others = { FOO: 'bar', 'A-B': 'c', VOLCTL_REENTERED: '1', VOLCTL_CALLER: '/proc/1', LD_LIBRARY_PATH: '/x' }
+      const others = {
+        FOO: 'bar',
+        'A-B': 'c',
+        VOLCTL_REENTERED: '1',
+        VOLCTL_CALLER: '/proc/1',
+        VOLCTL_TEST_HOST: '/x',
+        LD_LIBRARY_PATH: '/x',
+      }
       const env = { PATH: process.env.PATH ?? '', ...values, ...others }
       const told = said(await run([...started(bin), ...args], { env, extendEnv: false }))
       expect(told.args).toEqual(args)

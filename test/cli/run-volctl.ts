@@ -1,5 +1,5 @@
 import { execa, type Options } from 'execa'
-import { BUNDLE } from '../helpers/volctl-program.ts'
+import { BUNDLE, TEST_BUNDLE } from '../helpers/volctl-program.ts'
 
 export const CAPTURES = new URL('../fixtures/captures/', import.meta.url).pathname
 
@@ -9,9 +9,13 @@ export interface Result {
   readonly stderr: string
 }
 
-/** Runs the bundle to its end. */
-export async function volctl(args: readonly string[], options: Options = {}): Promise<Result> {
-  const { exitCode, stdout, stderr } = await execa(BUNDLE, args, {
+/** Runs the bundle to its end; that of the tests where a node of theirs is named. */
+export async function volctl(
+  args: readonly string[],
+  { program, ...options }: Options & { readonly program?: string } = {},
+): Promise<Result> {
+  const started = program ?? (options.env?.VOLCTL_TEST_HOST === undefined ? BUNDLE : TEST_BUNDLE)
+  const { exitCode, stdout, stderr } = await execa(started, args, {
     ...options,
     reject: false,
     stdin: 'ignore',

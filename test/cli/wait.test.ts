@@ -1,7 +1,7 @@
 /** What `volctl wait` refuses: its command line before anything is read, what it would never see after the first look. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { startWarmNode } from '../../scripts/warm-up.ts'
+import { startWarmNode } from '../helpers/warm-node.ts'
 import { CAPTURES, volctl } from './run-volctl.ts'
 
 it.each([

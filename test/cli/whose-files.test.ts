@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startWarmNode, type WarmNode } from '../../scripts/warm-up.ts'
 import { LAZY_FILE, rememberLazy } from '../../src/core/journal/lazy-memory.ts'
 import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { noOthersFiles } from '../helpers/others-files.ts'
-import { BUNDLE } from '../helpers/volctl-program.ts'
+import { TEST_BUNDLE } from '../helpers/volctl-program.ts'
+import { startWarmNode, type WarmNode } from '../helpers/warm-node.ts'
 import { CAPTURES, type Result } from './run-volctl.ts'
 
 let node: WarmNode
@@ -28,7 +28,7 @@ afterAll(() => node[Symbol.asyncDispose]())
 async function bash(script: string): Promise<Result> {
   const { exitCode, stdout, stderr } = await execa('bash', ['-c', script], {
     ...{ reject: false, stdin: 'ignore', timeout: 30_000, stripFinalNewline: false, cwd: directory },
-    env: { ...node.env, VOLCTL: BUNDLE },
+    env: { ...node.env, VOLCTL: TEST_BUNDLE },
   })
   return { status: exitCode, stdout: String(stdout), stderr: String(stderr) }
 }

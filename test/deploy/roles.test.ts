@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { V1ClusterRole } from '@kubernetes/client-node'
 import { load } from 'js-yaml'
 import { expect, it } from 'vitest'
-import { startWarmNode } from '../../scripts/warm-up.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { CAPTURES, volctl } from '../cli/run-volctl.ts'
+import { startWarmNode } from '../helpers/warm-node.ts'
 
 const ROLE = join(import.meta.dirname, '../../deploy/clusterrole-plan.yaml')
 const NODE = 'pg-node'

@@ -10,6 +10,7 @@ import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { takeTestHost } from '../helpers/test-host.ts'
 import { fixture } from '../node/helpers/fixture.ts'
 
 const CAPTURE = new URL('../fixtures/captures/healthy/node.json', import.meta.url).pathname
@@ -41,6 +42,7 @@ async function host(extra: object = {}) {
     ...extra,
   }
   writeFileSync(join(dir.path, 'host.json'), JSON.stringify(given))
+  takeTestHost()
   vi.stubEnv('VOLCTL_TEST_HOST', join(dir.path, 'host.json'))
   return dir
 }

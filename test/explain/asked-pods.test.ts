@@ -1,7 +1,6 @@
 /** Of a question about pods, a look reads less than a snapshot does, and the answer is the same. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { makeEntry } from '../../scripts/warm-up.ts'
 import { onDiskUid } from '../../src/core/desired/pods.ts'
 import { podsAskedFor } from '../../src/core/explain/asked-pods.ts'
 import { explainer } from '../../src/core/explain/explain.ts'
@@ -15,6 +14,7 @@ import { CAPTURES } from '../cli/run-volctl.ts'
 import { captureFiles } from '../helpers/captures.ts'
 import { uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { makeEntry } from '../helpers/warm-node.ts'
 import { fixture } from '../node/helpers/fixture.ts'
 
 describe('the pods whose directories are read whole', () => {

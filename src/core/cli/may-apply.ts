@@ -1,9 +1,9 @@
 import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
+import { places } from '../node/places.ts'
 import { copiesObstacle } from '../node/private-copies.ts'
 import { missingCapabilities, NEEDED_CAPABILITIES } from '../processes/capabilities.ts'
 import { allDoubts } from '../trust/doubts.ts'
-import { environment } from '../trust/environment.ts'
 
 /**
  * Root alone is not enough: a service or a container may run without some of root's capabilities. Without one to look at
@@ -14,7 +14,7 @@ import { environment } from '../trust/environment.ts'
 export function requireRoot(): void {
   const isRoot = process.geteuid?.() === 0
   if (isRoot) requireCapabilities()
-  if (isRoot || environment().VOLCTL_TEST_HOST !== undefined) return
+  if (isRoot || places() !== undefined) return
   throw new VolctlError('NotRoot', "apply needs root: it changes the kubelet's mounts and directories", {
     hint: 'volctl plan --snapshot needs no privileges. As root: sudo volctl apply',
   })

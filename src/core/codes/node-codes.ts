@@ -210,15 +210,4 @@ export const NODE_CODES = {
     next: 'Let root own it, and let nobody else write to it or to a directory above it; then plan again.',
     rules: ['S32', 'S33'],
   },
-  TestHostOnRealNode: {
-    in: ['refusal'],
-    means: 'the switch for tests is set in the environment on a real node',
-    next: 'Unset VOLCTL_TEST_HOST.',
-    rules: ['S34', 'S7'],
-  },
-  TestHostUnreadable: {
-    in: ['error'],
-    means: 'the file that the switch for tests names cannot be read',
-    next: 'Unset VOLCTL_TEST_HOST, or repair the file.',
-  },
 } as const satisfies Readonly<Record<string, CodeEntry>>

@@ -84,8 +84,8 @@ export async function collectNode(options: CollectOptions): Promise<CollectedNod
   const staticPods = readStaticPods(node.staticPods)
   const blockDevices = loopDevices()
   const installed = flexDrivers(node)
-  const selinux = node.testHost?.selinux ?? readSelinux()
-  const directory = node.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
+  const selinux = node.places?.selinux ?? readSelinux()
+  const directory = node.places?.journalDir ?? DEFAULT_JOURNAL_DIR
 
   // Started after the request to the API, and while the others are asked: the scan yields, so that their answers are read.
   const begun = nextTurn()
@@ -210,11 +210,11 @@ async function askApi(options: CollectOptions, node: LocatedNode, disk: DiskRead
   }
   let { client, kubeletClient, kubeletUnused } = options
   if (client === undefined) {
-    const kubeconfig = options.kubeconfig ?? node.testHost?.kubeconfig
+    const kubeconfig = options.kubeconfig ?? node.places?.kubeconfig
     const credentials = discoverKubeConfig({ ...places, kubeconfig, context: options.context })
     client = createKubeClient(credentials)
     // A test's host has no kubelet, and this machine's is of another cluster.
-    const second = credentials.kind === 'kubelet' || node.testHost !== undefined ? {} : discoverKubeletConfig(places)
+    const second = credentials.kind === 'kubelet' || node.places !== undefined ? {} : discoverKubeletConfig(places)
     if (second.credentials !== undefined) kubeletClient = createKubeClient(second.credentials)
     kubeletUnused = second.unused
   }

@@ -11,9 +11,9 @@ import type { LocatedNode } from './locate-node.ts'
 
 const DEFAULT_DIRECTORY = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec'
 
-export function flexDrivers({ testHost, config, kubelet }: LocatedNode): readonly FlexDriver[] | undefined {
+export function flexDrivers({ places, config, kubelet }: LocatedNode): readonly FlexDriver[] | undefined {
   // A test's host has drivers of its own, or none: never this machine's.
-  if (testHost !== undefined) return testHost.volumePluginDir === undefined ? [] : driversIn(testHost.volumePluginDir)
+  if (places !== undefined) return places.volumePluginDir === undefined ? [] : driversIn(places.volumePluginDir)
   const directory = config.volumePluginDir ?? DEFAULT_DIRECTORY
   return driversIn(posix.resolve(kubelet?.workingDirectory ?? '/', directory))
 }

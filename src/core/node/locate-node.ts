@@ -8,7 +8,7 @@ import { readStandingFacts, type StandingObstacle, standingObstacles } from '../
 import { allDoubts } from '../trust/doubts.ts'
 import { pin } from '../trust/processes.ts'
 import { canonicalNodeName } from './kubelet/canonical-node-name.ts'
-import { findKubelet, type KubeletChoice, startableKubelets } from './kubelet/find-kubelet.ts'
+import { findKubelet, type KubeletChoice } from './kubelet/find-kubelet.ts'
 import { DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet/kubelet-candidate.ts'
 import { type KubeletConfig, kubeletConfig } from './kubelet/kubelet-config.ts'
 import { kubeletsSeen } from './kubelet/kubelet-process.ts'
@@ -17,23 +17,23 @@ import { type OwnNodeName, ownNodeName } from './kubelet/own-node-name.ts'
 import { type ProcessScan, scanProcesses } from './kubelet/scan-processes.ts'
 import type { LocalKubelet } from './kubelet/signs-of-life.ts'
 import { otherName } from './other-name.ts'
+import { type Places, places as placesNow } from './places.ts'
 import { checkMountNamespace } from './read-mountinfo.ts'
 import { runtimeEndpoints } from './runtime-endpoints.ts'
-import { allowTestHost, readTestHost, type TestHost } from './test-host.ts'
 
 /** This host as a node. */
 export interface LocatedNode {
   /** With links resolved, as in mountinfo. */
   readonly rootDir: string
   readonly nodeName: string
-  /** Absent: none was found, or this is a test's host. */
+  /** Absent: none was found, or none was to be looked for. */
   readonly kubelet?: KubeletCandidate
   /** The node name that this kubelet uses, if known. */
   readonly ownName?: OwnNodeName
   readonly config: KubeletConfig
   /** Why volctl may only read here, and change nothing. */
   readonly standing: readonly StandingObstacle[]
-  readonly testHost?: TestHost
+  readonly places?: Places
   readonly staticPods: { readonly path?: string; readonly url?: string }
   /** Pods that have a process at this moment; undefined: /proc could not be listed. */
   processes(): PodsWithProcesses | undefined
@@ -51,24 +51,23 @@ const KUBEADM_STATIC_PODS = '/etc/kubernetes/manifests'
 
 /**
  * @throws WrongNamespace if volctl must enter the kubelet's mount namespace first (S6), SafetyRefusal for several kubelets
- * (S8), another kubelet's name (S1) or a test's host on a real node (S34), VolctlError for a missing root directory
+ * (S8) or another kubelet's name (S1), VolctlError for a missing root directory
  */
 export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
   using scan = scanProcesses()
   using seen = await kubeletsSeen(scan.kubelets)
   const running = seen.kubelets
-  const testHost = readTestHost()
-  const kubelet = testHost === undefined ? findKubelet(running, choice) : undefined
-  const wantedRoot = choice.rootDir ?? testHost?.rootDir ?? kubelet?.rootDir ?? DEFAULT_ROOT_DIR
+  const places = placesNow()
+  const kubelet = places === undefined ? findKubelet(running, choice) : undefined
+  const wantedRoot = choice.rootDir ?? places?.rootDir ?? kubelet?.rootDir ?? DEFAULT_ROOT_DIR
   const ownName = await ownNodeName(kubelet)
   if (choice.nodeName !== undefined) requireOwnName(choice.nodeName, ownName)
-  const nodeName = choice.nodeName ?? testHost?.nodeName ?? ownName?.name ?? kubelet?.nodeName ?? hostname()
-  if (testHost === undefined) {
+  const nodeName = choice.nodeName ?? places?.nodeName ?? ownName?.name ?? kubelet?.nodeName ?? hostname()
+  if (places === undefined) {
     const runtimes = scan.runtimes.flatMap(({ process }) => process ?? [])
     checkMountNamespace({ kubelet: kubelet?.process, runtimes, rootDir: wantedRoot })
   }
   const rootDir = resolvedRoot(wantedRoot)
-  if (testHost !== undefined) allowTestHost(rootDir, [...running, ...startableKubelets()])
   const config = kubelet === undefined ? {} : kubeletConfig(kubelet.flags, kubelet.workingDirectory)
   let first = scan.error === undefined ? { podUids: scan.podUids, nestedUids: scan.nestedUids } : undefined
   return {
@@ -76,21 +75,19 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
     nodeName: canonicalNodeName(nodeName),
     ...defined({ kubelet: kubelet === undefined ? undefined : letGoOf(kubelet), ownName }),
     config,
-    standing: testHost === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
-    ...defined({ testHost }),
-    staticPods: staticPodSource(testHost, kubelet, config),
+    standing: places === undefined ? standing(kubelet, scan.runtimes.length > 0) : [],
+    ...defined({ places }),
+    staticPods: staticPodSource(places, kubelet, config),
     processes: () => {
       const seen = first ?? podsWithProcesses()
       first = undefined
-      return seen && { ...seen, podUids: [...new Set([...seen.podUids, ...(testHost?.processes ?? [])])].sort() }
+      return seen && { ...seen, podUids: [...new Set([...seen.podUids, ...(places?.processes ?? [])])].sort() }
     },
     kubeletState: async () => {
-      // Read again: a test's kubelet may have come back meanwhile.
-      const ofTest = testHost === undefined ? undefined : readTestHost()?.kubelet
-      return ofTest ?? stateNow(kubelet, config)
+      return placesNow()?.kubelet ?? stateNow(kubelet, config)
     },
     runtime: () =>
-      askRuntimes(testHost, choice.runtimeEndpoint, config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint),
+      askRuntimes(places, choice.runtimeEndpoint, config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint),
   }
 }
 
@@ -159,31 +156,28 @@ function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): read
 
 /** If no configuration could be read, kubeadm's directory is read: more static pods can only protect more directories. */
 function staticPodSource(
-  testHost: TestHost | undefined,
+  places: Places | undefined,
   kubelet: KubeletCandidate | undefined,
   config: KubeletConfig,
 ): { path?: string; url?: string } {
-  const guess = kubelet?.flags.has('config') || testHost !== undefined || !existsSync(KUBEADM_STATIC_PODS)
+  const guess = kubelet?.flags.has('config') || places !== undefined || !existsSync(KUBEADM_STATIC_PODS)
   const path =
-    testHost?.staticPodPath ??
-    config.staticPodPath ??
-    kubelet?.staticPodPath ??
-    (guess ? undefined : KUBEADM_STATIC_PODS)
+    places?.staticPodPath ?? config.staticPodPath ?? kubelet?.staticPodPath ?? (guess ? undefined : KUBEADM_STATIC_PODS)
   return { ...defined({ path, url: config.staticPodURL }) }
 }
 
 /** Merges the answers of all runtimes (S9): those that are named, and those with a socket in the usual places. */
 async function askRuntimes(
-  testHost: TestHost | undefined,
+  places: Places | undefined,
   given: string | undefined,
   configured: string | undefined,
 ): Promise<RuntimeSnapshot> {
   const { readRuntime, WELL_KNOWN_RUNTIME_ENDPOINTS } = await import('../cri/read-runtime.ts')
-  const ofTest = testHost?.runtimeEndpoints
+  const ofTest = places?.runtimeEndpoints
   const named =
     ofTest === undefined || given !== undefined ? runtimeEndpoints(given, configured) : { required: ofTest, others: [] }
   const { required, others } = named
   const endpoints = [...required, ...others, ...(ofTest ?? WELL_KNOWN_RUNTIME_ENDPOINTS)]
-  const expected = testHost?.runtimeExpected ?? (ofTest === undefined || given !== undefined)
+  const expected = places?.runtimeExpected ?? (ofTest === undefined || given !== undefined)
   return readRuntime({ endpoints, required: expected ? required : [], expected, deadlineMs: RUNTIME_DEADLINE_MS })
 }

@@ -12,8 +12,8 @@ export function headingOf({ nodeName, rootDir }: LocatedNode, capturedAt: string
 }
 
 /** What was not trusted so far. Of a test's host only doubts about files count: processes and ports are this machine's. */
-export function doubtsOf({ testHost }: LocatedNode): Pick<NodeSnapshot, 'notBelieved'> {
-  const doubts = allDoubts().filter(({ what }) => testHost === undefined || what.startsWith('/'))
+export function doubtsOf({ places }: LocatedNode): Pick<NodeSnapshot, 'notBelieved'> {
+  const doubts = allDoubts().filter(({ what }) => places === undefined || what.startsWith('/'))
   return doubts.length > 0 ? { notBelieved: doubts } : {}
 }
 

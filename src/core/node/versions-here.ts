@@ -58,7 +58,7 @@ function clientOf(
 ): KubeClient {
   const credentials = discoverKubeConfig({
     kubeletKubeconfig: here?.kubelet?.kubeconfig,
-    kubeconfig: kubeconfig ?? here?.testHost?.kubeconfig,
+    kubeconfig: kubeconfig ?? here?.places?.kubeconfig,
     context,
     unattended: true,
   })

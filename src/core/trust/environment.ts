@@ -23,8 +23,6 @@ export interface Environment {
   readonly KUBERNETES_SERVICE_PORT?: string
   /** As for crictl: the container runtime's socket. */
   readonly CONTAINER_RUNTIME_ENDPOINT?: string
-  /** For tests; refused wherever there may be a real node, see node/test-host.ts. */
-  readonly VOLCTL_TEST_HOST?: string
 }
 
 /** The variables of this process that volctl reads. */

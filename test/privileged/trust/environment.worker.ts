@@ -1,7 +1,7 @@
 /** A caller whose PATH and whose variables for Node lead to another user's programs. */
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { runScenario, sh } from '../../helpers/scenario.ts'
-import { BUNDLE, VOLCTL } from '../../helpers/volctl-program.ts'
+import { TEST_BUNDLE, VOLCTL } from '../../helpers/volctl-program.ts'
 import { podUid } from '../workers/real-node.ts'
 import { execKubeconfig, kubeconfigText } from './kubeconfigs.ts'
 import { essence, makeVolume, NODE, type TrustNode, withNode } from './node.ts'
@@ -100,7 +100,7 @@ async function compare(node: TrustNode): Promise<Report> {
  */
 function writtenIn(place: string): string[] {
   const entries = readdirSync(place, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => VOLCTL === BUNDLE || !entry.isDirectory()).map(({ name }) => name)
+  return entries.filter((entry) => VOLCTL === TEST_BUNDLE || !entry.isDirectory()).map(({ name }) => name)
 }
 
 await runScenario({

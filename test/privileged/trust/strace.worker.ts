@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { makeScene } from '../../helpers/scene/scene.ts'
 // The launcher is what is looked at.
-import { BUNDLE as VOLCTL } from '../../helpers/volctl-program.ts'
+import { TEST_BUNDLE as VOLCTL } from '../../helpers/volctl-program.ts'
 
 export interface Started {
   readonly path: string

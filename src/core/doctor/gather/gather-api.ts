@@ -32,15 +32,15 @@ export interface GatheredApi {
 /** @param node absent: it is not known which node this is, so that only the credential can be asked about */
 export async function gatherApi(
   choice: ApiChoice,
-  node: Pick<LocatedNode, 'nodeName' | 'kubelet' | 'testHost'> | undefined,
+  node: Pick<LocatedNode, 'nodeName' | 'kubelet' | 'places'> | undefined,
 ): Promise<GatheredApi> {
   const places = placesOf(choice, node)
-  const kubeconfig = choice.kubeconfig ?? node?.testHost?.kubeconfig
+  const kubeconfig = choice.kubeconfig ?? node?.places?.kubeconfig
   const found = await attempt(() => discoverKubeConfig({ ...places, kubeconfig, context: choice.context }))
   if (found.failure !== undefined) return { facts: { rights: [] }, failures: { credential: found.failure } }
   const credentials = found.value
   const client = createKubeClient(credentials, { deadlineMs: REQUEST_MS })
-  const isOnly = credentials.kind === 'kubelet' || node?.testHost !== undefined
+  const isOnly = credentials.kind === 'kubelet' || node?.places !== undefined
   const second = isOnly ? {} : (resultOf(await attempt(() => discoverKubeletConfig(places))) ?? {})
   const kubeletClient = second.credentials && createKubeClient(second.credentials, { deadlineMs: REQUEST_MS })
   try {

@@ -31,7 +31,7 @@ export async function gatherHost(
   const programs = await Promise.all(
     PROGRAMS.map(async ({ name }) => [name, (await attempt(() => commandPath(name))).failure] as const),
   )
-  const journal = node?.testHost?.journalDir ?? DEFAULT_JOURNAL_DIR
+  const journal = node?.places?.journalDir ?? DEFAULT_JOURNAL_DIR
   const rooms = await Promise.all([
     ...(node === undefined ? [] : [roomOf('the root directory', node.rootDir)]),
     roomOf('the journal', existing(journal)),

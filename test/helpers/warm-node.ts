@@ -1,17 +1,14 @@
-/**
- * A recorded node, made of plain files: an API server, a container runtime and the kubelet's directories without their
- * mounts. The build runs a plan on it, so that the launcher's code cache holds what a plan of a live node needs.
- */
+/** A recorded node, made of plain files: an API server, a container runtime and the kubelet's directories without their mounts. */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import type { TreeEntry } from '../src/core/model/snapshot.ts'
-import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
-import { startApiServer, type TestApiServer } from '../test/helpers/api-server/start.ts'
-import { startCriServer } from '../test/helpers/cri-server/start.ts'
+import type { TreeEntry } from '../../src/core/model/snapshot.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { startApiServer, type TestApiServer } from './api-server/start.ts'
+import { startCriServer } from './cri-server/start.ts'
 
 export interface WarmNode extends AsyncDisposable {
-  /** The environment that makes volctl read this node. */
+  /** The environment that makes the tests' volctl read this node. */
   readonly env: Readonly<Record<string, string>>
   readonly api: TestApiServer
 }

@@ -1,0 +1,41 @@
+/**
+ * What volctl takes for this host, where it is not to look itself. A volctl that people install looks itself: nothing in src gives
+ * any (test/safety/places.test.ts), so neither a variable nor a file changes what it looks at (S34). The tests' bundle does, for a node
+ * that the tests make (test/helpers/test-host.ts).
+ */
+import type { KubeletSnapshot, Selinux } from '../model/snapshot.ts'
+
+/** What is absent is read from the host. */
+export interface Places {
+  readonly machineID?: string
+  readonly systemUUID?: string
+  readonly bootID?: string
+  readonly bootTime?: string
+  readonly kernelVersion?: string
+  readonly nodeName?: string
+  readonly rootDir?: string
+  readonly kubelet?: KubeletSnapshot
+  readonly staticPodPath?: string
+  readonly runtimeEndpoints?: readonly string[]
+  readonly runtimeExpected?: boolean
+  /** Pod UIDs added to what /proc shows. */
+  readonly processes?: readonly string[]
+  readonly lockFile?: string
+  readonly journalDir?: string
+  readonly kubeconfig?: string
+  /** Drivers of flexVolumes; absent: there is no such directory. */
+  readonly volumePluginDir?: string
+  readonly selinux?: Selinux
+}
+
+let given: () => Places | undefined = () => undefined
+
+/** Those of this moment: a kubelet may come back. Undefined: volctl looks itself. */
+export function places(): Places | undefined {
+  return given()
+}
+
+/** For tests. */
+export function givePlaces(from: () => Places | undefined): void {
+  given = from
+}
