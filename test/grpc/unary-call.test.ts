@@ -221,6 +221,9 @@ describe('on the wire', () => {
   test.each([
     ['a status in the headers alone', { 'grpc-status': '9', 'grpc-message': 'no%21' }, 'FAILED_PRECONDITION', 'no!'],
     ['an unknown status', { 'grpc-status': '77' }, 'UNKNOWN', ''],
+    ['a status that is no number', { 'grpc-status': 'ok' }, 'UNKNOWN', ''],
+    ['an empty status', { 'grpc-status': '' }, 'UNKNOWN', ''],
+    ['a status in another notation', { 'grpc-status': '0x0' }, 'UNKNOWN', ''],
     ['HTTP 404', { ':status': 404 }, 'UNIMPLEMENTED', 'HTTP status 404'],
     ['HTTP 503', { ':status': 503 }, 'UNAVAILABLE', 'HTTP status 503'],
     ['HTTP 500', { ':status': 500 }, 'UNKNOWN', 'HTTP status 500'],

@@ -103,13 +103,15 @@ export function exchange(call: Exchange): Promise<Reply> {
   function conclude(): Reply {
     // A status ends the call even where the server resets the stream after it.
     const source = trailers['grpc-status'] === undefined ? headers : trailers
-    const status = source['grpc-status']
-    if (status !== undefined) {
+    const given = source['grpc-status']
+    if (given !== undefined) {
+      // To JavaScript an empty text is the number 0, which would be OK.
+      const status = /^\d{1,9}$/.test(String(given)) ? Number(given) : UNKNOWN
       // The server knows the deadline, too, and may be first to notice that it has passed.
-      if (grpcCodeName(Number(status)) === 'DEADLINE_EXCEEDED' && call.deadline.remainingMs() === 0)
+      if (grpcCodeName(status) === 'DEADLINE_EXCEEDED' && call.deadline.remainingMs() === 0)
         return deadlineExceeded(call.deadline)
       const message = source['grpc-message']
-      return { kind: 'status', status: Number(status), message: String(message ?? ''), body: received.bytes }
+      return { kind: 'status', status, message: String(message ?? ''), body: received.bytes }
     }
     const httpStatus = headers[':status']
     const contentType = headers['content-type'] ?? ''
@@ -122,6 +124,9 @@ export function exchange(call: Exchange): Promise<Reply> {
   }
   return promise
 }
+
+/** The number of the status that says nothing. */
+const UNKNOWN = 2
 
 /** Collects the answer in one buffer; otherwise each of many single bytes would be kept as an object. */
 class Received {
