@@ -1,5 +1,6 @@
 import { Flags } from '@oclif/core'
 import { checkOf, type Examined, examine, failedCheck, inBoth } from '../core/check/check-node.ts'
+import { buildInfo } from '../core/check/gauges.ts'
 import { CHECK_STATUS, type Limits, unknownBecause } from '../core/check/judge.ts'
 import { prometheusText } from '../core/check/prometheus-text.ts'
 import { type CheckTimes, checkFlags, checkLimits, checkTimes } from '../core/cli/check-flags.ts'
@@ -16,6 +17,9 @@ import { replaceFile } from '../core/files/replace-file.ts'
 import { formatDuration } from '../core/lang/duration.ts'
 import { inTime, pause } from '../core/processes/deadline.ts'
 import { callerPath } from '../core/trust/caller.ts'
+
+/** Put in by the build (scripts/build.ts). */
+declare const VOLCTL_COMMIT: string
 
 /** The node exporter does not run as root. */
 const READABLE_BY_ALL = 0o644
@@ -106,7 +110,7 @@ export default class Check extends VolctlCommand {
   async #print({ check, gauges }: Examined, format: string): Promise<void> {
     process.exitCode = this.#isUnwritten ? ExitStatus.Partial : CHECK_STATUS[check.status]
     if (format === 'prometheus') {
-      this.#printGauges(prometheusText(gauges))
+      this.#printGauges(prometheusText([buildInfo(this.config.version, VOLCTL_COMMIT), ...gauges]))
       await this.output.flush()
     } else await this.answer(check, format as OutputFormat, () => `${check.line}\n`)
   }

@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkOf, examine, failedCheck } from '../../src/core/check/check-node.ts'
-import type { Gauge } from '../../src/core/check/gauges.ts'
+import { buildInfo, type Gauge } from '../../src/core/check/gauges.ts'
 import { unknownBecause } from '../../src/core/check/judge.ts'
 import { prometheusText } from '../../src/core/check/prometheus-text.ts'
 import { checkLimits } from '../../src/core/cli/check-flags.ts'
+import { snakeCase } from '../../src/core/lang/snake-case.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { captureFiles } from '../helpers/captures.ts'
@@ -71,6 +72,26 @@ it('counts volumes as a kubelet does, by plugin and driver', async () => {
   expect(total('actual_state_of_world')).toBe(total('desired_state_of_world'))
 })
 
+it.each(files)('%s: what volctl itself writes into labels is in snake case', async (path) => {
+  const gauges = (await gaugesOf(path)).filter(({ name }) => name.startsWith('volctl_'))
+  const values = gauges.flatMap(({ samples }) => samples.flatMap(({ labels }) => Object.values(labels)))
+  expect(values.filter((value) => !/^[a-z]+(?:_[a-z]+)*$/.test(value))).toEqual([])
+})
+
+it.each([
+  ['deadMount', 'dead_mount'],
+  ['NodeIsLost', 'node_is_lost'],
+  ['NotAPlan', 'not_a_plan'],
+  ['SELinuxMismatch', 'se_linux_mismatch'],
+  ['waiting', 'waiting'],
+])('%s is %s', (name, words) => expect(snakeCase(name)).toBe(words))
+
+it('which volctl looked', () => {
+  expect(prometheusText([buildInfo('1.2.3', 'abc')])).toMatch(
+    /\nvolctl_build_info\{version="1\.2\.3",commit="abc"\} 1\n$/,
+  )
+})
+
 it('what comes from outside ends neither value nor line', () => {
   const text = prometheusText([
     { name: 'x', help: 'a\\b\nc', samples: [{ labels: { plugin_name: 'a"b\\c\nd{}=,é\ud800' }, value: 1 }] },
@@ -90,7 +111,7 @@ const promtool = (text: string) => spawnSync('promtool', ['check', 'metrics'], {
 const hasPromtool = spawnSync('promtool', ['--version']).error === undefined
 
 it.skipIf(!hasPromtool)('promtool check metrics finds nothing to say (needs promtool)', async () => {
-  const failed = failedCheck(unknownBecause('x'), '1', 0).gauges
+  const failed = [buildInfo('1.2.3', 'abc'), ...failedCheck(unknownBecause('x'), '1', 0).gauges]
   for (const gauges of [await gaugesOf('stuck/after.json'), await gaugesOf('recreate/before.json'), failed]) {
     const { status, stdout, stderr } = promtool(prometheusText(gauges))
     expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: '' })

@@ -55,6 +55,14 @@ it('control: of a node where everything is as it should be nothing is said', () 
   expect(defects({ ...doctor, extra: 1 })).not.toEqual([])
 })
 
+it('a snapshot of another tool without api.node: the Node object is not known', () => {
+  const { checks } = doctorOf({ state: withApi(() => ({ node: undefined })) })
+  expect(checks.find(({ id }) => id === 'NodeObject')).toMatchObject({
+    state: 'unknown',
+    message: 'the API server did not give the Node object',
+  })
+})
+
 interface Case {
   readonly name: string
   readonly given: Broken

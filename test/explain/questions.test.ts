@@ -27,6 +27,16 @@ function twins(): NodeBuilder {
   return built
 }
 
+it('objects without UID, in a snapshot of another tool, are in the way of no question', () => {
+  const { snapshot, mounts } = twins().build()
+  const text = JSON.stringify(snapshot, (key, value) =>
+    key === 'uid' && /^(?!0000)/.test(String(value)) ? undefined : value,
+  )
+  const state = { snapshot: JSON.parse(text), mounts }
+  const error = thrownBy(() => explain(state, planOptions(), 'nosuch'))
+  expect(error).toMatchObject({ code: 'NotFound' })
+})
+
 describe('a name of several things', () => {
   it('lists them, each with what to ask instead, and what was asked then is found', () => {
     const error = errorOf(twins(), 'data')

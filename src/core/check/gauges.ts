@@ -1,4 +1,5 @@
 /** The state of a node in numbers, for Prometheus: gauges only, as one look knows no rates. */
+import { snakeCase } from '../lang/snake-case.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { Decided } from '../reconcile/decisions.ts'
 import type { Status } from '../status/status.ts'
@@ -18,6 +19,15 @@ interface Sample {
 }
 
 const one = (value: number): readonly Sample[] => [{ labels: {}, value }]
+
+/** Which volctl made the file: always 1. @param commit of the sources that it was built from */
+export function buildInfo(version: string, commit: string): Gauge {
+  return {
+    name: 'volctl_build_info',
+    help: 'The volctl that looked: its version, and the commit that it was built from. Always 1.',
+    samples: [{ labels: { version, commit }, value: 1 }],
+  }
+}
 
 /** How the check ended: all that is known where it failed. @param at milliseconds since the epoch */
 export function outcomeGauges(status: CheckStatus, at: number): Gauge[] {
@@ -49,7 +59,7 @@ export function nodeGauges({ plan, context }: Decided, status: Status, troubles:
       name: 'volctl_volumes',
       help: 'Volumes of pods, and staged, mapped or attached ones, as volctl plan --orphans judges them.',
       samples: VERDICT_STATES.map((verdict) => ({
-        labels: { verdict },
+        labels: { verdict: snakeCase(verdict) },
         value: rows.filter((row) => row.verdict.state === verdict).length,
       })),
     },
@@ -71,9 +81,9 @@ export function nodeGauges({ plan, context }: Decided, status: Status, troubles:
     },
     {
       name: 'volctl_pods',
-      help: 'Pods of this node by class: Desired, Frozen (left alone), Finished, Gone (orphaned).',
+      help: 'Pods of this node by class: desired, frozen (left alone), finished, gone (orphaned).',
       samples: (['Desired', 'Frozen', 'Finished', 'Gone'] as const).map((name) => ({
-        labels: { class: name },
+        labels: { class: snakeCase(name) },
         value: context.classes.all.filter((pod) => pod.class === name).length,
       })),
     },
@@ -81,7 +91,7 @@ export function nodeGauges({ plan, context }: Decided, status: Status, troubles:
       name: 'volctl_troubles',
       help: 'What volctl check counts, by kind.',
       samples: TROUBLE_KINDS.map((kind) => ({
-        labels: { kind },
+        labels: { kind: snakeCase(kind) },
         value: troubles.filter((each) => each.kind === kind).length,
       })),
     },
@@ -93,17 +103,19 @@ export function nodeGauges({ plan, context }: Decided, status: Status, troubles:
     {
       name: 'volctl_operations',
       help: 'Operations that volctl plan --orphans shows, by kind, and whether they are blocked.',
-      samples: counted(plan.operations.map(({ kind, blocked }) => ({ kind, blocked: `${blocked !== undefined}` }))),
+      samples: counted(
+        plan.operations.map(({ kind, blocked }) => ({ kind: snakeCase(kind), blocked: `${blocked !== undefined}` })),
+      ),
     },
     {
       name: 'volctl_waiting',
       help: 'What waits for the kubelet, the attach/detach controller or another party, by kind and code.',
-      samples: counted(plan.waiting.map(({ kind, code }) => ({ kind, code }))),
+      samples: counted(plan.waiting.map(({ kind, code }) => ({ kind: snakeCase(kind), code: snakeCase(code) }))),
     },
     {
       name: 'volctl_problems',
       help: 'Problems that volctl plan reports, by severity and code.',
-      samples: counted(plan.problems.map(({ severity, code }) => ({ severity, code }))),
+      samples: counted(plan.problems.map(({ severity, code }) => ({ severity, code: snakeCase(code) }))),
     },
     {
       name: 'volctl_plan_complete',

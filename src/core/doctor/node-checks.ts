@@ -35,7 +35,7 @@ function nodeObject({ failures, state }: DoctorFacts): Finding {
   }
   if (state === undefined) return NO_NODE
   const { api } = state.snapshot
-  if (api === undefined) return unknown('the API server did not give the Node object')
+  if (api?.node === undefined) return unknown('the API server did not give the Node object')
   if (api.node === null) {
     const noted = api.errors.find(({ resource }) => resource === 'nodes')
     return failed(

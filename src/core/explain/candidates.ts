@@ -89,7 +89,7 @@ function claims({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
       volumes.all.find(({ unresolved }) =>
         unresolved.some((each) => each.claimName === name && podNamespace(each.pod) === namespace),
       )
-    note(namespace, name, [uid], `claim ${namespace}/${name}`, behind)
+    note(namespace, name, given(uid), `claim ${namespace}/${name}`, behind)
   }
   for (const volume of volumes.all) {
     for (const { claimName, pod } of volume.unresolved) {
@@ -99,6 +99,11 @@ function claims({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
     if (name !== undefined) note(namespace, name, [], 'claim that a PersistentVolume refers to', volume)
   }
   return [...found.values()]
+}
+
+/** A snapshot of another tool may have objects without UID. */
+function given(uid: string | undefined): string[] {
+  return uid === undefined ? [] : [uid]
 }
 
 function persistentVolumes({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
@@ -112,7 +117,7 @@ function persistentVolumes({ inputs }: PlanContext, volumes: NodeVolumes): Candi
     .filter((name) => name !== undefined && name !== '') as string[]
   return [...new Set([...objects.keys(), ...named])].map((name) => ({
     ask: `pv/${name}`,
-    names: [name, ...(objects.get(name) === undefined ? [] : [objects.get(name) as string])],
+    names: [name, ...given(objects.get(name))],
     about: objects.has(name) ? 'PersistentVolume' : 'PersistentVolume that was deleted from the API',
     target: { kind: 'PersistentVolume', name, volume: volumes.ofPersistentVolume(name) ?? attachedAs(volumes, name) },
   }))
@@ -125,7 +130,7 @@ function attachedAs(volumes: NodeVolumes, persistentVolume: string): NodeVolume 
 function attachments({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
   return (inputs.snapshot.api?.volumeAttachments ?? []).map(({ metadata, spec }) => ({
     ask: `va/${metadata.name}`,
-    names: [metadata.name, metadata.uid],
+    names: [metadata.name, ...given(metadata.uid)],
     about: `VolumeAttachment to ${spec.nodeName}`,
     target: { kind: 'VolumeAttachment', name: metadata.name, volume: volumes.ofAttachment(metadata.name) },
   }))
