@@ -204,6 +204,8 @@ describe('what goes wrong is one clear line, with what to do', () => {
     const result = await volctl(['plan', '--snapshot', '/nonexistent', '-o', 'json'])
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(JSON.parse(result.stderr)).toEqual({
+      apiVersion: 'volctl.io/v1',
+      kind: 'Error',
       code: 'SnapshotUnreadable',
       message: 'snapshot /nonexistent: no such file',
       hint: 'Check the path.',

@@ -234,7 +234,7 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
     'Disk "/dev/sdb" appears to be unformatted, attempting to format as type: "ext4" with options: [-F -m0 /dev/sdb]',
   OrphanCleaned: '"Cleaned up orphaned pod volumes dir" podUID="x" path="/v"',
   Provisioned: 'Normal  ProvisioningSucceeded  3s  disk.test  Successfully provisioned volume pvc-1',
-  DriverRegistered: 'kubernetes.io/csi: Register new plugin with name: disk.test at endpoint: /s.sock',
+  RegisteredWithKubelet: 'kubernetes.io/csi: Register new plugin with name: disk.test at endpoint: /s.sock',
   CallLogged: 'GRPC call: /csi.v1.Node/NodeGetCapabilities',
   ControllerStarted: '"Starting attach detach controller"',
   SkippedAsDone: 'Warning: Unmap skipped because symlink does not exist on the path: /l',

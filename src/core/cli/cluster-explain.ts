@@ -15,7 +15,7 @@ import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import { renderClusterExplanation } from '../views/explain-cluster-view.ts'
 import { renderLine } from '../views/line-view.ts'
 import { namesOfExplanation, namesOfLines } from '../views/names.ts'
-import { type Answered, drawnLog, nothingKnown, openedLog } from './line-answers.ts'
+import { type Answered, drawnLog, nothingKnown, openedLog, saysNothing } from './line-answers.ts'
 import { loadCluster } from './load-cluster.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { planBesideNodes } from './plan-beside-nodes.ts'
@@ -51,7 +51,9 @@ export async function explainInCluster(what: string, question: ClusterQuestion):
  */
 export async function explainLineInCluster(text: string, question: ClusterQuestion): Promise<Answered> {
   const lines = text.split('\n')
-  return await answerOf({ lines, total: lines.length, unfinished: false }, question)
+  const answered = await answerOf({ lines, total: lines.length, unfinished: false }, question)
+  if (saysNothing(answered.value)) throw nothingKnown()
+  return answered
 }
 
 /** One line is answered whole, several as a log. */

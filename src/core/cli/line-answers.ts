@@ -58,7 +58,9 @@ export function isLine(text: string): boolean {
 export async function lineAnswer(text: string, asking: Asking): Promise<Answered> {
   const looked = await lookOrFailure(asking.look)
   const lines = text.split('\n')
-  return await answerOf({ lines, total: lines.length, unfinished: false }, looked, asking)
+  const answered = await answerOf({ lines, total: lines.length, unfinished: false }, looked, asking)
+  if (saysNothing(answered.value)) throw nothingKnown()
+  return answered
 }
 
 /** One line is answered whole, several as a log. */
@@ -78,6 +80,12 @@ async function answerOf(log: ReadLog, looked: Looked, { options, whole }: Asking
   const explanation = main?.explained === undefined ? undefined : await whole(looked.state, main.explained)
   const value = { ...head, node, createdAt, ...answer, ...defined({ explanation }) }
   return drawnLine(value, explanation && refusalOf(explanation))
+}
+
+/** Rows that were pasted, and that say and name nothing; an empty log is an answer. */
+export function saysNothing(value: object): boolean {
+  const { troubles, harmless }: Partial<LogExplanation> = value
+  return troubles?.length === 0 && harmless?.length === 0
 }
 
 function drawnLine(value: LineExplanation, failure: VolctlError | undefined): Answered {

@@ -81,6 +81,9 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((all, each) => all + each, 0)
 }
 
+/** So few lines were chosen by somebody: each that names something counts. */
+const MOST_CHOSEN = 50
+
 function gather(lines: readonly LogLine[]): Gathered {
   const groups = new Map<string, Group>()
   const harmless = new Map<SentenceName, number>()
@@ -99,7 +102,7 @@ function gather(lines: readonly LogLine[]): Gathered {
         successes.set(volume, Math.max(moment, successes.get(volume) ?? -Infinity))
       return
     }
-    if (sentence === undefined && !mayMatter(line, names)) return
+    if (sentence === undefined && !mayMatter(line, names, lines.length <= MOST_CHOSEN)) return
     const key = keyOf(line, sentence, names)
     const group = groups.get(key)
     if (group !== undefined) {
@@ -169,9 +172,10 @@ function shares(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
   return a.size > 0 && !a.isDisjointFrom(b)
 }
 
-/** A line that nobody knows: an error or a warning that names a volume. */
-function mayMatter(line: LogLine, names: readonly LineName[]): boolean {
-  if (line.severity !== 'error' && line.severity !== 'warning') return false
+/** A line that nobody knows: an error or a warning that names a volume; of lines that somebody has chosen any that names something. */
+function mayMatter({ severity }: LogLine, names: readonly LineName[], isChosen: boolean): boolean {
+  if (isChosen && severity !== 'info') return names.some(({ kind }) => kind !== 'node')
+  if (severity !== 'error' && severity !== 'warning') return false
   return names.some(({ kind }) => ['volume', 'podVolume', 'attachment', 'persistentVolume'].includes(kind))
 }
 

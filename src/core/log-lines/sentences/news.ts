@@ -32,7 +32,7 @@ export const NEWS = {
     'provisioningsucceeded | successfully provisioned volume | succeeded in provisioning | external provisioner is provisioning volume | volume … created for claim | successfully created pv | saved pv | bound to claim | volume … entered phase bound | entered phase available | entered phase released | volume is already provisioned | creatingsnapshot | createdsnapshot | snapshotcreated | snapshotready | volumesnapshot … is ready | started provisioning | successfully deleted',
     'A volume or snapshot is made, bound or deleted as asked; nothing failed.',
   ),
-  DriverRegistered: news(
+  RegisteredWithKubelet: news(
     'successfully registered | register new plugin with name | trying to validate a new csi driver | registered csi driver | plugin registered successfully | received getinfo call | received notifyregistrationstatus call | received notifyregistrationstatus | starting registration server | registration server started | adding socket path | calling csi driver to discover driver name | kubelet registration probe created',
     'A CSI driver was registered, or asked for its name: that happens at each start of driver or kubelet.',
   ),
