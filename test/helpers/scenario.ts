@@ -39,10 +39,15 @@ function layOutScenario(layout: Layout, directory: string): void {
   layOut(layout, directory, rootDir)
 }
 
-function cleanUp(directory: string): void {
+/** Below a directory: pods of one UID under two roots are one pod's, whose volumes are not set up twice (S8). */
+export function unmountBelow(directory: string): void {
   for (const mount of parseMountinfo(readFileSync('/proc/self/mountinfo')).under(directory).toReversed()) {
     spawnSync('umount', ['-l', mount.mountPoint])
   }
+}
+
+function cleanUp(directory: string): void {
+  unmountBelow(directory)
   sweep(directory)
 }
 

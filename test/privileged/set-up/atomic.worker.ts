@@ -16,7 +16,7 @@ import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'
 import { remountTmpfs } from '../../helpers/remount.ts'
-import { runScenario, sh } from '../../helpers/scenario.ts'
+import { runScenario, sh, unmountBelow } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 const PASSWORD = 'correct horse battery staple'
@@ -284,6 +284,7 @@ await runScenario({
     const want = [seen(dirOf(node, 'configmap', 'conf')), seen(dirOf(node, 'secret', 'pass'))]
     const outcomes = new Set<string>()
     let kills = 0
+    unmountBelow(directory)
     for (let step = 0; ; step++) {
       const place = `${directory}/${step}`
       mkdirSync(place)
@@ -294,6 +295,7 @@ await runScenario({
       const left = [machinery(dirOf(again, 'secret', 'pass')).join(), String((await again.plan()).operations.length)]
       for (const what of left) outcomes.add(what)
       if (JSON.stringify(got) !== JSON.stringify(want)) outcomes.add(`step ${step}: ${JSON.stringify(got)}`)
+      unmountBelow(place)
       if (!killed) return { kills, outcomes: [...outcomes].sort() }
       kills += 1
     }

@@ -11,7 +11,7 @@ import { isInUserNamespace } from '../../../src/core/processes/standing.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { thisProgram } from '../../helpers/programs.ts'
-import { runScenario, sh } from '../../helpers/scenario.ts'
+import { runScenario, sh, unmountBelow } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
 
@@ -226,6 +226,7 @@ await runScenario({
       const { gid, mode } = lstatSync(dir)
       const { operations } = await node.plan()
       const layers = node.mounts().reached(dir).length
+      unmountBelow(place)
       ends.add(JSON.stringify({ root: `${gid} ${(mode & 0o7777).toString(8)}`, layers, operations }))
       if (again.some((state) => state !== 'done')) return { changes, again, kills: changes, ends: [] }
       if (signal === null) return { kills: changes, ends: [...ends].map((end) => JSON.parse(end)) }

@@ -100,12 +100,13 @@ function killAll({ pid = 0 }: ChildProcess): void {
 
 /** What it said on standard error as one line, and perhaps one on what to do; else what else it said. */
 export function oneLine({ stderr }: Pick<WatchedRun, 'stderr'>): string {
-  return /^volctl: .+\n(?: {8}.+\n)?$/.test(stderr) || /^\{"code":.+\}\n$/.test(stderr)
+  return /^volctl: .+\n(?: {8}.+\n)?$/.test(stderr) ||
+    /^\{"apiVersion":"volctl.io\/v1","kind":"Error","code":.+\}\n$/.test(stderr)
     ? 'one line'
     : stderr.slice(0, 400)
 }
 
 /** Of a run with `-o json`: the code of the error that ended it. */
 export function codeOf({ stderr }: Pick<WatchedRun, 'stderr'>): string | undefined {
-  return /^\{"code":"(\w+)"/m.exec(stderr)?.[1]
+  return /^\{"apiVersion":"volctl.io\/v1","kind":"Error","code":"(\w+)"/m.exec(stderr)?.[1]
 }
