@@ -53,7 +53,7 @@ await withScene(
       loop: await shell(
         scene,
         `printf 'a\\nb\\nc\\n' | while read name; do
-           ${VOLCTL} explain pv/none; ${VOLCTL} explain; ${VOLCTL} apply --only remount; ${VOLCTL} plan; ${VOLCTL} journal
+           ${VOLCTL} explain pv/none; ${VOLCTL} apply --only remount; ${VOLCTL} plan; ${VOLCTL} journal
            echo "read $name"
          done`,
       ),
