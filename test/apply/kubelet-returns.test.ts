@@ -142,13 +142,15 @@ describe('a detach', () => {
         return false
       },
     }
-    expect(statesOf(await fixture.apply(planOf([detach()])))).toEqual({ a: 'refused KubeletRunning' })
+    const result = await fixture.apply(planOf([detach()]))
+    expect(statesOf(result)).toEqual({ a: 'refused KubeletCameBack' })
+    expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11', code: 'KubeletCameBack' } })
     expect(fixture.calls).toEqual([])
   })
 
   it.each([
     { name: 'a pod that comes', come: () => void fixture.wanted.add(UNIQUE), want: 'refused WantedAgain' },
-    { name: 'a kubelet that starts', come: startKubelet, want: 'refused KubeletRunning' },
+    { name: 'a kubelet that starts', come: startKubelet, want: 'refused KubeletCameBack' },
     { name: 'nobody', come: () => {}, want: 'done' },
   ])('S21: is judged again by $name while the devices are looked at, and that takes long', async ({ come, want }) => {
     // The tables are read again once the API server has answered.

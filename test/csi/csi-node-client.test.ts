@@ -185,3 +185,12 @@ test('no secret of a request is left in the words of its failure (C118)', async 
   })
   expect((error as Error).cause).toBeUndefined()
 })
+
+test('nor the beginning of one, where the words are cut', async () => {
+  answer = () => {
+    throw new StatusError(status.INTERNAL, `${'x'.repeat(1996)}s3cr3t-key and more${'y'.repeat(100)}`)
+  }
+  const request = { volumeId: 'v', targetPath: '/t', volumeCapability: capability, secrets: { a: 's3cr3t-key' } }
+  const error: unknown = await client.nodePublishVolume(request).catch((reason: unknown) => reason)
+  expect((error as GrpcError).details).toMatch(/^x{1996}\*{3} … \(\d+ more characters\)$/)
+})

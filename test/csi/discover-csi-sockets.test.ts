@@ -7,7 +7,7 @@ import { type DiscoverOptions, discoverCsiSockets } from '../../src/core/csi/dis
 import { endpointPath } from '../../src/core/csi/socket-paths.ts'
 import { Identity, Node } from '../../src/core/grpc/gen/csi/v1/csi_pb.js'
 import { Registration } from '../../src/core/grpc/gen/pluginregistration/registration_pb.js'
-import { addRawMethod, addService, listen, Server } from '../helpers/grpc/serve.ts'
+import { addRawMethod, addService, listen, Server, StatusError } from '../helpers/grpc/serve.ts'
 
 let rootDir = ''
 let notified = 0
@@ -157,6 +157,27 @@ test('a driver that is registered but dead', async () => {
       registered: false,
       error: `registered, but the driver at ${endpoint} is dead: UNAVAILABLE: no such socket`,
     },
+  ])
+})
+
+test('a driver that is slow to tell its capabilities, and one that cannot, are not dead', async () => {
+  await register('a.test-reg.sock', {})
+  await serveSilence('plugins/a.test/csi.sock')
+  const failing = join(rootDir, 'plugins/b.test/csi.sock')
+  await register('b.test-reg.sock', { name: 'b.test', endpoint: failing })
+  const server = new Server()
+  addService(server, Node, () => {
+    throw new StatusError(13, 'no backend')
+  })
+  await serve(server, failing)
+  const found = await discover({ deadlineMs: 1000 })
+  expect(found.map(({ driver, registered, error }) => [driver, registered, error])).toEqual([
+    [
+      'a.test',
+      false,
+      `registered, but the driver at ${join(rootDir, 'plugins/a.test/csi.sock')} is slow, or hangs: DEADLINE_EXCEEDED: no answer within 1 s`,
+    ],
+    ['b.test', false, `registered, but the driver at ${failing} did not tell its capabilities: INTERNAL: no backend`],
   ])
 })
 

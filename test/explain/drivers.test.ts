@@ -112,6 +112,13 @@ describe('a driver that does not', () => {
       bad: ['NodePluginPod bad', 'Socket bad'],
     },
     {
+      name: 'registered and slow',
+      sockets: [{ ...DEAD, error: 'registered, but the driver is slow, or hangs: DEADLINE_EXCEEDED' }],
+      code: 'DriverSocketSilent',
+      says: /does not answer on plugins\/disk\.test\/csi\.sock: registered, but the driver is slow/,
+      bad: ['NodePluginPod bad', 'Socket bad'],
+    },
+    {
       name: 'a socket on which nobody answers',
       sockets: [SILENT],
       code: 'DriverSocketSilent',

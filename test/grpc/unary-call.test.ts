@@ -241,6 +241,16 @@ describe('on the wire', () => {
     expect([error.code, error.details]).toEqual([code, details])
   })
 
+  test('words without end are cut where they are taken over', async () => {
+    await serve(() => {
+      throw new StatusError(13, 'x'.repeat(60_000))
+    })
+    const { code, details, message } = await failure(call())
+    expect(code).toBe('INTERNAL')
+    expect(details).toBe(`${'x'.repeat(2000)}… (58000 more characters)`)
+    expect(message.length).toBeLessThan(2100)
+  })
+
   test('OK with half a message is INTERNAL', async () => {
     await serveHttp2((stream) => {
       stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })

@@ -24,6 +24,7 @@ const said = ({ problems }: Plan): string[] =>
 
 const refused = 'UNAVAILABLE: connection refused'
 const dead = `registered, but the driver at /var/lib/kubelet/${ENDPOINT} is dead: ${refused}`
+const slow = `registered, but the driver is slow, or hangs: DEADLINE_EXCEEDED: no answer within 1 s`
 const outvoted = `plugins_registry/new.sock announces ${DRIVER}, too, and is the one in use`
 const silent: CsiSocket = { path: REGISTRATION, registered: false, error: `registration socket: ${refused}` }
 
@@ -34,6 +35,11 @@ describe('a socket of which something is wrong', () => {
       'registered but dead',
       [{ ...ALIVE, registered: false, error: dead }],
       [`warning DriverDead: CSI driver ${DRIVER} cannot be called on ${ENDPOINT}: ${dead}`],
+    ],
+    [
+      'registered, and slow to answer',
+      [{ ...ALIVE, registered: false, error: slow }],
+      [`warning DriverSocketSilent: CSI driver ${DRIVER} does not answer on ${ENDPOINT}: ${slow}`],
     ],
     [
       'nobody behind it',

@@ -38,8 +38,6 @@ export const WITNESS_AGE_MS = 1000
 /** These operations take a device away: the mount namespace of every thread is read before them (S21). */
 const TAKING_DEVICES = new Set<OperationKind>(['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume'])
 
-const RUNS_AGAIN = 'a kubelet runs again, or may start again, and the volumes of this node are its work'
-
 /** Who is listed and who lives, and whether a kubelet was in charge when that was known. */
 interface Answer {
   readonly witness: Witness
@@ -63,8 +61,8 @@ export class ApplyRun {
   readonly #begun = new Map<string, number>()
   #unwritten: object[] = []
   #stop: VolctlError | undefined
-  /** At least one operation got past its preconditions. */
-  changedSomething = false
+  /** Operations that may have changed something. */
+  readonly #changing = new Set<string>()
 
   constructor(
     plan: Plan,
@@ -95,6 +93,11 @@ export class ApplyRun {
     return this.#stop
   }
 
+  /** At least one operation got past its preconditions. */
+  get changedSomething(): boolean {
+    return this.#changing.size > 0
+  }
+
   get isStopping(): boolean {
     return this.#stop !== undefined || this.#context.signal?.aborted === true
   }
@@ -113,7 +116,7 @@ export class ApplyRun {
   async witness(maxAgeMs: number): Promise<Witness> {
     const { witness, renewed, owned } = await this.#witness.get(maxAgeMs)
     if (renewed !== undefined && !plannedWithKubelet(this.#plan)) throw this.#stopForKubelet(renewed)
-    if (owned) throw this.#stopForKubelet(RUNS_AGAIN)
+    if (owned) throw this.#stopForKubelet()
     return witness
   }
 
@@ -121,7 +124,7 @@ export class ApplyRun {
   async requireNoKubelet(): Promise<void> {
     if (this.#stop !== undefined) throw this.#stop
     if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
-    throw this.#stopForKubelet(RUNS_AGAIN)
+    throw this.#stopForKubelet()
   }
 
   /**
@@ -136,7 +139,7 @@ export class ApplyRun {
     return performance.now() - asked <= WITNESS_AGE_MS ? undefined : await this.witness(WITNESS_AGE_MS)
   }
 
-  #stopForKubelet(why: string): VolctlError {
+  #stopForKubelet(why?: string): VolctlError {
     this.#stop ??= kubeletCameBack(why)
     return this.#stop
   }
@@ -179,7 +182,7 @@ export class ApplyRun {
       if (error instanceof VolctlError) this.#stop ??= error
       throw error
     }
-    this.changedSomething = true
+    for (const { id } of operations) this.#changing.add(id)
     return true
   }
 
@@ -274,6 +277,11 @@ export class ApplyRun {
 
   #fail(operation: Operation, error: unknown): void {
     const { code, message, hint } = explain(error)
+    // A detach asks everything itself, in the second of the deletion, which is all that it changes.
+    if (error instanceof OperationRefused && operation.kind === 'DetachVolume') {
+      this.#changing.delete(operation.id)
+      if (code === 'KubeletCameBack') this.#stop ??= error
+    }
     const stuck = error instanceof StepFailed && error.stuck
     const state = code === 'Interrupted' ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
     this.settle(operation, state, { code, message, ...defined({ hint }) }, stuck)

@@ -119,17 +119,12 @@ function guardsLifted(options: PlanOptions): unknown {
  * cannot prove its sight is none (S9).
  */
 async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[] = []): Promise<Witness> {
-  const { client, kubeletClient, node, snapshot } = latest
-  const [mine, its, runtime] = await Promise.all([
-    listNodePods(client, node.nodeName),
-    kubeletClient === undefined ? undefined : listNodePods(kubeletClient, node.nodeName),
-    node.runtime(),
-  ])
+  const { node, snapshot } = latest
+  const [lists, runtime] = await Promise.all([podsByEach(latest), node.runtime()])
   const processes = node.processes()
   // S9: below a container, or a user's own service manager; a person may say that they are not this node's.
   const nested = (processes?.nestedUids ?? []).filter((uid) => !foreignPods.includes(uid))
-  const apiPods = [...mine.items, ...(its?.items ?? [])]
-  const listed = new Set(apiPods.flatMap(namedUids))
+  const listed = new Set([...lists.mine, ...lists.its].flatMap(namedUids))
   const isKnown = (uid: string): boolean => listed.has(uid) || knownAtLastLook(latest).has(uid)
   // Field by field: the text of the mount table is made when it is asked for, and nothing here asks.
   const { apiVersion, kind, capturedAt, nodeName, rootDir, api, kubelet } = snapshot
@@ -149,8 +144,21 @@ async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[
   return {
     listed,
     alive: new Set([...(processes?.podUids ?? []), ...nested, ...byRuntime]),
-    apiPods: mine.items,
+    apiPods: lists.mine,
   }
+}
+
+/** The pods of the node as each of the two credentials is shown them, now; `its` is empty where there is one only. */
+async function podsByEach({
+  client,
+  kubeletClient,
+  node: { nodeName },
+}: CollectedNode): Promise<Record<'mine' | 'its', readonly Pod[]>> {
+  const [mine, its] = await Promise.all([
+    listNodePods(client, nodeName),
+    kubeletClient === undefined ? undefined : listNodePods(kubeletClient, nodeName),
+  ])
+  return { mine: mine.items, its: its?.items ?? [] }
 }
 
 /** By the credentials of the look: what neither could read then is not new now. */
@@ -167,7 +175,11 @@ function csiNode({ snapshot, node }: CollectedNode, driver: string): CsiNode | u
   return csiNodeOf(new CsiNodeClient(driver, path))
 }
 
-function cluster({ client, node: { nodeName } }: CollectedNode): Cluster {
+function cluster(first: CollectedNode): Cluster {
+  const {
+    client,
+    node: { nodeName },
+  } = first
   return {
     deleteVolumeAttachment: async (name, { uid, resourceVersion }) => {
       if (resourceVersion === undefined) throw conflict(`${name} was read without its resourceVersion`)
@@ -176,7 +188,11 @@ function cluster({ client, node: { nodeName } }: CollectedNode): Cluster {
     },
     getVolumeAttachment: (name) => getVolumeAttachment(client, name),
     getNode: () => getNode(client, nodeName),
-    listNodePods: async () => (await listNodePods(client, nodeName)).items,
+    // A pod that either of the two is shown may want the volume (S2).
+    listNodePods: async () => {
+      const { mine, its } = await podsByEach(first)
+      return [...mine, ...its]
+    },
     listVolumeAttachments: async () => (await listObjects(client, ATTACHMENTS)).items,
     getClaim: (namespace, name) => getClaim(client, { namespace, name }),
     patchClaimStatus: (namespace, name, patch) => patchClaimStatus(client, { namespace, name }, patch),

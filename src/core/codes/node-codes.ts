@@ -3,7 +3,7 @@ import type { CodeEntry } from './code-entry.ts'
 
 export const NODE_CODES = {
   KubeletRunning: {
-    in: ['waiting', 'outcome'],
+    in: ['waiting'],
     means: 'the kubelet runs, or may come back at any moment, and does this itself',
     next: 'Let the kubelet do it. If it cannot, stop its unit so that it stays down, wait for --settle, and plan again.',
     rules: ['S11'],

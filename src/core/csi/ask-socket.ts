@@ -69,8 +69,18 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
     })
     return { registered: true, capabilities }
   } catch (error) {
-    return { registered: false, error: `registered, but the driver at ${endpoint} is dead: ${failure(error)}` }
+    return {
+      registered: false,
+      error: `registered, but the driver at ${endpoint} ${stateOf(error)}: ${failure(error)}`,
+    }
   }
+}
+
+/** Only a driver that cannot be reached is dead: a busy one is late, another answers with an error of its own. */
+function stateOf(error: unknown): string {
+  const code = error instanceof GrpcError ? error.code : undefined
+  if (code === 'UNAVAILABLE') return 'is dead'
+  return code === 'DEADLINE_EXCEEDED' ? 'is slow, or hangs' : 'did not tell its capabilities'
 }
 
 /** Asks a socket that no registration names for its driver (C28). */

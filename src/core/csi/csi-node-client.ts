@@ -13,7 +13,6 @@ import {
 import { unaryCall } from '../grpc/unary-call.ts'
 import { defined } from '../lang/defined.ts'
 import { capabilityName } from './capability-name.ts'
-import { maskSecrets } from './mask-secrets.ts'
 
 /** One deadline for all calls of one operation, capability calls included (C6). */
 const CSI_OPERATION_TIMEOUT_MS = 120_000
@@ -65,13 +64,13 @@ export class CsiNodeClient {
   async nodeStageVolume(request: NodeStageVolume, options: CsiCallOptions = {}): Promise<void> {
     const { volumeId, stagingTargetPath, volumeCapability } = request
     this.#require('NodeStageVolume', { volumeId, stagingTargetPath, volumeCapability })
-    await maskSecrets(secretsOf(request), this.#call(Node.method.nodeStageVolume, request, options))
+    await this.#call(Node.method.nodeStageVolume, request, options, secretsOf(request))
   }
 
   async nodePublishVolume(request: NodePublishVolume, options: CsiCallOptions = {}): Promise<void> {
     const { volumeId, targetPath, volumeCapability } = request
     this.#require('NodePublishVolume', { volumeId, targetPath, volumeCapability })
-    await maskSecrets(secretsOf(request), this.#call(Node.method.nodePublishVolume, request, options))
+    await this.#call(Node.method.nodePublishVolume, request, options, secretsOf(request))
   }
 
   /** @returns the capacity that the driver reports; 0 if it reports none */
@@ -81,7 +80,7 @@ export class CsiNodeClient {
     // C100.
     if ((request.capacityRange?.requiredBytes ?? 0n) < 0n)
       throw this.#unsent('NodeExpandVolume', 'the size is negative')
-    const reply = await maskSecrets(secretsOf(request), this.#call(Node.method.nodeExpandVolume, request, options))
+    const reply = await this.#call(Node.method.nodeExpandVolume, request, options, secretsOf(request))
     return reply.capacityBytes
   }
 
@@ -121,9 +120,11 @@ export class CsiNodeClient {
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
     { deadline = deadlineIn(CSI_OPERATION_TIMEOUT_MS), signal, receiveLimit }: CsiCallOptions,
+    secrets: readonly string[] = [],
   ): Promise<MessageShape<O>> {
     return unaryCall(this.socketPath, method, request, {
       deadline,
+      secrets,
       ...(signal && { signal }),
       ...defined({ receiveLimit }),
     })

@@ -3,7 +3,7 @@
 import type { ProblemCode } from '../codes/codes.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { whyNoDriver } from '../reconcile/drivers/why-no-driver.ts'
+import { isLate, whyNoDriver } from '../reconcile/drivers/why-no-driver.ts'
 import type { Concern } from './concerns.ts'
 import { answering, isExpected } from './driver-chain.ts'
 import type { Advice, DriverView, Link, Verdict } from './explanation.ts'
@@ -54,7 +54,8 @@ function faultOf({ name, sockets, csiNode }: DriverView, chain: readonly Link[])
   if (called === undefined) {
     // Whether a driver is there is not known where nobody looked for sockets.
     if (sockets.length === 0) return badLink('Socket') && { code: 'DriverMissing' }
-    return { code: sockets.some(({ endpoint }) => endpoint !== undefined) ? 'DriverDead' : 'DriverSocketSilent' }
+    const isDead = sockets.some((socket) => socket.endpoint !== undefined && !isLate(socket))
+    return { code: isDead ? 'DriverDead' : 'DriverSocketSilent' }
   }
   if (called.error !== undefined)
     return {

@@ -14,7 +14,8 @@ import type { Deadline } from './call-deadline.ts'
 import { exchange } from './exchange.ts'
 import { GrpcError } from './grpc-error.ts'
 import { decodeFrame, decodeGrpcMessage, encodeFrame } from './grpc-frame.ts'
-import { grpcCodeName } from './grpc-status.ts'
+import { type GrpcCode, grpcCodeName } from './grpc-status.ts'
+import { shownText } from './shown-text.ts'
 import { unpackedSize } from './unpacked-size.ts'
 
 export interface CallOptions {
@@ -24,6 +25,8 @@ export interface CallOptions {
   readonly receiveLimit?: number
   /** Memory limit shared by several answers. */
   readonly budget?: Budget
+  /** What is in the request and must not be shown (C118). */
+  readonly secrets?: readonly string[]
 }
 
 const DEFAULT_RECEIVE_LIMIT = 4 * 1024 * 1024
@@ -46,7 +49,12 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
   options: CallOptions,
 ): Promise<MessageShape<O>> {
   const about = { method: method.name, socketPath }
-  const { receiveLimit = DEFAULT_RECEIVE_LIMIT } = options
+  const { receiveLimit = DEFAULT_RECEIVE_LIMIT, secrets = [] } = options
+  const failure = (status: GrpcCode, said: string, cause?: unknown): GrpcError => {
+    const details = shownText(said, secrets)
+    // A cause that says the same would have the secrets.
+    return new GrpcError(status, details, details === said ? { ...about, cause } : about)
+  }
   const reply = await exchange({
     socketPath,
     path: `/${method.parent.typeName}/${method.name}`,
@@ -55,17 +63,17 @@ export async function unaryCall<I extends DescMessage, O extends DescMessage>(
     signal: options.signal,
     receiveLimit,
   })
-  if (reply.kind === 'broken') throw new GrpcError(reply.code, reply.details, { ...about, cause: reply.cause })
+  if (reply.kind === 'broken') throw failure(reply.code, reply.details, reply.cause)
   const code = grpcCodeName(reply.status)
-  if (code !== 'OK') throw new GrpcError(code, decodeGrpcMessage(reply.message), about)
+  if (code !== 'OK') throw failure(code, decodeGrpcMessage(reply.message))
   try {
     const message = decodeFrame(reply.body)
     requireRoom(method.output, message, receiveLimit * UNPACKED, options.budget)
     // Each unknown field would take an object.
     return fromBinary(method.output, message, { readUnknownFields: false })
   } catch (error) {
-    if (error instanceof TooLarge) throw new GrpcError('RESOURCE_EXHAUSTED', `the answer ${error.why}`, about)
-    throw new GrpcError('INTERNAL', errorMessage(error), { ...about, cause: error })
+    if (error instanceof TooLarge) throw failure('RESOURCE_EXHAUSTED', `the answer ${error.why}`)
+    throw failure('INTERNAL', errorMessage(error), error)
   }
 }
 

@@ -50,7 +50,7 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
   const { table, fileSystems, devices = [], reader, others = readOtherNamespaces(true) } = search
   const ours: View = { table, root: '' }
   const views = [ours, ...others.map((other): View => ({ table: other.table, root: `/proc/${other.pid}/root` }))]
-  const loops = await loopFiles()
+  const { loops, unseen: unseenLoops } = await loopFiles()
   const swaps = swapFiles()
   const { exports, unseen } = nfsExports()
   const processes = await askProcesses({ table, others, fileSystems, devices }, reader)
@@ -68,7 +68,9 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     unknownSwaps: swaps.filter((path) => inodeAt(ours, undeletedPath(path)) === undefined),
     exports,
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
-    unseen: isInUserNamespace() ? SEEN : { ...processes.unseen, texts: [...processes.unseen.texts, ...unseen] },
+    unseen: isInUserNamespace()
+      ? SEEN
+      : { ...processes.unseen, texts: [...processes.unseen.texts, ...unseen, ...unseenLoops] },
   }
 }
 

@@ -20,21 +20,36 @@ export interface LoopFile {
 const LOSETUP_MS = 2000
 const LOSETUP = ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-INO,BACK-MAJ:MIN']
 
-export async function loopFiles(): Promise<LoopFile[]> {
-  const loops = readLoops()
-  if (loops.length === 0) return []
-  const files = loopInodes(await output('losetup', LOSETUP))
-  return loops.map((loop) => {
-    const file = files.get(loop.device)
-    return file === undefined ? loop : { ...loop, file }
-  })
+export interface LoopFiles {
+  readonly loops: readonly LoopFile[]
+  /** Why losetup(8) did not say which files they are, for messages: any file may be one then. */
+  readonly unseen: readonly string[]
 }
 
-async function output(program: string, args: readonly string[]): Promise<string> {
+/** Where there is no loop device, losetup(8) is not asked. */
+export async function loopFiles(loops: readonly LoopFile[] = readLoops(), run = runCommand): Promise<LoopFiles> {
+  if (loops.length === 0) return { loops, unseen: [] }
+  const said = await losetup(run)
+  if (typeof said === 'string') return { loops, unseen: [`the files of loop devices could not be read: ${said}`] }
+  const files = said.files
+  return {
+    loops: loops.map((loop) => {
+      const file = files.get(loop.device)
+      return file === undefined ? loop : { ...loop, file }
+    }),
+    unseen: [],
+  }
+}
+
+/** @returns in words why it did not answer */
+async function losetup(run: typeof runCommand): Promise<string | { readonly files: ReturnType<typeof loopInodes> }> {
   try {
-    return (await runCommand(program, args, LOSETUP_MS)).stdout
-  } catch {
-    return ''
+    const { status, stdout, timedOut, flooded } = await run('losetup', LOSETUP, LOSETUP_MS)
+    if (timedOut) return `losetup did not end within ${LOSETUP_MS / 1000} s`
+    if (flooded === true) return 'losetup printed too much'
+    return status === 0 ? { files: loopInodes(stdout) } : `losetup ended with ${status}`
+  } catch (error) {
+    return errorMessage(error)
   }
 }
 

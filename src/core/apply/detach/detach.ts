@@ -6,6 +6,7 @@
 import { VolctlError } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { defined } from '../../lang/defined.ts'
+import { firstCharacters } from '../../lang/first-characters.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { Operation } from '../../plan/plan.ts'
@@ -92,14 +93,7 @@ async function requireUnwanted(
 }
 
 function requireStopped(kubelet: KubeletSnapshot): void {
-  if (!ownsNode(kubelet)) return
-  throw new OperationRefused(
-    'KubeletRunning',
-    'a kubelet runs or may start again, so the attach/detach controller does the detaching',
-    {
-      hint: 'Let the kubelet update node.status.volumesInUse; the controller detaches then.',
-    },
-  )
+  if (ownsNode(kubelet)) throw kubeletCameBack()
 }
 
 function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node: string): void {
@@ -159,9 +153,9 @@ async function stillThere({ context, waiting }: StepContext, name: string, uid: 
     )
     if (attachment === undefined || attachment.metadata.uid !== uid) return undefined
     const { finalizers = [] } = attachment.metadata
-    const error = attachment.status?.detachError?.message
+    const error = firstCharacters(attachment.status?.detachError?.message ?? '')
     const held = finalizers.length > 0 ? ` (${finalizers.join(', ')})` : ''
-    return `deleted; waiting for the controller or the attacher to finish${held}${error ? `; the last attempt to detach failed: ${error}` : ''}`
+    return `deleted; waiting for the controller or the attacher to finish${held}${error !== '' ? `; the last attempt to detach failed: ${error}` : ''}`
   } catch (error) {
     return `deleted; could not check whether it is gone: ${error instanceof VolctlError ? error.message : String(error)}`
   }

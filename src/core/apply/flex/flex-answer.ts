@@ -1,6 +1,7 @@
 /** A flexVolume driver's answer: one JSON object and nothing else (P87). */
 
 import { StepFailed } from '../../errors/operation-error.ts'
+import { firstCharacters } from '../../lang/first-characters.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { firstLineOf } from '../operation/step-command.ts'
 
@@ -37,6 +38,6 @@ export function requireSuccess(result: CommandResult, what: string, hint: string
       ? `the driver printed no JSON status: ${firstLineOf(result)}`
       : answer.status === 'Success'
         ? `the driver reported Success, but its exit status is ${result.status}`
-        : `${String(answer.status ?? 'no status')}: ${String(answer.message ?? 'without a message')}`
+        : firstCharacters(`${String(answer.status ?? 'no status')}: ${String(answer.message ?? 'without a message')}`)
   throw new StepFailed('DriverFailed', `${what} failed: ${said}`, { hint })
 }

@@ -99,7 +99,10 @@ export function askLease(context: ApplyContext, deadlineMs: number): Promise<str
   return withDeadline(asked, deadlineMs, 'the API server').catch(() => undefined)
 }
 
-export function kubeletCameBack(why: string): OperationRefused {
+const RUNS_AGAIN = 'a kubelet runs again, or may start again, and the volumes of this node are its work'
+
+/** @param why what shows it; absent: this machine does */
+export function kubeletCameBack(why = RUNS_AGAIN): OperationRefused {
   return new OperationRefused('KubeletCameBack', why, {
     hint: 'Let the kubelet do the rest; or stop it, wait for --settle, and plan again.',
   })

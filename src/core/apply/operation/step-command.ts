@@ -1,6 +1,7 @@
 /** Runs a program for a step. */
 
 import { StepFailed } from '../../errors/operation-error.ts'
+import { firstCharacters } from '../../lang/first-characters.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -30,5 +31,5 @@ export async function command(
 /** The first line that a program printed, errors before output; otherwise its exit status. For messages. */
 export function firstLineOf({ stdout, stderr, status }: CommandResult): string {
   const [line = ''] = (stderr.trim() || stdout.trim()).split('\n')
-  return line === '' ? `exit status ${status}` : line
+  return line === '' ? `exit status ${status}` : firstCharacters(line)
 }

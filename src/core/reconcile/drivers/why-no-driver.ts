@@ -20,6 +20,11 @@ export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
   return `CSI driver ${driver} is not registered on this node${maybe}`
 }
 
+/** True if the driver may be busy, or hang: it was reached, and has not answered in time. */
+export function isLate({ error = '' }: Pick<CsiSocket, 'error'>): boolean {
+  return error.includes('DEADLINE_EXCEEDED')
+}
+
 /** True if a CSI driver may be behind this socket. A plugin that answers UNIMPLEMENTED is of another kind, such as DRA. */
 export function isSilent({ driver, error = '' }: CsiSocket): boolean {
   return driver === undefined && !error.includes('UNIMPLEMENTED')

@@ -2,7 +2,7 @@
 import type { CsiSocket } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
-import { isSilent } from '../drivers/why-no-driver.ts'
+import { isLate, isSilent } from '../drivers/why-no-driver.ts'
 
 export function reportDrivers({ inputs }: PlanContext, findings: Findings): void {
   const sockets = inputs.snapshot.csiSockets ?? []
@@ -30,6 +30,16 @@ function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings
       `CSI driver ${driver} has two sockets, and ${path} is not the one in use: ${error}`,
       { path },
       "Remove this socket, which the driver's former installation left behind.",
+    )
+    return
+  }
+  if (!registered && isLate(socket)) {
+    findings.problem(
+      'warning',
+      'DriverSocketSilent',
+      `CSI driver ${driver} does not answer on ${endpoint ?? path}: ${error}`,
+      { path },
+      'It may be busy: plan again. If that does not help, read the log of its driver container.',
     )
     return
   }

@@ -1,0 +1,34 @@
+/** What an apply asks again right before it acts: of both credentials (S2). */
+import { expect, it } from 'vitest'
+import { applyContext } from '../../src/core/cli/apply-context.ts'
+import { connect } from '../api/connect.ts'
+import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+
+const nodeName = 'node-1'
+const pod = (name: string) => ({
+  ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: 'n', uid: `uid-${name}` } },
+  spec: { nodeName },
+})
+
+async function serverWith(...names: string[]): Promise<TestApiServer> {
+  const server = await startApiServer({ nodeName })
+  for (const name of names) await server.put(pod(name))
+  return server
+}
+
+it("S2: a detach is judged by the pods that volctl's credential is shown, and by those that the kubelet's is", async () => {
+  await using mine = await serverWith('a')
+  await using its = await serverWith('a', 'hidden')
+  const [client, kubeletClient] = [connect(mine, 'apply'), connect(its, 'kubelet')]
+  try {
+    const listed = async (look: object) => {
+      const { cluster } = applyContext(look as never, { options: {} } as never)
+      return new Set((await cluster.listNodePods()).map(({ metadata }) => metadata.name))
+    }
+    expect(await listed({ client, kubeletClient, node: { nodeName } })).toEqual(new Set(['a', 'hidden']))
+    expect(await listed({ client, node: { nodeName } })).toEqual(new Set(['a']))
+  } finally {
+    client.close()
+    kubeletClient.close()
+  }
+})
