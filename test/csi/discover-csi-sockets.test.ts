@@ -177,7 +177,7 @@ test('a driver that is slow to tell its capabilities, and one that cannot, are n
       false,
       `registered, but the driver at ${join(rootDir, 'plugins/a.test/csi.sock')} is slow, or hangs: DEADLINE_EXCEEDED: no answer within 1 s`,
     ],
-    ['b.test', false, `registered, but the driver at ${failing} did not tell its capabilities: INTERNAL: no backend`],
+    ['b.test', false, `registered, but the driver at ${failing} answers with an error: INTERNAL: no backend`],
   ])
 })
 

@@ -1,7 +1,8 @@
 /** What a vol_data.json alone tells of a volume that is to be undone: the kubelet's reconstruction (C75, C83, C88-C94; upstream's tables). */
 import { describe, expect, it } from 'vitest'
+import type { TreeEntry } from '../../src/core/model/snapshot.ts'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
-import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { blocked, blocks, GONE, kinds, only, plan } from './planned.ts'
 
 const DIR = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
@@ -58,6 +59,31 @@ describe('a file system', () => {
     expect(kinds(made)).toEqual(['UnmountVolume', 'UnmountVolume', 'UnmountDevice'])
     const [first, second, device] = made.operations
     expect(device?.after.toSorted()).toEqual([first?.id, second?.id].toSorted())
+  })
+})
+
+describe('something in the place of a state file that cannot be read whole', () => {
+  const at = `${DIR}/vol_data.json`
+  it.each<[string, Partial<TreeEntry> & Pick<TreeEntry, 'type'>, string]>([
+    ['a link', { type: 'link', target: '/etc/passwd' }, 'a link, not a file'],
+    ['a FIFO', { type: 'fifo' }, 'a fifo, not a file'],
+    ['a device', { type: 'char' }, 'a char, not a file'],
+    ['too large', { type: 'file', error: 'larger than 65536 bytes' }, 'larger than 65536 bytes'],
+    ['on a broken disk', { type: 'file', error: 'EIO' }, 'EIO'],
+  ])('%s: not ready, since it could not be kept before it is removed', (_name, entry, why) => {
+    // What is staged on the same device says which volume it is.
+    const built = node().staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1', { stateFile: false })
+    const made = plan(built.entry({ path: at, mtime: HOUR_AGO, ...entry }))
+    expect(only(made, 'CleanOrphanVolume').blocked).toMatchObject({
+      code: 'TreeUnreadable',
+      message: `${ROOT}/${at} could not be read (${why}); what it contains is unknown`,
+    })
+    expect(kinds(made)).toEqual([])
+  })
+
+  it('control: an empty file is, and is removed', () => {
+    const built = node().staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1', { stateFile: false })
+    expect(kinds(plan(built.file(at, '')))).toEqual(['CleanOrphanVolume', 'UnmountDevice'])
   })
 })
 

@@ -37,10 +37,15 @@ export function readStateFile(entry: TreeEntry | undefined): StateFile | undefin
   return entry === undefined ? undefined : stateFileOf(entry)
 }
 
+/** In words what is in the place of a state file. */
+export function notAFile({ type }: TreeEntry): string {
+  return `a ${type}, not a file`
+}
+
 /** Parsed once: several phases of a pass use each file. */
 const stateFileOf = onceFor((entry: TreeEntry): StateFile => {
   const at = { path: entry.path, mtime: entry.mtime }
-  if (entry.type !== 'file') return { ...at, corrupt: `a ${entry.type}, not a file` }
+  if (entry.type !== 'file') return { ...at, corrupt: notAFile(entry) }
   if (entry.content === undefined) return { ...at, corrupt: entry.error ?? 'the content could not be read' }
   return { ...at, ...parse(entry.content) }
 })

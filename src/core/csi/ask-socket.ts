@@ -80,7 +80,7 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
 function stateOf(error: unknown): string {
   const code = error instanceof GrpcError ? error.code : undefined
   if (code === 'UNAVAILABLE') return 'is dead'
-  return code === 'DEADLINE_EXCEEDED' ? 'is slow, or hangs' : 'did not tell its capabilities'
+  return code === 'DEADLINE_EXCEEDED' ? 'is slow, or hangs' : 'answers with an error'
 }
 
 /** Asks a socket that no registration names for its driver (C28). */

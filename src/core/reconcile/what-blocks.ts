@@ -4,7 +4,7 @@
  */
 import type { Draft, Rule } from '../plan/draft.ts'
 import type { PlanContext } from './context/context.ts'
-import { outOfReachObstacle } from './context/unread.ts'
+import { outOfReachObstacle, stateFileObstacle } from './context/unread.ts'
 import { coveredObstacle } from './obstacles/covered.ts'
 import { deadDriverObstacle } from './obstacles/dead-drivers.ts'
 import { lazilyDetachedRule, lazyMemoryObstacle } from './obstacles/lazy-detachments.ts'
@@ -19,7 +19,8 @@ export function ruleOfEach(context: PlanContext): Rule {
     oddPathObstacle(draft) ??
     draft.blocked ??
     coveredObstacle(context, draft) ??
-    outOfReachObstacle(context.inputs, draft)
+    outOfReachObstacle(context.inputs, draft) ??
+    stateFileObstacle(context.inputs, draft)
 }
 
 /**

@@ -29,6 +29,49 @@ describe('names that every JavaScript object has', () => {
   })
 })
 
+describe('S17: a state file is compared with what is mounted', () => {
+  const LIVING = uid(7)
+  /** A pod that lives has vol-1, of device 7:1; the file of one that is gone names the same volume. */
+  const beside = (dev: string, fsType = 'ext4'): NodeBuilder => {
+    const built = node().persistentVolume('pv-1', { handle: 'vol-1' })
+    built.livingPod(LIVING, 'web', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    built.staged('vol-1', '7:1').published(LIVING, 'pv-1', '7:1', { handle: 'vol-1' })
+    const dir = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1`
+    return built.mount(`${dir}/mount`, { dev, fsType }).file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1'))
+  }
+  const ofGone = (built: NodeBuilder, handles = {}) =>
+    plan(built, { handles }).operations.find(({ pod }) => pod?.uid === GONE)
+
+  it.each<[string, NodeBuilder]>([
+    ['of another device', beside('7:2')],
+    ['of another server', beside('0:52', 'nfs4')],
+    ['staged for another volume', beside('7:2').staged('vol-2', '7:2')],
+    ['staged for another volume, by FUSE', beside('0:52', 'fuse.s3').staged('vol-2', '0:52')],
+  ])('it is %s: the volume that lives is not undone by its name', (_name, built) => {
+    expect(ofGone(built)?.blocked).toMatchObject({
+      code: 'IdentityUnconfirmed',
+      message: expect.stringMatching(
+        /^vol_data\.json names .*\^vol-1: .* shows device .*, but .* is staged from device /,
+      ),
+    })
+  })
+
+  it.each<[string, NodeBuilder]>([
+    ['of the same device', beside('7:1')],
+    ['a mount of its own, as FUSE may have', beside('0:52', 'fuse.s3')],
+  ])('control: it is %s: undone', (_name, built) => {
+    expect(ofGone(built)).toMatchObject({ kind: 'UnmountVolume', volume: { handle: 'vol-1' } })
+    expect(ofGone(built)?.blocked).toBeUndefined()
+  })
+
+  it('the handle that the device proves is the way out', () => {
+    const built = beside('7:2').staged('vol-2', '7:2')
+    const operation = ofGone(built, { 'pv-1': 'vol-2' })
+    expect(operation?.blocked).toBeUndefined()
+    expect(operation?.volume).toMatchObject({ handle: 'vol-2' })
+  })
+})
+
 describe('S17: --handle does not lift the device check', () => {
   const lost = (dev: string): NodeBuilder =>
     node().published(GONE, 'pv-1', dev, { stateFile: false }).persistentVolume('pv-1', { handle: 'vol-1' })

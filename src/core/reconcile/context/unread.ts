@@ -1,7 +1,8 @@
 /** A directory or file that could not be read is unknown: it may have content or not (S3). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { NOT_UTF8 } from '../../actual/not-utf8.ts'
-import { parentOf, type Tree } from '../../actual/tree.ts'
+import { notAFile } from '../../actual/state-file.ts'
+import { baseName, parentOf, type Tree } from '../../actual/tree.ts'
 import { mayBeGlobal } from '../../devices/global-mounts.ts'
 import { diskTrouble } from '../../files/disk-trouble.ts'
 import { isWithin } from '../../files/path-within.ts'
@@ -9,6 +10,7 @@ import { onceFor } from '../../lang/once-for.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { isExpectedDirectory, mayBeLink } from '../../names/structure.ts'
 import type { Draft, Left, Obstacle } from '../../plan/draft.ts'
+import { STATE_FILES } from '../../plugins/state-files.ts'
 import { isLiving } from '../pods/volume-users.ts'
 import type { PlanContext } from './context.ts'
 
@@ -103,6 +105,17 @@ export function outOfReachObstacle(inputs: ActualInputs, draft: Draft): Obstacle
   if (places.length === 0) return undefined
   const paths = [...draft.paths, ...draft.steps.map(({ target }) => target)]
   return places.find(({ path }) => paths.some((each) => isWithin(each, inputs.absolute(path))))?.obstacle
+}
+
+/** S14: a state file is written to the journal before it is removed, and something else in its place cannot be. */
+export function stateFileObstacle(inputs: ActualInputs, { steps }: Pick<Draft, 'steps'>): Obstacle | undefined {
+  for (const { op, target } of steps) {
+    if (op !== 'unlink' || !STATE_FILES.has(baseName(target))) continue
+    const entry = inputs.tree.get(inputs.relative(target))
+    const error = entry?.error ?? (entry === undefined || entry.type === 'file' ? undefined : notAFile(entry))
+    if (entry !== undefined && error !== undefined) return obstacleOf(inputs, { ...entry, error })
+  }
+  return undefined
 }
 
 function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {

@@ -16,7 +16,7 @@ import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { csiGlobalDir, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../../names/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
-import { givenForBlock, givenForFileSystem, givenWithHash, inlineDrivers } from './given-handle.ts'
+import { contradicted, givenForBlock, givenForFileSystem, givenWithHash, inlineDrivers } from './given-handle.ts'
 import type { CsiIdentity, Identified } from './identified.ts'
 import { knownHandleOf } from './known-handles.ts'
 
@@ -29,12 +29,14 @@ export function identityObstacle(identified: Identified | undefined): Obstacle |
 /** Identity of a pod's file system volume. */
 export function identifyPodVolume(context: PlanContext, volume: PodVolume): Identified {
   const { stateFile } = volume
+  const shown = mountOf(volume)
   if (stateFile?.data !== undefined) {
     const { driverName: driver, volumeHandle: handle } = stateFile.data
-    return { identity: { driver, handle, from: 'vol_data.json' } }
+    const identity = { driver, handle, from: 'vol_data.json' }
+    const doubt = shown && contradicted(context, identity, shown)
+    return doubt === undefined ? { identity } : (givenForFileSystem(context, volume, shown) ?? doubt)
   }
   const lost = stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
-  const shown = mountOf(volume)
   const given = givenForFileSystem(context, volume, shown)
   if (given !== undefined) return given
   return shown === undefined ? byConfirmedName(context, volume, lost) : byDevice(context, volume, shown, lost)

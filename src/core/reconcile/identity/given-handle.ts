@@ -33,7 +33,7 @@ export function givenForFileSystem(
     if (confirmed !== undefined) return identityOf(name, handle, driverOf(confirmed))
     const other = own.find((staged) => staged.layers.length > 0 && (named ?? driverOf(staged)) === driverOf(staged))
     const contradicts = other ?? same[0]
-    if (contradicts !== undefined) return notTheSame(name, handle, shown, contradicts)
+    if (contradicts !== undefined) return notTheSame(`--handle ${name}=${handle}`, shown, contradicts)
   }
   const drivers = new Set(own.map(driverOf))
   const [staging] = drivers
@@ -41,10 +41,30 @@ export function givenForFileSystem(
   return identityOf(name, handle, drivers.size === 1 && named === undefined ? staging : undefined)
 }
 
+/**
+ * S17: why a state file is not believed although it can be read: what is mounted is not what is staged for the volume that it names.
+ * A driver publishes from where it has staged; only FUSE may have a mount for each pod, which proves nothing.
+ */
+export function contradicted(
+  context: PlanContext,
+  { driver, handle }: { readonly driver: string; readonly handle: string },
+  shown: MountInfo,
+): Identified | undefined {
+  const same = stagedShownBy(context.staged, shown)
+  const own = stagedUnder(context, handle).filter((each) => driverOf(each) === driver)
+  if (own.some((each) => same.includes(each))) return undefined
+  const mounted = own.find(({ layers }) => layers.length > 0)
+  const isExactly = ({ layers }: StagedVolume): boolean =>
+    layers.some(({ dev, root }) => dev === shown.dev && root === shown.root)
+  const other = mounted === undefined ? same.find(isExactly) : same[0]
+  const contradicts = other ?? (shown.fsType.startsWith('fuse') ? undefined : mounted)
+  return contradicts && notTheSame(`vol_data.json names ${driver}^${handle}`, shown, contradicts)
+}
+
 /** Only an inline volume of this very pod has such a handle (C32), and it is never staged; its driver serves inline volumes here. */
 function inlineIdentity(context: PlanContext, name: string, handle: string, shown: MountInfo | undefined): Identified {
   const [staged] = shown === undefined ? [] : stagedShownBy(context.staged, shown)
-  if (shown !== undefined && staged !== undefined) return notTheSame(name, handle, shown, staged)
+  if (shown !== undefined && staged !== undefined) return notTheSame(`--handle ${name}=${handle}`, shown, staged)
   const [driver, ...others] = inlineDrivers(context)
   if (driver !== undefined && others.length === 0) return { identity: { driver, handle, from: '--handle' } }
   return {
@@ -111,10 +131,10 @@ function identityOf(name: string, handle: string, driver: string | undefined): I
   }
 }
 
-function notTheSame(name: string, handle: string, shown: MountInfo, staged: StagedVolume): Identified {
+function notTheSame(claim: string, shown: MountInfo, staged: StagedVolume): Identified {
   const layer = staged.layers.at(-1)
   return {
-    unconfirmed: `--handle ${name}=${handle}: ${shown.mountPoint} shows device ${shown.dev} ${shown.root}, but ${staged.dir} is staged from device ${layer?.dev} ${layer?.root}`,
+    unconfirmed: `${claim}: ${shown.mountPoint} shows device ${shown.dev} ${shown.root}, but ${staged.dir} is staged from device ${layer?.dev} ${layer?.root}`,
     hint: 'Look up in the storage system which volume the device is; a handle that the device contradicts is never used.',
   }
 }
