@@ -14,7 +14,7 @@ const DEFAULT_LAST = '20'
 
 const MIB = 1024 * 1024
 /** Of the journal, what is held at once, so that less than 500 MB are used: an apply of 100,000 operations as a table. */
-const MAX_KEPT = { table: 200 * MIB, wide: 80 * MIB, json: 48 * MIB, yaml: 20 * MIB, name: 80 * MIB } as const
+const MAX_KEPT = { table: 200 * MIB, wide: 80 * MIB, json: 160 * MIB, yaml: 20 * MIB, name: 80 * MIB } as const
 
 export default class Journal extends VolctlCommand {
   static override summary = 'Print past applies on this node, operation by operation. Changes nothing.'

@@ -7,6 +7,7 @@ import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import { renderJournal } from '../../src/core/views/journal-view.ts'
 import { PLAIN } from '../../src/core/views/palette.ts'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { volctl } from '../cli/run-volctl.ts'
 import { giveAway, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 
 const at = (second: number): string => `2026-11-21T12:00:${String(second).padStart(2, '0')}.000Z`
@@ -223,6 +224,21 @@ describe('what is asked for', () => {
     expect(plans({ maxKept: 3 * size, plan: 'p2' })).toEqual(['p2'])
     expect(plans({ maxKept: 3 * size, operation: 'c' })).toHaveLength(4)
   })
+})
+
+it('30,000 operations are printed as JSON, whole', async () => {
+  const directory = temporaryDirectory()
+  const ids = Array.from({ length: 30_000 }, (_, index) => `op-${index}`)
+  const operations = ids.map((id) => ({ ...intent(id), basis: 'x'.repeat(1600) }))
+  // A batch is one line, and has 5000 operations at most.
+  const intents = Array.from({ length: 6 }, (_, batch) =>
+    line(1, { type: 'intent', operations: operations.slice(batch * 5000, (batch + 1) * 5000) }),
+  )
+  writeFileSync(`${directory}/${JOURNAL_FILE}`, `${[BEGIN, ...intents, END].join('\n')}\n`, { mode: 0o600 })
+  const { status, stdout, stderr } = await volctl(['journal', '--journal', directory, '-o', 'json'])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  const { applies } = JSON.parse(stdout)
+  expect(applies[0].operations.map(({ id }: { id: string }) => id)).toEqual(ids)
 })
 
 describe('lines of a file', () => {

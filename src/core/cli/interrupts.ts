@@ -1,5 +1,6 @@
 import { VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
+import { standardOutput } from './output.ts'
 
 /**
  * Signals of an apply (contract: 130). The first SIGINT or SIGTERM stops the starting of operations, the second leaves
@@ -47,6 +48,9 @@ export class Interrupts implements Disposable {
         'Interrupted: no further operation is started; waiting for those in progress. Interrupt again to leave at once.',
       )
       this.#stop.abort()
-    } else this.#abandon.abort()
+    } else {
+      this.#abandon.abort()
+      standardOutput().hurry()
+    }
   }
 }

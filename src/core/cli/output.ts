@@ -5,6 +5,9 @@ import { written } from './written.ts'
 /** A pipe without a reader, a terminal that hung up, and what follows on either. */
 const READER_GONE = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED'])
 
+/** For what is written already, once a person wants to leave. */
+const READER_MS = 500
+
 /**
  * Standard output carries the answer alone (contract). A reader that goes away (`| head`, a dropped session) ends the output quietly and
  * nothing else: an apply goes on. Any other failure (a full disk) is kept for the end and turns the exit status.
@@ -16,6 +19,7 @@ export class Output {
   #pending = ''
   #broken = false
   #failure: VolctlError | undefined
+  readonly #hurried = Promise.withResolvers<void>()
 
   constructor(stream: Writable & { readonly isTTY?: boolean }) {
     this.#stream = stream
@@ -46,11 +50,16 @@ export class Output {
   async flush(): Promise<void> {
     this.#send()
     if (!this.#broken) {
-      await written(this.#stream)
+      await Promise.race([written(this.#stream), this.#hurried.promise])
     }
     const failure = this.#failure
     this.#failure = undefined
     if (failure !== undefined) throw failure
+  }
+
+  /** Somebody wants to leave at once: a reader that does not read is waited for no longer. */
+  hurry(): void {
+    setTimeout(this.#hurried.resolve, READER_MS)
   }
 
   #fail(error: unknown): void {

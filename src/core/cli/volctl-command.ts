@@ -8,7 +8,7 @@ import { fillsScreen } from '../views/fit-parts.ts'
 import { renderNames } from '../views/names.ts'
 import { type Palette, palette } from '../views/palette.ts'
 import type { Screen } from '../views/screen.ts'
-import { toJson, toYaml } from '../views/structured.ts'
+import { jsonPieces, toYaml } from '../views/structured.ts'
 import { ASCII_SYMBOLS, isUtf8Locale, UNICODE_SYMBOLS } from '../views/symbols.ts'
 import { wrapped } from '../views/wrap.ts'
 import { COLOR_WHEN, isColourful } from './colour.ts'
@@ -131,7 +131,7 @@ export abstract class VolctlCommand extends Command {
     draw: (screen: Screen) => string,
     { paged = false, names = [] }: { readonly paged?: boolean; readonly names?: readonly string[] } = {},
   ): Promise<void> {
-    if (format === 'json') this.output.write(toJson(value))
+    if (format === 'json') await this.#json(value)
     else if (format === 'yaml') this.output.write(await toYaml(value))
     else if (format === 'name') this.output.write(renderNames(names))
     else {
@@ -140,6 +140,14 @@ export abstract class VolctlCommand extends Command {
       if (!paged || !fillsScreen(text, screen) || !(await this.#page(text))) this.output.write(text)
     }
     await this.output.flush()
+  }
+
+  /** Piece by piece, as fast as it is read: a journal is large. */
+  async #json(value: unknown): Promise<void> {
+    for (const piece of jsonPieces(value)) {
+      this.output.write(piece)
+      await this.output.flush()
+    }
   }
 
   /** @returns false where there is no pager */

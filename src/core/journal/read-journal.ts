@@ -85,6 +85,6 @@ function denied(directory: string, cause: unknown): VolctlError {
 function tooMuch(directory: string, cause: Error): VolctlError {
   return new VolctlError('JournalUnreadable', `the journal in ${directory} has more than volctl can show at once`, {
     cause,
-    hint: 'Limit the output: --last 1, --plan ID or --operation ID; -o table needs the least memory.',
+    hint: 'Limit the output: --last 1, --plan ID or --operation ID; -o table and -o json need the least memory.',
   })
 }

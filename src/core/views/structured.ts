@@ -2,8 +2,42 @@
 import type { ScalarLayout } from 'js-yaml'
 import { isTerminalSafe, terminalSafeJson, terminalSafeYaml } from './terminal-safe.ts'
 
-export function toJson(value: unknown): string {
-  return `${terminalSafeJson(JSON.stringify(value, null, 2))}\n`
+const PIECE = 1 << 20
+/** A document, a list in it, one of that, its list, one of that: an apply's operation in a journal. */
+const DEEPEST = 5
+
+/** JSON for people and programs, in pieces of about a mebibyte, so that the text is never held as a whole. */
+export function* jsonPieces(value: unknown): Generator<string> {
+  let piece = ''
+  for (const part of jsonParts(value, '', DEEPEST)) {
+    piece += part
+    if (piece.length < PIECE) continue
+    yield terminalSafeJson(piece)
+    piece = ''
+  }
+  yield terminalSafeJson(`${piece}\n`)
+}
+
+function* jsonParts(value: unknown, indent: string, depth: number): Generator<string> {
+  const isList = Array.isArray(value)
+  if (depth === 0 || !(isList || isPlainObject(value))) {
+    // What JSON cannot say is nothing in an object, and null in a list. Texts have no newline of their own.
+    yield (JSON.stringify(value, null, 2) ?? 'null').replaceAll('\n', `\n${indent}`)
+    return
+  }
+  const inner = `${indent}  `
+  let before = isList ? '[' : '{'
+  for (const [key, each] of Object.entries(value as object)) {
+    if (!isList && (each === undefined || typeof each === 'function')) continue
+    yield `${before}\n${inner}${isList ? '' : `${JSON.stringify(key)}: `}`
+    yield* jsonParts(each, inner, depth - 1)
+    before = ','
+  }
+  yield before === ',' ? `\n${indent}${isList ? ']' : '}'}` : isList ? '[]' : '{}'
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !('toJSON' in value)
 }
 
 /** One line of JSON, for `-o ndjson`. */

@@ -4,7 +4,7 @@ import { errorText } from '../../../src/core/cli/report-error.ts'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { PLAIN } from '../../../src/core/views/palette.ts'
 import { renderTable } from '../../../src/core/views/render-table.ts'
-import { toJson, toYaml } from '../../../src/core/views/structured.ts'
+import { jsonPieces, toYaml } from '../../../src/core/views/structured.ts'
 import { terminalSafe, terminalSafeJson } from '../../../src/core/views/terminal-safe.ts'
 
 it.each([
@@ -80,16 +80,18 @@ it('a table cannot be broken by a name', () =>
 it('an error cannot either', () =>
   expect(errorText(new VolctlError('X', 'bad \u001b[2J\nname'), false, PLAIN)).toBe('volctl: bad \\x1b[2J\\nname\n'))
 
+const inJson = (value: unknown): string => [...jsonPieces(value)].join('')
+
 it('JSON stays the same value', () => {
   const value = { name: 'a\u009b\u202e\u007f\u001b\nb', list: [1] }
-  const json = toJson(value)
+  const json = inJson(value)
   expect(JSON.parse(json)).toEqual(value)
   expect(json).toBe('{\n  "name": "a\\u009b\\u202e\\u007f\\u001b\\nb",\n  "list": [\n    1\n  ]\n}\n')
 })
 
 it('what is beyond the first plane is two escapes in JSON, and one in YAML', async () => {
   const value = { '\u202e': ['a\u{e0001}b', 'a\u{e0001}\nb', 'plain', 'two\nlines', '"\u2060\\'] }
-  expect(toJson(value['\u202e'][0])).toBe('"a\\udb40\\udc01b"\n')
+  expect(inJson(value['\u202e'][0])).toBe('"a\\udb40\\udc01b"\n')
   const yaml = await toYaml(value)
   expect(yaml).toBe(
     [

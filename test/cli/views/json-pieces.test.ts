@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { jsonPieces } from '../../../src/core/views/structured.ts'
+import { captureFiles } from '../../helpers/captures.ts'
+import { CAPTURES } from '../run-volctl.ts'
+
+const joined = (value: unknown): string => [...jsonPieces(value)].join('')
+
+describe('JSON in pieces is the text that JSON.stringify makes', () => {
+  it.each<[string, unknown]>([
+    ['nothing in it', {}],
+    ['an empty list', []],
+    ['no object', 'a\nb'],
+    ['null', null],
+    ['what is empty, in each other', { a: [], b: {}, c: [[], {}, [[]]] }],
+    ['what JSON leaves out', { a: undefined, b: [undefined, 1], c: { d: undefined } }],
+    ['lines in texts, deeper than pieces go', { a: [{ b: [{ c: [{ d: 'x\ny', e: [1, { f: 2 }] }] }] }] }],
+    ['a date', { at: new Date(0), list: [new Date(0)] }],
+    ['names that need escapes', { 'a"b\n': { '': 1 } }],
+  ])('%s', (_name, value) => expect(joined(value)).toBe(`${JSON.stringify(value, null, 2)}\n`))
+
+  it.each(captureFiles())('%s', (path) => {
+    const value: unknown = JSON.parse(readFileSync(join(CAPTURES, path), 'utf8'))
+    expect(JSON.parse(joined(value))).toEqual(value)
+  })
+})
+
+it('no piece is large, however much there is', () => {
+  const operations = Array.from({ length: 20_000 }, (_, id) => ({ id, message: 'x'.repeat(300) }))
+  const sizes = [...jsonPieces({ applies: [{ operations }] })].map(({ length }) => length)
+  expect(sizes.length).toBeGreaterThan(5)
+  expect(Math.max(...sizes)).toBeLessThan(1_100_000)
+})
