@@ -53,4 +53,35 @@ describe.skipIf(noMounts !== undefined)(`lines of a log${noMounts === undefined 
     expect(busy.explanation?.holders.processes).toMatchObject([{ pid, command: 'sh', holds: [{ what: 'cwd' }] }])
     expect(screen).toContain(`Held open by sh (pid ${pid}).`)
   })
+
+  it('ten pastes of several rows', () => {
+    expect(report.pastes.map(({ known }) => known)).toEqual([
+      ['TargetBusy'],
+      ['NfsTimedOut'],
+      ['WrongFileSystem'],
+      ['ContentNotFound'],
+      ['TooManyVolumes', 'PodNews'],
+      ['DriverInternalError'],
+      ['FileSystemErrors', 'JournalAborted'],
+      ['AccessDenied over', 'VolumeDone'],
+      ['OrphanedPodVolumes', 'MultiAttachError'],
+      ['DriverTooSlow', 'ExpansionFailed'],
+    ])
+    expect(report.pastes.map(({ status }) => status)).toEqual(report.pastes.map(() => 0))
+  })
+
+  it('ten lines in which nothing is wrong', () => {
+    expect(report.harmless.map(({ status, known }) => [status, ...known])).toEqual([
+      [0, 'VolumeDone'],
+      [0, 'WaitsForConsumer'],
+      [0, 'VolumeBegun'],
+      [0, 'FileSystemNews'],
+      [0, 'FsckBegun'],
+      [0, 'AttacherAtWork'],
+      [0, 'Expanding'],
+      [0, 'Informational'],
+      [0, 'RegisteredWithKubelet'],
+      [0, 'ObjectChanged'],
+    ])
+  })
 })

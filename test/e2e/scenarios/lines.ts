@@ -29,6 +29,14 @@ export interface LinesReport {
   /** Of the process that holds the volume. */
   readonly pid: number
   readonly screen: string
+  /** What is said of each paste: status, and the sentences by which it is known. */
+  readonly pastes: readonly Pasted[]
+  readonly harmless: readonly Pasted[]
+}
+
+export interface Pasted {
+  readonly status: number | null
+  readonly known: readonly string[]
 }
 
 const klog = (severity: string, message: string): string =>
@@ -94,6 +102,76 @@ async function logThroughPipe(scene: Scene, lines: readonly string[]): Promise<L
   return JSON.parse(stdout) as LogExplanation
 }
 
+/** Several rows each, as people copy them from a terminal, a journal, a describe or a table of events. */
+function pastesOf({ pods, rootDir }: Scene): string[] {
+  const { web, db } = pods
+  const target = `${rootDir}/pods/${db.uid}/volumes/kubernetes.io~csi/pv-common/mount`
+  const journal = (text: string): string => `Nov 22 20:01:02 worker-1 kubelet[812]: ${text}`
+  const failed = `MountVolume.SetUp failed for volume "password" pod "${web.name}" (UID: "${web.uid}")`
+  return [
+    `${klog('E', `UnmountVolume.TearDown failed for volume "data" pod "${db.uid}" : unmount failed: exit status 32`)}\nUnmounting arguments: ${target}\nOutput: umount: ${target}: target is busy.`,
+    [
+      `${failed} : mount failed: exit status 32`,
+      'Mounting command: mount',
+      'Output: mount.nfs: Connection refused',
+    ].join('\n'),
+    [
+      klog('E', `${failed} : mount failed: exit status 1`),
+      journal('Mounting command: mount'),
+      journal('Output: mount: wrong fs type, bad option, bad superblock on /dev/sdb'),
+    ].join('\n'),
+    [
+      'Name: waits-0',
+      `Namespace: ${NAMESPACE}`,
+      'Containers:',
+      'Events:',
+      '  Warning  FailedMount  3s (x9 over 2m)  kubelet  MountVolume.SetUp failed for volume "late" : configmap "late" not found',
+    ].join('\n'),
+    `2m  Warning  FailedAttachVolume  pod/${web.name}  AttachVolume.Attach failed for volume "${pvOf(IDLE)}" : rpc error: code = ResourceExhausted desc = no slot is left\n1m  Normal  Pulled  pod/${web.name}  Container image "x" already present on machine`,
+    `E1122 20:01:02.1 1 a.go:1] error syncing claim "x": failed to provision volume with StorageClass "fast": rpc error: code = Internal desc =\nstorage pool is away`,
+    `[  12.3] EXT4-fs error (device sdb): ext4_find_entry:1455: inode #2: comm java: reading directory lblock 0\n[  12.4] Aborting journal on device sdb-8.`,
+    `${klog('E', `${failed} : permission denied`)}\n${klog('I', `MountVolume.SetUp succeeded for volume "password" pod "${web.name}" (UID: "${web.uid}")`)}`,
+    `orphaned pod "${db.uid}" found, but volume paths are still present on disk\nMulti-Attach error for volume "${pvOf(IDLE)}" Volume is already exclusively attached to one node`,
+    `status:\n  conditions:\n  - message: 'rpc error: code = DeadlineExceeded desc = context deadline exceeded'\n    reason: VolumeResizeFailed`,
+  ]
+}
+
+const HARMLESS = [
+  'AttachVolume.Attach succeeded for volume "pv-idle" from node "worker-1"',
+  'Normal  WaitForFirstConsumer  3s (x9 over 2m)  persistentvolume-controller  waiting for first consumer to be created before binding',
+  'I1122 20:01:02.1 812 reconciler.go:1] "operationExecutor.VerifyControllerAttachedVolume started for volume \\"password\\"" pod="shop/web-0"',
+  '[  12.3] EXT4-fs (sdb): mounted filesystem 7 r/w with ordered data mode. Quota mode: none.',
+  'Checking for issues with fsck on disk: /dev/sdb',
+  'I1122 20:01:02.1 1 csi_handler.go:1] Starting attach operation for "csi-1"',
+  'Normal  FileSystemResizeSuccessful  3s  kubelet  MountVolume.NodeExpandVolume succeeded for volume "pv-idle"',
+  'I1122 20:01:02.1 812 clientconn.go:1] ccResolverWrapper: sending update to cc',
+  'kubernetes.io/csi: Register new plugin with name: disk.example.com at endpoint: /s.sock',
+  'Operation cannot be fulfilled on persistentvolumes "pv-idle": the object has been modified; please apply your changes to the latest version and try again',
+]
+
+const AT_ONCE = 4
+
+async function pasted(scene: Scene, texts: readonly string[]): Promise<Pasted[]> {
+  const found: Pasted[] = []
+  for (let at = 0; at < texts.length; at += AT_ONCE)
+    found.push(...(await Promise.all(texts.slice(at, at + AT_ONCE).map((each) => pastedOne(scene, each)))))
+  return found
+}
+
+async function pastedOne(scene: Scene, rows: string): Promise<Pasted> {
+  const child = spawn(VOLCTL, ['explain', '-', '-o', 'json'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...scene.env },
+  })
+  child.stdin.end(rows)
+  const [stdout, [status]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null]>])
+  const answer = JSON.parse(stdout) as LineExplanation | LogExplanation
+  const { troubles = [], harmless = [] }: Partial<LogExplanation> = 'troubles' in answer ? answer : {}
+  const own = 'sentence' in answer ? [answer.sentence?.name ?? ''] : []
+  const known = [...own, ...troubles.map(({ sentence, over }) => `${sentence?.name}${over ? ' over' : ''}`)]
+  return { status, known: [...known, ...harmless.map(({ name }) => name)] }
+}
+
 /** Is being deleted, and runs. */
 const ENDS: ScenePod = { name: 'ends-0', uid: '11111111-2222-4333-8444-000000000011', volumes: [], others: ['memory'] }
 /** Waits for a claim that has no volume. */
@@ -138,6 +216,8 @@ async function run(scene: Scene): Promise<LinesReport> {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   await once(holder.stdout, 'data')
+  const pastes = await pasted(scene, pastesOf(scene))
+  const harmless = await pasted(scene, HARMLESS)
   const answer = await runVolctl(scene, ['explain', busy, '-o', 'json'])
   const table = await runVolctl(scene, ['explain', busy])
   const ended = once(holder, 'exit')
@@ -150,6 +230,8 @@ async function run(scene: Scene): Promise<LinesReport> {
     busy: JSON.parse(answer.stdout) as LineExplanation,
     pid: holder.pid ?? 0,
     screen: table.stdout,
+    pastes,
+    harmless,
   }
 }
 
