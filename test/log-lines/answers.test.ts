@@ -80,7 +80,16 @@ describe('a line as it looks', () => {
   it('known, on a terminal', async () => {
     const [line = ''] = LINES.TargetBusy
     expect(renderLine(await answer(line, nodes.orphan()), TERMINAL)).toMatchInlineSnapshot(`
-      "TargetBusy, said by the kubelet, a CSI driver or a mount program
+      "On node node-1, as of 2026-11-21T12:00:00Z:
+        volume pv-1 (Volume kubernetes.io/csi/disk.test^pv-1)
+          PodGone: 3 operations planned (UnmountVolume, UnmountDevice, DetachVolume):
+          pod 00000000-0000-4000-8000-000000000009 was deleted from the API; no
+          sandbox, container or process is left; volume pv-1 is mounted
+        pod 00000000-0000-4000-8000-000000000009: something to do (PodGone)
+        - volctl plan --pod 00000000-0000-4000-8000-000000000009 shows just this,
+          volctl apply --pod 00000000-0000-4000-8000-000000000009 carries it out.
+
+      TargetBusy, said by the kubelet, a CSI driver or a mount program
 
       What failed: The kubelet could not take a volume down; it tries again, with
                    longer and longer pauses of up to 2 minutes 2 seconds.
@@ -91,15 +100,6 @@ describe('a line as it looks', () => {
                    still has it.
       What to do:  volctl explain names the processes, mounts and devices that hold it
                    open. Stop those; the kubelet then unmounts by itself.
-
-      On node node-1, as of 2026-11-21T12:00:00Z:
-        volume pv-1 (Volume kubernetes.io/csi/disk.test^pv-1)
-          PodGone: 3 operations planned (UnmountVolume, UnmountDevice, DetachVolume):
-          pod 00000000-0000-4000-8000-000000000009 was deleted from the API; no
-          sandbox, container or process is left; volume pv-1 is mounted
-        pod 00000000-0000-4000-8000-000000000009: something to do (PodGone)
-        - volctl plan --pod 00000000-0000-4000-8000-000000000009 shows just this,
-          volctl apply --pod 00000000-0000-4000-8000-000000000009 carries it out.
       Left out for lack of room; -o wide shows all.
 
       More: volctl explain volume/00000000-0000-4000-8000-000000000009/pv-1

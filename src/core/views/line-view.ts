@@ -70,12 +70,16 @@ function partsOf(answer: Asked, { paint, width, wide }: Screen): Part[] {
   const place = placeText(answer)
   const said =
     sentence === undefined ? unknownParts(answer, paint, width) : sentenceParts(sentence, paint, width, answer)
-  return [
-    ...otherNodePart(answer, paint, width),
-    ...said,
-    ...(place === undefined ? [] : placeParts(answer, place, { paint, width, wide })),
-    ...lastParts(answer, paint, width),
-  ]
+  const here = place === undefined ? [] : placeParts(answer, place, { paint, width, wide })
+  // What is so here says more than what such a line means in general; where nothing was found, the meaning is the answer.
+  const parts =
+    answer.main === undefined || sentence === undefined ? [...said, ...below(here)] : [...here, ...below(said)]
+  return [...otherNodePart(answer, paint, width), ...parts, ...lastParts(answer, paint, width)]
+}
+
+/** Behind a blank line. */
+function below([first, ...rest]: readonly Part[]): Part[] {
+  return first === undefined ? [] : [{ ...first, text: `\n${first.text}` }, ...rest]
 }
 
 /** Where it was looked; undefined: it could not be looked at. */
@@ -151,7 +155,7 @@ function placeParts(answer: Asked, place: string, paper: Paper): Part[] {
   const parts: Part[] = [
     {
       what: 'stays',
-      text: `\n${wrapped('', place, width, paint.bold)}`,
+      text: wrapped('', place, width, paint.bold),
     },
     { what: 'stays', text: main === undefined ? '' : mainText(main, paint, width) },
     {
@@ -172,7 +176,8 @@ function placeParts(answer: Asked, place: string, paper: Paper): Part[] {
 
 /** Without a main one they are the answer. */
 function otherNames({ names, main }: Asked, { paint, width, wide }: Paper): Part[] {
-  if (names.length === 0) return [{ what: 'stays', text: wrapped('  ', 'The line names nothing.', width) }]
+  if (names.length === 0)
+    return [{ what: 'stays', text: wrapped('  ', 'No pod, volume, path or driver in this line.', width) }]
   const others = names.filter(({ kind, name }) => kind !== main?.kind || name !== main.name)
   const few = wide ? others : others.slice(0, MOST_NAMES)
   const more = others.length - few.length
