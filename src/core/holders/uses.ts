@@ -1,7 +1,7 @@
 /** What processes use (ask-processes.ts), by the place in a file system, by file system, and by device. */
 import { isWithin } from '../files/path-within.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
-import { ownPathOf } from '../mountinfo/linked-mounts.ts'
+import { withoutLink } from '../mountinfo/linked-mounts.ts'
 import { type Location, locationIn } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { processName } from '../processes/mount-namespaces.ts'
@@ -50,7 +50,7 @@ export class Uses {
   readonly unseen: Unseen
   readonly #all: readonly ByProcess[]
   readonly #tables: readonly MountTable[]
-  readonly #mounts = new Map<number, Shown | undefined>()
+  readonly #mounts = new Map<number, MountInfo | undefined>()
   readonly #located: PlaceIndex<ByProcess>
 
   /**
@@ -121,29 +121,30 @@ export class Uses {
     return this.#tables.some((table) => table.ofDevice(dev).length > 0)
   }
 
-  #mountOf(id: number | undefined): Shown | undefined {
+  #mountOf(id: number | undefined): MountInfo | undefined {
     if (id === undefined) return undefined
-    if (!this.#mounts.has(id)) {
-      const table = this.#tables.find((each) => each.byId(id) !== undefined)
-      const mount = table?.byId(id)
-      this.#mounts.set(id, table && mount && { table, mount })
-    }
+    if (!this.#mounts.has(id)) this.#mounts.set(id, this.#shown(id))
     return this.#mounts.get(id)
   }
 
-  /** A file may have another name left: of its path, only the last part is in doubt then. */
+  #shown(id: number): MountInfo | undefined {
+    for (const table of this.#tables) {
+      const mount = table.byId(id)
+      if (mount !== undefined) return withoutLink(mount)
+    }
+    return undefined
+  }
+
+  /**
+   * By the kernel's path and mount, not by the kubelet's: behind a link the two lead to different places of one mount (S8). A file
+   * may have another name left: of its path, only the last part is in doubt then.
+   */
   #placeOf({ mount, path, deleted }: ByProcess): Location | undefined {
     const shown = path === TOO_LONG ? undefined : this.#mountOf(mount)
     if (shown === undefined) return undefined
-    const plain = ownPathOf(shown.table, deleted === true ? undeletedPath(path) : path)
-    return isWithin(plain, shown.mount.mountPoint) ? locationIn(shown.mount, plain) : undefined
+    const plain = deleted === true ? undeletedPath(path) : path
+    return isWithin(plain, shown.mountPoint) ? locationIn(shown, plain) : undefined
   }
-}
-
-/** A mount, and the table that shows it. */
-interface Shown {
-  readonly table: MountTable
-  readonly mount: MountInfo
 }
 
 export function holder(pid: number, what: Holder['what'], path: string): Holder {
