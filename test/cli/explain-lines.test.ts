@@ -18,7 +18,9 @@ describe('a line', () => {
   it('of a kubelet that was stuck: what it means, what the pod is, and the next command', async () => {
     const { status, stdout, stderr } = await volctl(['explain', LINE, '--snapshot', SNAPSHOT])
     expect([status, stderr]).toEqual([0, ''])
-    expect(stdout).toMatch(/^On node pg-node, as of .*\n {2}pod [0-9a-f-]{36}\n(?:.*\n)+?\nOrphanedPodFile, said by the kubelet\n/)
+    expect(stdout).toMatch(
+      /^On node pg-node, as of .*\n {2}pod [0-9a-f-]{36}\n(?:.*\n)+?\nOrphanedPodFile, said by the kubelet\n/,
+    )
     expect(stdout).toContain(`  pod ${POD}\n    MountedButNotAttached: `)
     expect(stdout).toMatch(new RegExp(`\nMore: volctl explain pod/${POD}\n$`))
   })
