@@ -16,6 +16,7 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
+import { isTerminalPhase } from '../core/desired/pods.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { podsAskedFor } from '../core/explain/asked-pods.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
@@ -24,6 +25,7 @@ import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
 import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
+import { hostPathsOf } from '../core/holders/host-paths.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
@@ -256,7 +258,8 @@ export default class Explain extends VolctlCommand {
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )
     const reader = { command: ownCommand('process-reader'), deadlineMs: LOOK_DEADLINE_MS }
-    const found = await liveHolders(held, { table: mounts, loops, reader })
+    const named = hostPathsOf((snapshot.api?.pods ?? []).filter((pod) => !isTerminalPhase(pod)))
+    const found = await liveHolders(held, { table: mounts, loops, named, reader })
     this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)
     const unseen = [...elsewhere(standing), ...found.unseen]
     return withHolders(explanation, { ...found, unseen }, containerNames(snapshot))

@@ -4,6 +4,7 @@ import { dlopen } from 'node:ffi'
 const AT_FDCWD = -100
 const RENAME_EXCHANGE = 2
 const MS_BIND = 4096n
+const MS_RDONLY = 1n
 const MNT_DETACH = 2
 const UMOUNT_NOFOLLOW = 8
 
@@ -25,6 +26,11 @@ export function exchange(a: string, b: string): boolean {
 /** @returns whether that worked */
 export function bindMount(source: string, target: string): boolean {
   return functions.mount(source, target, 'none', MS_BIND, '') === 0
+}
+
+/** Of an EROFS image, by its file. @returns whether that worked */
+export function mountImage(image: string, target: string): boolean {
+  return functions.mount(image, target, 'erofs', MS_RDONLY, '') === 0
 }
 
 /** Detaches the newest mount on a path, in use or not. @returns whether there was one */

@@ -1,5 +1,7 @@
 /** S12, S13: the data of a pod that is gone stays while something uses it under another name. */
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { release } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { inNamespace, noBlockDevices, noMounts, noRoot, noSystemCalls } from '../helpers/namespace.ts'
 
@@ -15,11 +17,26 @@ interface Found {
 
 const noBindfs = spawnSync('bindfs', ['--version']).status === 0 ? undefined : 'there is no bindfs'
 
+/** Without a loop device (CONFIG_EROFS_FS_BACKED_BY_FILE). */
+const noErofs =
+  readFileSync('/proc/filesystems', 'utf8').includes('erofs') && isFrom(6, 12)
+    ? undefined
+    : 'this kernel mounts no EROFS by its file'
+
+function isFrom(major: number, minor: number): boolean {
+  const [a = 0, b = 0] = release()
+    .split('.')
+    .map((part) => Number.parseInt(part, 10))
+  return a > major || (a === major && b >= minor)
+}
+
 const cannot: Readonly<Record<string, string | undefined>> = {
   loop: noBlockDevices,
   loopFromNamespace: noBlockDevices,
   swap: noRoot,
   chroot: noSystemCalls,
+  image: noSystemCalls ?? noErofs,
+  imageFromNamespace: noSystemCalls ?? noErofs,
   bindfs: noBindfs,
 }
 
@@ -33,6 +50,7 @@ const SHOWN_BY_TABLE = [
   'work',
   'lowerWithColon',
   'loop',
+  'hostPath',
 ]
 
 describe.skipIf(noRoot !== undefined)(
@@ -73,6 +91,14 @@ describe.skipIf(noRoot !== undefined)(
       { use: 'cwdBelowInDetached', by: ', cwd)' },
       { use: 'libraryInDetached', by: ', map)' },
       { use: 'export', by: 'the NFS export of ' },
+      { use: 'exportByLink', by: 'the NFS export of /link/sub' },
+      { use: 'socket', by: 'the unix socket that is bound to /link/volctl.sock' },
+      { use: 'socketByRelativePath', by: 'the unix socket that is bound to volctl.sock' },
+      { use: 'socketInDetached', by: 'the unix socket that is bound to /out/volctl.sock' },
+      { use: 'image', by: 'the EROFS mount on /out of /link/image' },
+      { use: 'imageFromNamespace', by: 'the EROFS mount on /out of /bound/image' },
+      { use: 'hostPath', by: 'the hostPath /kubelet/pods/' },
+      { use: 'hostPathByLink', by: 'the hostPath /link/sub of pod default/other' },
       { use: 'bindfs', by: 'bindfs' },
     ])('$use: refused and named, and hurt where nobody asks', async ({ use, by }) => {
       const why = cannot[use]

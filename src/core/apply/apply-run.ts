@@ -22,6 +22,7 @@ import {
   kubeletCameBack,
   ownsNode,
   plannedWithKubelet,
+  unfinished,
 } from './operation/preconditions.ts'
 import { SharedLook } from './operation/shared-look.ts'
 import type { StepContext } from './operation/step-context.ts'
@@ -79,13 +80,15 @@ export class ApplyRun {
     this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
     this.schedule = new Schedule(operations, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
-    this.#users = new SharedLook(plan, context, this.host)
     this.#witness = new Shared(async () => {
       const asked = Promise.all([askWitness(context, this.timeoutMs), askLease(context, this.timeoutMs)])
       const [witness, renewed] = await asked
       // Last, since it asks this machine alone: the API server may have been slow, and a kubelet started meanwhile.
       return { witness, renewed, owned: !plannedWithKubelet(plan) && ownsNode(await askKubelet(context)) }
     })
+    // Every operation has asked for the pods before it asks for users.
+    const lastHeard = async (): Promise<Witness> => (await this.#witness.get(Number.POSITIVE_INFINITY)).witness
+    this.#users = new SharedLook(plan, context, this.host, async () => unfinished(await lastHeard()))
   }
 
   /** Why no more operations are started, unless the reason is an interruption. */

@@ -44,12 +44,15 @@ export async function contentHolders(look: ContentLook, content: Content): Promi
       ...uses.kernel,
       ...look.swaps.within(place).map((path) => `the swap file ${path}`),
       ...exportsOf(look, content.path, place),
+      ...look.sockets.located.within(place).map(describeSocket),
       ...found.kernel,
     ],
     unseen: [...look.unseen.texts, ...found.unseen],
     unread: look.unseen.pids,
   }
 }
+
+const describeSocket = (path: string): string => `the unix socket that is bound to ${path}`
 
 const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [], unread: [] }
 
@@ -58,7 +61,7 @@ interface Uses {
   readonly kernel: readonly string[]
 }
 
-function usesOf({ table, others, layers, namespaceOf }: ContentLook, at: Location, content: Content): Uses {
+function usesOf({ table, others, layers, named, namespaceOf }: ContentLook, at: Location, content: Content): Uses {
   const { path, going, podUid } = content
   const place = withTop(at, path, podUid)
   const stays = staying(table, going)
@@ -72,7 +75,11 @@ function usesOf({ table, others, layers, namespaceOf }: ContentLook, at: Locatio
       const mountPoints = [...new Set(mounts.map(({ mount }) => mount.mountPoint))]
       return [{ pid: other.pid, process: other.process, mountPoints, ...(of && { of }) }]
     }),
-    kernel: [...own.map(describeUse), ...oneOfEach(inLayers).map((use) => describeLayer(use, namespaceOf))],
+    kernel: [
+      ...own.map(describeUse),
+      ...oneOfEach(inLayers).map((use) => describeLayer(use, namespaceOf)),
+      ...named.within(place, place.top),
+    ],
   }
 }
 
@@ -102,12 +109,14 @@ function describeLayer(use: MountUse, namespaceOf: ContentLook['namespaceOf']): 
 function exportsOf({ table, exports }: ContentLook, path: string, place: Location): string[] {
   const mount = containingMount(table, path)
   const names = [path, placeOf(table, path)]
-  return exports.flatMap(({ path: exported, client, crosses }) => {
-    const at = locate(table, exported)
-    const isIn = at !== undefined && at.dev === place.dev && isWithin(at.path, place.path)
-    const isAbove = names.some((name) => isWithin(name, exported))
-    const shows = isAbove && (crosses || containingMount(table, exported)?.id === mount?.id)
-    return isIn || shows ? [`the NFS export of ${exported}${client === '' ? '' : ` to ${client}`}`] : []
+  return exports.flatMap(({ path: exported, real, client, crosses }) => {
+    const isShown = [exported, real].some((each) => {
+      const at = locate(table, each)
+      const isIn = at !== undefined && at.dev === place.dev && isWithin(at.path, place.path)
+      const isAbove = names.some((name) => isWithin(name, each))
+      return isIn || (isAbove && (crosses || containingMount(table, each)?.id === mount?.id))
+    })
+    return isShown ? [`the NFS export of ${exported}${client === '' ? '' : ` to ${client}`}`] : []
   })
 }
 
@@ -154,7 +163,13 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
     else if (end === '') loops.push(loop)
     else askEnd(loop.device, () => ({ loops: [loop] }), end)
   }
-  const keys = await search(look, path, rootDir, { inodes, ends }, unseen)
+  const sockets = new Map<string, string>()
+  for (const [name, bound] of look.sockets.loose) {
+    results.set(`socket ${bound}`, () => ({ kernel: [describeSocket(bound)] }))
+    sockets.set(name, `socket ${bound}`)
+  }
+  for (const image of look.unknownImages) results.set(image, () => ({ kernel: [image] }))
+  const keys = await search(look, path, rootDir, { inodes, ends, sockets, images: look.unknownImages }, unseen)
   const found = keys.flatMap((key) => results.get(key)?.() ?? [])
   return {
     ...NOBODY,
@@ -172,7 +187,8 @@ async function search(
   wanted: Wanted,
   unseen: string[],
 ): Promise<readonly string[]> {
-  if (wanted.inodes.size + wanted.ends.size === 0) return []
+  const { inodes, ends, sockets, images } = wanted
+  if (inodes.size + ends.size + sockets.size + images.length === 0) return []
   const mount = containingMount(table, path)
   if (mount === undefined || !(cannotHang(mount.fsType) || mount.id === containingMount(table, rootDir)?.id)) {
     unseen.push(`${path} could not be searched`)

@@ -1,16 +1,19 @@
 /**
  * One look for everybody who may use the content of a directory under another name (S12): processes, mounts and overlays of
- * every namespace, loop devices, swap files, NFS exports. It serves all directories that are asked about right after it.
+ * every namespace, loop devices, swap files, NFS exports, hostPaths, unix sockets, mounted images. It serves all directories that are asked about right after it.
  */
 
 import { undeletedPath } from '../mountinfo/deleted.ts'
-import { type Location, locate } from '../mountinfo/location.ts'
+import type { Location } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { askProcesses, type ProcessReader } from './ask-processes.ts'
-import { followLinks, inodeAt, type View } from './follow-links.ts'
+import { type BoundSockets, boundPaths, locateSockets } from './bound-sockets.ts'
+import { fileAt, followLinks, placesAt, type View } from './follow-links.ts'
+import type { NamedPath } from './host-paths.ts'
+import { imageFiles } from './image-files.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
 import { LayerIndex, placeIn } from './mount-uses.ts'
 import { type Layer, overlayLayers } from './overlay-layers.ts'
@@ -30,8 +33,18 @@ export interface ContentLook {
   readonly unknownLoops: readonly LoopFile[]
   readonly swaps: PlaceIndex<string>
   readonly unknownSwaps: readonly string[]
-  readonly exports: readonly Export[]
+  readonly exports: readonly ExportedPlace[]
+  /** HostPaths and images, for messages, at the places that their paths lead to. */
+  readonly named: PlaceIndex<string>
+  /** Mounts of images whose file no name leads to. */
+  readonly unknownImages: readonly string[]
+  readonly sockets: BoundSockets
   readonly unseen: Unseen
+}
+
+/** An export, and where it leads with links followed: exportfs(8) leaves them to the kernel. */
+export interface ExportedPlace extends Export {
+  readonly real: string
 }
 
 export interface ContentSearch {
@@ -40,6 +53,11 @@ export interface ContentSearch {
   readonly fileSystems: readonly string[]
   /** "major:minor" of devices whose openers are asked for as well. */
   readonly devices?: readonly string[]
+  /**
+   * The content would be deleted: whoever only has a name in it counts as well, as these paths of our own mount namespace do,
+   * and bound sockets and images everywhere. Absent: it would only be unmounted.
+   */
+  readonly named?: readonly NamedPath[]
   readonly reader: ProcessReader
   /** The namespaces of every thread, where they have just been read. */
   readonly others?: readonly OtherNamespace[] | undefined
@@ -47,12 +65,14 @@ export interface ContentSearch {
 
 /** Reads /proc and sysfs, runs losetup(8), and follows links of local file systems; nothing is opened. */
 export async function lookForUsers(search: ContentSearch): Promise<ContentLook> {
-  const { table, fileSystems, devices = [], reader, others = readOtherNamespaces(true) } = search
+  const { table, fileSystems, devices = [], named, reader, others = readOtherNamespaces(true) } = search
   const ours: View = { table, root: '' }
   const views = [ours, ...others.map((other): View => ({ table: other.table, root: `/proc/${other.pid}/root` }))]
   const { loops, unseen: unseenLoops } = await loopFiles()
   const swaps = swapFiles()
   const { exports, unseen } = nfsExports()
+  const bound = named === undefined ? NONE_BOUND : boundPaths()
+  const images = named === undefined ? [] : imageFiles(views)
   const processes = await askProcesses({ table, others, fileSystems, devices }, reader)
   return {
     table,
@@ -65,13 +85,24 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     loops: located(loops, ({ backingFile }) => backingFile, views),
     unknownLoops: loops.filter((loop) => !isSure(loop, ours)),
     swaps: located(swaps, (path) => path, views),
-    unknownSwaps: swaps.filter((path) => inodeAt(ours, undeletedPath(path)) === undefined),
-    exports,
+    unknownSwaps: swaps.filter((path) => fileAt(ours, undeletedPath(path)) === undefined),
+    exports: exports.map((each) => ({ ...each, real: followLinks(ours, each.path) })),
+    named: new PlaceIndex([...namedAt([ours], named ?? []), ...namedAt(views, images)]),
+    unknownImages: images.filter(({ isThere }) => !isThere).map(({ text }) => text),
+    sockets: locateSockets(bound.paths, views),
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
     unseen: isInUserNamespace()
       ? SEEN
-      : { ...processes.unseen, texts: [...processes.unseen.texts, ...unseen, ...unseenLoops] },
+      : { ...processes.unseen, texts: [...processes.unseen.texts, ...unseen, ...unseenLoops, ...bound.unseen] },
   }
+}
+
+const NONE_BOUND: ReturnType<typeof boundPaths> = { paths: new Set(), unseen: [] }
+
+function namedAt(views: readonly View[], named: readonly NamedPath[]): (readonly [Location, string])[] {
+  return named.flatMap(({ path, text }) =>
+    views.flatMap((view) => placesAt(view, path).map((place) => [place, text] as const)),
+  )
 }
 
 const SEEN: Unseen = { texts: [], pids: [] }
@@ -90,7 +121,7 @@ function located<T>(files: readonly T[], pathOf: (file: T) => string, views: rea
 
 /** In our own namespace, this name leads to exactly this file. */
 function isSure({ backingFile, file }: LoopFile, ours: View): boolean {
-  const inode = inodeAt(ours, backingFile)
+  const inode = fileAt(ours, backingFile)?.ino
   return inode !== undefined && backingFile !== '/' && (file === undefined || file.inode === inode)
 }
 
@@ -114,10 +145,7 @@ function layersIn(views: readonly View[]): LayerIndex {
           const path = layer.path.startsWith('/') ? layer.path : base && `${base}/${layer.path}`
           if (path === undefined) return isFirst ? [[layer, undefined]] : []
           const real = isFirst ? followLinks(view, path) : path
-          return [...new Set([path, real])].flatMap((each) => {
-            const place = locate(view.table, each)
-            return place === undefined ? [] : [[layer, place] as const]
-          })
+          return placesAt(view, path, real).map((place) => [layer, place] as const)
         })
       }),
     ),
@@ -131,7 +159,7 @@ function baseOf(layers: readonly Layer[], view: View): string | undefined {
     if (!path.startsWith('/')) continue
     for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
       const base = path.slice(0, end)
-      if (relative.every((layer) => inodeAt(view, `${base}/${layer.path}`) !== undefined)) return base
+      if (relative.every((layer) => fileAt(view, `${base}/${layer.path}`) !== undefined)) return base
     }
   }
   return undefined

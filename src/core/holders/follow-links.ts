@@ -1,8 +1,8 @@
 /** Where a path in some mount namespace leads, by readlink alone, and never through a file system that may hang. */
-import { lstatSync, readlinkSync } from 'node:fs'
+import { lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { cannotHang } from '../mountinfo/file-systems.ts'
-import { containingMount } from '../mountinfo/location.ts'
+import { containingMount, type Location, locate } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 
 /** A mount namespace, and a path that leads to its root from here. */
@@ -43,13 +43,18 @@ export function followLinks({ table, root }: View, path: string): string {
   return real
 }
 
-/** The inode of what is there; undefined: nothing is there, or asking could hang. */
-export function inodeAt({ table, root }: View, path: string): number | undefined {
+/** What is there; undefined: nothing is there, or asking could hang. */
+export function fileAt({ table, root }: View, path: string): Stats | undefined {
   try {
-    return isLocal(table, path) ? lstatSync(root + path).ino : undefined
+    return isLocal(table, path) ? lstatSync(root + path) : undefined
   } catch {
     return undefined
   }
+}
+
+/** Where a path leads, with links followed and without. */
+export function placesAt(view: View, path: string, real = followLinks(view, path)): Location[] {
+  return [...new Set([path, real])].flatMap((each) => locate(view.table, each) ?? [])
 }
 
 /** True if the path is on a file system that cannot hang, and every mount on the way is, too. */

@@ -5,6 +5,7 @@ import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { type Content, contentHolders } from './content-holders.ts'
 import { lookForUsers } from './content-look.ts'
 import { fileSystemsAt, findHolders, type HolderSearch, type Holders } from './find-holders.ts'
+import type { NamedPath } from './host-paths.ts'
 import { holder } from './uses.ts'
 
 export interface Held {
@@ -18,16 +19,18 @@ export interface Held {
 }
 
 export interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
+  /** HostPaths of pods. */
+  readonly named?: readonly NamedPath[]
   readonly reader: ProcessReader
 }
 
 /** For content that would be deleted, the same users that an apply looks for; for everything else, who keeps it busy. */
-export async function liveHolders(held: Held, { table, loops, reader }: LiveSearch): Promise<Holders> {
+export async function liveHolders(held: Held, { table, loops, named = [], reader }: LiveSearch): Promise<Holders> {
   const { heldAt, devices, content, rootDir } = held
   const others = readOtherNamespaces(content.length > 0)
   const names = new Map(devices.flatMap((name) => numberOf(name).map((dev) => [dev, name] as const)))
   const fileSystems = fileSystemsAt(table, [...heldAt, ...content.map(({ path }) => path)])
-  const question = { table, others, fileSystems: [...fileSystems], devices: [...names.keys()], reader }
+  const question = { table, others, fileSystems: [...fileSystems], devices: [...names.keys()], named, reader }
   const look = content.length === 0 ? undefined : await lookForUsers(question)
   const uses = look?.processes ?? (await askProcesses(question, reader))
   const users =

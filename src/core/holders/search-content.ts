@@ -4,12 +4,17 @@ import { deviceNumberFrom } from '../block/device-use.ts'
 import { errnoOf } from '../errors/errors.ts'
 import { Descent } from '../files/descent.ts'
 import { entryPath, openBelow } from '../files/descriptors.ts'
+import { isErofsImage } from './image-files.ts'
 
 export interface Wanted {
   /** By inode. */
   readonly inodes: ReadonlyMap<string, readonly Identified[]>
   /** Keys to report, by the last parts of a path, without a slash before them. */
   readonly ends: ReadonlyMap<string, string>
+  /** Keys to report, by the name of a socket file. */
+  readonly sockets: ReadonlyMap<string, string>
+  /** Keys to report where any file is an EROFS image. */
+  readonly images: readonly string[]
 }
 
 export interface Identified {
@@ -30,7 +35,10 @@ const ENTRIES_BETWEEN_BREATHS = 500
 export async function searchContent(path: string, mountId: number, wanted: Wanted): Promise<string[]> {
   const found = new Set<string>()
   const lastNames = new Set([...wanted.ends.keys()].map((end) => end.slice(end.lastIndexOf('/') + 1)))
-  const note = (at: () => string, name: string, { dev, ino }: Stats): void => {
+  const note = (at: () => string, name: string, file: Stats): void => {
+    const { dev, ino } = file
+    const socket = file.isSocket() ? wanted.sockets.get(name) : undefined
+    if (socket !== undefined) found.add(socket)
     for (const wantedHere of wanted.inodes.get(String(ino)) ?? [])
       if (wantedHere.dev === undefined || wantedHere.dev === deviceNumberFrom(dev)) found.add(wantedHere.key)
     if (!lastNames.has(name)) return
@@ -53,6 +61,8 @@ export async function searchContent(path: string, mountId: number, wanted: Wante
       try {
         const entry = lstatSync(entryPath(directory, name))
         note(() => descent.describe(name), name.toString(), entry)
+        if (wanted.images.length > 0 && entry.isFile() && isErofsImage(entryPath(directory, name)))
+          for (const image of wanted.images) found.add(image)
         if (entry.isDirectory()) descent.enter(openBelow(directory, name), name)
       } catch (error) {
         const code = errnoOf(error)

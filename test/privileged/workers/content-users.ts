@@ -3,6 +3,7 @@
  * that use where nobody asks (the walk alone, without its question).
  */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   appendFileSync,
   copyFileSync,
@@ -10,10 +11,12 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { deleteContent } from '../../../src/core/files/delete-content.ts'
 import { containingMount } from '../../../src/core/mountinfo/location.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
@@ -31,7 +34,7 @@ interface Use {
   readonly end?: () => unknown
 }
 
-type Begin = (dir: string, directory: string) => Use | Promise<Use>
+type Begin = (dir: string, directory: string, node: LiveNode) => Use | Promise<Use>
 
 /** A shell that does and says what it is told; ends with its standard input. */
 class Shell {
@@ -88,9 +91,9 @@ const overlay = (options: string): Begin => mounted('-t', 'overlay', 'overlay', 
 /** Whoever has it mounted changes files of the lower directory, which are copied up for it. */
 const writable =
   (options: string): Begin =>
-  async (dir, directory) => {
+  async (dir, directory, node) => {
     for (let n = 0; n < 9; n++) writeFileSync(`${directory}/out/${n}`, 'lower')
-    const use = await overlay(options)(dir, directory)
+    const use = await overlay(options)(dir, directory, node)
     let next = 0
     const write = (): unknown => {
       try {
@@ -133,9 +136,9 @@ const USES: Readonly<Record<string, Begin>> = {
     'cat $DIR/sub/f',
   ),
   lower: overlay('lowerdir=$OUT:$DIR/sub'),
-  lowerData: async (dir, directory) => {
+  lowerData: async (dir, directory, node) => {
     const options = 'metacopy=on,redirect_dir=on,lowerdir=$OUT:$OUT/../bound::$DIR/sub'
-    return { ...(await overlay(options)(dir, directory)), view: () => existsSync(`${dir}/sub/inside`) }
+    return { ...(await overlay(options)(dir, directory, node)), view: () => existsSync(`${dir}/sub/inside`) }
   },
   upper: writable('lowerdir=$OUT,upperdir=$DIR/up,workdir=$DIR/work'),
   work: writable('lowerdir=$OUT,upperdir=$OUT/../beside-up,workdir=$DIR/work'),
@@ -201,17 +204,97 @@ const USES: Readonly<Record<string, Begin>> = {
     sh('umount', '-l', `${directory}/out`)
     return started
   },
-  /** No server runs here: exportfs's own table says it. */
-  export: (dir) => {
-    sh('mount', '-t', 'tmpfs', 'tmpfs', '/var/lib')
-    mkdirSync('/var/lib/nfs')
-    writeFileSync('/var/lib/nfs/etab', `/srv/other\t*(ro)\n${dir}/sub\t10.0.0.0/8(rw,sync,nocrossmnt)\n`)
-    return { view: () => readdirSync(dir), end: () => sh('umount', '/var/lib') }
+  export: (dir) => exported(dir, `${dir}/sub`),
+  exportByLink: (dir, directory) => exported(dir, `${directory}/link/sub`),
+  hostPath: (dir, _, node) => ofAnotherPod(dir, `${dir}/sub/`, node),
+  hostPathByLink: (dir, directory, node) => ofAnotherPod(dir, `${directory}/link/sub`, node),
+  socket: (dir, directory) => boundTo(`${directory}/link/volctl.sock`, dir),
+  socketByRelativePath: async (dir) => {
+    const before = process.cwd()
+    process.chdir(dir)
+    const use = await boundTo('volctl.sock', dir)
+    process.chdir(before)
+    return use
+  },
+  socketInDetached: async (dir, directory) => {
+    sh('mount', '--bind', dir, `${directory}/out`)
+    const use = await boundTo(`${directory}/out/volctl.sock`, dir)
+    sh('umount', '-l', `${directory}/out`)
+    return use
+  },
+  image: (dir, directory) => mountedImage(dir, [`${directory}/link/image`, `${directory}/out`]),
+  imageFromNamespace: (dir, directory) => {
+    const script = 'mount --bind "$0" "$1" && shift && exec "$@"'
+    const namespace = ['unshare', '-m', '--propagation', 'private', 'sh', '-c', script, dir, `${directory}/bound`]
+    return mountedImage(dir, [`${directory}/bound/image`, `${directory}/out`, `${directory}/bound`], namespace)
   },
   bindfs: (dir, directory) => {
     sh('bindfs', dir, `${directory}/out`)
     return { view: () => readdirSync(`${directory}/out`), end: () => sh('umount', `${directory}/out`) }
   },
+}
+
+/** No server runs here: exportfs's own table says it. */
+function exported(dir: string, path: string): Use {
+  sh('mount', '-t', 'tmpfs', 'tmpfs', '/var/lib')
+  mkdirSync('/var/lib/nfs')
+  writeFileSync('/var/lib/nfs/etab', `/srv/other\t*(ro)\n${path}\t10.0.0.0/8(rw,sync,nocrossmnt)\n`)
+  return { view: () => readdirSync(dir), end: () => sh('umount', '/var/lib') }
+}
+
+/** Nothing of it runs: it is only in the API. */
+function ofAnotherPod(dir: string, path: string, node: LiveNode): Use {
+  node.pod('00000000-0000-4000-8000-000000000002', 'other', [{ name: 'h', hostPath: { path } }])
+  return { view: () => readdirSync(dir) }
+}
+
+/** This process is a server there. */
+async function boundTo(path: string, dir: string): Promise<Use> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  const end = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()))
+  return { view: () => existsSync(`${dir}/volctl.sock`), end }
+}
+
+async function mountedImage(dir: string, mount: readonly string[], by: readonly string[] = []): Promise<Use> {
+  writeFileSync(`${dir}/image`, emptyImage())
+  const [node, args] = nodeProgram(new URL('./image-mounted.ts', import.meta.url), mount, ['--experimental-ffi'])
+  const [command = '', ...rest] = [...by, node, ...args]
+  const child = spawn(command, rest)
+  await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+  if (child.exitCode !== null) throw new Error(`it was not mounted: ${child.stderr.read()}`)
+  return {
+    view: () => existsSync(`${dir}/image`),
+    end: async () => {
+      await endOf(child)
+      if (by.length === 0) sh('umount', mount[1] ?? '')
+    },
+  }
+}
+
+/** An EROFS with an empty root directory: superblock and inode in the first block, the directory's two names in the second. */
+function emptyImage(): Buffer {
+  const image = Buffer.alloc(8192)
+  const [superblock, inode, names] = [1024, 1152, 4096]
+  const root = inode / 32
+  image.writeUInt32LE(0xe0f5e1e2, superblock)
+  image[superblock + 12] = 12
+  image.writeUInt16LE(root, superblock + 14)
+  image.writeUInt32LE(2, superblock + 36)
+  image.writeUInt16LE(0o40755, inode + 4)
+  image.writeUInt16LE(2, inode + 6)
+  image.writeUInt32LE(27, inode + 8)
+  image.writeUInt32LE(1, inode + 16)
+  for (const [at, name] of [
+    [names, 24],
+    [names + 12, 25],
+  ] as const) {
+    image.writeUInt32LE(root, at)
+    image.writeUInt16LE(name, at + 8)
+    image[at + 10] = 2
+  }
+  image.write('...', names + 24)
+  return image
 }
 
 function detached(begin: string, view: string): Begin {
@@ -294,7 +377,7 @@ await runScenario({
     const begin = USES[name]
     if (begin === undefined) throw new Error(`no use ${name}`)
     const { node, dir } = await forgotten(directory, medium as 'disk' | 'memory')
-    const use = await begin(dir, directory)
+    const use = await begin(dir, directory, node)
     try {
       const before = JSON.stringify(await use.view())
       const plan = await node.plan(ORPHANS)
@@ -335,6 +418,12 @@ await runScenario({
     writeFileSync(`${directory}/image`, Buffer.alloc(1 << 20))
     const device = sh('losetup', '--show', '-f', `${directory}/image`)
     rmSync(`${directory}/image`)
+    // One that is bound to a name that is gone, and one that is not bound any more.
+    const server = await boundTo(`${directory}/volctl.sock`, directory)
+    rmSync(`${directory}/volctl.sock`)
+    const left = await boundTo(`${directory}/link/left.sock`, dir)
+    renameSync(`${dir}/left.sock`, `${dir}/stale.sock`)
+    await left.end?.()
     for (const other of others) await other.ask(`mount --bind ${directory}/snapshots ${directory}/out; cd ${directory}`)
     try {
       return {
@@ -343,6 +432,7 @@ await runScenario({
       }
     } finally {
       for (const other of others) await other.end()
+      await server.end?.()
       sh('losetup', '-d', device)
     }
   },

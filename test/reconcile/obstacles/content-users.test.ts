@@ -21,6 +21,10 @@ const loop = (backingFile: string): NodeBuilder => {
   return built
 }
 
+/** Of a pod that is not running yet. */
+const hostPath = (path: string, phase = 'Pending'): NodeBuilder =>
+  onDisk().pod(uid(7), 'backup', [{ name: 'h', hostPath: { path } }], { phase })
+
 const disk = (point: string, root: string, built = onDisk()): NodeBuilder =>
   built.mountLine(point, root, '254:0', 'ext4', '/dev/vda')
 
@@ -68,6 +72,8 @@ describe('S12: an emptyDir that is in use under another name is blocked with --o
     },
     { name: 'the file of a loop device', built: loop(`${PLACE}/image`), by: '/dev/loop7' },
     { name: 'the file of a loop device, removed', built: loop(`${PLACE}/image (deleted)`), by: '/dev/loop7' },
+    { name: 'a hostPath of another pod', built: hostPath(`${PLACE}/sub/`), by: `the hostPath ${PLACE}/sub/ of pod` },
+    { name: 'a hostPath that does not exist yet', built: hostPath(`${PLACE}/later`), by: 'the hostPath' },
     {
       name: 'memory, bound',
       built: inMemory().mountLine('/srv/export', '/', '0:70', 'tmpfs', 'tmpfs'),
@@ -105,6 +111,8 @@ describe('S12: an emptyDir that is in use under another name is blocked with --o
     { name: 'a container’s overlay, relative', built: overlay('lowerdir=1/fs:2/fs,upperdir=/u,workdir=/w') },
     { name: 'a loop device that this namespace does not show', built: loop('/') },
     { name: 'a loop device elsewhere', built: loop('/var/lib/snapd/snaps/core.snap') },
+    { name: 'a hostPath of all pods', built: hostPath(`${ROOT}/pods`) },
+    { name: 'a hostPath of a pod that has ended', built: hostPath(PLACE, 'Succeeded') },
     {
       name: 'its own sub-paths',
       built: disk(`${ROOT}/pods/${GONE}/volume-subpaths/v/c/0`, `${PLACE}/sub`).dir(

@@ -47,7 +47,7 @@ export async function requireContentUnused(path: string, run: StepContext): Prom
 }
 
 const RELEASE_HINT =
-  'Stop that use first: end the process, or umount, losetup -d, swapoff or exportfs -u what is named. Then plan again.'
+  'Stop that use first: end the process, delete the pod, or umount, losetup -d, swapoff or exportfs -u what is named. Then plan again.'
 
 interface Refusal {
   readonly code: 'HeldBy' | 'UsersUnknown'

@@ -4,7 +4,9 @@
  */
 import type { ContentLook } from '../../holders/content-look.ts'
 import { fileSystemsAt } from '../../holders/find-holders.ts'
+import { hostPathsOf } from '../../holders/host-paths.ts'
 import type { Host } from '../../host/host.ts'
+import type { Pod } from '../../model/objects.ts'
 import type { Plan } from '../../plan/plan.ts'
 import type { ApplyContext } from './ports.ts'
 import { processReaderOf } from './process-reader-of.ts'
@@ -19,13 +21,16 @@ export class SharedLook {
   readonly #plan: Plan
   readonly #context: ApplyContext
   readonly #host: Host
+  readonly #pods: () => Promise<readonly Pod[]>
   #look: Promise<ContentLook> | undefined
   #until = Number.NEGATIVE_INFINITY
 
-  constructor(plan: Plan, context: ApplyContext, host: Host) {
+  /** @param pods that may still use their volumes, as last heard */
+  constructor(plan: Plan, context: ApplyContext, host: Host, pods: () => Promise<readonly Pod[]>) {
     this.#plan = plan
     this.#context = context
     this.#host = host
+    this.#pods = pods
   }
 
   get(): Promise<ContentLook> {
@@ -53,6 +58,8 @@ export class SharedLook {
       table,
       places.filter((target) => target.startsWith('/')),
     )
-    return this.#host.lookForUsers({ table, fileSystems: [...fileSystems], reader: processReaderOf(this.#context) })
+    const named = hostPathsOf(await this.#pods())
+    const reader = processReaderOf(this.#context)
+    return this.#host.lookForUsers({ table, fileSystems: [...fileSystems], named, reader })
   }
 }

@@ -1,5 +1,6 @@
 /** S12: who else uses content that would be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
+import { hostPathsOf } from '../../holders/host-paths.ts'
 import { type ContentPlace, describeUse, layersByText, mountsOf, placeIn, withTop } from '../../holders/mount-uses.ts'
 import { PlaceIndex } from '../../holders/place-index.ts'
 import { firstFew } from '../../lang/first-few.ts'
@@ -9,6 +10,7 @@ import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
+import { isLiving } from '../pods/volume-users.ts'
 
 /** Content that would be deleted, on disk or in memory. */
 export interface ContentToDelete {
@@ -31,7 +33,7 @@ export function contentObstacle(context: PlanContext, content: ContentToDelete):
   return {
     code: 'HeldBy',
     message: `the content of ${content.dir} is in use under another path: ${firstFew(users, MOST).join(', ')}`,
-    hint: 'Find out who needs the content (findmnt, losetup -l), and end that use (umount, or losetup -d); then plan again.',
+    hint: 'Find out who needs the content (findmnt, losetup -l), and end that use (umount, losetup -d, or delete the pod that is named); then plan again.',
   }
 }
 
@@ -61,19 +63,25 @@ function usersOfMemory(context: PlanContext, { dir, layers, removes, podUid }: C
 }
 
 function usersOf(
-  { inputs }: PlanContext,
+  context: PlanContext,
   place: ContentPlace,
   dir: string,
   isOwn: (mount: MountInfo) => boolean,
 ): string[] {
+  const { inputs } = context
   const all = mountsOf(place, inputs.mounts, dir).concat(layersByText(inputs.mounts).within(place))
   const loops = loopFiles(inputs).within(place)
+  const named = namedPlaces(context).within(place, place.top)
   // Nearly always.
-  if (all.length + loops.length === 0) return []
+  if (all.length + loops.length + named.length === 0) return []
   const uses = all.filter(
     ({ mount, how }) => how === 'layer' || !(isOwn(mount) || inputs.devices.leadersOf(mount).some(isOwn)),
   )
-  return [...uses.map(describeUse), ...loops.map(({ name, backingFile }) => `${name}, backed by ${backingFile}`)]
+  return [
+    ...uses.map(describeUse),
+    ...loops.map(({ name, backingFile }) => `${name}, backed by ${backingFile}`),
+    ...named,
+  ]
 }
 
 /** Backing files that have a path in this mount namespace; "/" does not say which file it is. */
@@ -84,4 +92,15 @@ const loopFiles = onceFor(({ mounts, snapshot }: PlanContext['inputs']) => {
     return place === undefined ? [] : [[place, loop]]
   })
   return new PlaceIndex(loops)
+})
+
+/** HostPaths of pods that are meant to run, or must not be touched; an apply follows links in them as well. */
+const namedPlaces = onceFor(({ inputs: { mounts }, classes }: PlanContext) => {
+  const pods = classes.all.filter(isLiving).flatMap(({ pod }) => pod ?? [])
+  return new PlaceIndex(
+    hostPathsOf(pods).flatMap(({ path, text }) => {
+      const place = locate(mounts, path)
+      return place === undefined ? [] : [[place, text] as const]
+    }),
+  )
 })
