@@ -47,7 +47,7 @@ export async function contentHolders(look: ContentLook, content: Content): Promi
       ...look.sockets.located.within(place).map(describeSocket),
       ...found.kernel,
     ],
-    unseen: [...look.unseen.texts, ...unknownLayersOf(look), ...found.unseen],
+    unseen: [...look.unseen.texts, ...found.unseen],
     unread: look.unseen.pids,
   }
 }
@@ -103,13 +103,6 @@ function describeLayer(use: MountUse, namespaceOf: ContentLook['namespaceOf']): 
   return other === undefined
     ? describeUse(use)
     : `${describeUse(use)} in the mount namespace of ${describeProcess(other)}`
-}
-
-function unknownLayersOf({ unknownLayers, namespaceOf }: ContentLook): string[] {
-  return unknownLayers.map(
-    (layer) =>
-      `${describeLayer({ mount: layer.mount, how: 'layer', layer }, namespaceOf)} has a layer by a path that leads nowhere now`,
-  )
 }
 
 /** NFS exports of the directory, of something in it, or of a directory above that shows it. */

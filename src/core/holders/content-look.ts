@@ -11,7 +11,7 @@ import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { type BoundSockets, boundPaths, locateSockets } from './bound-sockets.ts'
-import { fileAt, followLinks, isLocal, placesAt, type View } from './follow-links.ts'
+import { fileAt, followLinks, placesAt, type View } from './follow-links.ts'
 import type { NamedPath } from './host-paths.ts'
 import { imageFiles } from './image-files.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
@@ -26,8 +26,6 @@ export interface ContentLook {
   readonly others: readonly OtherNamespace[]
   readonly processes: Uses
   readonly layers: LayerIndex
-  /** Layers whose path leads nowhere: through a bind that is gone, or by a descriptor. */
-  readonly unknownLayers: readonly Layer[]
   /** The mount namespace that a mount is in; absent: ours. */
   readonly namespaceOf: ReadonlyMap<MountInfo, OtherNamespace>
   readonly loops: PlaceIndex<LoopFile>
@@ -81,7 +79,6 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     others,
     processes,
     layers: layersIn(views),
-    unknownLayers: named === undefined || isInUserNamespace() ? [] : unknownLayers(views, table),
     namespaceOf: new Map(
       others.flatMap((other) => overlayLayers(other.table).map(({ mount }) => [mount, other] as const)),
     ),
@@ -153,41 +150,6 @@ function layersIn(views: readonly View[]): LayerIndex {
       }),
     ),
   )
-}
-
-/** Overlays on these are the node's own: made of system extensions, or by the initial RAM disk, in namespaces that are gone. */
-const OF_SYSTEM = ['/', '/usr', '/opt', '/etc']
-
-/** Any user may make overlays of a thousand layers: so often it is asked where one leads; what is left then counts as unknown. */
-const MOST_ASKED = 20_000
-/** So many overlays are named. */
-const MOST_NAMED = 4
-
-/** At most one of each overlay, which may be in every namespace. */
-function unknownLayers(views: readonly View[], ours: MountTable): Layer[] {
-  const seen = new Set(OF_SYSTEM.flatMap((path) => ours.at(path).map(({ dev }) => dev)))
-  const found: Layer[] = []
-  let left = MOST_ASKED
-  for (const view of views) {
-    const isLost = ({ path }: Layer): boolean =>
-      path.startsWith('/proc/') || ![view, ...views].some((each) => left-- > 0 && isOrMayBe(each, path))
-    for (const [{ dev }, all] of Map.groupBy(overlayLayers(view.table), ({ mount }) => mount)) {
-      if (seen.has(dev)) continue
-      seen.add(dev)
-      const layers = all.filter(({ path }) => path.startsWith('/'))
-      // Of several readings of one text all but one lead nowhere.
-      const others = ({ option }: Layer): Layer[] => layers.filter((each) => each.option === option)
-      const lost = layers.find((each) => (/[:\\]/.test(each.path) ? others(each).every(isLost) : isLost(each)))
-      if (lost !== undefined && found.push(lost) === MOST_NAMED) return found
-    }
-  }
-  return found
-}
-
-/** What is on a file system that may hang is there, and nowhere else. */
-function isOrMayBe(view: View, path: string): boolean {
-  const real = followLinks(view, path)
-  return !isLocal(view.table, real) || fileAt(view, real)?.isDirectory() === true
 }
 
 function baseOf(layers: readonly Layer[], view: View): string | undefined {

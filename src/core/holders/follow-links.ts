@@ -58,7 +58,7 @@ export function placesAt(view: View, path: string, real = followLinks(view, path
 }
 
 /** True if the path is on a file system that cannot hang, and every mount on the way is, too. */
-export function isLocal(table: MountTable, path: string): boolean {
+function isLocal(table: MountTable, path: string): boolean {
   for (let at = path; ; ) {
     const mount = containingMount(table, at)
     if (mount === undefined || !cannotHang(mount.fsType)) return false

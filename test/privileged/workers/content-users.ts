@@ -152,19 +152,6 @@ const USES: Readonly<Record<string, Begin>> = {
     'lowerdir=$OUT/../bound/sub:$OUT/../bound/more',
     'mount --bind $DIR $OUT/../bound',
   ),
-  overlayOnBindThatIsGone: inShell(
-    elsewhere,
-    (dir, directory) => {
-      const layers = `lowerdir=${directory}/bound/sub:${directory}/bound/more`
-      return `mount --bind ${dir} ${directory}/bound; mount -t overlay overlay -o ${layers} ${directory}/out; umount ${directory}/bound`
-    },
-    'ls $OUT',
-  ),
-  overlayByDescriptor: (dir, directory) => {
-    const options = 'lowerdir=/proc/self/fd/9:/proc/self/fd/8'
-    sh('sh', '-c', `exec 9<${dir}/sub 8<${dir}/more && exec mount -t overlay overlay -o ${options} ${directory}/out`)
-    return { view: () => readdirSync(`${directory}/out`), end: () => sh('umount', `${directory}/out`) }
-  },
   loop: (dir) => {
     const device = sh('losetup', '--show', '-f', `${dir}/image`)
     return { view: () => existsSync(`${dir}/image`), end: () => sh('losetup', '-d', device) }
