@@ -15,6 +15,8 @@ describe.skipIf(noMounts !== undefined || inContainer)('two applies on one node'
       const { pid, refused, unchanged } = report[what]
       expect(refused).toMatchObject({ status: 1, stdout: '' })
       expect(JSON.parse(refused.stderr)).toEqual({
+        apiVersion: 'volctl.io/v1',
+        kind: 'Error',
         code: 'Locked',
         message: expect.stringMatching(`^another apply is running: pid ${pid} of \\S+, since \\d{4}-`),
         hint: expect.stringContaining('Wait for it to end'),

@@ -13,7 +13,7 @@ import type { MirrorFault } from '../../helpers/mirror/faults.ts'
 import { startMirror } from '../../helpers/mirror/start.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { remountTmpfs } from '../../helpers/remount.ts'
-import { runScenario, sh } from '../../helpers/scenario.ts'
+import { runScenario, sh, unmountBelow } from '../../helpers/scenario.ts'
 import { hashOfTree } from '../../helpers/scene/content-hashes.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -249,6 +249,7 @@ await runScenario({
       const place = `${directory}/${index}`
       mkdirSync(place)
       found[name] = await run(place)
+      unmountBelow(place)
     }
     return found
   },
