@@ -29,6 +29,14 @@ describe('the parts of a line', () => {
       },
     },
     {
+      line: 'Nov 24 20:01:02 node-1 microshift[1]: kubelet I1124 20:01:02.123456     812 file.go:123] plain text',
+      want: { format: 'klog', host: 'node-1', program: 'kubelet', severity: 'info', message: 'plain text' },
+    },
+    {
+      line: '[csi-attacher-58b8-dcscp] W1122 20:01:02.123456     812 file.go:123] plain text',
+      want: { format: 'klog', severity: 'warning', message: 'plain text' },
+    },
+    {
       line: 'W1122 20:01:02.123456     812 file.go:123] plain text',
       want: { format: 'klog', time: '11-22 20:01:02', severity: 'warning', message: 'plain text' },
     },

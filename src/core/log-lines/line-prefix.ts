@@ -24,11 +24,13 @@ const LAYERS: readonly RegExp[] = [
   /^(?<time>\S{1,12} \d{1,2} \d\d:\d\d:\d\d) (?<host>\S+) (?<program>[\w.@/()-]+)(?:\[\d+\])?: /,
   // journalctl -o cat of the kernel, dmesg
   /^\[ *(?<time>\d+\.\d+)\] /,
+  // [pod] or a component's name, before klog's header: stern, microshift
+  /^(?:\[[\w./-]{1,253}\]|(?<program>[a-z][\w.-]{1,60})):? (?=[IWEF]\d{4} \d\d:\d\d:\d\d)/,
   // kubectl logs --timestamps, and what wrote its own time
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
 ]
 
-/** The rest of the line, and what the layers say; what stands nearest to the program's line counts least for the time. */
+/** The rest of the line, and what the layers say: time and host of the outermost one, the program of the innermost. */
 export function takePrefix(line: string): { readonly prefix: Prefix; readonly rest: string } {
   let rest = line
   let prefix: Prefix = {}
@@ -36,7 +38,7 @@ export function takePrefix(line: string): { readonly prefix: Prefix; readonly re
     const match = layer.exec(rest.slice(0, HEAD_CHARS))
     if (match === null) continue
     const { time, host, program } = { ...match.groups }
-    prefix = { ...defined({ time, host, program }), ...prefix }
+    prefix = { ...defined({ time, host }), ...prefix, ...defined({ program }) }
     rest = rest.slice(match[0].length)
   }
   return { prefix, rest }

@@ -45,7 +45,7 @@ export const NEWS = {
     'A program starts, stops or takes its turn as leader; nothing failed.',
   ),
   SkippedAsDone: news(
-    'map skipped because bind mount already exists | already exists but is not mounted, skip creating file | unmap skipped because bind mount does not exist | unmap skipped because symlink does not exist | unmap skipped because path does not exist | already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | already staged | not staged | not published | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted',
+    'map skipped because bind mount already exists | map skipped because bind mount already exist on the path | already exists but is not mounted, skip creating file | unmap skipped because bind mount does not exist | unmap skipped because symlink does not exist | unmap skipped because path does not exist | already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | already staged | not staged | not published | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted',
     'What was to be done was found done already, or has to be left out; nothing is wrong in this line.',
   ),
   VolumeStillSettling: news(
