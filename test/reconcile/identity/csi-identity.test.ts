@@ -64,6 +64,14 @@ describe('S17: a state file is compared with what is mounted', () => {
     expect(ofGone(built)?.blocked).toBeUndefined()
   })
 
+  it("S18: a mount of somebody else's over the volume is no doubt about the file", () => {
+    const over = beside('7:1').mount(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`, {
+      dev: '0:99',
+      fsType: 'tmpfs',
+    })
+    expect(ofGone(over)?.blocked?.code).toBe('ForeignMount')
+  })
+
   it('the handle that the device proves is the way out', () => {
     const built = beside('7:2').staged('vol-2', '7:2')
     const operation = ofGone(built, { 'pv-1': 'vol-2' })

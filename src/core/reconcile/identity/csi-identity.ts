@@ -29,11 +29,12 @@ export function identityObstacle(identified: Identified | undefined): Obstacle |
 /** Identity of a pod's file system volume. */
 export function identifyPodVolume(context: PlanContext, volume: PodVolume): Identified {
   const { stateFile } = volume
-  const shown = mountOf(volume)
+  const layers = layersOf(volume)
+  const shown = layers.at(-1)
   if (stateFile?.data !== undefined) {
     const { driverName: driver, volumeHandle: handle } = stateFile.data
     const identity = { driver, handle, from: 'vol_data.json' }
-    const doubt = shown && contradicted(context, identity, shown)
+    const doubt = contradicted(context, identity, layers)
     return doubt === undefined ? { identity } : (givenForFileSystem(context, volume, shown) ?? doubt)
   }
   const lost = stateFile === undefined ? 'vol_data.json is missing' : `vol_data.json is unusable (${stateFile.corrupt})`
@@ -43,8 +44,8 @@ export function identifyPodVolume(context: PlanContext, volume: PodVolume): Iden
 }
 
 /** If the target is no longer mounted, a sub-path may still show the volume's device. */
-function mountOf({ layers, subPaths }: PodVolume): MountInfo | undefined {
-  return layers.at(-1) ?? subPaths?.leaves.find((leaf) => leaf.layers.length > 0)?.layers.at(-1)
+function layersOf({ layers, subPaths }: PodVolume): readonly MountInfo[] {
+  return layers.length > 0 ? layers : (subPaths?.leaves.find((leaf) => leaf.layers.length > 0)?.layers ?? [])
 }
 
 function byDevice(context: PlanContext, volume: PodVolume, shown: MountInfo, lost: string): Identified {

@@ -43,16 +43,19 @@ export function givenForFileSystem(
 
 /**
  * S17: why a state file is not believed although it can be read: what is mounted is not what is staged for the volume that it names.
- * A driver publishes from where it has staged; only FUSE may have a mount for each pod, which proves nothing.
+ * A driver publishes from where it has staged; only FUSE may have a mount for each pod, which proves nothing. Where one layer is the
+ * volume's, what lies over it or below it is somebody else's mount (S18), and no doubt about the file.
  */
 export function contradicted(
   context: PlanContext,
   { driver, handle }: { readonly driver: string; readonly handle: string },
-  shown: MountInfo,
+  layers: readonly MountInfo[],
 ): Identified | undefined {
-  const same = stagedShownBy(context.staged, shown)
+  const shown = layers.at(-1)
   const own = stagedUnder(context, handle).filter((each) => driverOf(each) === driver)
-  if (own.some((each) => same.includes(each))) return undefined
+  const isOwn = (layer: MountInfo): boolean => stagedShownBy(context.staged, layer).some((each) => own.includes(each))
+  if (shown === undefined || layers.some(isOwn)) return undefined
+  const same = stagedShownBy(context.staged, shown)
   const mounted = own.find(({ layers }) => layers.length > 0)
   const isExactly = ({ layers }: StagedVolume): boolean =>
     layers.some(({ dev, root }) => dev === shown.dev && root === shown.root)
