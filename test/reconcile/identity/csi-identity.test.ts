@@ -69,7 +69,7 @@ describe('S17: a state file is compared with what is mounted', () => {
       dev: '0:99',
       fsType: 'tmpfs',
     })
-    expect(ofGone(over)?.blocked?.code).toBe('ForeignMount')
+    expect(ofGone(over)).toMatchObject({ volume: { handle: 'vol-1' }, blocked: { code: 'ForeignMount' } })
   })
 
   it('the handle that the device proves is the way out', () => {
