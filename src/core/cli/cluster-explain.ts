@@ -4,18 +4,16 @@ import { clusterContext } from '../cluster/context/cluster-context.ts'
 import { type AskedCluster, clusterExplainer } from '../cluster/explain/explain-cluster.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
-import { answerInCluster, type ClusterLineExplanation } from '../log-lines/cluster-line.ts'
+import { answerInCluster } from '../log-lines/cluster-line.ts'
 import { clusterHead, explainLogInCluster } from '../log-lines/cluster-log.ts'
 import { lineView } from '../log-lines/explain-line.ts'
-import { namesServer } from '../log-lines/fill.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
 import { pastedLines } from '../log-lines/pasted.ts'
 import type { ReadLog } from '../log-lines/read-log.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import { renderClusterExplanation } from '../views/explain-cluster-view.ts'
-import { renderLine } from '../views/line-view.ts'
-import { namesOfExplanation, namesOfLines } from '../views/names.ts'
-import { type Answered, drawnLog, nothingKnown, openedLog, saysNothing } from './line-answers.ts'
+import { namesOfExplanation } from '../views/names.ts'
+import { type Answered, drawnLine, drawnLog, openedLog, pasteAnswer, requireKnown } from './line-answers.ts'
 import { loadCluster } from './load-cluster.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { planBesideNodes } from './plan-beside-nodes.ts'
@@ -50,10 +48,7 @@ export async function explainInCluster(what: string, question: ClusterQuestion):
  * @throws VolctlError NotFound for a line that says and names nothing; what the reading throws, where nobody knows the line
  */
 export async function explainLineInCluster(text: string, question: ClusterQuestion): Promise<Answered> {
-  const lines = text.split('\n')
-  const answered = await answerOf({ lines, total: lines.length, unfinished: false }, question)
-  if (saysNothing(answered.value)) throw nothingKnown()
-  return answered
+  return await pasteAnswer(text, (log) => answerOf(log, question))
 }
 
 /** One line is answered whole, several as a log. */
@@ -67,10 +62,10 @@ async function answerOf(log: ReadLog, question: ClusterQuestion): Promise<Answer
   const { answer, explanation } = answerInCluster(line, asked)
   if ('failure' in read) {
     if (answer.sentence === undefined) throw read.failure
-    return drawn({ ...head, ...answer }, failure)
+    return drawnLine({ ...head, ...answer }, failure)
   }
-  if (answer.sentence === undefined && answer.names.length === 0 && !namesServer(line)) throw nothingKnown()
-  return drawn(
+  requireKnown(answer, line)
+  return drawnLine(
     { ...head, ...clusterHead(read.asked), ...answer, ...defined({ explanation }) },
     explanation && refusalOf(explanation),
   )
@@ -79,10 +74,6 @@ async function answerOf(log: ReadLog, question: ClusterQuestion): Promise<Answer
 /** The log is read first: a name that is none is said at once. @param path of a file, or "-" @throws VolctlError LogUnreadable */
 export async function explainLogOfCluster(path: string, question: ClusterQuestion): Promise<Answered> {
   return await answerOf(await openedLog(path), question)
-}
-
-function drawn(value: ClusterLineExplanation, failure: VolctlError | undefined): Answered {
-  return { value, draw: (screen) => renderLine(value, screen), names: namesOfLines([value]), ...defined({ failure }) }
 }
 
 /** What a sentence means is worth knowing also where the cluster cannot be read. */

@@ -5,11 +5,13 @@ import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import { ownDescriptor } from '../files/own-descriptor.ts'
 import { defined } from '../lang/defined.ts'
+import type { ClusterLineExplanation } from '../log-lines/cluster-line.ts'
 import { answerLine, lineView } from '../log-lines/explain-line.ts'
 import { explainLog } from '../log-lines/explain-log.ts'
 import { namesServer } from '../log-lines/fill.ts'
-import type { LineExplanation } from '../log-lines/line-explanation.ts'
+import type { LineAnswer, LineExplanation } from '../log-lines/line-explanation.ts'
 import type { LogExplanation } from '../log-lines/log-explanation.ts'
+import type { LogLine } from '../log-lines/log-line.ts'
 import { askedNode } from '../log-lines/name-answers.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
 import { pastedLines } from '../log-lines/pasted.ts'
@@ -57,9 +59,18 @@ export function isLine(text: string): boolean {
  */
 export async function lineAnswer(text: string, asking: Asking): Promise<Answered> {
   const looked = await lookOrFailure(asking.look)
+  return await pasteAnswer(text, (log) => answerOf(log, looked, asking))
+}
+
+/**
+ * @param text one line, or several as they were pasted
+ * @throws VolctlError NotFound for rows that say and name nothing: of a whole log that is an answer
+ */
+export async function pasteAnswer(text: string, answerTo: (log: ReadLog) => Promise<Answered>): Promise<Answered> {
   const lines = text.split('\n')
-  const answered = await answerOf({ lines, total: lines.length, unfinished: false }, looked, asking)
-  if (saysNothing(answered.value)) throw nothingKnown()
+  const answered = await answerTo({ lines, total: lines.length, unfinished: false })
+  const { troubles, harmless }: Partial<LogExplanation> = answered.value
+  if (troubles?.length === 0 && harmless?.length === 0) throw nothingKnown()
   return answered
 }
 
@@ -75,25 +86,24 @@ async function answerOf(log: ReadLog, looked: Looked, { options, whole }: Asking
     if (answer.sentence === undefined) throw looked.failure
     return drawnLine({ ...head, ...answer }, failure)
   }
-  if (answer.sentence === undefined && answer.names.length === 0 && !namesServer(line)) throw nothingKnown()
+  requireKnown(answer, line)
   const { nodeName: node, capturedAt: createdAt } = looked.state.snapshot
   const explanation = main?.explained === undefined ? undefined : await whole(looked.state, main.explained)
   const value = { ...head, node, createdAt, ...answer, ...defined({ explanation }) }
   return drawnLine(value, explanation && refusalOf(explanation))
 }
 
-/** Rows that were pasted, and that say and name nothing; an empty log is an answer. */
-export function saysNothing(value: object): boolean {
-  const { troubles, harmless }: Partial<LogExplanation> = value
-  return troubles?.length === 0 && harmless?.length === 0
+/** @throws VolctlError NotFound for a line that says and names nothing */
+export function requireKnown({ sentence, names }: LineAnswer, line: LogLine): void {
+  if (sentence === undefined && names.length === 0 && !namesServer(line)) throw nothingKnown()
 }
 
-function drawnLine(value: LineExplanation, failure: VolctlError | undefined): Answered {
+export function drawnLine(value: LineExplanation | ClusterLineExplanation, failure: VolctlError | undefined): Answered {
   return { value, draw: (screen) => renderLine(value, screen), names: namesOfLines([value]), ...defined({ failure }) }
 }
 
 /** Nothing of the line is known to volctl. */
-export function nothingKnown(): VolctlError {
+function nothingKnown(): VolctlError {
   return new VolctlError(
     'NotFound',
     'volctl does not know this sentence, and it names no pod, volume, path or driver',

@@ -12,8 +12,7 @@ import type { LineAnswer, LineView, NameView } from './line-explanation.ts'
 import type { LineName, NameKind } from './line-name.ts'
 import type { LogLine } from './log-line.ts'
 import { asksFor, SPECIFIC } from './name-answers.ts'
-import type { Sentence } from './sentences/sentence.ts'
-import { SENTENCES } from './sentences/sentences.ts'
+import { sentenceOf } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
 export interface ClusterLineExplanation extends LineAnswer {
@@ -42,7 +41,7 @@ export function answerInCluster(
   const { name, also, ...said } = whatIsSaid(line)
   const sentence = name && {
     ...sentenceView(name, line, undefined),
-    ...defined((SENTENCES[name] as Sentence).inCluster ?? {}),
+    ...defined(sentenceOf(name).inCluster ?? {}),
   }
   if (cluster === undefined) return { answer: { ...defined({ sentence }), ...said, also, names: [] } }
   const resolved = resolveNames(cluster, namesIn(line))

@@ -9,8 +9,8 @@ import { placeOf } from './line-place.ts'
 import type { LogLine } from './log-line.ts'
 import { type AskedNode, type Resolved, resolveNames, SPECIFIC } from './name-answers.ts'
 import { ANSWERS } from './sentences/answers.ts'
-import { type Sentence, SPEAKERS } from './sentences/sentence.ts'
-import { isFrame, SENTENCES, type SentenceName, sentencesIn } from './sentences/sentences.ts'
+import { SPEAKERS } from './sentences/sentence.ts'
+import { isFrame, type SentenceName, sentenceOf, sentencesIn } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
 /** The answer, and what the most specific thing was explained as: nothing on this node where the line is another's. */
@@ -56,7 +56,7 @@ export function whatIsSaid(line: LogLine): WhatIsSaid {
   const [name, ...also] = sentencesIn(line)
   if (name === undefined) return { also }
   const frame = isFrame(name) && !isEnvelope(name) ? undefined : outermost(also)
-  const failed = frame === undefined ? undefined : (SENTENCES[frame] as Sentence).means
+  const failed = frame === undefined ? undefined : sentenceOf(frame).means
   return { name, also, ...defined({ failed, says: leavesOpen(name) ? lastWords(line) : undefined }) }
 }
 
@@ -66,7 +66,7 @@ function outermost(names: readonly SentenceName[]): SentenceName | undefined {
 }
 
 function isEnvelope(name: SentenceName): boolean {
-  return (SENTENCES[name] as Sentence).envelope === true
+  return sentenceOf(name).envelope === true
 }
 
 /** A frame alone, or a code of a driver: the reason is in words that no table has. */
@@ -97,7 +97,7 @@ export function sentenceView(
   state: NodeState | undefined,
   there?: string,
 ): SentenceView {
-  const { by = [], means, why, next, volctl, codes = [], rules = [], harmless }: Sentence = SENTENCES[name]
+  const { by = [], means, why, next, volctl, codes = [], rules = [], harmless } = sentenceOf(name)
   const here = (text: string): string =>
     fill(text, line)
       .replaceAll('{unit}', () => (there === undefined ? state?.snapshot.kubelet?.unit : undefined) ?? 'kubelet')
@@ -116,7 +116,7 @@ export function sentenceView(
 
 /** "as it should be" would be read as if the trouble of the line were over. */
 function withUnchecked(resolved: Resolved, name: SentenceName | undefined): Resolved {
-  const { unchecked }: Partial<Sentence> = name === undefined ? {} : SENTENCES[name]
+  const unchecked = name === undefined ? undefined : sentenceOf(name).unchecked
   const { view } = resolved
   if (unchecked === undefined || view.verdict?.state !== 'nothing' || view.kind === 'driver') return resolved
   const says = `nothing is wrong with mounts and attachments, but ${unchecked}: the trouble of the line stands until somebody has seen to it`
@@ -135,7 +135,7 @@ export function mainOf<R extends { readonly view: NameView; readonly explained?:
   resolved: readonly R[],
   sentence: SentenceName | undefined,
 ): R | undefined {
-  const about = sentence === undefined ? undefined : (SENTENCES[sentence] as Sentence).about
+  const about = sentence === undefined ? undefined : sentenceOf(sentence).about
   const order = [...FIRST[about ?? 'volume'], ...SPECIFIC, 'node']
   const found = resolved.filter(({ explained }) => explained !== undefined)
   const rank = ({ view }: R): number => order.indexOf(view.kind)

@@ -10,8 +10,7 @@ import type { LogLine } from './log-line.ts'
 import type { AskedNode } from './name-answers.ts'
 import { pastedLines } from './pasted.ts'
 import type { ReadLog } from './read-log.ts'
-import type { Sentence } from './sentences/sentence.ts'
-import { isFrame, SENTENCES, type SentenceName, sentencesIn } from './sentences/sentences.ts'
+import { isFrame, type SentenceName, sentenceOf, sentencesIn } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
 /** Gathered, so that a log in which every line is another one stays small. */
@@ -72,7 +71,7 @@ export function explainLogIn({ lines, total, unfinished }: ReadLog, scope: LogSc
     lines: { total, read: lines.length, explained: sum(groups.map(({ count }) => count)) + left },
     unfinished,
     troubles: shown.map((group) => troubleOf(group, scope)),
-    harmless: news.map(([name, count]) => ({ name, count, means: (SENTENCES[name] as Sentence).means })),
+    harmless: news.map(([name, count]) => ({ name, count, means: sentenceOf(name).means })),
     more: left + sum(sorted.slice(MOST_TROUBLES).map(({ count }) => count)),
   }
 }
@@ -95,7 +94,7 @@ function gather(lines: readonly LogLine[]): Gathered {
     const { sentence, names } = read(line)
     if (sentence === 'Informational') return
     const { count, moment } = timesOf(line, index)
-    if (sentence !== undefined && (SENTENCES[sentence] as Sentence).harmless === true) {
+    if (sentence !== undefined && sentenceOf(sentence).harmless === true) {
       harmless.set(sentence, (harmless.get(sentence) ?? 0) + count)
       if (sentence !== 'VolumeDone') return
       for (const volume of namesOf(names, VOLUMES))
@@ -176,14 +175,13 @@ function shares(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
 function mayMatter({ severity }: LogLine, names: readonly LineName[], isChosen: boolean): boolean {
   if (isChosen && severity !== 'info') return names.some(({ kind }) => kind !== 'node')
   if (severity !== 'error' && severity !== 'warning') return false
-  return names.some(({ kind }) => ['volume', 'podVolume', 'attachment', 'persistentVolume'].includes(kind))
+  return names.some(({ kind }) => VOLUMES.includes(kind))
 }
 
 /** The same sentence of one host about the same pods and volumes; a line that nobody knows by where it was logged, too. */
 function keyOf(line: LogLine, sentence: SentenceName | undefined, names: readonly LineName[]): string {
-  const pods = names.filter(({ kind }: LineName) => kind === 'podUid' || kind === 'pod')
-  const about =
-    sentence !== undefined && (SENTENCES[sentence] as Sentence).about === 'pod' && pods.length > 0 ? pods : names
+  const pods = names.filter(({ kind }) => PODS.includes(kind))
+  const about = sentence !== undefined && sentenceOf(sentence).about === 'pod' && pods.length > 0 ? pods : names
   const own = about.filter(({ kind }) => kind !== 'node' && kind !== 'driver' && kind !== 'path')
   const texts = (own.length > 0 ? own : about).map(({ kind, name }) => `${kind} ${name}`)
   return [line.host ?? '', sentence ?? line.source ?? line.message.slice(0, 80), ...texts.toSorted()].join('\n')

@@ -51,10 +51,10 @@ function lengthsOf(rows: readonly string[]): number[] {
 const PRINTED = /^(?:(?:Unm|M)ounting (?:command|arguments)|Output):/
 
 /** A row without a head is of the line before, if that has one, or is a program that failed. */
-function isRest({ line, text }: Broken, { format, message, ...of }: LogLine, row: string, isFull: boolean): boolean {
+function isRest({ line, text }: Broken, next: LogLine, row: string, isFull: boolean): boolean {
   if (text.length > MAX_LINE_CHARS) return false
-  if (format === 'plain' && PRINTED.test(message) && line.said.includes('exit status')) return true
-  if (hasHead({ format, message, ...of })) return false
+  if (next.format === 'plain' && PRINTED.test(next.message) && line.said.includes('exit status')) return true
+  if (hasHead(next)) return false
   return hasHead(line) || (CONTINUES.test(row) && (isFull || line.said.includes('exit status')))
 }
 

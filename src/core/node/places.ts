@@ -3,29 +3,31 @@
  * any (test/safety/places.test.ts), so neither a variable nor a file changes what it looks at (S34). The tests' bundle does, for a node
  * that the tests make (test/helpers/test-host.ts).
  */
-import type { KubeletSnapshot, Selinux } from '../model/snapshot.ts'
+import type { NodeSnapshot } from '../model/snapshot.ts'
+
+/** As they stand in the snapshot; `processes` are added to what /proc shows. */
+type OfSnapshot =
+  | 'machineID'
+  | 'systemUUID'
+  | 'bootID'
+  | 'bootTime'
+  | 'kernelVersion'
+  | 'nodeName'
+  | 'rootDir'
+  | 'kubelet'
+  | 'processes'
+  | 'selinux'
 
 /** What is absent is read from the host. */
-export interface Places {
-  readonly machineID?: string
-  readonly systemUUID?: string
-  readonly bootID?: string
-  readonly bootTime?: string
-  readonly kernelVersion?: string
-  readonly nodeName?: string
-  readonly rootDir?: string
-  readonly kubelet?: KubeletSnapshot
+export interface Places extends Partial<Pick<NodeSnapshot, OfSnapshot>> {
   readonly staticPodPath?: string
   readonly runtimeEndpoints?: readonly string[]
   readonly runtimeExpected?: boolean
-  /** Pod UIDs added to what /proc shows. */
-  readonly processes?: readonly string[]
   readonly lockFile?: string
   readonly journalDir?: string
   readonly kubeconfig?: string
   /** Drivers of flexVolumes; absent: there is no such directory. */
   readonly volumePluginDir?: string
-  readonly selinux?: Selinux
 }
 
 let given: () => Places | undefined = () => undefined

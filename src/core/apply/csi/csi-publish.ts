@@ -100,7 +100,9 @@ async function withoutWrong(what: string, back: (() => Promise<void>) | undefine
     return new StepFailed('OtherVolume', `${message}; it was unmounted again`, { hint })
   } catch (cause) {
     return new StepFailed('OtherVolume', `${message}; it is still there: ${errorMessage(cause)}`, {
-      ...{ cause, hint, stuck: true },
+      cause,
+      hint,
+      stuck: true,
     })
   }
 }

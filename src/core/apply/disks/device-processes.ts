@@ -1,6 +1,7 @@
-/** Which processes have devices open or mapped: what cannot be seen counts as use (S3, S21). */
+/** Which processes use file systems, or have devices open or mapped: what cannot be seen counts as use (S3, S21). */
 import type { BlockNode } from '../../block/block-tree.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
+import type { ProcessSearch } from '../../holders/ask-processes.ts'
 import { hintOfUnseen } from '../../holders/describe-holders.ts'
 import type { Uses } from '../../holders/uses.ts'
 import { processReaderOf } from '../operation/process-reader-of.ts'
@@ -11,11 +12,11 @@ export function numbersOf({ dev, characters }: BlockNode): string[] {
   return [dev, ...characters]
 }
 
-/** @param devices "major:minor", "char major:minor" */
-export function processesWith(devices: ReadonlySet<string>, run: StepContext): Promise<Uses> {
+/** @param what file systems or devices, as in ProcessSearch */
+export function processesWith(what: Pick<ProcessSearch, 'fileSystems' | 'devices'>, run: StepContext): Promise<Uses> {
   const { host, around, context, waiting } = run
   const { table, others } = around
-  return waiting.spend((ms) => host.askProcesses({ table, others, devices }, processReaderOf(context, ms)))
+  return waiting.spend((ms) => host.askProcesses({ table, others, ...what }, processReaderOf(context, ms)))
 }
 
 /** @param what names of devices @throws StepFailed UsersUnknown, naming processes that could not be seen */

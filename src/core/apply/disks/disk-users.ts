@@ -131,7 +131,7 @@ async function openersOf(
     for (const each of characters) byDev.set(each, { on: address, what: `${each} (${address})` })
   }
   const devices = new Set(byDev.keys())
-  const uses = await processesWith(devices, run)
+  const uses = await processesWith({ devices }, run)
   const found = { mapped: [] as DiskUser[], open: [] as DiskUser[] }
   for (const opener of uses.openers(devices)) {
     const { on = '', what = '', node } = byDev.get(opener.dev) ?? {}

@@ -5,9 +5,9 @@
 import { describeProcess } from '../../holders/describe-holders.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { isInUserNamespace } from '../../processes/standing.ts'
-import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
+import { processesWith } from './device-processes.ts'
 import type { Unseen } from './disk-user.ts'
 import { firstMount } from './first-mount.ts'
 
@@ -54,11 +54,7 @@ function isGone({ dev, fsType }: SeenLayer, { host }: StepContext): boolean {
 
 async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Promise<string | Unseen | undefined> {
   const devices = [...new Set(layers.map(({ dev }) => dev))]
-  const { host, around, context, waiting } = run
-  const { table, others } = around
-  const uses = await waiting.spend((ms) =>
-    host.askProcesses({ table, others, fileSystems: devices }, processReaderOf(context, ms)),
-  )
+  const uses = await processesWith({ fileSystems: devices }, run)
   const [user] = uses.detached(devices)
   if (user !== undefined)
     return `${describeProcess(user, run.context.nameOf)}, which has ${user.path} open through a mount that is in no mount table that volctl sees`

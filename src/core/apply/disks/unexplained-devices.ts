@@ -87,7 +87,7 @@ function looped(nodes: readonly BlockNode[], { host }: StepContext): Unexplained
 async function opened(nodes: readonly BlockNode[], run: StepContext): Promise<UnexplainedDevice | undefined> {
   const byDev = new Map(nodes.map((node) => [node.dev, node]))
   const devices = new Set(byDev.keys())
-  const uses = await processesWith(devices, run)
+  const uses = await processesWith({ devices }, run)
   const opener = uses.openers(devices).find(({ pid, dev }) => byDev.get(dev)?.servedBy !== pid)
   if (opener === undefined) return void requireSeen(uses, new Set(['block devices']))
   const name = byDev.get(opener.dev)?.name ?? opener.dev

@@ -57,7 +57,7 @@ export type SentenceName = keyof typeof SENTENCES
 
 const NAMES = Object.keys(SENTENCES) as SentenceName[]
 const PLACES: ReadonlyMap<SentenceName, number> = new Map(NAMES.map((name, index) => [name, index]))
-const WAYS = new Ways(NAMES.map((name) => [name, (SENTENCES[name] as Sentence).says]))
+const WAYS = new Ways(NAMES.map((name) => [name, sentenceOf(name).says]))
 
 /** What a line says, without its header; of an event also its reason. */
 export interface Spoken {
@@ -78,9 +78,14 @@ export function sentencesIn({ said, reason = '', severity }: Spoken): SentenceNa
     .map(({ of }) => of)
 }
 
+/** With all that any sentence may say. */
+export function sentenceOf(name: SentenceName): Sentence {
+  return SENTENCES[name]
+}
+
 /** What was being done when it failed, and no cause. */
 export function isFrame(name: SentenceName): boolean {
-  return (SENTENCES[name] as Sentence).frame === true
+  return sentenceOf(name).frame === true
 }
 
 /** Words in which somebody may report a failure at level info. */
