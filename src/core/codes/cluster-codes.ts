@@ -4,6 +4,7 @@ import type { CodeEntry } from './code-entry.ts'
 export const CLUSTER_CODES = {
   ControllerCameBack: {
     in: ['outcome', 'refusal'],
+    cause: 'controller',
     means: 'the attach/detach controller lives again, or may live, so that the apply starts nothing more',
     next: 'Let the controller do the rest. What it never does: volctl plan --cluster',
     rules: ['S11'],
@@ -16,24 +17,28 @@ export const CLUSTER_CODES = {
   },
   LockLost: {
     in: ['outcome'],
+    cause: 'controller',
     means:
       'the lease that keeps two applies of a cluster apart could not be renewed, so that the apply starts nothing more',
     next: 'Look at the API server and at the lease volctl-cluster-apply; then: volctl plan --cluster',
   },
   WantedMeanwhile: {
     in: ['outcome'],
+    cause: 'controller',
     means: 'a pod that wants the volume appeared on the node while its VolumeAttachment was being deleted',
     next: 'Once the attachment is gone, the volume is attached again for the pod: volctl plan --cluster',
     rules: ['S26', 'N59'],
   },
   StillDetaching: {
     in: ['outcome'],
+    cause: 'controller',
     means: 'the VolumeAttachment was deleted, and its external attacher did not finish within --timeout',
     next: 'Look at the log of the external attacher of the driver, and at the attachment: kubectl describe volumeattachment NAME',
     rules: ['N59'],
   },
   StillAttaching: {
     in: ['outcome'],
+    cause: 'controller',
     means: 'the VolumeAttachment was created, and its external attacher did not attach within --timeout',
     next: 'Look at the log of the external attacher of the driver, and at the attachment: kubectl describe volumeattachment NAME',
     rules: ['N59'],
@@ -77,12 +82,14 @@ export const CLUSTER_CODES = {
   },
   HandleWithCaret: {
     in: ['reason', 'problem'],
+    cause: 'controller',
     means: 'the volume handle contains ^, so that the controller can attach the volume and never detach it',
     next: 'Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
     rules: ['R738', 'C43'],
   },
   AttachmentNameWrong: {
     in: ['reason', 'problem'],
+    cause: 'controller',
     means:
       'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
     next: 'Find out who created the attachment. Once no pod wants the volume, volctl deletes one that Kubernetes has named (csi- and a hash): volctl plan --cluster; any other: kubectl delete volumeattachment NAME',
@@ -90,18 +97,21 @@ export const CLUSTER_CODES = {
   },
   DriverRemoved: {
     in: ['reason', 'problem'],
+    cause: 'driver',
     means: 'no CSIDriver, no CSINode and no attacher knows the driver of the VolumeAttachment: nobody will detach it',
     next: 'Install the driver again. If it is gone for good, detach the volume in the storage system; then: volctl plan --cluster --strip-finalizers',
     rules: ['N59'],
   },
   MachineMayWrite: {
     in: ['blocked'],
+    cause: 'elsewhere',
     means: 'the machine of a node that is gone or silent may still run, and write to the volume',
     next: 'Make sure that the machine is off; then taint the node out-of-service, or: volctl plan --cluster --node-gone NAME',
     rules: ['R731', 'S3'],
   },
   TaintedButReady: {
     in: ['blocked', 'problem'],
+    cause: 'machine',
     means:
       'the node is tainted out-of-service, and its kubelet says that the node is ready, or is still heard and uses the volume: one of the two is wrong',
     next: 'Stop the machine, or remove the taint: kubectl taint node NAME node.kubernetes.io/out-of-service-',
@@ -109,6 +119,7 @@ export const CLUSTER_CODES = {
   },
   UseNotReported: {
     in: ['blocked'],
+    cause: 'in-use',
     means:
       'no node reports in use what a driver without attachments has, so that nobody can say that the volume is free',
     next: 'See that the volume is not mounted on the node: kubectl volctl on NODE status; then: kubectl delete volumeattachment NAME',
@@ -116,54 +127,63 @@ export const CLUSTER_CODES = {
   },
   AttachLimit: {
     in: ['blocked'],
+    cause: 'controller',
     means: 'the node has as many volumes of the driver attached as its CSINode allows',
     next: 'Move a pod with a volume of that driver to another node.',
     rules: ['N67'],
   },
   StillInUse: {
     in: ['waiting'],
+    cause: 'controller',
     means: 'no pod wants the volume, and the node still reports it in use: the kubelet has to unmount it first',
     next: 'See what keeps the volume there: kubectl volctl on NODE plan',
     rules: ['R731', 'R739'],
   },
   NodeUnknown: {
     in: ['waiting'],
+    cause: 'unread',
     means: 'whether the node is ready is not known, so that nothing is detached from it or attached to it',
     next: 'Look at the Node, and start its kubelet. Once its machine is gone for good, delete the Node; then: volctl plan --cluster --node-gone NAME',
     rules: ['R731', 'S3'],
   },
   DetachFirst: {
     in: ['waiting'],
+    cause: 'controller',
     means: 'the volume is attached to another node, and has to be detached there first',
     next: 'Wait for the detach. If nothing happens, look at the VolumeAttachment of the other node.',
     rules: ['R740', 'R742'],
   },
   AttacherActs: {
     in: ['waiting'],
+    cause: 'controller',
     means: "the VolumeAttachment exists, and the driver's external attacher has to attach the volume",
     next: "Wait for the attacher. If nothing happens, look at its log: it runs beside the driver's controller.",
     rules: ['C42'],
   },
   AttachmentWithoutNode: {
     in: ['problem'],
+    cause: 'controller',
     means: 'a VolumeAttachment names a node that does not exist',
     next: 'Make sure that the machine is off. If the controller does not detach the volume six minutes later: volctl plan --cluster --node-gone NAME',
     rules: ['R734'],
   },
   AttachmentWithoutVolume: {
     in: ['problem'],
+    cause: 'controller',
     means: 'a VolumeAttachment names a PersistentVolume that does not exist',
     next: 'Find the volume in the storage system. Once no node reports it in use, volctl detaches it: volctl plan --cluster',
     rules: ['R718'],
   },
   AttachmentInline: {
     in: ['problem'],
+    cause: 'controller',
     means: 'a VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks',
     next: 'Do nothing while a pod uses the volume. See whether the attachment goes afterwards.',
     rules: ['R835'],
   },
   AttachmentUnclear: {
     in: ['blocked', 'problem'],
+    cause: 'identity',
     means:
       'which volume the VolumeAttachment is of, or what somebody other than Kubernetes has made it for, could not be found out; or its parts contradict each other',
     next: 'Look at its PersistentVolume, and at the attachment: kubectl get volumeattachment NAME -o yaml',
@@ -171,48 +191,56 @@ export const CLUSTER_CODES = {
   },
   AttachmentPending: {
     in: ['problem'],
+    cause: 'controller',
     means: 'a VolumeAttachment is not attached, and nobody says why',
     next: "See whether the driver's external attacher runs, and its log.",
     rules: ['C42'],
   },
   AttachmentFailing: {
     in: ['problem'],
+    cause: 'controller',
     means: "the driver's external attacher could not attach the volume",
     next: 'Look at the words of the driver, and at the volume in the storage system.',
     rules: ['C42'],
   },
   DetachFailed: {
     in: ['problem'],
+    cause: 'controller',
     means: "the driver's external attacher could not detach the volume",
     next: 'Look at the words of the driver, and at the volume in the storage system.',
     rules: ['N59'],
   },
   AttachedTwice: {
     in: ['problem'],
+    cause: 'elsewhere',
     means: 'a volume that only one node may have is attached to several',
     next: 'Find out which node may have the volume; then end its pods on the other nodes, so that it is detached there.',
     rules: ['R740', 'S30'],
   },
   ReportedNotAttached: {
     in: ['problem'],
+    cause: 'controller',
     means: 'volumesAttached of the Node lists a volume, and there is no VolumeAttachment of it',
     next: 'The controller corrects the list once a minute. If it does not, look at the log of kube-controller-manager.',
     rules: ['R750', 'R752'],
   },
   AttachedNotReported: {
     in: ['problem', 'waiting'],
+    cause: 'controller',
     means: 'a volume is attached, and volumesAttached of the Node, for which the kubelet waits, does not list it',
     next: 'Only the controller writes that list: look at the log of kube-controller-manager.',
     rules: ['R750', 'C36', 'O43'],
   },
   InUseWithoutPod: {
     in: ['problem'],
+    cause: 'controller',
     means: 'a node reports a volume in use, and no pod of the node wants the volume',
     next: 'See what keeps the volume there: kubectl volctl on NODE plan',
     rules: ['N62', 'R739'],
   },
   StatusOnly: {
     in: ['problem'],
+    cause: 'controller',
     means:
       'a volume without VolumeAttachment (iscsi, fc, flexVolume) is attached by the word of a Node, and no pod wants it',
     next: 'Let kube-controller-manager run: only the controller can detach the volume. volctl never writes the status of a Node.',
@@ -220,60 +248,70 @@ export const CLUSTER_CODES = {
   },
   BeingRemoved: {
     in: ['problem'],
+    cause: 'missing',
     means: 'a claim or PersistentVolume is being deleted, and something still holds it',
     next: 'End what holds the object, as the message names it.',
     rules: ['R113'],
   },
   PodWaitsForVolume: {
     in: ['problem'],
+    cause: 'controller',
     means: 'a pod does not start because of a volume',
     next: 'Do what the hint of the problem says about the cause.',
     rules: ['R706'],
   },
   PodWithoutNode: {
     in: ['problem'],
+    cause: 'missing',
     means: 'a pod is scheduled to a node that does not exist',
     next: 'Nothing of the pod is detached before the pod is deleted. Once the machine is off: kubectl delete pod -n NAMESPACE NAME --force',
     rules: ['N55'],
   },
   AttacherSilent: {
     in: ['problem'],
+    cause: 'driver',
     means: 'the lease of an external attacher is stale: nobody attaches or detaches volumes of its driver',
     next: "Look at the driver's controller pods, and at the log of their attacher container.",
     rules: ['N59'],
   },
   DuplicateObject: {
     in: ['problem'],
+    cause: 'unread',
     means: 'a list has two objects of one name, so that the object counts as unknown',
     next: 'Plan again; if this is a snapshot, take it again.',
     rules: ['S3'],
   },
   ListNotWhole: {
     in: ['problem'],
+    cause: 'unread',
     means: 'a list could not be read as a whole, so that what it lacks counts as unknown',
     next: 'Use a credential that may list the resource in the whole cluster (--kubeconfig).',
     rules: ['S2', 'S3'],
   },
   RightMissing: {
     in: ['problem'],
+    cause: 'unread',
     means: 'this credential may look, and may not carry out what the plan has',
     next: 'Use a credential with the rights of deploy/ (--kubeconfig).',
     rules: ['S31'],
   },
   NoNodes: {
     in: ['problem'],
+    cause: 'machine',
     means: 'the cluster has no node',
     next: 'Check --context and --kubeconfig: this may be another cluster, or a part of its objects may be lost.',
     rules: ['S1', 'S29'],
   },
   NodeNotGone: {
     in: ['problem'],
+    cause: 'asked',
     means: '--node-gone names a node whose kubelet reports that the node is ready',
     next: 'Check the name: the flag changes nothing for a machine that runs.',
     rules: ['R731'],
   },
   ClocksApart: {
     in: ['problem'],
+    cause: 'unread',
     means:
       'times that are compared are by different clocks: one in the API is in the future by the clock of the API server, a lease was written long after the time in it, all leases look old, or two API servers have different clocks; what is younger counts',
     next: 'Compare the clocks of the nodes and of the control plane (chronyc tracking).',

@@ -1,4 +1,5 @@
 /** What is known of one code. */
+import type { CauseKind } from './cause-kinds.ts'
 
 /** Where a code may appear, with what it says there. A code that stands in several places means the same in each. */
 export const PLACES = {
@@ -13,8 +14,7 @@ export const PLACES = {
 
 export type Place = keyof typeof PLACES
 
-export interface CodeEntry {
-  readonly in: readonly Place[]
+interface Entry {
   /** In one plain sentence. */
   readonly means: string
   /** What an operator does next. */
@@ -22,3 +22,10 @@ export interface CodeEntry {
   /** Rules that the code comes from, the most important one first; absent: none is known. */
   readonly rules?: readonly string[]
 }
+
+/** A code that a finding of a plan or an end of an operation can have says what kind of cause it is. */
+export type CodeEntry = Entry &
+  (
+    | { readonly in: readonly ('reason' | 'error')[]; readonly cause?: never }
+    | { readonly in: readonly Place[]; readonly cause: CauseKind }
+  )

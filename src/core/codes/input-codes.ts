@@ -9,12 +9,14 @@ export const INPUT_CODES = {
   },
   NothingNamed: {
     in: ['problem', 'error'],
+    cause: 'asked',
     means:
       'a flag gives a name (--pod, --namespace, --volume, --device, --foreign-pod; with --cluster also --node, --node-gone) that nothing on this node, or in this cluster, has',
     next: 'Give the name as the plan shows it, or --ignore-not-found.',
   },
   AmbiguousName: {
     in: ['problem', 'error'],
+    cause: 'asked',
     means: 'several things on this node have the name that explain or --pod was given',
     next: 'Name one of those that the message lists: for explain with pod/, pvc/, pv/, va/, volume/, device/ or path/ before the name, for --pod as NAMESPACE/NAME or as a whole UID.',
   },

@@ -56,6 +56,7 @@ export const REASON_CODES = {
   },
   OrphanPodDir: {
     in: ['reason', 'problem'],
+    cause: 'data',
     means: 'a pod that is gone left only empty directories and files that the kubelet made',
     next: 'To remove such directories: volctl apply --orphans',
     rules: ['S13'],
