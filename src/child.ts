@@ -3,9 +3,11 @@
  * Node.js itself. The launcher chooses the bundle (scripts/load-bundle.cjs).
  */
 import { errorMessage } from './core/errors/errors.ts'
+import { changeOwnership } from './core/files/change-ownership.ts'
 import { readProcessesForParent } from './core/holders/process-reader.ts'
-import { walkForParent } from './core/host/ownership-walker.ts'
+import { failureOf, type WalkRequest, walkRequest } from './core/host/walker-messages.ts'
 import { askedChild, type OwnChild } from './core/processes/own-child.ts'
+import { requestOfParent } from './core/processes/parent-request.ts'
 
 const CHILDREN: Readonly<Record<OwnChild, () => Promise<void>>> = {
   'ownership-walker': walkForParent,
@@ -25,4 +27,38 @@ export async function runChild(): Promise<never> {
     process.stderr.write(`volctl: ${errorMessage(error)}\n`)
   }
   process.exit()
+}
+
+const SAY_EVERY_MS = 1000
+/** Entries between two checks whether the parent still runs. */
+const ENTRIES_BETWEEN_LOOKS = 100
+
+/**
+ * The walk of change-ownership.ts as a process of its own, for a file system that may hang: its parent can kill it, or
+ * abandon it. It reads one request from its standard input, and writes its progress, and finally its result, to its standard
+ * output (walker-messages.ts).
+ * Sets exit status 1, and touches nothing, where the input is not a request of this process's parent.
+ */
+export async function walkForParent(): Promise<void> {
+  const request = await requestOfParent(walkRequest, 'ownership walker')
+  if (request !== undefined) await say(await walk(request))
+}
+
+async function walk({ parent, path, mountId, ownership }: WalkRequest): Promise<object> {
+  let due = performance.now() + SAY_EVERY_MS
+  const onEntry = (entries: number): void => {
+    if (entries % ENTRIES_BETWEEN_LOOKS === 0 && process.ppid !== parent) process.exit(1)
+    if (performance.now() < due) return
+    due = performance.now() + SAY_EVERY_MS
+    void say({ entries })
+  }
+  try {
+    return { done: await changeOwnership(path, { mountId, ownership, onEntry }) }
+  } catch (error) {
+    return { failed: failureOf(error, path) }
+  }
+}
+
+function say(message: object): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(`${JSON.stringify(message)}\n`, () => resolve()))
 }

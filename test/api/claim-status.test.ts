@@ -1,6 +1,6 @@
 /** A claim's status over the wire: the rights that it takes, and what comes of two writers (C40, C102). */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { getClaim, patchClaimStatus } from '../../src/core/api/claim-status.ts'
+import { getClaim, patchClaimStatus } from '../../src/core/api/fresh-volumes.ts'
 import { finishedPatch, inProgressPatch } from '../../src/core/desired/claim-status-patch.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { connect, failureOf } from './connect.ts'

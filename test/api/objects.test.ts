@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mayI, whoAmI } from '../../src/core/api/access-reviews.ts'
 import { ApiError } from '../../src/core/api/api-error.ts'
-import { getClaim, patchClaimStatus } from '../../src/core/api/claim-status.ts'
+import { getClaim, patchClaimStatus } from '../../src/core/api/fresh-volumes.ts'
 import { getNode } from '../../src/core/api/node-objects.ts'
 import { readApi } from '../../src/core/api/read-api.ts'
 import { getVolumeAttachment } from '../../src/core/api/volume-attachments.ts'

@@ -35,7 +35,7 @@ import type { MountInfo, MountTable } from '../../src/core/mountinfo/mount-table
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { attachmentName, csiUniqueName, parseCsiUniqueName } from '../../src/core/names/volume-names.ts'
 import { hostPaths } from '../../src/core/node/host-paths.ts'
-import { mountTableReader } from '../../src/core/node/reread-mounts.ts'
+import { mountTableReader } from '../../src/core/node/read-mountinfo.ts'
 import { readTree } from '../../src/core/node/tree/read-tree.ts'
 import { structureLinks } from '../../src/core/node/tree/structure-links.ts'
 import type { ApplyEvent, ApplyResult } from '../../src/core/plan/events.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Pod, Resources } from '../../src/core/model/objects.ts'
-import { hasPageSize, mountedPageSize, requestedPageSize } from '../../src/core/plugins/huge-pages.ts'
+import { hasPageSize, mountedPageSize, requestedPageSize } from '../../src/core/plugins/empty-dir.ts'
 import { mediumOf } from '../../src/core/plugins/medium.ts'
 
 const requests = (...sizes: string[]): Resources => ({

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseQuantity } from '../../src/core/desired/quantity.ts'
 import type { Container, Pod } from '../../src/core/model/objects.ts'
-import { podMemoryLimit } from '../../src/core/plugins/pod-memory-limit.ts'
-import { knowsNoswap, tmpfsSize } from '../../src/core/plugins/tmpfs-options.ts'
+import { knowsNoswap, podMemoryLimit, tmpfsSize } from '../../src/core/plugins/tmpfs-options.ts'
 
 const MEBI = 1024n * 1024n
 

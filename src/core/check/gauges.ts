@@ -2,8 +2,7 @@
 import { snakeCase } from '../lang/snake-case.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { Decided } from '../reconcile/decisions.ts'
-import type { Status } from '../status/status.ts'
-import { VERDICT_STATES } from '../status/status.ts'
+import { type Status, VERDICT_STATES } from '../status/status.ts'
 import { CHECK_STATUS, type CheckStatus } from './judge.ts'
 import { TROUBLE_KINDS, type Trouble } from './troubles.ts'
 
@@ -161,4 +160,35 @@ function counted(labels: readonly Readonly<Record<string, string>>[]): Sample[] 
   return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, alike]) => (alike[0] === undefined ? [] : [{ labels: alike[0], value: alike.length }]))
+}
+
+/**
+ * Prometheus' text format, version 0.0.4: what the node exporter's textfile collector reads.
+ * A gauge without samples is left out: nothing of its kind is on the node.
+ */
+export function prometheusText(gauges: readonly Gauge[]): string {
+  return gauges
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, help, samples }) =>
+      [
+        `# HELP ${name} ${escapeHelp(help)}\n`,
+        `# TYPE ${name} gauge\n`,
+        ...samples.map(({ labels, value }) => `${name}${labelsText(labels)} ${value}\n`),
+      ].join(''),
+    )
+    .join('')
+}
+
+function labelsText(labels: Readonly<Record<string, string>>): string {
+  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+  return parts.length === 0 ? '' : `{${parts.join(',')}}`
+}
+
+function escapeHelp(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')
+}
+
+/** Names of drivers and plugins come from outside: nothing in them may end the value or the line. */
+function escapeLabel(text: string): string {
+  return escapeHelp(text.toWellFormed()).replaceAll('"', '\\"')
 }

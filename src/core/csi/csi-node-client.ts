@@ -8,11 +8,11 @@ import {
   type NodeGetInfoResponse,
   type NodeGetVolumeStatsResponse,
   type NodePublishVolumeRequestSchema,
+  NodeServiceCapability_RPC_Type,
   type NodeStageVolumeRequestSchema,
 } from '../grpc/gen/csi/v1/csi_pb.js'
 import { unaryCall } from '../grpc/unary-call.ts'
 import { defined } from '../lang/defined.ts'
-import { capabilityName } from './capability-name.ts'
 
 /** One deadline for all calls of one operation, capability calls included (C6). */
 const CSI_OPERATION_TIMEOUT_MS = 120_000
@@ -156,4 +156,10 @@ function secretsOf(request: NodeStageVolume | NodePublishVolume | NodeExpandVolu
   const access = request.volumeCapability?.accessType
   const mount = access?.case === 'mount' ? access.value : undefined
   return [...Object.values(request.secrets ?? {}), ...(tokens ? tokensIn(tokens) : []), ...(mount?.mountFlags ?? [])]
+}
+
+/** The specification's name of a node capability; one that this version does not know keeps its number. */
+function capabilityName(type: NodeServiceCapability_RPC_Type): string[] {
+  if (type === NodeServiceCapability_RPC_Type.UNKNOWN) return []
+  return [NodeServiceCapability_RPC_Type[type] ?? `CAPABILITY_${type}`]
 }

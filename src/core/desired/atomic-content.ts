@@ -1,12 +1,10 @@
 /** The files that configMap, secret, downwardAPI and projected volumes should hold (P27, P46-P53; O28). */
-
 import { onceFor } from '../lang/once-for.ts'
-import type { ConfigMap, Pod, PodVolumeSource, SecretDigest } from '../model/objects.ts'
+import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { apiLookup, type Lookup } from './api-lookup.ts'
-import { downwardApiFile } from './downward-api-content.ts'
-import type { ExpectedFile } from './payload-entries.ts'
-import { isNoContent, type NoContent, payloadFiles } from './payload-entries.ts'
+import { downwardApiText } from './downward-api-value.ts'
+import { type ExpectedFile, isNoContent, type NoContent, payloadFiles } from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
 
 export type ExpectedContent =
@@ -71,3 +69,25 @@ function secretKeys({ digests }: SecretDigest): ReadonlyMap<string, ExpectedFile
 function mapFound<From, To>(lookup: Lookup<From>, map: (object: From) => To): Lookup<To> {
   return lookup.state === 'Found' ? { state: 'Found', object: map(lookup.object) } : lookup
 }
+
+/** Which characters Go escapes depends on its Unicode version, except for these. */
+const ASCII = /^\p{ASCII}*$/u
+
+/** Set by the kubelet in memory, or left out of snapshots. */
+const OUT_OF_SIGHT =
+  /^metadata\.annotations($|\['(kubernetes\.io\/config\.|kubectl\.kubernetes\.io\/last-applied-configuration'))/
+
+/**
+ * What a downward API item writes, as far as the API object alone shows it (P50).
+ * A size, since the key of a snapshot's digests is thrown away. `any` if not even the size is known: resources (they depend on the
+ * node and on resizes), and the whole map of annotations, to which the kubelet adds its own.
+ */
+function downwardApiFile(item: DownwardApiItem, pod: Pod): ExpectedFile | NoContent {
+  const text = downwardApiText(item, pod, NO_NODE)
+  if (typeof text !== 'string') return text
+  const isKnown =
+    item.resourceFieldRef == null && !OUT_OF_SIGHT.test(item.fieldRef?.fieldPath ?? '') && ASCII.test(text)
+  return isKnown ? { size: text.length } : ANY
+}
+
+const NO_NODE = { metadata: { name: '', uid: '' } }

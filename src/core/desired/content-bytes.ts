@@ -1,7 +1,11 @@
 /** The content of a configMap, secret, downwardAPI or projected volume, from objects that were just read (S26). */
+
+import { compareText } from '../lang/compare-text.ts'
+import { ownValue } from '../lang/own-value.ts'
 import type {
   ClusterTrustBundle,
   ConfigMap,
+  LabelSelector,
   Node,
   Pod,
   PodVolumeSource,
@@ -10,10 +14,9 @@ import type {
 } from '../model/objects.ts'
 import type { Lookup } from './api-lookup.ts'
 import { downwardApiText } from './downward-api-value.ts'
-import { fsUserOf } from './fs-user.ts'
+import { matchesLabel } from './node-affinity.ts'
 import { type NoContent, type PayloadFile, payloadFiles } from './payload-entries.ts'
-import { podNamespace } from './pods.ts'
-import { selectedBundles, trustAnchors } from './trust-anchors.ts'
+import { allContainers, podNamespace } from './pods.ts'
 
 type TokenSource = NonNullable<ProjectedSource['serviceAccountToken']>
 type BundleSource = NonNullable<ProjectedSource['clusterTrustBundle']>
@@ -93,4 +96,60 @@ const NOT_READ: Lookup<never> = { state: 'Unknown', reason: 'was not read' }
 function mapFound<From, To>(lookup: Lookup<From> | undefined, map: (object: From) => To): Lookup<To> {
   if (lookup === undefined) return NOT_READ
   return lookup.state === 'Found' ? { state: 'Found', object: map(lookup.object) } : lookup
+}
+
+/**
+ * The user for whom a pod's tokens and certificates are written (P33).
+ * The runAsUser of all containers, ephemeral ones included; undefined if one has none or two differ.
+ */
+export function fsUserOf(pod: Pod): number | undefined {
+  const ofPod = pod.spec.securityContext?.runAsUser
+  const users = new Set(allContainers(pod).map(({ securityContext }) => securityContext?.runAsUser ?? ofPod))
+  const [user] = users
+  return users.size === 1 ? user : undefined
+}
+
+const BLOCK = /-----BEGIN ([^-\n]+)-----\n([\s\S]*?)\n?-----END \1-----/g
+const LINE = /.{1,64}/g
+
+/**
+ * The certificates of ClusterTrustBundles, as in a projected volume (P55).
+ * Every PEM block once, as CERTIFICATE, in the same order for the same certificates. The kubelet's order is random and changes
+ * with every start, on purpose.
+ */
+function trustAnchors(bundles: readonly ClusterTrustBundle[]): string {
+  const anchors = bundles.flatMap(({ spec }) =>
+    [...(spec.trustBundle ?? '').replaceAll('\r\n', '\n').matchAll(BLOCK)].map(([, , body = '']) => encoded(body)),
+  )
+  return [...new Set(anchors)].sort(compareText).map(pemBlock).join('')
+}
+
+/** The signer's bundles that the selector matches. Without a selector none match; an empty one matches all (P55). */
+function selectedBundles(
+  bundles: readonly ClusterTrustBundle[],
+  signerName: string,
+  selector: LabelSelector | undefined,
+): ClusterTrustBundle[] {
+  return bundles.filter(
+    ({ spec, metadata }) => spec.signerName === signerName && matchesSelector(selector, metadata.labels ?? {}),
+  )
+}
+
+function matchesSelector(selector: LabelSelector | undefined, labels: Readonly<Record<string, string>>): boolean {
+  if (selector == null) return false
+  const { matchLabels = {}, matchExpressions = [] } = selector
+  return (
+    Object.entries(matchLabels).every(([key, value]) => ownValue(labels, key) === value) &&
+    matchExpressions.every((requirement) => matchesLabel(requirement, ownValue(labels, requirement.key)))
+  )
+}
+
+/** The block's bytes, without headers and line breaks. */
+function encoded(body: string): string {
+  const lines = body.split('\n').filter((line) => !line.includes(':'))
+  return Buffer.from(lines.join(''), 'base64').toString('base64')
+}
+
+function pemBlock(base64: string): string {
+  return `-----BEGIN CERTIFICATE-----\n${base64.match(LINE)?.join('\n') ?? ''}\n-----END CERTIFICATE-----\n`
 }

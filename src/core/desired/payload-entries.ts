@@ -2,10 +2,11 @@
  * Which files the sources of a configMap, secret, downwardAPI or projected volume make (P27, P46-P53): the same for a plan, which
  * compares digests and sizes, and for apply, which writes bytes.
  */
+
+import { posix } from 'node:path'
 import { defined } from '../lang/defined.ts'
 import type { KeyToPath, PodVolumeSource, ProjectedSource } from '../model/objects.ts'
 import type { Lookup } from './api-lookup.ts'
-import { cleanPayloadPath } from './payload-path.ts'
 
 /** Why there is no content. The kubelet fails here, too, and leaves the volume's content as it is. */
 export type NoContent =
@@ -174,3 +175,22 @@ export function isNoContent(value: object): value is NoContent {
 
 /** `any`: the file exists, but its content cannot be known (tokens, certificates, resources). */
 export type ExpectedFile = { readonly digest: string } | { readonly size: number } | { readonly any: true }
+
+const MAX_PATH_BYTES = 4096
+const MAX_ELEMENT_BYTES = 255
+
+/**
+ * File paths that an atomic writer accepts (P27).
+ * The cleaned path; undefined for one that makes the kubelet reject the whole write.
+ */
+function cleanPayloadPath(path: string): string | undefined {
+  const elements = path.split('/')
+  const isValid =
+    path !== '' &&
+    !path.startsWith('/') &&
+    Buffer.byteLength(path) <= MAX_PATH_BYTES &&
+    elements.every((element) => element !== '..' && Buffer.byteLength(element) <= MAX_ELEMENT_BYTES) &&
+    // Such names belong to the writer itself: ..data and the timestamp directories.
+    !elements[0]?.startsWith('..')
+  return isValid ? posix.normalize(path).replace(/\/$/, '') : undefined
+}

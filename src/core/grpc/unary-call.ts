@@ -8,6 +8,7 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import { errorMessage } from '../errors/errors.ts'
+import { firstCharacters } from '../lang/first-characters.ts'
 import type { Budget } from '../trust/bytes.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import type { Deadline } from './call-deadline.ts'
@@ -15,7 +16,6 @@ import { exchange } from './exchange.ts'
 import { GrpcError } from './grpc-error.ts'
 import { decodeFrame, decodeGrpcMessage, encodeFrame } from './grpc-frame.ts'
 import { type GrpcCode, grpcCodeName } from './grpc-status.ts'
-import { shownText } from './shown-text.ts'
 import { unpackedSize } from './unpacked-size.ts'
 
 export interface CallOptions {
@@ -82,4 +82,22 @@ function requireRoom(message: DescMessage, bytes: Uint8Array, most: number, budg
   const size = unpackedSize(message, bytes, most)
   if (size > most) throw new TooLarge(`unpacks to more than ${most} bytes of memory`)
   budget?.take(size)
+}
+
+/** Masking shorter values ("ro", "yes") would make messages unreadable, and hide nothing. */
+const SHORTEST_SECRET = 4
+
+/** What a server says of a failure, fit for a message: the secrets of the request are masked (C118), and it has an end. */
+function shownText(text: string, secrets: readonly string[]): string {
+  // Not the other way round: the beginning of a secret would no longer be recognised.
+  return firstCharacters(mask(text, secrets))
+}
+
+function mask(text: string, secrets: readonly string[]): string {
+  let masked = text
+  // The longest first: one secret may be part of another.
+  for (const secret of [...secrets].sort((a, b) => b.length - a.length)) {
+    if (secret.length >= SHORTEST_SECRET) masked = masked.replaceAll(secret, '***')
+  }
+  return masked
 }

@@ -9,7 +9,7 @@ import { runCommand } from '../trust/programs.ts'
 import { type WalkRequest, walkDone, walkFailed, walkProgress } from './walker-messages.ts'
 
 export interface Apart {
-  /** Command line of the child (ownership-walker.ts). */
+  /** Command line of the child (src/child.ts). */
   readonly command: readonly string[]
   readonly deadlineMs: number
 }

@@ -4,6 +4,7 @@ import { defined } from '../lang/defined.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import { obeyedTextIfAny } from '../trust/obeyed-text.ts'
 import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
+import type { LocatedNode } from './locate-node.ts'
 
 /** Identity of this host: what the kubelet writes into its Node object, read from the same files (S1). */
 export interface HostIdentity {
@@ -92,4 +93,13 @@ function firstText(root: string, files: readonly string[]): string | undefined {
     if (text === undefined && read === kernelTextIfAny && existsSync(root + file)) return undefined
   }
   return undefined
+}
+
+/** Identity of the host that this node is; of a test's host what the test says. */
+export function identityOf({ kubelet, places }: Pick<LocatedNode, 'kubelet' | 'places'>): HostIdentity {
+  const { machineID, systemUUID, bootID, bootTime, kernelVersion } = { ...places }
+  return {
+    ...hostIdentity('', kubelet?.flags),
+    ...defined({ machineID, systemUUID, bootID, bootTime, kernelVersion }),
+  }
 }

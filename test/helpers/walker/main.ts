@@ -1,4 +1,4 @@
 /** The ownership walker as a program, from the source. */
-import { walkForParent } from '../../../src/core/host/ownership-walker.ts'
+import { walkForParent } from '../../../src/child.ts'
 
 await walkForParent()

@@ -102,7 +102,7 @@ export interface ApplyContext {
   ): readonly DeviceSource[] | undefined | Promise<readonly DeviceSource[] | undefined>
   /** The volume of this unique name as the pod wants it, by the last look; undefined: the pod does not want it. */
   wanted(pod: Pod, uniqueName: string): VolumeToMount | undefined
-  /** Command line that starts the walker of ownership-walker.ts; default: this program itself. */
+  /** Command line that starts the walker (src/child.ts); default: this program itself. */
   readonly walker?: readonly string[]
   /** Command line that starts the reader of holders/process-reader.ts; default: this program itself. */
   readonly processReader?: readonly string[]
