@@ -1,7 +1,6 @@
 /** What the controller wants attached, of every way in which a pod may name a volume (R706-R711). */
 import { describe, expect, it } from 'vitest'
-import { desiredAttachments } from '../../src/core/cluster/desired/desired-attachments.ts'
-import { migratesOn } from '../../src/core/cluster/desired/migrates-on.ts'
+import { desiredAttachments, migratesOn } from '../../src/core/cluster/desired/desired-attachments.ts'
 import { ClusterObjects } from '../../src/core/cluster/model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { knownVolumes } from '../../src/core/cluster/model/known-volume.ts'

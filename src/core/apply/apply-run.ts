@@ -13,7 +13,6 @@ import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from
 import type { Operation, OperationKind, Plan, Step } from '../plan/plan.ts'
 import { VolumeRecords } from './disks/volume-records.ts'
 import { isBatchable } from './operation/batchable.ts'
-import { Shared } from './operation/freshness.ts'
 import type { ApplyContext, Witness } from './operation/ports.ts'
 import {
   askKubelet,
@@ -24,7 +23,7 @@ import {
   plannedWithKubelet,
   unfinished,
 } from './operation/preconditions.ts'
-import { SharedLook } from './operation/shared-look.ts'
+import { Shared, SharedLook } from './operation/shared-look.ts'
 import type { StepContext } from './operation/step-context.ts'
 import { Surroundings } from './operation/surroundings.ts'
 import { WaitingBudget } from './operation/waiting-budget.ts'

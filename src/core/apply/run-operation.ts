@@ -1,19 +1,21 @@
 /** One operation by itself: its conditions, the intent in the journal, the steps, the outcome. */
 import type { Operation, OperationKind } from '../plan/plan.ts'
 import { type ApplyRun, WITNESS_AGE_MS } from './apply-run.ts'
+import {
+  requireNetwork,
+  requireNothingNew,
+  requirePrograms,
+  requireSameFiles,
+  requireWanted,
+} from './conditions/require.ts'
 import { requireNoUsers } from './conditions/require-content-unused.ts'
-import { requireSameFiles } from './conditions/require-files.ts'
-import { requireNetwork } from './conditions/require-network.ts'
-import { requirePrograms } from './conditions/require-programs.ts'
 import { requireStillReported } from './conditions/require-reported.ts'
-import { requireWanted } from './conditions/require-wanted.ts'
 import { noteOverlays } from './disks/directory-users.ts'
 import { findStagedDevice } from './disks/find-volume-device.ts'
 import { noteMounted } from './disks/mounted-disks.ts'
 import { requireDeviceUnused, takesDevice } from './disks/require-device-unused.ts'
 import { requireNothingHidden } from './disks/require-nothing-hidden.ts'
 import { requireNotSetUpElsewhere } from './disks/set-up-elsewhere.ts'
-import { requireNothingNew } from './mounts/orphan-dir.ts'
 import { requireExpectedMounts } from './operation/expected-mounts.ts'
 import type { Witness } from './operation/ports.ts'
 import { requireUnused } from './operation/preconditions.ts'
@@ -55,7 +57,13 @@ export async function requireStillSo(operation: Operation, run: StepContext, wit
   requireExpectedMounts(operation, run.around)
 }
 
-/** @throws OperationRefused */
+/**
+ * Their order matters (S26). First what touches no path: programs, the network, the pods. Then the mounts: once they are the
+ * expected ones, no path leads below a foreign mount, and files may be looked at. Then what each device is, before anyone asks
+ * who has it. The users last: that look takes longest, and is to be the freshest when the first step begins.
+ *
+ * @throws OperationRefused
+ */
 export async function requireConditions(operation: Operation, run: StepContext, witness: Witness): Promise<void> {
   if (BRINGING_UP.has(operation.kind)) {
     requirePrograms(operation, run.host)

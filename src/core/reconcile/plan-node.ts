@@ -2,24 +2,23 @@
  * The central idea: a node's state in, a plan out. Pure and deterministic; no clock, no disk, no network. `pass.ts` decides
  * the operations; this file does the rest.
  */
-
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
+import type { ApiSnapshot, Insecure } from '../model/snapshot.ts'
 import { Findings, finishOperations, type Left } from '../plan/draft.ts'
-import type { Plan, PlanOptions, Problem } from '../plan/plan.ts'
+import type { Plan, PlanInputs, PlanOptions, Problem } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
 import { withBasis } from './basis.ts'
 import type { PlanContext } from './context/context.ts'
 import { filterOperations } from './context/filter-operations.ts'
 import { machineOf, refuseWrongMachine, reportAccepted } from './identity/refuse-identity.ts'
-import { reportMissingSections } from './missing-sections.ts'
+import { knowsOtherNodes } from './identity/volume-facts.ts'
 import { reportUnmatchedNames } from './obstacles/unmatched-names.ts'
 import { runPass } from './pass.ts'
 import { makeContext } from './plan-context.ts'
-import { describeApi, describeInputs } from './plan-inputs.ts'
 import { refuseInsecureApi, refuseOutage } from './pods/guards.ts'
 import { type PodClasses, podListIsComplete, sectionUnseen } from './pods/pod-classes.ts'
-import { adviseRefused, blockRefused } from './refused.ts'
+import { adviseRefused, blockRefused, reportMissingSections } from './refused.ts'
 import { reportProblems } from './report/report-problems.ts'
 import { ruleOfEach } from './what-blocks.ts'
 
@@ -105,4 +104,51 @@ function withPodRef(problem: Problem, classes: PodClasses): Problem {
 function reportInsecureApi({ inputs, options }: PlanContext, findings: Findings): void {
   const refusal = refuseInsecureApi(describeApi(inputs.snapshot.api), options)
   if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, {}, refusal.hint)
+}
+
+/** What the plan says it was computed from, and which safety rules could not be judged. */
+function describeInputs(context: PlanContext, machine: PlanInputs['machine']): PlanInputs {
+  const { inputs, classes } = context
+  const { snapshot } = inputs
+  return {
+    api: describeApi(snapshot.api),
+    kubelet: context.kubelet,
+    actual: { mounts: inputs.mounts.size, podDirs: inputs.tree.childDirs('pods').length },
+    runtime: { source: snapshot.runtime?.source ?? 'none', pods: snapshot.runtime?.pods.length ?? 0 },
+    machine,
+    pods: {
+      listed: snapshot.api?.pods.length ?? 0,
+      onDisk: inputs.tree.childDirs('pods').length,
+      gone: classes.all.filter((pod) => pod.class === 'Gone').length,
+    },
+    unjudged: unjudgedGuards(context),
+  }
+}
+
+function describeApi(api: ApiSnapshot | undefined): PlanInputs['api'] {
+  // An unknown word of a newer version is still a warning.
+  const known = (word: Insecure): Insecure => (word === 'PlainHttp' ? word : 'TlsNotVerified')
+  const { server = '', user, resourceVersion, insecure, podListCheck } = { ...api }
+  return {
+    server,
+    ...defined({
+      user,
+      resourceVersion,
+      insecure: insecure && known(insecure),
+      secondLookInsecure: podListCheck?.insecure && known(podListCheck.insecure),
+    }),
+  }
+}
+
+function unjudgedGuards(context: PlanContext): PlanInputs['unjudged'] {
+  const check = context.inputs.snapshot.api?.podListCheck
+  return [
+    ...(check?.problem === undefined
+      ? []
+      : [{ rule: 'S2', message: `the pod list was not checked against a second one: ${check.problem}` }]),
+    { rule: 'S21', message: 'holders, other mount namespaces, superblocks and open devices are checked at apply' },
+    ...(knowsOtherNodes(context)
+      ? []
+      : [{ rule: 'S30', message: 'attachments of other nodes cannot be listed with this credential' }]),
+  ]
 }

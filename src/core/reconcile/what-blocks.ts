@@ -2,13 +2,21 @@
  * What keeps an operation from being carried out, whatever its phase says. Every rule is a function from an operation to an
  * obstacle; they are listed in the order in which they are applied, and the first obstacle is shown.
  */
-import type { Draft, Rule } from '../plan/draft.ts'
+
+import { readStateFile } from '../actual/state-file.ts'
+import { parentOf } from '../actual/tree.ts'
+import { isPlainPath } from '../files/path-name.ts'
+import { append } from '../lang/append.ts'
+import { onceFor } from '../lang/once-for.ts'
+import { Covers } from '../mountinfo/covers.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import { goesWith } from '../mountinfo/propagation.ts'
+import type { Draft, Obstacle, Rule } from '../plan/draft.ts'
+import type { ExpectedMount } from '../plan/plan.ts'
 import type { PlanContext } from './context/context.ts'
+import { whoMounted } from './context/hints.ts'
 import { outOfReachObstacle, stateFileObstacle } from './context/unread.ts'
-import { coveredObstacle } from './obstacles/covered.ts'
-import { deadDriverObstacle } from './obstacles/dead-drivers.ts'
 import { lazilyDetachedRule, lazyMemoryObstacle } from './obstacles/lazy-detachments.ts'
-import { oddPathObstacle } from './obstacles/odd-paths.ts'
 
 /** Applied to each operation when its phase adds it, so that operations that depend on it know. */
 export function ruleOfEach(context: PlanContext): Rule {
@@ -33,3 +41,109 @@ export function ruleOfAll(context: PlanContext, drafts: readonly Draft[]): Rule 
     // Nothing is safe before the file system is gone, even if everything else could be repaired.
     lazilyDetached(draft) ?? draft.blocked ?? lazyMemoryObstacle(context, draft)
 }
+
+/** Paths that contain names, from the API or from below the root directory, that would lead elsewhere. */
+function oddPathObstacle({ paths, steps }: Draft): Obstacle | undefined {
+  const odd = paths.find(isOdd) ?? steps.find(({ target }) => isOdd(target))?.target
+  if (odd === undefined) return undefined
+  return {
+    code: 'InvalidPath',
+    message: `a name in a path of this operation would lead elsewhere: ${JSON.stringify(odd)}`,
+    hint: 'Look at the names in the pod, its volumes and its annotations.',
+  }
+}
+
+function isOdd(path: string): boolean {
+  return path.startsWith('/') && !isPlainPath(path)
+}
+
+const coversOf = onceFor((mounts: MountTable) => new Covers(mounts))
+
+/** S18: nothing is done to a mount that another one hides; its path leads to the other one. */
+function coveredObstacle({ inputs: { mounts } }: PlanContext, { expects = [] }: Draft): Obstacle | undefined {
+  for (const { path, layers } of expects) {
+    const cover = layers.length === 0 ? undefined : coverOf(mounts, path, layers)
+    if (cover === undefined) continue
+    return {
+      code: 'ForeignMount',
+      message: `another mount (${cover.fsType} of ${cover.source} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
+      hint: whoMounted(cover.mountPoint),
+    }
+  }
+  return undefined
+}
+
+/**
+ * Below a shared directory that is bind-mounted on itself, every mount has a hidden copy that goes away with it: such a copy
+ * is no obstacle, any other hidden mount is.
+ */
+function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['layers']): MountInfo | undefined {
+  const covers = coversOf(mounts)
+  const stacked = mounts.at(path)
+  const covered = stacked.filter((mount) => covers.of(mount) !== undefined)
+  if (covered.length === 0) return undefined
+  const hidden = new Set(covered)
+  const reached = stacked.filter((mount) => !hidden.has(mount))
+  const stays = covered.find(
+    (mount) => expected.some(({ id }) => id === mount.id) && !reached.some((each) => goesWith(mounts, each, mount)),
+  )
+  return stays && covers.of(stays)
+}
+
+/**
+ * S29: if all mounts of one driver are dead at once, its backend is down, not the volumes. Holds back that driver's operations.
+ * Not for a detach, which calls no driver on this node: the operations that come first are held back.
+ */
+function deadDriverObstacle(context: PlanContext, { kind, volume }: Draft): Obstacle | undefined {
+  const driver = volume?.driver
+  if (kind === 'DetachVolume' || driver === undefined) return undefined
+  const { options, inputs, classes } = context
+  const gonePods = classes.all.filter((pod) => pod.class === 'Gone').length
+  if (options.acceptOutage === gonePods || (inputs.snapshot.deadMounts ?? []).length < 2) return undefined
+  const seen = mountsByDriver(context).get(driver) ?? []
+  const dead = [seen, seen.filter(({ staged }) => !staged)].find(areAllDead)
+  if (dead === undefined) return undefined
+  return {
+    code: 'OutageSuspected',
+    message: `all ${dead.length} ${dead.length < seen.length ? "pods' mounts" : 'mounts'} of driver ${driver} are dead at the same time: its backend seems to be down`,
+    hint: `Bring the backend back and plan again. If it is gone for good: volctl plan --accept-outage ${gonePods}`,
+  }
+}
+
+interface DriverMount {
+  readonly staged: boolean
+  readonly dead: boolean
+  readonly dev: string
+}
+
+/** A single dead mount may be a fault of that volume alone. */
+function areAllDead(mounts: readonly DriverMount[]): boolean {
+  return mounts.length > 1 && mounts.every(({ dead }) => dead)
+}
+
+/**
+ * Every pod's mount of a driver, and every staged mount without a pod's mount on its device. A volume that is staged and published
+ * counts as one mount, since a single daemon that died is no outage (O19).
+ */
+const mountsByDriver = onceFor(({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> => {
+  const byDriver = new Map<string, DriverMount[]>()
+  const note = (driver: string, path: string, { dev }: MountInfo, isStaged: boolean): void => {
+    append(byDriver, driver, { staged: isStaged, dead: inputs.deadError(path) !== undefined, dev })
+  }
+  for (const entry of inputs.snapshot.tree ?? []) {
+    if (!POD_STATE_FILE.test(entry.path)) continue
+    const target = `${parentOf(entry.path)}/mount`
+    const top = inputs.top(target)
+    const driver = readStateFile(entry)?.data?.driverName
+    if (top !== undefined && driver !== undefined) note(driver, target, top, false)
+  }
+  for (const { target, layers, stateFile, driverDir } of staged) {
+    const top = layers.at(-1)
+    const driver = stateFile?.data?.driverName ?? driverDir
+    if (top === undefined || byDriver.get(driver)?.some(({ dev }) => dev === top.dev)) continue
+    note(driver, target, top, true)
+  }
+  return byDriver
+})
+
+const POD_STATE_FILE = /^pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+\/vol_data\.json$/

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
-import { requireSameFiles } from '../../../src/core/apply/conditions/require-files.ts'
+import { requireSameFiles } from '../../../src/core/apply/conditions/require.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import type { FileIdentity } from '../../../src/core/plan/plan.ts'
 import { operation } from '../apply-fixture.ts'

@@ -1,6 +1,6 @@
 /** What is mounted over a container's network would hang as soon as the container ends. */
 import { expect, it } from 'vitest'
-import { requireNetwork } from '../../../src/core/apply/conditions/require-network.ts'
+import { requireNetwork } from '../../../src/core/apply/conditions/require.ts'
 import type { Step } from '../../../src/core/plan/plan.ts'
 import { operation } from '../apply-fixture.ts'
 import { FakeHost } from '../fake-host.ts'

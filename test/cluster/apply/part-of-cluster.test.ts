@@ -1,9 +1,9 @@
 /** The verdict about one operation over a part of the cluster is that over all of it, also after the world has changed. */
 import { describe, expect, it } from 'vitest'
+import { judgeFresh } from '../../../src/core/cluster/apply/cluster-run.ts'
 import { restsOnDriver } from '../../../src/core/cluster/apply/fresh-look.ts'
 import type { FreshDriver, FreshLook } from '../../../src/core/cluster/apply/fresh-records.ts'
 import { type Judged, judgeAgain } from '../../../src/core/cluster/apply/judge-again.ts'
-import { judgeFresh } from '../../../src/core/cluster/apply/judge-fresh.ts'
 import { KnownCluster } from '../../../src/core/cluster/apply/known-cluster.ts'
 import { partOf } from '../../../src/core/cluster/apply/part-of-cluster.ts'
 import { clusterContext } from '../../../src/core/cluster/context/cluster-context.ts'

@@ -6,6 +6,7 @@ import { isNoContent } from '../../desired/payload-entries.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
+import { diskFailure } from '../../files/disk-failure.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { containingMount } from '../../mountinfo/location.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -13,7 +14,9 @@ import type { Step } from '../../plan/plan.ts'
 import { contentObstacle } from '../../plugins/content-obstacle.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
+import { makeDirectory } from '../operation/make-directory.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { takeBack } from '../operation/take-back.ts'
 import { fetchContent } from './fetch-content.ts'
 
 export async function writeContent({ target }: Step, run: StepContext): Promise<readonly Undo[]> {
@@ -54,4 +57,21 @@ function mountOf(directory: string, inMemory: boolean, { around }: StepContext):
   throw new StepFailed('ForeignMount', `${directory}: ${found}, but ${inMemory ? 'a tmpfs' : 'no mount'} is expected`, {
     hint: 'Plan again, and look at what has changed.',
   })
+}
+
+/** Writes the empty file "ready", which marks an emptyDir as set up (P21). */
+export async function writeMarker(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  const directories = makeDirectory({ op: 'mkdir', target: posix.dirname(step.target) }, run)
+  if (run.host.lstat(step.target)?.type === 'file') return directories
+  try {
+    run.host.createFile(step.target, 0o644)
+  } catch (error) {
+    const hint = 'Look at what is there, then plan again.'
+    throw await takeBack(
+      directories,
+      diskFailure('WriteFailed', `${step.target} could not be written`, error, hint),
+      run,
+    )
+  }
+  return [...directories, { what: step.target, back: () => run.host.unlink(step.target) }]
 }

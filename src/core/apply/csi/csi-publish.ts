@@ -1,5 +1,4 @@
 /** NodePublishVolume, and the check that something is mounted afterwards (C53-C55). */
-
 import { isEphemeral } from '../../desired/csi-volume.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errnoOf, errorMessage } from '../../errors/errors.ts'
@@ -14,7 +13,7 @@ import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { requireAttached } from './csi-attachment.ts'
 import { callNode, factsOf, openDriver } from './csi-call.ts'
-import { publishRequest } from './csi-requests.ts'
+import { publishRequest, stageRequest } from './csi-requests.ts'
 import { readSecret, requestTokens } from './csi-secrets.ts'
 import { untilNotPending } from './csi-step.ts'
 import { wantedCsi } from './csi-wanted.ts'
@@ -136,4 +135,23 @@ async function unpublishTarget({ target }: Step, before: ReadonlySet<number>, ru
   const remaining = run.around.table.at(target).find(({ id }) => !before.has(id))
   if (remaining !== undefined) throw new Error(`${describeMount(remaining)} is still there`)
   removeDirectory(target, run)
+}
+
+/**
+ * NodeStageVolume (C49, C52).
+ * A staged volume is not unstaged if publishing fails: the next attempt uses it, or the last pod's tear-down unstages it (C54).
+ */
+export async function nodeStageVolume(step: Step, run: StepContext): Promise<readonly Undo[]> {
+  const { capabilities } = await openDriver(run)
+  if (!capabilities.includes('STAGE_UNSTAGE_VOLUME')) {
+    throw new StepFailed('Changed', `CSI driver ${run.operation.volume?.driver} no longer stages volumes`, {
+      hint: 'Plan again.',
+    })
+  }
+  const facts = factsOf(run, capabilities, await requireAttached(run), step.label)
+  const secrets = await readSecret(run, 'stage')
+  await callNode(step, run, (node, ms) => node.nodeStageVolume(stageRequest(facts, secrets), ms))
+  run.around.changed()
+  const keeps = 'it stays staged while a pod of this node wants it'
+  return [{ what: `the volume staged at ${step.target}`, back: () => Promise.reject(new Error(keeps)) }]
 }

@@ -1,5 +1,4 @@
 /** fsGroup: gives the volume and everything in it to the pod's group (P31, P32, P34). */
-
 import type { FailureCode, OutcomeCode } from '../../codes/codes.ts'
 import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
@@ -12,7 +11,6 @@ import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import { containingMount } from '../../mountinfo/location.ts'
 import type { Step } from '../../plan/plan.ts'
 import { ownCommand } from '../../processes/own-child.ts'
-import { progressReport } from '../operation/progress-report.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /** Share of --timeout for the walk; the rest is for undoing the mount. */
@@ -62,5 +60,27 @@ function report(target: string, { gid }: Ownership, { failed, mounts }: Ownershi
   if (first !== undefined) {
     const others = mounts.length === 1 ? '' : ` and ${mounts.length - 1} more`
     run.say(`${first}${others}: not given to group ${gid}, since another mount is there`)
+  }
+}
+
+/** Reports the progress of long work: first after 30 s, then every 60 s (P32). */
+const FIRST_MS = 30_000
+const NEXT_MS = 60_000
+
+/**
+ * @param say called with the count whenever it is time
+ * @param now a monotonic clock, in milliseconds
+ * @returns a function to call with the count so far, as often as one likes
+ */
+export function progressReport(
+  say: (count: number) => void,
+  now: () => number = () => performance.now(),
+): (count: number) => void {
+  let due = now() + FIRST_MS
+  return (count) => {
+    const at = now()
+    if (at < due) return
+    due = at + NEXT_MS
+    say(count)
   }
 }

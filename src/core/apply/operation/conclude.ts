@@ -1,7 +1,9 @@
 /** How an apply ends, of a node or of a cluster: what each operation came to, what is left, and the exit status. */
 
-import type { VolctlError } from '../../errors/errors.ts'
+import type { BlockCode, FailureCode } from '../../codes/codes.ts'
+import { errorMessage, type VolctlError } from '../../errors/errors.ts'
 import { ExitStatus } from '../../errors/exit-status.ts'
+import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import {
   type ApplyEvent,
@@ -12,7 +14,6 @@ import {
   operationEvent,
 } from '../../plan/events.ts'
 import type { Operation, Refusal } from '../../plan/plan.ts'
-import { exitStatusOf } from './apply-result.ts'
 
 const CAME_BACK = ['KubeletCameBack', 'ControllerCameBack'] as const
 
@@ -101,4 +102,31 @@ export function refuseAll<Op extends AnyOperation>(
     elapsedMs: 0,
   }))
   return { plan, outcomes, left: operations, interrupted: false, refused, exit: ExitStatus.Refused }
+}
+
+/** Blocked only because a flag was not given: the person did not ask for the operation. */
+const NOT_ASKED_FOR: ReadonlySet<FailureCode> = new Set<BlockCode>(['NotAsked', 'DeletesData'])
+
+/** From outcomes to the exit status (contract, "Exit status"). */
+function exitStatusOf(outcomes: Iterable<Outcome>, interrupted: boolean): ExitStatus {
+  if (interrupted) return ExitStatus.Interrupted
+  for (const { state, code } of outcomes) {
+    if (state === 'done' || code === 'AlreadyDone') continue
+    if ((state === 'blocked' || state === 'skipped') && NOT_ASKED_FOR.has(code ?? '')) continue
+    return ExitStatus.Partial
+  }
+  return ExitStatus.Ok
+}
+
+/** Writes the last entry of an apply. A failure is only told: everything has been done by then. */
+export function endJournal(
+  journal: Journal,
+  { exit, interrupted }: Pick<ApplyResult, 'exit' | 'interrupted'>,
+  onEvent: (event: ApplyEvent) => void,
+): void {
+  try {
+    journal.write({ type: 'end', exit, interrupted })
+  } catch (error) {
+    onEvent(note(errorMessage(error), { code: 'JournalFailed' }))
+  }
 }

@@ -11,6 +11,30 @@ import type { Plan } from '../../plan/plan.ts'
 import type { ApplyContext } from './ports.ts'
 import { processReaderOf } from './process-reader-of.ts'
 
+/** An answer that several operations may share for a short time. */
+export class Shared<T> {
+  readonly #ask: () => Promise<T>
+  #asked = Number.NEGATIVE_INFINITY
+  #answer: Promise<T> | undefined
+
+  constructor(ask: () => Promise<T>) {
+    this.#ask = ask
+  }
+
+  /** The last answer if it is no older than this, otherwise a new one. */
+  get(maxAgeMs: number): Promise<T> {
+    const now = performance.now()
+    if (this.#answer === undefined || now - this.#asked > maxAgeMs) {
+      this.#asked = now
+      this.#answer = this.#ask()
+      this.#answer.catch(() => {
+        this.#answer = undefined
+      })
+    }
+    return this.#answer
+  }
+}
+
 /** A look is valid for this long; if it took longer (a node with thousands of processes), for as long as it took. */
 const AGE_MS = 200
 const MOST_AGE_MS = 1000

@@ -7,8 +7,7 @@
  */
 
 import type { KubeClient } from '../../api/kube-client.ts'
-import { conclude, refuseAll } from '../../apply/operation/conclude.ts'
-import { endJournal } from '../../apply/operation/end-journal.ts'
+import { conclude, endJournal, refuseAll } from '../../apply/operation/conclude.ts'
 import { errorMessage, SafetyRefusal, VolctlError } from '../../errors/errors.ts'
 import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'

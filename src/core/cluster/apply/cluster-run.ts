@@ -1,5 +1,4 @@
 /** The state of one apply of a cluster: what is known, outcomes, events, and why nothing more is started. */
-
 import type { KubeClient } from '../../api/kube-client.ts'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
@@ -9,9 +8,9 @@ import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/c
 import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from '../../plan/events.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
-import { planCluster } from '../pass/plan-cluster.ts'
+import { planCluster, planPart } from '../pass/plan-cluster.ts'
 import { lookAtDriver, lookAtVolume, restsOnDriver } from './fresh-look.ts'
-import { judgeFresh, withoutMax } from './judge-fresh.ts'
+import { type Judged, judgeAgain } from './judge-again.ts'
 import { KnownCluster } from './known-cluster.ts'
 import type { LeaseLock } from './lease-lock.ts'
 import { partOf } from './part-of-cluster.ts'
@@ -186,4 +185,23 @@ export function planAgain(state: ClusterState, options: ClusterOptions): Cluster
 /** What an event says of an operation: of its pods the first. */
 export function subjectOf({ id, kind, node, volume, pods }: ClusterOperation): Parameters<typeof operationEvent>[1] {
   return { id, kind, node, volume, ...defined({ pod: pods[0] }) }
+}
+
+/**
+ * Is an operation still the same, by a fresh look at what it rests on? The pass over that part says the same of it as the pass over the
+ * whole cluster (test/cluster/apply/part-of-cluster.test.ts).
+ *
+ * The outage guard (S29) is not asked again. It counts a whole cluster, and so it was asked at the whole look with which the apply
+ * began: no operation is carried out that was not planned there, while the API had its pods. What is read after that can only take
+ * operations away, whatever the API loses meanwhile; and an API that went back to a backup has another lease of the controller than
+ * before, which counts as a controller that is back.
+ */
+export function judgeFresh(cluster: KnownCluster, planned: ClusterOperation, options: ClusterOptions): Judged {
+  const part = partOf(cluster, planned, options)
+  return judgeAgain(planned, planPart(part, withoutMax(options), cluster.facts(options.settleMs)), part)
+}
+
+/** --max has chosen the operations already. */
+function withoutMax({ max: _, ...rest }: ClusterOptions): ClusterOptions {
+  return rest
 }

@@ -1,5 +1,4 @@
 /** Node to volume to pods: what the attach/detach controller wants attached (R706-R711). */
-
 import { mayBeNamed, mayBeOne } from '../../desired/may-be.ts'
 import { defined } from '../../lang/defined.ts'
 import { Grouped } from '../../lang/grouped.ts'
@@ -8,8 +7,6 @@ import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { ClusterObjects } from '../model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../model/cluster-state.ts'
 import type { KnownVolume } from '../model/known-volume.ts'
-import { keepsTerminated } from './keeps-terminated.ts'
-import { migratesOn } from './migrates-on.ts'
 import { type ResolvedPodVolume, resolvePodVolume, type UnresolvedPodVolume } from './pod-volume.ts'
 
 /**
@@ -209,4 +206,37 @@ function whyNot(
   if (volume.attachability === 'unknown') return 'AttachabilityUnknown'
   if (node === undefined || !node.managed) return 'NotManaged'
   return migratesOn(node, volume) ? undefined : 'NotMigrated'
+}
+
+/** Kubernetes 1.31 removed the kubelet's --keep-terminated-pod-volumes, and the controller's look at the annotation. */
+const REMOVED_IN_MINOR = 31
+
+/**
+ * Which nodes keep the volumes of pods that have ended attached (R710).
+ * Does this cluster's controller honour the annotation? A version that is not known may (S3).
+ */
+function honoursKeepTerminated({ serverVersion }: Pick<ClusterState, 'serverVersion'>): boolean {
+  const found = /^v?(\d+)\.(\d+)/.exec(serverVersion ?? '')
+  if (found === null) return true
+  return Number(found[1]) === 1 && Number(found[2]) < REMOVED_IN_MINOR
+}
+
+function keepsTerminated(node: ClusterNode | undefined, state: Pick<ClusterState, 'serverVersion'>): boolean {
+  return node?.keepsTerminated === true && honoursKeepTerminated(state)
+}
+
+/** The first version whose kubelet migrates every in-tree plugin, whatever CSINode lists. */
+const ALL_MIGRATED_MINOR = 33
+
+/**
+ * Is an in-tree volume left to its CSI driver on a node (R150, R709)?
+ * What CSINode lists decides; where it lists nothing, the version of the kubelet does. An unknown CSINode does not make a volume
+ * unmigrated: nothing is attached to such a node anyway.
+ */
+export function migratesOn(node: ClusterNode, { migratedFrom }: Pick<KnownVolume, 'migratedFrom'>): boolean {
+  if (migratedFrom === undefined || node.csi.state !== 'known') return true
+  const { migrated } = node.csi
+  if (migrated.length > 0) return migrated.includes(migratedFrom)
+  const found = /^v?(\d+)\.(\d+)/.exec(node.kubeletVersion ?? '')
+  return found === null || Number(found[1]) > 1 || Number(found[2]) >= ALL_MIGRATED_MINOR
 }

@@ -5,21 +5,21 @@
  * Node and the pods again right before it deletes, with uid and resourceVersion as preconditions, and looks once more after.
  */
 
+import type { Reason } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
-import type { ClusterBlocked } from '../../plan/cluster-plan.ts'
+import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { attachedRef } from '../context/attached-ref.ts'
-import { type ClusterContext, isControllerAlive, nodeOf } from '../context/cluster-context.ts'
+import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
+import { isDriverGone } from '../context/drivers.ts'
 import { blockedBy, type ClusterFindings, podRef } from '../context/findings.ts'
-import { credentialFor, describeAttachment, kubectl, whoCreated } from '../context/kubectl.ts'
+import { credentialFor, describeAttachment, kubectl, lookAtAttacher, orName, whoCreated } from '../context/kubectl.ts'
 import { readinessOf } from '../context/readiness.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
-import { beingDeleted, stepsOf } from './being-deleted.ts'
-import { fromMissingNode } from './from-missing-node.ts'
 import { fromNode, inUseHint } from './from-node.ts'
-import { isGivenAsGone } from './node-state.ts'
-import { LATEST, type Verdict, waitFor } from './verdict.ts'
+import { endings, isGivenAsGone, lastHeard, rowOnNode } from './node-state.ts'
+import { BECAUSE, LATEST, machineIsOff, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
 import { neverDetached } from './whose-work.ts'
 
 /** Without these whole, nobody can say that no pod wants a volume, or that no node uses it (S2, S3). */
@@ -149,4 +149,93 @@ function unclear(name: string, isVolumeKnown: boolean): ClusterBlocked {
 /** C33: a name that Kubernetes made, so that a node that uses the volume would show it. */
 function isHashName(name: string): boolean {
   return /^csi-[0-9a-f]{64}$/.test(name)
+}
+
+/**
+ * Attachments of a node whose object was deleted.
+ * R734: for the controller the volume of a deleted Node is safe to detach. Its machine may still write, as that of a node that is
+ * lost: silence shows only that its kubelet does not run. A person says that it does not (--node-gone).
+ */
+function fromMissingNode(context: ClusterContext, attached: Attached, never: Reason | undefined): Verdict {
+  const { object, uniqueName } = attached
+  const { node } = object
+  const isGiven = isGivenAsGone(context, node)
+  if (!isGiven && isControllerAlive(context) && never === undefined) {
+    return waitFor(
+      'ControllerActs',
+      'R734',
+      `node ${node} does not exist; the attach/detach controller detaches the volume ${LATEST}`,
+      `If the attachment stays: make sure that the machine is off; then: volctl plan --cluster --node-gone ${orName(node)}`,
+    )
+  }
+  if (!isGiven && !isSettled(context, object.createdAt)) return settling(attached)
+  const heard = lastHeard(context, node)
+  const ended = uniqueName === undefined ? [] : context.desired.endedOn(node, uniqueName)
+  return {
+    ...{ reason: never ?? 'NodeDeleted', rule: 'R734', exception: 'NodeGone', makeSure: machineIsOff(node) },
+    message: `${BECAUSE[never ?? 'NodeDeleted'] ?? ''}node ${node} does not exist, and no pod wants the volume there`,
+    evidence: [
+      { what: `node ${node} is not in the list of nodes` },
+      ...(heard === undefined ? [] : [{ what: `the kubelet of node ${node} last renewed its lease`, since: heard }]),
+      ...endings(ended),
+    ],
+    ...(isGiven ? {} : { blocked: mayWrite(node) }),
+  }
+}
+
+/**
+ * Attachments that are being deleted: their attacher ends that, or nobody does.
+ * N59: the external attacher has to take its finalizer off. If its driver is gone, nobody does.
+ */
+function beingDeleted(context: ClusterContext, attached: Attached, node: ClusterNode | undefined): Verdict | undefined {
+  const { object } = attached
+  const held = object.finalizers?.join(', ') ?? ''
+  const error = object.detachError?.message
+  const message = `VolumeAttachment ${object.name} is being deleted${held === '' ? '' : `, held by ${held}`}${error === undefined ? '' : `; the last attempt failed: ${error}`}`
+  const isOnlyHeld = held !== '' && isDriverGone(context, object.attacher)
+  if (!isOnlyHeld || mayBeMounted(context, attached, node) || !isSettled(context, object.deletedAt)) {
+    return waitFor('AttachmentDeleting', 'N59', message, lookAtAttacher(object.name, object.attacher))
+  }
+  const isMachineOff = node !== undefined || isGivenAsGone(context, object.node)
+  return {
+    ...{ reason: 'DriverRemoved', rule: 'N59', message: `${message}; its driver ${object.attacher} is gone` },
+    evidence: [{ what: `VolumeAttachment ${object.name} is being deleted`, ...defined({ since: object.deletedAt }) }],
+    makeSure: `that the storage system has detached the volume from node ${object.node}`,
+    ...(node === undefined && { exception: 'NodeGone' as const }),
+    blocked: isMachineOff ? stripObstacle(context) : mayWrite(object.node),
+  }
+}
+
+/** In use by the word of its node, or on a node that cannot be asked. */
+function mayBeMounted(
+  context: ClusterContext,
+  { object, uniqueName }: Attached,
+  node: ClusterNode | undefined,
+): boolean {
+  if (uniqueName !== undefined && context.actual.isInUse(object.node, uniqueName)) return true
+  return node !== undefined && !['NotInUse', 'OutOfService'].includes(rowOnNode(context, node, uniqueName).row)
+}
+
+function stripObstacle({ options, state }: ClusterContext): ClusterBlocked | undefined {
+  if (options.stripFinalizers === true) {
+    if (state.rights.patchAttachments !== false) return undefined
+    return blockedBy('Forbidden', 'this credential may not patch VolumeAttachments', credentialFor('patch'))
+  }
+  return blockedBy(
+    'NotAsked',
+    'finalizers are taken off only on request: the storage system may still have the volume attached',
+    'Detach the volume in the storage system; then: volctl plan --cluster --strip-finalizers',
+  )
+}
+
+function stepsOf(context: ClusterContext, { object }: Attached): readonly ClusterStep[] {
+  const target = `volumeattachments/${object.name}`
+  const finalizers = object.finalizers ?? []
+  const strips =
+    finalizers.length > 0 && context.options.stripFinalizers === true && isDriverGone(context, object.attacher)
+  const isDeleted = object.deletedAt !== undefined
+  return [
+    ...(isDeleted ? [] : [{ op: 'deleteVolumeAttachment', target } as const]),
+    ...(strips || isDeleted ? [{ op: 'removeFinalizers', target, finalizers } as const] : []),
+  ]
 }

@@ -1,10 +1,13 @@
 /** The operation that sets up a wanted volume, or what it waits for (R418, R430, R829; O31). */
 
+import { readStateFile } from '../../actual/state-file.ts'
 import { isForOnePod } from '../../desired/access-modes.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { defined } from '../../lang/defined.ts'
+import { csiGlobalDir } from '../../names/volume-names.ts'
 import { type Draft, expectedMount, type Findings, type Obstacle, type Wait } from '../../plan/draft.ts'
 import type { ExpectedMount, PodRef, Step, StepOp } from '../../plan/plan.ts'
+import { VOLUME_DATA } from '../../plugins/csi-paths.ts'
 import type { MountEvidence, SetUp } from '../../plugins/plugin.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../context/context.ts'
@@ -12,7 +15,6 @@ import { isNamed } from '../context/filter-operations.ts'
 import { unreadObstacle } from '../context/unread.ts'
 import { predecessorObstacle } from '../obstacles/device-obstacles.ts'
 import { setUpElsewhereObstacle } from '../obstacles/outside-root.ts'
-import { isStaged } from './csi-staged.ts'
 import { mountObstacle, mountWait, reportMultiAttach } from './mount-conditions.ts'
 import { labelObstacle, setUpContext } from './selinux.ts'
 import { describeWanted } from './wanted.ts'
@@ -163,4 +165,27 @@ const MOUNTING: ReadonlySet<StepOp> = new Set(['mount', 'mapDevice', 'NodePublis
  */
 function mountPointsOf(steps: readonly Step[]): string[] {
   return steps.flatMap(({ op, target }) => (MOUNTING.has(op) ? [target] : []))
+}
+
+/**
+ * Whether a CSI volume is shown to be staged, so that one more pod only needs NodePublishVolume (C20, C120).
+ * A mount and a state file alone prove nothing: an interrupted call may have mounted, and done no more. A pod's mount was
+ * published from a volume that was fully staged. In doubt the volume is staged again, which changes nothing.
+ */
+function isStaged({ inputs, blocks }: PlanContext, volume: VolumeToMount): boolean {
+  const { driver, handle, mode, plugin, specName } = volume
+  if (driver === undefined || handle === undefined) return false
+  if (mode === 'Block') {
+    const block = blocks.find((each) => each.plugin === plugin && each.name === specName)
+    const record = block?.stateFile?.data
+    if (record !== undefined && (record.driverName !== driver || record.volumeHandle !== handle)) return false
+    return block?.mappings.some((mapping) => mapping.publishLayers.length > 0) ?? false
+  }
+  const directory = csiGlobalDir(driver, handle)
+  const staged = inputs.top(`${directory}/globalmount`)
+  if (staged === undefined || readStateFile(inputs.tree.get(`${directory}/${VOLUME_DATA}`))?.data === undefined)
+    return false
+  return inputs.devices
+    .showing(staged)
+    .some((mount) => inputs.relative(inputs.plain(mount.mountPoint)).startsWith('pods/'))
 }

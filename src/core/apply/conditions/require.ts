@@ -1,0 +1,126 @@
+/** Programs that an operation needs: it is not started if one of them is missing. */
+
+import type { VolumeToMount } from '../../desired/desired-state.ts'
+import { isMirrorPod, isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
+import { OperationRefused } from '../../errors/operation-error.ts'
+import type { FoundFile, Host } from '../../host/host.ts'
+import { defined } from '../../lang/defined.ts'
+import { fileText } from '../../plan/differences.ts'
+import type { FileIdentity, Operation, Step, StepOp } from '../../plan/plan.ts'
+import { describeMount } from '../operation/expected-mounts.ts'
+import type { ApplyContext, Witness } from '../operation/ports.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+/** Programs that an operation needs: it is not started if one of them is missing. */
+const NEEDED: Readonly<Partial<Record<StepOp, readonly string[]>>> = {
+  iscsiLogin: ['iscsiadm', 'tee'],
+  fcFind: ['tee'],
+}
+
+/** @throws VolctlError CommandMissing, naming the package */
+export function requirePrograms({ steps }: Operation, host: Host): void {
+  for (const { op } of steps) for (const program of NEEDED[op] ?? []) host.requireCommand(program)
+}
+
+/** A flexVolume driver may mount anything. */
+const FLEX = new Set<Step['op']>(['flexMountDevice', 'flexMount'])
+
+/**
+ * A network file system lives in the network namespace of the process that mounts it. If that is a container's, the mount
+ * dies with the container, under a pod that goes on: every access hangs then, and so does its unmount.
+ *
+ * @throws OperationRefused OtherNetwork, where volctl is in another network than PID 1 (S6)
+ */
+export function requireNetwork({ steps }: Operation, host: Host): void {
+  if (!steps.some(mountsOverNetwork) || host.isInNodesNetwork()) return
+  throw new OperationRefused(
+    'OtherNetwork',
+    "volctl runs in a container's network: what is mounted over it would hang as soon as the container ends",
+    { hint: 'Run volctl in a Pod with hostNetwork: true (deploy/node-pod.yaml), or on the node itself.' },
+  )
+}
+
+function mountsOverNetwork(step: Step): boolean {
+  return FLEX.has(step.op) || (step.op === 'mount' && step.fsType?.startsWith('nfs') === true)
+}
+
+/**
+ * Checked right before a volume is set up (S22, S26).
+ * The pod must be in a fresh list, must not be terminating or finished, and must want this very volume.
+ *
+ * @returns the volume as it is wanted now
+ * @throws OperationRefused
+ */
+export function requireWanted({ pod, volume }: Operation, witness: Witness, context: ApplyContext): VolumeToMount {
+  const found =
+    witness.apiPods.find((each) => !isMirrorPod(each) && each.metadata.uid === pod?.uid) ??
+    witness.apiPods.find((each) => onDiskUid(each) === pod?.uid)
+  if (found === undefined)
+    throw new OperationRefused('PodMissing', `pod ${pod?.uid} is no longer in the API`, { hint: 'Plan again.' })
+  const isAlive = protectedUids(found).some((uid) => witness.alive.has(uid))
+  if (isTerminalPhase(found) || (isTerminating(found) && !isAlive))
+    throw new OperationRefused('PodEnding', `pod ${pod?.uid} is terminating or has ended`, { hint: 'Plan again.' })
+  const wanted = volume?.uniqueName === undefined ? undefined : context.wanted(found, volume.uniqueName)
+  if (wanted === undefined) {
+    throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} no longer wants ${volume?.uniqueName}`, {
+      hint: 'Plan again.',
+    })
+  }
+  return wanted
+}
+
+/**
+ * The files are still those that the operation was planned for (S26).
+ * A file that is gone already is fine: removing is idempotent. Another file under its name is refused. To be called once the
+ * mounts are known to be the expected ones, so that no path below a foreign mount is touched.
+ *
+ * @throws OperationRefused Changed
+ */
+export function requireSameFiles({ basis }: Operation, host: Host): void {
+  for (const file of basis?.files ?? []) {
+    const found = host.lstat(file.path)
+    const now = found && identityOf(found, file)
+    if (now === undefined || fileText(now) === fileText(file)) continue
+    throw new OperationRefused('Changed', `${file.path} was ${fileText(file)}, now ${fileText(now)}`, {
+      hint: 'Plan again, and look at what has changed.',
+    })
+  }
+}
+
+/** As far as the plan knew it. */
+function identityOf({ id, size }: FoundFile, file: FileIdentity): Omit<FileIdentity, 'path'> | undefined {
+  if (id === undefined) return undefined
+  const { dev, ino, mtime } = id
+  return {
+    dev,
+    ino,
+    ...defined({
+      size: file.size === undefined ? undefined : size,
+      mtime: file.mtime === undefined ? undefined : mtime,
+    }),
+  }
+}
+
+/**
+ * A last look into a pod directory that is about to be removed: all or nothing (R601-R615, O13).
+ *
+ * @throws OperationRefused naming a file or mount that the plan does not have
+ */
+export function requireNothingNew(operation: Operation, { around, host }: StepContext): void {
+  const directory = operation.steps.at(-1)?.target
+  if (directory === undefined) return
+  const mount = around.table.at(directory)[0] ?? around.below(directory)[0]
+  if (mount !== undefined)
+    throw new OperationRefused('ForeignMount', `${describeMount(mount)} is in the way`, { hint: 'Plan again.' })
+  const known = new Set(operation.steps.map((step) => step.target))
+  if (host.lstat(directory)?.type !== 'dir') return
+  const stranger = host.listTree(directory).find((path) => !known.has(path))
+  if (stranger === undefined) return
+  throw new OperationRefused(
+    'UnexpectedFile',
+    `${stranger} was not there when the plan was made; nothing was removed`,
+    {
+      hint: 'Look at it; move it away or delete it yourself, then plan again.',
+    },
+  )
+}
