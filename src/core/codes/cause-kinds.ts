@@ -17,7 +17,7 @@ export const CAUSE_KINDS = {
   data: 'data or directories of a deleted pod',
   missing: 'an object that is needed does not exist, or is going away',
   device: 'a device is missing, unknown or damaged',
-  volume: 'the volume asks for something that cannot be had',
+  volume: 'the volume asks for something that is not possible',
   asked: 'done only where a flag asks for it, or a flag that changes nothing',
   follows: 'it comes after something that did not happen',
   failed: 'a step failed, or was not waited for',
