@@ -4,6 +4,9 @@
  * `object`, `list` and `record` make a copy and leave out what the shape does not name, so that files of later versions can
  * be read. `kept`, `keptList` and `keptRecord` only look: what comes out is the value itself, whatever else is in it. They are
  * for what is large, or is handed on as it is.
+ *
+ * The types of documents are made of their shapes: `interface Pod extends ShapeOf<typeof podShape> {}`. Each field stands once, and
+ * what is read is what TypeScript promises.
  */
 
 /** Takes a value and its place in the document; throws ShapeError. */
@@ -34,8 +37,25 @@ export class ShapeError extends Error {
   override readonly name = 'ShapeError'
 }
 
+/** The type of what a shape lets through. */
+export type ShapeOf<S extends Shape<unknown>> = ReturnType<S>
+
+/** Fields of `object`. */
+export type Fields = Readonly<Record<string, Shape<unknown> | Optional<unknown>>>
+
+/** The type of what `object` makes of these fields. */
+export type ObjectOf<F extends Fields> = {
+  readonly [Key in keyof F as F[Key] extends Shape<unknown> ? Key : never]: F[Key] extends Shape<infer T> ? T : never
+} & {
+  readonly [Key in keyof F as F[Key] extends Shape<unknown> ? never : Key]?: F[Key] extends Optional<infer T>
+    ? T
+    : never
+} extends infer Both
+  ? { readonly [Key in keyof Both]: Both[Key] }
+  : never
+
 /** An optional field must be marked as optional, and no other field may be. */
-type Fields<T> = {
+type FieldsOf<T> = {
   readonly [Key in keyof T]-?: undefined extends T[Key] ? Optional<Exclude<T[Key], undefined>> : Shape<T[Key]>
 }
 
@@ -113,7 +133,7 @@ export function nullable<T>(of: Shape<T>): Shape<T | null> {
   )
 }
 
-export function oneOf<T>(...known: readonly T[]): Shape<T> {
+export function oneOf<const T>(...known: readonly T[]): Shape<T> {
   return withSchema(
     (value, at) => known.find((each) => each === value) ?? fail(at, `one of ${known.join(', ')}`, value),
     () => (known.length === 1 ? { const: known[0] } : { enum: known }),
@@ -150,8 +170,10 @@ export function recordOf<Key extends string, T>(
   )
 }
 
-export function object<T>(fields: Fields<T>): Shape<T> {
-  const shapes = Object.entries(fields) as [string, Shape<unknown> | Optional<unknown>][]
+export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>>
+export function object<T>(fields: FieldsOf<T>): Shape<T>
+export function object(fields: Fields): Shape<unknown> {
+  const shapes = Object.entries(fields)
   return withSchema(
     (value, at) => {
       const given = objectAt(value, at)
@@ -161,7 +183,7 @@ export function object<T>(fields: Fields<T>): Shape<T> {
         if (typeof shape === 'function') made[key] = shape(field, placeOf(at, key))
         else if (field !== undefined) made[key] = shape.optional(field, placeOf(at, key))
       }
-      return made as T
+      return made
     },
     (defs) =>
       objectSchema(
@@ -171,11 +193,27 @@ export function object<T>(fields: Fields<T>): Shape<T> {
   )
 }
 
+/** Fields of `kept`: those that are not marked may be missing. */
+export type KeptFields = Readonly<Record<string, Shape<unknown> | Needed<unknown> | Unneeded<unknown>>>
+
+/** The type of what has these fields. */
+export type KeptOf<F extends KeptFields> = {
+  readonly [Key in keyof F as F[Key] extends Shape<unknown> ? never : Key]: F[Key] extends Needed<infer T>
+    ? T
+    : F[Key] extends Unneeded<infer T>
+      ? T
+      : never
+} & {
+  readonly [Key in keyof F as F[Key] extends Shape<unknown> ? Key : never]?: F[Key] extends Shape<infer T> ? T : never
+} extends infer Both
+  ? { readonly [Key in keyof Both]: Both[Key] }
+  : never
+
 /**
  * Every field must be named. A field that is optional in T may be missing unless it is marked as needed; a field that T
  * requires must be marked if it may be missing.
  */
-export type KeptFields<T> = {
+type KeptFieldsOf<T> = {
   readonly [Key in keyof T]-?: undefined extends T[Key]
     ? Shape<Exclude<T[Key], undefined>> | Needed<Exclude<T[Key], undefined>>
     : Needed<T[Key]> | Unneeded<T[Key]>
@@ -193,14 +231,15 @@ export function needed<T>(shape: Shape<T>): Needed<T> {
   return { needed: shape }
 }
 
-/** T requires the field, but nothing relies on that. */
+/** The type requires the field, but nothing relies on that: it may be missing. */
 export function unneeded<T>(shape: Shape<T>): Unneeded<T> {
   return { unneeded: shape }
 }
 
-/** What T is, the place says where it stands in. */
-export function kept<T>(fields: KeptFields<NoInfer<T>>): Shape<T> {
-  const rules = Object.entries(fields) as [string, Shape<unknown> | Needed<unknown> | Unneeded<unknown>][]
+export function kept<F extends KeptFields>(fields: F): Shape<KeptOf<F>>
+export function kept<T>(fields: KeptFieldsOf<NoInfer<T>>): Shape<T>
+export function kept(fields: KeptFields): Shape<unknown> {
+  const rules = Object.entries(fields)
   const shapes = rules.map(([key, rule]) => {
     if (typeof rule === 'function') return { key, shape: rule, isNeeded: false }
     return 'needed' in rule
@@ -214,7 +253,7 @@ export function kept<T>(fields: KeptFields<NoInfer<T>>): Shape<T> {
         const field = given[key]
         if (isNeeded || field !== undefined) shape(field, placeOf(at, key))
       }
-      return value as T
+      return value
     },
     (defs) =>
       objectSchema(

@@ -1,61 +1,36 @@
 /**
- * The shapes of the objects in objects.ts, for every source of them: an API server, a snapshot. The types ensure that no
- * field of the model is forgotten, so that code which decides by these objects gets what TypeScript promises.
+ * The Kubernetes API objects volctl reads, as the API server's JSON has them: only the fields that some decision uses. Each is a shape,
+ * which every source of objects is compared with (an API server, a snapshot), and the type that follows from it.
  *
  * A field that no decision needs may be missing, even if Kubernetes always sets it. A field that is present has the right
  * type: null is wrong, too, except where Go writes null for an empty list or a zero time.
+ *
+ * Sources of volumes have the fields of client-node's models (`test/model/objects.test.ts`). The objects around them are volctl's own:
+ * client-node's have Date for times, no null where Go writes one, and many times the fields, and a snapshot would have to keep every one.
  */
 import { named } from '../json/json-schema.ts'
 import {
   anything,
   flag,
   integer,
-  type KeptFields,
+  type KeptOf,
   kept,
   keptList,
   keptRecord,
   needed,
   nullable,
   number,
+  type ShapeOf,
   text,
   unneeded,
 } from '../json/shape.ts'
-import type {
-  ApiObject,
-  ClusterTrustBundle,
-  ConfigMap,
-  ConfigMapProjection,
-  Container,
-  ContainerStatus,
-  CsiDriver,
-  CsiNode,
-  DownwardApiItem,
-  KeyToPath,
-  Lease,
-  LocalObjectReference,
-  Node,
-  NodeSelectorRequirement,
-  ObjectMeta,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  PodVolumeSource,
-  ProjectedSource,
-  Resources,
-  Secret,
-  SecretDigest,
-  SecretReference,
-  SelinuxOptions,
-  SharedSources,
-  VolumeAttachment,
-} from './objects.ts'
 
 const texts = keptList(text)
 const textByName = keptRecord(text)
 const time = nullable(text)
 
 /** Of every object. */
-export const metadataFields: KeptFields<ObjectMeta> = {
+export const metadataFields = {
   name: needed(text),
   namespace: text,
   uid: unneeded(text),
@@ -70,34 +45,52 @@ export const metadataFields: KeptFields<ObjectMeta> = {
   ),
 }
 
+export interface ObjectMeta extends KeptOf<typeof metadataFields> {}
+
 /** What every object has. */
-const typed: KeptFields<ApiObject> = {
+const typed = {
   apiVersion: text,
   kind: text,
-  metadata: needed(named('metadata', kept(metadataFields))),
+  metadata: needed(named<ObjectMeta>('metadata', kept(metadataFields))),
 }
 
-const localReference = kept<LocalObjectReference>({ name: text })
-const secretReference = kept<SecretReference>({ name: text, namespace: text })
+export interface ApiObject extends KeptOf<typeof typed> {}
 
-const keysToPaths = keptList(kept<KeyToPath>({ key: needed(text), path: needed(text), mode: integer }))
+const localReference = kept({ name: text })
+const secretReference = kept({ name: text, namespace: text })
 
-const requirements = keptList(
-  kept<NodeSelectorRequirement>({ key: needed(text), operator: needed(text), values: texts }),
-)
+export interface SecretReference extends ShapeOf<typeof secretReference> {}
 
-const downwardApiItems = keptList(
-  kept<DownwardApiItem>({
-    path: needed(text),
-    mode: integer,
-    fieldRef: kept({ fieldPath: needed(text), apiVersion: text }),
-    resourceFieldRef: kept({ resource: needed(text), containerName: text, divisor: text }),
-  }),
-)
+const keyToPath = kept({ key: needed(text), path: needed(text), mode: integer })
 
-const keyed = kept<ConfigMapProjection>({ name: text, items: keysToPaths, optional: flag })
+export interface KeyToPath extends ShapeOf<typeof keyToPath> {}
 
-const projectedSource = kept<ProjectedSource>({
+const keysToPaths = keptList<KeyToPath>(keyToPath)
+
+const requirement = kept({ key: needed(text), operator: needed(text), values: texts })
+
+export interface NodeSelectorRequirement extends ShapeOf<typeof requirement> {}
+
+const requirements = keptList<NodeSelectorRequirement>(requirement)
+
+const labelSelector = kept({ matchLabels: textByName, matchExpressions: requirements })
+
+export interface LabelSelector extends ShapeOf<typeof labelSelector> {}
+
+const downwardApiItem = kept({
+  path: needed(text),
+  mode: integer,
+  fieldRef: kept({ fieldPath: needed(text), apiVersion: text }),
+  resourceFieldRef: kept({ resource: needed(text), containerName: text, divisor: text }),
+})
+
+export interface DownwardApiItem extends ShapeOf<typeof downwardApiItem> {}
+
+const downwardApiItems = keptList<DownwardApiItem>(downwardApiItem)
+
+const keyed = kept({ name: text, items: keysToPaths, optional: flag })
+
+const projectedSource = kept({
   secret: keyed,
   configMap: keyed,
   downwardAPI: kept({ items: downwardApiItems }),
@@ -107,13 +100,15 @@ const projectedSource = kept<ProjectedSource>({
     optional: flag,
     name: text,
     signerName: text,
-    labelSelector: kept({ matchLabels: textByName, matchExpressions: requirements }),
+    labelSelector,
   }),
   podCertificate: kept({ credentialBundlePath: text, keyPath: text, certificateChainPath: text }),
 })
 
-/** Of pods' volumes and of PersistentVolumes. */
-const sharedSources: KeptFields<SharedSources> = {
+export interface ProjectedSource extends ShapeOf<typeof projectedSource> {}
+
+/** Sources that Kubernetes 1.36 translates to CSI (R150); others without a plugin (P3) are not listed. */
+const inTreeSources = {
   awsElasticBlockStore: kept({ volumeID: needed(text), fsType: text, partition: integer, readOnly: flag }),
   gcePersistentDisk: kept({ pdName: needed(text), fsType: text, partition: integer, readOnly: flag }),
   azureDisk: kept({
@@ -128,6 +123,13 @@ const sharedSources: KeptFields<SharedSources> = {
   cinder: kept({ volumeID: needed(text), fsType: text, readOnly: flag, secretRef: secretReference }),
   vsphereVolume: kept({ volumePath: needed(text), fsType: text, storagePolicyName: text, storagePolicyID: text }),
   portworxVolume: kept({ volumeID: needed(text), fsType: text, readOnly: flag }),
+}
+
+export interface InTreeSources extends KeptOf<typeof inTreeSources> {}
+
+/** Of pods' volumes and of PersistentVolumes; in the latter, references to secrets name the namespace as well. */
+const sharedSources = {
+  ...inTreeSources,
   hostPath: kept({ path: needed(text), type: text }),
   nfs: kept({ server: needed(text), path: needed(text), readOnly: flag }),
   iscsi: kept({
@@ -153,7 +155,9 @@ const sharedSources: KeptFields<SharedSources> = {
   }),
 }
 
-export const podVolumeShape = kept<PodVolumeSource>({
+export interface SharedSources extends KeptOf<typeof sharedSources> {}
+
+export const podVolumeShape = kept({
   ...sharedSources,
   name: needed(text),
   emptyDir: kept({ medium: text, sizeLimit: text }),
@@ -162,7 +166,7 @@ export const podVolumeShape = kept<PodVolumeSource>({
   secret: kept({ secretName: text, items: keysToPaths, defaultMode: integer, optional: flag }),
   downwardAPI: kept({ items: downwardApiItems, defaultMode: integer }),
   projected: kept({
-    sources: nullable(keptList(projectedSource)),
+    sources: nullable(keptList<ProjectedSource>(projectedSource)),
     defaultMode: integer,
   }),
   persistentVolumeClaim: kept({ claimName: needed(text), readOnly: flag }),
@@ -177,50 +181,53 @@ export const podVolumeShape = kept<PodVolumeSource>({
   image: kept({ reference: text }),
 })
 
-const resources = kept<Resources>({ limits: textByName, requests: textByName })
+export interface PodVolumeSource extends ShapeOf<typeof podVolumeShape> {}
 
-const seLinuxOptions = kept<SelinuxOptions>({ user: text, role: text, type: text, level: text })
+const resources = kept({ limits: textByName, requests: textByName })
 
-const containers = named(
-  'containers',
-  nullable(
-    keptList(
-      kept<Container>({
-        name: needed(text),
-        volumeMounts: keptList(
-          kept({ name: needed(text), mountPath: text, subPath: text, subPathExpr: text, readOnly: flag }),
-        ),
-        volumeDevices: keptList(kept({ name: needed(text), devicePath: text })),
-        resources,
-        restartPolicy: text,
-        securityContext: kept({ runAsUser: integer, seLinuxOptions }),
-      }),
-    ),
+/** Empty texts count as absent. */
+const seLinuxOptions = kept({ user: text, role: text, type: text, level: text })
+
+export interface SelinuxOptions extends ShapeOf<typeof seLinuxOptions> {}
+
+const container = kept({
+  name: needed(text),
+  volumeMounts: keptList(
+    kept({ name: needed(text), mountPath: text, subPath: text, subPathExpr: text, readOnly: flag }),
   ),
-)
+  volumeDevices: keptList(kept({ name: needed(text), devicePath: text })),
+  resources,
+  /** Always, of an init container: a sidecar. */
+  restartPolicy: text,
+  securityContext: kept({ runAsUser: integer, seLinuxOptions }),
+})
 
-const containerStatuses = named(
-  'containerStatuses',
-  keptList(
-    kept<ContainerStatus>({
-      name: needed(text),
-      containerID: text,
-      state: kept({
-        running: anything,
-        waiting: anything,
-        terminated: nullable(kept({ finishedAt: time })),
-      }),
-    }),
-  ),
-)
+export interface Container extends ShapeOf<typeof container> {}
 
-export const podShape = kept<Pod>({
+const containers = named('containers', nullable(keptList<Container>(container)))
+
+const containerStatus = kept({
+  name: needed(text),
+  /** RUNTIME://ID */
+  containerID: text,
+  state: kept({
+    running: anything,
+    waiting: anything,
+    terminated: nullable(kept({ finishedAt: time })),
+  }),
+})
+
+export interface ContainerStatus extends ShapeOf<typeof containerStatus> {}
+
+const containerStatuses = named('containerStatuses', keptList<ContainerStatus>(containerStatus))
+
+export const podShape = kept({
   ...typed,
-  metadata: needed(kept({ ...metadataFields, uid: needed(text) })),
+  metadata: needed<ObjectMeta>(kept({ ...metadataFields, uid: needed(text) })),
   spec: needed(
     kept({
       nodeName: text,
-      volumes: keptList(podVolumeShape),
+      volumes: keptList<PodVolumeSource>(podVolumeShape),
       initContainers: containers,
       containers,
       ephemeralContainers: containers,
@@ -246,7 +253,9 @@ export const podShape = kept<Pod>({
   }),
 })
 
-export const claimShape = kept<PersistentVolumeClaim>({
+export interface Pod extends ShapeOf<typeof podShape> {}
+
+export const claimShape = kept({
   ...typed,
   spec: needed(
     kept({
@@ -265,9 +274,28 @@ export const claimShape = kept<PersistentVolumeClaim>({
   }),
 })
 
-type VolumeSpec = PersistentVolume['spec']
+export interface PersistentVolumeClaim extends ShapeOf<typeof claimShape> {}
 
-const volumeSpec = kept<VolumeSpec>({
+const nodeSelectorTerm = kept({ matchExpressions: requirements, matchFields: requirements })
+
+export interface NodeSelectorTerm extends ShapeOf<typeof nodeSelectorTerm> {}
+
+const csiPersistentVolumeSource = kept({
+  driver: needed(text),
+  volumeHandle: needed(text),
+  readOnly: flag,
+  fsType: text,
+  volumeAttributes: textByName,
+  controllerPublishSecretRef: secretReference,
+  nodeStageSecretRef: secretReference,
+  nodePublishSecretRef: secretReference,
+  controllerExpandSecretRef: secretReference,
+  nodeExpandSecretRef: secretReference,
+})
+
+export interface CsiPersistentVolumeSource extends ShapeOf<typeof csiPersistentVolumeSource> {}
+
+const volumeSpec = kept({
   ...sharedSources,
   accessModes: texts,
   capacity: textByName,
@@ -275,34 +303,25 @@ const volumeSpec = kept<VolumeSpec>({
   volumeMode: text,
   mountOptions: texts,
   nodeAffinity: kept({
-    required: kept({
-      nodeSelectorTerms: nullable(keptList(kept({ matchExpressions: requirements, matchFields: requirements }))),
-    }),
+    required: kept({ nodeSelectorTerms: nullable(keptList<NodeSelectorTerm>(nodeSelectorTerm)) }),
   }),
-  csi: kept({
-    driver: needed(text),
-    volumeHandle: needed(text),
-    readOnly: flag,
-    fsType: text,
-    volumeAttributes: textByName,
-    controllerPublishSecretRef: secretReference,
-    nodeStageSecretRef: secretReference,
-    nodePublishSecretRef: secretReference,
-    controllerExpandSecretRef: secretReference,
-    nodeExpandSecretRef: secretReference,
-  }),
+  csi: csiPersistentVolumeSource,
   local: kept({ path: needed(text), fsType: text }),
 })
 
-export const volumeShape = kept<PersistentVolume>({
+export interface VolumeSpec extends ShapeOf<typeof volumeSpec> {}
+
+export const volumeShape = kept({
   ...typed,
-  spec: needed(volumeSpec),
+  spec: needed<VolumeSpec>(volumeSpec),
   status: kept({ phase: text }),
 })
 
-const attachError = kept<NonNullable<NonNullable<VolumeAttachment['status']>['attachError']>>({ message: text, time })
+export interface PersistentVolume extends ShapeOf<typeof volumeShape> {}
 
-export const attachmentShape = kept<VolumeAttachment>({
+const attachError = kept({ message: text, time })
+
+export const attachmentShape = kept({
   ...typed,
   spec: needed(
     kept({
@@ -319,7 +338,9 @@ export const attachmentShape = kept<VolumeAttachment>({
   }),
 })
 
-export const csiDriverShape = kept<CsiDriver>({
+export interface VolumeAttachment extends ShapeOf<typeof attachmentShape> {}
+
+export const csiDriverShape = kept({
   ...typed,
   spec: needed(
     kept({
@@ -335,7 +356,9 @@ export const csiDriverShape = kept<CsiDriver>({
   ),
 })
 
-export const csiNodeShape = kept<CsiNode>({
+export interface CsiDriver extends ShapeOf<typeof csiDriverShape> {}
+
+export const csiNodeShape = kept({
   ...typed,
   spec: needed(
     kept({
@@ -344,7 +367,9 @@ export const csiNodeShape = kept<CsiNode>({
   ),
 })
 
-export const nodeShape = kept<Node>({
+export interface CsiNode extends ShapeOf<typeof csiNodeShape> {}
+
+export const nodeShape = kept({
   ...typed,
   spec: kept({
     taints: keptList(kept({ key: needed(text), value: text, effect: text })),
@@ -367,23 +392,46 @@ export const nodeShape = kept<Node>({
   }),
 })
 
-export const leaseShape = kept<Lease>({
+export interface Node extends ShapeOf<typeof nodeShape> {}
+
+/** By which a kubelet reports that it is alive: kube-node-lease/NODE (S11, S29). */
+export const leaseShape = kept({
   ...typed,
-  spec: kept({ holderIdentity: nullable(text), leaseDurationSeconds: nullable(number), renewTime: time }),
+  spec: kept({
+    holderIdentity: nullable(text),
+    leaseDurationSeconds: nullable(number),
+    /** RFC 3339, in the clock of whoever renews it. */
+    renewTime: time,
+  }),
 })
 
-export const configMapShape = kept<ConfigMap>({
+export interface Lease extends ShapeOf<typeof leaseShape> {}
+
+/**
+ * `digests` are HMACs of each key's value under a key that exists only in the process that read them (contract, Snapshot).
+ */
+export const configMapShape = kept({
   ...typed,
   data: textByName,
   binaryData: textByName,
   digests: textByName,
 })
 
-export const secretShape = kept<Secret>({ ...typed, type: text, data: textByName })
+export interface ConfigMap extends ShapeOf<typeof configMapShape> {}
 
-export const secretDigestShape = kept<SecretDigest>({ ...typed, type: text, digests: textByName })
+/** A secret with its values (base64): read right before they are written into a volume, and never kept. */
+export const secretShape = kept({ ...typed, type: text, data: textByName })
 
-export const trustBundleShape = kept<ClusterTrustBundle>({
+export interface Secret extends ShapeOf<typeof secretShape> {}
+
+/** A secret as volctl keeps it: never `data`, only digests. */
+export const secretDigestShape = kept({ ...typed, type: text, digests: textByName })
+
+export interface SecretDigest extends ShapeOf<typeof secretDigestShape> {}
+
+export const trustBundleShape = kept({
   ...typed,
   spec: needed(kept({ signerName: text, trustBundle: text })),
 })
+
+export interface ClusterTrustBundle extends ShapeOf<typeof trustBundleShape> {}
