@@ -25,6 +25,16 @@ function importsOf(file: string): string[] {
   )
 }
 
+/** What an import of the file loads, `import()` aside: types alone load nothing. */
+function loadedWith(file: string, loaded = new Set<string>()): Set<string> {
+  if (loaded.has(file)) return loaded
+  loaded.add(file)
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  for (const [, path = ''] of text.matchAll(/^(?:import|export)(?! type\b)(?: [^'"=(;]*? from)? '(\.[^']+\.ts)'/gm))
+    loadedWith(normalize(join(dirname(file), path)), loaded)
+  return loaded
+}
+
 function roomOf(file: string): string {
   return dirname(file).replace(/^src\/core\//, '')
 }
@@ -59,4 +69,13 @@ describe('the rooms of src/core', () => {
     for (const file of files) visit(file, [])
     expect(circles).toEqual([])
   })
+})
+
+describe('a start', () => {
+  const loaded = loadedWith('src/main.ts')
+
+  it('loads what an error needs', () => expect(loaded).toContain('src/core/errors/errors.ts'))
+
+  // Types follow from shapes, so one import that is not `import type` would have each `--version` make every shape.
+  it('loads no shape', () => expect(loaded).not.toContain('src/core/json/shape.ts'))
 })

@@ -1,6 +1,5 @@
 /** Creates VolumeAttachments, and takes finalizers off them. Deleting one: volume-attachments.ts. */
-import { attachmentShape } from '../model/object-shapes.ts'
-import type { VolumeAttachment } from '../model/objects.ts'
+import { attachmentShape, type VolumeAttachment } from '../model/objects.ts'
 import { ATTACHMENTS, listPath, objectPath } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'

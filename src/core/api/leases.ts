@@ -1,6 +1,5 @@
 /** Leases as locks: whoever holds one renews it, and one that is not renewed for its duration is free (as client-go's leaders do). */
-import { leaseShape } from '../model/object-shapes.ts'
-import type { Lease } from '../model/objects.ts'
+import { type Lease, leaseShape } from '../model/objects.ts'
 import { LEASES, type ObjectKey, objectPath } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'

@@ -2,8 +2,7 @@
 
 import { kept, text } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
-import { trustBundleShape } from '../model/object-shapes.ts'
-import type { ClusterTrustBundle, ConfigMap, Pod, Secret } from '../model/objects.ts'
+import { type ClusterTrustBundle, type ConfigMap, type Pod, type Secret, trustBundleShape } from '../model/objects.ts'
 import { CONFIG_MAPS, type ObjectKey, objectPath, PODS, type Resource, SECRETS } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
 import type { KubeClient } from './kube-client.ts'

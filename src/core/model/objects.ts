@@ -1,326 +1,439 @@
 /**
- * The Kubernetes API objects volctl reads, as the API server's JSON has them: only the fields that some decision uses.
+ * The Kubernetes API objects volctl reads, as the API server's JSON has them: only the fields that some decision uses. Each is a shape,
+ * which every source of objects is compared with (an API server, a snapshot), and the type that follows from it.
  *
- * Types that match client-node's models are taken from there: sources of volumes above all. The objects around them are
- * volctl's own: client-node's have Date for times, no null where Go writes one, and many times the fields, and a snapshot
- * would have to keep every one.
+ * A field that no decision needs may be missing, even if Kubernetes always sets it. A field that is present has the right
+ * type: null is wrong, too, except where Go writes null for an empty list or a zero time.
+ *
+ * Sources of volumes have the fields of client-node's models (`test/model/objects.test.ts`). The objects around them are volctl's own:
+ * client-node's have Date for times, no null where Go writes one, and many times the fields, and a snapshot would have to keep every one.
  */
-import type {
-  StorageV1TokenRequest,
-  V1AWSElasticBlockStoreVolumeSource,
-  V1AzureDiskVolumeSource,
-  V1AzureFilePersistentVolumeSource,
-  V1CinderPersistentVolumeSource,
-  V1ClusterTrustBundleProjection,
-  V1ConfigMapProjection,
-  V1ConfigMapVolumeSource,
-  V1CSIPersistentVolumeSource,
-  V1CSIVolumeSource,
-  V1DownwardAPIVolumeFile,
-  V1DownwardAPIVolumeSource,
-  V1EmptyDirVolumeSource,
-  V1FCVolumeSource,
-  V1FlexPersistentVolumeSource,
-  V1GCEPersistentDiskVolumeSource,
-  V1HostPathVolumeSource,
-  V1ISCSIPersistentVolumeSource,
-  V1KeyToPath,
-  V1LabelSelector,
-  V1LocalObjectReference,
-  V1LocalVolumeSource,
-  V1NFSVolumeSource,
-  V1NodeAddress,
-  V1NodeSelectorRequirement,
-  V1NodeSelectorTerm,
-  V1PersistentVolumeClaimVolumeSource,
-  V1PodCertificateProjection,
-  V1PortworxVolumeSource,
-  V1SELinuxOptions,
-  V1SecretReference,
-  V1SecretVolumeSource,
-  V1ServiceAccountTokenProjection,
-  V1VsphereVirtualDiskVolumeSource,
-} from '@kubernetes/client-node'
+import { named } from '../json/json-schema.ts'
+import {
+  anything,
+  flag,
+  integer,
+  type KeptOf,
+  kept,
+  keptList,
+  keptRecord,
+  needed,
+  nullable,
+  number,
+  type ShapeOf,
+  text,
+  unneeded,
+} from '../json/shape.ts'
 
-/** A model of client-node, read-only. */
-type Read<T> = T extends readonly (infer Each)[]
-  ? readonly Read<Each>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Read<T[Key]> }
-    : T
+const texts = keptList(text)
+const textByName = keptRecord(text)
+const time = nullable(text)
 
-export interface ObjectMeta {
-  readonly name: string
-  readonly namespace?: string
-  readonly uid: string
-  readonly resourceVersion?: string
-  readonly creationTimestamp?: string | null
-  readonly deletionTimestamp?: string
-  readonly labels?: Readonly<Record<string, string>>
-  readonly annotations?: Readonly<Record<string, string>>
-  readonly finalizers?: readonly string[]
-  readonly ownerReferences?: readonly {
-    readonly apiVersion?: string
-    readonly kind: string
-    readonly name: string
-    readonly uid: string
-    readonly controller?: boolean
-  }[]
+/** Of every object. */
+export const metadataFields = {
+  name: needed(text),
+  namespace: text,
+  uid: unneeded(text),
+  resourceVersion: text,
+  creationTimestamp: time,
+  deletionTimestamp: text,
+  labels: textByName,
+  annotations: textByName,
+  finalizers: texts,
+  ownerReferences: keptList(
+    kept({ apiVersion: text, kind: needed(text), name: needed(text), uid: needed(text), controller: flag }),
+  ),
 }
 
-export interface ApiObject {
-  readonly apiVersion?: string
-  readonly kind?: string
-  readonly metadata: ObjectMeta
+export interface ObjectMeta extends KeptOf<typeof metadataFields> {}
+
+/** What every object has. */
+const typed = {
+  apiVersion: text,
+  kind: text,
+  metadata: needed(named<ObjectMeta>('metadata', kept(metadataFields))),
 }
 
-export type KeyToPath = Read<V1KeyToPath>
-export type LocalObjectReference = Read<V1LocalObjectReference>
-export type SecretReference = Read<V1SecretReference>
-export type CsiVolumeSource = Read<V1CSIVolumeSource>
-export type DownwardApiItem = Read<V1DownwardAPIVolumeFile>
-export type ConfigMapProjection = Read<V1ConfigMapProjection>
-export type LabelSelector = Read<V1LabelSelector>
+export interface ApiObject extends KeptOf<typeof typed> {}
 
-export interface ProjectedSource {
-  readonly secret?: ConfigMapProjection
-  readonly configMap?: ConfigMapProjection
-  readonly downwardAPI?: { readonly items?: readonly DownwardApiItem[] }
-  readonly serviceAccountToken?: Read<V1ServiceAccountTokenProjection>
-  readonly clusterTrustBundle?: Read<V1ClusterTrustBundleProjection>
-  readonly podCertificate?: Read<
-    Pick<V1PodCertificateProjection, 'credentialBundlePath' | 'keyPath' | 'certificateChainPath'>
-  >
+const localReference = kept({ name: text })
+const secretReference = kept({ name: text, namespace: text })
+
+export interface SecretReference extends ShapeOf<typeof secretReference> {}
+
+const keyToPath = kept({ key: needed(text), path: needed(text), mode: integer })
+
+export interface KeyToPath extends ShapeOf<typeof keyToPath> {}
+
+const keysToPaths = keptList<KeyToPath>(keyToPath)
+
+const requirement = kept({ key: needed(text), operator: needed(text), values: texts })
+
+export interface NodeSelectorRequirement extends ShapeOf<typeof requirement> {}
+
+const requirements = keptList<NodeSelectorRequirement>(requirement)
+
+const labelSelector = kept({ matchLabels: textByName, matchExpressions: requirements })
+
+export interface LabelSelector extends ShapeOf<typeof labelSelector> {}
+
+const downwardApiItem = kept({
+  path: needed(text),
+  mode: integer,
+  fieldRef: kept({ fieldPath: needed(text), apiVersion: text }),
+  resourceFieldRef: kept({ resource: needed(text), containerName: text, divisor: text }),
+})
+
+export interface DownwardApiItem extends ShapeOf<typeof downwardApiItem> {}
+
+const downwardApiItems = keptList<DownwardApiItem>(downwardApiItem)
+
+const keyed = kept({ name: text, items: keysToPaths, optional: flag })
+
+const projectedSource = kept({
+  secret: keyed,
+  configMap: keyed,
+  downwardAPI: kept({ items: downwardApiItems }),
+  serviceAccountToken: kept({ path: needed(text), audience: text, expirationSeconds: integer }),
+  clusterTrustBundle: kept({
+    path: needed(text),
+    optional: flag,
+    name: text,
+    signerName: text,
+    labelSelector,
+  }),
+  podCertificate: kept({ credentialBundlePath: text, keyPath: text, certificateChainPath: text }),
+})
+
+export interface ProjectedSource extends ShapeOf<typeof projectedSource> {}
+
+/** Sources that Kubernetes 1.36 translates to CSI (R150); others without a plugin (P3) are not listed. */
+const inTreeSources = {
+  awsElasticBlockStore: kept({ volumeID: needed(text), fsType: text, partition: integer, readOnly: flag }),
+  gcePersistentDisk: kept({ pdName: needed(text), fsType: text, partition: integer, readOnly: flag }),
+  azureDisk: kept({
+    diskName: needed(text),
+    diskURI: needed(text),
+    cachingMode: text,
+    fsType: text,
+    readOnly: flag,
+    kind: text,
+  }),
+  azureFile: kept({ secretName: needed(text), shareName: needed(text), readOnly: flag, secretNamespace: text }),
+  cinder: kept({ volumeID: needed(text), fsType: text, readOnly: flag, secretRef: secretReference }),
+  vsphereVolume: kept({ volumePath: needed(text), fsType: text, storagePolicyName: text, storagePolicyID: text }),
+  portworxVolume: kept({ volumeID: needed(text), fsType: text, readOnly: flag }),
 }
 
-/**
- * In-tree sources that Kubernetes 1.36 translates to CSI (R150), and others without a plugin (P3), are not listed in the
- * type.
- */
-export interface InTreeSources {
-  readonly awsElasticBlockStore?: Read<V1AWSElasticBlockStoreVolumeSource>
-  readonly gcePersistentDisk?: Read<V1GCEPersistentDiskVolumeSource>
-  readonly azureDisk?: Read<V1AzureDiskVolumeSource>
-  readonly azureFile?: Read<V1AzureFilePersistentVolumeSource>
-  readonly cinder?: Read<V1CinderPersistentVolumeSource>
-  readonly vsphereVolume?: Read<V1VsphereVirtualDiskVolumeSource>
-  readonly portworxVolume?: Read<V1PortworxVolumeSource>
+export interface InTreeSources extends KeptOf<typeof inTreeSources> {}
+
+/** Of pods' volumes and of PersistentVolumes; in the latter, references to secrets name the namespace as well. */
+const sharedSources = {
+  ...inTreeSources,
+  hostPath: kept({ path: needed(text), type: text }),
+  nfs: kept({ server: needed(text), path: needed(text), readOnly: flag }),
+  iscsi: kept({
+    targetPortal: needed(text),
+    portals: texts,
+    iqn: needed(text),
+    lun: needed(integer),
+    iscsiInterface: text,
+    initiatorName: text,
+    fsType: text,
+    readOnly: flag,
+    chapAuthDiscovery: flag,
+    chapAuthSession: flag,
+    secretRef: secretReference,
+  }),
+  fc: kept({ targetWWNs: texts, lun: integer, wwids: texts, fsType: text, readOnly: flag }),
+  flexVolume: kept({
+    driver: needed(text),
+    fsType: text,
+    readOnly: flag,
+    options: textByName,
+    secretRef: secretReference,
+  }),
 }
 
-/** In a PersistentVolume, references to secrets name the namespace as well. */
-export interface SharedSources extends InTreeSources {
-  readonly hostPath?: Read<V1HostPathVolumeSource>
-  readonly nfs?: Read<V1NFSVolumeSource>
-  readonly iscsi?: Read<V1ISCSIPersistentVolumeSource>
-  readonly fc?: Read<V1FCVolumeSource>
-  readonly flexVolume?: Read<V1FlexPersistentVolumeSource>
-}
+export interface SharedSources extends KeptOf<typeof sharedSources> {}
 
-export interface PodVolumeSource extends SharedSources {
-  readonly name: string
-  readonly emptyDir?: Read<V1EmptyDirVolumeSource>
-  readonly gitRepo?: { readonly repository?: string }
-  readonly configMap?: Read<V1ConfigMapVolumeSource>
-  readonly secret?: Read<V1SecretVolumeSource>
-  readonly downwardAPI?: Read<V1DownwardAPIVolumeSource>
-  readonly projected?: { readonly sources?: readonly ProjectedSource[] | null; readonly defaultMode?: number }
-  readonly persistentVolumeClaim?: Read<V1PersistentVolumeClaimVolumeSource>
-  readonly ephemeral?: { readonly volumeClaimTemplate?: unknown }
-  readonly csi?: CsiVolumeSource
-  readonly image?: { readonly reference?: string }
-}
+export const podVolumeShape = kept({
+  ...sharedSources,
+  name: needed(text),
+  emptyDir: kept({ medium: text, sizeLimit: text }),
+  gitRepo: kept({ repository: text }),
+  configMap: kept({ name: text, items: keysToPaths, defaultMode: integer, optional: flag }),
+  secret: kept({ secretName: text, items: keysToPaths, defaultMode: integer, optional: flag }),
+  downwardAPI: kept({ items: downwardApiItems, defaultMode: integer }),
+  projected: kept({
+    sources: nullable(keptList<ProjectedSource>(projectedSource)),
+    defaultMode: integer,
+  }),
+  persistentVolumeClaim: kept({ claimName: needed(text), readOnly: flag }),
+  ephemeral: kept({ volumeClaimTemplate: anything }),
+  csi: kept({
+    driver: needed(text),
+    readOnly: flag,
+    fsType: text,
+    volumeAttributes: textByName,
+    nodePublishSecretRef: localReference,
+  }),
+  image: kept({ reference: text }),
+})
 
-export interface Resources {
-  readonly limits?: Readonly<Record<string, string>>
-  readonly requests?: Readonly<Record<string, string>>
-}
+export interface PodVolumeSource extends ShapeOf<typeof podVolumeShape> {}
+
+const resources = kept({ limits: textByName, requests: textByName })
+
+export interface Resources extends ShapeOf<typeof resources> {}
 
 /** Empty texts count as absent. */
-export type SelinuxOptions = Read<V1SELinuxOptions>
+const seLinuxOptions = kept({ user: text, role: text, type: text, level: text })
 
-export interface Container {
-  readonly name: string
-  readonly volumeMounts?: readonly {
-    readonly name: string
-    readonly mountPath?: string
-    readonly subPath?: string
-    readonly subPathExpr?: string
-    readonly readOnly?: boolean
-  }[]
-  readonly volumeDevices?: readonly { readonly name: string; readonly devicePath?: string }[]
-  readonly resources?: Resources
+export interface SelinuxOptions extends ShapeOf<typeof seLinuxOptions> {}
+
+const container = kept({
+  name: needed(text),
+  volumeMounts: keptList(
+    kept({ name: needed(text), mountPath: text, subPath: text, subPathExpr: text, readOnly: flag }),
+  ),
+  volumeDevices: keptList(kept({ name: needed(text), devicePath: text })),
+  resources,
   /** Always, of an init container: a sidecar. */
-  readonly restartPolicy?: string
-  readonly securityContext?: { readonly runAsUser?: number; readonly seLinuxOptions?: SelinuxOptions }
-}
+  restartPolicy: text,
+  securityContext: kept({ runAsUser: integer, seLinuxOptions }),
+})
 
-export interface ContainerStatus {
-  readonly name: string
+export interface Container extends ShapeOf<typeof container> {}
+
+const containers = named('containers', nullable(keptList<Container>(container)))
+
+const containerStatus = kept({
+  name: needed(text),
   /** RUNTIME://ID */
-  readonly containerID?: string
-  readonly state?: {
-    readonly running?: unknown
-    readonly waiting?: unknown
-    readonly terminated?: { readonly finishedAt?: string | null } | null
-  }
-}
+  containerID: text,
+  state: kept({
+    running: anything,
+    waiting: anything,
+    terminated: nullable(kept({ finishedAt: time })),
+  }),
+})
 
-export interface Pod extends ApiObject {
-  readonly spec: {
-    readonly nodeName?: string
-    readonly volumes?: readonly PodVolumeSource[]
-    readonly initContainers?: readonly Container[] | null
-    readonly containers?: readonly Container[] | null
-    readonly ephemeralContainers?: readonly Container[] | null
-    readonly resources?: Resources
-    readonly overhead?: Readonly<Record<string, string>>
-    readonly securityContext?: {
-      readonly fsGroup?: number
-      readonly fsGroupChangePolicy?: string
-      readonly runAsUser?: number
-      readonly seLinuxOptions?: SelinuxOptions
-      readonly seLinuxChangePolicy?: string
-    }
-    readonly serviceAccountName?: string
-  }
-  readonly status?: {
-    readonly phase?: string
-    readonly startTime?: string
-    readonly conditions?: readonly {
-      readonly type: string
-      readonly status: string
-      readonly lastTransitionTime?: string | null
-    }[]
-    readonly initContainerStatuses?: readonly ContainerStatus[]
-    readonly containerStatuses?: readonly ContainerStatus[]
-    readonly ephemeralContainerStatuses?: readonly ContainerStatus[]
-  }
-}
+export interface ContainerStatus extends ShapeOf<typeof containerStatus> {}
 
-export interface PersistentVolumeClaim extends ApiObject {
-  readonly spec: {
-    readonly accessModes?: readonly string[]
-    readonly volumeName?: string
-    readonly volumeMode?: string
-    readonly resources?: { readonly requests?: Readonly<Record<string, string>> }
-  }
-  readonly status?: {
-    readonly phase?: string
-    readonly capacity?: Readonly<Record<string, string>>
-    readonly allocatedResources?: Readonly<Record<string, string>>
-    readonly allocatedResourceStatuses?: Readonly<Record<string, string>>
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
-  }
-}
+const containerStatuses = named('containerStatuses', keptList<ContainerStatus>(containerStatus))
 
-export type CsiPersistentVolumeSource = Read<V1CSIPersistentVolumeSource>
-export type NodeSelectorRequirement = Read<V1NodeSelectorRequirement>
-export type NodeSelectorTerm = Read<V1NodeSelectorTerm>
+export const podShape = kept({
+  ...typed,
+  metadata: needed<ObjectMeta>(kept({ ...metadataFields, uid: needed(text) })),
+  spec: needed(
+    kept({
+      nodeName: text,
+      volumes: keptList<PodVolumeSource>(podVolumeShape),
+      initContainers: containers,
+      containers,
+      ephemeralContainers: containers,
+      resources,
+      overhead: textByName,
+      securityContext: kept({
+        fsGroup: integer,
+        fsGroupChangePolicy: text,
+        runAsUser: integer,
+        seLinuxOptions,
+        seLinuxChangePolicy: text,
+      }),
+      serviceAccountName: text,
+    }),
+  ),
+  status: kept({
+    phase: text,
+    startTime: text,
+    conditions: keptList(kept({ type: needed(text), status: needed(text), lastTransitionTime: time })),
+    initContainerStatuses: containerStatuses,
+    containerStatuses: containerStatuses,
+    ephemeralContainerStatuses: containerStatuses,
+  }),
+})
 
-export interface PersistentVolume extends ApiObject {
-  readonly spec: SharedSources & {
-    readonly accessModes?: readonly string[]
-    readonly capacity?: Readonly<Record<string, string>>
-    readonly claimRef?: { readonly namespace?: string; readonly name?: string; readonly uid?: string }
-    readonly volumeMode?: string
-    readonly mountOptions?: readonly string[]
-    readonly nodeAffinity?: { readonly required?: { readonly nodeSelectorTerms?: readonly NodeSelectorTerm[] | null } }
-    readonly csi?: CsiPersistentVolumeSource
-    readonly local?: Read<V1LocalVolumeSource>
-  }
-  readonly status?: { readonly phase?: string }
-}
+export interface Pod extends ShapeOf<typeof podShape> {}
 
-export interface VolumeAttachment extends ApiObject {
-  readonly spec: {
-    readonly attacher: string
-    readonly nodeName: string
-    readonly source: {
-      readonly persistentVolumeName?: string
-      readonly inlineVolumeSpec?: PersistentVolume['spec']
-    }
-  }
-  readonly status?: {
-    readonly attached?: boolean
-    readonly attachmentMetadata?: Readonly<Record<string, string>>
-    readonly attachError?: { readonly message?: string; readonly time?: string | null }
-    readonly detachError?: { readonly message?: string; readonly time?: string | null }
-  }
-}
+export const claimShape = kept({
+  ...typed,
+  spec: needed(
+    kept({
+      accessModes: texts,
+      volumeName: text,
+      volumeMode: text,
+      resources: kept({ requests: textByName }),
+    }),
+  ),
+  status: kept({
+    phase: text,
+    capacity: textByName,
+    allocatedResources: textByName,
+    allocatedResourceStatuses: textByName,
+    conditions: keptList(kept({ type: needed(text), status: needed(text) })),
+  }),
+})
 
-export interface CsiDriver extends ApiObject {
-  readonly spec: {
-    readonly attachRequired?: boolean
-    readonly podInfoOnMount?: boolean
-    readonly volumeLifecycleModes?: readonly string[]
-    readonly fsGroupPolicy?: string
-    readonly requiresRepublish?: boolean
-    readonly tokenRequests?: readonly Read<StorageV1TokenRequest>[]
-    readonly serviceAccountTokenInSecrets?: boolean
-    readonly seLinuxMount?: boolean
-  }
-}
+export interface PersistentVolumeClaim extends ShapeOf<typeof claimShape> {}
 
-export interface CsiNode extends ApiObject {
-  readonly spec: { readonly drivers?: readonly { readonly name: string; readonly nodeID?: string }[] | null }
-}
+const nodeSelectorTerm = kept({ matchExpressions: requirements, matchFields: requirements })
 
-export interface Node extends ApiObject {
-  readonly spec?: {
-    readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect?: string }[]
-  }
-  readonly status?: {
-    readonly conditions?: readonly {
-      readonly type: string
-      readonly status: string
-      readonly lastHeartbeatTime?: string | null
-      readonly lastTransitionTime?: string | null
-    }[]
-    readonly nodeInfo?: {
-      readonly machineID?: string
-      readonly systemUUID?: string
-      readonly bootID?: string
-      readonly kubeletVersion?: string
-      readonly containerRuntimeVersion?: string
-    }
-    readonly addresses?: readonly Read<V1NodeAddress>[]
-    readonly volumesInUse?: readonly string[] | null
-    readonly volumesAttached?: readonly { readonly name: string; readonly devicePath?: string }[] | null
-    readonly allocatable?: Readonly<Record<string, string>>
-  }
-}
+export interface NodeSelectorTerm extends ShapeOf<typeof nodeSelectorTerm> {}
+
+const csiPersistentVolumeSource = kept({
+  driver: needed(text),
+  volumeHandle: needed(text),
+  readOnly: flag,
+  fsType: text,
+  volumeAttributes: textByName,
+  controllerPublishSecretRef: secretReference,
+  nodeStageSecretRef: secretReference,
+  nodePublishSecretRef: secretReference,
+  controllerExpandSecretRef: secretReference,
+  nodeExpandSecretRef: secretReference,
+})
+
+export interface CsiPersistentVolumeSource extends ShapeOf<typeof csiPersistentVolumeSource> {}
+
+const volumeSpec = kept({
+  ...sharedSources,
+  accessModes: texts,
+  capacity: textByName,
+  claimRef: kept({ namespace: text, name: text, uid: text }),
+  volumeMode: text,
+  mountOptions: texts,
+  nodeAffinity: kept({
+    required: kept({ nodeSelectorTerms: nullable(keptList<NodeSelectorTerm>(nodeSelectorTerm)) }),
+  }),
+  csi: csiPersistentVolumeSource,
+  local: kept({ path: needed(text), fsType: text }),
+})
+
+export interface VolumeSpec extends ShapeOf<typeof volumeSpec> {}
+
+export const volumeShape = kept({
+  ...typed,
+  spec: needed<VolumeSpec>(volumeSpec),
+  status: kept({ phase: text }),
+})
+
+export interface PersistentVolume extends ShapeOf<typeof volumeShape> {}
+
+const attachError = kept({ message: text, time })
+
+export const attachmentShape = kept({
+  ...typed,
+  spec: needed(
+    kept({
+      attacher: needed(text),
+      nodeName: needed(text),
+      source: needed(kept({ persistentVolumeName: text, inlineVolumeSpec: volumeSpec })),
+    }),
+  ),
+  status: kept({
+    attached: flag,
+    attachmentMetadata: textByName,
+    attachError,
+    detachError: attachError,
+  }),
+})
+
+export interface VolumeAttachment extends ShapeOf<typeof attachmentShape> {}
+
+export const csiDriverShape = kept({
+  ...typed,
+  spec: needed(
+    kept({
+      attachRequired: flag,
+      podInfoOnMount: flag,
+      volumeLifecycleModes: texts,
+      fsGroupPolicy: text,
+      requiresRepublish: flag,
+      tokenRequests: keptList(kept({ audience: needed(text), expirationSeconds: integer })),
+      serviceAccountTokenInSecrets: flag,
+      seLinuxMount: flag,
+    }),
+  ),
+})
+
+export interface CsiDriver extends ShapeOf<typeof csiDriverShape> {}
+
+export const csiNodeShape = kept({
+  ...typed,
+  spec: needed(
+    kept({
+      drivers: nullable(keptList(kept({ name: needed(text), nodeID: text }))),
+    }),
+  ),
+})
+
+export interface CsiNode extends ShapeOf<typeof csiNodeShape> {}
+
+export const nodeShape = kept({
+  ...typed,
+  spec: kept({
+    taints: keptList(kept({ key: needed(text), value: text, effect: text })),
+  }),
+  status: kept({
+    conditions: keptList(
+      kept({ type: needed(text), status: needed(text), lastHeartbeatTime: time, lastTransitionTime: time }),
+    ),
+    nodeInfo: kept({
+      machineID: text,
+      systemUUID: text,
+      bootID: text,
+      kubeletVersion: text,
+      containerRuntimeVersion: text,
+    }),
+    addresses: keptList(kept({ type: needed(text), address: needed(text) })),
+    volumesInUse: nullable(texts),
+    volumesAttached: nullable(keptList(kept({ name: needed(text), devicePath: text }))),
+    allocatable: textByName,
+  }),
+})
+
+export interface Node extends ShapeOf<typeof nodeShape> {}
 
 /** By which a kubelet reports that it is alive: kube-node-lease/NODE (S11, S29). */
-export interface Lease extends ApiObject {
-  readonly spec?: {
-    readonly holderIdentity?: string | null
-    readonly leaseDurationSeconds?: number | null
+export const leaseShape = kept({
+  ...typed,
+  spec: kept({
+    holderIdentity: nullable(text),
+    leaseDurationSeconds: nullable(number),
     /** RFC 3339, in the clock of whoever renews it. */
-    readonly renewTime?: string | null
-  }
-}
+    renewTime: time,
+  }),
+})
+
+export interface Lease extends ShapeOf<typeof leaseShape> {}
 
 /**
  * `digests` are HMACs of each key's value under a key that exists only in the process that read them (contract, Snapshot).
  */
-export interface ConfigMap extends ApiObject {
-  readonly data?: Readonly<Record<string, string>>
-  readonly binaryData?: Readonly<Record<string, string>>
-  readonly digests?: Readonly<Record<string, string>>
-}
+export const configMapShape = kept({
+  ...typed,
+  data: textByName,
+  binaryData: textByName,
+  digests: textByName,
+})
+
+export interface ConfigMap extends ShapeOf<typeof configMapShape> {}
 
 /** A secret with its values (base64): read right before they are written into a volume, and never kept. */
-export interface Secret extends ApiObject {
-  readonly type?: string
-  readonly data?: Readonly<Record<string, string>>
-}
+export const secretShape = kept({ ...typed, type: text, data: textByName })
 
-export interface ClusterTrustBundle extends ApiObject {
-  readonly spec: { readonly signerName?: string; readonly trustBundle?: string }
-}
+export interface Secret extends ShapeOf<typeof secretShape> {}
 
 /** A secret as volctl keeps it: never `data`, only digests. */
-export interface SecretDigest extends ApiObject {
-  readonly type?: string
-  readonly digests?: Readonly<Record<string, string>>
-}
+export const secretDigestShape = kept({ ...typed, type: text, digests: textByName })
+
+export interface SecretDigest extends ShapeOf<typeof secretDigestShape> {}
+
+export const trustBundleShape = kept({
+  ...typed,
+  spec: needed(kept({ signerName: text, trustBundle: text })),
+})
+
+export interface ClusterTrustBundle extends ShapeOf<typeof trustBundleShape> {}

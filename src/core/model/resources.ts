@@ -3,27 +3,25 @@
 import type { Shape } from '../json/shape.ts'
 import {
   attachmentShape,
+  type ConfigMap,
+  type CsiDriver,
+  type CsiNode,
   claimShape,
   configMapShape,
   csiDriverShape,
   csiNodeShape,
+  type Lease,
   leaseShape,
+  type Node,
   nodeShape,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
   podShape,
+  type Secret,
   secretShape,
+  type VolumeAttachment,
   volumeShape,
-} from './object-shapes.ts'
-import type {
-  ConfigMap,
-  CsiDriver,
-  CsiNode,
-  Lease,
-  Node,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  Secret,
-  VolumeAttachment,
 } from './objects.ts'
 
 export interface ResourcePath {

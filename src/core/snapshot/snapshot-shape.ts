@@ -37,7 +37,7 @@ import {
   podShape,
   secretDigestShape,
   volumeShape,
-} from '../model/object-shapes.ts'
+} from '../model/objects.ts'
 import type { ApiReadError, ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
 
 /** An empty text says no more than a missing one. */

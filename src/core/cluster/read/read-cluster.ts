@@ -14,14 +14,16 @@ import type { Shape } from '../../json/shape.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import {
+  type ApiObject,
   attachmentShape,
+  type CsiDriver,
   claimShape,
   csiDriverShape,
+  type Lease,
   leaseShape,
   nodeShape,
   volumeShape,
-} from '../../model/object-shapes.ts'
-import type { ApiObject, CsiDriver, Lease } from '../../model/objects.ts'
+} from '../../model/objects.ts'
 import {
   ATTACHMENTS,
   CLAIMS,

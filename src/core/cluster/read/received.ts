@@ -3,8 +3,16 @@
  * pods are looked at. A field of another type makes the whole list unknown (S3, S34).
  */
 import { integer, kept, keptList, needed, nullable, type Shape, text } from '../../json/shape.ts'
-import { metadataFields, podVolumeShape } from '../../model/object-shapes.ts'
-import type { CsiNode, Node, ObjectMeta, PersistentVolume, PersistentVolumeClaim, Pod } from '../../model/objects.ts'
+import {
+  type CsiNode,
+  metadataFields,
+  type Node,
+  type ObjectMeta,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  podVolumeShape,
+} from '../../model/objects.ts'
 
 /** A container's state, with the reason why it waits. */
 export interface ReceivedContainer {

@@ -12,7 +12,7 @@ import {
   text,
   time,
 } from '../../json/shape.ts'
-import { podVolumeShape } from '../../model/object-shapes.ts'
+import { podVolumeShape } from '../../model/objects.ts'
 import type { ApiReadError } from '../../model/snapshot.ts'
 import type {
   AttachmentError,
