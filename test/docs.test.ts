@@ -89,13 +89,11 @@ it('the plan in the README is what volctl prints', () => {
   for (const line of lines) expect(printed).toContain(line)
 })
 
-it.each(['README.md', 'docs/runbooks.md', 'man/src/volctl.md'])(
-  '%s: after the kubelet has stopped, the settle time passes (S11)',
+// Waiting is volctl's work: apply waits for the settle time of a kubelet that has just stopped (S11).
+it.each(['README.md', 'man/src/volctl.md', 'man/src/apply.md', ...globSync('docs/*.md', { cwd: ROOT })])(
+  '%s: nobody is asked to sleep',
   (page) => {
-    const stops = readFileSync(join(ROOT, page), 'utf8')
-      .split(/^ *systemctl stop \S+(?: +#.*)?$/m)
-      .slice(1)
-    expect(stops.length).toBeGreaterThan(0)
-    for (const next of stops) expect(next).toMatch(/^\n *sleep 120\b/)
+    const typed = readFileSync(join(ROOT, page), 'utf8').match(/^ *(?:\$ )?sleep .*/gm)
+    expect(typed).toBeNull()
   },
 )

@@ -1,7 +1,9 @@
 import { Args, Flags } from '@oclif/core'
 import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone } from '../core/apply/conditions/is-done.ts'
+import { ownsNode } from '../core/apply/operation/preconditions.ts'
 import { planToReview } from '../core/apply/plan-to-review.ts'
+import { afterSettling, type Looked } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
 import { applyWords, wordsOnNode } from '../core/cli/apply-words.ts'
 import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
@@ -38,7 +40,7 @@ import { parseDuration } from '../core/lang/duration.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { ApplyEvent } from '../core/plan/events.ts'
 import { type Given, volctl, withAdvice } from '../core/plan/next-steps.ts'
-import type { Plan, ReviewedPlan } from '../core/plan/plan.ts'
+import type { Plan, PlanOptions, ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { PlanNames } from '../core/plan/plan-names.ts'
 import type { SavedPlan } from '../core/plan-file/plan-shape.ts'
@@ -70,6 +72,17 @@ function againCommand(flags: Readonly<Record<string, unknown>>, planfile: string
     ...(flags.yes === true ? ['--yes'] : []),
     ...(typeof namespace === 'string' ? ['--lease-namespace', namespace] : []),
   )
+}
+
+interface Looking {
+  look(before: CollectedNode): Promise<CollectedNode>
+  readonly interrupts: Interrupts
+}
+
+/** One look, and what it means. */
+interface Seen extends Looked {
+  readonly node: CollectedNode
+  again(): Promise<Seen>
 }
 
 export default class Apply extends VolctlCommand {
@@ -113,6 +126,10 @@ export default class Apply extends VolctlCommand {
     yes: Flags.boolean({
       summary:
         'Do not ask for confirmation. Required where only one end is a terminal; without any terminal apply never asks.',
+    }),
+    'no-wait': Flags.boolean({
+      summary:
+        'Do not wait for the settle time of a kubelet that has just stopped. Without this flag apply waits, with a countdown.',
     }),
     parallel: Flags.string({
       helpValue: 'N',
@@ -169,8 +186,9 @@ export default class Apply extends VolctlCommand {
       // Not before: where volctl starts again in another mount namespace, that run reads it.
       const saved = piped ? await interrupts.orInterrupted(this.#readInput()) : fromFile
       const options = saved?.options ?? fromFlags
-      const state = node
-      const fresh = planNode(state, options)
+      const looked = await this.#settled(node, options, flags['no-wait'], { look, interrupts })
+      const { node: state, plan: fresh } = looked
+      node = state
       if (saved === undefined) requireNamed(fresh.problems, flags['ignore-not-found'])
       const shown = saved === undefined ? fresh : planToReview(saved, fresh, (operation) => isDone(operation, state))
       const asking = asks && shown.operations.some(({ blocked }) => blocked === undefined)
@@ -197,6 +215,31 @@ export default class Apply extends VolctlCommand {
     } finally {
       leaveNode(node)
     }
+  }
+
+  /** The last look: once the settle time of a kubelet that has just stopped is over, unless nobody wants to wait. */
+  async #settled(
+    first: CollectedNode,
+    options: PlanOptions,
+    noWait: boolean,
+    { look, interrupts }: Looking,
+  ): Promise<Seen> {
+    const seen = (node: CollectedNode): Seen => ({
+      node,
+      plan: planNode(node, options),
+      kubeletIsBack: async () => ownsNode(await node.node.kubeletState()),
+      again: async () => seen(await look(node)),
+    })
+    if (noWait) return seen(first)
+    const waited = afterSettling(seen(first), {
+      signal: interrupts.stop,
+      begins: (left) =>
+        this.say(
+          `The kubelet stopped a moment ago: waiting ${left} for its last calls to end (--no-wait: answer at once).`,
+        ),
+      terminal: process.stderr.isTTY === true ? messages : undefined,
+    })
+    return await interrupts.orInterrupted(waited)
   }
 
   /** The other scope shares only flags and manners: it needs no root, and changes nothing on this machine. */

@@ -30,9 +30,8 @@ it('the first screen of volctl(8) says what to type where a pod hangs in Termina
   const typed = [...screen.matchAll(/^ {11}(.+?)(?: +#.*)?$/gm)].map(([, command]) => command)
   expect(typed).toEqual([
     'volctl explain shop/web-0',
-    'systemctl stop kubelet',
-    'sleep 120',
     'volctl plan',
+    'systemctl stop kubelet',
     'volctl apply',
     'systemctl start kubelet',
   ])

@@ -76,6 +76,7 @@ const NODE_ONLY = [
   'runtime-endpoint',
   'host-root',
   'parallel',
+  'no-wait',
 ] as const
 
 const CLUSTER_ONLY = ['node-gone', 'nodes', 'strip-finalizers', 'confirm', 'lease-namespace'] as const

@@ -1,24 +1,22 @@
 import { formatDuration } from '../lang/duration.ts'
+import { BottomLine } from '../views/bottom-line.ts'
 import type { Terminal } from '../views/progress.ts'
-import { cutToWidth } from '../views/text-width.ts'
 
 /** A look that takes no longer says nothing. */
 const QUIET_MS = 1000
 const REDRAW_MS = 500
-const ERASE_LINE = '\r\u001b[K'
 
 /** One line at the bottom of the terminal while node or cluster are read, with the time that it takes; erased at the end. */
 export class Looking implements Disposable {
-  readonly #terminal: Terminal | undefined
+  readonly #line: BottomLine
   readonly #timer: NodeJS.Timeout | undefined
   readonly #began: number
   readonly #now: () => number
-  #drawn = false
   #what = 'the API server and this node'
 
   /** @param terminal undefined: standard error is none, and nobody watches */
   constructor(terminal: Terminal | undefined, now: () => number = () => performance.now()) {
-    this.#terminal = terminal
+    this.#line = new BottomLine(terminal)
     this.#now = now
     this.#began = now()
     if (terminal === undefined) return
@@ -33,25 +31,16 @@ export class Looking implements Disposable {
 
   /** Prints something in the place of the line. */
   instead(print: () => void): void {
-    this.#erase()
-    print()
+    this.#line.instead(print)
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
-    this.#erase()
+    this.#line[Symbol.dispose]()
   }
 
   #draw(): void {
     const since = this.#now() - this.#began
-    if (this.#terminal === undefined || since < QUIET_MS) return
-    const text = `Reading ${this.#what}: ${formatDuration(since)}`
-    this.#terminal.write(`${ERASE_LINE}${cutToWidth(text, (this.#terminal.columns ?? 80) - 1)}`)
-    this.#drawn = true
-  }
-
-  #erase(): void {
-    if (this.#drawn) this.#terminal?.write(ERASE_LINE)
-    this.#drawn = false
+    if (since >= QUIET_MS) this.#line.draw(`Reading ${this.#what}: ${formatDuration(since)}`)
   }
 }

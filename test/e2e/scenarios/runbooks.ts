@@ -1,4 +1,6 @@
 /** Every command of docs/runbooks.md, as it stands there, on a node in the state that its runbook is for. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { DEFAULT_SETTLE_MS } from '../../../src/core/plan/plan.ts'
 import { docSections } from '../../helpers/doc-commands.ts'
 import { NAMESPACE, pod, pvOf } from '../../helpers/scene/api-objects.ts'
 import { IDLE } from '../../helpers/scene/pods.ts'
@@ -40,11 +42,28 @@ async function terminating(scene: Scene): Promise<void> {
   setAlive(scene, [])
 }
 
+/** What is left of the settle time when the kubelet has stopped: apply waits for it. */
+const LEFT_MS = 2000
+
+/** `systemctl stop` and `start`, as the test host shows them. */
+function kubelet(scene: Scene, word: string | undefined): void {
+  const stoppedAt = new Date(Date.now() - DEFAULT_SETTLE_MS + LEFT_MS).toISOString()
+  const state =
+    word === 'start'
+      ? { running: true, mayReturn: true, unit: 'kubelet.service' }
+      : { running: false, mayReturn: false, unit: 'kubelet.service', stoppedAt, stopShownBy: 'unit' }
+  const host = JSON.parse(readFileSync(scene.hostFile, 'utf8')) as object
+  writeFileSync(scene.hostFile, JSON.stringify({ ...host, kubelet: state }))
+}
+
 await withScene(async (scene) => {
   const runs: RunbookRun[] = []
-  for (const { title, commands } of docSections('runbooks.md')) {
+  for (const { title, lines } of docSections('runbooks.md')) {
     await STATES[title]?.(scene)
-    for (const command of commands) {
+    for (const command of lines) {
+      const [program, word] = command.split(' ')
+      if (program === 'systemctl') kubelet(scene, word)
+      if (program !== 'volctl') continue
       const volume = title === 'An attachment stays' ? pvOf(IDLE) : 'pv-web'
       const typed = command.replace('/root', scene.directory).replace('pv-web', volume)
       runs.push({ runbook: title, command, ...(await runVolctl(scene, typed.split(' ').slice(1))) })

@@ -7,8 +7,8 @@ import type { Seen } from './systemd.worker.ts'
 vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./systemd.worker.ts', import.meta.url)
-const run = (scenario: string): Promise<Readonly<Record<string, Seen>>> =>
-  inNamespace<Readonly<Record<string, Seen>>>(WORKER, scenario, true)
+const run = <T = Seen>(scenario: string): Promise<Readonly<Record<string, T>>> =>
+  inNamespace<Readonly<Record<string, T>>>(WORKER, scenario, true)
 
 /** The device stays, whatever else is done, and the plan says for what it waits. */
 const kept = (state: string, code: string, note?: string): object => ({
@@ -41,6 +41,15 @@ describe.skipIf(noSystemd !== undefined)(
         later: kept('stopped', 'KubeletJustStopped', 'disabled'),
         untold: kept('stopped', 'KubeletJustStopped', 'disabled'),
         hourLater: gone('disabled'),
+      })
+    })
+
+    it('S11: apply waits for the settle time by itself, and does not with --no-wait', async () => {
+      const { hasty, patient } = await run<{ readonly left: boolean; readonly said: string }>('waits')
+      expect(hasty).toEqual({ left: true, said: expect.stringMatching(/^Node:.*KubeletJustStopped/s) })
+      expect(patient).toEqual({
+        left: false,
+        said: expect.stringMatching(/^The kubelet stopped a moment ago: waiting [1-4]s for its last calls to end/),
       })
     })
 

@@ -30,6 +30,8 @@ interface Place {
   readonly command: string
   /** Says how the kubelet is, after it was put so. */
   see(...flags: readonly string[]): Promise<Seen>
+  /** What a person types after a stop: says whether the device is left, and what was said. */
+  apply(...flags: readonly string[]): Promise<{ readonly left: boolean; readonly said: string }>
   /** Puts the lease, renewed so many seconds ago; undefined: there is none. */
   lease(renewed: number | undefined): Promise<void>
 }
@@ -62,17 +64,19 @@ async function inPlace<T>(directory: string, use: (place: Place) => Promise<T>):
     const isMounted = (): boolean =>
       sh(...(systemd.inside as [string, ...string[]]), 'sh', '-c', `mountpoint -q ${device} && echo yes || echo no`) ===
       'yes'
+    const where = ['--root-dir', node.root, '--node', NODE, '--kubeconfig', node.api.kubeconfig('admin')]
+    const mountDevice = (): void => {
+      if (isMounted()) return
+      mkdirSync(device, { recursive: true })
+      sh(...(systemd.inside as [string, ...string[]]), 'mount', '-t', 'tmpfs', 'tmpfs', device)
+    }
     const see = async (...flags: readonly string[]): Promise<Seen> => {
-      if (!isMounted()) {
-        mkdirSync(device, { recursive: true })
-        sh(...(systemd.inside as [string, ...string[]]), 'mount', '-t', 'tmpfs', 'tmpfs', device)
-      }
-      const where = ['--root-dir', node.root, '--node', NODE, '--kubeconfig', node.api.kubeconfig('admin')]
+      mountDevice()
       const all = [...where, '--driver-gone', 'v/d', '-o', 'json', ...flags]
       const planned = await run('plan', ...all)
       if (planned.stdout === '') throw new Error(planned.stderr)
       const plan = JSON.parse(planned.stdout) as Plan
-      const applied = await run('apply', '--yes', ...all)
+      const applied = await run('apply', '--yes', '--no-wait', ...all)
       if (applied.stdout === '') throw new Error(applied.stderr)
       const { exit } = JSON.parse(applied.stdout) as ApplyResult
       return {
@@ -93,7 +97,12 @@ async function inPlace<T>(directory: string, use: (place: Place) => Promise<T>):
         spec: { holderIdentity: NODE, leaseDurationSeconds: 40, renewTime },
       })
     }
-    return await use({ node, systemd, device, command, see, lease })
+    const apply = async (...flags: readonly string[]) => {
+      mountDevice()
+      const { stderr } = await run('apply', '--yes', ...where, '--driver-gone', 'v/d', ...flags)
+      return { left: isMounted(), said: stderr }
+    }
+    return await use({ node, systemd, device, command, see, apply, lease })
   })
 }
 
@@ -122,6 +131,18 @@ await runScenario({
       const untold = await see()
       await lease(HOUR)
       return { running, stopped, settled, forgotten, disabled, later, untold, hourLater: await see() }
+    }),
+
+  /** Nobody sleeps. */
+  waits: (directory) =>
+    inPlace(directory, async ({ systemd, apply, lease }) => {
+      await lease(HOUR)
+      systemd.systemctl('enable', '--now', 'kubelet.service')
+      systemd.systemctl('stop', 'kubelet.service')
+      const hasty = await apply('--settle', '3s', '--no-wait')
+      systemd.systemctl('start', 'kubelet.service')
+      systemd.systemctl('stop', 'kubelet.service')
+      return { hasty, patient: await apply('--settle', '3s') }
     }),
 
   masked: (directory) =>

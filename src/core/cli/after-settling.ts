@@ -1,0 +1,69 @@
+/** Waits for the settle time of a kubelet that has just stopped (S11), so that nobody has to count it out in a runbook. */
+import { formatDuration } from '../lang/duration.ts'
+import type { Plan } from '../plan/plan.ts'
+import { settledAt } from '../plan/settled-at.ts'
+import { pause } from '../processes/deadline.ts'
+import { BottomLine } from '../views/bottom-line.ts'
+import type { Terminal } from '../views/progress.ts'
+
+const REDRAW_MS = 500
+/** How often this machine is asked whether a kubelet has come back meanwhile. */
+const ASK_MS = 5000
+
+/** What is waited on: one look at the node, and the plan that it gives. */
+export interface Looked {
+  readonly plan: Plan
+  /** Asks this machine alone: a kubelet runs again, or may start. */
+  kubeletIsBack(): Promise<boolean>
+  /** A whole look anew. */
+  again(): Promise<Looked>
+}
+
+export interface Waiter {
+  readonly signal: AbortSignal
+  /** Tells the person that a wait begins. @param left how long it takes, in words */
+  begins(left: string): void
+  /** Undefined: standard error is no terminal. */
+  readonly terminal: Terminal | undefined
+  /** No wait goes on beyond this moment, in milliseconds since the epoch. */
+  readonly until?: number
+}
+
+/**
+ * Waits until the settle time is over, and looks again; as often as that look still waits for it. A kubelet that comes back
+ * ends the wait: the next look shows it.
+ *
+ * @returns the last look
+ */
+export async function afterSettling<T extends Looked>(first: T, waiter: Waiter): Promise<T> {
+  const { signal, until = Number.POSITIVE_INFINITY } = waiter
+  let looked = first
+  for (let end = settledAt(looked.plan); end !== undefined; end = settledAt(looked.plan)) {
+    if (signal.aborted || end > until) break
+    await countDown(looked, end, waiter)
+    if (signal.aborted) break
+    looked = (await looked.again()) as T
+  }
+  return looked
+}
+
+async function countDown(looked: Looked, end: number, { signal, begins, terminal }: Waiter): Promise<void> {
+  // By a clock that nobody sets; `end` is by the same one as the look's own time.
+  const over = performance.now() + Math.max(0, end - Date.now())
+  const left = (): number => over - performance.now()
+  if (left() <= 0) return
+  begins(formatDuration(wholeSeconds(left())))
+  using line = new BottomLine(terminal)
+  let asked = performance.now()
+  while (left() > 0 && !signal.aborted) {
+    line.draw(`Waiting for the kubelet's last calls: ${formatDuration(wholeSeconds(left()))} left`)
+    await pause(Math.min(REDRAW_MS, left()), signal)
+    if (performance.now() - asked < ASK_MS) continue
+    if (await looked.kubeletIsBack()) return
+    asked = performance.now()
+  }
+}
+
+function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1000) * 1000
+}

@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterSettling, type Looked, type Waiter } from '../../src/core/cli/after-settling.ts'
+import type { Plan, Waiting } from '../../src/core/plan/plan.ts'
+
+beforeEach(() => vi.useFakeTimers({ now: Date.parse('2026-03-01T10:00:00Z') }))
+afterEach(() => vi.useRealTimers())
+
+const wait = (code: Waiting['code'], until?: string): Waiting => ({
+  ...{ kind: 'UnmountDevice', code, message: 'm', rule: 'S11' },
+  ...(until !== undefined && { until }),
+})
+const planOf = (...waiting: readonly Waiting[]): Plan => ({ waiting }) as Partial<Plan> as Plan
+const SOON = '2026-03-01T10:00:07Z'
+
+interface Node extends Looked {
+  readonly looks: number
+}
+
+/** Looks one after another; the kubelet is back from some question on. */
+function looks(plans: readonly Plan[], backAfter = Number.POSITIVE_INFINITY): Node {
+  let asked = 0
+  const at = (look: number): Node => ({
+    looks: look + 1,
+    plan: plans[look] ?? planOf(),
+    kubeletIsBack: async () => ++asked > backAfter,
+    again: async () => at(look + 1),
+  })
+  return at(0)
+}
+
+async function waited(
+  first: Node,
+  more: Partial<Waiter> = {},
+): Promise<{ looks: number; ms: number; said: string[]; drawn: string[] }> {
+  const said: string[] = []
+  const drawn: string[] = []
+  const began = Date.now()
+  const ending = afterSettling(first, {
+    signal: new AbortController().signal,
+    begins: (left) => said.push(left),
+    terminal: { columns: 80, write: (text) => drawn.push(text.replaceAll('\r\u001b[K', '')) },
+    ...more,
+  })
+  let over = false
+  const node = ending.finally(() => {
+    over = true
+  })
+  await vi.advanceTimersByTimeAsync(0)
+  while (!over) await vi.advanceTimersByTimeAsync(100)
+  return { looks: (await node).looks, ms: Date.now() - began, said, drawn }
+}
+
+it.each([
+  { name: 'nothing waits for the settle time', plan: planOf(wait('KubeletRunning')) },
+  { name: 'nothing shows when the kubelet stopped', plan: planOf(wait('KubeletJustStopped')) },
+])('answers at once where $name', async ({ plan }) => {
+  expect(await waited(looks([plan]))).toEqual({ looks: 1, ms: 0, said: [], drawn: [] })
+})
+
+it('counts down to the end of the settle time, and looks again', async () => {
+  const { drawn, ...waiting } = await waited(looks([planOf(wait('KubeletJustStopped', SOON))]))
+  expect(waiting).toEqual({ looks: 2, ms: 7000, said: ['7s'] })
+  expect([...new Set(drawn)].filter((line) => line !== '')).toEqual(
+    [7, 6, 5, 4, 3, 2, 1].map((s) => `Waiting for the kubelet's last calls: ${s}s left`),
+  )
+})
+
+it('waits once more where the second look still does', async () => {
+  const plans = [SOON, '2026-03-01T10:00:09Z'].map((until) => planOf(wait('KubeletJustStopped', until)))
+  expect(await waited(looks(plans))).toMatchObject({ looks: 3, ms: 9000, said: ['7s', '2s'] })
+})
+
+it('a kubelet that comes back ends the wait', async () => {
+  const plans = [planOf(wait('KubeletJustStopped', '2026-03-01T10:01:00Z')), planOf(wait('KubeletRunning'))]
+  expect(await waited(looks(plans, 1))).toMatchObject({ looks: 2, ms: 10_000 })
+})
+
+it('waits for nothing that ends too late', async () => {
+  const plan = planOf(wait('KubeletJustStopped', SOON))
+  expect(await waited(looks([plan]), { until: Date.parse(SOON) - 1 })).toMatchObject({ looks: 1, ms: 0 })
+})
+
+it('Ctrl-C ends the wait', async () => {
+  const plan = planOf(wait('KubeletJustStopped', SOON))
+  expect(await waited(looks([plan]), { signal: AbortSignal.abort() })).toMatchObject({ looks: 1, ms: 0 })
+})
