@@ -311,11 +311,11 @@ const volumeSpec = kept({
   local: kept({ path: needed(text), fsType: text }),
 })
 
-export interface VolumeSpec extends ShapeOf<typeof volumeSpec> {}
+export interface PersistentVolumeSpec extends ShapeOf<typeof volumeSpec> {}
 
 export const volumeShape = kept({
   ...typed,
-  spec: needed<VolumeSpec>(volumeSpec),
+  spec: needed<PersistentVolumeSpec>(volumeSpec),
   status: kept({ phase: text }),
 })
 

@@ -1,8 +1,15 @@
 /**
- * The shape of a snapshot that the planner relies on without checking: if a part is missing or of another type, a pass would
+ * Everything a plan is computed from, as one JSON document (contract, "Snapshot").
+ *
+ * Live and offline use this same shape: the live source collects a NodeSnapshot, `volctl snapshot` writes it down,
+ * `--snapshot` reads it back. Optional sections are sections that a snapshot may lack: the plan then says what it
+ * cannot know and stays as cautious as if the source had failed.
+ *
+ * The shape demands what the planner relies on without checking: if such a part is missing or of another type, a pass would
  * stop in the middle, or take what it cannot see for absent. Other fields are kept unchecked.
  */
 
+import type { PathType } from '../files/path-type.ts'
 import { plainPath } from '../files/path-within.ts'
 import { about, named } from '../json/json-schema.ts'
 import {
@@ -20,6 +27,7 @@ import {
   oneOf,
   optional,
   type Shape,
+  type ShapeOf,
   schemaOf,
   text,
   time,
@@ -28,17 +36,25 @@ import {
 } from '../json/shape.ts'
 import {
   attachmentShape,
+  type ConfigMap,
+  type CsiDriver,
+  type CsiNode,
   claimShape,
   configMapShape,
   csiDriverShape,
   csiNodeShape,
   leaseShape,
+  type Node,
   nodeShape,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
   podShape,
+  type SecretDigest,
   secretDigestShape,
+  type VolumeAttachment,
   volumeShape,
 } from '../model/objects.ts'
-import type { ApiReadError, ApiSnapshot, Insecure, NodeSnapshot } from '../model/snapshot.ts'
 
 /** An empty text says no more than a missing one. */
 const filled: Shape<string> = withSchema(
@@ -55,164 +71,340 @@ const rootDirectory: Shape<string> = withSchema(
   () => ({ type: 'string', pattern: '^/.' }),
 )
 
-/** Other tools write them differently; an entry that volctl does not understand makes everything unknown (`readFailures`). */
-const readError = withSchema(
-  (value) => value,
-  (defs) => schemaOf(writtenError, defs),
-) as Shape<never>
+/** A word from a list that later versions may extend: any text. */
+function word<Word extends string>(): Shape<Word> {
+  return text as Shape<never>
+}
 
 /** An entry as volctl writes it. */
-const writtenError = object<ApiReadError>({
+const writtenError = object({
+  /** Plural resource name: pods, persistentvolumeclaims, persistentvolumes, volumeattachments, csidrivers, csinodes, nodes, configmaps, secrets. */
   resource: text,
   namespace: optional(text),
   name: optional(text),
   status: about('HTTP status; 0: no answer came.', count),
+  /** Kubernetes reason (Forbidden, NotFound, Timeout …) or a transport error's code. */
   reason: text,
   message: text,
 })
 
-/** A word from a list that later versions may extend. */
-const word = text as Shape<never>
+/** An object or list that the API refused or could not give. `absent`: the API showed that it does not exist (S3). */
+export interface ApiReadError extends ShapeOf<typeof writtenError> {}
 
-const insecure = oneOf<Insecure>('TlsNotVerified', 'PlainHttp')
+/** Other tools write them differently; an entry that volctl does not understand makes everything unknown (`readFailures`). */
+const readError = withSchema(
+  (value) => value as ApiReadError,
+  (defs) => schemaOf(writtenError, defs),
+)
 
-const apiShape = kept<ApiSnapshot>({
-  server: unneeded(text),
-  insecure,
-  credential: unneeded(text),
-  user: text,
-  resourceVersion: text,
-  node: unneeded(nullable(named('node', nodeShape))),
-  pods: needed(keptList(named('pod', podShape))),
-  persistentVolumeClaims: needed(keptList(named('claim', claimShape))),
-  persistentVolumes: needed(keptList(named('persistentVolume', volumeShape))),
-  volumeAttachments: needed(keptList(named('volumeAttachment', attachmentShape))),
-  csiDrivers: needed(keptList(named('csiDriver', csiDriverShape))),
-  csiNode: unneeded(nullable(named('csiNode', csiNodeShape))),
-  configMaps: needed(keptList(named('configMap', configMapShape))),
-  secrets: needed(keptList(named('secret', secretDigestShape))),
-  errors: needed(keptList(readError)),
-  lease: leaseShape,
-  leaseRenewTime: text,
-  clockSkewMs: number,
-  podListCheck: kept({ source: unneeded(text), problem: text, insecure }),
-  mayDeleteVolumeAttachments: flag,
-  elsewhere: kept({
-    nodes: needed(
-      keptList(
-        kept({
-          name: needed(text),
-          attached: keptList(text),
-          pods: keptList(
-            kept({
-              namespace: needed(text),
-              name: needed(text),
-              uid: needed(text),
-              phase: text,
-              deletionTimestamp: text,
-              claims: needed(keptList(text)),
-            }),
-          ),
-          problem: text,
-        }),
-      ),
-    ),
-    problem: text,
-  }),
+/**
+ * TlsNotVerified: insecure-skip-tls-verify. Either way, anyone on the network path could answer in the server's place (S34).
+ */
+export type Insecure = ShapeOf<typeof insecure>
+
+export const insecure = oneOf('TlsNotVerified', 'PlainHttp')
+
+const podElsewhere = kept({
+  namespace: needed(text),
+  name: needed(text),
+  uid: needed(text),
+  phase: text,
+  /** RFC 3339. */
+  deletionTimestamp: text,
+  /** Names of claims in its namespace; only those that pods here have or want. */
+  claims: needed(keptList(text)),
 })
 
-const wholeSnapshot = kept<NodeSnapshot>({
+/** A pod of another node that refers to claims which pods here have or want (R743). */
+export interface PodElsewhere extends ShapeOf<typeof podElsewhere> {}
+
+const nodeElsewhere = kept({
+  name: needed(text),
+  /** Unique names of such volumes in its node.status, for plugins that have no VolumeAttachment. */
+  attached: keptList(text),
+  /** Absent: not asked, or `problem` says why they are unknown. */
+  pods: keptList<PodElsewhere>(podElsewhere),
+  problem: text,
+})
+
+/** Another node that has a volume which a pod here has or wants, and which only one node may have (S30). */
+export interface NodeElsewhere extends ShapeOf<typeof nodeElsewhere> {}
+
+const elsewhere = kept({
+  nodes: needed(keptList<NodeElsewhere>(nodeElsewhere)),
+  /** Why the status of other nodes could not be read, which lists attachments without a VolumeAttachment. */
+  problem: text,
+})
+
+/** What other nodes were asked, because a pod here waits for, or has, a volume that may be theirs. */
+export interface Elsewhere extends ShapeOf<typeof elsewhere> {}
+
+const api = kept({
+  server: unneeded(text),
+  /** Absent: the server was verified. */
+  insecure,
+  /** `kubelet` for a node identity (Node authorizer), otherwise a word of the source's own, e.g. `admin`. */
+  credential: unneeded(text),
+  /** The authenticated user's name, if the server gave it. */
+  user: text,
+  /** resourceVersion of the pod list. */
+  resourceVersion: text,
+  node: unneeded(nullable<Node>(named('node', nodeShape))),
+  pods: needed(keptList<Pod>(named('pod', podShape))),
+  persistentVolumeClaims: needed(keptList<PersistentVolumeClaim>(named('claim', claimShape))),
+  persistentVolumes: needed(keptList<PersistentVolume>(named('persistentVolume', volumeShape))),
+  volumeAttachments: needed(keptList<VolumeAttachment>(named('volumeAttachment', attachmentShape))),
+  csiDrivers: needed(keptList<CsiDriver>(named('csiDriver', csiDriverShape))),
+  csiNode: unneeded(nullable<CsiNode>(named('csiNode', csiNodeShape))),
+  configMaps: needed(keptList<ConfigMap>(named('configMap', configMapShape))),
+  secrets: needed(keptList<SecretDigest>(named('secret', secretDigestShape))),
+  errors: needed(keptList(readError)),
+  /** The node's lease; absent: there is none, or it was not readable (S11). */
+  lease: leaseShape,
+  /** RFC 3339: renewTime of the node's lease, where it was readable (S29). */
+  leaseRenewTime: text,
+  /** The API server's Date header minus the host's clock, in milliseconds (S28). */
+  clockSkewMs: number,
+  /** The second look at the pod list with the kubelet's own credential (S2); `problem`: it could not be taken. */
+  podListCheck: kept({ source: unneeded(text), problem: text, insecure }),
+  /** What the API server answered when asked whether this identity may delete VolumeAttachments. */
+  mayDeleteVolumeAttachments: flag,
+  /** Absent: there was nothing to ask. */
+  elsewhere,
+})
+
+export interface ApiSnapshot extends ShapeOf<typeof api> {}
+
+export type FileType = 'dir' | 'file' | 'link' | 'block' | 'char' | 'fifo' | 'socket'
+
+const treeEntry = kept({
+  /** Relative to the root directory; `.` is the root itself. */
+  path: needed(text),
+  type: needed(word<FileType>()),
+  /** Octal text, e.g. "750". */
+  mode: text,
+  uid: number,
+  gid: number,
+  /** Bytes. */
+  size: number,
+  dev: number,
+  ino: number,
+  /** Seconds since the epoch. */
+  mtime: number,
+  target: text,
+  /**
+   * For a link in the kubelet's structure that volctl follows as the kubelet does: the target, absolute and without links.
+   * Entries behind the link have paths below the link's own.
+   */
+  realPath: text,
+  /** Text of a small state file (vol_data.json, iscsi.json). */
+  content: text,
+  /** HMAC of a file that an atomic writer wrote. */
+  digest: text,
+  /** Why this entry, or what is below it, could not be read. */
+  error: text,
+})
+
+/**
+ * One directory entry below the root directory. Of a mount point only path and type are known. The live source may leave
+ * attributes out for entries that no decision looks at (pods that still run).
+ */
+export interface TreeEntry extends ShapeOf<typeof treeEntry> {}
+
+const sandbox = kept({
+  uid: needed(text),
+  namespace: text,
+  name: text,
+  /** CRI name: SANDBOX_READY, SANDBOX_NOTREADY; anything else counts as alive. */
+  state: needed(text),
+  /** CRI names: CONTAINER_CREATED, CONTAINER_RUNNING, CONTAINER_EXITED, CONTAINER_UNKNOWN. */
+  containers: needed(keptList(kept({ name: unneeded(text), state: needed(text), id: text }))),
+})
+
+export interface SandboxState extends ShapeOf<typeof sandbox> {}
+
+const runtime = kept({
+  source: needed(word<'cri' | 'none'>()),
+  endpoint: text,
+  /** Set when a runtime should be there and did not answer (S9). */
+  error: text,
+  pods: needed(keptList<SandboxState>(sandbox)),
+})
+
+export interface RuntimeSnapshot extends ShapeOf<typeof runtime> {}
+
+const staticPods = kept({
+  /** The kubelet's staticPodPath; absent or empty: none configured. */
+  path: text,
+  readable: needed(flag),
+  manifests: needed(keptList(kept({ file: needed(text), namespace: unneeded(text), name: needed(text), uid: text }))),
+})
+
+export interface StaticPodsSnapshot extends ShapeOf<typeof staticPods> {}
+
+export type NodeNameFrom = 'flag' | 'credential' | 'hostname'
+
+export type StopShownBy = 'unit' | 'lease' | 'heartbeat' | 'nothing'
+
+const kubelet = kept({
+  running: needed(flag),
+  /** A unit that is active, activating or restarting, or anything else that may start the kubelet again (S11). */
+  mayReturn: needed(flag),
+  /** RFC 3339; absent: long enough ago. */
+  stoppedAt: text,
+  /** What shows when it stopped; `nothing`: it counts as stopped just now (S11). */
+  stopShownBy: word<StopShownBy>(),
+  /** The kubelet's own node name, and what shows it; absent: not known, or as its flags say (S1). */
+  nodeName: text,
+  nodeNameFrom: word<NodeNameFrom>(),
+  pid: number,
+  /** The systemd unit that runs the kubelet, or would start it: `kubelet.service`, `k3s.service`; absent: not known. */
+  unit: text,
+  args: keptList(text),
+  config: keptRecord(anything),
+  /** Why the kubelet stays stopped, or what may start it again, in words (S31). */
+  note: text,
+})
+
+export interface KubeletSnapshot extends ShapeOf<typeof kubelet> {}
+
+const blockDevice = kept({
+  name: needed(text),
+  /** "/" or a text ending in " (deleted)" is unknown. */
+  backingFile: text,
+  readOnly: flag,
+})
+
+export interface BlockDevice extends ShapeOf<typeof blockDevice> {}
+
+const lazilyDetached = kept({
+  /** Where it was mounted. */
+  path: needed(text),
+  /** "major:minor" */
+  dev: unneeded(text),
+  /** Unique name of its volume, otherwise its name. */
+  volume: text,
+})
+
+/** A file system that volctl detached lazily in this boot, and that is not shown to be gone (S20). */
+export interface LazilyDetached extends ShapeOf<typeof lazilyDetached> {}
+
+const lazyMemory = kept({
+  /** The file that would show it. */
+  path: needed(text),
+  why: needed(text),
+})
+
+/** Why it is unknown what was detached lazily (S20). */
+export interface LazyMemoryDefect extends ShapeOf<typeof lazyMemory> {}
+
+const csiSocket = kept({
+  /** Relative to the root directory if below it, otherwise absolute. */
+  path: needed(text),
+  driver: text,
+  endpoint: text,
+  versions: keptList(text),
+  capabilities: keptList(text),
+  /** The driver answered just now. */
+  registered: needed(flag),
+  error: text,
+})
+
+export interface CsiSocket extends ShapeOf<typeof csiSocket> {}
+
+const flexDriver = kept({
+  /** vendor/driver, or the directory's name where it has no vendor. */
+  name: needed(text),
+  /** Absolute. */
+  executable: unneeded(text),
+  /** Why it cannot be run. */
+  error: text,
+})
+
+/** A flexVolume driver that is installed where this node's kubelet looks (P85). */
+export interface FlexDriver extends ShapeOf<typeof flexDriver> {}
+
+const hostPath = kept({
+  path: needed(text),
+  /** Links followed; absent: it could not be looked at. */
+  type: word<PathType | 'absent'>(),
+  /** Why not; "Timeout" where it did not answer. */
+  error: text,
+})
+
+/** The path of a hostPath volume that has a type to be checked, of a pod that has nothing running (P58). */
+export interface HostPath extends ShapeOf<typeof hostPath> {}
+
+const selinux = kept({
+  enabled: unneeded(flag),
+  /**
+   * The label that its policy gives a container's files, e.g. `system_u:object_r:container_file_t:s0`; absent: it says
+   * nothing.
+   */
+  fileLabel: text,
+  /** Why the policy could not be read. */
+  error: text,
+})
+
+/** SELinux of the host (C68). */
+export interface Selinux extends ShapeOf<typeof selinux> {}
+
+const notBelieved = kept({
+  /** `process 812 (kubelet)`, or a path. */
+  what: needed(text),
+  why: needed(text),
+  hint: needed(text),
+  /** The kubelet would use this file: what it says, and what it protects, is unknown (S8, S10). */
+  unknown: oneOf(true),
+})
+
+/** A process or a file that somebody other than root may control: volctl went on as if it did not exist. */
+export interface NotBelieved extends ShapeOf<typeof notBelieved> {}
+
+const wholeSnapshot = kept({
   apiVersion: needed(oneOf('volctl.io/v1')),
   kind: needed(oneOf('NodeSnapshot')),
   capturedAt: needed(time),
   nodeName: needed(filled),
   rootDir: needed(rootDirectory),
   bootID: text,
+  /** RFC 3339. */
   bootTime: text,
   machineID: text,
   systemUUID: text,
   kernelVersion: text,
+  /** The look was taken from within a user namespace; absent: it was not. */
   userNamespace: flag,
-  api: apiShape,
+  api,
   mountinfo: text,
-  tree: keptList(
-    kept({
-      path: needed(text),
-      type: needed(word),
-      mode: text,
-      uid: number,
-      gid: number,
-      size: number,
-      dev: number,
-      ino: number,
-      mtime: number,
-      target: text,
-      realPath: text,
-      content: text,
-      digest: text,
-      error: text,
-    }),
-  ),
-  runtime: kept({
-    source: needed(word),
-    endpoint: text,
-    error: text,
-    pods: needed(
-      keptList(
-        kept({
-          uid: needed(text),
-          namespace: text,
-          name: text,
-          state: needed(text),
-          containers: needed(keptList(kept({ name: unneeded(text), state: needed(text), id: text }))),
-        }),
-      ),
-    ),
-  }),
+  tree: keptList<TreeEntry>(treeEntry),
+  runtime,
+  /** UIDs of this node's pods that have a process. */
   processes: keptList(text),
+  /** The same of kubelets that run in a pod or a container of this node (S9); absent: none. */
   nestedProcesses: keptList(text),
   deadMounts: keptList(kept({ path: needed(text), error: unneeded(text) })),
-  staticPods: kept({
-    path: text,
-    readable: needed(flag),
-    manifests: needed(keptList(kept({ file: needed(text), namespace: unneeded(text), name: needed(text), uid: text }))),
-  }),
-  kubelet: kept({
-    running: needed(flag),
-    mayReturn: needed(flag),
-    stoppedAt: text,
-    stopShownBy: word,
-    nodeName: text,
-    nodeNameFrom: word,
-    pid: number,
-    unit: text,
-    args: keptList(text),
-    config: keptRecord(anything),
-    note: text,
-  }),
-  blockDevices: keptList(kept({ name: needed(text), backingFile: text, readOnly: flag })),
-  csiSockets: keptList(
-    kept({
-      path: needed(text),
-      driver: text,
-      endpoint: text,
-      versions: keptList(text),
-      capabilities: keptList(text),
-      registered: needed(flag),
-      error: text,
-    }),
-  ),
-  flexDrivers: keptList(kept({ name: needed(text), executable: unneeded(text), error: text })),
-  hostPaths: keptList(kept({ path: needed(text), type: word, error: text })),
-  selinux: kept({ enabled: unneeded(flag), fileLabel: text, error: text }),
-  notBelieved: keptList(
-    kept({ what: needed(text), why: needed(text), hint: needed(text), unknown: oneOf<true>(true) }),
-  ),
-  lazyMemory: kept({ path: needed(text), why: needed(text) }),
-  lazilyDetached: keptList(kept({ path: needed(text), dev: unneeded(text), volume: text })),
+  staticPods,
+  kubelet,
+  blockDevices: keptList<BlockDevice>(blockDevice),
+  csiSockets: keptList<CsiSocket>(csiSocket),
+  /** Absent: the drivers' directory was not read. */
+  flexDrivers: keptList<FlexDriver>(flexDriver),
+  /** Absent: there was none to look at, or it was not read. */
+  hostPaths: keptList<HostPath>(hostPath),
+  /** Absent: not read. */
+  selinux,
+  /** What was found and ignored (S32, S33); absent: nothing. */
+  notBelieved: keptList<NotBelieved>(notBelieved),
+  /** Absent: `lazilyDetached` is complete. */
+  lazyMemory,
+  /** Absent: there is none. */
+  lazilyDetached: keptList<LazilyDetached>(lazilyDetached),
 })
 
-export const snapshotShape = about(
+export interface NodeSnapshot extends ShapeOf<typeof wholeSnapshot> {}
+
+export const snapshotShape: Shape<NodeSnapshot> = about(
   'Everything that a plan is computed from: `volctl snapshot`. Of objects of the API only the fields that volctl decides by are described. Fields may be added in any version; none is removed or changes its meaning without a word in the change log.',
   wholeSnapshot,
 )

@@ -1,4 +1,13 @@
-/** The shapes of a cluster snapshot's lines, which the pass relies on without checking. */
+/**
+ * What the attach/detach controller's pass is computed from: the whole cluster, reduced to what some decision reads.
+ *
+ * A cluster has up to 150,000 pods, so each object becomes one flat record while its page is read, and the page is dropped.
+ * The same records stand in a cluster snapshot, a line each. Times are RFC 3339, in the API server's clock.
+ *
+ * The shapes demand what the pass relies on without checking.
+ */
+
+import type { Attachability } from '../../desired/volume-spec.ts'
 import {
   anything,
   count,
@@ -9,63 +18,81 @@ import {
   number,
   oneOf,
   type Shape,
+  type ShapeOf,
   text,
   time,
 } from '../../json/shape.ts'
-import { podVolumeShape } from '../../model/objects.ts'
+import { type PersistentVolume, podVolumeShape } from '../../model/objects.ts'
 import type { ApiReadError } from '../../model/snapshot.ts'
-import type {
-  AttachmentError,
-  ClusterAttachment,
-  ClusterClaim,
-  ClusterDriver,
-  ClusterNode,
-  ClusterPod,
-  ClusterPodVolume,
-  ClusterResource,
-  ClusterState,
-  ClusterVolume,
-  ControllerWrite,
-  LeaseEvidence,
-  ListSight,
-  NodeDriver,
-} from '../model/cluster-state.ts'
-
-/** The lists of a snapshot: a line for each record. */
-export type RecordList = 'nodes' | 'pods' | 'claims' | 'volumes' | 'attachments' | 'drivers' | 'attachers'
-
-/** Everything but the records, in the first line. */
-export type SnapshotHead = Omit<ClusterState, RecordList>
+import { insecure } from '../../snapshot/snapshot-shape.ts'
 
 const texts = keptList(text)
 
-const lease = kept<LeaseEvidence>({
+const lease = kept({
+  /** namespace/name */
   name: needed(text),
   holder: text,
+  /** By the clock of its holder. */
   renewTime: text,
+  /** When the lease was last written, by the clock of the API server: servers of some versions tell it of the first writing alone. */
   writtenAt: text,
   durationSeconds: number,
 })
 
-const write = kept<ControllerWrite>({ manager: needed(text), object: needed(text), time: needed(text) })
+export interface LeaseEvidence extends ShapeOf<typeof lease> {}
 
-const sight = kept<ListSight>({
-  state: needed(oneOf<ListSight['state']>('whole', 'part', 'failed')),
+const write = kept({
+  /** By which it writes: the manager of managedFields. */
+  manager: needed(text),
+  /** `nodes/a`, `pods/shop/web-0` */
+  object: needed(text),
+  time: needed(text),
+})
+
+export interface ControllerWrite extends ShapeOf<typeof write> {}
+
+const controller = kept({
+  /** kube-system/kube-controller-manager; absent: there is none, or `leaseProblem` says why it is unknown. */
+  lease,
+  leaseProblem: text,
+  /** The lease, read again after everything else: a clock that is wrong makes a lease look stale, but does not keep it unchanged. */
+  leaseAtEnd: lease,
+  /** Leases in kube-system by which a kube-controller-manager leads under another name. */
+  otherLeases: keptList<LeaseEvidence>(lease),
+  /** What a controller manager wrote last, the newest first, and when by the clock of the API server. */
+  writes: keptList<ControllerWrite>(write),
+  /** What only a controller changes, and what changed between two looks of one run. */
+  changes: texts,
+})
+
+/** What shows whether the attach/detach controller lives. */
+export interface ControllerEvidence extends ShapeOf<typeof controller> {}
+
+const sight = kept({
+  /** `whole`: consistent, all pages, all namespaces, no filter. `part`: fewer were asked for. `failed`: see `errors`. */
+  state: needed(oneOf('whole', 'part', 'failed')),
   resourceVersion: text,
   count: needed(count),
 })
 
-const lists = kept<Record<ClusterResource, ListSight>>({
-  nodes: needed(sight),
-  pods: needed(sight),
-  persistentvolumeclaims: needed(sight),
-  persistentvolumes: needed(sight),
-  volumeattachments: needed(sight),
-  csidrivers: needed(sight),
-  csinodes: needed(sight),
+/** How far a list can be believed. Only `whole` shows that an object is absent (S2, S3). */
+export interface ListSight extends ShapeOf<typeof sight> {}
+
+const listed = needed<ListSight>(sight)
+
+const lists = kept({
+  nodes: listed,
+  pods: listed,
+  persistentvolumeclaims: listed,
+  persistentvolumes: listed,
+  volumeattachments: listed,
+  csidrivers: listed,
+  csinodes: listed,
 })
 
-const readError = kept<ApiReadError>({
+export type ClusterResource = keyof ShapeOf<typeof lists>
+
+const readError: Shape<ApiReadError> = kept({
   resource: needed(text),
   namespace: text,
   name: text,
@@ -74,99 +101,126 @@ const readError = kept<ApiReadError>({
   message: needed(text),
 })
 
-export const snapshotHead: Shape<SnapshotHead> = kept<SnapshotHead>({
+const rights = kept({ createAttachments: flag, deleteAttachments: flag, patchAttachments: flag })
+
+/** Absent: the server did not say. */
+export interface ClusterRights extends ShapeOf<typeof rights> {}
+
+/** Everything but the records: the first line of a snapshot. */
+export const snapshotHead = kept({
   apiVersion: needed(oneOf('volctl.io/v1')),
   kind: needed(oneOf('ClusterSnapshot')),
+  /** The server's clock when the reading began. */
   capturedAt: needed(time),
+  /** The server did not tell its clock: capturedAt is by the clock of this machine, and no time is judged by that. */
   clockUnknown: oneOf(true),
+  /** How far the clocks of the servers that answered are apart, if by more than a minute; capturedAt is by the one that is behind. */
   clockSpreadMs: number,
   server: needed(text),
+  /** UID of the namespace kube-system: the same for every address of this cluster. Absent: not readable. */
   clusterUID: text,
-  insecure: oneOf('TlsNotVerified', 'PlainHttp'),
+  insecure,
   user: text,
+  /** gitVersion, e.g. "v1.36.2". */
   serverVersion: text,
   lists: needed(lists),
   errors: needed(keptList(readError)),
-  rights: needed(kept({ createAttachments: flag, deleteAttachments: flag, patchAttachments: flag })),
-  controller: needed(
-    kept({
-      lease,
-      leaseProblem: text,
-      leaseAtEnd: lease,
-      otherLeases: keptList(lease),
-      writes: keptList(write),
-      changes: texts,
-    }),
-  ),
+  rights: needed<ClusterRights>(rights),
+  controller: needed<ControllerEvidence>(controller),
+  /** All pods that were listed. */
   podCount: needed(count),
+  /** Leases in kube-node-lease whose Node is not in the list, and the latest time that they show; absent: not readable. */
   lostNodes: keptList(kept({ name: needed(text), leaseRenewTime: text })),
 })
 
-const nodeDriver = kept<NodeDriver>({ name: needed(text), nodeID: needed(text), limit: number })
+export interface SnapshotHead extends ShapeOf<typeof snapshotHead> {}
 
-const node = kept<ClusterNode>({
+const nodeDriver = kept({
+  name: needed(text),
+  nodeID: needed(text),
+  /** N67: allocatable.count; absent: no limit is known. */
+  limit: number,
+})
+
+export interface NodeDriver extends ShapeOf<typeof nodeDriver> {}
+
+const csiKnown = kept({
+  state: needed(oneOf('known')),
+  drivers: needed(keptList<NodeDriver>(nodeDriver)),
+  migrated: needed(texts),
+})
+
+const csiNotKnown = kept({ state: needed(oneOf('absent', 'unknown')) })
+
+const csi: Shape<ShapeOf<typeof csiKnown> | ShapeOf<typeof csiNotKnown>> = (value, at) =>
+  (value as { state?: unknown } | null)?.state === 'known' ? csiKnown(value, at) : csiNotKnown(value, at)
+
+const node = kept({
   name: needed(text),
   uid: needed(text),
   resourceVersion: needed(text),
   createdAt: text,
   deletedAt: text,
+  /** R702: the annotation's key counts, whatever its value. */
   managed: needed(flag),
+  /** R710: the node's annotation volumes.kubernetes.io/keep-terminated-pod-volumes is "true". */
   keepsTerminated: needed(flag),
+  /** Status of the condition Ready; absent: there is none. */
   ready: text,
   readySince: text,
   heartbeat: text,
+  /** renewTime of kube-node-lease/NAME, where it was readable: by the clock of the node. */
   leaseRenewTime: text,
+  /** When that lease was last written, by the clock of the API server, where that is clearly later: the node's clock is behind. */
   leaseWrittenAt: text,
+  /** R725: a taint with key node.kubernetes.io/out-of-service, any effect, any value. */
   outOfService: needed(flag),
   kubeletVersion: text,
   machineID: text,
   systemUUID: text,
   bootID: text,
+  /** Absent: the status has no such field. */
   volumesInUse: texts,
   volumesAttached: texts,
-  csi: needed(csiOfNode()),
+  /** The CSINode; `absent` only if the list is whole. */
+  csi: needed(csi),
 })
 
-function csiOfNode(): Shape<ClusterNode['csi']> {
-  const known = kept<Extract<ClusterNode['csi'], { state: 'known' }>>({
-    state: needed(oneOf('known')),
-    drivers: needed(keptList(nodeDriver)),
-    migrated: needed(texts),
-  })
-  const other = kept<Exclude<ClusterNode['csi'], { state: 'known' }>>({ state: needed(oneOf('absent', 'unknown')) })
-  return (value, at) => ((value as { state?: unknown } | null)?.state === 'known' ? known(value, at) : other(value, at))
-}
+export interface ClusterNode extends ShapeOf<typeof node> {}
 
-function podVolumeOf(): Shape<ClusterPodVolume> {
-  const claimed = kept<Extract<ClusterPodVolume, { claim: string }>>({
-    name: needed(text),
-    claim: needed(text),
-    ephemeral: oneOf(true),
-  })
-  const inline = kept<Extract<ClusterPodVolume, { source: unknown }>>({
-    name: needed(text),
-    source: needed(podVolumeShape),
-  })
-  return (value, at) => (Object.hasOwn((value ?? {}) as object, 'source') ? inline(value, at) : claimed(value, at))
-}
+const claimedVolume = kept({ name: needed(text), claim: needed(text), ephemeral: oneOf(true) })
+const inlineVolume = kept({ name: needed(text), source: needed(podVolumeShape) })
 
-const pod = kept<ClusterPod>({
+/** A claim, or an inline source that could be attached. Sources that never are (config maps, CSI inline …) are left out. */
+export type ClusterPodVolume = ShapeOf<typeof claimedVolume> | ShapeOf<typeof inlineVolume>
+
+const podVolume: Shape<ClusterPodVolume> = (value, at) =>
+  Object.hasOwn((value ?? {}) as object, 'source') ? inlineVolume(value, at) : claimedVolume(value, at)
+
+const pod = kept({
   namespace: needed(text),
   name: needed(text),
   uid: needed(text),
   createdAt: text,
   deletedAt: text,
+  /** spec.nodeName; absent: not scheduled. */
   node: text,
   phase: text,
+  /** R221: the controller counts the pod as terminated. */
   terminated: needed(flag),
+  /** Some container of the pod runs or ran. */
   started: needed(flag),
+  /** Why the first container waits, e.g. ContainerCreating; or the reason of PodScheduled=False. */
   waiting: text,
+  /** Message of PodScheduled=False. */
   unschedulable: text,
   owner: kept({ kind: needed(text), name: needed(text) }),
-  volumes: needed(keptList(podVolumeOf())),
+  volumes: needed(keptList<ClusterPodVolume>(podVolume)),
 })
 
-const claim = kept<ClusterClaim>({
+export interface ClusterPod extends ShapeOf<typeof pod> {}
+
+const claim = kept({
   namespace: needed(text),
   name: needed(text),
   uid: needed(text),
@@ -174,12 +228,16 @@ const claim = kept<ClusterClaim>({
   finalizers: texts,
   volumeName: text,
   phase: text,
+  /** Annotation pv.kubernetes.io/bind-completed is there. */
   wasBound: needed(flag),
+  /** UID of the controlling owner. */
   ownerUid: text,
   storageClass: text,
 })
 
-const volume = kept<ClusterVolume>({
+export interface ClusterClaim extends ShapeOf<typeof claim> {}
+
+const volume = kept({
   name: needed(text),
   uid: needed(text),
   deletedAt: text,
@@ -188,18 +246,25 @@ const volume = kept<ClusterVolume>({
   claim: kept({ namespace: needed(text), name: needed(text), uid: text }),
   accessModes: needed(texts),
   reclaimPolicy: text,
+  /** After translation to CSI (R150); absent with `problem`. */
   plugin: text,
   uniqueName: text,
   driver: text,
   handle: text,
-  attachability: needed(oneOf<ClusterVolume['attachability']>('attachable', 'notAttachable', 'unknown')),
+  attachability: needed(oneOf<Attachability>('attachable', 'notAttachable', 'unknown')),
+  /** The in-tree plugin that the volume was translated from, e.g. kubernetes.io/aws-ebs. */
   migratedFrom: text,
+  /** Why no plugin can name the volume. */
   problem: text,
 })
 
-const attachError = kept<AttachmentError>({ message: needed(text), time: text })
+export interface ClusterVolume extends ShapeOf<typeof volume> {}
 
-const attachment = kept<ClusterAttachment>({
+const attachError = kept({ message: needed(text), time: text })
+
+export interface AttachmentError extends ShapeOf<typeof attachError> {}
+
+const attachment = kept({
   name: needed(text),
   uid: needed(text),
   resourceVersion: needed(text),
@@ -209,19 +274,44 @@ const attachment = kept<ClusterAttachment>({
   attacher: needed(text),
   node: needed(text),
   persistentVolume: text,
-  inline: kept({ driver: text, handle: text, spec: anything as Shape<never> }),
+  /** Handle in the inline source, if it has one. */
+  inline: kept({ driver: text, handle: text, spec: anything as Shape<PersistentVolume['spec']> }),
+  /** Absent: status says nothing. */
   attached: flag,
   attachError,
   detachError: attachError,
+  /** It has the annotation volctl.io/created-by: a sign of volctl, and not of a controller. */
   byVolctl: oneOf(true),
 })
 
-const driver = kept<ClusterDriver>({ name: needed(text), attachRequired: flag })
+export interface ClusterAttachment extends ShapeOf<typeof attachment> {}
 
-type Shapes = { readonly [List in RecordList]: Shape<ClusterState[List][number]> }
+const driver = kept({
+  name: needed(text),
+  /** Absent: the object does not say, which means true (C35). */
+  attachRequired: flag,
+})
+
+export interface ClusterDriver extends ShapeOf<typeof driver> {}
+
+/** Everything that was read of one cluster. */
+export interface ClusterState extends SnapshotHead {
+  readonly nodes: readonly ClusterNode[]
+  /** Only pods with a volume that could be attached: of the others `podCount` has the number. */
+  readonly pods: readonly ClusterPod[]
+  readonly claims: readonly ClusterClaim[]
+  readonly volumes: readonly ClusterVolume[]
+  readonly attachments: readonly ClusterAttachment[]
+  readonly drivers: readonly ClusterDriver[]
+  /** Leases of external attachers, where they were readable. */
+  readonly attachers: readonly LeaseEvidence[]
+}
+
+/** The lists of a snapshot: a line for each record. */
+export type RecordList = Exclude<keyof ClusterState, keyof SnapshotHead>
 
 /** The shape of a record of each list, in the order in which the lists are written. */
-export const RECORDS: Shapes = {
+export const RECORDS: { readonly [List in RecordList]: Shape<ClusterState[List][number]> } = {
   nodes: node,
   pods: pod,
   claims: claim,
