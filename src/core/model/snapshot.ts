@@ -4,304 +4,407 @@
  * Live and offline use this same shape: the live source collects a NodeSnapshot, `volctl snapshot` writes it down,
  * `--snapshot` reads it back. Optional sections are sections that a snapshot may lack: the plan then says what it
  * cannot know and stays as cautious as if the source had failed.
+ *
+ * The shape demands what the planner relies on without checking: if such a part is missing or of another type, a pass would
+ * stop in the middle, or take what it cannot see for absent. Other fields are kept unchecked.
  */
+
 import type { PathType } from '../files/path-type.ts'
-import type {
-  ConfigMap,
-  CsiDriver,
-  CsiNode,
-  Lease,
-  Node,
-  PersistentVolume,
-  PersistentVolumeClaim,
-  Pod,
-  SecretDigest,
-  VolumeAttachment,
+import { plainPath } from '../files/path-within.ts'
+import { about, named } from '../json/json-schema.ts'
+import {
+  anything,
+  count,
+  fail,
+  flag,
+  kept,
+  keptList,
+  keptRecord,
+  needed,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  type ShapeOf,
+  schemaOf,
+  text,
+  time,
+  unneeded,
+  withSchema,
+} from '../json/shape.ts'
+import {
+  attachmentShape,
+  type ConfigMap,
+  type CsiDriver,
+  type CsiNode,
+  claimShape,
+  configMapShape,
+  csiDriverShape,
+  csiNodeShape,
+  leaseShape,
+  type Node,
+  nodeShape,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  podShape,
+  type SecretDigest,
+  secretDigestShape,
+  type VolumeAttachment,
+  volumeShape,
 } from './objects.ts'
 
-/** An object or list that the API refused or could not give. `absent`: the API showed that it does not exist (S3). */
-export interface ApiReadError {
-  /** Plural resource name: pods, persistentvolumeclaims, persistentvolumes, volumeattachments, csidrivers, csinodes, nodes, configmaps, secrets. */
-  readonly resource: string
-  readonly namespace?: string
-  readonly name?: string
-  /** HTTP status, or 0 when no answer came. */
-  readonly status: number
-  /** Kubernetes reason (Forbidden, NotFound, Timeout …) or a transport error's code. */
-  readonly reason: string
-  readonly message: string
+/** An empty text says no more than a missing one. */
+const filled: Shape<string> = withSchema(
+  (value, at) => (value === '' ? fail(at, 'there', undefined) : text(value, at)),
+  () => ({ type: 'string', minLength: 1 }),
+)
+
+const rootDirectory: Shape<string> = withSchema(
+  (value, at) => {
+    const path = filled(value, at)
+    if (!path.startsWith('/')) return fail(at, 'an absolute path', value)
+    return plainPath(path) === '/' ? fail(at, 'a directory of its own', value) : path
+  },
+  () => ({ type: 'string', pattern: '^/.' }),
+)
+
+/** A word from a list that later versions may extend: any text. */
+function word<Word extends string>(): Shape<Word> {
+  return text as Shape<never>
 }
+
+/** An entry as volctl writes it. */
+const writtenError = object({
+  /** Plural resource name: pods, persistentvolumeclaims, persistentvolumes, volumeattachments, csidrivers, csinodes, nodes, configmaps, secrets. */
+  resource: text,
+  namespace: optional(text),
+  name: optional(text),
+  status: about('HTTP status; 0: no answer came.', count),
+  /** Kubernetes reason (Forbidden, NotFound, Timeout …) or a transport error's code. */
+  reason: text,
+  message: text,
+})
+
+/** An object or list that the API refused or could not give. `absent`: the API showed that it does not exist (S3). */
+export interface ApiReadError extends ShapeOf<typeof writtenError> {}
+
+/** Other tools write them differently; an entry that volctl does not understand makes everything unknown (`readFailures`). */
+const readError = withSchema(
+  (value) => value as ApiReadError,
+  (defs) => schemaOf(writtenError, defs),
+)
 
 /**
  * TlsNotVerified: insecure-skip-tls-verify. Either way, anyone on the network path could answer in the server's place (S34).
  */
-export type Insecure = 'TlsNotVerified' | 'PlainHttp'
+export type Insecure = ShapeOf<typeof insecure>
+
+export const insecure = oneOf('TlsNotVerified', 'PlainHttp')
+
+const podElsewhere = kept({
+  namespace: needed(text),
+  name: needed(text),
+  uid: needed(text),
+  phase: text,
+  /** RFC 3339. */
+  deletionTimestamp: text,
+  /** Names of claims in its namespace; only those that pods here have or want. */
+  claims: needed(keptList(text)),
+})
 
 /** A pod of another node that refers to claims which pods here have or want (R743). */
-export interface PodElsewhere {
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
-  readonly phase?: string
-  /** RFC 3339. */
-  readonly deletionTimestamp?: string
-  /** Names of claims in its namespace; only those that pods here have or want. */
-  readonly claims: readonly string[]
-}
+export interface PodElsewhere extends ShapeOf<typeof podElsewhere> {}
+
+const nodeElsewhere = kept({
+  name: needed(text),
+  /** Unique names of such volumes in its node.status, for plugins that have no VolumeAttachment. */
+  attached: keptList(text),
+  /** Absent: not asked, or `problem` says why they are unknown. */
+  pods: keptList<PodElsewhere>(podElsewhere),
+  problem: text,
+})
 
 /** Another node that has a volume which a pod here has or wants, and which only one node may have (S30). */
-export interface NodeElsewhere {
-  readonly name: string
-  /** Unique names of such volumes in its node.status, for plugins that have no VolumeAttachment. */
-  readonly attached?: readonly string[]
-  /** Absent: not asked, or `problem` says why they are unknown. */
-  readonly pods?: readonly PodElsewhere[]
-  readonly problem?: string
-}
+export interface NodeElsewhere extends ShapeOf<typeof nodeElsewhere> {}
+
+const elsewhere = kept({
+  nodes: needed(keptList<NodeElsewhere>(nodeElsewhere)),
+  /** Why the status of other nodes could not be read, which lists attachments without a VolumeAttachment. */
+  problem: text,
+})
 
 /** What other nodes were asked, because a pod here waits for, or has, a volume that may be theirs. */
-export interface Elsewhere {
-  readonly nodes: readonly NodeElsewhere[]
-  /** Why the status of other nodes could not be read, which lists attachments without a VolumeAttachment. */
-  readonly problem?: string
-}
+export interface Elsewhere extends ShapeOf<typeof elsewhere> {}
 
-export interface ApiSnapshot {
-  readonly server: string
+const api = kept({
+  server: unneeded(text),
   /** Absent: the server was verified. */
-  readonly insecure?: Insecure
+  insecure,
   /** `kubelet` for a node identity (Node authorizer), otherwise a word of the source's own, e.g. `admin`. */
-  readonly credential: string
+  credential: unneeded(text),
   /** The authenticated user's name, if the server gave it. */
-  readonly user?: string
+  user: text,
   /** resourceVersion of the pod list. */
-  readonly resourceVersion?: string
-  readonly node: Node | null
-  readonly pods: readonly Pod[]
-  readonly persistentVolumeClaims: readonly PersistentVolumeClaim[]
-  readonly persistentVolumes: readonly PersistentVolume[]
-  readonly volumeAttachments: readonly VolumeAttachment[]
-  readonly csiDrivers: readonly CsiDriver[]
-  readonly csiNode: CsiNode | null
-  readonly configMaps: readonly ConfigMap[]
-  readonly secrets: readonly SecretDigest[]
-  readonly errors: readonly ApiReadError[]
+  resourceVersion: text,
+  node: unneeded(nullable<Node>(named('node', nodeShape))),
+  pods: needed(keptList<Pod>(named('pod', podShape))),
+  persistentVolumeClaims: needed(keptList<PersistentVolumeClaim>(named('claim', claimShape))),
+  persistentVolumes: needed(keptList<PersistentVolume>(named('persistentVolume', volumeShape))),
+  volumeAttachments: needed(keptList<VolumeAttachment>(named('volumeAttachment', attachmentShape))),
+  csiDrivers: needed(keptList<CsiDriver>(named('csiDriver', csiDriverShape))),
+  csiNode: unneeded(nullable<CsiNode>(named('csiNode', csiNodeShape))),
+  configMaps: needed(keptList<ConfigMap>(named('configMap', configMapShape))),
+  secrets: needed(keptList<SecretDigest>(named('secret', secretDigestShape))),
+  errors: needed(keptList(readError)),
   /** The node's lease; absent: there is none, or it was not readable (S11). */
-  readonly lease?: Lease
+  lease: leaseShape,
   /** RFC 3339: renewTime of the node's lease, where it was readable (S29). */
-  readonly leaseRenewTime?: string
+  leaseRenewTime: text,
   /** The API server's Date header minus the host's clock, in milliseconds (S28). */
-  readonly clockSkewMs?: number
+  clockSkewMs: number,
   /** The second look at the pod list with the kubelet's own credential (S2); `problem`: it could not be taken. */
-  readonly podListCheck?: { readonly source: string; readonly problem?: string; readonly insecure?: Insecure }
+  podListCheck: kept({ source: unneeded(text), problem: text, insecure }),
   /** What the API server answered when asked whether this identity may delete VolumeAttachments. */
-  readonly mayDeleteVolumeAttachments?: boolean
+  mayDeleteVolumeAttachments: flag,
   /** Absent: there was nothing to ask. */
-  readonly elsewhere?: Elsewhere
-}
+  elsewhere,
+})
+
+export interface ApiSnapshot extends ShapeOf<typeof api> {}
 
 export type FileType = 'dir' | 'file' | 'link' | 'block' | 'char' | 'fifo' | 'socket'
+
+const treeEntry = kept({
+  /** Relative to the root directory; `.` is the root itself. */
+  path: needed(text),
+  type: needed(word<FileType>()),
+  /** Octal text, e.g. "750". */
+  mode: text,
+  uid: number,
+  gid: number,
+  /** Bytes. */
+  size: number,
+  dev: number,
+  ino: number,
+  /** Seconds since the epoch. */
+  mtime: number,
+  target: text,
+  /**
+   * For a link in the kubelet's structure that volctl follows as the kubelet does: the target, absolute and without links.
+   * Entries behind the link have paths below the link's own.
+   */
+  realPath: text,
+  /** Text of a small state file (vol_data.json, iscsi.json). */
+  content: text,
+  /** HMAC of a file that an atomic writer wrote. */
+  digest: text,
+  /** Why this entry, or what is below it, could not be read. */
+  error: text,
+})
 
 /**
  * One directory entry below the root directory. Of a mount point only path and type are known. The live source may leave
  * attributes out for entries that no decision looks at (pods that still run).
  */
-export interface TreeEntry {
-  /** Relative to the root directory; `.` is the root itself. */
-  readonly path: string
-  readonly type: FileType
-  /** Octal text, e.g. "750". */
-  readonly mode?: string
-  readonly uid?: number
-  readonly gid?: number
-  /** Bytes. */
-  readonly size?: number
-  readonly dev?: number
-  readonly ino?: number
-  /** Seconds since the epoch. */
-  readonly mtime?: number
-  readonly target?: string
-  /**
-   * For a link in the kubelet's structure that volctl follows as the kubelet does: the target, absolute and without links.
-   * Entries behind the link have paths below the link's own.
-   */
-  readonly realPath?: string
-  /** Text of a small state file (vol_data.json, iscsi.json). */
-  readonly content?: string
-  /** HMAC of a file that an atomic writer wrote. */
-  readonly digest?: string
-  /** Why this entry, or what is below it, could not be read. */
-  readonly error?: string
-}
+export interface TreeEntry extends ShapeOf<typeof treeEntry> {}
 
-export interface SandboxState {
-  readonly uid: string
-  readonly namespace?: string
-  readonly name?: string
+const sandbox = kept({
+  uid: needed(text),
+  namespace: text,
+  name: text,
   /** CRI name: SANDBOX_READY, SANDBOX_NOTREADY; anything else counts as alive. */
-  readonly state: string
+  state: needed(text),
   /** CRI names: CONTAINER_CREATED, CONTAINER_RUNNING, CONTAINER_EXITED, CONTAINER_UNKNOWN. */
-  readonly containers: readonly { readonly name: string; readonly state: string; readonly id?: string }[]
-}
+  containers: needed(keptList(kept({ name: unneeded(text), state: needed(text), id: text }))),
+})
 
-export interface RuntimeSnapshot {
-  readonly source: 'cri' | 'none'
-  readonly endpoint?: string
+export interface SandboxState extends ShapeOf<typeof sandbox> {}
+
+const runtime = kept({
+  source: needed(word<'cri' | 'none'>()),
+  endpoint: text,
   /** Set when a runtime should be there and did not answer (S9). */
-  readonly error?: string
-  readonly pods: readonly SandboxState[]
-}
+  error: text,
+  pods: needed(keptList<SandboxState>(sandbox)),
+})
 
-export interface StaticPodsSnapshot {
+export interface RuntimeSnapshot extends ShapeOf<typeof runtime> {}
+
+const staticPods = kept({
   /** The kubelet's staticPodPath; absent or empty: none configured. */
-  readonly path?: string
-  readonly readable: boolean
-  readonly manifests: readonly {
-    readonly file: string
-    readonly namespace: string
-    readonly name: string
-    readonly uid?: string
-  }[]
-}
+  path: text,
+  readable: needed(flag),
+  manifests: needed(keptList(kept({ file: needed(text), namespace: unneeded(text), name: needed(text), uid: text }))),
+})
+
+export interface StaticPodsSnapshot extends ShapeOf<typeof staticPods> {}
 
 export type NodeNameFrom = 'flag' | 'credential' | 'hostname'
 
 export type StopShownBy = 'unit' | 'lease' | 'heartbeat' | 'nothing'
 
-export interface KubeletSnapshot {
-  readonly running: boolean
+const kubelet = kept({
+  running: needed(flag),
   /** A unit that is active, activating or restarting, or anything else that may start the kubelet again (S11). */
-  readonly mayReturn: boolean
+  mayReturn: needed(flag),
   /** RFC 3339; absent: long enough ago. */
-  readonly stoppedAt?: string
+  stoppedAt: text,
   /** What shows when it stopped; `nothing`: it counts as stopped just now (S11). */
-  readonly stopShownBy?: StopShownBy
+  stopShownBy: word<StopShownBy>(),
   /** The kubelet's own node name, and what shows it; absent: not known, or as its flags say (S1). */
-  readonly nodeName?: string
-  readonly nodeNameFrom?: NodeNameFrom
-  readonly pid?: number
+  nodeName: text,
+  nodeNameFrom: word<NodeNameFrom>(),
+  pid: number,
   /** The systemd unit that runs the kubelet, or would start it: `kubelet.service`, `k3s.service`; absent: not known. */
-  readonly unit?: string
-  readonly args?: readonly string[]
-  readonly config?: Readonly<Record<string, unknown>>
+  unit: text,
+  args: keptList(text),
+  config: keptRecord(anything),
   /** Why the kubelet stays stopped, or what may start it again, in words (S31). */
-  readonly note?: string
-}
+  note: text,
+})
 
-export interface BlockDevice {
-  readonly name: string
+export interface KubeletSnapshot extends ShapeOf<typeof kubelet> {}
+
+const blockDevice = kept({
+  name: needed(text),
   /** "/" or a text ending in " (deleted)" is unknown. */
-  readonly backingFile?: string
-  readonly readOnly?: boolean
-}
+  backingFile: text,
+  readOnly: flag,
+})
+
+export interface BlockDevice extends ShapeOf<typeof blockDevice> {}
+
+const lazilyDetached = kept({
+  /** Where it was mounted. */
+  path: needed(text),
+  /** "major:minor" */
+  dev: unneeded(text),
+  /** Unique name of its volume, otherwise its name. */
+  volume: text,
+})
 
 /** A file system that volctl detached lazily in this boot, and that is not shown to be gone (S20). */
-export interface LazilyDetached {
-  /** Where it was mounted. */
-  readonly path: string
-  /** "major:minor" */
-  readonly dev: string
-  /** Unique name of its volume, otherwise its name. */
-  readonly volume?: string
-}
+export interface LazilyDetached extends ShapeOf<typeof lazilyDetached> {}
+
+const lazyMemory = kept({
+  /** The file that would show it. */
+  path: needed(text),
+  why: needed(text),
+})
 
 /** Why it is unknown what was detached lazily (S20). */
-export interface LazyMemoryDefect {
-  /** The file that would show it. */
-  readonly path: string
-  readonly why: string
-}
+export interface LazyMemoryDefect extends ShapeOf<typeof lazyMemory> {}
 
-export interface CsiSocket {
+const csiSocket = kept({
   /** Relative to the root directory if below it, otherwise absolute. */
-  readonly path: string
-  readonly driver?: string
-  readonly endpoint?: string
-  readonly versions?: readonly string[]
-  readonly capabilities?: readonly string[]
+  path: needed(text),
+  driver: text,
+  endpoint: text,
+  versions: keptList(text),
+  capabilities: keptList(text),
   /** The driver answered just now. */
-  readonly registered: boolean
-  readonly error?: string
-}
+  registered: needed(flag),
+  error: text,
+})
+
+export interface CsiSocket extends ShapeOf<typeof csiSocket> {}
+
+const flexDriver = kept({
+  /** vendor/driver, or the directory's name where it has no vendor. */
+  name: needed(text),
+  /** Absolute. */
+  executable: unneeded(text),
+  /** Why it cannot be run. */
+  error: text,
+})
 
 /** A flexVolume driver that is installed where this node's kubelet looks (P85). */
-export interface FlexDriver {
-  /** vendor/driver, or the directory's name where it has no vendor. */
-  readonly name: string
-  /** Absolute. */
-  readonly executable: string
-  /** Why it cannot be run. */
-  readonly error?: string
-}
+export interface FlexDriver extends ShapeOf<typeof flexDriver> {}
+
+const hostPath = kept({
+  path: needed(text),
+  /** Links followed; absent: it could not be looked at. */
+  type: word<PathType | 'absent'>(),
+  /** Why not; "Timeout" where it did not answer. */
+  error: text,
+})
 
 /** The path of a hostPath volume that has a type to be checked, of a pod that has nothing running (P58). */
-export interface HostPath {
-  readonly path: string
-  /** Links followed; absent: it could not be looked at. */
-  readonly type?: PathType | 'absent'
-  /** Why not; "Timeout" where it did not answer. */
-  readonly error?: string
-}
+export interface HostPath extends ShapeOf<typeof hostPath> {}
 
-/** SELinux of the host (C68). */
-export interface Selinux {
-  readonly enabled: boolean
+const selinux = kept({
+  enabled: unneeded(flag),
   /**
    * The label that its policy gives a container's files, e.g. `system_u:object_r:container_file_t:s0`; absent: it says
    * nothing.
    */
-  readonly fileLabel?: string
+  fileLabel: text,
   /** Why the policy could not be read. */
-  readonly error?: string
-}
+  error: text,
+})
+
+/** SELinux of the host (C68). */
+export interface Selinux extends ShapeOf<typeof selinux> {}
+
+const notBelieved = kept({
+  /** `process 812 (kubelet)`, or a path. */
+  what: needed(text),
+  why: needed(text),
+  hint: needed(text),
+  /** The kubelet would use this file: what it says, and what it protects, is unknown (S8, S10). */
+  unknown: oneOf(true),
+})
 
 /** A process or a file that somebody other than root may control: volctl went on as if it did not exist. */
-export interface NotBelieved {
-  /** `process 812 (kubelet)`, or a path. */
-  readonly what: string
-  readonly why: string
-  readonly hint: string
-  /** The kubelet would use this file: what it says, and what it protects, is unknown (S8, S10). */
-  readonly unknown?: true
-}
+export interface NotBelieved extends ShapeOf<typeof notBelieved> {}
 
-export interface NodeSnapshot {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'NodeSnapshot'
-  readonly capturedAt: string
-  readonly nodeName: string
-  readonly rootDir: string
-  readonly bootID?: string
+const wholeSnapshot = kept({
+  apiVersion: needed(oneOf('volctl.io/v1')),
+  kind: needed(oneOf('NodeSnapshot')),
+  capturedAt: needed(time),
+  nodeName: needed(filled),
+  rootDir: needed(rootDirectory),
+  bootID: text,
   /** RFC 3339. */
-  readonly bootTime?: string
-  readonly machineID?: string
-  readonly systemUUID?: string
-  readonly kernelVersion?: string
+  bootTime: text,
+  machineID: text,
+  systemUUID: text,
+  kernelVersion: text,
   /** The look was taken from within a user namespace; absent: it was not. */
-  readonly userNamespace?: boolean
-  readonly api?: ApiSnapshot
-  readonly mountinfo?: string
-  readonly tree?: readonly TreeEntry[]
-  readonly runtime?: RuntimeSnapshot
+  userNamespace: flag,
+  api,
+  mountinfo: text,
+  tree: keptList<TreeEntry>(treeEntry),
+  runtime,
   /** UIDs of this node's pods that have a process. */
-  readonly processes?: readonly string[]
+  processes: keptList(text),
   /** The same of kubelets that run in a pod or a container of this node (S9); absent: none. */
-  readonly nestedProcesses?: readonly string[]
-  readonly deadMounts?: readonly { readonly path: string; readonly error: string }[]
-  readonly staticPods?: StaticPodsSnapshot
-  readonly kubelet?: KubeletSnapshot
-  readonly blockDevices?: readonly BlockDevice[]
-  readonly csiSockets?: readonly CsiSocket[]
+  nestedProcesses: keptList(text),
+  deadMounts: keptList(kept({ path: needed(text), error: unneeded(text) })),
+  staticPods,
+  kubelet,
+  blockDevices: keptList<BlockDevice>(blockDevice),
+  csiSockets: keptList<CsiSocket>(csiSocket),
   /** Absent: the drivers' directory was not read. */
-  readonly flexDrivers?: readonly FlexDriver[]
+  flexDrivers: keptList<FlexDriver>(flexDriver),
   /** Absent: there was none to look at, or it was not read. */
-  readonly hostPaths?: readonly HostPath[]
+  hostPaths: keptList<HostPath>(hostPath),
   /** Absent: not read. */
-  readonly selinux?: Selinux
+  selinux,
   /** What was found and ignored (S32, S33); absent: nothing. */
-  readonly notBelieved?: readonly NotBelieved[]
-  /** Absent: there is none. */
-  readonly lazilyDetached?: readonly LazilyDetached[]
+  notBelieved: keptList<NotBelieved>(notBelieved),
   /** Absent: `lazilyDetached` is complete. */
-  readonly lazyMemory?: LazyMemoryDefect
-}
+  lazyMemory,
+  /** Absent: there is none. */
+  lazilyDetached: keptList<LazilyDetached>(lazilyDetached),
+})
+
+export interface NodeSnapshot extends ShapeOf<typeof wholeSnapshot> {}
+
+export const snapshotShape: Shape<NodeSnapshot> = about(
+  'Everything that a plan is computed from: `volctl snapshot`. Of objects of the API only the fields that volctl decides by are described. Fields may be added in any version; none is removed or changes its meaning without a word in the change log.',
+  wholeSnapshot,
+)

@@ -1,11 +1,10 @@
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { ShapeError } from '../json/shape.ts'
 import type { NodeState } from '../model/node-state.ts'
-import type { NodeSnapshot } from '../model/snapshot.ts'
+import { type NodeSnapshot, snapshotShape } from '../model/snapshot.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { JSON_LIMITS } from '../trust/parse-json.ts'
 import { damagedSnapshot, readSnapshotBytes, snapshotKind, unpackedSnapshot } from './snapshot-bytes.ts'
-import { snapshotShape } from './snapshot-shape.ts'
 
 const VERSION = 'volctl.io/v1'
 const KIND = 'NodeSnapshot'

@@ -2,236 +2,322 @@
  * What the attach/detach controller's pass is computed from: the whole cluster, reduced to what some decision reads.
  *
  * A cluster has up to 150,000 pods, so each object becomes one flat record while its page is read, and the page is dropped.
- * The same records stand in a cluster snapshot. Times are RFC 3339, in the API server's clock.
+ * The same records stand in a cluster snapshot, a line each. Times are RFC 3339, in the API server's clock.
+ *
+ * The shapes demand what the pass relies on without checking.
  */
 
 import type { Attachability } from '../../desired/volume-spec.ts'
-import type { PersistentVolume, PodVolumeSource } from '../../model/objects.ts'
-import type { ApiReadError, Insecure } from '../../model/snapshot.ts'
+import {
+  anything,
+  count,
+  flag,
+  kept,
+  keptList,
+  needed,
+  number,
+  oneOf,
+  type Shape,
+  type ShapeOf,
+  text,
+  time,
+} from '../../json/shape.ts'
+import { type PersistentVolume, podVolumeShape } from '../../model/objects.ts'
+import { type ApiReadError, insecure } from '../../model/snapshot.ts'
+
+const texts = keptList(text)
+
+const lease = kept({
+  /** namespace/name */
+  name: needed(text),
+  holder: text,
+  /** By the clock of its holder. */
+  renewTime: text,
+  /** When the lease was last written, by the clock of the API server: servers of some versions tell it of the first writing alone. */
+  writtenAt: text,
+  durationSeconds: number,
+})
+
+export interface LeaseEvidence extends ShapeOf<typeof lease> {}
+
+const write = kept({
+  /** By which it writes: the manager of managedFields. */
+  manager: needed(text),
+  /** `nodes/a`, `pods/shop/web-0` */
+  object: needed(text),
+  time: needed(text),
+})
+
+export interface ControllerWrite extends ShapeOf<typeof write> {}
+
+const controller = kept({
+  /** kube-system/kube-controller-manager; absent: there is none, or `leaseProblem` says why it is unknown. */
+  lease,
+  leaseProblem: text,
+  /** The lease, read again after everything else: a clock that is wrong makes a lease look stale, but does not keep it unchanged. */
+  leaseAtEnd: lease,
+  /** Leases in kube-system by which a kube-controller-manager leads under another name. */
+  otherLeases: keptList<LeaseEvidence>(lease),
+  /** What a controller manager wrote last, the newest first, and when by the clock of the API server. */
+  writes: keptList<ControllerWrite>(write),
+  /** What only a controller changes, and what changed between two looks of one run. */
+  changes: texts,
+})
+
+/** What shows whether the attach/detach controller lives. */
+export interface ControllerEvidence extends ShapeOf<typeof controller> {}
+
+const sight = kept({
+  /** `whole`: consistent, all pages, all namespaces, no filter. `part`: fewer were asked for. `failed`: see `errors`. */
+  state: needed(oneOf('whole', 'part', 'failed')),
+  resourceVersion: text,
+  count: needed(count),
+})
+
+/** How far a list can be believed. Only `whole` shows that an object is absent (S2, S3). */
+export interface ListSight extends ShapeOf<typeof sight> {}
+
+const listed = needed<ListSight>(sight)
+
+const lists = kept({
+  nodes: listed,
+  pods: listed,
+  persistentvolumeclaims: listed,
+  persistentvolumes: listed,
+  volumeattachments: listed,
+  csidrivers: listed,
+  csinodes: listed,
+})
+
+export type ClusterResource = keyof ShapeOf<typeof lists>
+
+const readError: Shape<ApiReadError> = kept({
+  resource: needed(text),
+  namespace: text,
+  name: text,
+  status: needed(number),
+  reason: needed(text),
+  message: needed(text),
+})
+
+const rights = kept({ createAttachments: flag, deleteAttachments: flag, patchAttachments: flag })
+
+/** Absent: the server did not say. */
+export interface ClusterRights extends ShapeOf<typeof rights> {}
+
+/** Everything but the records: the first line of a snapshot. */
+export const snapshotHead = kept({
+  apiVersion: needed(oneOf('volctl.io/v1')),
+  kind: needed(oneOf('ClusterSnapshot')),
+  /** The server's clock when the reading began. */
+  capturedAt: needed(time),
+  /** The server did not tell its clock: capturedAt is by the clock of this machine, and no time is judged by that. */
+  clockUnknown: oneOf(true),
+  /** How far the clocks of the servers that answered are apart, if by more than a minute; capturedAt is by the one that is behind. */
+  clockSpreadMs: number,
+  server: needed(text),
+  /** UID of the namespace kube-system: the same for every address of this cluster. Absent: not readable. */
+  clusterUID: text,
+  insecure,
+  user: text,
+  /** gitVersion, e.g. "v1.36.2". */
+  serverVersion: text,
+  lists: needed(lists),
+  errors: needed(keptList(readError)),
+  rights: needed<ClusterRights>(rights),
+  controller: needed<ControllerEvidence>(controller),
+  /** All pods that were listed. */
+  podCount: needed(count),
+  /** Leases in kube-node-lease whose Node is not in the list, and the latest time that they show; absent: not readable. */
+  lostNodes: keptList(kept({ name: needed(text), leaseRenewTime: text })),
+})
+
+export interface SnapshotHead extends ShapeOf<typeof snapshotHead> {}
+
+const nodeDriver = kept({
+  name: needed(text),
+  nodeID: needed(text),
+  /** N67: allocatable.count; absent: no limit is known. */
+  limit: number,
+})
+
+export interface NodeDriver extends ShapeOf<typeof nodeDriver> {}
+
+const csiKnown = kept({
+  state: needed(oneOf('known')),
+  drivers: needed(keptList<NodeDriver>(nodeDriver)),
+  migrated: needed(texts),
+})
+
+const csiNotKnown = kept({ state: needed(oneOf('absent', 'unknown')) })
+
+const csi: Shape<ShapeOf<typeof csiKnown> | ShapeOf<typeof csiNotKnown>> = (value, at) =>
+  (value as { state?: unknown } | null)?.state === 'known' ? csiKnown(value, at) : csiNotKnown(value, at)
+
+const node = kept({
+  name: needed(text),
+  uid: needed(text),
+  resourceVersion: needed(text),
+  createdAt: text,
+  deletedAt: text,
+  /** R702: the annotation's key counts, whatever its value. */
+  managed: needed(flag),
+  /** R710: the node's annotation volumes.kubernetes.io/keep-terminated-pod-volumes is "true". */
+  keepsTerminated: needed(flag),
+  /** Status of the condition Ready; absent: there is none. */
+  ready: text,
+  readySince: text,
+  heartbeat: text,
+  /** renewTime of kube-node-lease/NAME, where it was readable: by the clock of the node. */
+  leaseRenewTime: text,
+  /** When that lease was last written, by the clock of the API server, where that is clearly later: the node's clock is behind. */
+  leaseWrittenAt: text,
+  /** R725: a taint with key node.kubernetes.io/out-of-service, any effect, any value. */
+  outOfService: needed(flag),
+  kubeletVersion: text,
+  machineID: text,
+  systemUUID: text,
+  bootID: text,
+  /** Absent: the status has no such field. */
+  volumesInUse: texts,
+  volumesAttached: texts,
+  /** The CSINode; `absent` only if the list is whole. */
+  csi: needed(csi),
+})
+
+export interface ClusterNode extends ShapeOf<typeof node> {}
+
+const claimedVolume = kept({ name: needed(text), claim: needed(text), ephemeral: oneOf(true) })
+const inlineVolume = kept({ name: needed(text), source: needed(podVolumeShape) })
+
+/** A claim, or an inline source that could be attached. Sources that never are (config maps, CSI inline …) are left out. */
+export type ClusterPodVolume = ShapeOf<typeof claimedVolume> | ShapeOf<typeof inlineVolume>
+
+const podVolume: Shape<ClusterPodVolume> = (value, at) =>
+  Object.hasOwn((value ?? {}) as object, 'source') ? inlineVolume(value, at) : claimedVolume(value, at)
+
+const pod = kept({
+  namespace: needed(text),
+  name: needed(text),
+  uid: needed(text),
+  createdAt: text,
+  deletedAt: text,
+  /** spec.nodeName; absent: not scheduled. */
+  node: text,
+  phase: text,
+  /** R221: the controller counts the pod as terminated. */
+  terminated: needed(flag),
+  /** Some container of the pod runs or ran. */
+  started: needed(flag),
+  /** Why the first container waits, e.g. ContainerCreating; or the reason of PodScheduled=False. */
+  waiting: text,
+  /** Message of PodScheduled=False. */
+  unschedulable: text,
+  owner: kept({ kind: needed(text), name: needed(text) }),
+  volumes: needed(keptList<ClusterPodVolume>(podVolume)),
+})
+
+export interface ClusterPod extends ShapeOf<typeof pod> {}
+
+const claim = kept({
+  namespace: needed(text),
+  name: needed(text),
+  uid: needed(text),
+  deletedAt: text,
+  finalizers: texts,
+  volumeName: text,
+  phase: text,
+  /** Annotation pv.kubernetes.io/bind-completed is there. */
+  wasBound: needed(flag),
+  /** UID of the controlling owner. */
+  ownerUid: text,
+  storageClass: text,
+})
+
+export interface ClusterClaim extends ShapeOf<typeof claim> {}
+
+const volume = kept({
+  name: needed(text),
+  uid: needed(text),
+  deletedAt: text,
+  finalizers: texts,
+  phase: text,
+  claim: kept({ namespace: needed(text), name: needed(text), uid: text }),
+  accessModes: needed(texts),
+  reclaimPolicy: text,
+  /** After translation to CSI (R150); absent with `problem`. */
+  plugin: text,
+  uniqueName: text,
+  driver: text,
+  handle: text,
+  attachability: needed(oneOf<Attachability>('attachable', 'notAttachable', 'unknown')),
+  /** The in-tree plugin that the volume was translated from, e.g. kubernetes.io/aws-ebs. */
+  migratedFrom: text,
+  /** Why no plugin can name the volume. */
+  problem: text,
+})
+
+export interface ClusterVolume extends ShapeOf<typeof volume> {}
+
+const attachError = kept({ message: needed(text), time: text })
+
+export interface AttachmentError extends ShapeOf<typeof attachError> {}
+
+const attachment = kept({
+  name: needed(text),
+  uid: needed(text),
+  resourceVersion: needed(text),
+  createdAt: text,
+  deletedAt: text,
+  finalizers: texts,
+  attacher: needed(text),
+  node: needed(text),
+  persistentVolume: text,
+  /** Handle in the inline source, if it has one. */
+  inline: kept({ driver: text, handle: text, spec: anything as Shape<PersistentVolume['spec']> }),
+  /** Absent: status says nothing. */
+  attached: flag,
+  attachError,
+  detachError: attachError,
+  /** It has the annotation volctl.io/created-by: a sign of volctl, and not of a controller. */
+  byVolctl: oneOf(true),
+})
+
+export interface ClusterAttachment extends ShapeOf<typeof attachment> {}
+
+const driver = kept({
+  name: needed(text),
+  /** Absent: the object does not say, which means true (C35). */
+  attachRequired: flag,
+})
+
+export interface ClusterDriver extends ShapeOf<typeof driver> {}
 
 /** Everything that was read of one cluster. */
-export interface ClusterState {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'ClusterSnapshot'
-  /** The server's clock when the reading began. */
-  readonly capturedAt: string
-  /** The server did not tell its clock: capturedAt is by the clock of this machine, and no time is judged by that. */
-  readonly clockUnknown?: true
-  /** How far the clocks of the servers that answered are apart, if by more than a minute; capturedAt is by the one that is behind. */
-  readonly clockSpreadMs?: number
-  readonly server: string
-  /** UID of the namespace kube-system: the same for every address of this cluster. Absent: not readable. */
-  readonly clusterUID?: string
-  readonly insecure?: Insecure
-  readonly user?: string
-  /** gitVersion, e.g. "v1.36.2". */
-  readonly serverVersion?: string
-  readonly lists: Readonly<Record<ClusterResource, ListSight>>
-  readonly errors: readonly ApiReadError[]
-  readonly rights: ClusterRights
-  readonly controller: ControllerEvidence
+export interface ClusterState extends SnapshotHead {
   readonly nodes: readonly ClusterNode[]
   /** Only pods with a volume that could be attached: of the others `podCount` has the number. */
   readonly pods: readonly ClusterPod[]
-  /** All pods that were listed. */
-  readonly podCount: number
   readonly claims: readonly ClusterClaim[]
   readonly volumes: readonly ClusterVolume[]
   readonly attachments: readonly ClusterAttachment[]
   readonly drivers: readonly ClusterDriver[]
   /** Leases of external attachers, where they were readable. */
   readonly attachers: readonly LeaseEvidence[]
-  /** Leases in kube-node-lease whose Node is not in the list, and the latest time that they show; absent: not readable. */
-  readonly lostNodes?: readonly { readonly name: string; readonly leaseRenewTime?: string }[]
 }
 
-export type ClusterResource =
-  | 'nodes'
-  | 'pods'
-  | 'persistentvolumeclaims'
-  | 'persistentvolumes'
-  | 'volumeattachments'
-  | 'csidrivers'
-  | 'csinodes'
+/** The lists of a snapshot: a line for each record. */
+export type RecordList = Exclude<keyof ClusterState, keyof SnapshotHead>
 
-/** How far a list can be believed. Only `whole` shows that an object is absent (S2, S3). */
-export interface ListSight {
-  /** `whole`: consistent, all pages, all namespaces, no filter. `part`: fewer were asked for. `failed`: see `errors`. */
-  readonly state: 'whole' | 'part' | 'failed'
-  readonly resourceVersion?: string
-  readonly count: number
+/** The shape of a record of each list, in the order in which the lists are written. */
+export const RECORDS: { readonly [List in RecordList]: Shape<ClusterState[List][number]> } = {
+  nodes: node,
+  pods: pod,
+  claims: claim,
+  volumes: volume,
+  attachments: attachment,
+  drivers: driver,
+  attachers: lease,
 }
 
-/** Absent: the server did not say. */
-export interface ClusterRights {
-  readonly createAttachments?: boolean
-  readonly deleteAttachments?: boolean
-  readonly patchAttachments?: boolean
-}
-
-/** What shows whether the attach/detach controller lives. */
-export interface ControllerEvidence {
-  /** kube-system/kube-controller-manager; absent: there is none, or `leaseProblem` says why it is unknown. */
-  readonly lease?: LeaseEvidence
-  readonly leaseProblem?: string
-  /** The lease, read again after everything else: a clock that is wrong makes a lease look stale, but does not keep it unchanged. */
-  readonly leaseAtEnd?: LeaseEvidence
-  /** Leases in kube-system by which a kube-controller-manager leads under another name. */
-  readonly otherLeases?: readonly LeaseEvidence[]
-  /** What a controller manager wrote last, the newest first, and when by the clock of the API server. */
-  readonly writes?: readonly ControllerWrite[]
-  /** What only a controller changes, and what changed between two looks of one run. */
-  readonly changes?: readonly string[]
-}
-
-export interface ControllerWrite {
-  /** By which it writes: the manager of managedFields. */
-  readonly manager: string
-  /** `nodes/a`, `pods/shop/web-0` */
-  readonly object: string
-  readonly time: string
-}
-
-export interface LeaseEvidence {
-  /** namespace/name */
-  readonly name: string
-  readonly holder?: string
-  /** By the clock of its holder. */
-  readonly renewTime?: string
-  /** When the lease was last written, by the clock of the API server: servers of some versions tell it of the first writing alone. */
-  readonly writtenAt?: string
-  readonly durationSeconds?: number
-}
-
-export interface ClusterNode {
-  readonly name: string
-  readonly uid: string
-  readonly resourceVersion: string
-  readonly createdAt?: string
-  readonly deletedAt?: string
-  /** R702: the annotation's key counts, whatever its value. */
-  readonly managed: boolean
-  /** R710: the node's annotation volumes.kubernetes.io/keep-terminated-pod-volumes is "true". */
-  readonly keepsTerminated: boolean
-  /** Status of the condition Ready; absent: there is none. */
-  readonly ready?: string
-  readonly readySince?: string
-  readonly heartbeat?: string
-  /** renewTime of kube-node-lease/NAME, where it was readable: by the clock of the node. */
-  readonly leaseRenewTime?: string
-  /** When that lease was last written, by the clock of the API server, where that is clearly later: the node's clock is behind. */
-  readonly leaseWrittenAt?: string
-  /** R725: a taint with key node.kubernetes.io/out-of-service, any effect, any value. */
-  readonly outOfService: boolean
-  readonly kubeletVersion?: string
-  readonly machineID?: string
-  readonly systemUUID?: string
-  readonly bootID?: string
-  /** Absent: the status has no such field. */
-  readonly volumesInUse?: readonly string[]
-  readonly volumesAttached?: readonly string[]
-  /** The CSINode; `absent` only if the list is whole. */
-  readonly csi:
-    | { readonly state: 'known'; readonly drivers: readonly NodeDriver[]; readonly migrated: readonly string[] }
-    | { readonly state: 'absent' | 'unknown' }
-}
-
-export interface NodeDriver {
-  readonly name: string
-  readonly nodeID: string
-  /** N67: allocatable.count; absent: no limit is known. */
-  readonly limit?: number
-}
-
-export interface ClusterPod {
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
-  readonly createdAt?: string
-  readonly deletedAt?: string
-  /** spec.nodeName; absent: not scheduled. */
-  readonly node?: string
-  readonly phase?: string
-  /** R221: the controller counts the pod as terminated. */
-  readonly terminated: boolean
-  /** Some container of the pod runs or ran. */
-  readonly started: boolean
-  /** Why the first container waits, e.g. ContainerCreating; or the reason of PodScheduled=False. */
-  readonly waiting?: string
-  /** Message of PodScheduled=False. */
-  readonly unschedulable?: string
-  readonly owner?: { readonly kind: string; readonly name: string }
-  readonly volumes: readonly ClusterPodVolume[]
-}
-
-/** A claim, or an inline source that could be attached. Sources that never are (config maps, CSI inline …) are left out. */
-export type ClusterPodVolume =
-  | { readonly name: string; readonly claim: string; readonly ephemeral?: true }
-  | { readonly name: string; readonly source: PodVolumeSource }
-
-export interface ClusterClaim {
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
-  readonly deletedAt?: string
-  readonly finalizers?: readonly string[]
-  readonly volumeName?: string
-  readonly phase?: string
-  /** Annotation pv.kubernetes.io/bind-completed is there. */
-  readonly wasBound: boolean
-  /** UID of the controlling owner. */
-  readonly ownerUid?: string
-  readonly storageClass?: string
-}
-
-export interface ClusterVolume {
-  readonly name: string
-  readonly uid: string
-  readonly deletedAt?: string
-  readonly finalizers?: readonly string[]
-  readonly phase?: string
-  readonly claim?: { readonly namespace: string; readonly name: string; readonly uid?: string }
-  readonly accessModes: readonly string[]
-  readonly reclaimPolicy?: string
-  /** After translation to CSI (R150); absent with `problem`. */
-  readonly plugin?: string
-  readonly uniqueName?: string
-  readonly driver?: string
-  readonly handle?: string
-  readonly attachability: Attachability
-  /** The in-tree plugin that the volume was translated from, e.g. kubernetes.io/aws-ebs. */
-  readonly migratedFrom?: string
-  /** Why no plugin can name the volume. */
-  readonly problem?: string
-}
-
-export interface ClusterAttachment {
-  readonly name: string
-  readonly uid: string
-  readonly resourceVersion: string
-  readonly createdAt?: string
-  readonly deletedAt?: string
-  readonly finalizers?: readonly string[]
-  readonly attacher: string
-  readonly node: string
-  readonly persistentVolume?: string
-  /** Handle in the inline source, if it has one. */
-  readonly inline?: { readonly driver?: string; readonly handle?: string; readonly spec?: PersistentVolume['spec'] }
-  /** Absent: status says nothing. */
-  readonly attached?: boolean
-  readonly attachError?: AttachmentError
-  readonly detachError?: AttachmentError
-  /** It has the annotation volctl.io/created-by: a sign of volctl, and not of a controller. */
-  readonly byVolctl?: true
-}
-
-export interface AttachmentError {
-  readonly message: string
-  readonly time?: string
-}
-
-export interface ClusterDriver {
-  readonly name: string
-  /** Absent: the object does not say, which means true (C35). */
-  readonly attachRequired?: boolean
-}
+export const RECORD_LISTS = Object.keys(RECORDS) as readonly RecordList[]

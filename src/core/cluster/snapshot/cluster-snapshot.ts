@@ -10,8 +10,14 @@ import { type Shape, ShapeError } from '../../json/shape.ts'
 import { damagedSnapshot, readSnapshotBytes, snapshotKind, unpackedSnapshot } from '../../snapshot/snapshot-bytes.ts'
 import { snapshotNotWritten } from '../../snapshot/write-snapshot.ts'
 import { JsonLimitError, parseJson } from '../../trust/parse-json.ts'
-import type { ClusterState } from '../model/cluster-state.ts'
-import { RECORD_LISTS, RECORDS, type RecordList, type SnapshotHead, snapshotHead } from './cluster-shapes.ts'
+import {
+  type ClusterState,
+  RECORD_LISTS,
+  RECORDS,
+  type RecordList,
+  type SnapshotHead,
+  snapshotHead,
+} from '../model/cluster-state.ts'
 
 /** Above what the largest cluster makes. */
 const MAX_BYTES = 400 * 1024 * 1024
