@@ -39,7 +39,7 @@ const LOOK_DEADLINE_MS = 5000
 /** Where /proc is not the node's; the obstacle may also say that this is unknown. */
 function elsewhere(standing: LoadedNode['standing']): string[] {
   if (isInInitialPidNamespace()) return []
-  return standing.filter(({ code }) => code === 'PidNamespace').map(({ message, hint }) => `${message}. ${hint}`)
+  return standing.filter(({ hidesProcesses }) => hidesProcesses).map(({ message, hint }) => `${message}. ${hint}`)
 }
 
 const WHAT_THERE_IS =

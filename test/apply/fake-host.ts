@@ -4,7 +4,6 @@ import type { BlockTree } from '../../src/core/block/block-tree.ts'
 import type { DeviceUse } from '../../src/core/block/device-use.ts'
 import type { HiddenFileSystem } from '../../src/core/block/hidden-file-systems.ts'
 import { SysfsBlockTree } from '../../src/core/block/sysfs-block-tree.ts'
-import { VolctlError } from '../../src/core/errors/errors.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../../src/core/files/change-ownership.ts'
 import type { DeleteContentOptions, Deleted } from '../../src/core/files/delete-content.ts'
 import type { Content } from '../../src/core/holders/content-holders.ts'
@@ -17,7 +16,7 @@ import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount } from '../../src/core/plan/plan.ts'
 import type { OtherNamespace } from '../../src/core/processes/mount-namespaces.ts'
-import type { CommandResult } from '../../src/core/trust/programs.ts'
+import { CommandMissing, type CommandResult } from '../../src/core/trust/programs.ts'
 
 interface FakeMount {
   readonly id: number
@@ -116,7 +115,7 @@ export class FakeHost implements Host {
   }
 
   requireCommand(program: string): void {
-    if (this.missing.has(program)) throw new VolctlError('CommandMissing', `${program} is not installed on this host`)
+    if (this.missing.has(program)) throw new CommandMissing(program)
   }
 
   async run(program: string, args: readonly string[], _deadlineMs: number, input?: string): Promise<CommandResult> {

@@ -103,7 +103,9 @@ const CASES: readonly Case[] = [
     given: {
       state: withoutApi,
       api: { rights: [] },
-      failures: { server: { code: 'ApiUnreachable', message: 'cannot be reached', hint: 'Check that it is up.' } },
+      failures: {
+        server: { is: 'silence', code: 'ApiUnreachable', message: 'cannot be reached', hint: 'Check that it is up.' },
+      },
     },
     is: [
       ...['ApiReachable failed', 'ApiVerified unknown', 'PodList unknown', 'KubeletPodList unknown'],
@@ -119,7 +121,7 @@ const CASES: readonly Case[] = [
     given: {
       state: withoutApi,
       api: { rights: [] },
-      failures: { server: { code: 'TlsMismatch', message: 'TLS failed' } },
+      failures: { server: { is: 'tls', code: 'TlsMismatch', message: 'TLS failed' } },
     },
     is: [
       ...['ApiVerified failed', 'ApiReachable unknown', 'PodList unknown', 'KubeletPodList unknown'],
@@ -150,7 +152,10 @@ const CASES: readonly Case[] = [
     name: 'S2: two lists that differ',
     given: {
       state: withoutApi,
-      failures: { api: { message: 'x' }, kubeletPods: { code: 'PodListsDisagree', message: 'one shows 3 pods' } },
+      failures: {
+        api: { message: 'x' },
+        kubeletPods: { is: 'podListsDisagree', code: 'PodListsDisagree', message: 'one shows 3 pods' },
+      },
     },
     is: ['KubeletPodList failed', 'PodList unknown', ...UNREAD, 'Clock unknown'],
     says: 'one shows 3 pods',

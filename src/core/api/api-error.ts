@@ -7,21 +7,31 @@ export interface ApiErrorOptions extends VolctlErrorOptions {
   readonly status: number
   /** Kubernetes reason, or the code of the transport's failure. */
   readonly reason: string
+  /** Why no whole answer came; absent: one did. */
+  readonly trouble?: Trouble
   /** Seconds the server asks to wait. */
   readonly retryAfter?: number | undefined
 }
+
+/**
+ * What stood in the way of an answer: no connection, or one that broke; the deadline; TLS, so that nobody knows who would have
+ * answered; or what came is no answer of a Kubernetes API server.
+ */
+export type Trouble = 'connection' | 'late' | 'tls' | 'answer'
 
 /** A request that the API server refused, or that failed. `code` is stable, `reason` is the server's own (N54). */
 export class ApiError extends VolctlError {
   override readonly name = 'ApiError'
   readonly status: number
   readonly reason: string
+  readonly trouble: Trouble | undefined
   readonly retryAfter: number | undefined
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions) {
     super(code, message, options)
     this.status = options.status
     this.reason = options.reason
+    this.trouble = options.trouble
     this.retryAfter = options.retryAfter
   }
 
@@ -31,6 +41,11 @@ export class ApiError extends VolctlError {
    */
   get isAbsent(): boolean {
     return this.status === 404 && this.reason === 'NotFound'
+  }
+
+  /** Nothing came back in time, so that nobody knows whether the server did what was asked. */
+  get isSilence(): boolean {
+    return this.trouble === 'connection' || this.trouble === 'late' || this.status === 504
   }
 }
 
@@ -50,11 +65,11 @@ interface StatusObject {
   readonly details?: { readonly name?: unknown; readonly retryAfterSeconds?: unknown }
 }
 
-const HINTS: Readonly<Partial<Record<ErrorCode, string>>> = {
-  Unauthorized:
-    'The credential is not accepted: log in again, or give another credential with --kubeconfig or --context.',
-  Forbidden: 'Give this identity the right, or another credential with --kubeconfig or --context.',
-  TooManyRequests: 'The API server is overloaded; try again later.',
+/** By HTTP status. */
+const HINTS: Readonly<Record<number, string>> = {
+  401: 'The credential is not accepted: log in again, or give another credential with --kubeconfig or --context.',
+  403: 'Give this identity the right, or another credential with --kubeconfig or --context.',
+  429: 'The API server is overloaded; try again later.',
 }
 
 /** An answer other than 2xx as an error (N54). */
@@ -69,7 +84,7 @@ export function errorFromAnswer(answer: FailedAnswer): ApiError {
     {
       status: answer.status,
       reason,
-      hint: HINTS[code] ?? hintOf(answer, status !== undefined && reason !== 'NoSuchResource'),
+      hint: HINTS[answer.status] ?? hintOf(answer, status !== undefined && reason !== 'NoSuchResource'),
       retryAfter: seconds(answer.retryAfter) ?? seconds(status?.details?.retryAfterSeconds),
     },
   )
@@ -145,6 +160,7 @@ export function lateError(server: string, deadlineMs: number, what?: string): Ap
   return new ApiError('Timeout', `The API server ${server} ${message}.`, {
     status: 0,
     reason: 'Timeout',
+    trouble: 'late',
     hint: 'Check that the API server is up and that a firewall or proxy does not swallow the connection.',
   })
 }
@@ -154,6 +170,7 @@ export function answerTooLarge(server: string, request: string, why: string): Ap
   return new ApiError('AnswerTooLarge', `${server}: the answer to ${request} ${why}.`, {
     status: 0,
     reason: 'AnswerTooLarge',
+    trouble: 'answer',
     hint: 'Check that this is the address of a Kubernetes API server: no cluster has lists of that size.',
   })
 }
@@ -163,6 +180,7 @@ export function badAnswer(server: string, request: string, what: string): ApiErr
   return new ApiError('BadAnswer', `${server}: the answer to ${request} is ${what}.`, {
     status: 0,
     reason: 'BadAnswer',
+    trouble: 'answer',
     hint: 'Is this the address of a Kubernetes API server, or is a proxy in between?',
   })
 }
@@ -175,6 +193,7 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
     return new ApiError('BadAnswer', `${server}: an answer is not compressed as its header says (${reason}).`, {
       status: 0,
       reason: 'BadAnswer',
+      trouble: 'answer',
       hint: 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',
     })
   }
@@ -185,6 +204,7 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
       {
         status: 0,
         reason,
+        trouble: 'tls',
         cause: error,
         hint: "Check the kubeconfig's certificate-authority, tls-server-name and client certificate, and this host's clock.",
       },
@@ -193,6 +213,7 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
   return new ApiError('ApiUnreachable', `The API server ${server} cannot be reached: ${String(message)}.`, {
     status: 0,
     reason,
+    trouble: 'connection',
     cause: error,
     hint: 'Check that the API server is up and that the server address in the kubeconfig is right.',
   })

@@ -305,7 +305,7 @@ class HttpKubeClient implements PodClient {
     try {
       return await ask(await transport)
     } catch (error) {
-      const stale = error instanceof ApiError && (error.status === 401 || error.code === 'TlsMismatch')
+      const stale = error instanceof ApiError && (error.status === 401 || error.trouble === 'tls')
       if (!stale) throw error
       return await ask(await this.#reconnect(transport, signal))
     }

@@ -21,7 +21,7 @@ export function isRetryable(error: unknown, idempotent: boolean): error is ApiEr
   if (!(error instanceof ApiError)) return false
   if (error.status === 429) return true
   if (!idempotent) return false
-  return error.code === 'ApiUnreachable' || [500, 502, 503, 504].includes(error.status)
+  return error.trouble === 'connection' || [500, 502, 503, 504].includes(error.status)
 }
 
 /** How long to wait before the next try: Retry-After, otherwise exponential with jitter (a fleet asks at once, N53). */

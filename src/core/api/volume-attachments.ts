@@ -52,7 +52,7 @@ export async function deleteVolumeAttachment(
     if (!(error instanceof ApiError)) throw error
     if (error.isAbsent) return { state: 'gone' }
     if (error.status === 409) return { state: 'changed', message: error.message }
-    if (error.code !== 'ApiUnreachable' && error.code !== 'Timeout') throw error
+    if (!error.isSilence) throw error
     const outcome = await detachState(client, version, signal)
     if (outcome.state === 'deleting' && !outcome.attachment.metadata.deletionTimestamp) throw error
     return outcome

@@ -1,5 +1,5 @@
 /** `volctl explain 'LINE'` and `--log`: the node is looked at first, since a look may begin volctl again (S6), then the log is read. */
-import { VolctlError } from '../errors/errors.ts'
+import { NotFound, VolctlError } from '../errors/errors.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
@@ -104,13 +104,9 @@ export function drawnLine(value: LineExplanation | ClusterLineExplanation, failu
 
 /** Nothing of the line is known to volctl. */
 function nothingKnown(): VolctlError {
-  return new VolctlError(
-    'NotFound',
-    'volctl does not know this sentence, and it names no pod, volume, path or driver',
-    {
-      hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
-    },
-  )
+  return new NotFound('volctl does not know this sentence, and it names no pod, volume, path or driver', {
+    hint: 'Paste the whole line, with quotes around it; or give a pod, volume, path or device: see volctl explain --help',
+  })
 }
 
 /** @param path of a file, or "-" @throws VolctlError LogUnreadable; what lineAnswer throws */

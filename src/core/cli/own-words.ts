@@ -1,6 +1,6 @@
 /** Words that volctl itself explains, whatever node this is: codes, sentences of logs, rules; and which of them somebody may have meant. */
 import { ALL_CODES } from '../codes/codes.ts'
-import { VolctlError } from '../errors/errors.ts'
+import { NotFound, VolctlError } from '../errors/errors.ts'
 import { explainCode } from '../explain/explain-code.ts'
 import { explainRule } from '../explain/explain-rule.ts'
 import { looksLikeRule, parseRules, shippedRules } from '../explain/rule-book.ts'
@@ -42,13 +42,11 @@ export function withOwnWords(error: unknown, word: string, root: string): unknow
   const isOwn = /^[A-Z][a-z]+(?:[A-Z][a-z]*)*$/.test(word) || looksLikeRule(word)
   if (near.length === 0) return error
   const hint = `Did you mean ${near.join(' or ')}?`
-  if (error.code !== 'NotFound')
-    return isOwn
-      ? new VolctlError('NotFound', `no code, sentence or rule is called "${word}"`, { hint, cause: error })
-      : error
+  if (!(error instanceof NotFound))
+    return isOwn ? new NotFound(`no code, sentence or rule is called "${word}"`, { hint, cause: error }) : error
   // A thing of the node that is near comes first where the word may name one.
   if (!isOwn && error.hint?.startsWith('Did you mean') === true) return error
-  return new VolctlError('NotFound', error.message, { hint, cause: error })
+  return new NotFound(error.message, { hint, cause: error })
 }
 
 function nearWords(word: string, root: string): string[] {

@@ -17,9 +17,6 @@ export function apiChecks(facts: DoctorFacts): Check[] {
   ]
 }
 
-/** Failures that say that no server answered. */
-const SILENT: ReadonlySet<string> = new Set(['ApiUnreachable', 'Timeout'])
-
 const apiOf = ({ state }: DoctorFacts): ApiSnapshot | undefined => state?.snapshot.api
 
 function nextOf({ hint }: Failure, otherwise: string): string {
@@ -39,7 +36,7 @@ function credential({ source, failures, api, state }: DoctorFacts): Finding {
   const { credential: none, server } = failures
   if (none !== undefined) return failed(none.message, nextOf(none, GIVE_ONE), 'plan')
   const from = api?.credential?.source ?? 'an unknown place'
-  if (server?.code === 'Unauthorized')
+  if (server?.is === 'unauthorized')
     return failed(`the API server does not accept the credential in ${from}`, nextOf(server, GIVE_ONE), 'plan')
   if (api?.user === undefined) return unknown(`${from}; the API server did not say who this is`)
   return ok(`${userText(api.user)}from ${from}`)
@@ -54,8 +51,8 @@ function reachable({ source, failures, api }: DoctorFacts): Finding {
   const { server, credential: none } = failures
   if (none !== undefined) return NO_CREDENTIAL
   const address = api?.credential?.server ?? ''
-  if (server?.code === 'TlsMismatch') return unknown(`${address} was not asked further, since TLS failed`)
-  if (server !== undefined && SILENT.has(server.code ?? ''))
+  if (server?.is === 'tls') return unknown(`${address} was not asked further, since TLS failed`)
+  if (server?.is === 'silence')
     return failed(server.message, nextOf(server, 'Check that the API server is up.'), 'plan')
   return ok(`${address} answers`)
 }
@@ -68,9 +65,9 @@ const INSECURE = {
 function verified({ source, failures, api, state }: DoctorFacts): Finding {
   const { server, credential: none } = failures
   if (source === 'node' && none !== undefined) return NO_CREDENTIAL
-  if (server?.code === 'TlsMismatch')
+  if (server?.is === 'tls')
     return failed(server.message, nextOf(server, "Check the kubeconfig's certificate-authority."), 'plan')
-  if (server !== undefined && SILENT.has(server.code ?? '')) return unknown('the API server did not answer')
+  if (server?.is === 'silence') return unknown('the API server did not answer')
   const taken = state?.snapshot.api
   if (source === 'snapshot' && taken === undefined) return unknown('the snapshot has no section api')
   const insecure = api?.credential?.insecure ?? taken?.insecure ?? taken?.podListCheck?.insecure
@@ -102,7 +99,7 @@ function secondList(facts: DoctorFacts): Finding {
   const { kubelet } = facts.api ?? {}
   if (failures.kubeletPods !== undefined) {
     const { kubeletPods } = failures
-    return kubeletPods.code === 'PodListsDisagree'
+    return kubeletPods.is === 'podListsDisagree'
       ? failed(kubeletPods.message, nextOf(kubeletPods, 'Use the kubeconfig of the kubelet.'), 'plan')
       : warning(kubeletPods.message, nextOf(kubeletPods, "Repair the kubelet's kubeconfig."))
   }

@@ -8,6 +8,8 @@ export interface Failure {
   readonly code?: string
   readonly message: string
   readonly hint?: string
+  /** What of it a check asks for. */
+  readonly is?: 'silence' | 'tls' | 'unauthorized' | 'podListsDisagree'
 }
 
 /** What can fail by itself. */

@@ -34,7 +34,7 @@ function runtime({ failures, state }: DoctorFacts, context: PlanContext | undefi
   if (why !== undefined) return failed(why.message, why.hint ?? START_IT)
   if (state === undefined) return NO_NODE
   if (seen === undefined) return unknown('the container runtime was not asked', START_IT)
-  const blind = context?.witnesses.problems.find(({ code }) => code !== 'NoWitness')
+  const blind = context?.witnesses.blindRuntime
   if (blind !== undefined) return failed(blind.message, blind.hint ?? START_IT)
   const version = state?.snapshot.api?.node?.status?.nodeInfo?.containerRuntimeVersion
   const called = version === undefined ? '' : ` (${version})`

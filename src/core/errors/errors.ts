@@ -27,6 +27,13 @@ export class VolctlError extends Error {
   }
 }
 
+/** Nothing has the name that was asked for. */
+export class NotFound extends VolctlError {
+  constructor(message: string, options: Omit<VolctlErrorOptions, 'exit'> = {}) {
+    super('NotFound', message, options)
+  }
+}
+
 /** A refusal by a safety rule: exit status 4, nothing was changed. `rule` is the S-rule, e.g. "S1". */
 export class SafetyRefusal extends VolctlError {
   override readonly name = 'SafetyRefusal'

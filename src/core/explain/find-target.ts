@@ -1,7 +1,7 @@
 /** What a name means: one thing; of several, or none, an error says what to ask for instead. */
 
 import { type ReadFailure, readFailures } from '../desired/read-failures.ts'
-import { VolctlError } from '../errors/errors.ts'
+import { NotFound, type VolctlError } from '../errors/errors.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { type Candidate, type Target, volumeOf } from './candidates.ts'
@@ -47,16 +47,12 @@ function notFound({ inputs, classes }: PlanContext, candidates: readonly Candida
   ]
   const unread = api === undefined ? '' : unreadText(readFailures(api.errors))
   const near = nearCandidates(candidates, what, MOST_NEAR, ({ target }) => volumeOf(target))
-  return new VolctlError(
-    'NotFound',
-    `"${what}" was not found on node ${nodeName}; searched: ${searched.join(', ')}${unread}`,
-    {
-      hint:
-        near.length > 0
-          ? `Did you mean ${near.join(', ')}?`
-          : 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, driver/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device.',
-    },
-  )
+  return new NotFound(`"${what}" was not found on node ${nodeName}; searched: ${searched.join(', ')}${unread}`, {
+    hint:
+      near.length > 0
+        ? `Did you mean ${near.join(', ')}?`
+        : 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, driver/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device.',
+  })
 }
 
 /** What the credential may not read may well exist (S3). */

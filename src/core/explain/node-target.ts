@@ -1,5 +1,5 @@
 /** This node as a whole: which machine it is, its kubelet, what is attached and in use, and every volume that it has or wants. */
-import { VolctlError } from '../errors/errors.ts'
+import { NotFound } from '../errors/errors.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Candidate } from './candidates.ts'
@@ -22,7 +22,7 @@ export function isThisNodeAsked({ inputs }: PlanContext, candidates: readonly Ca
   if (isNamed) return false
   if (kind === undefined) return own.includes(what)
   if (kind !== 'Node') return false
-  throw new VolctlError('NotFound', `node "${name}" is another node, or none: this one is ${nodeName}`, {
+  throw new NotFound(`node "${name}" is another node, or none: this one is ${nodeName}`, {
     hint: `Run volctl on that node, or give a snapshot of it (--snapshot). Of this one: volctl explain node/${nodeName}`,
   })
 }

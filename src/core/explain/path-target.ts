@@ -1,6 +1,6 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or none of its business. */
 
-import { VolctlError } from '../errors/errors.ts'
+import { NotFound, type VolctlError } from '../errors/errors.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
 import { nearNames } from '../lang/near-names.ts'
 import { containingMount, type Location, locationIn } from '../mountinfo/location.ts'
@@ -168,8 +168,7 @@ function notFound({ inputs }: PlanContext, path: string, why: string): VolctlErr
     ...inputs.mounts.under('/').map(({ mountPoint }) => mountPoint),
   ]
   const near = nearNames(path, known, 3)
-  return new VolctlError(
-    'NotFound',
+  return new NotFound(
     `${path} on node ${inputs.snapshot.nodeName}: ${why}; searched: ${inputs.mounts.size} mounts, ${inputs.snapshot.tree?.length ?? 0} files and directories`,
     {
       hint:

@@ -14,6 +14,8 @@ export interface StandingObstacle {
   readonly code: RefusalCode
   readonly message: string
   readonly hint: string
+  /** Processes of the node do not show in this /proc. */
+  readonly hidesProcesses?: true
 }
 
 /** What /proc shows of this process and of the reference process for the node (the kubelet, otherwise PID 1). */
@@ -62,6 +64,7 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
     obstacles.push({
       rule: 'S7',
       code: 'PidNamespace',
+      hidesProcesses: true,
       message: "volctl's PID namespace is not the node's, so the processes of pods cannot be seen",
       hint: 'In a container, run volctl with hostPID and --host-root.',
     })

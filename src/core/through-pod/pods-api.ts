@@ -138,15 +138,22 @@ export async function createPod(
   }
 }
 
+/** The API server refused the Pod: there is none. */
+export class NotAdmitted extends VolctlError {
+  constructor(cause: ApiError, hint: string) {
+    super('PodNotAdmitted', `the Pod is not admitted: ${cause.message}`, { cause, hint })
+  }
+}
+
 /** The words of the server, without its address: `pods "x" is forbidden: violates PodSecurity "baseline:latest": …`. */
-function notAdmitted(error: ApiError): VolctlError {
+function notAdmitted(error: ApiError): NotAdmitted {
   const security = /violates PodSecurity "[^"]*"/.test(error.message)
-  return new VolctlError('PodNotAdmitted', `the Pod is not admitted: ${error.message}`, {
-    cause: error,
-    hint: security
+  return new NotAdmitted(
+    error,
+    security
       ? 'Choose a namespace that admits privileged Pods, such as kube-system: --pod-namespace NAME before the name of the node.'
       : 'Choose another namespace with --pod-namespace before the name of the node, or log in to the node.',
-  })
+  )
 }
 
 /** Undefined: the API shows that there is none. */

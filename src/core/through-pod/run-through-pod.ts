@@ -18,6 +18,7 @@ import {
   createPod,
   deletePod,
   followLog,
+  NotAdmitted,
   otherRuns,
   type PodKey,
   type RunPod,
@@ -89,8 +90,7 @@ export async function runThroughPod(client: PodClient, errand: Errand): Promise<
     const manifest = podManifest({ ...pod, name, node, args, version, locale })
     leaving.begin()
     const made = await createPod(client, namespace, manifest, stop).catch((error: unknown) => {
-      // It was refused: there is nothing to delete.
-      if (error instanceof VolctlError && error.code === 'PodNotAdmitted') leaving.nothing()
+      if (error instanceof NotAdmitted) leaving.nothing()
       throw error
     })
     leaving.made(made.metadata.uid)

@@ -38,6 +38,21 @@ const GRACE_MS = 300
 const OUTPUT_LIMIT = 16 * 1024 * 1024
 const found = new Map<string, string>()
 
+export class CommandMissing extends VolctlError {
+  constructor(name: string) {
+    super('CommandMissing', `${name} is not installed on this host`, {
+      hint: `Install ${PACKAGES[name] ?? 'util-linux'}.`,
+    })
+  }
+}
+
+/** Somebody else could have written the program. */
+export class ProgramNotTrusted extends VolctlError {
+  constructor(path: string, cause: NotTrusted) {
+    super('ProgramNotTrusted', `${path} is not run as root: ${cause.why}`, { cause, hint: TRUST_HINT })
+  }
+}
+
 /**
  * The absolute path of a program that root may run. An absolute path is taken as it is.
  *
@@ -61,9 +76,7 @@ export function commandPath(name: string): string {
     }
   }
   if (doubt !== undefined) throw doubt
-  throw new VolctlError('CommandMissing', `${name} is not installed on this host`, {
-    hint: `Install ${PACKAGES[name] ?? 'util-linux'}.`,
-  })
+  throw new CommandMissing(name)
 }
 
 /** Undefined: it is missing or cannot be examined; starting it gives the system's own error. */
@@ -74,10 +87,7 @@ function trustedProgram(path: string): string | undefined {
   } catch (error) {
     if (isMissing(error) || errnoOf(error) === 'EACCES') return undefined
     if (!(error instanceof NotTrusted)) throw error
-    throw new VolctlError('ProgramNotTrusted', `${path} is not run as root: ${error.why}`, {
-      cause: error,
-      hint: TRUST_HINT,
-    })
+    throw new ProgramNotTrusted(path, error)
   }
 }
 

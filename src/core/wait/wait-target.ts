@@ -1,6 +1,6 @@
 /** What is waited for, found once and kept: when a pod is gone, its name finds nothing any more. */
 import { isTerminalPhase, isTerminating } from '../desired/pods.ts'
-import { VolctlError } from '../errors/errors.ts'
+import { NotFound, VolctlError } from '../errors/errors.ts'
 import { allCandidates, type Candidate, type Target } from '../explain/candidates.ts'
 import { findTarget } from '../explain/find-target.ts'
 import { splitPrefix } from '../explain/kinds.ts'
@@ -161,7 +161,7 @@ function volumeFound({ context, candidates }: Finder, given: string, ask: WaitAs
   try {
     return volumeTarget(given, findTarget(context, candidates, given))
   } catch (error) {
-    if (ask.ignoreNotFound && error instanceof VolctlError && error.code === 'NotFound') return []
+    if (ask.ignoreNotFound && error instanceof NotFound) return []
     throw error
   }
 }

@@ -9,6 +9,7 @@ import { doctorOf, healthy } from '../../doctor/facts-builder.ts'
 const NARROW = { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80, rows: 24 }
 const away = {
   server: {
+    is: 'silence' as const,
     code: 'ApiUnreachable',
     message: 'The API server https://api.test:6443 cannot be reached: ECONNREFUSED.',
     hint: 'Check that the API server is up.',

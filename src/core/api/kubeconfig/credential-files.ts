@@ -1,7 +1,9 @@
 /** Certificates, keys and tokens of a kubeconfig, inline or in files that it names. */
-import { errnoOf, VolctlError } from '../../errors/errors.ts'
+
+import { errnoOf } from '../../errors/errors.ts'
 import { NotTrusted, readTrusted, TRUST_HINT, whyUnusable } from '../../trust/files.ts'
 import type { Fields } from './normalize-kube-config.ts'
+import { PassedOver } from './search-errors.ts'
 
 /**
  * Reads such a file as it is now, since they rotate (N42, N44). Only trusted files: who can write a certificate authority
@@ -15,14 +17,14 @@ export function readCredentialFile(path: string, source: string): Buffer {
     return readTrusted(path)
   } catch (error) {
     if (error instanceof NotTrusted) {
-      throw new VolctlError('CredentialUnsafe', `${path}, which ${source} names, is not used: ${error.why}.`, {
+      throw new PassedOver('CredentialUnsafe', `${path}, which ${source} names, is not used: ${error.why}.`, {
         cause: error,
         hint: TRUST_HINT,
       })
     }
     const errno = errnoOf(error)
     const why = errno === undefined || errno === 'TOO_LARGE' ? `: ${whyUnusable(path, error)}` : ` (${errno})`
-    throw new VolctlError('CredentialUnreadable', `${path}, which ${source} names, cannot be read${why}.`, {
+    throw new PassedOver('CredentialUnreadable', `${path}, which ${source} names, cannot be read${why}.`, {
       hint: 'Run volctl as root, or check the file.',
     })
   }

@@ -9,7 +9,7 @@ import { userInfo } from 'node:os'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
 import { TRUST_HINT } from '../../trust/files.ts'
 import { parseJson } from '../../trust/parse-json.ts'
-import { type CommandResult, runCommand } from '../../trust/programs.ts'
+import { CommandMissing, type CommandResult, ProgramNotTrusted, runCommand } from '../../trust/programs.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -148,12 +148,11 @@ const NOT_RUN = new Map([
 ])
 
 function notStarted(plugin: ExecPlugin, error: unknown): VolctlError {
-  if (error instanceof VolctlError && error.code === 'CommandMissing') {
+  if (error instanceof CommandMissing) {
     const where = 'not found in the directories that volctl searches'
     return failed(plugin, where, plugin.installHint ?? 'Install it, or give its absolute path in the kubeconfig.')
   }
-  if (error instanceof VolctlError && error.code === 'ProgramNotTrusted')
-    return failed(plugin, error.message, TRUST_HINT)
+  if (error instanceof ProgramNotTrusted) return failed(plugin, error.message, TRUST_HINT)
   const cause = error instanceof VolctlError ? error.cause : error
   const errno = errnoOf(cause)
   return failed(plugin, NOT_RUN.get(errno ?? '') ?? errno ?? 'could not be started')

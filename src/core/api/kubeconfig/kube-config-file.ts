@@ -2,9 +2,9 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { load } from 'js-yaml'
 import type { ErrorCode } from '../../codes/codes.ts'
 import { errnoOf, isMissing, VolctlError } from '../../errors/errors.ts'
-import { defined } from '../../lang/defined.ts'
 import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
+import { NoSuchKubeconfig, UnsafeKubeconfig } from './search-errors.ts'
 
 type Fields = Record<string, unknown>
 
@@ -22,8 +22,8 @@ export interface RawKubeConfig {
 }
 
 /** The error for a file that is not a usable kubeconfig. */
-function unusable(code: ErrorCode, message: string, hint: string, cause?: unknown): VolctlError {
-  return new VolctlError(code, message, { hint, ...defined({ cause }) })
+function unusable(code: ErrorCode, message: string, hint: string): VolctlError {
+  return new VolctlError(code, message, { hint })
 }
 
 /**
@@ -62,7 +62,10 @@ function readText(path: string): string {
     return readTrustedText(path)
   } catch (error) {
     if (error instanceof NotTrusted) {
-      throw unusable('KubeconfigUnsafe', `The kubeconfig ${path} is not used: ${error.why}.`, TRUST_HINT, error)
+      throw new UnsafeKubeconfig(`The kubeconfig ${path} is not used: ${error.why}.`, {
+        cause: error,
+        hint: TRUST_HINT,
+      })
     }
     if (error instanceof NotAFile) {
       throw unusable('KubeconfigUnreadable', `The kubeconfig ${error.message}, not a file.`, 'Check the path.')
@@ -71,7 +74,7 @@ function readText(path: string): string {
       throw unusable('KubeconfigUnreadable', `The kubeconfig ${path} is not read: ${error.message}.`, 'Check the file.')
     }
     if (isMissing(error)) {
-      throw unusable('KubeconfigMissing', `The kubeconfig ${path} does not exist.`, 'Check the path.')
+      throw new NoSuchKubeconfig(`The kubeconfig ${path} does not exist.`, 'Check the path.')
     }
     throw unusable(
       'KubeconfigUnreadable',

@@ -8,7 +8,6 @@
 
 import { userInfo } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
-import type { ErrorCode, FailureCode } from '../../codes/codes.ts'
 import { VolctlError } from '../../errors/errors.ts'
 import { defined } from '../../lang/defined.ts'
 import { callerPath } from '../../trust/caller.ts'
@@ -19,6 +18,7 @@ import type { CredentialKind, KubeCredentials } from '../transport/connection.ts
 import { IN_CLUSTER } from './in-cluster.ts'
 import { mergeKubeConfigs, type RawKubeConfig, readKubeConfigFile } from './kube-config-file.ts'
 import { credentialsFrom } from './kube-credentials.ts'
+import { NoSuchKubeconfig, PassedOver, UnknownContext, UnsafeKubeconfig } from './search-errors.ts'
 
 export const ADMIN_FILES = [
   '/etc/kubernetes/admin.conf',
@@ -103,7 +103,7 @@ export function discoverKubeletConfig(
   return { unused: { source: unused.source, problem: unused.error.message } }
 }
 
-interface PassedOver {
+interface Unused {
   readonly source: string
   readonly error: VolctlError
 }
@@ -112,7 +112,7 @@ interface PassedOver {
 class Search {
   readonly attempts: KubeConfigAttempt[] = []
   /** Files that exist, and are not used because others could have written them, or because they would start a program. */
-  readonly passedOver: PassedOver[] = []
+  readonly passedOver: Unused[] = []
   readonly #onAttempt: DiscoverOptions['onAttempt']
 
   constructor(onAttempt: DiscoverOptions['onAttempt']) {
@@ -126,31 +126,23 @@ class Search {
   }
 
   failed(source: string, error: VolctlError): void {
-    if (error.code === 'KubeconfigMissing') {
+    if (error instanceof NoSuchKubeconfig) {
       this.note(source, MISSING)
       return
     }
-    if (PASSED_OVER.has(error.code)) this.passedOver.push({ source, error })
-    const advice = error.code === 'CredentialStartsProgram' ? `: give it with --kubeconfig ${source}` : ''
-    this.note(source, `${withoutName(source, error.message)}${advice}`)
+    const isPassedOver = error instanceof PassedOver
+    if (isPassedOver) this.passedOver.push({ source, error })
+    this.note(source, `${withoutName(source, error.message)}${isPassedOver ? error.advice : ''}`)
   }
 }
 
 const MISSING = 'does not exist'
 
-const PASSED_OVER: ReadonlySet<FailureCode> = new Set<ErrorCode>([
-  'KubeconfigUnsafe',
-  'CredentialUnsafe',
-  'CredentialUnreadable',
-  'CredentialStartsProgram',
-  'AuthProviderUnsupported',
-])
-
 function withoutName(source: string, message: string): string {
   return message.startsWith(`${source} `) ? `it${message.slice(source.length)}` : message
 }
 
-function doubtOf({ source, error }: PassedOver): Doubt {
+function doubtOf({ source, error }: Unused): Doubt {
   const why = error.cause instanceof NotTrusted ? error.cause.why : withoutName(source, error.message)
   return { what: source, why, hint: error.hint ?? TRUST_HINT }
 }
@@ -159,9 +151,10 @@ function listOf(value: string): string[] {
   const paths = value.split(delimiter).filter((path) => path !== '')
   const existing = paths.map((path) => callerPath(path)).filter(isThere)
   if (existing.length > 0) return existing
-  throw new VolctlError('KubeconfigMissing', `None of the files in KUBECONFIG exists: ${value}.`, {
-    hint: 'Correct or unset KUBECONFIG, or give --kubeconfig.',
-  })
+  throw new NoSuchKubeconfig(
+    `None of the files in KUBECONFIG exists: ${value}.`,
+    'Correct or unset KUBECONFIG, or give --kubeconfig.',
+  )
 }
 
 /** A file that exists but cannot be read is an error later. */
@@ -196,18 +189,17 @@ function fromHome(env: Environment, options: DiscoverOptions, search: Search): K
     search.note(path)
     return found
   } catch (error) {
-    if (!(error instanceof VolctlError) || !(error.code === 'KubeconfigMissing' || PASSED_OVER.has(error.code)))
-      throw error
-    search.failed(path, error.code === 'KubeconfigUnsafe' ? ofAnother(error) : error)
+    if (!(error instanceof NoSuchKubeconfig || error instanceof PassedOver)) throw error
+    search.failed(path, error instanceof UnsafeKubeconfig ? ofAnother(error) : error)
     return undefined
   }
 }
 
 /** The hint for a file in another user's home directory: ownership there must not be changed. */
-function ofAnother({ code, message, cause }: VolctlError): VolctlError {
+function ofAnother({ message, cause }: UnsafeKubeconfig): UnsafeKubeconfig {
   const hint =
     'If the file is right, copy it to a directory where only root may write, and give the copy with --kubeconfig.'
-  return new VolctlError(code, message, { cause, hint })
+  return new UnsafeKubeconfig(message, { cause, hint })
 }
 
 /** The home directory of the user that this process runs as; undefined: there is none. */
@@ -242,8 +234,7 @@ function firstUsable(paths: readonly string[], kind: Kind, search: Search): Kube
       search.note(path)
       return found
     } catch (error) {
-      // An unknown --context is the user's mistake, not the file's.
-      if (!(error instanceof VolctlError) || error.code === 'UnknownContext') throw error
+      if (!(error instanceof VolctlError) || error instanceof UnknownContext) throw error
       search.failed(path, error)
       if (kind.secondLook === true && search.passedOver.length > 0) return undefined
     }

@@ -8,6 +8,7 @@ import type { RawKubeConfig } from './kube-config-file.ts'
 import { type Fields, impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
 import { openIdToken } from './openid-token.ts'
 import { proxyAgent } from './proxy-agent.ts'
+import { PassedOver } from './search-errors.ts'
 
 export interface CredentialOptions {
   /** Reads the kubeconfig again, so that `load` sees a file replaced meanwhile. */
@@ -54,10 +55,13 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
 /** Otherwise anyone who can put a kubeconfig where volctl looks for one could make root run a program. */
 function refuseProgram({ plugin }: SelectedConfig, source: string): void {
   if (plugin === undefined) return
-  throw new VolctlError(
+  throw new PassedOver(
     'CredentialStartsProgram',
     `${source} is not used: it would start a program (${plugin.command}), and was not given explicitly`,
-    { hint: `If that program may be run as root, give the file: volctl plan --kubeconfig ${source}` },
+    {
+      hint: `If that program may be run as root, give the file: volctl plan --kubeconfig ${source}`,
+      advice: `: give it with --kubeconfig ${source}`,
+    },
   )
 }
 

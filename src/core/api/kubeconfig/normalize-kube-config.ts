@@ -3,6 +3,7 @@ import { defined } from '../../lang/defined.ts'
 import type { Insecure } from '../../model/snapshot.ts'
 import { type ExecPlugin, execPluginOf } from './exec-credential.ts'
 import type { RawKubeConfig } from './kube-config-file.ts'
+import { PassedOver, UnknownContext } from './search-errors.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -33,9 +34,10 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   }
   const entry = config.contexts.find((context) => context.name === contextName)
   if (!entry) {
-    throw new VolctlError('UnknownContext', `The kubeconfig ${source} has no context "${contextName}". ${known}`, {
-      hint: 'Choose one of them with --context, or another file with --kubeconfig.',
-    })
+    throw new UnknownContext(
+      `The kubeconfig ${source} has no context "${contextName}". ${known}`,
+      'Choose one of them with --context, or another file with --kubeconfig.',
+    )
   }
   const context = (entry.context ?? {}) as Fields
   const cluster = named(config, 'clusters', context.cluster, 'cluster')
@@ -122,7 +124,7 @@ function refuseForeignProviders(user: Fields, contextName: string, source: strin
   const runs = provider.name === 'gcp' || provider.name === 'azure' || provider.config.exec !== undefined
   if (!runs && typeof provider.config.tokenFile === 'string') return
   const since = runs ? ', which kubectl dropped in 1.26' : ''
-  throw new VolctlError(
+  throw new PassedOver(
     'AuthProviderUnsupported',
     `Context "${contextName}" of ${source} logs in by the auth-provider "${provider.name}"${since}: volctl does not support it.`,
     { hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.' },

@@ -1,5 +1,5 @@
 /** What a name means in a cluster: one thing; of several, or none, an error says what to ask for instead. */
-import { VolctlError } from '../../errors/errors.ts'
+import { NotFound, type VolctlError } from '../../errors/errors.ts'
 import { splitPrefix } from '../../explain/kinds.ts'
 import { AmbiguousThing, matching } from '../../explain/match-name.ts'
 import { nearCandidates } from '../../explain/near-candidates.ts'
@@ -57,20 +57,16 @@ function notFound(context: ClusterContext, candidates: readonly ClusterCandidate
   const unread = (Object.keys(state.lists) as ClusterResource[]).filter((list) => !objects.isWhole(list))
   const caveat = unread.length === 0 ? '' : `; not all ${unread.join(', ')} could be read`
   const near = nearCandidates(candidates, what, MOST_NEAR, ({ volume }) => volume)
-  return new VolctlError(
-    'NotFound',
-    `"${what}" was not found in cluster ${state.server}; searched: ${searched.join(', ')}${caveat}`,
-    {
-      hint:
-        near.length > 0
-          ? `Did you mean ${near.join(', ')}?`
-          : 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, node/NAME, driver/NAME, the name of a VolumeAttachment, or a volume handle. Only their node knows volumes that are never attached: kubectl volctl on NODE explain WHAT',
-    },
-  )
+  return new NotFound(`"${what}" was not found in cluster ${state.server}; searched: ${searched.join(', ')}${caveat}`, {
+    hint:
+      near.length > 0
+        ? `Did you mean ${near.join(', ')}?`
+        : 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, node/NAME, driver/NAME, the name of a VolumeAttachment, or a volume handle. Only their node knows volumes that are never attached: kubectl volctl on NODE explain WHAT',
+  })
 }
 
 function ofNode(what: string): VolctlError {
-  return new VolctlError('NotFound', `"${what}" is no object of the API: paths, mounts and devices are on a node`, {
+  return new NotFound(`"${what}" is no object of the API: paths, mounts and devices are on a node`, {
     hint: 'Ask on the node: kubectl volctl on NODE explain WHAT',
   })
 }

@@ -1,3 +1,5 @@
+import { ApiError } from '../../api/api-error.ts'
+import { PodListsDisagree } from '../../api/node-objects.ts'
 import { codeOf, errorMessage, VolctlError } from '../../errors/errors.ts'
 import { defined } from '../../lang/defined.ts'
 import { WrongNamespace } from '../../node/read-mountinfo.ts'
@@ -26,5 +28,13 @@ export function resultOf<T>(tried: Attempt<T>): T | undefined {
 
 function failureOf(error: unknown): Failure {
   const hint = error instanceof VolctlError ? error.hint : undefined
-  return { message: errorMessage(error), ...defined({ code: codeOf(error), hint }) }
+  return { message: errorMessage(error), ...defined({ code: codeOf(error), hint, is: whatOf(error) }) }
+}
+
+function whatOf(error: unknown): Failure['is'] {
+  if (error instanceof PodListsDisagree) return 'podListsDisagree'
+  if (!(error instanceof ApiError)) return undefined
+  if (error.isSilence) return 'silence'
+  if (error.trouble === 'tls') return 'tls'
+  return error.status === 401 ? 'unauthorized' : undefined
 }

@@ -73,14 +73,14 @@ interface Clients {
 }
 
 /** Failures after which no other question is answered either. */
-const NO_USE: ReadonlySet<string | undefined> = new Set(['ApiUnreachable', 'Timeout', 'TlsMismatch', 'Unauthorized'])
+const NO_USE: ReadonlySet<Failure['is']> = new Set(['silence', 'tls', 'unauthorized'] as const)
 
 async function ask(clients: Clients): Promise<GatheredApi> {
   const { client, nodeName } = clients
   const signal = AbortSignal.timeout(ALL_MS)
   const who = await attempt(() => askWhoIAm(client, signal))
   const { failure: server } = who
-  if (NO_USE.has(server?.code)) return { facts: { rights: [] }, failures: defined({ server }) }
+  if (NO_USE.has(server?.is)) return { facts: { rights: [] }, failures: defined({ server }) }
   const user = resultOf(who)
   const look = nodeName === undefined ? undefined : await lookAtNode(clients, nodeName, signal)
   const api = look?.api
@@ -107,7 +107,7 @@ async function lookAtNode(
   const whole = await attempt(() => readApi({ client, nodeName, kubeletClient, kubeletUnused, signal }))
   if (whole.failure === undefined) return { api: whole.value, failures: {} }
   const { failure } = whole
-  if (failure.code === 'PodListsDisagree') return { failures: { api: failure, kubeletPods: failure } }
+  if (failure.is === 'podListsDisagree') return { failures: { api: failure, kubeletPods: failure } }
   // Which of its parts it was.
   const [pods, kubeletPods, nodeObject] = await Promise.all([
     attempt(() => listNodePods(client, nodeName, signal)),
