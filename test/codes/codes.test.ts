@@ -8,9 +8,8 @@ import { SafetyRefusal, VolctlError } from '../../src/core/errors/errors.ts'
 import { OperationRefused, StepFailed } from '../../src/core/errors/operation-error.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const sources = globSync('src/**/*.ts', { cwd: ROOT })
-  .filter((file) => !file.startsWith('src/core/codes/'))
-  .map((file) => readFileSync(join(ROOT, file), 'utf8'))
+const files = globSync('src/**/*.ts', { cwd: ROOT }).filter((file) => !file.startsWith('src/core/codes/'))
+const sources = files.map((file) => readFileSync(join(ROOT, file), 'utf8'))
 
 describe('each code of the catalogue', () => {
   it('is used somewhere', () => {
@@ -31,6 +30,62 @@ describe('each code of the catalogue', () => {
 
   it('that blocks is an outcome as well, and does not say so twice', () => {
     expect(codesIn('blocked').filter((code) => isCodeOf('outcome', code))).toEqual([])
+  })
+})
+
+/**
+ * Who may compare codes: views, which choose words, and the exit status of a name that nothing has. The others go when screens are
+ * drawn from causes.
+ */
+const MAY_COMPARE = new RegExp(
+  `^src/core/(?:${[
+    'views/.*',
+    'cli/require-named',
+    'check/troubles',
+    'explain/(?:advice|not-asked-for|verdict|why-nothing)',
+    'plan/(?:kubelet-outlook|next-steps|plan-summary)',
+    'status/(?:next-command|row-verdict)',
+  ].join('|')})\\.ts$`,
+)
+
+const LITERAL = String.raw`'([A-Z]\w+)'`
+/** `code === 'X'`, the same the other way round, `case 'X':`, `['X', …].includes(code)` and `new Set(['X', …])`. */
+const COMPARISONS = [
+  new RegExp(String.raw`(?:\bcode|Code)\s*[!=]==?\s*${LITERAL}`, 'g'),
+  new RegExp(String.raw`${LITERAL}\s*[!=]==?\s*[\w.?]*(?:\bcode|Code)\b`, 'g'),
+  new RegExp(String.raw`\bcase ${LITERAL}:`, 'g'),
+  /\[([^[\]]*)\](?: as const)?\.includes\([\w.?]*(?:\bcode|Code)\b/g,
+  /new Set(?:<[^()]*>)?\(\[([^[\]]*)\]/g,
+]
+
+/** Reasons are words of a plan, not codes of what is wrong: an operation may be looked at by its reason. */
+const decides = (word: string): boolean =>
+  ALL_CODES.some((code) => code === word && CODES[code].in.some((place) => place !== 'reason'))
+
+function comparedIn(text: string): string[] {
+  const found = COMPARISONS.flatMap((pattern) => [...text.matchAll(pattern)].map(([, words = '']) => words))
+  return found.flatMap((words) => words.match(/\w+/g) ?? []).filter(decides)
+}
+
+describe('a decision', () => {
+  it('has a field, a class or a kind of cause of its own, and compares no code', () => {
+    const compared = files.flatMap((file, at) => {
+      const codes = MAY_COMPARE.test(file) ? [] : comparedIn(sources[at] ?? '')
+      return codes.map((code) => `${file}: ${code}`)
+    })
+    expect(compared).toEqual([])
+  })
+
+  it.each([
+    ["if (error.code === 'NotFound') return", ['NotFound']],
+    ["blocked?.code !== 'HeldBy'", ['HeldBy']],
+    ["'HeldBy' === failure.code", ['HeldBy']],
+    ["switch (code) {\n  case 'HeldBy':", ['HeldBy']],
+    ["new Set<BlockCode>([\n  'NotAsked',\n  'DeletesData',\n])", ['NotAsked', 'DeletesData']],
+    ["['HeldBy', 'UsersUnknown'].includes(blocked.code)", ['HeldBy', 'UsersUnknown']],
+    ["reason === 'PodGone' && phase === 'Failed' && code === 'ENOENT'", []],
+  ])('that compares one is found: %s', (text, codes) => {
+    expect(comparedIn(text)).toEqual(codes)
   })
 })
 

@@ -109,11 +109,11 @@ function beginning(
 const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }
 
 function settleBeforehand(found: readonly FoundAgain[], apply: ApplyRun): void {
-  for (const { operation, refused, differences } of found) {
+  for (const { operation, refused, alreadyDone, differences } of found) {
     const reason = operation.blocked ?? refused
     if (reason === undefined) continue
     const { code, message, hint } = reason
-    const unblocked = reason.code === 'AlreadyDone' ? 'skipped' : 'refused'
+    const unblocked = alreadyDone ? 'skipped' : 'refused'
     const state = operation.blocked === undefined ? unblocked : 'blocked'
     apply.settle(operation, state, {
       code,

@@ -2,7 +2,7 @@
 
 import type { FailureCode } from '../codes/codes.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
-import { OperationRefused, StepFailed } from '../errors/operation-error.ts'
+import { CameBack, OperationRefused, StepFailed, StepInterrupted } from '../errors/operation-error.ts'
 import { diskTrouble } from '../files/disk-trouble.ts'
 import type { ContentLook } from '../holders/content-look.ts'
 import type { Host } from '../host/host.ts'
@@ -106,7 +106,7 @@ export class ApplyRun {
 
   /** The error of an operation that is not started for that reason. */
   get whyStopping(): VolctlError {
-    return this.#stop ?? new StepFailed('Interrupted', 'not started: the apply was interrupted')
+    return this.#stop ?? new StepInterrupted('not started: the apply was interrupted')
   }
 
   /** @param everyThread read the namespaces of every thread: before a device is taken away */
@@ -282,10 +282,11 @@ export class ApplyRun {
     // A detach asks everything itself, in the second of the deletion, which is all that it changes.
     if (error instanceof OperationRefused && operation.kind === 'DetachVolume') {
       this.#changing.delete(operation.id)
-      if (code === 'KubeletCameBack') this.#stop ??= error
+      if (error instanceof CameBack) this.#stop ??= error
     }
     const stuck = error instanceof StepFailed && error.stuck
-    const state = code === 'Interrupted' ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
+    const state =
+      error instanceof StepInterrupted ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
     this.settle(operation, state, { code, message, ...defined({ hint }) }, stuck)
   }
 }

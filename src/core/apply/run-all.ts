@@ -3,13 +3,13 @@
  * is back (S11) or after a signal.
  */
 
-import type { FailureCode } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import type { ApplyContext } from './operation/ports.ts'
 import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
+import type { Dropped } from './schedule.ts'
 
 const DEFAULT_PARALLEL = 8
 /** Two at a time: one is checked, or its directories are removed, while the umounts of the other run. */
@@ -58,8 +58,9 @@ export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<vo
   }
 
   for (;;) {
-    for (const { operation, because, code } of schedule.drop()) {
-      apply.settle(operation, 'skipped', { code, because, message: whyDropped(apply, because, code) })
+    for (const { operation, ...why } of schedule.drop()) {
+      const { because, code } = why
+      apply.settle(operation, 'skipped', { code, because, message: whyDropped(apply, why) })
     }
     if (!apply.isStopping && !context.abandon?.aborted) startWhatMayRun()
     if (running.size === 0) break
@@ -78,8 +79,8 @@ export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<vo
   settleWaiting(apply)
 }
 
-function whyDropped(apply: ApplyRun, because: string, code: FailureCode): string {
-  if (code === 'StillAtWork') return `not started: a call on ${because} was abandoned and may still be running`
+function whyDropped(apply: ApplyRun, { because, stuck }: Omit<Dropped, 'operation'>): string {
+  if (stuck) return `not started: a call on ${because} was abandoned and may still be running`
   const before = apply.outcomes.get(because)
   if (before === undefined) return `not started: operation ${because} must come first and is not part of this apply`
   return `not started: ${before.kind} ${because} must come first and was ${before.state}`

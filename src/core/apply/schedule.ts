@@ -18,6 +18,8 @@ export interface Dropped {
   readonly operation: Operation
   readonly because: string
   readonly code: FailureCode
+  /** A call on `because` was abandoned, and may still be running. */
+  readonly stuck?: true
 }
 
 /** Names of things that only one operation at a time may work on. */
@@ -170,7 +172,7 @@ export class Schedule {
     return operation.after.every((id) => this.#settled.get(id)?.state === 'done')
   }
 
-  #reasonToDrop(operation: Operation): { because: string; code: FailureCode } | undefined {
+  #reasonToDrop(operation: Operation): Omit<Dropped, 'operation'> | undefined {
     for (const id of operation.after) {
       if (!this.#known.has(id)) return { because: id, code: 'PredecessorMissing' }
       const verdict = this.#settled.get(id)
@@ -179,6 +181,6 @@ export class Schedule {
     }
     if (this.#stuck.size === 0) return undefined
     const stuck = this.#keysOf(operation).find((key) => this.#stuck.has(key))
-    return stuck === undefined ? undefined : { because: stuck, code: 'StillAtWork' }
+    return stuck === undefined ? undefined : { because: stuck, code: 'StillAtWork', stuck: true }
   }
 }

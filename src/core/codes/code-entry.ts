@@ -21,6 +21,8 @@ interface Entry {
   readonly next: string
   /** Rules that the code comes from, the most important one first; absent: none is known. */
   readonly rules?: readonly string[]
+  /** It blocks only because a flag was not given: the person did not ask for the operation. */
+  readonly onRequest?: true
 }
 
 /** A code that a finding of a plan or an end of an operation can have says what kind of cause it is. */

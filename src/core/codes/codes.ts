@@ -5,8 +5,9 @@
  */
 import { API_CODES } from './api-codes.ts'
 import { APPLY_CODES } from './apply-codes.ts'
+import type { CauseKind } from './cause-kinds.ts'
 import { CLUSTER_CODES } from './cluster-codes.ts'
-import type { Place } from './code-entry.ts'
+import type { CodeEntry, Place } from './code-entry.ts'
 import { DEVICE_CODES } from './device-codes.ts'
 import { DRIVER_CODES } from './driver-codes.ts'
 import { FLEET_CODES } from './fleet-codes.ts'
@@ -85,6 +86,20 @@ export const ALL_CODES = Object.keys(CODES) as Code[]
 /** Codes that may appear in one place. */
 export function codesIn<Where extends Place>(where: Where): CodesIn<Where>[] {
   return ALL_CODES.filter((code) => isCodeOf(where, code))
+}
+
+/** What kind of cause a code is of; undefined: none, as of a reason, of an error of a command and of a system's own code. */
+export function causeOf(code: string | undefined): CauseKind | undefined {
+  return entryOf(code)?.cause
+}
+
+/** Does a code block only for want of a flag, so that the person did not ask for the operation? */
+export function isOnRequest(code: string | undefined): boolean {
+  return entryOf(code)?.onRequest === true
+}
+
+function entryOf(code: string | undefined): CodeEntry | undefined {
+  return code !== undefined && Object.hasOwn(CODES, code) ? CODES[code as Code] : undefined
 }
 
 export function isCodeOf<Where extends Place>(where: Where, code: Code): code is CodesIn<Where> {

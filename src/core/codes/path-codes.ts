@@ -5,6 +5,7 @@ export const PATH_CODES = {
   DeletesData: {
     in: ['blocked'],
     cause: 'data',
+    onRequest: true,
     means: 'the operation would delete data of a pod that is gone',
     next: 'Look at what would be deleted; to delete it: volctl apply --orphans',
     rules: ['S13'],

@@ -5,6 +5,7 @@ export const VOLUME_CODES = {
   NotAsked: {
     in: ['blocked'],
     cause: 'asked',
+    onRequest: true,
     means: 'the operation is done only when it is asked for',
     next: 'To ask for it: volctl apply --remount or volctl apply --expand',
     rules: ['S23'],

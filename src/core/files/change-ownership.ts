@@ -7,7 +7,7 @@
  */
 import { chmodSync, chownSync, closeSync, fstatSync, type Stats } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
-import { StepFailed } from '../errors/operation-error.ts'
+import { StepFailed, StepInterrupted } from '../errors/operation-error.ts'
 import { Descent } from './descent.ts'
 import { asDirectory, isInMount, type OpenDirectory, openEntry } from './descriptors.ts'
 import { diskFailure } from './disk-failure.ts'
@@ -69,7 +69,7 @@ class Walk {
     for (let count = 1; !skipped && this.descent.current !== undefined; count++) {
       if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
       if (signal?.aborted)
-        throw new StepFailed('Interrupted', `${this.#path}: interrupted after ${this.#entries} files`, {
+        throw new StepInterrupted(`${this.#path}: interrupted after ${this.#entries} files`, {
           hint: 'Plan again: the next apply changes the remaining files.',
         })
       this.#next()

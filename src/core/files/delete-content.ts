@@ -10,9 +10,9 @@
 import { lstatSync, rmdirSync, unlinkSync } from 'node:fs'
 import type { OutcomeCode } from '../codes/codes.ts'
 import { errnoOf } from '../errors/errors.ts'
-import { StepFailed } from '../errors/operation-error.ts'
+import { StepFailed, StepInterrupted } from '../errors/operation-error.ts'
 import { Descent } from './descent.ts'
-import { entryPath, type OpenDirectory, openBelow } from './descriptors.ts'
+import { entryPath, InOtherMount, type OpenDirectory, openBelow } from './descriptors.ts'
 import { diskFailure } from './disk-failure.ts'
 
 export interface Deleted {
@@ -65,7 +65,7 @@ class Walk {
     for (let count = 1; this.descent.current !== undefined; count++) {
       if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
       if (this.#options.signal?.aborted) {
-        throw new StepFailed('Interrupted', `${this.#path}: interrupted after ${this.#files} files`)
+        throw new StepInterrupted(`${this.#path}: interrupted after ${this.#files} files`)
       }
       this.#next()
     }
@@ -125,7 +125,7 @@ class Walk {
 
   #failed(name: Buffer, cause: unknown, code: OutcomeCode = 'DeleteFailed'): StepFailed {
     if (cause instanceof StepFailed)
-      return cause.code === 'ForeignMount' ? foreignMount(this.descent.describe(name), cause) : cause
+      return cause instanceof InOtherMount ? foreignMount(this.descent.describe(name), cause) : cause
     const what = `${this.descent.describe(name)} could not be deleted`
     return diskFailure(
       code,

@@ -11,6 +11,13 @@ export interface OpenDirectory {
   readonly identity: string
 }
 
+/** What was opened is in another mount than what is worked on. */
+export class InOtherMount extends StepFailed {
+  constructor(message: string, options: { readonly hint?: string } = {}) {
+    super('ForeignMount', message, options)
+  }
+}
+
 /** Opens a directory by its whole path. @throws StepFailed Swapped for a link on the way, ForeignMount for another mount */
 export function openDirectory(path: string, mountId: number): OpenDirectory {
   return checked(markDirectory(path), mountId, path, (fd) => {
@@ -67,7 +74,7 @@ function checked(
   try {
     const found = mountIdOf(fd)
     if (found !== mountId) {
-      throw new StepFailed('ForeignMount', `${what} is in mount ${found}, not in the volume's mount ${mountId}`, {
+      throw new InOtherMount(`${what} is in mount ${found}, not in the volume's mount ${mountId}`, {
         hint: 'Find out who mounted it (findmnt); volctl never touches the content of other mounts.',
       })
     }
@@ -87,6 +94,6 @@ function identityOf(fd: number): string {
 
 function mountIdOf(fd: number): number {
   const id = mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`))
-  if (id === undefined) throw new StepFailed('ForeignMount', `the kernel does not show the mount of descriptor ${fd}`)
+  if (id === undefined) throw new InOtherMount(`the kernel does not show the mount of descriptor ${fd}`)
   return id
 }

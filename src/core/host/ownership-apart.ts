@@ -1,6 +1,6 @@
 /** The walk of change-ownership.ts in a child of this process, which is killed at its deadline, or abandoned. */
 
-import { StepFailed } from '../errors/operation-error.ts'
+import { StepFailed, StepInterrupted, StepTimedOut } from '../errors/operation-error.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../files/change-ownership.ts'
 import type { Shape } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
@@ -50,12 +50,12 @@ function givenUp(
   const stuck = abandonedPid !== undefined
   const abandoned = stuck ? `; pid ${abandonedPid} cannot be killed and was left behind` : ''
   if (interrupted)
-    return new StepFailed('Interrupted', `${path}: interrupted while it was given to a group${abandoned}`, {
+    return new StepInterrupted(`${path}: interrupted while it was given to a group${abandoned}`, {
       hint: 'Plan again: the next apply changes the remaining files.',
       stuck,
     })
   const seconds = Math.round(deadlineMs / 100) / 10
-  return new StepFailed('TimedOut', `${path} was not given to a group within ${seconds} s${abandoned}`, {
+  return new StepTimedOut(`${path} was not given to a group within ${seconds} s${abandoned}`, {
     hint: stuck
       ? 'Bring the server back, or unmount the volume yourself; then plan again.'
       : 'If the server answers, give a longer --timeout: files that are done keep their group.',

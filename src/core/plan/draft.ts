@@ -1,6 +1,6 @@
 /** Operations in the making: phases link drafts by reference, and ids come last. */
 
-import type { ProblemCode, WaitingCode } from '../codes/codes.ts'
+import { causeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
 import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
@@ -236,7 +236,7 @@ function withNumber(
   { after }: Draft,
   numberOf: (draft: Draft) => number | undefined,
 ): Obstacle | undefined {
-  if (blocked?.code !== 'PredecessorBlocked') return blocked
+  if (blocked === undefined || causeOf(blocked.code) !== 'follows') return blocked
   const predecessor = after.find((before) => before.blocked !== undefined)
   const number = predecessor && numberOf(predecessor)
   return number === undefined ? blocked : { ...blocked, hint: `Resolve operation ${number} first.` }

@@ -17,12 +17,17 @@ export interface Outcome {
   readonly message: string
   readonly hint?: string
   readonly elapsedMs: number
-  /** For skipped: the operation that did not succeed. */
+  /** For skipped: the operation that did not succeed; absent: the operation's work was already done. */
   readonly because?: string
   /** For Changed: how the operation differs from the plan. */
   readonly differences?: readonly Difference[]
   /** What was deleted by descriptors. */
   readonly deleted?: { readonly files: number; readonly bytes: number }
+}
+
+/** Nothing of it is left to do: it was done, or the world was already as it would make it. */
+export function isFulfilled({ state, because }: Pick<Outcome, 'state' | 'because'>): boolean {
+  return state === 'done' || (state === 'skipped' && because === undefined)
 }
 
 /** Events of `-o ndjson`. `left`: an operation that the look at the end still plans. `note`: said about the whole apply. */

@@ -1,11 +1,11 @@
-import { StepFailed } from '../errors/operation-error.ts'
+import { StepTimedOut } from '../errors/operation-error.ts'
 
 /** Waits no longer than the deadline. @param what the error names @throws StepFailed TimedOut, stuck */
 export async function withDeadline<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
   return await inTime(promise, ms, () => {
     const message = `${what} did not answer within ${Math.round(ms / 10) / 100} s and was abandoned`
     const hint = 'The call may still end by itself; plan again later.'
-    return new StepFailed('TimedOut', message, { stuck: true, hint })
+    return new StepTimedOut(message, { stuck: true, hint })
   })
 }
 

@@ -2,7 +2,8 @@
  * What a refused plan says of its parts. The pods of another cluster, or of one that was restored from a backup, are not in the API
  * either: nobody may be told to stop one of them for that.
  */
-import type { ProblemCode, WaitingCode } from '../codes/codes.ts'
+import type { CauseKind } from '../codes/cause-kinds.ts'
+import { causeOf, isCodeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
 import type { Findings } from '../plan/draft.ts'
 import type { Operation, Refusal } from '../plan/plan.ts'
@@ -10,12 +11,8 @@ import type { PlanContext } from './context/context.ts'
 import { podListIsComplete } from './pods/pod-classes.ts'
 import { missingPodsDirectory } from './pods/pods-directory.ts'
 
-/** Next steps that are right only if the API is right about pods. */
-const TRUSTS_THE_API: ReadonlySet<ProblemCode | WaitingCode> = new Set<ProblemCode | WaitingCode>([
-  'OrphanPodDir',
-  'PodGoneButRunning',
-  'PodStillRunning',
-])
+/** Causes whose next steps are right only if the API is right about pods. */
+const TRUSTS_THE_API: ReadonlySet<CauseKind | undefined> = new Set<CauseKind>(['alive', 'data'])
 
 interface Advice {
   readonly code: ProblemCode | WaitingCode
@@ -24,7 +21,7 @@ interface Advice {
 
 /** A problem or a wait, without a next step that the refusal makes dangerous. */
 export function adviseRefused<T extends Advice>(advice: T, refused: Refusal | undefined): T {
-  if (refused === undefined || advice.hint === undefined || !TRUSTS_THE_API.has(advice.code)) return advice
+  if (refused === undefined || advice.hint === undefined || !TRUSTS_THE_API.has(causeOf(advice.code))) return advice
   return {
     ...advice,
     hint: `First find out why the plan is refused (${refused.code}); stop and remove nothing before.`,
@@ -34,7 +31,7 @@ export function adviseRefused<T extends Advice>(advice: T, refused: Refusal | un
 export function blockRefused(operation: Operation, { code, message, hint }: Refusal): Operation {
   return {
     ...operation,
-    blocked: { code: code === 'OutageSuspected' ? code : 'Refused', message, ...defined({ hint }) },
+    blocked: { code: isCodeOf('blocked', code) ? code : 'Refused', message, ...defined({ hint }) },
   }
 }
 

@@ -2,8 +2,10 @@
  * Last step: directories of orphaned pods (R601-R615, contract RemoveOrphanPodDir). All or nothing, and only names that the
  * kubelet itself creates; anything else keeps the directory, and is reported.
  */
+
 import { mayNotBeUtf8 } from '../actual/not-utf8.ts'
 import { isWithinAny, parentOf } from '../actual/tree.ts'
+import { causeOf } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
 import { type Draft, type Findings, messageOnPod } from '../plan/draft.ts'
@@ -105,7 +107,7 @@ function reasonToKeep(
   const { inputs } = context
   for (const draft of mine) {
     const blocked = findings.blockOf(draft)
-    if (blocked === undefined || blocked.code === 'DeletesData') continue
+    if (blocked === undefined || causeOf(blocked.code) === 'data') continue
     return { message: `${draft.kind} of ${draft.volume?.name ?? 'a volume'} is blocked (${blocked.message})` }
   }
   const removed = new Set(mine.flatMap((draft) => [...draft.removes]))

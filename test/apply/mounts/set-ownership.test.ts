@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { OutcomeCode } from '../../../src/core/codes/codes.ts'
 import type { VolumeToMount } from '../../../src/core/desired/desired-state.ts'
-import { StepFailed } from '../../../src/core/errors/operation-error.ts'
+import { StepFailed, StepInterrupted, StepTimedOut } from '../../../src/core/errors/operation-error.ts'
 import type { Ownership } from '../../../src/core/files/ownership-bits.ts'
 import type { Pod } from '../../../src/core/model/objects.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
@@ -27,9 +26,9 @@ async function run(given: Partial<Ownership> = {}) {
 }
 
 /** What the walk ends with. */
-function fails(code: OutcomeCode): void {
+function fails(error: StepFailed): void {
   fixture.host.changeOwnership = async () => {
-    throw new StepFailed(code, `it ended with ${code}`)
+    throw error
   }
 }
 
@@ -39,7 +38,7 @@ describe('errors of the walk (P34)', () => {
   })
 
   it('fail the operation, or are said where the plugin ignores them', async () => {
-    fails('OwnershipFailed')
+    fails(new StepFailed('OwnershipFailed', 'it ended with OwnershipFailed'))
     expect(await run()).toEqual({ state: 'failed OwnershipFailed', said: [] })
     expect(await run({ ignoreErrors: true })).toEqual({
       state: 'done',
@@ -47,11 +46,11 @@ describe('errors of the walk (P34)', () => {
     })
   })
 
-  it.each<[OutcomeCode, string]>([
-    ['Interrupted', 'interrupted Interrupted'],
-    ['TimedOut', 'failed TimedOut'],
-  ])('%s is never ignored', async (code, state) => {
-    fails(code)
+  it.each([
+    { error: new StepInterrupted('it ended'), state: 'interrupted Interrupted' },
+    { error: new StepTimedOut('it ended'), state: 'failed TimedOut' },
+  ])('$error.code is never ignored', async ({ error, state }) => {
+    fails(error)
     expect((await run({ ignoreErrors: true })).state).toBe(state)
   })
 

@@ -1,9 +1,10 @@
 /** CSI volumes set up with the real test driver: real devices, mounts and a driver that holds its client to the specification. */
+
 import { existsSync, lstatSync, readFileSync, statfsSync, unlinkSync, writeFileSync } from 'node:fs'
+import { ApiError } from '../../../src/core/api/api-error.ts'
 import type { TokenRequest } from '../../../src/core/api/volume-content.ts'
 import type { Cluster } from '../../../src/core/apply/operation/ports.ts'
 import type { ClaimStatusPatch } from '../../../src/core/desired/claim-status-patch.ts'
-import { VolctlError } from '../../../src/core/errors/errors.ts'
 import { StepFailed } from '../../../src/core/errors/operation-error.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import type { VolumeAttachment } from '../../../src/core/model/objects.ts'
@@ -253,7 +254,7 @@ await runScenario({
       if (fault !== '') driver.setFaults(fault)
       const patches: ClaimStatusPatch[] = []
       node.onClaimPatch = (patch) => {
-        if (right === 'no') throw new VolctlError('Forbidden', 'may not patch')
+        if (right === 'no') throw new ApiError('Forbidden', 'may not patch', { status: 403, reason: 'Forbidden' })
         patches.push(patch)
       }
       node.context = giveUpOn(fault, node)

@@ -7,6 +7,8 @@ export interface FoundAgain {
   /** The fresh plan's operation: this one is carried out. */
   readonly operation: Operation
   readonly refused?: Blocked
+  /** It is refused only because nothing of it is left to do. */
+  readonly alreadyDone?: boolean
   /** How the operation has changed. */
   readonly differences?: readonly Difference[]
 }
@@ -49,8 +51,10 @@ export function findAgain(
   return plan.operations.map((planned) => {
     const found = byId.get(planned.id)
     if (planned.blocked !== undefined) return { operation: planned }
-    if (found === undefined)
-      return { operation: planned, refused: isDone(planned) ? ALREADY_DONE : noLongerPlanned(planned, fresh) }
+    if (found === undefined) {
+      const alreadyDone = isDone(planned)
+      return { operation: planned, refused: alreadyDone ? ALREADY_DONE : noLongerPlanned(planned, fresh), alreadyDone }
+    }
     if (found === planned) return { operation: found }
     if (found.blocked !== undefined) return { operation: planned, refused: blockedNow(found.blocked) }
     const differences = differencesOf(planned, found, (id) => byId.has(id))

@@ -118,9 +118,9 @@ async function deleteAttachment(
       withDeadline(context.cluster.deleteVolumeAttachment(name, preconditions), ms, 'the API server'),
     )
   } catch (error) {
-    const { status, code } = error as { status?: unknown; code?: unknown }
-    if (status === 404 || code === 'NotFound') return
-    if (status !== 409 && code !== 'Conflict') throw error
+    const { status } = error as { status?: unknown }
+    if (status === 404) return
+    if (status !== 409) throw error
     throw new OperationRefused('AttachmentChanged', `VolumeAttachment ${name} has changed since the plan was made`, {
       cause: error,
       hint: 'Plan again.',

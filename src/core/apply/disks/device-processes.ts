@@ -1,6 +1,6 @@
 /** Which processes use file systems, or have devices open or mapped: what cannot be seen counts as use (S3, S21). */
 import type { BlockNode } from '../../block/block-tree.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { UsersUnknown } from '../../errors/operation-error.ts'
 import type { ProcessSearch } from '../../holders/ask-processes.ts'
 import { hintOfUnseen } from '../../holders/describe-holders.ts'
 import type { Uses } from '../../holders/uses.ts'
@@ -23,9 +23,7 @@ export function processesWith(what: Pick<ProcessSearch, 'fileSystems' | 'devices
 export function requireSeen({ unseen }: Uses, what: ReadonlySet<string>): void {
   const [unknown] = unseen.texts
   if (unknown === undefined) return
-  throw new StepFailed(
-    'UsersUnknown',
-    `the processes that have ${[...what].join(', ')} open could not be determined: ${unknown}`,
-    { hint: `${hintOfUnseen(unseen.pids)} Then plan again.` },
-  )
+  throw new UsersUnknown(`the processes that have ${[...what].join(', ')} open could not be determined: ${unknown}`, {
+    hint: `${hintOfUnseen(unseen.pids)} Then plan again.`,
+  })
 }

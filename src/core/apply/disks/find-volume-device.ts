@@ -59,8 +59,7 @@ export async function findStagedDevice(run: StepContext): Promise<void> {
 
 /** A credential that may not read attachments cannot detach, either, and the driver may not use attachments at all. */
 function unlessForbidden(error: unknown): undefined {
-  const { status, code } = error as { status?: unknown; code?: unknown }
-  if (status !== 403 && code !== 'Forbidden') throw error
+  if ((error as { status?: unknown }).status !== 403) throw error
 }
 
 function attachmentOf(name: string, { waiting, context }: StepContext): Promise<VolumeAttachment | undefined> {

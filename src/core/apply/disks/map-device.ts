@@ -5,7 +5,7 @@ import type { Undo } from '../../errors/undo.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import type { StepOf } from '../../plan/plan.ts'
-import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
+import { MountFailed, mount, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -32,7 +32,7 @@ async function mapFound(step: StepOf<'mapDevice'>, device: FoundDevice, run: Ste
     const whole = { ...step, source: device.path }
     undos.push(await mount(whole, run, ['-o', 'bind', device.path, step.target]))
     if (isMapped(step.target, device, run)) return undos
-    throw mountFailed(whole, 'another device is mounted there')
+    throw new MountFailed(whole, 'another device is mounted there')
   } catch (error) {
     throw await takeBack(undos, error, run)
   }

@@ -6,7 +6,7 @@ import type { Host } from '../../host/host.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { StepOf } from '../../plan/plan.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
-import { mount, mountFailed, requireFree } from '../mounts/mount-step.ts'
+import { MountFailed, mount, requireFree } from '../mounts/mount-step.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { makeDirectory } from '../operation/make-directory.ts'
 import { oneAtATime } from '../operation/one-at-a-time.ts'
@@ -78,12 +78,12 @@ async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, ru
     const undo = await mount(whole, run, args)
     try {
       if (isThere(step.target, device, run)) return undo
-      throw mountFailed(whole, 'something else is mounted there')
+      throw new MountFailed(whole, 'something else is mounted there')
     } catch (error) {
       throw await takeBack([undo], error, run)
     }
   } catch (error) {
-    if (there === wanted || !(error instanceof StepFailed) || error.code !== 'MountFailed') throw error
+    if (there === wanted || !(error instanceof MountFailed)) throw error
     throw new StepFailed(
       'FilesystemMismatch',
       `${error.message}; ${device.path} has ${there}, but the volume asks for ${wanted}`,

@@ -6,7 +6,7 @@
 import type { BlockNode } from '../../block/block-tree.ts'
 import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
 import { protectedUids } from '../../desired/pods.ts'
-import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
+import { OperationRefused, UsersUnknown } from '../../errors/operation-error.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { expectedIds } from '../operation/expected-mounts.ts'
@@ -42,7 +42,7 @@ async function usersUnlessUnknown(run: StepContext, witness: Witness): Promise<r
   try {
     return await usersOf(() => questionFor(run, witness), run)
   } catch (error) {
-    if (!(error instanceof StepFailed) || error.code !== 'UsersUnknown') throw error
+    if (!(error instanceof UsersUnknown)) throw error
     throw new OperationRefused(error.code, error.message, {
       cause: error,
       ...(error.hint !== undefined && { hint: error.hint }),

@@ -86,7 +86,7 @@ async function patch(
   try {
     return await asked(run, (cluster) => cluster.patchClaimStatus(namespace, name, change))
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'Forbidden') return undefined
+    if ((error as { status?: unknown }).status === 403) return undefined
     throw error
   }
 }

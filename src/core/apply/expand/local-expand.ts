@@ -3,7 +3,7 @@
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Step } from '../../plan/plan.ts'
 import { isOfDevice } from '../disks/mount-device.ts'
-import { fileSystemOn } from '../disks/probe-device.ts'
+import { probe } from '../disks/probe-device.ts'
 import { type FoundDevice, lookAtSource } from '../disks/source-device.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
@@ -66,29 +66,29 @@ async function isReadOnly({ path }: FoundDevice, run: StepContext): Promise<bool
 
 /** The device is mounted, so it has a file system: the hint to create one would be wrong. */
 async function fileSystemIn({ path }: FoundDevice, mounted: string, run: StepContext): Promise<string> {
-  try {
-    return await fileSystemOn(path, mounted, run)
-  } catch (error) {
-    if (!(error instanceof StepFailed) || (error.code !== 'NoFileSystem' && error.code !== 'PartitionTable'))
-      throw error
-    throw failed(`${path} is mounted as ${mounted}, but blkid finds no such file system on it`)
-  }
+  const found = await probe(path, mounted, run)
+  if (found.type !== undefined) return found.type
+  throw failed(`${path} is mounted as ${mounted}, but blkid finds no such file system on it`)
 }
 
 function unknownType({ path }: FoundDevice, type: string): never {
-  throw new StepFailed('ExpandFailed', `${path} has a ${type} file system, which volctl cannot expand`, {
+  throw new ExpandFailed(`${path} has a ${type} file system, which volctl cannot expand`, {
     hint: 'volctl expands ext3, ext4, xfs and btrfs only: expand it yourself.',
   })
 }
 
-function failed(message: string): StepFailed {
-  return new StepFailed('ExpandFailed', message, {
-    hint: 'Check the file system and the kernel log (dmesg); then plan again.',
-  })
+class ExpandFailed extends StepFailed {
+  constructor(message: string, options: { readonly hint: string }) {
+    super('ExpandFailed', message, options)
+  }
+}
+
+function failed(message: string): ExpandFailed {
+  return new ExpandFailed(message, { hint: 'Check the file system and the kernel log (dmesg); then plan again.' })
 }
 
 /** A failure is final only if the program ended by itself. */
 function failureOf(error: unknown): FinalFailure | undefined {
-  if (!(error instanceof StepFailed) || error.code !== 'ExpandFailed') return undefined
+  if (!(error instanceof ExpandFailed)) return undefined
   return { message: error.message, infeasible: false }
 }

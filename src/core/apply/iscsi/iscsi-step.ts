@@ -1,9 +1,11 @@
 /** Releases an iSCSI LUN: its SCSI devices, then its sessions, unless somebody else needs them (P76, P78, P84, P160, S25). */
+
 import { sharedSourcesOf } from '../../desired/shared-sources.ts'
-import { errorMessage, VolctlError } from '../../errors/errors.ts'
+import { errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { ISCSI_PLUGIN, type IscsiDisk, parseIscsiDirectory } from '../../names/iscsi-disk.ts'
 import type { Step } from '../../plan/plan.ts'
+import { CommandMissing } from '../../trust/programs.ts'
 import { removeDisks, requireDisksUnused } from '../disks/remove-disks.ts'
 import { askWitness, wantedSources } from '../operation/preconditions.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
@@ -146,7 +148,7 @@ async function logOutOf(portal: string, { disk, sessions }: IscsiVolume, run: St
     await iscsiadm([...node, '-o', 'delete'], run)
   } catch (error) {
     // Without iscsiadm there is no record to delete, and without a session nothing to end.
-    if (error instanceof VolctlError && error.code === 'CommandMissing' && sessions.length === 0) return
+    if (error instanceof CommandMissing && sessions.length === 0) return
     throw error
   }
 }
@@ -181,7 +183,7 @@ export async function deleteIface(iface: string, run: StepContext): Promise<stri
   try {
     await iscsiadm(['-m', 'iface', '-I', iface, '-o', 'delete'], run)
   } catch (error) {
-    if (error instanceof VolctlError && error.code === 'CommandMissing') return undefined
+    if (error instanceof CommandMissing) return undefined
     throw error
   }
   return undefined

@@ -1,6 +1,5 @@
 /** One mount(8), and the check that the mount is there (P124, P125; S22, S27). */
 
-import { VolctlError } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { defined } from '../../lang/defined.ts'
@@ -8,7 +7,7 @@ import { copiesOf } from '../../mountinfo/copies.ts'
 import { cannotHang } from '../../mountinfo/file-systems.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Step } from '../../plan/plan.ts'
-import type { CommandResult } from '../../trust/programs.ts'
+import { CommandMissing, type CommandResult } from '../../trust/programs.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import { command, firstLineOf } from '../operation/step-command.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -50,7 +49,7 @@ async function remount(
   const all = ['bind', 'remount', ...new Set([...others, ...flags])]
   const result = await command(run, 'mount', [...optionArguments(all), source, target])
   run.around.changed()
-  if (result.status !== 0) throw mountFailed(step, firstLineOf(result))
+  if (result.status !== 0) throw new MountFailed(step, firstLineOf(result))
 }
 
 function optionArguments(options: readonly string[]): string[] {
@@ -61,7 +60,7 @@ function optionArguments(options: readonly string[]): string[] {
 function sourceOf(step: Step, run: StepContext): string {
   const source = step.source ?? run.bringUp.source ?? run.bringUp.device
   if (source === undefined || source === '' || source.startsWith('-'))
-    throw mountFailed(
+    throw new MountFailed(
       step,
       source === undefined ? 'no device was found' : `${JSON.stringify(source)} is not a valid source`,
     )
@@ -104,7 +103,7 @@ export async function mount(step: Step, run: StepContext, args: readonly string[
   run.around.changed()
   const [layer, ...more] = run.around.table.reached(step.target)
   if (result.status !== 0) {
-    const failure = helperMissing(step, result, run) ?? mountFailed(step, firstLineOf(result))
+    const failure = helperMissing(step, result, run) ?? new MountFailed(step, firstLineOf(result))
     if (layer === undefined) throw failure
     if (ANOTHER_WAS_FIRST.test(result.stderr) || more.length > 0) throw notOurs(step, layer, failure.message)
     throw await takeBack([undoOf(layer, run)], failure, run)
@@ -118,7 +117,7 @@ export async function mount(step: Step, run: StepContext, args: readonly string[
 function nothingSeen(step: Step, { around }: StepContext): StepFailed {
   const hidden = around.table.at(step.target).at(-1)
   const seen = hidden === undefined ? 'nothing is mounted there' : `another mount hides the ${describeMount(hidden)}`
-  return mountFailed(step, `mount(8) reported success, but ${seen}`)
+  return new MountFailed(step, `mount(8) reported success, but ${seen}`)
 }
 
 /** What mount(8) prints if the same thing is mounted there already, or somebody else uses the device. */
@@ -157,12 +156,15 @@ function undoOf({ id, dev, mountPoint, fsType }: MountInfo, run: StepContext): U
   }
 }
 
-/** @param why what mount(8) printed, or what is wrong with the result */
-export function mountFailed({ target, source }: Step, why: string): StepFailed {
-  const what = source === undefined ? target : `${source} on ${target}`
-  return new StepFailed('MountFailed', `mount of ${what} failed: ${why.replace(/^mount: /, '')}`, {
-    hint: 'Nothing was left mounted. Check the source and its options, then plan again.',
-  })
+/** Nothing is left mounted. */
+export class MountFailed extends StepFailed {
+  /** @param why what mount(8) printed, or what is wrong with the result */
+  constructor({ target, source }: Pick<Step, 'target' | 'source'>, why: string) {
+    const what = source === undefined ? target : `${source} on ${target}`
+    super('MountFailed', `mount of ${what} failed: ${why.replace(/^mount: /, '')}`, {
+      hint: 'Nothing was left mounted. Check the source and its options, then plan again.',
+    })
+  }
 }
 
 /** Helpers of file systems that mount(8) cannot mount by itself, and what it prints without them. */
@@ -180,7 +182,7 @@ function helperMissing(
     host.requireCommand(helper)
     return undefined
   } catch (error) {
-    if (!(error instanceof VolctlError) || error.code !== 'CommandMissing') throw error
+    if (!(error instanceof CommandMissing)) throw error
     return new StepFailed(error.code, `${error.message}, and ${fsType} cannot be mounted without it`, {
       cause: error,
       ...defined({ hint: error.hint }),

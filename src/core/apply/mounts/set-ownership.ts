@@ -1,7 +1,7 @@
 /** fsGroup: gives the volume and everything in it to the pod's group (P31, P32, P34). */
-import type { FailureCode, OutcomeCode } from '../../codes/codes.ts'
+
 import { errorMessage } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { StepFailed, StepInterrupted, StepTimedOut } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import type { OwnershipChange } from '../../files/change-ownership.ts'
 import type { Ownership } from '../../files/ownership-bits.ts'
@@ -15,8 +15,6 @@ import type { StepContext } from '../operation/step-context.ts'
 
 /** Share of --timeout for the walk; the rest is for undoing the mount. */
 const WALK_SHARE = 0.9
-/** Errors that end the step even if errors of the walk are ignored (P34). */
-const OVER: ReadonlySet<FailureCode> = new Set<OutcomeCode>(['Interrupted', 'TimedOut'])
 
 /**
  * Cannot be undone: like the kubelet, volctl does not remember the former groups. Changes already made are right for the next
@@ -27,7 +25,8 @@ export async function setOwnership({ target, ownership }: Step, run: StepContext
   try {
     report(target, ownership, await change(target, ownership, run), run)
   } catch (error) {
-    const isOver = error instanceof StepFailed && OVER.has(error.code)
+    // These end the step even if errors of the walk are ignored (P34).
+    const isOver = error instanceof StepInterrupted || error instanceof StepTimedOut
     if (isOver || !ownership.ignoreErrors) throw error
     run.say(`${target} was only partly given to group ${ownership.gid}: ${errorMessage(error)}`)
   }

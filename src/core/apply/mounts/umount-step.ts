@@ -1,6 +1,6 @@
 /** One umount of one path, and the check that the mount is gone (S18, S19, S20, R832). */
 
-import { StepFailed } from '../../errors/operation-error.ts'
+import { StepFailed, StepTimedOut, UsersUnknown } from '../../errors/operation-error.ts'
 import { describeProcess, hintOfUnseen } from '../../holders/describe-holders.ts'
 import type { UmountHow } from '../../host/host.ts'
 import { defined } from '../../lang/defined.ts'
@@ -92,14 +92,10 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
       result.abandonedPid === undefined
         ? ''
         : `; umount (pid ${result.abandonedPid}) cannot be killed and was left behind`
-    throw new StepFailed(
-      'TimedOut',
-      `umount ${layer.mountPoint} did not end within ${run.waiting.limitMs / 1000} s${left}`,
-      {
-        hint: 'Its server may be down: bring it back, or see --force-unmount and --lazy.',
-        stuck: true,
-      },
-    )
+    throw new StepTimedOut(`umount ${layer.mountPoint} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
+      hint: 'Its server may be down: bring it back, or see --force-unmount and --lazy.',
+      stuck: true,
+    })
   }
   const output =
     result.stderr
@@ -156,7 +152,7 @@ async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise
   const holders = await holdersOn(layer.mountPoint, run)
   const [unknown] = holders.unseen
   if (unknown !== undefined) {
-    throw new StepFailed('UsersUnknown', `the holders of ${layer.mountPoint} could not be determined: ${unknown}`, {
+    throw new UsersUnknown(`the holders of ${layer.mountPoint} could not be determined: ${unknown}`, {
       hint: `volctl unmounts nothing lazily that may be in use. ${hintOfUnseen(holders.unread)}`,
     })
   }

@@ -1,21 +1,21 @@
 /** How an apply ends, of a node or of a cluster: what each operation came to, what is left, and the exit status. */
 
-import type { BlockCode, FailureCode } from '../../codes/codes.ts'
+import { isOnRequest } from '../../codes/codes.ts'
 import { errorMessage, type VolctlError } from '../../errors/errors.ts'
 import { ExitStatus } from '../../errors/exit-status.ts'
+import { CameBack } from '../../errors/operation-error.ts'
 import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import {
   type ApplyEvent,
   type ApplyResult,
   type EventSubject,
+  isFulfilled,
   note,
   type Outcome,
   operationEvent,
 } from '../../plan/events.ts'
 import type { Operation, Refusal } from '../../plan/plan.ts'
-
-const CAME_BACK = ['KubeletCameBack', 'ControllerCameBack'] as const
 
 /** What a plan of a node and one of a cluster have in common here. */
 type AnyOperation = Pick<Operation, 'id' | 'kind' | 'message'> & {
@@ -72,9 +72,9 @@ export async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>
 
 /** Once an apply has begun, only somebody else who does this work refuses it as a whole (S11). */
 function refusalOf(stop: VolctlError): Refusal {
-  const code = CAME_BACK.find((each) => each === stop.code)
-  if (code === undefined) throw stop
-  return { rule: 'S11', code, message: stop.message, ...defined({ hint: stop.hint }) }
+  if (!(stop instanceof CameBack)) throw stop
+  const { code, message, hint } = stop
+  return { rule: 'S11', code, message, ...defined({ hint }) }
 }
 
 /** The event of an operation that is still to be done after the apply. */
@@ -104,15 +104,14 @@ export function refuseAll<Op extends AnyOperation>(
   return { plan, outcomes, left: operations, interrupted: false, refused, exit: ExitStatus.Refused }
 }
 
-/** Blocked only because a flag was not given: the person did not ask for the operation. */
-const NOT_ASKED_FOR: ReadonlySet<FailureCode> = new Set<BlockCode>(['NotAsked', 'DeletesData'])
-
 /** From outcomes to the exit status (contract, "Exit status"). */
 function exitStatusOf(outcomes: Iterable<Outcome>, interrupted: boolean): ExitStatus {
   if (interrupted) return ExitStatus.Interrupted
-  for (const { state, code } of outcomes) {
-    if (state === 'done' || code === 'AlreadyDone') continue
-    if ((state === 'blocked' || state === 'skipped') && NOT_ASKED_FOR.has(code ?? '')) continue
+  for (const outcome of outcomes) {
+    const { state, code } = outcome
+    if (isFulfilled(outcome)) continue
+    // Nobody asked for it, or for what it comes after.
+    if ((state === 'blocked' || state === 'skipped') && isOnRequest(code)) continue
     return ExitStatus.Partial
   }
   return ExitStatus.Ok

@@ -3,7 +3,7 @@
 import { isTerminalPhase, isTerminating, onDiskUid, protectedUids } from '../../desired/pods.ts'
 import { isDeviceOf } from '../../devices/whose-device.ts'
 import { errorMessage } from '../../errors/errors.ts'
-import { OperationRefused } from '../../errors/operation-error.ts'
+import { CameBack, OperationRefused } from '../../errors/operation-error.ts'
 import { append } from '../../lang/append.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { Pod } from '../../model/objects.ts'
@@ -102,8 +102,8 @@ export function askLease(context: ApplyContext, deadlineMs: number): Promise<str
 const RUNS_AGAIN = 'a kubelet runs again, or may start again, and the volumes of this node are its work'
 
 /** @param why what shows it; absent: this machine does */
-export function kubeletCameBack(why = RUNS_AGAIN): OperationRefused {
-  return new OperationRefused('KubeletCameBack', why, {
+export function kubeletCameBack(why = RUNS_AGAIN): CameBack {
+  return new CameBack('KubeletCameBack', why, {
     hint: 'Let the kubelet do the rest; or stop it, wait for --settle, and plan again.',
   })
 }

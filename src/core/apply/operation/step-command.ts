@@ -1,6 +1,6 @@
 /** Runs a program for a step. */
 
-import { StepFailed } from '../../errors/operation-error.ts'
+import { StepFailed, StepTimedOut } from '../../errors/operation-error.ts'
 import { firstCharacters } from '../../lang/first-characters.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import type { StepContext } from './step-context.ts'
@@ -22,7 +22,7 @@ export async function command(
       hint: 'Run it by hand, and see what it prints.',
       stuck: true,
     })
-  throw new StepFailed('TimedOut', `${commandLine} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
+  throw new StepTimedOut(`${commandLine} did not end within ${run.waiting.limitMs / 1000} s${left}`, {
     hint: 'The storage may be down: bring it back, then plan again.',
     stuck: true,
   })

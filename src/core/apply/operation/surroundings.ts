@@ -1,6 +1,6 @@
 /** The mount tables around an operation or batch, read once. After changed(), the next use reads them again. */
 import { posix } from 'node:path'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { UsersUnknown } from '../../errors/operation-error.ts'
 import type { Host } from '../../host/host.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
@@ -38,7 +38,7 @@ export class Surroundings {
     this.#others ??= this.#host.otherNamespaces(this.#everyThread)
     const [unseen] = unseenNamespaces(this.#others)
     if (unseen === undefined) return this.#others
-    throw new StepFailed('UsersUnknown', `${unseen}, so what is in use there is unknown`, {
+    throw new UsersUnknown(`${unseen}, so what is in use there is unknown`, {
       hint: 'If nothing needs that process, end it; then plan again.',
     })
   }

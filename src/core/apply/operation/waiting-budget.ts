@@ -1,5 +1,5 @@
 /** How long one operation may wait for others (--timeout): the kernel, drivers, the API. */
-import { StepFailed } from '../../errors/operation-error.ts'
+import { StepTimedOut } from '../../errors/operation-error.ts'
 
 /** All waiting of an operation together counts; volctl's own work on many files does not. */
 export class WaitingBudget {
@@ -24,8 +24,7 @@ export class WaitingBudget {
    */
   async spend<T>(call: (ms: number) => Promise<T>): Promise<T> {
     if (this.isSpent) {
-      throw new StepFailed(
-        'TimedOut',
+      throw new StepTimedOut(
         `the operation has waited for ${this.limitMs / 1000} s (--timeout), and not all of its calls are made`,
         {
           hint: 'What was done is kept: plan again, with a longer --timeout.',

@@ -13,7 +13,7 @@ import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { clusterPlanId, stripsFinalizers } from '../../plan/cluster-plan-id.ts'
-import { type ApplyEvent, type ClusterApplyResult, note } from '../../plan/events.ts'
+import { type ApplyEvent, type ClusterApplyResult, isFulfilled, note } from '../../plan/events.ts'
 import { insecureApiHint } from '../../plan/insecure-api.ts'
 import { invoker } from '../../processes/invoker.ts'
 import { type Looked, withChangesSince } from '../controller/between-looks.ts'
@@ -206,11 +206,11 @@ function beginning(
   }
 }
 
-function settleBeforehand({ operation, refused, differences }: Judged, run: ClusterRun): void {
+function settleBeforehand({ operation, refused, alreadyDone, differences }: Judged, run: ClusterRun): void {
   const reason = operation.blocked ?? refused
   if (reason === undefined) return
   const { code, message, hint } = reason
-  const unblocked = code === 'AlreadyDone' ? 'skipped' : 'refused'
+  const unblocked = alreadyDone ? 'skipped' : 'refused'
   const state = operation.blocked === undefined ? unblocked : 'blocked'
   run.settle(operation, state, { code, message, ...defined({ hint, differences }) })
 }
@@ -250,7 +250,7 @@ function skipAfterFailure(
 ): boolean {
   const isOk = (id: string): boolean => {
     const outcome = run.outcomes.get(id)
-    return outcome?.state === 'done' || outcome?.code === 'AlreadyDone'
+    return outcome !== undefined && isFulfilled(outcome)
   }
   const because = operation.after.find((id) => !isOk(id))
   if (because === undefined) return false

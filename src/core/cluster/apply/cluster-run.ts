@@ -1,7 +1,7 @@
 /** The state of one apply of a cluster: what is known, outcomes, events, and why nothing more is started. */
 import type { KubeClient } from '../../api/kube-client.ts'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
-import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
+import { CameBack, OperationRefused, StepInterrupted } from '../../errors/operation-error.ts'
 import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
@@ -89,7 +89,7 @@ export class ClusterRun {
     if (this.#first.inputs.controller.state !== 'dead') return
     const { state, note } = this.cluster.facts(this.parts.options.settleMs).controller
     if (state === 'dead') return
-    this.stop = new OperationRefused(
+    this.stop = new CameBack(
       'ControllerCameBack',
       `the attach/detach controller is back, and the rest is its work: ${note}`,
       { hint: 'Let the controller do the rest. What it never does: volctl plan --cluster' },
@@ -171,8 +171,8 @@ export class ClusterRun {
       return
     }
     const { code, message, hint } = error
-    const isLeft = error instanceof StepFailed && code === 'Abandoned'
-    const state = isLeft ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
+    const state =
+      error instanceof StepInterrupted ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
     this.settle(operation, state, { code, message, ...defined({ hint }) })
   }
 }

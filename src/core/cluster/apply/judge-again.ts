@@ -1,5 +1,6 @@
 /** Is an operation of a reviewed plan still the same, by a look made just now? If not, it is refused, with the reason (S26). */
 
+import { causeOf } from '../../codes/codes.ts'
 import type { ClusterBlocked, ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { clusterDifferencesOf, type Difference, differencesText } from '../../plan/differences.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
@@ -8,6 +9,8 @@ export interface Judged {
   /** The fresh plan's operation: this one is carried out. */
   readonly operation: ClusterOperation
   readonly refused?: ClusterBlocked
+  /** It is refused only because nothing of it is left to do. */
+  readonly alreadyDone?: boolean
   readonly differences?: readonly Difference[]
 }
 
@@ -15,10 +18,12 @@ export interface Judged {
 export function judgeAgain(planned: ClusterOperation, fresh: ClusterPlan, state: ClusterState): Judged {
   if (planned.blocked !== undefined) return { operation: planned }
   const operation = fresh.operations.find(({ id }) => id === planned.id)
-  if (operation === undefined)
-    return { operation: planned, refused: isDone(planned, state) ? ALREADY_DONE : noLongerPlanned(planned, fresh) }
+  if (operation === undefined) {
+    const alreadyDone = isDone(planned, state)
+    return { operation: planned, refused: alreadyDone ? ALREADY_DONE : noLongerPlanned(planned, fresh), alreadyDone }
+  }
   // The attach of a plan waits for its detach; by then, the order of the reviewed plan holds.
-  if (operation.blocked !== undefined && operation.blocked.code !== 'PredecessorBlocked')
+  if (operation.blocked !== undefined && causeOf(operation.blocked.code) !== 'follows')
     return {
       operation: planned,
       refused: { ...operation.blocked, message: `blocked now: ${operation.blocked.message}` },

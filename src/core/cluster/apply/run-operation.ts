@@ -4,7 +4,7 @@ import { ApiError } from '../../api/api-error.ts'
 import { createVolumeAttachment, removeFinalizers } from '../../api/attachment-changes.ts'
 import { type AttachmentVersion, deleteVolumeAttachment, getVolumeAttachment } from '../../api/volume-attachments.ts'
 import type { OutcomeCode } from '../../codes/codes.ts'
-import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
+import { OperationRefused, StepFailed, StepInterrupted } from '../../errors/operation-error.ts'
 import { canonicalJson } from '../../json/canonical-json.ts'
 import { formatDuration } from '../../lang/duration.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
@@ -189,7 +189,7 @@ async function waitFor(
     if (told === undefined) sayAttacher(run, operation)
     if (waits !== told) run.say(operation, waits)
     told = waits
-    if (signal?.aborted) throw new StepFailed('Abandoned', `interrupted; ${waits}`)
+    if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'Abandoned' })
     if (performance.now() >= until) {
       throw new StepFailed(code, `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
         hint: lookAtAttacher(operation.attachment.name, driverOf(operation)),

@@ -76,7 +76,7 @@ function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | u
   })
   if (unidentified === undefined) return undefined
   const { pod, what } = unidentified
-  if (pod.why?.code === 'UnknownPodProcess') {
+  if (pod.why?.is === 'stranger') {
     return {
       code: 'UnknownPodProcess',
       message: `a process of pod ${pod.uid} runs here, but nothing on this node knows the pod; the process may use this volume`,

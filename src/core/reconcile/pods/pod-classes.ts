@@ -29,9 +29,28 @@ export interface PodClass {
   /** The API's object; for a static pod its mirror. */
   readonly pod: Pod | undefined
   readonly alive: boolean
-  /** Why a pod is Frozen: a problem code, and a message that continues the pod's name. */
-  readonly why?: { readonly code: ProblemCode; readonly message: string }
+  readonly why?: WhyFrozen
 }
+
+/** Why a pod is Frozen; the message continues the pod's name. */
+export interface WhyFrozen {
+  readonly is: keyof typeof FROZEN
+  readonly code: ProblemCode
+  readonly message: string
+}
+
+/** What keeps a pod from being touched, and the code of it. */
+const FROZEN = {
+  unseen: 'SectionMissing',
+  unlisted: 'PodListIncomplete',
+  mirror: 'MirrorPodUid',
+  static: 'MayBeStatic',
+  stranger: 'UnknownPodProcess',
+  running: 'PodStillRunning',
+  runningUnlisted: 'PodGoneButRunning',
+  perhapsRunning: 'AlivenessUnknown',
+  kept: 'TerminatedKept',
+} as const satisfies Readonly<Record<string, ProblemCode>>
 
 export interface PodClasses {
   readonly all: readonly PodClass[]
@@ -95,7 +114,7 @@ interface Known {
   readonly keepers: string | undefined
 }
 
-type Verdict = Exclude<PodClassName, 'Frozen'> | NonNullable<PodClass['why']>
+type Verdict = Exclude<PodClassName, 'Frozen'> | WhyFrozen
 
 function classOf(known: Known, uid: string, pod: Pod | undefined, sandbox: SandboxState | undefined): PodClass {
   const { metadata } = { ...pod }
@@ -109,26 +128,25 @@ function classOf(known: Known, uid: string, pod: Pod | undefined, sandbox: Sandb
   return typeof verdict === 'string' ? { ...base, class: verdict } : { ...base, class: 'Frozen', why: verdict }
 }
 
-function frozen(code: ProblemCode, message: string): Verdict {
-  return { code, message }
+function frozen(is: WhyFrozen['is'], message: string): Verdict {
+  return { is, code: FROZEN[is], message }
 }
 
 function listedVerdict({ witnesses, statics, unseen, keepers }: Known, uid: string, pod: Pod, alive: boolean): Verdict {
   if (isMirrorPod(pod) && !statics.mayRun(pod)) {
     if (alive)
-      return frozen('PodStillRunning', 'its manifest was removed, but a sandbox, container or process of it still runs')
+      return frozen('running', 'its manifest was removed, but a sandbox, container or process of it still runs')
     // S10: protected as long as the mirror pod exists, which only the kubelet deletes (O27).
-    return frozen('MirrorPodUid', 'its manifest was removed, but its mirror pod is still in the API')
+    return frozen('mirror', 'its manifest was removed, but its mirror pod is still in the API')
   }
   // The kubelet creates a deleted mirror pod again: only its phase says whether the static pod has ended (R220).
   const ending = isTerminalPhase(pod) || (isTerminating(pod) && !isMirrorPod(pod))
   if (!ending) return 'Desired'
-  if (unseen !== undefined) return frozen('SectionMissing', unseen)
-  if (alive)
-    return frozen('PodStillRunning', `it ${endingOf(pod)}, but a sandbox, container or process of it still runs`)
+  if (unseen !== undefined) return frozen('unseen', unseen)
+  if (alive) return frozen('running', `it ${endingOf(pod)}, but a sandbox, container or process of it still runs`)
   const blind = witnesses.blindFor(uid)
-  if (blind !== undefined) return frozen('AlivenessUnknown', blind)
-  if (keepers !== undefined) return frozen('TerminatedKept', `it has ended, and its volumes are kept (${keepers})`)
+  if (blind !== undefined) return frozen('perhapsRunning', blind)
+  if (keepers !== undefined) return frozen('kept', `it has ended, and its volumes are kept (${keepers})`)
   return 'Finished'
 }
 
@@ -140,25 +158,25 @@ export function endingOf(pod: Pod): string {
 function unlistedVerdict(known: Known, ref: PodRef, alive: boolean): Verdict {
   const { inputs, witnesses, statics, shielded, unseen, listComplete } = known
   const { uid } = ref
-  if (unseen !== undefined) return frozen('SectionMissing', unseen)
-  if (!listComplete) return frozen('PodListIncomplete', 'the list of pods may be incomplete')
-  if (shielded.has(uid)) return frozen('MirrorPodUid', 'a mirror pod has this UID')
+  if (unseen !== undefined) return frozen('unseen', unseen)
+  if (!listComplete) return frozen('unlisted', 'the list of pods may be incomplete')
+  if (shielded.has(uid)) return frozen('mirror', 'a mirror pod has this UID')
   if (alive && !knownPods(inputs).has(uid)) {
-    return frozen('UnknownPodProcess', 'a process is in its cgroup, but nothing else on this node knows the pod')
+    return frozen('stranger', 'a process is in its cgroup, but nothing else on this node knows the pod')
   }
   if (alive) {
     // Nobody deleted a static pod whose mirror pod is missing: it is meant to run (R230).
     const running = statics.mayRunAs(ref)
-    if (running !== undefined) return frozen('MayBeStatic', running)
+    if (running !== undefined) return frozen('static', running)
     return frozen(
-      'PodGoneButRunning',
+      'runningUnlisted',
       'it was deleted from the API, but a sandbox, container or process of it still runs',
     )
   }
   const blind = witnesses.blindFor(uid)
-  if (blind !== undefined) return frozen('AlivenessUnknown', blind)
+  if (blind !== undefined) return frozen('perhapsRunning', blind)
   const owner = statics.mayOwn(uid)
-  if (owner !== undefined) return frozen('MayBeStatic', owner)
+  if (owner !== undefined) return frozen('static', owner)
   return 'Gone'
 }
 

@@ -210,5 +210,5 @@ function unidentifiedVolumes({ tree }: ActualInputs, pod: PodClass, hasCsiTraces
 
 /** True if containers of a pod that the API does not list may still use volumes whose directories are already empty (O2). */
 function mayRunUnlisted(pod: PodClass): boolean {
-  return pod.pod === undefined && (pod.alive || pod.why?.code === 'AlivenessUnknown')
+  return pod.pod === undefined && (pod.alive || pod.why?.is === 'perhapsRunning')
 }

@@ -13,6 +13,8 @@ export interface Witnesses {
   /** Sandboxes, containers and processes of the pod that count as running, in words. */
   signsOfLife(uid: string): string[]
   readonly problems: readonly Problem[]
+  /** Why the container runtime proves nothing of any pod. */
+  readonly blindRuntime?: Pick<Problem, 'message' | 'hint'>
 }
 
 /**
@@ -47,6 +49,7 @@ export function judgeWitnesses(inputs: ActualInputs, foreignPods: readonly strin
         ? undefined
         : `${blindness.short}, and the pod's directory was changed after this boot`,
     problems: blindness === undefined ? [] : [problemOf(blindness)],
+    ...(blindness?.of === 'runtime' && { blindRuntime: problemOf(blindness) }),
   }
 }
 
@@ -54,6 +57,8 @@ const NESTED_SIGN = 'processes in a cgroup with its UID that neither the kubelet
 
 /** Why the witnesses are blind. */
 interface Blindness {
+  /** Which witness. */
+  readonly of: 'runtime' | 'processes'
   readonly code: ProblemCode
   readonly message: string
   /** For the message of each pod; `message` and `hint` are given once. */
@@ -79,15 +84,17 @@ function blindnessOf(
   const hint = 'Start the container runtime, or name its socket with --runtime-endpoint; then plan again.'
   if (runtime === undefined) {
     const message = 'the container runtime was not asked'
-    return { code: 'RuntimeUnknown', message, short: message, hint }
+    return { of: 'runtime', code: 'RuntimeUnknown', message, short: message, hint }
   }
   // One of several sockets may have answered: the containers of the other still run without it.
   if (runtime.error !== undefined || (runtime.source === 'none' && runtime.endpoint !== undefined)) {
     const message = `the container runtime${runtime.endpoint ? ` at ${runtime.endpoint}` : ''} did not answer${runtime.error ? ` (${runtime.error})` : ''}`
-    return { code: 'RuntimeNotAnswering', message, short: 'the container runtime did not answer', hint }
+    const short = 'the container runtime did not answer'
+    return { of: 'runtime', code: 'RuntimeNotAnswering', message, short, hint }
   }
   if (snapshot.processes === undefined) {
     return {
+      of: 'processes',
       code: 'NoWitness',
       message: 'the process table was not read, so nothing confirms that a pod does not run',
       short: 'the process table was not read',
@@ -99,6 +106,7 @@ function blindnessOf(
   const known = processes.size > 0 ? [...processes] : living
   if (known.length === 0 || known.some(aliveByRuntime)) return undefined
   return {
+    of: 'runtime',
     code: 'RuntimeUnproven',
     message: `the container runtime at ${runtime.endpoint ?? 'its socket'} lists none of the ${known.length} pods that are known to run on this node`,
     short: 'the container runtime that answered lists none of the pods that run on this node',

@@ -67,7 +67,7 @@ function reportNotManaged({ inputs, desired, staged }: PlanContext, findings: Fi
 function reportTerminatedKept({ inputs, classes }: PlanContext, findings: Findings): void {
   const why = whyTerminatedKept(inputs.snapshot)
   if (why === undefined) return
-  const kept = classes.all.filter((pod) => pod.why?.code === 'TerminatedKept')
+  const kept = classes.all.filter((pod) => pod.why?.is === 'kept')
   const version = kubeletVersion(inputs.snapshot.api?.node)
   const ignored =
     version === undefined || version.minor < TESTED_MINORS.last

@@ -108,11 +108,11 @@ function reportSurplus(context: PlanContext, findings: Findings): void {
 }
 
 function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): void {
-  const code = pod.why?.code
+  const why = pod.why?.is
   const name = podNameAndUid(pod.ref)
   const about = { pod: pod.uid, path: context.inputs.absolute(`pods/${pod.uid}`) }
   const stranger = isOnlyNested(context.inputs, pod.uid) ? foreignHint(pod.uid) : undefined
-  if (code === 'PodGoneButRunning') {
+  if (why === 'runningUnlisted') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
     findings.problem(
       'error',
@@ -122,7 +122,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       stranger ??
         `Stop the pod (type rmp for stopp if a container was created and never started), then plan again: ${stopPod(pod.uid)}`,
     )
-  } else if (code === 'UnknownPodProcess') {
+  } else if (why === 'stranger') {
     findings.problem(
       'error',
       'UnknownPodProcess',
@@ -130,14 +130,14 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       { pod: pod.uid },
       foreignHint(pod.uid),
     )
-  } else if (code === 'PodStillRunning') {
+  } else if (why === 'running') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
     const ending = pod.pod === undefined ? 'is terminating' : endingOf(pod.pod)
     findings.problem('info', 'PodStillRunning', `pod ${name} ${ending} and still runs: ${signs}`, about, stranger)
-  } else if (code === 'AlivenessUnknown') {
+  } else if (why === 'perhapsRunning') {
     findings.complete = false
     findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${pod.why?.message}`, about)
-  } else if (code === 'MayBeStatic') {
+  } else if (why === 'static') {
     findings.problem(
       'warning',
       'MayBeStatic',
@@ -145,7 +145,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       about,
       'Let the kubelet run: it knows its static pods, and removes the directories of orphaned pods.',
     )
-  } else if (code === 'MirrorPodUid') {
+  } else if (why === 'mirror') {
     findings.problem(
       'warning',
       'MirrorPodUid',

@@ -1,4 +1,5 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
+import { causeOf } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
 import { distinct } from '../../lang/distinct.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
@@ -120,7 +121,8 @@ function stacksObstacle(
 
 /** S13: what volctl leaves, a kubelet that starts does not: that is said before anyone starts it. */
 function withLoss({ inputs }: PlanContext, obstacle: Obstacle | undefined): Obstacle | undefined {
-  if (obstacle?.code !== 'ForeignMount' || inputs.snapshot.kubelet?.running === true) return obstacle
+  if (obstacle === undefined || causeOf(obstacle.code) !== 'foreign' || inputs.snapshot.kubelet?.running === true)
+    return obstacle
   return {
     ...obstacle,
     message: `${obstacle.message}; a kubelet that starts deletes everything in it`,

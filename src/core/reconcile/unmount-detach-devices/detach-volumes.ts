@@ -195,7 +195,7 @@ function waitFor(
       hint: "The driver's external-attacher has to finish the deletion; look at its log.",
     }
   }
-  if (user?.why?.code === 'TerminatedKept') {
+  if (user?.why?.is === 'kept') {
     return {
       code: 'TerminatedKept',
       message: `pod ${user.uid} still has the volume: ${user.why.message}`,
