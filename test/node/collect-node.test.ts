@@ -1,10 +1,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { collectNode } from '../../src/core/node/collect-node.ts'
+import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
+import { type Attempt, collectNode, lookAt, type Part } from '../../src/core/node/collect-node.ts'
+import { locateNode } from '../../src/core/node/locate-node.ts'
+import { decideNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { writeSnapshot } from '../../src/core/snapshot/write-snapshot.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
+import { planOptions } from '../helpers/plan-options.ts'
 import { takeTestHost } from '../helpers/test-host.ts'
 import { fixture } from './helpers/fixture.ts'
 
@@ -108,6 +113,30 @@ describe('collectNode', () => {
     state.client.close()
     expect(Object.getOwnPropertyDescriptor(state.snapshot, 'mountinfo')?.get).toBeDefined()
     expect(state.snapshot.mountinfo).toBe(state.mounts.text)
+  })
+
+  it.each<{ part: Part; section: keyof NodeSnapshot }>([
+    { part: 'mountinfo', section: 'tree' },
+    { part: 'mountinfo', section: 'deadMounts' },
+    { part: 'mountinfo', section: 'csiSockets' },
+    { part: 'tree', section: 'tree' },
+    { part: 'runtime', section: 'runtime' },
+    { part: 'csiSockets', section: 'csiSockets' },
+    { part: 'deadMounts', section: 'deadMounts' },
+    { part: 'kubelet', section: 'kubelet' },
+    { part: 'staticPods', section: 'staticPods' },
+    { part: 'blockDevices', section: 'blockDevices' },
+  ])('S3: without $part, a look that goes on has no section $section, and never an empty one', async (row) => {
+    const { dir } = await host()
+    using _ = dir
+    const without: Attempt = async (part, read) => (part === row.part ? undefined : await read())
+    const node = await locateNode({})
+    const { snapshot } = await lookAt(node, { attributes: 'plan', log: () => {} }, without, async () => undefined)
+    expect(snapshot).not.toHaveProperty(row.section)
+    expect(snapshot).not.toHaveProperty('api')
+    const { plan } = decideNode({ snapshot, mounts: parseMountinfo('') }, planOptions())
+    expect(plan.complete).toBe(false)
+    expect(plan.operations.filter(({ blocked }) => blocked === undefined)).toEqual([])
   })
 
   it('looks again with the same connection, and sees a kubelet come back', async () => {

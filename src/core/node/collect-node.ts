@@ -26,6 +26,7 @@ import type {
 } from '../model/snapshot.ts'
 import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { flexDrivers } from './flex-drivers.ts'
@@ -72,90 +73,133 @@ export interface CollectedNode extends NodeState {
   readMounts(): MountTable
 }
 
+/** What of a look can fail by itself. */
+export type Part = 'mountinfo' | 'tree' | 'runtime' | 'csiSockets' | 'kubelet' | 'deadMounts' | LocalPart
+type LocalPart = 'staticPods' | 'blockDevices' | 'flexDrivers' | 'selinux'
+
+/**
+ * Reads one part of a look. What cannot be read is thrown, or its section is missing, which counts as in use; it is never empty, which
+ * would count as nothing there.
+ */
+export type Attempt = <T>(part: Part, read: () => T | Promise<T>) => Promise<T | undefined>
+
+/** For plan and apply: where a part cannot be read, there is no look. */
+const orThrow: Attempt = async (_, read) => await read()
+
 /** @throws VolctlError or SafetyRefusal if there is nothing to plan from; see locateNode, scanTree and readApi */
 export async function collectNode(options: CollectOptions): Promise<CollectedNode> {
   const log = stopwatch(options.log)
   const node = await locateNode(options)
+  let asked: Asked | undefined
+  const look = await lookAt(node, { ...options, log }, orThrow, async (disk, signal) => {
+    asked = await askApi({ ...options, signal }, node, disk)
+    return asked.api
+  })
+  if (asked === undefined) throw new Error('the API was not asked')
+  const { client, kubeletClient, kubeletUnused } = asked
+  return { ...look, node, client, kubeletClient, kubeletUnused }
+}
+
+/** Asks the API server. @param signal the answer is of no use any more */
+export type Ask = (disk: DiskRead, signal: AbortSignal) => Promise<ApiSnapshot | undefined>
+
+/** @param attempt without a default: whoever looks says what becomes of a part that cannot be read */
+export async function lookAt(
+  node: LocatedNode,
+  options: Pick<CollectOptions, 'attributes' | 'wholePods' | 'signal'> & { readonly log: (line: string) => void },
+  attempt: Attempt,
+  ask: Ask,
+): Promise<NodeState & Pick<CollectedNode, 'readMounts'>> {
+  const { log } = options
   log(`node ${node.nodeName}, root ${node.rootDir}, kubelet: ${node.kubelet?.source ?? 'none found'}`)
   const capturedAt = new Date().toISOString()
   const processes = node.processes()
   const host = identityOf(node)
-  const staticPods = readStaticPods(node.staticPods)
-  const blockDevices = loopDevices()
-  const installed = flexDrivers(node)
-  const selinux = node.places?.selinux ?? readSelinux()
+  const staticPods = await attempt('staticPods', () => readStaticPods(node.staticPods))
+  const blockDevices = await attempt('blockDevices', loopDevices)
+  const installed = await attempt('flexDrivers', () => flexDrivers(node))
+  const selinux = await attempt('selinux', () => node.places?.selinux ?? readSelinux())
   const directory = node.places?.journalDir ?? DEFAULT_JOURNAL_DIR
 
   // Started after the request to the API, and while the others are asked: the scan yields, so that their answers are read.
   const begun = nextTurn()
   const { rootDir } = node
-  const read = begun.then(() => readMounts(rootDir, log))
-  const scan = read.then((known) => scanTree({ rootDir, ...known, attributes: options.attributes }))
+  const read = begun.then(() => attempt('mountinfo', () => readMounts(rootDir, log)))
+  // Without the mount table no directory is entered, and nobody is asked: what is mounted there might hang.
+  const within = <T>(part: Part, work: (known: KnownMounts) => T | Promise<T>): Promise<T | undefined> =>
+    read.then((known) => (known === undefined ? undefined : attempt(part, () => work(known))))
+  const scan = within('tree', (known) => scanTree({ rootDir, ...known, attributes: options.attributes }))
   const local = [
     scan,
-    begun.then(() => node.runtime()),
-    Promise.all([scan, read]).then(([{ isMountPoint }, { links }]) => askDrivers(rootDir, isMountPoint, links)),
-    read.then(({ mounts }) => deadMounts(mounts, rootDir)),
-    begun.then(() => node.kubeletState()),
+    begun.then(() => attempt('runtime', () => node.runtime())),
+    scan.then((tree) => within('csiSockets', ({ links }) => askDrivers(rootDir, tree?.isMountPoint ?? NOWHERE, links))),
+    within('deadMounts', ({ mounts }) => deadMounts(mounts, rootDir)),
+    begun.then(() => attempt('kubelet', () => node.kubeletState())),
   ] as const
   const disk = {
-    podUids: async () => [...(await scan).podUids, ...(processes?.podUids ?? []), ...living(await local[1])],
+    podUids: async () => [...((await scan)?.podUids ?? []), ...(processes?.podUids ?? []), ...living(await local[1])],
     read: () => Promise.all(local),
   }
   // Without the directories there is no plan, so the API is not waited for.
   const noUse = new AbortController()
   scan.then(
-    ({ podUids }) => log(`directories: ${podUids.length} pods`),
+    (tree) => tree !== undefined && log(`directories: ${tree.podUids.length} pods`),
     () => noUse.abort(),
   )
   const signal = AbortSignal.any([noUse.signal, ...(options.signal === undefined ? [] : [options.signal])])
-  const remote = askApi({ ...options, signal }, node, disk)
+  const remote = ask(disk, signal)
   // All reads end before anything is thrown, so that no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
   const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
-  const { mounts, links } = await read
+  const known = await read
+  const mounts = known?.mounts ?? parseMountinfo('')
   const lazy = readLazilyDetached({ directory, bootID: host.bootID, mounts, isSuperblockGone })
-  const { api, client, kubeletClient, kubeletUnused } = await remote
-  log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
-  const kubelet = kubeletOf(node, localKubelet, api, capturedAt)
-  log(`kubelet: ${describe(kubelet)}; lease ${api.lease?.spec?.renewTime ?? 'not readable'}`)
-  log(
-    `runtime ${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes; ${csiSockets.length} CSI sockets`,
+  const api = await remote
+  if (api !== undefined) log(`API ${api.server}: ${api.pods.length} pods, ${api.errors.length} errors`)
+  const kubelet = localKubelet && kubeletOf(node, localKubelet, api, capturedAt)
+  const renewed = api?.lease?.spec?.renewTime ?? 'not readable'
+  if (kubelet !== undefined) log(`kubelet: ${describe(kubelet)}; lease ${renewed}`)
+  const pods = runtime && `${runtime.endpoint ?? runtime.source}: ${runtime.pods.length} sandboxes`
+  log(`runtime ${pods ?? 'not known'}; ${csiSockets?.length ?? 'unknown'} CSI sockets`)
+  const entries = tree?.complete(
+    api === undefined ? new Map() : livingVolumes(api),
+    options.wholePods?.(api?.pods ?? []),
   )
-  const entries = tree.complete(livingVolumes(api), options.wholePods?.(api.pods))
-  log(`directories complete: ${entries.length} entries`)
+  if (entries !== undefined) log(`directories complete: ${entries.length} entries`)
 
   const alive = new Set([...(processes?.podUids ?? []), ...(processes?.nestedUids ?? []), ...living(runtime)])
-  const checked = await hostPaths(api, (uid) => alive.has(uid))
+  const checked = api === undefined ? [] : await hostPaths(api, (uid) => alive.has(uid))
 
   const snapshot: NodeSnapshot = {
     ...headingOf(node, capturedAt),
     ...host,
     ...(isInUserNamespace() && { userNamespace: true }),
-    api,
     // On demand: a plan needs the table, and only a snapshot its text.
     get mountinfo() {
       return mounts.text
     },
-    tree: entries,
-    runtime,
-    ...defined({ processes: processes?.podUids }),
+    ...defined({
+      api,
+      tree: entries,
+      runtime,
+      deadMounts: dead,
+      staticPods,
+      kubelet,
+      blockDevices,
+      csiSockets,
+      selinux,
+    }),
+    ...defined({ processes: processes?.podUids, flexDrivers: installed }),
     ...(processes !== undefined && processes.nestedUids.length > 0 && { nestedProcesses: processes.nestedUids }),
-    deadMounts: dead,
-    staticPods,
-    kubelet,
-    blockDevices,
-    csiSockets,
-    selinux,
-    ...defined({ flexDrivers: installed }),
     ...(checked.length > 0 && { hostPaths: checked }),
     ...doubtsOf(node),
     ...(lazy.detached.length > 0 && { lazilyDetached: lazy.detached }),
     ...defined({ lazyMemory: lazy.defect }),
   }
-  const readAgain = mountTableReader(rootDir, links.links)
-  return { snapshot, mounts, node, client, kubeletClient, kubeletUnused, readMounts: readAgain }
+  return { snapshot, mounts, readMounts: mountTableReader(rootDir, known?.links.links ?? []) }
 }
+
+const NOWHERE = (): boolean => false
 
 interface KnownMounts {
   readonly mounts: MountTable
@@ -176,7 +220,7 @@ function describe({ running, mayReturn, stoppedAt, stopShownBy }: KubeletSnapsho
 }
 
 /** UIDs of pods that still run, by the container runtime. */
-function living({ pods }: RuntimeSnapshot): string[] {
+function living({ pods }: Pick<RuntimeSnapshot, 'pods'> = { pods: [] }): string[] {
   const lives = ({ state, containers }: SandboxState): boolean =>
     state !== 'SANDBOX_NOTREADY' || containers.some((container) => container.state !== 'CONTAINER_EXITED')
   return pods.filter(lives).map(({ uid }) => uid)
