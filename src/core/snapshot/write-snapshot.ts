@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib'
+import { gzipSync, type ZlibOptions } from 'node:zlib'
 import { VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { replaceFile } from '../files/replace-file.ts'
@@ -9,16 +9,19 @@ export function snapshotText(snapshot: NodeSnapshot): string {
   return `${JSON.stringify(snapshot, undefined, 1)}\n`
 }
 
+/** @param name what messages call the file @throws VolctlError SnapshotNotWritten */
+export function writeSnapshot(snapshot: NodeSnapshot, path: string, name = path): void {
+  writeSnapshotFile(snapshotText(snapshot), path, name)
+}
+
 /**
- * Writes a snapshot to a file, compressed where its name ends in .gz: whole or not at all, readable by its owner only.
+ * Writes a snapshot of either scope to a file, compressed where its name ends in .gz: whole or not at all, readable by its owner only.
  *
- * @param name what messages call the file
  * @throws VolctlError SnapshotNotWritten
  */
-export function writeSnapshot(snapshot: NodeSnapshot, path: string, name = path): void {
-  const text = snapshotText(snapshot)
+export function writeSnapshotFile(bytes: string | Buffer, path: string, name: string, options: ZlibOptions = {}): void {
   try {
-    replaceFile(path, path.endsWith('.gz') ? gzipSync(text) : text)
+    replaceFile(path, path.endsWith('.gz') ? gzipSync(bytes, options) : bytes)
   } catch (error) {
     throw snapshotNotWritten(name, error)
   }

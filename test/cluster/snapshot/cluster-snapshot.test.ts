@@ -102,6 +102,13 @@ describe('a cluster snapshot', () => {
     expect(parse).toThrow(/^cluster snapshot cluster\.json: [^\n]+$/)
   })
 
+  it.each([
+    ['{"apiVersion":"volctl.io/v1","kind":"PodList"}', 'kind is "PodList", not ClusterSnapshot'],
+    [text.replace('volctl.io/v1', 'volctl.io/v9'), 'apiVersion is "volctl.io/v9"; this volctl reads volctl.io/v1'],
+  ])('says what it is, as of a node', (odd, says) =>
+    expect(() => parseClusterSnapshot(Buffer.from(odd), 'x')).toThrow(`cluster snapshot x: ${says}`),
+  )
+
   it('leaves out lines that a later version has added', () => {
     const later = [...lines.slice(0, -1), '{"quotas":{"name":"x"}}', `{"end":${lines.length - 1}}`].join('\n')
     expect(parseClusterSnapshot(Buffer.from(later), 'x')).toEqual(state)

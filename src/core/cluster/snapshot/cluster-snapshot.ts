@@ -3,12 +3,10 @@
  * `{"end": N}` with their number. A cluster of 150,000 pods is some 60 MB; a single document of that size would take many times
  * the memory to read.
  */
-import { gzipSync } from 'node:zlib'
 import { errorMessage } from '../../errors/errors.ts'
-import { replaceFile } from '../../files/replace-file.ts'
-import { type Shape, ShapeError } from '../../json/shape.ts'
-import { damagedSnapshot, readSnapshotBytes, snapshotKind, unpackedSnapshot } from '../../snapshot/snapshot-bytes.ts'
-import { snapshotNotWritten } from '../../snapshot/write-snapshot.ts'
+import type { Shape } from '../../json/shape.ts'
+import { SnapshotFrame } from '../../snapshot/snapshot-frame.ts'
+import { writeSnapshotFile } from '../../snapshot/write-snapshot.ts'
 import { JsonLimitError, parseJson } from '../../trust/parse-json.ts'
 import {
   type ClusterState,
@@ -25,7 +23,7 @@ const MAX_LINE = { maxBytes: 4 * 1024 * 1024, maxValues: 200_000 }
 const PIPE_MS = 120_000
 const NEWLINE = 10
 
-const damaged = damagedSnapshot('cluster snapshot', 'volctl snapshot --cluster -o FILE')
+const frame = new SnapshotFrame('ClusterSnapshot', { maxBytes: MAX_BYTES, pipeMs: PIPE_MS })
 
 /** The lines of a snapshot, each with its newline. */
 export function* clusterSnapshotLines(state: ClusterState): Generator<string> {
@@ -44,36 +42,26 @@ export function* clusterSnapshotLines(state: ClusterState): Generator<string> {
 /** Writes a snapshot: whole or not at all, mode 0600, gzipped if the name ends in .gz. @throws VolctlError SnapshotNotWritten */
 export function writeClusterSnapshot(state: ClusterState, path: string, name = path): void {
   const bytes = Buffer.concat(Array.from(clusterSnapshotLines(state), (line) => Buffer.from(line)))
-  try {
-    replaceFile(path, path.endsWith('.gz') ? gzipSync(bytes, { level: 1 }) : bytes)
-  } catch (error) {
-    throw snapshotNotWritten(name, error)
-  }
+  writeSnapshotFile(bytes, path, name, { level: 1 })
 }
 
 /** @throws VolctlError one clear line on what is wrong with the file */
 export async function readClusterSnapshot(path: string): Promise<ClusterState> {
-  const { bytes } = await readSnapshotBytes(path, { maxBytes: MAX_BYTES, pipeMs: PIPE_MS }, damaged)
+  const { bytes } = await frame.read(path)
   return parseClusterSnapshot(bytes, path)
 }
 
 /** @param name what messages call it */
 export function parseClusterSnapshot(bytes: Buffer, name: string): ClusterState {
-  const unpacked = unpackedSnapshot(bytes, MAX_BYTES, name, damaged)
-  // It may be laid out in many lines.
-  if (snapshotKind(unpacked) === 'NodeSnapshot') {
-    const hint = 'Leave out --cluster; or take one of the cluster: volctl snapshot --cluster -o FILE'
-    throw damaged(name, 'NotASnapshot', 'it is of a node, not of a cluster', hint)
-  }
   const lists = Object.fromEntries(RECORD_LISTS.map((list) => [list, [] as unknown[]])) as Record<RecordList, unknown[]>
   let head: SnapshotHead | undefined
   let records = 0
   let end: unknown
-  for (const [number, line] of linesOf(unpacked)) {
+  for (const [number, line] of linesOf(frame.unpacked(bytes, name))) {
     const value = parsedLine(line, name, number)
     if (head === undefined) {
-      requireKind(value, name)
-      head = shaped(snapshotHead, value, '', { name, number })
+      frame.requireHead(value, name)
+      head = frame.shaped(snapshotHead, value, name, { place: `line ${number}: ` })
       continue
     }
     const [list, record] = Object.entries(value)[0] ?? []
@@ -85,12 +73,12 @@ export function parseClusterSnapshot(bytes: Buffer, name: string): ClusterState 
     records++
     if (list !== undefined && Object.hasOwn(RECORDS, list)) {
       const shape = RECORDS[list as RecordList] as Shape<unknown>
-      lists[list as RecordList].push(shaped(shape, record, list, { name, number }))
+      lists[list as RecordList].push(frame.shaped(shape, record, name, { place: `line ${number}: `, at: list }))
     }
   }
-  if (head === undefined) throw damaged(name, 'SnapshotTruncated', 'the file is empty')
+  if (head === undefined) throw frame.damaged(name, 'SnapshotTruncated', 'the file is empty')
   // A list without its end would show pods and attachments as absent (S3).
-  if (end !== records) throw damaged(name, 'SnapshotTruncated', 'the file is cut off')
+  if (end !== records) throw frame.damaged(name, 'SnapshotTruncated', 'the file is cut off')
   return { ...head, ...lists } as ClusterState
 }
 
@@ -110,27 +98,12 @@ function parsedLine(line: Buffer, name: string, number: number): Readonly<Record
   try {
     value = parseJson(line, MAX_LINE)
   } catch (error) {
-    if (error instanceof JsonLimitError) throw damaged(name, 'SnapshotTooLarge', `line ${number} ${error.message}`)
-    if (number === 1) throw damaged(name, 'SnapshotNotJson', `line 1 is not JSON: ${errorMessage(error).slice(0, 120)}`)
-    throw damaged(name, 'SnapshotDamaged', `line ${number} is not JSON, or is cut off`)
+    if (error instanceof JsonLimitError)
+      throw frame.damaged(name, 'SnapshotTooLarge', `line ${number} ${error.message}`)
+    if (number === 1)
+      throw frame.damaged(name, 'SnapshotNotJson', `line 1 is not JSON: ${errorMessage(error).slice(0, 120)}`)
+    throw frame.damaged(name, 'SnapshotDamaged', `line ${number} is not JSON, or is cut off`)
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw damaged(name, 'SnapshotNotJson', `line ${number} is not a JSON object`)
-}
-
-function requireKind({ apiVersion, kind }: Readonly<Record<string, unknown>>, name: string): void {
-  if (kind !== 'ClusterSnapshot') throw damaged(name, 'NotASnapshot', 'it is no ClusterSnapshot')
-  if (apiVersion !== 'volctl.io/v1') {
-    const hint = 'Use the volctl that wrote it, or write a new snapshot with this one.'
-    throw damaged(name, 'SnapshotVersion', 'another version of volctl wrote it; this one reads volctl.io/v1', hint)
-  }
-}
-
-function shaped<T>(shape: Shape<T>, value: unknown, at: string, where: { name: string; number: number }): T {
-  try {
-    return shape(value, at)
-  } catch (error) {
-    if (!(error instanceof ShapeError)) throw error
-    throw damaged(where.name, 'SnapshotDamaged', `line ${where.number}: ${error.message}`)
-  }
+  throw frame.damaged(name, 'SnapshotNotJson', `line ${number} is not a JSON object`)
 }
