@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest'
 import { allCandidates } from '../src/core/explain/candidates.ts'
 import { explainer } from '../src/core/explain/explain.ts'
 import type { Explanation } from '../src/core/explain/explanation.ts'
-import { NodeVolumes } from '../src/core/explain/node-volumes.ts'
 import type { NodeState } from '../src/core/model/node-state.ts'
 import type { NodeSnapshot } from '../src/core/model/snapshot.ts'
 import { containingMount } from '../src/core/mountinfo/location.ts'
@@ -92,7 +91,7 @@ describe.each(['shared-root/node.json', 'stuck/before.json', 'reboot/after.json'
     const { rootDir } = state.snapshot
     const { context } = planWithDecisions(state, planOptions())
     const asked = new Set([
-      ...allCandidates(context, new NodeVolumes(context)).map(({ ask }) => ask),
+      ...allCandidates(context).map(({ ask }) => ask),
       ...state.mounts.under(rootDir).map(({ mountPoint }) => mountPoint),
     ])
     asked.delete(rootDir)

@@ -5,7 +5,6 @@ import { VolctlError } from '../../src/core/errors/errors.ts'
 import { allCandidates } from '../../src/core/explain/candidates.ts'
 import { explainer } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { NodeVolumes } from '../../src/core/explain/node-volumes.ts'
 import { onceFor } from '../../src/core/lang/once-for.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { Operation, PlanOptions } from '../../src/core/plan/plan.ts'
@@ -24,7 +23,7 @@ function questions(state: NodeState): string[] {
   const { context } = planWithDecisions(state, planOptions())
   const { rootDir, tree = [], blockDevices = [] } = state.snapshot
   return [
-    ...allCandidates(context, new NodeVolumes(context)).map(({ ask }) => ask),
+    ...allCandidates(context).map(({ ask }) => ask),
     ...state.mounts.under('/').map(({ mountPoint }) => mountPoint),
     // What an atomic writer wrote lies where nothing else is to be told.
     ...tree.filter(({ path }) => path !== '.' && !path.includes('/..')).map(({ path }) => `${rootDir}/${path}`),
@@ -87,7 +86,7 @@ describe.each(files)('%s', (path) => {
     const { context } = planWithDecisions(state, planOptions())
     const ask = explainer(state, planOptions())
     const mounts = state.mounts.under(state.snapshot.rootDir).map(({ mountPoint }) => mountPoint)
-    for (const what of [...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask), ...mounts]) {
+    for (const what of [...allCandidates(context).map((each) => each.ask), ...mounts]) {
       expect(explanationDefects(ask(what).explanation), what).toEqual([])
     }
   })
@@ -95,7 +94,7 @@ describe.each(files)('%s', (path) => {
   it('every name means one thing, or says what else to ask for', async () => {
     const state = await readSnapshot(join(CAPTURES, path))
     const { context } = planWithDecisions(state, planOptions())
-    const candidates = allCandidates(context, new NodeVolumes(context))
+    const candidates = allCandidates(context)
     const ask = explainer(state, planOptions())
     for (const name of new Set(candidates.flatMap(({ names }) => names))) {
       try {

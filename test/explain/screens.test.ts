@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { allCandidates } from '../../src/core/explain/candidates.ts'
 import { explainer } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
-import { NodeVolumes } from '../../src/core/explain/node-volumes.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
@@ -29,7 +28,7 @@ function answersOn(state: NodeState): Explanation[] {
   const shared = tree.filter(({ path, type }) => type === 'dir' && !/^pods\/.*\//.test(path) && path !== '.')
   const names = [
     `node/${state.snapshot.nodeName}`,
-    ...allCandidates(context, new NodeVolumes(context)).map((each) => each.ask),
+    ...allCandidates(context).map((each) => each.ask),
     ...mounts,
     ...shared.map(({ path }) => `${rootDir}/${path}`),
   ]

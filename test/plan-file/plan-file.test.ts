@@ -52,6 +52,7 @@ const FULL: Operation = {
     ...{ handleFrom: 'f', claim: 'c', persistentVolume: 'pv', accessModes: ['RWO'], attachedElsewhere: ['n'] },
     ...{ attached: true, inUse: false, device: '8:1', givenDevice: '/dev/sdb' },
   } as NonNullable<Operation['volume']>,
+  subject: { row: 'u', pod: 'p' },
   deletes: { files: 0, bytes: 0, counted: false },
   kubeletWould: 'k',
   dead: [{ path: '/t', error: 'stale file handle (ESTALE)' }],

@@ -1008,6 +1008,7 @@ describe('S34 a server that is not shown to be the right one', () => {
       message: expect.stringMatching(says),
       hint: expect.stringContaining('--accept-insecure-api'),
       about: {},
+      subject: { node: true },
     })
     const refusal = refuseInsecureApi(made.inputs.api, OPTIONS)
     expect(refusal).toMatchObject({ rule: 'S34', code: 'InsecureApi', message: expect.stringMatching(says) })

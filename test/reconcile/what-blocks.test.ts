@@ -40,6 +40,7 @@ describe('the first reason wins', () => {
 it('a draft is not changed: what a rule says is of the operation that was added, and the last word comes from all', () => {
   const draft: Draft = {
     kind: 'UnmountVolume',
+    subject: { node: true },
     reason: 'PodGone',
     message: '',
     rule: 'R440',

@@ -4,7 +4,7 @@ import { defined } from '../lang/defined.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
 import type { Operation, Plan, PlanOptions, Problem } from '../plan/plan.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
-import type { Concern } from './concerns.ts'
+import type { Concern } from './concern.ts'
 import type { Advice, Verdict } from './explanation.ts'
 
 /**

@@ -1,17 +1,15 @@
 /** What a question is about: the thing itself, and the pods, volumes and paths to which an answer looks. */
-import { onceFor } from '../lang/once-for.ts'
+import type { Scope } from '../ledger/whose.ts'
 import { isUid } from '../names/uid.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import { allCandidates, type Target } from './candidates.ts'
-import type { Scope } from './concerns.ts'
+import { allCandidates, type Candidate, type Target } from './candidates.ts'
 import { type DriverTarget, driverTarget } from './driver-target.ts'
 import type { Fact, Place, Subject } from './explanation.ts'
 import { findTarget } from './find-target.ts'
 import { identityOf } from './identity.ts'
 import { splitPrefix } from './kinds.ts'
 import { isThisNodeAsked, volumesHere } from './node-target.ts'
-import type { NodeVolumes } from './node-volumes.ts'
 import { placeTarget } from './path-target.ts'
 import type { PlaceTarget } from './places.ts'
 
@@ -31,16 +29,20 @@ export interface Asked {
  * Finds what is meant by a name, kind/name, a UID, an absolute path, or a device. What it returns throws VolctlError
  * NotFound and AmbiguousName.
  */
-export function asker(context: PlanContext, volumes: NodeVolumes): (what: string) => Asked {
+export function asker(context: PlanContext): (what: string) => Asked {
   // A path is found without them.
-  const candidates = onceFor((of: PlanContext) => allCandidates(of, volumes))
+  let made: readonly Candidate[] | undefined
+  const candidates = (): readonly Candidate[] => {
+    made ??= allCandidates(context)
+    return made
+  }
   return (what) => {
-    if (isPlace(what)) return ofPlace(placeTarget(context, volumes, placeName(what)))
+    if (isPlace(what)) return ofPlace(placeTarget(context, placeName(what)))
     // A pod's UID means the pod: nothing else has to be looked through.
     const pod = isUid(what) ? context.classes.of(what) : undefined
-    if (pod === undefined && isThisNodeAsked(context, candidates(context), what)) return ofNode(context, volumes)
-    const target = pod === undefined ? findTarget(context, candidates(context), what) : podTarget(pod.uid)
-    return ofTarget(context, volumes, target)
+    if (pod === undefined && isThisNodeAsked(context, candidates(), what)) return ofNode(context)
+    const target = pod === undefined ? findTarget(context, candidates(), what) : podTarget(pod.uid)
+    return ofTarget(context, target)
   }
 }
 
@@ -63,38 +65,32 @@ function placeName(what: string): string {
 }
 
 function ofPlace({ facts: identity, volumes, pods, paths, ...rest }: PlaceTarget): Asked {
-  return { ...rest, identity, scope: { pods, only: pods, volumes, paths, attachments: [] } }
+  return { ...rest, identity, scope: { pods, only: pods, volumes, paths } }
 }
 
 /** Its facts take the plan: explain.ts has them. */
-function ofNode({ inputs }: PlanContext, volumes: NodeVolumes): Asked {
+function ofNode({ inputs, ledger }: PlanContext): Asked {
   const subject = { kind: 'Node', name: inputs.snapshot.nodeName } as const
-  return { subject, identity: [], places: [], scope: { ...NO_SCOPE, volumes: volumesHere(volumes), node: true } }
+  return { subject, identity: [], places: [], scope: { ...NO_SCOPE, volumes: volumesHere(ledger), node: true } }
 }
 
-function ofTarget(context: PlanContext, volumes: NodeVolumes, target: Target): Asked {
+function ofTarget(context: PlanContext, target: Target): Asked {
   const identity = identityOf(context, target)
-  if (target.kind === 'Pod') return { ...ofPods(context, volumes, target.uids), identity }
+  if (target.kind === 'Pod') return { ...ofPods(context, target.uids), identity }
   if (target.kind === 'Driver') {
-    const driver = driverTarget(context, volumes, target.name)
+    const driver = driverTarget(context, target.name)
     const scope = { ...NO_SCOPE, driver: { name: target.name, sockets: driver.sockets } }
     return { subject: { kind: 'Driver', name: target.name }, identity, places: [], scope, driver }
   }
   const name = target.kind === 'PersistentVolumeClaim' ? `${target.namespace}/${target.name}` : target.name
   const own = target.volume === undefined ? [] : [target.volume]
-  const attachments = target.kind === 'VolumeAttachment' && target.volume === undefined ? [name] : []
-  return {
-    subject: { kind: target.kind, name },
-    identity,
-    places: [],
-    scope: { ...NO_SCOPE, volumes: own, attachments },
-  }
+  return { subject: { kind: target.kind, name }, identity, places: [], scope: { ...NO_SCOPE, volumes: own } }
 }
 
-const NO_SCOPE: Scope = { pods: [], only: [], volumes: [], paths: [], attachments: [] }
+const NO_SCOPE: Scope = { pods: [], only: [], volumes: [], paths: [] }
 
-function ofPods(context: PlanContext, volumes: NodeVolumes, uids: readonly string[]): Omit<Asked, 'identity'> {
+function ofPods(context: PlanContext, uids: readonly string[]): Omit<Asked, 'identity'> {
   const name = podName(podRefOf(context, uids[0] ?? ''))
-  const own = [...new Set(uids.flatMap((uid) => volumes.ofPod(uid)))]
+  const own = [...new Set(uids.flatMap((uid) => context.ledger.ofPod(uid)))]
   return { subject: { kind: 'Pod', name }, places: [], scope: { ...NO_SCOPE, pods: uids, only: uids, volumes: own } }
 }

@@ -1,11 +1,11 @@
 /** Everything on a node and in its API that can be asked about, with the names under which it goes. */
 import { namedUids, podNamespace } from '../desired/pods.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { driverNames } from './driver-names.ts'
 import type { Nameable } from './match-name.ts'
-import type { NodeVolume } from './node-volume.ts'
-import type { NodeVolumes } from './node-volumes.ts'
 
 /** What was found; devices and paths are found by their shape and are no candidates (path-target.ts). */
 export type Target =
@@ -15,15 +15,15 @@ export type Target =
       readonly kind: 'PersistentVolumeClaim'
       readonly namespace: string
       readonly name: string
-      readonly volume: NodeVolume | undefined
+      readonly volume: VolumeRow | undefined
     }
-  | { readonly kind: 'PersistentVolume'; readonly name: string; readonly volume: NodeVolume | undefined }
-  | { readonly kind: 'VolumeAttachment'; readonly name: string; readonly volume: NodeVolume | undefined }
-  | { readonly kind: 'Volume'; readonly name: string; readonly volume: NodeVolume }
+  | { readonly kind: 'PersistentVolume'; readonly name: string; readonly volume: VolumeRow | undefined }
+  | { readonly kind: 'VolumeAttachment'; readonly name: string; readonly volume: VolumeRow | undefined }
+  | { readonly kind: 'Volume'; readonly name: string; readonly volume: VolumeRow }
   | { readonly kind: 'Driver'; readonly name: string }
 
 /** The volume that is behind it, where there is one. */
-export function volumeOf(target: Target): NodeVolume | undefined {
+export function volumeOf(target: Target): VolumeRow | undefined {
   return 'volume' in target ? target.volume : undefined
 }
 
@@ -31,19 +31,19 @@ export interface Candidate extends Nameable {
   readonly target: Target
 }
 
-export function allCandidates(context: PlanContext, volumes: NodeVolumes): readonly Candidate[] {
+export function allCandidates(context: PlanContext): readonly Candidate[] {
   return [
     ...pods(context),
-    ...claims(context, volumes),
-    ...persistentVolumes(context, volumes),
-    ...attachments(context, volumes),
-    ...nodeVolumes(context, volumes),
-    ...drivers(context, volumes),
+    ...claims(context),
+    ...persistentVolumes(context),
+    ...attachments(context),
+    ...nodeVolumes(context),
+    ...drivers(context),
   ]
 }
 
-function drivers(context: PlanContext, volumes: NodeVolumes): Candidate[] {
-  return driverNames(context, volumes).map((name) => ({
+function drivers(context: PlanContext): Candidate[] {
+  return driverNames(context).map((name) => ({
     ask: `driver/${name}`,
     names: [name],
     about: 'CSI driver',
@@ -67,7 +67,7 @@ function pods({ classes }: PlanContext): Candidate[] {
 }
 
 /** Those in the API, and those that only a pod or a PersistentVolume names any more. */
-function claims({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
+function claims({ inputs, ledger }: PlanContext): Candidate[] {
   const { api } = inputs.snapshot
   const found = new Map<string, Candidate>()
   const note = (
@@ -75,7 +75,7 @@ function claims({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
     name: string,
     more: readonly string[],
     about: string,
-    volume: NodeVolume | undefined,
+    volume: VolumeRow | undefined,
   ): void => {
     const full = `${namespace}/${name}`
     if (found.has(full)) return
@@ -85,13 +85,13 @@ function claims({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
   for (const { metadata, spec } of api?.persistentVolumeClaims ?? []) {
     const { namespace = 'default', name, uid } = metadata
     const behind =
-      volumes.ofPersistentVolume(spec.volumeName ?? '') ??
-      volumes.all.find(({ unresolved }) =>
+      ledger.ofPersistentVolume(spec.volumeName ?? '') ??
+      ledger.all.find(({ unresolved }) =>
         unresolved.some((each) => each.claimName === name && podNamespace(each.pod) === namespace),
       )
     note(namespace, name, given(uid), `claim ${namespace}/${name}`, behind)
   }
-  for (const volume of volumes.all) {
+  for (const volume of ledger.all) {
     for (const { claimName, pod } of volume.unresolved) {
       if (claimName !== undefined) note(podNamespace(pod), claimName, [], 'claim that a pod refers to', volume)
     }
@@ -106,10 +106,10 @@ function given(uid: string | undefined): string[] {
   return uid === undefined ? [] : [uid]
 }
 
-function persistentVolumes({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
+function persistentVolumes({ inputs, ledger }: PlanContext): Candidate[] {
   const { api } = inputs.snapshot
   const objects = new Map((api?.persistentVolumes ?? []).map(({ metadata }) => [metadata.name, metadata.uid]))
-  const named = volumes.all
+  const named = ledger.all
     .flatMap(({ unresolved, attachment }) => [
       ...unresolved.map(({ persistentVolumeName }) => persistentVolumeName),
       attachment?.spec.source.persistentVolumeName,
@@ -119,27 +119,27 @@ function persistentVolumes({ inputs }: PlanContext, volumes: NodeVolumes): Candi
     ask: `pv/${name}`,
     names: [name, ...given(objects.get(name))],
     about: objects.has(name) ? 'PersistentVolume' : 'PersistentVolume that was deleted from the API',
-    target: { kind: 'PersistentVolume', name, volume: volumes.ofPersistentVolume(name) ?? attachedAs(volumes, name) },
+    target: { kind: 'PersistentVolume', name, volume: ledger.ofPersistentVolume(name) ?? attachedAs(ledger, name) },
   }))
 }
 
-function attachedAs(volumes: NodeVolumes, persistentVolume: string): NodeVolume | undefined {
-  return volumes.all.find(({ attachment }) => attachment?.spec.source.persistentVolumeName === persistentVolume)
+function attachedAs(ledger: Ledger, persistentVolume: string): VolumeRow | undefined {
+  return ledger.all.find(({ attachment }) => attachment?.spec.source.persistentVolumeName === persistentVolume)
 }
 
-function attachments({ inputs }: PlanContext, volumes: NodeVolumes): Candidate[] {
+function attachments({ inputs, ledger }: PlanContext): Candidate[] {
   return (inputs.snapshot.api?.volumeAttachments ?? []).map(({ metadata, spec }) => ({
     ask: `va/${metadata.name}`,
     names: [metadata.name, ...given(metadata.uid)],
     about: `VolumeAttachment to ${spec.nodeName}`,
-    target: { kind: 'VolumeAttachment', name: metadata.name, volume: volumes.ofAttachment(metadata.name) },
+    target: { kind: 'VolumeAttachment', name: metadata.name, volume: ledger.ofAttachment(metadata.name) },
   }))
 }
 
 /** One for each name of a volume in a pod, one for the volume as such. */
-function nodeVolumes(context: PlanContext, volumes: NodeVolumes): Candidate[] {
+function nodeVolumes(context: PlanContext): Candidate[] {
   const bearers = Map.groupBy(context.classes.all, ({ ref }) => podName(ref))
-  return volumes.all.flatMap((volume) => {
+  return context.ledger.all.flatMap((volume) => {
     const uids = [...volume.podUids]
     const pods = uids.map((uid) => podName(podRefOf(context, uid)))
     const calls = podVolumeNames(volume)
@@ -167,7 +167,7 @@ function nodeVolumes(context: PlanContext, volumes: NodeVolumes): Candidate[] {
 }
 
 /** What each pod calls it, by UID. */
-function podVolumeNames(volume: NodeVolume): ReadonlyMap<string, readonly string[]> {
+function podVolumeNames(volume: VolumeRow): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
   const note = (uid: string, names: readonly string[]): void =>
     void found.set(uid, [...(found.get(uid) ?? []), ...names])

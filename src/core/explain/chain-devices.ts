@@ -2,6 +2,7 @@
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { registeredDriver, stages } from '../actual/csi-drivers.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import { withoutCopies } from '../mountinfo/copies.ts'
 import { deadWords } from '../mountinfo/dead-words.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
@@ -10,9 +11,8 @@ import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Needs } from './chain-needs.ts'
 import type { Link } from './explanation.ts'
-import type { NodeVolume } from './node-volume.ts'
 
-export function deviceLinks(context: PlanContext, volume: NodeVolume, needs: Needs): Link[] {
+export function deviceLinks(context: PlanContext, volume: VolumeRow, needs: Needs): Link[] {
   const { inputs } = context
   const mounted = [...volume.staged.map(({ target }) => target), ...volume.globals.map(({ path }) => path)]
   const isHad = hasAll(context, needs)
@@ -69,7 +69,7 @@ function mapLink(name: string, { isNeeded }: Needs): Link {
 }
 
 /** Nothing of it is there, and a pod wants it: bad, unless the volume is not staged at all. */
-function missingLink({ inputs }: PlanContext, { wanted }: NodeVolume, isHad: boolean): Link[] {
+function missingLink({ inputs }: PlanContext, { wanted }: VolumeRow, isHad: boolean): Link[] {
   const volume = wanted.find(({ deviceMountable, mode }) => deviceMountable && mode === 'Filesystem')
   if (volume === undefined) return []
   const path = pluginNamed(volume.plugin).globalPath?.(volume)

@@ -3,16 +3,16 @@
 import { apiLookup, type Lookup } from '../desired/api-lookup.ts'
 import { podNamespace } from '../desired/pods.ts'
 import type { Attachability } from '../desired/volume-spec.ts'
+import type { CsiIdentity } from '../ledger/identified.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../names/volume-names.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import type { CsiIdentity } from '../reconcile/identity/identified.ts'
 import type { Needs } from './chain-needs.ts'
 import type { Link } from './explanation.ts'
-import type { NodeVolume } from './node-volume.ts'
 
-export function apiLinks(context: PlanContext, volume: NodeVolume, needs: Needs): Link[] {
+export function apiLinks(context: PlanContext, volume: VolumeRow, needs: Needs): Link[] {
   return [
     ...claimLink(context, volume, needs),
     ...persistentVolumeLink(context, volume, needs),
@@ -31,7 +31,7 @@ function judge<T>(found: Lookup<T>, { isNeeded }: Needs, ofObject: (object: T) =
   return { state: isNeeded ? 'bad' : 'absent', says: 'not in the API' }
 }
 
-function claimLink({ inputs }: PlanContext, volume: NodeVolume, needs: Needs): Link[] {
+function claimLink({ inputs }: PlanContext, volume: VolumeRow, needs: Needs): Link[] {
   const name = claimNameOf(volume)
   if (name === undefined) return []
   const { api } = inputs.snapshot
@@ -39,7 +39,7 @@ function claimLink({ inputs }: PlanContext, volume: NodeVolume, needs: Needs): L
   return [{ kind: 'PersistentVolumeClaim', name: namespacedName(name), ...judge(found, needs, judgeClaim) }]
 }
 
-function claimNameOf({ wanted, ended, unresolved, persistentVolume }: NodeVolume) {
+function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow) {
   const claim = [...wanted, ...ended].find((each) => each.claim !== undefined)?.claim?.metadata
   if (claim !== undefined) return { namespace: claim.namespace ?? 'default', name: claim.name }
   const missing = unresolved.find(({ claimName }) => claimName !== undefined)
@@ -55,7 +55,7 @@ function judgeClaim({ metadata, spec, status }: PersistentVolumeClaim): Judged {
   return { state: isBound ? 'good' : 'bad', says: `${isBound ? bound : `${phase}, ${bound}`}${deleting(metadata)}` }
 }
 
-function persistentVolumeLink({ inputs }: PlanContext, volume: NodeVolume, needs: Needs): Link[] {
+function persistentVolumeLink({ inputs }: PlanContext, volume: VolumeRow, needs: Needs): Link[] {
   const { api } = inputs.snapshot
   const { persistentVolume, unresolved, attachment } = volume
   const name =
@@ -67,7 +67,7 @@ function persistentVolumeLink({ inputs }: PlanContext, volume: NodeVolume, needs
   return [{ kind: 'PersistentVolume', name, ...judge(found, needs, (object) => judgeVolume(object, volume)) }]
 }
 
-function judgeVolume({ metadata, status }: PersistentVolume, { identity }: NodeVolume): Judged {
+function judgeVolume({ metadata, status }: PersistentVolume, { identity }: VolumeRow): Judged {
   const of = identity === undefined ? [] : [`${identity.driver}, handle ${identity.handle}`]
   const phase = status?.phase === undefined || status.phase === 'Bound' ? [] : [status.phase]
   const isBad = status?.phase === 'Failed'
@@ -75,7 +75,7 @@ function judgeVolume({ metadata, status }: PersistentVolume, { identity }: NodeV
 }
 
 /** Of this node: an attachment that nobody needs is as bad as one that is missing. */
-function attachmentLink(context: PlanContext, volume: NodeVolume, needs: Needs): Link[] {
+function attachmentLink(context: PlanContext, volume: VolumeRow, needs: Needs): Link[] {
   const { identity, attachment, wanted } = volume
   if (attachment !== undefined) {
     return [{ kind: 'VolumeAttachment', name: attachment.metadata.name, ...judgeAttachment(attachment, needs) }]
@@ -103,7 +103,7 @@ function attachmentLink(context: PlanContext, volume: NodeVolume, needs: Needs):
 /** By what pods want; of what only is mounted here, by its driver: without a CSIDriver object nobody knows (S3). */
 function attachabilityOf(
   { inputs }: PlanContext,
-  { wanted, onDisk, mounts }: NodeVolume,
+  { wanted, onDisk, mounts }: VolumeRow,
   { driver, handle }: CsiIdentity,
 ): Attachability {
   if (wanted.length > 0)

@@ -1,15 +1,15 @@
 /** The links of a volume that are the pods': what is set up in their directories, and the sub-paths of their containers. */
 
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import type { Mapped, VolumeRow } from '../ledger/row.ts'
 import { deadWords } from '../mountinfo/dead-words.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { layersAt, mountSays } from './chain-devices.ts'
 import type { Link } from './explanation.ts'
-import type { Mapped, NodeVolume } from './node-volume.ts'
 
 /** @param only UIDs of pods; empty: of all */
-export function podLinks(context: PlanContext, volume: NodeVolume, only: readonly string[]): Link[] {
+export function podLinks(context: PlanContext, volume: VolumeRow, only: readonly string[]): Link[] {
   return [...volume.podUids]
     .filter((uid) => only.length === 0 || only.includes(uid))
     .flatMap((uid) => [...mountLinks(context, volume, uid), ...subPathLinks(context, volume, uid)])
@@ -17,7 +17,7 @@ export function podLinks(context: PlanContext, volume: NodeVolume, only: readonl
 
 type Judged = Pick<Link, 'name' | 'state' | 'says'>
 
-function mountLinks(context: PlanContext, volume: NodeVolume, uid: string): Link[] {
+function mountLinks(context: PlanContext, volume: VolumeRow, uid: string): Link[] {
   const pod = podRefOf(context, uid)
   const found = [
     ...volume.onDisk.filter(({ podUid }) => podUid === uid).map((each) => onDisk(context, volume, each)),
@@ -27,7 +27,7 @@ function mountLinks(context: PlanContext, volume: NodeVolume, uid: string): Link
   return judged.map((each) => ({ kind: 'PodMount', ...each, pod }))
 }
 
-function onDisk(context: PlanContext, volume: NodeVolume, { podUid, target }: PodVolume): Judged {
+function onDisk(context: PlanContext, volume: VolumeRow, { podUid, target }: PodVolume): Judged {
   const { inputs } = context
   const name = inputs.absolute(target)
   const dead = inputs.deadError(target)
@@ -39,7 +39,7 @@ function onDisk(context: PlanContext, volume: NodeVolume, { podUid, target }: Po
   return judged(context, volume, podUid, name, top === undefined ? 'on disk' : mountSays(top, layers))
 }
 
-function mapped(context: PlanContext, volume: NodeVolume, { mappings }: Mapped, uid: string): Judged[] {
+function mapped(context: PlanContext, volume: VolumeRow, { mappings }: Mapped, uid: string): Judged[] {
   const own = mappings.find(({ podUid }) => podUid === uid)
   const path = own?.symlink ?? own?.publishPath ?? own?.mapFile
   if (path === undefined) return []
@@ -49,7 +49,7 @@ function mapped(context: PlanContext, volume: NodeVolume, { mappings }: Mapped, 
 }
 
 /** By the pod: of one that has ended or was deleted it is left over. */
-function judged(context: PlanContext, volume: NodeVolume, uid: string, name: string, what: string): Judged {
+function judged(context: PlanContext, volume: VolumeRow, uid: string, name: string, what: string): Judged {
   const wants = [...volume.wanted, ...volume.unresolved].some(({ podUid }) => podUid === uid)
   const found = context.classes.of(uid)
   if (wants) return { name, state: 'good', says: what }
@@ -60,7 +60,7 @@ function judged(context: PlanContext, volume: NodeVolume, uid: string, name: str
 }
 
 /** What the pod wants and does not have, by the plugin's own evidence; undefined: it has all, or does not want it. */
-function lackingOf({ inputs }: PlanContext, { wanted }: NodeVolume, uid: string): string | undefined {
+function lackingOf({ inputs }: PlanContext, { wanted }: VolumeRow, uid: string): string | undefined {
   for (const volume of wanted.filter(({ podUid }) => podUid === uid)) {
     const evidence = pluginNamed(volume.plugin).evidence(inputs, volume)
     if (evidence.state === 'notMounted') return evidence.why
@@ -72,7 +72,7 @@ function lackingOf({ inputs }: PlanContext, { wanted }: NodeVolume, uid: string)
   return undefined
 }
 
-function missing({ inputs }: PlanContext, { wanted, unresolved, leaked }: NodeVolume, uid: string): Judged[] {
+function missing({ inputs }: PlanContext, { wanted, unresolved, leaked }: VolumeRow, uid: string): Judged[] {
   const own = wanted.find(({ podUid }) => podUid === uid)
   if (own !== undefined) {
     const evidence = pluginNamed(own.plugin).evidence(inputs, own)
@@ -92,7 +92,7 @@ function missing({ inputs }: PlanContext, { wanted, unresolved, leaked }: NodeVo
   return [{ name, state: asked.cause === 'Unknown' ? 'unknown' : 'bad', says: `not set up: ${asked.message}` }]
 }
 
-function subPathLinks(context: PlanContext, volume: NodeVolume, uid: string): Link[] {
+function subPathLinks(context: PlanContext, volume: VolumeRow, uid: string): Link[] {
   const own = volume.onDisk.flatMap(({ podUid, subPaths }) => (podUid === uid && subPaths ? [subPaths] : []))
   const leaked = volume.leaked.flatMap(({ podUid, subPaths }) => (podUid === uid ? [subPaths] : []))
   return [...own, ...leaked].flatMap((subPaths) => leafLinks(context, uid, subPaths))

@@ -4,6 +4,7 @@
  */
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import { deviceLinks } from './chain-devices.ts'
@@ -11,10 +12,9 @@ import type { Needs } from './chain-needs.ts'
 import { apiLinks } from './chain-objects.ts'
 import { podLinks } from './chain-pods.ts'
 import type { Link } from './explanation.ts'
-import type { NodeVolume } from './node-volume.ts'
 
 /** @param only UIDs of pods: what others have of it is left out; empty: of all */
-export function chainOf(context: PlanContext, volume: NodeVolume, only: readonly string[]): Link[] {
+export function chainOf(context: PlanContext, volume: VolumeRow, only: readonly string[]): Link[] {
   const { wanted, unresolved, havingUids } = volume
   // A pod that runs, or may, has it, whether or not its spec is known.
   const isHeld = [...havingUids].some((uid) => context.classes.of(uid)?.class === 'Frozen')

@@ -6,7 +6,7 @@ import { stopPod } from '../reconcile/context/hints.ts'
 import { howToStart } from '../reconcile/context/kubelet-unit.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { AdviceClues } from './advice.ts'
-import type { Concern } from './concerns.ts'
+import type { Concern } from './concern.ts'
 
 /** @param uids of pods that are explained as a whole */
 export function cluesOn(

@@ -1,6 +1,7 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
 import { defined } from '../lang/defined.ts'
+import { podDirOf, type VolumeRow } from '../ledger/row.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
@@ -9,9 +10,8 @@ import type { Decision } from '../reconcile/decisions.ts'
 import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/identity/volume-facts.ts'
 import { describeWanted } from '../reconcile/mount-volumes/wanted.ts'
 import { chainOf } from './chain.ts'
-import { type Concern, concernOf } from './concerns.ts'
+import { type Concern, concernOf } from './concern.ts'
 import type { AttachmentView, VolumeView } from './explanation.ts'
-import { type NodeVolume, podDirOf } from './node-volume.ts'
 import { placesOf } from './places.ts'
 import { type Because, verdictOf } from './verdict.ts'
 
@@ -25,16 +25,10 @@ export interface DescribedVolume {
 export function describeVolume(
   context: PlanContext,
   { plan, decisions }: { readonly plan: Plan; readonly decisions: readonly Decision[] },
-  volume: NodeVolume,
+  volume: VolumeRow,
   only: readonly string[],
 ): DescribedVolume {
-  const concern = concernOf(context.inputs, plan, decisions, {
-    pods: [],
-    only,
-    volumes: [volume],
-    paths: [],
-    attachments: [],
-  })
+  const concern = concernOf(context, plan, decisions, { pods: [], only, volumes: [volume], paths: [] })
   const attachment = attachmentView(volume)
   const because = becauseOf(context, volume, concern)
   const places = placesOf(context, volume)
@@ -62,13 +56,13 @@ export function describeVolume(
   return { view, because }
 }
 
-function havingPods(context: PlanContext, volume: NodeVolume): PodRef[] {
+function havingPods(context: PlanContext, volume: VolumeRow): PodRef[] {
   const wanting = new Set(volume.wanted.map(({ podUid }) => podUid))
   return [...volume.havingUids].filter((uid) => !wanting.has(uid)).map((uid) => podRefOf(context, uid))
 }
 
 /** As the plan has it, where it has an operation on it: with what only the operation knows of it. */
-function refOf(context: PlanContext, volume: NodeVolume, { operations, waiting }: Concern): VolumeRef {
+function refOf(context: PlanContext, volume: VolumeRow, { operations, waiting }: Concern): VolumeRef {
   const planned = [...operations, ...waiting].find(
     (each) => each.volume?.uniqueName !== undefined && each.volume.uniqueName === volume.uniqueName,
   )
@@ -112,7 +106,7 @@ export function nameOf({
   identity,
   attachment,
   uniqueName,
-}: NodeVolume): string {
+}: VolumeRow): string {
   return (
     onDisk[0]?.name ??
     maps[0]?.block.name ??
@@ -130,13 +124,13 @@ export function nameOf({
   )
 }
 
-export function pluginOf({ onDisk, globals, maps, staged, attachment }: NodeVolume): string {
+export function pluginOf({ onDisk, globals, maps, staged, attachment }: VolumeRow): string {
   if (staged.length > 0 || attachment !== undefined) return CSI_PLUGIN
   return onDisk[0]?.plugin ?? globals[0]?.plugin ?? maps[0]?.block.plugin ?? 'unknown'
 }
 
 /** This node's. */
-export function attachmentView({ attachment }: NodeVolume): AttachmentView | undefined {
+export function attachmentView({ attachment }: VolumeRow): AttachmentView | undefined {
   if (attachment === undefined) return undefined
   const { metadata, status } = attachment
   const error = status?.detachError?.message ?? status?.attachError?.message
@@ -148,7 +142,7 @@ export function attachmentView({ attachment }: NodeVolume): AttachmentView | und
   }
 }
 
-function desiredText(context: PlanContext, volume: NodeVolume): string {
+function desiredText(context: PlanContext, volume: VolumeRow): string {
   const { wanted, ended, unresolved } = volume
   if (wanted.length > 0) return `wanted by ${podsText(wanted.map(({ podUid }) => podRefOf(context, podUid)))}`
   const [missing] = unresolved
@@ -168,7 +162,7 @@ function podsText(pods: readonly PodRef[]): string {
 }
 
 /** The planner's word on the volume itself: on a target that is wanted before the device behind it. */
-function becauseOf(context: PlanContext, volume: NodeVolume, { decisions }: Concern): Because {
+function becauseOf(context: PlanContext, volume: VolumeRow, { decisions }: Concern): Because {
   const { inputs } = context
   const wanted = volume.wanted.map((each) => inputs.absolute(podDirOf(each)))
   const best =

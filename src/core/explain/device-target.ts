@@ -1,12 +1,11 @@
 /** What a block device is to this node: what is mounted from it, what it backs, whose it is. */
 
 import { isWithin } from '../files/path-within.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Fact } from './explanation.ts'
-import type { NodeVolume } from './node-volume.ts'
-import type { NodeVolumes } from './node-volumes.ts'
 import type { PlaceTarget } from './places.ts'
 import { placeAt } from './places.ts'
 
@@ -18,7 +17,7 @@ export function isDevice(given: string): boolean {
 }
 
 /** Undefined: nothing here is of this device. */
-export function deviceTarget(context: PlanContext, volumes: NodeVolumes, given: string): PlaceTarget | undefined {
+export function deviceTarget(context: PlanContext, given: string): PlaceTarget | undefined {
   const { inputs } = context
   const all = inputs.mounts.under('/')
   // A mount in /dev is no device.
@@ -28,7 +27,7 @@ export function deviceTarget(context: PlanContext, volumes: NodeVolumes, given: 
   const fromIt = all.filter((mount) => (NUMBER.test(given) ? mount.dev === given : names.has(mount.source)))
   const binds = all.filter((mount) => isDeviceFile(mount) && names.has(`/dev${undeletedRoot(mount.root)}`))
   const loops = (inputs.snapshot.blockDevices ?? []).filter(({ name }) => names.has(name) || names.has(`/dev/${name}`))
-  const mine = volumes.all.filter((volume) =>
+  const mine = context.ledger.all.filter((volume) =>
     isOn(context, volume, {
       mounts: [...fromIt, ...binds],
       names,
@@ -72,7 +71,7 @@ interface Device {
   readonly files: readonly string[]
 }
 
-function isOn({ inputs }: PlanContext, volume: NodeVolume, { mounts, names, files }: Device): boolean {
+function isOn({ inputs }: PlanContext, volume: VolumeRow, { mounts, names, files }: Device): boolean {
   const own = new Set(volume.mounts.map(({ id }) => id))
   if (mounts.some(({ id }) => own.has(id))) return true
   const links = volume.maps.flatMap(({ mappings }) =>

@@ -1,6 +1,7 @@
 /** A CSI driver as an answer shows it: its sockets, its objects, the pod that runs it, and what of this node depends on it. */
 
 import { defined } from '../lang/defined.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import type { CsiSocket } from '../model/snapshot.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -8,7 +9,6 @@ import { podRefOf } from '../reconcile/context/context.ts'
 import { isSilent } from '../reconcile/drivers/why-no-driver.ts'
 import { driverPods } from './driver-pods.ts'
 import type { DriverDependents, DriverSocket, DriverView } from './explanation.ts'
-import type { NodeVolumes } from './node-volumes.ts'
 
 /** A driver that was asked about. */
 export interface DriverTarget {
@@ -19,7 +19,7 @@ export interface DriverTarget {
   readonly strangers: readonly string[]
 }
 
-export function driverTarget(context: PlanContext, volumes: NodeVolumes, name: string): DriverTarget {
+export function driverTarget(context: PlanContext, name: string): DriverTarget {
   const { inputs } = context
   const { api, csiSockets = [] } = inputs.snapshot
   const own = csiSockets.filter((socket) => isOf(socket, name))
@@ -34,11 +34,11 @@ export function driverTarget(context: PlanContext, volumes: NodeVolumes, name: s
     }),
     ...(object !== undefined && { csiDriver: { attachRequired: object.spec.attachRequired !== false } }),
     pods: driverPods(context, name, own),
-    dependents: { ...dependentsOf(context, volumes, name), waiting: [] },
+    dependents: { ...dependentsOf(context, name), waiting: [] },
   }
   return {
     view,
-    sockets: own.flatMap(({ path, endpoint }) => [path, ...(endpoint === undefined ? [] : [endpoint])]),
+    sockets: view.sockets.flatMap(({ path, endpoint }) => [path, endpoint ?? []].flat()),
     strangers: strangers.map(({ path }) => path),
   }
 }
@@ -62,9 +62,9 @@ function socketView({ inputs }: PlanContext, { path, endpoint, registered, ...re
   }
 }
 
-function dependentsOf(context: PlanContext, { all }: NodeVolumes, name: string): Omit<DriverDependents, 'waiting'> {
+function dependentsOf(context: PlanContext, name: string): Omit<DriverDependents, 'waiting'> {
   const { api, nodeName } = context.inputs.snapshot
-  const own = all.filter(({ identity }) => identity?.driver === name)
+  const own = context.ledger.ofDriver(name)
   const attachments = (api?.volumeAttachments ?? []).filter(
     ({ spec }) => spec.attacher === name && spec.nodeName === nodeName,
   )
@@ -79,7 +79,7 @@ function dependentsOf(context: PlanContext, { all }: NodeVolumes, name: string):
   }
 }
 
-function volumeName({ persistentVolume, identity, onDisk }: NodeVolumes['all'][number]): string {
+function volumeName({ persistentVolume, identity, onDisk }: VolumeRow): string {
   return persistentVolume?.metadata.name ?? onDisk[0]?.name ?? identity?.handle ?? 'unknown'
 }
 

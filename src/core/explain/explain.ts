@@ -5,7 +5,7 @@
 
 import type { Held } from '../holders/live-holders.ts'
 import { defined } from '../lang/defined.ts'
-import { onceFor } from '../lang/once-for.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -13,7 +13,7 @@ import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { adviceOn } from './advice.ts'
 import { type Asked, asker } from './asked.ts'
 import { cluesOn } from './clues.ts'
-import { type Concern, concernOf } from './concerns.ts'
+import { type Concern, concernOf } from './concern.ts'
 import { type DescribedVolume, describeVolume } from './describe-volume.ts'
 import { driverChain } from './driver-chain.ts'
 import { type DriverTarget, withWaiting } from './driver-target.ts'
@@ -22,8 +22,6 @@ import type { Explanation } from './explanation.ts'
 import { heldAt } from './held-at.ts'
 import { mattersMost } from './matters-most.ts'
 import { nodeFacts } from './node-target.ts'
-import type { NodeVolume } from './node-volume.ts'
-import { NodeVolumes } from './node-volumes.ts'
 import { FROM_SNAPSHOT, OF_NODE } from './not-asked.ts'
 import { podViews } from './pod-views.ts'
 import { verdictOf } from './verdict.ts'
@@ -46,15 +44,20 @@ export function explain(state: NodeState, options: PlanOptions, what: string): E
 export function explainer(state: NodeState, options: PlanOptions): (what: string) => Explained {
   const decided = planWithDecisions(state, options)
   const { context } = decided
-  const ask = asker(context, new NodeVolumes(context))
-  const describe = onceFor((volume: NodeVolume) => describeVolume(context, decided, volume, []))
+  const ask = asker(context)
+  const whole = new Map<VolumeRow, DescribedVolume>()
+  const describe = (volume: VolumeRow, only: readonly string[]): DescribedVolume => {
+    const described = whole.get(volume)
+    if (described !== undefined && only.length === 0) return described
+    const made = describeVolume(context, decided, volume, only)
+    if (only.length === 0) whole.set(volume, made)
+    return made
+  }
   return (what) => {
     const asked = ask(what)
-    const concern = concernOf(context.inputs, decided.plan, decided.decisions, asked.scope)
+    const concern = concernOf(context, decided.plan, decided.decisions, asked.scope)
     const { only } = asked.scope
-    const described = asked.scope.volumes.map((volume) =>
-      only.length === 0 ? describe(volume) : describeVolume(context, decided, volume, only),
-    )
+    const described = asked.scope.volumes.map((volume) => describe(volume, only))
     const explanation = explanationOf(decided, options, { what, asked, concern, volumes: described })
     return { explanation, ...heldAt(context, asked, explanation.operations) }
   }

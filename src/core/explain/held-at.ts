@@ -1,9 +1,9 @@
 import type { Held } from '../holders/live-holders.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Asked } from './asked.ts'
-import type { NodeVolume } from './node-volume.ts'
 
 /** Where somebody may keep it busy: what is mounted, directories that hold a volume's data without a mount, devices. */
 export function heldAt(
@@ -32,7 +32,7 @@ function contentOf({ steps, deletes, pod, expects = [] }: Operation): Held['cont
 }
 
 /** Bound on maps and published files: the device, whose openers hold it. */
-function deviceFiles(volumes: readonly NodeVolume[]): string[] {
+function deviceFiles(volumes: readonly VolumeRow[]): string[] {
   return volumes
     .flatMap(({ mounts }) => mounts)
     .filter(({ fsType, root }) => fsType === 'devtmpfs' && root !== '/')

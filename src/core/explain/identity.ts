@@ -1,5 +1,6 @@
 /** What a thing is, and where that was learned. Never what a secret, or an object's attributes or annotations, hold. */
 import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim } from '../model/objects.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import { PLUGINS } from '../plugins/registry.ts'
@@ -7,7 +8,6 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import { identifyAttachment } from '../reconcile/identity/attachment-identity.ts'
 import type { Target } from './candidates.ts'
 import type { Fact } from './explanation.ts'
-import type { NodeVolume } from './node-volume.ts'
 
 /** Facts of the object that was asked for; those of the volume behind it are the volume's (describe-volume.ts). */
 export function identityOf(context: PlanContext, target: Target): Fact[] {
@@ -137,7 +137,7 @@ function driverFacts({ inputs }: PlanContext, name: string): Fact[] {
   ]
 }
 
-function volumeFacts({ uniqueName, unidentified, names }: NodeVolume): Fact[] {
+function volumeFacts({ uniqueName, unidentified, names }: VolumeRow): Fact[] {
   return [
     ...fact('Unique name', uniqueName, "the kubelet's naming rule"),
     ...fact('Not identified', unidentified, 'disk'),

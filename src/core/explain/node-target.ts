@@ -1,12 +1,12 @@
 /** This node as a whole: which machine it is, its kubelet, what is attached and in use, and every volume that it has or wants. */
 import { NotFound } from '../errors/errors.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Candidate } from './candidates.ts'
 import type { Fact } from './explanation.ts'
 import { splitPrefix } from './kinds.ts'
-import type { NodeVolume } from './node-volume.ts'
-import type { NodeVolumes } from './node-volumes.ts'
 
 /**
  * @param candidates what else has names: a namespace may be called node, a pod like the node
@@ -28,7 +28,7 @@ export function isThisNodeAsked({ inputs }: PlanContext, candidates: readonly Ca
 }
 
 /** Those that only the API has, for other nodes, are left out. */
-export function volumesHere({ all }: NodeVolumes): NodeVolume[] {
+export function volumesHere({ all }: Ledger): VolumeRow[] {
   return all.filter(
     ({ wanted, unresolved, onDisk, leaked, staged, maps, globals, attachment }) =>
       attachment !== undefined ||

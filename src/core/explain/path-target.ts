@@ -3,34 +3,33 @@
 import { NotFound, type VolctlError } from '../errors/errors.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
 import { nearNames } from '../lang/near-names.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import { containingMount, type Location, locationIn } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { deviceTarget, isDevice } from './device-target.ts'
 import type { Fact, Subject } from './explanation.ts'
-import type { NodeVolume } from './node-volume.ts'
-import type { NodeVolumes } from './node-volumes.ts'
 import type { PlaceTarget } from './places.ts'
 import { placeAt } from './places.ts'
 import { rootPathOf } from './root-path.ts'
 
 /** @param given an absolute path, or "major:minor" @throws VolctlError NotFound */
-export function placeTarget(context: PlanContext, volumes: NodeVolumes, given: string): PlaceTarget {
-  const device = isDevice(given) ? deviceTarget(context, volumes, given) : undefined
+export function placeTarget(context: PlanContext, given: string): PlaceTarget {
+  const device = isDevice(given) ? deviceTarget(context, given) : undefined
   if (device !== undefined) return device
   const { inputs } = context
   const path = rootPathOf(inputs, plainPath(given))
   if (!path.startsWith('/')) throw notFound(context, given, 'no mount and no loop device has this number')
-  return isWithin(path, inputs.rootDir) ? belowRoot(context, volumes, path) : elsewhere(context, volumes, path)
+  return isWithin(path, inputs.rootDir) ? belowRoot(context, path) : elsewhere(context, path)
 }
 
-function belowRoot(context: PlanContext, volumes: NodeVolumes, path: string): PlaceTarget {
+function belowRoot(context: PlanContext, path: string): PlaceTarget {
   const { inputs, classes } = context
   const relative = inputs.relative(path)
   const [top, uid = ''] = relative.split('/')
   const pod = top === 'pods' ? classes.of(uid) : undefined
   const isWhole = relative === '.' || relative === 'pods' || relative === 'plugins'
-  const found = isWhole ? [] : volumes.at(relative)
+  const found = isWhole ? [] : context.ledger.at(relative)
   const isThere = inputs.tree.has(relative) || inputs.mounts.under(path).length > 0
   if (pod === undefined && found.length === 0 && !isThere) {
     throw notFound(context, path, `not among the directories of ${inputs.rootDir}`)
@@ -51,19 +50,17 @@ function belowRoot(context: PlanContext, volumes: NodeVolumes, path: string): Pl
     volumes: found,
     pods: pod === undefined || liesInOne(context, found, relative) ? [] : [pod.uid],
     paths: [path],
-    because: isWhole
-      ? `everything there is as it should be: ${counts(context, volumes)}`
-      : 'no volume of this node is there',
+    because: isWhole ? `everything there is as it should be: ${counts(context)}` : 'no volume of this node is there',
   }
 }
 
-function counts({ inputs }: PlanContext, { all }: NodeVolumes): string {
-  const here = all.filter(({ directories }) => directories.some((path) => inputs.tree.has(path)))
+function counts({ inputs, ledger }: PlanContext): string {
+  const here = ledger.all.filter(({ directories }) => directories.some((path) => inputs.tree.has(path)))
   return `${inputs.tree.childDirs('pods').length} pod directories, ${here.length} volumes`
 }
 
 /** A path in a volume is about the volume; one above several, or beside them, about the pod. */
-function liesInOne({ inputs }: PlanContext, found: readonly NodeVolume[], relative: string): boolean {
+function liesInOne({ inputs }: PlanContext, found: readonly VolumeRow[], relative: string): boolean {
   return found.some(({ directories }) =>
     directories.some((directory) => isWithin(inputs.absolute(relative), inputs.absolute(directory))),
   )
@@ -107,16 +104,16 @@ function shapeOf(relative: string, isOfPod: boolean): string {
   return 'a file or directory of the kubelet'
 }
 
-function elsewhere(context: PlanContext, volumes: NodeVolumes, path: string): PlaceTarget {
+function elsewhere(context: PlanContext, path: string): PlaceTarget {
   const { inputs } = context
   const layers = inputs.mounts.at(path)
   const mount = inputs.mounts.top(path) ?? layers.at(-1) ?? containingMount(inputs.mounts, path)
   const root = inputs.mounts.top('/')
   const isOwn = mount !== undefined && mount.dev !== root?.dev
   const shown = isOwn
-    ? volumes.all.filter((volume) => showsSame(volume, mount, layers.length > 0, locationIn(mount, path)))
+    ? context.ledger.all.filter((volume) => showsSame(volume, mount, layers.length > 0, locationIn(mount, path)))
     : []
-  const sources = volumes.all.filter((volume) => isSource(volume, path))
+  const sources = context.ledger.all.filter((volume) => isSource(volume, path))
   const place = placeAt(inputs, path, {
     role: 'path',
     ...(layers.length === 0 && { state: 'outside the directories that volctl reads' }),
@@ -144,7 +141,7 @@ function elsewhere(context: PlanContext, volumes: NodeVolumes, path: string): Pl
 }
 
 /** The path lies in what the volume shows; or it is a mount that shows all of it. A device file is no part of /dev's. */
-function showsSame(volume: NodeVolume, { root }: MountInfo, isMount: boolean, at: Location): boolean {
+function showsSame(volume: VolumeRow, { root }: MountInfo, isMount: boolean, at: Location): boolean {
   return volume.mounts.some(
     (mount) =>
       mount.dev === at.dev &&
@@ -153,7 +150,7 @@ function showsSame(volume: NodeVolume, { root }: MountInfo, isMount: boolean, at
 }
 
 /** A hostPath or a local PersistentVolume whose directory it is, or lies in. */
-function isSource({ wanted, persistentVolume }: NodeVolume, path: string): boolean {
+function isSource({ wanted, persistentVolume }: VolumeRow, path: string): boolean {
   const paths = [
     persistentVolume?.spec.local?.path,
     persistentVolume?.spec.hostPath?.path,

@@ -4,6 +4,7 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { loopsBackedBy } from '../actual/backed-loops.ts'
 import type { StateFile } from '../actual/state-file.ts'
 import { defined } from '../lang/defined.ts'
+import { podDirOf, type VolumeRow } from '../ledger/row.ts'
 import { withoutCopies } from '../mountinfo/copies.ts'
 import { deadWords } from '../mountinfo/dead-words.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
@@ -11,10 +12,9 @@ import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
 import type { Fact, MountView, Place, Subject } from './explanation.ts'
-import { type NodeVolume, podDirOf } from './node-volume.ts'
 
 /** The pods' part first, then the node's own. */
-export function placesOf(context: PlanContext, volume: NodeVolume): Place[] {
+export function placesOf(context: PlanContext, volume: VolumeRow): Place[] {
   return [
     ...missingTargets(context, volume),
     ...podPlaces(context, volume),
@@ -61,7 +61,7 @@ function stateAt(inputs: ActualInputs, relative: string, layers: readonly MountI
 const NAMES = { block: 'block device', char: 'character device', fifo: 'named pipe', socket: 'socket' } as const
 
 /** Targets, missing on disk, of pods that want it. */
-function missingTargets(context: PlanContext, volume: NodeVolume): Place[] {
+function missingTargets(context: PlanContext, volume: VolumeRow): Place[] {
   const { inputs } = context
   const there = new Set([
     ...volume.onDisk.map(({ dir }) => dir),
@@ -75,7 +75,7 @@ function missingTargets(context: PlanContext, volume: NodeVolume): Place[] {
   })
 }
 
-function podPlaces(context: PlanContext, volume: NodeVolume): Place[] {
+function podPlaces(context: PlanContext, volume: VolumeRow): Place[] {
   const { inputs } = context
   const onDisk = volume.onDisk.flatMap(({ podUid, target, stateFile, markers, foreign, subPaths }): Place[] => {
     const pod = podRefOf(context, podUid)
@@ -93,7 +93,7 @@ function podPlaces(context: PlanContext, volume: NodeVolume): Place[] {
 function subPathPlaces(
   context: PlanContext,
   podUid: string,
-  { leaves, foreign }: NodeVolume['leaked'][number]['subPaths'],
+  { leaves, foreign }: VolumeRow['leaked'][number]['subPaths'],
 ): Place[] {
   const { inputs } = context
   const pod = podRefOf(context, podUid)
@@ -103,7 +103,7 @@ function subPathPlaces(
   ]
 }
 
-function mapPlaces(context: PlanContext, { maps }: NodeVolume): Place[] {
+function mapPlaces(context: PlanContext, { maps }: VolumeRow): Place[] {
   const { inputs } = context
   return maps.flatMap(({ block, mappings }): Place[] => [
     ...mappings.flatMap(({ podUid, symlink, mapFile, publishPath }) => {
@@ -120,7 +120,7 @@ function mapPlaces(context: PlanContext, { maps }: NodeVolume): Place[] {
   ])
 }
 
-function stagedPlaces({ inputs }: PlanContext, { staged }: NodeVolume): Place[] {
+function stagedPlaces({ inputs }: PlanContext, { staged }: VolumeRow): Place[] {
   return staged.flatMap(({ target, stateFile, foreign }) => [
     placeAt(inputs, inputs.absolute(target), { role: 'staged' }),
     ...stateFilePlace(inputs, stateFile, {}),
@@ -128,7 +128,7 @@ function stagedPlaces({ inputs }: PlanContext, { staged }: NodeVolume): Place[] 
   ])
 }
 
-function globalPlaces({ inputs }: PlanContext, { globals }: NodeVolume): Place[] {
+function globalPlaces({ inputs }: PlanContext, { globals }: VolumeRow): Place[] {
   return globals.flatMap(({ path, foreign }) => [
     placeAt(inputs, inputs.absolute(path), { role: 'global' }),
     ...foreignPlaces(inputs, foreign, {}),
@@ -154,7 +154,7 @@ export interface PlaceTarget {
   readonly subject: Subject
   readonly facts: readonly Fact[]
   readonly places: readonly Place[]
-  readonly volumes: readonly NodeVolume[]
+  readonly volumes: readonly VolumeRow[]
   readonly pods: readonly string[]
   readonly paths: readonly string[]
   /** Names in /dev of the devices that were asked about. */

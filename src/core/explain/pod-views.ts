@@ -1,7 +1,7 @@
 import { defined } from '../lang/defined.ts'
+import type { Scope } from '../ledger/whose.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { podVerdict } from '../reconcile/decisions.ts'
-import type { Scope } from './concerns.ts'
 import type { PodView } from './explanation.ts'
 
 /** Pods that are asked about, then those of the volumes. */

@@ -6,7 +6,7 @@
 import { defined } from '../lang/defined.ts'
 import type { Operation, Problem, Severity, VolumeRef, Waiting } from '../plan/plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
-import type { Concern } from './concerns.ts'
+import type { Concern } from './concern.ts'
 import type { Place, Verdict } from './explanation.ts'
 import { isOnlyNotAsked } from './not-asked-for.ts'
 

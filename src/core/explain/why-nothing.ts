@@ -1,10 +1,11 @@
 /** Why nothing is to be done, and why nothing may be. */
 import { defined } from '../lang/defined.ts'
+import type { Scope } from '../ledger/whose.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { podVerdict } from '../reconcile/decisions.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { Asked } from './asked.ts'
-import type { Concern, Scope } from './concerns.ts'
+import type { Concern } from './concern.ts'
 import { type DescribedVolume, NOTHING_HERE } from './describe-volume.ts'
 import type { Verdict } from './explanation.ts'
 import type { Because } from './verdict.ts'

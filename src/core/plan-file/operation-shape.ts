@@ -36,6 +36,7 @@ import {
   type StepOp,
   type VolumeRef,
 } from '../plan/plan.ts'
+import { subject } from './subject-shape.ts'
 
 export const path = named('path', anyPath)
 export const count = named('count', anyCount)
@@ -180,6 +181,7 @@ export const operation = named(
     podState: optional(about("`podMessage` without the pod's name.", text)),
     pod: optional(pod),
     volume: optional(volume),
+    subject: optional(subject),
     paths: about('Every path that is mounted, unmounted, created or removed, by the driver as well.', list(path)),
     steps: list(step),
     after: about('Ids of the operations that must succeed first.', list(text)),

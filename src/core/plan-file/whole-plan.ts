@@ -15,6 +15,7 @@ import type {
 } from '../plan/plan.ts'
 import { count, kind, pod, said, volume } from './operation-shape.ts'
 import { complete, insecure, machine, REVIEWED, unjudged, until } from './plan-shape.ts'
+import { subject } from './subject-shape.ts'
 
 const inputs = object<PlanInputs>({
   api: object<PlanInputs['api']>({
@@ -47,6 +48,7 @@ const waitingEntry = about(
     ...said('waiting'),
     pod: optional(pod),
     volume: optional(volume),
+    subject: optional(subject),
     rule: text,
     until,
   }),
@@ -64,6 +66,7 @@ const problemEntry = about(
       path: optional(text),
       driver: optional(about('A CSI driver: it concerns all of its volumes.', text)),
     }),
+    subject: optional(subject),
   }),
 )
 

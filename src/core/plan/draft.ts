@@ -17,8 +17,10 @@ import type {
   VolumeRef,
   Waiting,
 } from './plan.ts'
+import type { Subject } from './subject.ts'
 
-export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'steps' | 'paths'> {
+export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'steps' | 'paths' | 'subject'> {
+  readonly subject: Subject
   readonly steps: readonly Step[]
   readonly paths: readonly string[]
   readonly after: Draft[]
@@ -68,6 +70,7 @@ export interface Left {
   readonly path: string
   readonly rule: string
   readonly why: string
+  readonly subject: Subject
   readonly pod?: string | undefined
   /** Unique name, if it is known. */
   readonly volume?: string | undefined
@@ -76,6 +79,12 @@ export interface Left {
   /** Set if it is left because something is not known that a person can find out (S3). */
   readonly obstacle?: Obstacle
 }
+
+/** Whose a problem is, and what it names. */
+export type About = Problem['about'] & { readonly subject: Subject }
+
+/** Of the node as a whole. */
+export const ON_NODE: About = { subject: { node: true } }
 
 /** The results of the phases. */
 export class Findings {
@@ -166,13 +175,18 @@ export class Findings {
     return this.#waitingPods.has(uid)
   }
 
-  wait(kind: OperationKind, wait: Wait, rule: string, about: { pod?: PodRef; volume?: VolumeRef }): void {
+  wait(
+    kind: OperationKind,
+    wait: Wait,
+    rule: string,
+    about: { readonly subject: Subject; readonly pod?: PodRef; readonly volume?: VolumeRef },
+  ): void {
     this.waiting.push({ kind, ...wait, ...about, rule })
     if (about.pod !== undefined) this.#waitingPods.add(about.pod.uid)
   }
 
-  problem(severity: Severity, code: ProblemCode, message: string, about: Problem['about'] = {}, hint?: string): void {
-    this.problems.push({ severity, code, message, ...defined({ hint }), about })
+  problem(severity: Severity, code: ProblemCode, message: string, { subject, ...about }: About, hint?: string): void {
+    this.problems.push({ severity, code, message, ...defined({ hint }), about, subject })
   }
 }
 
@@ -204,13 +218,14 @@ export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Opera
     return numbers.get(draft)
   }
   return drafts.map((draft) => {
-    const { after, kind, reason, message, podMessage, ownMessage, podState, pod, volume, paths, steps } = draft
+    const { after, kind, reason, message, podMessage, ownMessage, podState, pod, volume, subject, paths, steps } = draft
     const operation: Partial<Record<keyof Operation, unknown>> = {
       id: ids.get(draft) as string,
       kind,
       reason,
       message,
       ...defined({ podMessage, ownMessage, podState, pod, volume }),
+      subject,
       paths,
       steps,
       after: after.length === 0 ? [] : [...new Set(after.flatMap((before) => ids.get(before) ?? []))],
@@ -227,7 +242,7 @@ export function finishOperations(drafts: readonly Draft[], blockOf: Rule): Opera
 /** Properties of a draft that an operation has in its own place, or not at all. */
 const PLACED: ReadonlySet<string> = new Set<keyof Draft>([
   ...(['removes', 'after', 'kind', 'reason', 'message', 'podMessage', 'ownMessage', 'podState'] as const),
-  ...(['pod', 'volume', 'paths', 'steps', 'blocked'] as const),
+  ...(['pod', 'volume', 'subject', 'paths', 'steps', 'blocked'] as const),
 ])
 
 /** An operation that waits for a blocked one says which, by its number in the plan. */

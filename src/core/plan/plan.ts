@@ -7,6 +7,7 @@ import type { BlockCode, ProblemCode, Reason, RefusalCode, WaitingCode } from '.
 import type { Ownership } from '../files/ownership-bits.ts'
 import type { Insecure } from '../model/snapshot.ts'
 import type { VolumeMode } from '../names/volume-names.ts'
+import type { Subject } from './subject.ts'
 
 export const OPERATION_KINDS = [
   'UnmountVolume',
@@ -246,6 +247,8 @@ export interface Operation {
   readonly podState?: string
   readonly pod?: PodRef
   readonly volume?: VolumeRef
+  /** Whose it is; absent in a plan of an earlier volctl. */
+  readonly subject?: Subject
   /** Every absolute path that is mounted, unmounted, created or removed, by the driver as well. */
   readonly paths: readonly string[]
   readonly steps: readonly Step[]
@@ -274,6 +277,7 @@ export interface Waiting {
   readonly hint?: string
   readonly pod?: PodRef
   readonly volume?: VolumeRef
+  readonly subject?: Subject
   readonly rule: string
   /** RFC 3339: when the wait ends at the latest, if known. */
   readonly until?: string
@@ -294,6 +298,7 @@ export interface Problem {
     readonly path?: string
     readonly driver?: string
   }
+  readonly subject?: Subject
 }
 
 export type IdentityField = 'machineID' | 'systemUUID' | 'bootID'

@@ -3,12 +3,13 @@
  * them.
  */
 
-import { podVolumePlaces } from '../actual/pod-volumes.ts'
+import type { BlockVolume } from '../actual/block-volume.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Left } from '../plan/draft.ts'
 import type { Operation, Plan, PlanOptions } from '../plan/plan.ts'
+import { type Subject, THE_NODE } from '../plan/subject.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from './context/context.ts'
 import { leftUnread, unreadParts } from './context/unread.ts'
@@ -43,7 +44,7 @@ export function planWithDecisions(state: NodeState, options: PlanOptions): Decid
 
 function podDecision({ inputs }: PlanContext, pod: PodClass): Decision {
   const [rule, why] = podVerdict(pod)
-  return { path: inputs.absolute(`pods/${pod.uid}`), rule, why, pod: pod.uid }
+  return { path: inputs.absolute(`pods/${pod.uid}`), rule, why, subject: { pod: pod.uid }, pod: pod.uid }
 }
 
 /** Why the volumes and directories of a pod may be touched, or not. */
@@ -65,33 +66,36 @@ export function podVerdict(pod: PodClass): [rule: string, why: string] {
 
 /** Volumes that a pod that must not be disturbed has on disk but does not want: no phase examines them (S5, S9). */
 function keptVolumes(context: PlanContext, pod: PodClass): Decision[] {
-  const { inputs, desired } = context
+  const { inputs, desired, ledger } = context
   const wanted = new Set(
     desired.volumes
       .filter(({ podUid }) => podUid === pod.uid && pod.class === 'Desired')
       .map((volume) => inputs.absolute(pluginNamed(volume.plugin).podPath(volume))),
   )
-  return podVolumePlaces(inputs, pod.uid)
-    .map(({ target }) => inputs.absolute(target))
-    .filter((path) => !wanted.has(path))
-    .map((path) => kept(pod, path))
-}
-
-function keptMaps({ inputs, classes }: PlanContext, { mappings }: PlanContext['blocks'][number]): Decision[] {
-  return mappings.flatMap(({ podUid, mapFile, publishPath, symlink }) => {
-    const pod = classes.of(podUid)
-    const path = mapFile ?? publishPath ?? symlink
-    return pod === undefined || path === undefined || !isLiving(pod) ? [] : [kept(pod, inputs.absolute(path))]
+  return ledger.podVolumes(pod.uid).flatMap((volume) => {
+    const path = inputs.absolute(volume.target)
+    return wanted.has(path) ? [] : [kept(pod, path, ledger.podVolume(volume))]
   })
 }
 
-function kept(pod: PodClass, path: string): Decision {
+function keptMaps({ inputs, classes, ledger }: PlanContext, block: BlockVolume): Decision[] {
+  return block.mappings.flatMap((mapping) => {
+    const { podUid, mapFile, publishPath, symlink } = mapping
+    const pod = classes.of(podUid)
+    const path = mapFile ?? publishPath ?? symlink
+    return pod === undefined || path === undefined || !isLiving(pod)
+      ? []
+      : [kept(pod, inputs.absolute(path), ledger.block(block, mapping))]
+  })
+}
+
+function kept(pod: PodClass, path: string, subject: Subject): Decision {
   const [rule, why] = podVerdict(pod)
-  return { path, rule, why: `pod ${pod.uid} has this volume: ${why}`, pod: pod.uid }
+  return { path, rule, why: `pod ${pod.uid} has this volume: ${why}`, subject, pod: pod.uid }
 }
 
 /** S3: what could not be read is left alone. */
-function unreadDecisions({ inputs }: PlanContext, left: readonly Left[]): Decision[] {
+function unreadDecisions({ inputs, ledger }: PlanContext, left: readonly Left[]): Decision[] {
   const said = new Set(left.filter(({ obstacle }) => obstacle !== undefined).map(({ path }) => path))
   return unreadParts(inputs)
     .filter(({ path }) => !said.has(inputs.absolute(path)))
@@ -100,16 +104,18 @@ function unreadDecisions({ inputs }: PlanContext, left: readonly Left[]): Decisi
       return {
         path: inputs.absolute(path),
         ...leftUnread(obstacle),
+        subject: ledger.path(path),
         ...defined({ pod: top === 'pods' ? pod : undefined }),
       }
     })
 }
 
-function operationDecision({ kind, paths, steps, rule, blocked, message, pod, volume }: Operation): Decision {
+function operationDecision({ kind, paths, steps, rule, blocked, message, pod, volume, subject }: Operation): Decision {
   return {
     path: paths[0] ?? steps[0]?.target ?? '',
     rule,
     why: `${kind}${blocked ? `, blocked: ${blocked.message}` : ''}: ${message}`,
+    subject: subject ?? THE_NODE,
     pod: pod?.uid,
     volume: volume?.uniqueName,
   }

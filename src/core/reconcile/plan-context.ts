@@ -8,12 +8,15 @@ import { ApiObjects } from '../desired/api-objects.ts'
 import { blockVolumes } from '../devices/block-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
+import { Ledger } from '../ledger/ledger.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
 import { csiUniqueName } from '../names/volume-names.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { desiredStateOfPods } from '../populator/populate.ts'
 import type { DiskRecord, OnDisk, PlanContext } from './context/context.ts'
+import { identifyAttachment } from './identity/attachment-identity.ts'
+import { identifyBlock, identifyPodVolume, identifyStaged } from './identity/csi-identity.ts'
 import { namedPods } from './pods/named-pods.ts'
 import { classifyPods } from './pods/pod-classes.ts'
 import { judgeStaticSources } from './pods/static-sources.ts'
@@ -39,7 +42,8 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
   const desired = desiredStateOfPods(wanting, snapshot.api ?? NO_API)
   const boot = Date.parse(snapshot.bootTime ?? '')
   const objects = new ApiObjects(snapshot)
-  return {
+  const staged = stagedVolumes(inputs)
+  const context: PlanContext = {
     inputs,
     objects,
     options: options.pods === undefined ? options : { ...options, pods: namedPods(options, classes).pods },
@@ -47,7 +51,7 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     witnesses,
     statics,
     desired,
-    staged: stagedVolumes(inputs),
+    staged,
     blocks,
     users: findVolumeUsers(inputs, objects, classes, desired, blocks),
     onDisk: stateFilesOnDisk(inputs),
@@ -55,7 +59,19 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     now: Date.parse(snapshot.capturedAt),
     cautiousNow: Date.parse(snapshot.capturedAt) + Math.min(0, snapshot.api?.clockSkewMs ?? 0),
     bootTime: Number.isNaN(boot) ? undefined : boot,
+    ledger: new Ledger({
+      ...{ inputs, objects, desired, staged, blocks },
+      podUids: classes.all.map(({ uid }) => uid),
+      endedPods: classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : [])),
+      identify: {
+        podVolume: (volume) => identifyPodVolume(context, volume),
+        staged: (each) => identifyStaged(context, each),
+        block: (block) => identifyBlock(context, block),
+        attachment: (attachment) => identifyAttachment(context, attachment),
+      },
+    }),
   }
+  return context
 }
 
 const NO_API: ApiSnapshot = {

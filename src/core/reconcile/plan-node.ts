@@ -5,7 +5,7 @@
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, Insecure } from '../model/snapshot.ts'
-import { Findings, finishOperations, type Left } from '../plan/draft.ts'
+import { Findings, finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
 import type { Plan, PlanInputs, PlanOptions, Problem } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
 import { withBasis } from './basis.ts'
@@ -55,7 +55,12 @@ export function decideNode(
   if (unseen === undefined && podListIsComplete(inputs)) runPass(context, findings)
   else {
     const why = unseen ?? 'the pod list may be incomplete'
-    findings.leave(() => ({ path: inputs.rootDir, rule: 'S3', why: `nothing is planned here: ${why}` }))
+    findings.leave(() => ({
+      path: inputs.rootDir,
+      rule: 'S3',
+      why: `nothing is planned here: ${why}`,
+      subject: { path: inputs.rootDir },
+    }))
   }
   reportProblems(context, findings)
   reportInsecureApi(context, findings)
@@ -103,7 +108,7 @@ function withPodRef(problem: Problem, classes: PodClasses): Problem {
 /** A plan reports this; an apply is refused. */
 function reportInsecureApi({ inputs, options }: PlanContext, findings: Findings): void {
   const refusal = refuseInsecureApi(describeApi(inputs.snapshot.api), options)
-  if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, {}, refusal.hint)
+  if (refusal !== undefined) findings.problem('warning', 'InsecureApi', refusal.message, ON_NODE, refusal.hint)
 }
 
 /** What the plan says it was computed from, and which safety rules could not be judged. */

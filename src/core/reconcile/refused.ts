@@ -5,7 +5,7 @@
 import type { CauseKind } from '../codes/cause-kinds.ts'
 import { causeOf, isCodeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
-import type { Findings } from '../plan/draft.ts'
+import { type Findings, ON_NODE } from '../plan/draft.ts'
 import type { Operation, Refusal } from '../plan/plan.ts'
 import type { PlanContext } from './context/context.ts'
 import { podListIsComplete } from './pods/pod-classes.ts'
@@ -63,17 +63,18 @@ export function reportMissingSections({ inputs }: PlanContext, findings: Finding
       'error',
       'SectionMissing',
       `section ${section} is missing; what it would show is unknown`,
-      {},
+      ON_NODE,
       'Take a new snapshot.',
     )
   }
   const missing = missingPodsDirectory(inputs)
   if (missing !== undefined) {
     findings.complete = false
-    findings.problem('error', 'NoPodsDirectory', missing.message, { path: missing.path }, missing.hint)
+    const about = { path: missing.path, subject: { path: missing.path } }
+    findings.problem('error', 'NoPodsDirectory', missing.message, about, missing.hint)
   }
   if (snapshot.api !== undefined && !podListIsComplete(inputs)) {
     findings.complete = false
-    findings.problem('error', 'PodListIncomplete', 'the pod list is incomplete, so no pod counts as deleted')
+    findings.problem('error', 'PodListIncomplete', 'the pod list is incomplete, so no pod counts as deleted', ON_NODE)
   }
 }

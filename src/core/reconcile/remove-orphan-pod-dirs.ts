@@ -8,7 +8,7 @@ import { isWithinAny, parentOf } from '../actual/tree.ts'
 import { causeOf } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
-import { type Draft, type Findings, messageOnPod } from '../plan/draft.ts'
+import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
 import { CLEAR_AWAY, REMOVE_DIRECTORIES, whoMounted } from './context/hints.ts'
@@ -28,7 +28,7 @@ export function removeOrphanPodDirs(context: PlanContext, findings: Findings): v
       'info',
       'OrphanPodDir',
       `${removable} orphaned pod director${removable === 1 ? 'y' : 'ies'} can be removed`,
-      {},
+      ON_NODE,
       REMOVE_DIRECTORIES,
     )
   }
@@ -36,11 +36,11 @@ export function removeOrphanPodDirs(context: PlanContext, findings: Findings): v
 
 /** @returns whether only --orphans is missing for the directory to be removed */
 function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodClass): boolean {
-  const { inputs, options } = context
+  const { inputs, options, ledger } = context
   const base = `pods/${pod.uid}`
   const mine = findings.ofPod(pod.uid)
   const leave = (rule: string, why: string): void =>
-    findings.leave(() => ({ path: inputs.absolute(base), rule, why, pod: pod.uid }))
+    findings.leave(() => ({ path: inputs.absolute(base), rule, why, subject: { pod: pod.uid }, pod: pod.uid }))
   if (findings.isPodWaiting(pod.uid)) {
     leave('S11', "the pod's volumes wait to be torn down, and its directory stays until then")
     return false
@@ -51,14 +51,14 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
       'warning',
       'OrphanDirKept',
       `${inputs.absolute(base)} is kept: ${keep.message}`,
-      { pod: pod.uid, path: inputs.absolute(keep.path ?? base) },
+      { pod: pod.uid, path: inputs.absolute(keep.path ?? base), subject: ledger.path(keep.path ?? base) },
       keep.hint,
     )
     return false
   }
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
   if (wait !== undefined) {
-    if (options.orphans) findings.wait('RemoveOrphanPodDir', wait, 'S11', { pod: pod.ref })
+    if (options.orphans) findings.wait('RemoveOrphanPodDir', wait, 'S11', { subject: { pod: pod.uid }, pod: pod.ref })
     else leave('S11', wait.message)
     return false
   }
@@ -82,6 +82,7 @@ function removal(context: PlanContext, pod: PodClass, mine: readonly Draft[]): D
     kind: 'RemoveOrphanPodDir',
     reason: 'OrphanPodDir',
     ...messageOnPod(gone(pod), "only empty directories and the kubelet's own files are left", stateOf(pod)),
+    subject: { pod: pod.uid },
     pod: pod.ref,
     steps,
     paths: [...new Set([dir, ...steps.map((step) => step.target)])],

@@ -2,19 +2,18 @@
 import { isListedWhole } from '../desired/api-lookup.ts'
 import type { Attachability } from '../desired/volume-spec.ts'
 import { attachmentView } from '../explain/describe-volume.ts'
-import type { NodeVolume } from '../explain/node-volume.ts'
 import { defined } from '../lang/defined.ts'
-import { csiUniqueName } from '../names/volume-names.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../ledger/row.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { nodesWith } from '../reconcile/obstacles/other-nodes.ts'
 import { isLiving } from '../reconcile/pods/volume-users.ts'
 import type { AttachState, DeviceMountState, StatusRow } from './status.ts'
 
 /** @param unused attachability by a pod's spec, where no container uses the volume */
-export function attachOf(context: PlanContext, volume: NodeVolume, unused?: Attachability): AttachState | undefined {
+export function attachOf(context: PlanContext, volume: VolumeRow, unused?: Attachability): AttachState | undefined {
   const { objects, inputs } = context
   const { identity, persistentVolume, attachment } = volume
-  const uniqueName = uniqueNameOf(volume)
+  const uniqueName = uniqueNameOfRow(volume)
   if (uniqueName === undefined && attachment === undefined) return undefined
   const nodeStatus = uniqueName !== undefined && objects.isAttached(uniqueName)
   const elsewhere =
@@ -31,14 +30,10 @@ export function attachOf(context: PlanContext, volume: NodeVolume, unused?: Atta
   return { needed, attached, nodeStatus, ...defined({ attachment: view }), elsewhere }
 }
 
-export function uniqueNameOf({ uniqueName, identity }: NodeVolume): string | undefined {
-  return uniqueName ?? (identity && csiUniqueName(identity.driver, identity.handle))
-}
-
 /** By what pods want; of a leftover by what the API still shows (R512), then by its driver (R012). */
 function neededOf(
   { inputs }: PlanContext,
-  { wanted, ended, identity, attachment }: NodeVolume,
+  { wanted, ended, identity, attachment }: VolumeRow,
   unused: Attachability | undefined,
   isListed: boolean,
 ): Attachability {
@@ -58,11 +53,11 @@ function neededOf(
  */
 export function inUseOf(
   { objects, users }: PlanContext,
-  volume: NodeVolume,
+  volume: VolumeRow,
   attach: AttachState | undefined,
   found: { readonly mounted: boolean; readonly staged: DeviceMountState | undefined },
 ): NonNullable<StatusRow['inUse']> | undefined {
-  const uniqueName = uniqueNameOf(volume)
+  const uniqueName = uniqueNameOfRow(volume)
   if (attach === undefined || uniqueName === undefined) return undefined
   const isDesired = users.of(uniqueName).some(({ pod, how }) => isLiving(pod) && how === 'wants it')
   const isThere = found.mounted || (found.staged !== undefined && found.staged !== 'DeviceNotMounted')

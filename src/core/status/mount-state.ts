@@ -8,26 +8,26 @@ import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { registeredDriver, stages } from '../actual/csi-drivers.ts'
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
-import type { NodeVolume } from '../explain/node-volume.ts'
+import type { VolumeRow } from '../ledger/row.ts'
+import type { RowPart } from '../ledger/row-part.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import { notMounted } from '../plugins/evidence.ts'
 import type { MountEvidence } from '../plugins/plugin.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { placesUnseen } from '../reconcile/pods/pod-classes.ts'
-import type { RowSource } from './row-source.ts'
 import type { DeviceMountState, StatusRow, VolumeMountState } from './status.ts'
 
 type MountFacts = Required<Pick<StatusRow, 'mounted'>> & Pick<StatusRow, 'mountsNothing'>
 
 /** Of a pod's volume; what nothing is left of is not mounted, and what nobody looked at may be. */
-export function mountOf(inputs: ActualInputs, source: RowSource): MountFacts {
+export function mountOf(inputs: ActualInputs, source: RowPart): MountFacts {
   const seen = seenMountOf(inputs, source)
   const isOpen =
     seen.mounted === 'VolumeNotMounted' && seen.mountsNothing !== true && placesUnseen(inputs) !== undefined
   return isOpen ? { mounted: 'VolumeMountUncertain' } : seen
 }
 
-function seenMountOf(inputs: ActualInputs, source: RowSource): MountFacts {
+function seenMountOf(inputs: ActualInputs, source: RowPart): MountFacts {
   const { wanted, ended } = source
   const own = wanted ?? ended
   const evidence = own === undefined ? undefined : evidenceOf(inputs, own)
@@ -73,14 +73,14 @@ function subPathState({ leaves, foreign }: SubPaths): VolumeMountState {
   return isMounted ? 'VolumeMountUncertain' : 'VolumeNotMounted'
 }
 
-function mappingState({ mapping }: RowSource['mappings'][number]): VolumeMountState {
+function mappingState({ mapping }: RowPart['mappings'][number]): VolumeMountState {
   const { symlink, mapLayers, publishLayers } = mapping
   const isBound = mapLayers.length + publishLayers.length > 0
   return symlink !== undefined && isBound ? 'VolumeMounted' : 'VolumeMountUncertain'
 }
 
 /** Of the node's own mount or map of the volume; undefined: the volume has none. */
-export function deviceOf(inputs: ActualInputs, volume: NodeVolume): DeviceMountState | undefined {
+export function deviceOf(inputs: ActualInputs, volume: VolumeRow): DeviceMountState | undefined {
   const states = [...stagedStates(volume), ...globalStates(volume), ...mapStates(volume)]
   if (states.includes('DeviceMountUncertain')) return 'DeviceMountUncertain'
   if (states.includes('DeviceGloballyMounted')) return 'DeviceGloballyMounted'
@@ -89,7 +89,7 @@ export function deviceOf(inputs: ActualInputs, volume: NodeVolume): DeviceMountS
 }
 
 /** An empty globalmount is what a driver without staging leaves (R025). */
-function stagedStates({ staged, onDisk }: NodeVolume): DeviceMountState[] {
+function stagedStates({ staged, onDisk }: VolumeRow): DeviceMountState[] {
   const isPublished = onDisk.some(({ layers }) => layers.length > 0)
   return staged.flatMap(({ layers, foreign, stateFile }) => {
     if (layers.length + foreign.length === 0 && stateFile === undefined) return []
@@ -99,13 +99,13 @@ function stagedStates({ staged, onDisk }: NodeVolume): DeviceMountState[] {
   })
 }
 
-function globalStates({ globals }: NodeVolume): DeviceMountState[] {
+function globalStates({ globals }: VolumeRow): DeviceMountState[] {
   return globals.map(({ layers, content }) =>
     layers.length > 0 ? 'DeviceGloballyMounted' : content.length > 0 ? 'DeviceMountUncertain' : 'DeviceNotMounted',
   )
 }
 
-function mapStates({ maps }: NodeVolume): DeviceMountState[] {
+function mapStates({ maps }: VolumeRow): DeviceMountState[] {
   return maps.map(({ block, mappings }) => {
     const isBound = mappings.some(({ mapLayers, publishLayers }) => mapLayers.length + publishLayers.length > 0)
     const isRecorded = block.plugin !== CSI_PLUGIN || block.stateFile?.data !== undefined
@@ -115,7 +115,7 @@ function mapStates({ maps }: NodeVolume): DeviceMountState[] {
   })
 }
 
-function isStagedWhenMounted(inputs: ActualInputs, { wanted: [wanted], onDisk }: NodeVolume): boolean {
+function isStagedWhenMounted(inputs: ActualInputs, { wanted: [wanted], onDisk }: VolumeRow): boolean {
   if (wanted === undefined || !wanted.deviceMountable) return false
   if (pluginNamed(wanted.plugin).globalPath(wanted) === undefined) return false
   // A local volume that is a directory is bound into the pods as it is (P66).

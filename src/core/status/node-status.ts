@@ -5,7 +5,6 @@
  * What the kubelet's GetMountedVolumesForPod, GetPossiblyMountedVolumesForPod, GetVolumesInUse and VolumeIsAttached would answer is in
  * `mounted`, `inUse.computed` and `attach.attached` of the rows (R314, R330, R814).
  */
-import { NodeVolumes } from '../explain/node-volumes.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
@@ -15,11 +14,11 @@ import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { podListIsComplete, sectionUnseen } from '../reconcile/pods/pod-classes.ts'
 import { type Narrowing, narrowed, requireNames } from './narrow.ts'
 import { nextCommand } from './next-command.ts'
-import { PlanParts } from './plan-parts.ts'
-import { rowSources } from './row-sources.ts'
 import { rankOf } from './row-verdict.ts'
+import { findingsOf } from './source-findings.ts'
 import type { Status, StatusRow, VerdictState } from './status.ts'
 import { rowMaker } from './status-row.ts'
+import { statusSources } from './status-source.ts'
 
 /**
  * @param options those of a plan; what they narrow is left out of the answer, and changes no verdict
@@ -33,8 +32,8 @@ export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFoun
 
 /** The same from a plan that was made for the whole node. */
 export function statusOf({ plan, context, decisions }: Decided, narrowing: Narrowing): Status {
-  const sources = rowSources(context, new NodeVolumes(context))
-  const parts = new PlanParts(context.inputs, sources, plan, decisions)
+  const sources = statusSources(context)
+  const parts = findingsOf(sources, plan, decisions)
   const rowOf = rowMaker(context, whyUnjudged(context.inputs))
   const all = sources.map((source) => rowOf(source, parts.of(source))).toSorted(worstFirst)
   requireNames(context, all, narrowing)

@@ -4,14 +4,14 @@ import { defined } from '../lang/defined.ts'
 import type { Problem, Severity } from '../plan/plan.ts'
 import { podVerdict } from '../reconcile/decisions.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
-import type { RowParts } from './plan-parts.ts'
-import type { RowSource } from './row-source.ts'
+import type { SourceFindings } from './source-findings.ts'
 import { type RowVerdict, VERDICT_STATES, type VerdictState } from './status.ts'
+import type { StatusSource } from './status-source.ts'
 
 type Found = Omit<RowVerdict, 'also'>
 
 /** @param unjudged why the node was not planned; undefined: it was */
-export function verdictOf(source: RowSource, parts: RowParts, unjudged: string | undefined): RowVerdict {
+export function verdictOf(source: StatusSource, parts: SourceFindings, unjudged: string | undefined): RowVerdict {
   const found = [...allFound(parts), ...aboutPod(source.pod), ...notJudged(unjudged)].toSorted(
     (a, b) => rankOf(a.state) - rankOf(b.state),
   )
@@ -25,7 +25,7 @@ export function rankOf(state: VerdictState): number {
   return VERDICT_STATES.indexOf(state)
 }
 
-function allFound({ operations, waiting, problems, decisions }: RowParts): Found[] {
+function allFound({ operations, waiting, problems, decisions }: SourceFindings): Found[] {
   return [
     ...problems.flatMap(ofProblem),
     ...operations.map(({ kind, reason, message, rule, blocked }): Found => {
@@ -75,7 +75,7 @@ function notJudged(why: string | undefined): Found[] {
   return why === undefined ? [] : [{ state: 'unknown', message: `not judged: ${why}`, rule: 'S3' }]
 }
 
-function goodBecause(source: RowSource, { decisions }: RowParts): Pick<RowVerdict, 'message' | 'rule'> {
+function goodBecause(source: StatusSource, { decisions }: SourceFindings): Pick<RowVerdict, 'message' | 'rule'> {
   const own = decisions.find(({ satisfied }) => satisfied !== undefined) ?? decisions[0]
   if (source.unused !== undefined) return { message: 'no container uses it, so the kubelet ignores it', rule: 'R105' }
   if (own !== undefined) return { message: own.satisfied ?? own.why, rule: own.rule }

@@ -1,20 +1,20 @@
 /** One row of the answer: the facts of one volume, beside what the plan says. */
 
+import type { UnresolvedVolume } from '../desired/desired-state.ts'
 import { mayBeOne } from '../desired/may-be.ts'
 import { nameOf, pluginOf } from '../explain/describe-volume.ts'
-import type { NodeVolume } from '../explain/node-volume.ts'
 import { defined } from '../lang/defined.ts'
-import { onceFor } from '../lang/once-for.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../ledger/row.ts'
 import type { VolumeRef } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/identity/volume-facts.ts'
 import { describeWanted } from '../reconcile/mount-volumes/wanted.ts'
-import { attachOf, inUseOf, uniqueNameOf } from './attach-state.ts'
+import { attachOf, inUseOf } from './attach-state.ts'
 import { deviceOf, mountOf } from './mount-state.ts'
-import type { RowParts } from './plan-parts.ts'
-import type { RowSource } from './row-source.ts'
 import { verdictOf } from './row-verdict.ts'
+import type { SourceFindings } from './source-findings.ts'
 import type { Desire, DeviceMountState, StatusRow } from './status.ts'
+import type { StatusSource } from './status-source.ts'
 
 /** What all rows of one volume share; worked out once for each volume. */
 interface SharedFacts {
@@ -27,27 +27,40 @@ interface SharedFacts {
 export function rowMaker(
   context: PlanContext,
   unjudged: string | undefined,
-): (source: RowSource, parts: RowParts) => StatusRow {
-  const shared = onceFor(
-    (volume: NodeVolume): SharedFacts => ({
-      staged: deviceOf(context.inputs, volume),
-      mounted: volume.mounts.length > 0 || volume.onDisk.some(({ stateFile }) => stateFile !== undefined),
-    }),
-  )
-  return (source, parts) => statusRow(context, source, parts, shared(source.volume), unjudged)
+): (source: StatusSource, parts: SourceFindings) => StatusRow {
+  const known = new Map<VolumeRow, SharedFacts>()
+  const unresolvedBy = Map.groupBy(context.desired.unresolved, ({ podUid }) => podUid)
+  return (source, parts) => {
+    const shared = known.get(source.volume) ?? sharedBy(context, source.volume)
+    known.set(source.volume, shared)
+    return statusRow(context, source, parts, { ...shared, unjudged, unresolvedBy })
+  }
+}
+
+function sharedBy({ inputs }: PlanContext, volume: VolumeRow): SharedFacts {
+  return {
+    staged: deviceOf(inputs, volume),
+    mounted: volume.mounts.length > 0 || volume.onDisk.some(({ stateFile }) => stateFile !== undefined),
+  }
+}
+
+/** The same for all rows. */
+interface NodeFacts {
+  readonly unjudged: string | undefined
+  /** By pod: there is a row for each volume of each pod, and where claims cannot be read none of them is resolved. */
+  readonly unresolvedBy: ReadonlyMap<string, readonly UnresolvedVolume[]>
 }
 
 function statusRow(
   context: PlanContext,
-  source: RowSource,
-  parts: RowParts,
-  shared: SharedFacts,
-  unjudged: string | undefined,
+  source: StatusSource,
+  parts: SourceFindings,
+  shared: SharedFacts & NodeFacts,
 ): StatusRow {
   const { volume, pod } = source
   const attach = attachOf(context, volume, source.unused?.attachability)
   const ref = refOf(context, source, parts)
-  const desired = knownDesireOf(source) ?? (mayBeWanted(context, pod, ref, unjudged) ? 'unknown' : 'notWanted')
+  const desired = knownDesireOf(source) ?? (mayBeWanted(context, pod, ref, shared) ? 'unknown' : 'notWanted')
   return {
     ...defined({ pod: pod?.ref }),
     volume: ref,
@@ -57,12 +70,12 @@ function statusRow(
     ...(pod === undefined ? {} : mountOf(context.inputs, source)),
     ...defined({ dead: deadOf(context, source) }),
     due: dueOf(parts),
-    verdict: verdictOf(source, parts, unjudged),
+    verdict: verdictOf(source, parts, shared.unjudged),
     operations: parts.operations.map(({ id }) => id),
   }
 }
 
-function podVolumeNamesOf({ wanted, ended, unresolved, unused }: RowSource): string[] {
+function podVolumeNamesOf({ wanted, ended, unresolved, unused }: StatusSource): string[] {
   const names = [
     ...(wanted ?? ended ?? { podVolumeNames: [] }).podVolumeNames,
     ...unresolved.map(({ podVolumeName }) => podVolumeName),
@@ -71,7 +84,7 @@ function podVolumeNamesOf({ wanted, ended, unresolved, unused }: RowSource): str
   return [...new Set(names)]
 }
 
-function knownDesireOf({ volume, pod, wanted, ended, unresolved, unused }: RowSource): Desire | undefined {
+function knownDesireOf({ volume, pod, wanted, ended, unresolved, unused }: StatusSource): Desire | undefined {
   const ofNode = pod === undefined ? volume : undefined
   if (wanted !== undefined || (ofNode?.wanted.length ?? 0) > 0) return 'wanted'
   if (unresolved.length > 0 || (ofNode?.unresolved.length ?? 0) > 0) return 'unresolved'
@@ -79,24 +92,19 @@ function knownDesireOf({ volume, pod, wanted, ended, unresolved, unused }: RowSo
   return ended !== undefined || (ofNode?.ended.length ?? 0) > 0 ? 'ended' : undefined
 }
 
-/** There is a row for each volume of each pod, and where claims cannot be read none of them is resolved. */
-const unresolvedByPod = onceFor(({ unresolved }: PlanContext['desired']) =>
-  Map.groupBy(unresolved, ({ podUid }) => podUid),
-)
-
 /** S3, S4: where the node or its pods were read in part, or what a pod asks for could not be resolved and may be this one. */
 function mayBeWanted(
   { desired }: PlanContext,
-  pod: RowSource['pod'],
+  pod: StatusSource['pod'],
   { plugin, driver }: VolumeRef,
-  unjudged: string | undefined,
+  { unjudged, unresolvedBy }: NodeFacts,
 ): boolean {
   if (unjudged !== undefined) return true
-  const asking = pod === undefined ? desired.unresolved : (unresolvedByPod(desired).get(pod.uid) ?? [])
+  const asking = pod === undefined ? desired.unresolved : (unresolvedBy.get(pod.uid) ?? [])
   return asking.some(({ mayBe }) => mayBeOne(mayBe, { plugin, driver }))
 }
 
-function dueOf({ operations, waiting }: RowParts): ('remount' | 'expand')[] {
+function dueOf({ operations, waiting }: SourceFindings): ('remount' | 'expand')[] {
   const kinds = new Set([...operations, ...waiting].map(({ kind }) => kind))
   return [
     ...(kinds.has('RemountVolume') ? (['remount'] as const) : []),
@@ -104,7 +112,7 @@ function dueOf({ operations, waiting }: RowParts): ('remount' | 'expand')[] {
   ]
 }
 
-function deadOf({ inputs }: PlanContext, { volume, pod, onDisk, leaked }: RowSource): string | undefined {
+function deadOf({ inputs }: PlanContext, { volume, pod, onDisk, leaked }: StatusSource): string | undefined {
   const { staged, globals } = volume
   const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked]
   const paths =
@@ -115,7 +123,7 @@ function deadOf({ inputs }: PlanContext, { volume, pod, onDisk, leaked }: RowSou
 }
 
 /** As the plan has it, where an operation or a wait knows more of it. */
-function refOf(context: PlanContext, source: RowSource, parts: RowParts): VolumeRef {
+function refOf(context: PlanContext, source: StatusSource, parts: SourceFindings): VolumeRef {
   const { volume, pod, wanted, ended, unused } = source
   if (unused !== undefined) return unused.ref
   const planned = [...parts.operations, ...parts.waiting].find((each) => each.volume !== undefined)?.volume
@@ -127,7 +135,7 @@ function refOf(context: PlanContext, source: RowSource, parts: RowParts): Volume
   const mode = volume.maps.length > 0 || volume.persistentVolume?.spec.volumeMode === 'Block' ? 'Block' : 'Filesystem'
   const device = volume.mounts.at(-1)
   const { identity } = volume
-  const uniqueName = uniqueNameOf(volume)
+  const uniqueName = uniqueNameOfRow(volume)
   if (identity !== undefined) return describeCsiVolume(context, { name, mode, identity, uniqueName, device })
   const plugin = ofNode?.plugin ?? pluginOf(volume)
   return {

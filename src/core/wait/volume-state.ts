@@ -1,8 +1,7 @@
 /** How far one volume is, with all of its pods on this node. */
-import type { NodeVolume } from '../explain/node-volume.ts'
-import { NodeVolumes } from '../explain/node-volumes.ts'
+
 import { defined } from '../lang/defined.ts'
-import { onceFor } from '../lang/once-for.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { isAttachedHere } from './attached-here.ts'
@@ -56,12 +55,10 @@ export function attachedName(context: PlanContext, target: VolumeTarget): string
   return volumeOf(context, target)?.uniqueName ?? target.uniqueName
 }
 
-const volumesOf = onceFor((context: PlanContext) => new NodeVolumes(context))
-
 /** The volume as it is now; undefined: neither the API nor this node has anything of it. */
-function volumeOf(context: PlanContext, target: VolumeTarget): NodeVolume | undefined {
+function volumeOf(context: PlanContext, target: VolumeTarget): VolumeRow | undefined {
   const { uniqueName, persistentVolume, claim, directories } = target
-  const { all } = volumesOf(context)
+  const { all } = context.ledger
   return (
     all.find((each) => uniqueName !== undefined && each.uniqueName === uniqueName) ??
     all.find((each) => persistentVolume !== undefined && each.persistentVolume?.metadata.name === persistentVolume) ??
@@ -71,7 +68,7 @@ function volumeOf(context: PlanContext, target: VolumeTarget): NodeVolume | unde
 }
 
 /** A claim that was not bound in the first look has a volume later. */
-function isOfClaim({ persistentVolume, unresolved }: NodeVolume, claim: string): boolean {
+function isOfClaim({ persistentVolume, unresolved }: VolumeRow, claim: string): boolean {
   const { namespace = 'default', name } = persistentVolume?.spec.claimRef ?? {}
   const isBound = name !== undefined && `${namespace}/${name}` === claim
   return isBound || unresolved.some(({ pod, claimName }) => `${pod.metadata.namespace}/${claimName}` === claim)

@@ -4,9 +4,8 @@ import { NotFound, VolctlError } from '../errors/errors.ts'
 import { allCandidates, type Candidate, type Target } from '../explain/candidates.ts'
 import { findTarget } from '../explain/find-target.ts'
 import { splitPrefix } from '../explain/kinds.ts'
-import type { NodeVolume } from '../explain/node-volume.ts'
-import { NodeVolumes } from '../explain/node-volumes.ts'
 import { didYouMean } from '../lang/near-names.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { namespacedName, podNameAndUid } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -63,8 +62,7 @@ export function waitTargets(context: PlanContext, ask: WaitAsk): readonly WaitTa
   const { names, volumes, namespaces, all, condition } = ask
   const { nodeName } = context.inputs.snapshot
   if (condition === 'in-sync') return [{ kind: 'node', name: `node/${nodeName}` }]
-  const register = new NodeVolumes(context)
-  const finder = { context, register, candidates: allCandidates(context, register) }
+  const finder = { context, candidates: allCandidates(context) }
   const named = names.flatMap((name) => oneNamed(finder, name, ask))
   const byFlag = volumes.flatMap((name) => volumesCalled(finder, name, ask))
   const isWide = all || (names.length + volumes.length === 0 && namespaces.length > 0)
@@ -75,7 +73,6 @@ export function waitTargets(context: PlanContext, ask: WaitAsk): readonly WaitTa
 
 interface Finder {
   readonly context: PlanContext
-  readonly register: NodeVolumes
   readonly candidates: readonly Candidate[]
 }
 
@@ -137,10 +134,10 @@ function isMeantToRun({ pod }: PodClass): boolean {
   return pod !== undefined && !isTerminating(pod) && !isTerminalPhase(pod)
 }
 
-function podTarget({ context, register }: Finder, { uid, ref }: PodClass): PodTarget {
+function podTarget({ context }: Finder, { uid, ref }: PodClass): PodTarget {
   const wanted = context.desired.volumes.filter(({ podUid }) => podUid === uid)
   const outerNames = new Map(wanted.map(({ specName, podVolumeNames }) => [specName, podVolumeNames]))
-  const volumes = register.ofPod(uid).flatMap(({ uniqueName, onDisk }): [string, readonly string[]][] => {
+  const volumes = context.ledger.ofPod(uid).flatMap(({ uniqueName, onDisk }): [string, readonly string[]][] => {
     if (uniqueName === undefined) return []
     const own = [...wanted.filter((each) => each.uniqueName === uniqueName)].flatMap((each) => each.podVolumeNames)
     const there = onDisk.filter(({ podUid }) => podUid === uid).map(({ name }) => name)
@@ -174,7 +171,7 @@ function volumesCalled({ candidates }: Finder, given: string, ask: WaitAsk): Wai
   return [...things.values()].flatMap(([first]) => (first === undefined ? [] : volumeTarget(first.ask, first.target)))
 }
 
-function volumeOf(target: Target): NodeVolume | undefined {
+function volumeOf(target: Target): VolumeRow | undefined {
   return 'volume' in target ? target.volume : undefined
 }
 

@@ -5,11 +5,10 @@
 
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { BlockMapping } from '../../actual/block-volume.ts'
-import type { NodeVolume } from '../../explain/node-volume.ts'
-import { NodeVolumes } from '../../explain/node-volumes.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
+import type { VolumeRow } from '../../ledger/row.ts'
 import type { NodeState } from '../../model/node-state.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { locate } from '../../mountinfo/location.ts'
@@ -63,7 +62,7 @@ export function nodeLedger(state: NodeState, source: string): NodeLedger {
   const { snapshot } = state
   const context = makeContext(state, OPTIONS)
   const { inputs } = context
-  const volumes = new NodeVolumes(context).all
+  const volumes = context.ledger.all
   const known = volumes.flatMap((volume) => ledgerVolume(inputs, volume) ?? [])
   const ledger: NodeLedger = {
     ...{ source, node: snapshot.nodeName, capturedAt: serverTime(snapshot) },
@@ -85,7 +84,7 @@ function serverTime({ capturedAt, api }: NodeSnapshot): string {
 }
 
 /** Undefined: it is of a plugin whose volumes are never attached, or nothing of it is there. */
-function ledgerVolume(inputs: ActualInputs, volume: NodeVolume): LedgerVolume | undefined {
+function ledgerVolume(inputs: ActualInputs, volume: VolumeRow): LedgerVolume | undefined {
   const { identity, unidentified, wanted, unresolved } = volume
   const uniqueName = volume.uniqueName ?? (identity && csiUniqueName(identity.driver, identity.handle))
   if (isNeverAttached(volume, uniqueName)) return undefined
@@ -111,7 +110,7 @@ function isOfHost({ mounts, rootDir }: ActualInputs, { dev, fsType }: MountInfo)
 const KNOWN_PLUGINS: ReadonlySet<string> = new Set(PLUGINS.map(({ name }) => name))
 
 /** Inline CSI volumes, and plugins without a device, whose volumes are named after their pod. */
-function isNeverAttached(volume: NodeVolume, uniqueName: string | undefined): boolean {
+function isNeverAttached(volume: VolumeRow, uniqueName: string | undefined): boolean {
   const { identity, unidentified, globals, maps, staged, onDisk, wanted, unresolved } = volume
   if (identity !== undefined) return uniqueName !== csiUniqueName(identity.driver, identity.handle)
   if (unidentified !== undefined || globals.length + maps.length + staged.length > 0) return false
@@ -125,13 +124,13 @@ function isNeverAttached(volume: NodeVolume, uniqueName: string | undefined): bo
 }
 
 /** The directory of a staged volume names its driver even where the handle is lost. */
-function driverOf({ staged }: NodeVolume): string | undefined {
+function driverOf({ staged }: VolumeRow): string | undefined {
   const drivers = new Set(staged.map(({ driverDir }) => driverDir))
   const [driver] = drivers
   return drivers.size === 1 && driver !== 'pv' ? driver : undefined
 }
 
-function foundOf(inputs: ActualInputs, volume: NodeVolume): FoundOnNode[] {
+function foundOf(inputs: ActualInputs, volume: VolumeRow): FoundOnNode[] {
   const { staged, globals, onDisk, leaked, maps } = volume
   const subPaths = [...onDisk.flatMap((each) => each.subPaths ?? []), ...leaked.map((each) => each.subPaths)]
   const found = [
@@ -186,7 +185,7 @@ function mappedBy(inputs: ActualInputs, mapping: BlockMapping): FoundOnNode[] {
 }
 
 /** Mounts below plugins/ that belong to no volume that volctl knows: of whichever driver they are, they may be any of its volumes. */
-function unclaimed(inputs: ActualInputs, volumes: readonly NodeVolume[]): LedgerVolume[] {
+function unclaimed(inputs: ActualInputs, volumes: readonly VolumeRow[]): LedgerVolume[] {
   const claimed = volumes.flatMap(({ staged, globals, maps }) => [
     ...staged.map(({ dir }) => dir),
     ...globals.map(({ path }) => path),

@@ -5,6 +5,7 @@ import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import type { ApiObjects } from '../../desired/api-objects.ts'
 import type { DesiredState } from '../../desired/desired-state.ts'
 import { defined } from '../../lang/defined.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { Wait } from '../../plan/draft.ts'
 import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
 import type { PodClass, PodClasses } from '../pods/pod-classes.ts'
@@ -35,6 +36,8 @@ export interface PlanContext {
   readonly staged: readonly StagedVolume[]
   readonly blocks: readonly BlockVolume[]
   readonly users: VolumeUsers
+  /** Every volume of the node: what findings are made about. */
+  readonly ledger: Ledger
   /** Every CSI volume that a state file on this node names, pods and staging directories alike. */
   readonly onDisk: OnDisk
   readonly kubelet: PlanInputs['kubelet']

@@ -79,9 +79,10 @@ export function stateOf(pod: PodClass): string {
 }
 
 /** R405: a volume of an orphaned or finished pod with nothing left to tear down. */
-export function leaveEmpty({ inputs }: PlanContext, findings: Findings, { podUid, dir }: PodVolume): void {
+export function leaveEmpty({ inputs, ledger }: PlanContext, findings: Findings, volume: PodVolume): void {
   findings.leave(() => {
-    const about = { path: inputs.absolute(dir), pod: podUid }
+    const { podUid, dir } = volume
+    const about = { path: inputs.absolute(dir), pod: podUid, subject: ledger.podVolume(volume) }
     const unread = unreadWithin(inputs, dir)
     if (unread !== undefined) return { ...about, ...leftUnread(unread) }
     const directory = inputs.tree.has(dir)

@@ -5,8 +5,7 @@ import type { StateFile } from '../../actual/state-file.ts'
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { shellWord } from '../../lang/shell-word.ts'
 import { attachmentName } from '../../names/volume-names.ts'
-import type { Findings, Obstacle } from '../../plan/draft.ts'
-import type { Problem } from '../../plan/plan.ts'
+import type { About, Findings, Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import type { FlexCall } from './flex-driver.ts'
 import { whyNoDriver } from './why-no-driver.ts'
@@ -60,7 +59,7 @@ export function reportDriverGone(
   findings: Findings,
   driver: string | undefined,
   call: 'NodeUnpublishVolume' | 'NodeUnstageVolume' | 'unmount' | 'unmountdevice',
-  about: Problem['about'] & { readonly path: string },
+  about: About & { readonly path: string },
 ): void {
   findings.problem(
     'warning',

@@ -4,10 +4,10 @@
  */
 import { csiSourceOf } from '../../desired/csi-translation/csi-source.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
+import type { CsiIdentity } from '../../ledger/identified.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName, csiUniqueName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { CsiIdentity } from './identified.ts'
 
 /** From the PersistentVolume, an inline spec, a vol_data.json, or a name in the node's status, each only if the hash agrees. */
 export function identifyAttachment(context: PlanContext, attachment: VolumeAttachment): CsiIdentity | undefined {

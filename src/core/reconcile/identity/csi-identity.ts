@@ -14,6 +14,7 @@ import { volumesInStatus } from '../../desired/node-status.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import { shellWord } from '../../lang/shell-word.ts'
+import type { CsiIdentity, Identified } from '../../ledger/identified.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import {
   csiGlobalDir,
@@ -25,7 +26,6 @@ import {
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { contradicted, givenForBlock, givenForFileSystem, givenWithHash, inlineDrivers } from './given-handle.ts'
-import type { CsiIdentity, Identified } from './identified.ts'
 
 /** S17: nothing is undone under a name that may be another volume's. */
 export function identityObstacle(identified: Identified | undefined): Obstacle | undefined {

@@ -10,10 +10,10 @@ import type { PodVolume } from '../../actual/pod-volume.ts'
 import { stagedShownBy } from '../../actual/staged-on-device.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { ownValue } from '../../lang/own-value.ts'
+import type { Identified } from '../../ledger/identified.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { inlineCsiHandle, sha256Hex, unescapeQualifiedName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { Identified } from './identified.ts'
 
 /** @param shown a mount of the volume, if there is one */
 export function givenForFileSystem(

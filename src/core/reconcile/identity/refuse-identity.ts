@@ -7,7 +7,7 @@ import { canonicalNodeName } from '../../node/kubelet/canonical-node-name.ts'
 import { parseKubeletFlags } from '../../node/kubelet/kubelet-flags.ts'
 import { leaseIsAlive } from '../../node/kubelet/signs-of-life.ts'
 import { otherName } from '../../node/other-name.ts'
-import type { Findings } from '../../plan/draft.ts'
+import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import type { IdentityContradiction, PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
 import { compareBootIds, compareIds, ID_WORDS, type IdComparison, isSameText } from './machine-ids.ts'
 
@@ -131,6 +131,7 @@ export function reportAccepted(machine: PlanInputs['machine'], findings: Finding
       'warning',
       'IdentityAccepted',
       `the Node's ${ID_WORDS[field]} ${node} differs from this host's ${host}, and was accepted with --accept-identity`,
+      ON_NODE,
     )
   }
 }

@@ -3,13 +3,13 @@
 import { isListedWhole } from '../../desired/api-lookup.ts'
 import { defined } from '../../lang/defined.ts'
 import { ownValue } from '../../lang/own-value.ts'
+import type { CsiIdentity } from '../../ledger/identified.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN, type VolumeMode } from '../../names/volume-names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { CsiIdentity } from './identified.ts'
 
 export function describeCsiVolume(
   context: PlanContext,

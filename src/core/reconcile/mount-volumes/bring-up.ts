@@ -31,17 +31,17 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
   const { volume } = missing
   const pod = podRefOf(context, volume.podUid)
   const kind = volume.mode === 'Block' ? 'MapVolume' : 'MountVolume'
-  const ref = describeWanted(context, volume)
+  const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
   const wait = mountWait(context, volume)
   if (wait !== undefined) {
-    findings.wait(kind, wait, 'S22', { pod, volume: ref })
+    findings.wait(kind, wait, 'S22', about)
     reportMultiAttach(context, findings, volume)
     return
   }
   const earlier = isForOnePod(volume.persistentVolume) ? operationsOn(findings, volume) : []
   const rival = earlier.find((draft) => turns.mounts.has(draft))
   if (rival !== undefined) {
-    findings.wait(kind, waitForRival(volume, rival), 'R430', { pod, volume: ref })
+    findings.wait(kind, waitForRival(volume, rival), 'R430', about)
     return
   }
   const first = turns.stages.get(volume.uniqueName)
@@ -50,8 +50,7 @@ export function bringUp(context: PlanContext, findings: Findings, missing: Missi
   const draft: Draft = {
     kind,
     ...whyMounted(context, missing, pod),
-    pod,
-    volume: ref,
+    ...about,
     steps,
     paths: [...new Set(steps.map((step) => step.target))],
     after: [...(first === undefined ? [] : [first]), ...predecessors],

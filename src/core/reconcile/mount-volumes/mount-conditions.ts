@@ -194,7 +194,7 @@ export function reportMultiAttach(context: PlanContext, findings: Findings, volu
     'warning',
     'MultiAttach',
     `pod ${pod} waits for ${volume.specName}, which only one node at a time may attach (${accessModesText(volume.persistentVolume)}), and another node has it: ${describeNodes(nodes)}`,
-    { pod: volume.podUid, volume: volume.specName },
+    { pod: volume.podUid, volume: volume.specName, subject: context.ledger.wanted(volume) },
     freeHint(nodes),
   )
 }

@@ -25,6 +25,7 @@ export function mountOrAttachVolumes(context: PlanContext, findings: Findings): 
     const { mayBe, cause, message } = unresolved
     const known = mayBe.of === 'itself' ? mayBe.volume : undefined
     findings.wait('MountVolume', { code: WAITING_FOR[cause], message }, 'S4', {
+      subject: context.ledger.unresolved(unresolved),
       pod,
       volume: {
         name: unresolved.persistentVolumeName ?? unresolved.podVolumeName,
@@ -55,6 +56,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
   const missing = missingPlugin(context, volume)
   if (missing !== undefined) {
     findings.wait('MountVolume', missing, 'O44', {
+      subject: context.ledger.wanted(volume),
       pod: podRefOf(context, volume.podUid),
       volume: describeWanted(context, volume),
     })
@@ -98,15 +100,16 @@ function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
 function reportOther(
   context: PlanContext,
   findings: Findings,
-  { podUid, specName, driver, handle }: VolumeToMount,
+  volume: VolumeToMount,
   target: string,
   { name, byMount }: OtherVolume,
 ): void {
+  const { podUid, specName, driver, handle } = volume
   findings.problem(
     byMount ? 'error' : 'warning',
     'OtherVolume',
     `pod ${podName(podRefOf(context, podUid))} has ${name} mounted as ${specName}, but wants ${driver}^${handle}; volctl leaves the volume as long as the pod exists`,
-    { pod: podUid, volume: specName, path: context.inputs.absolute(target) },
+    { pod: podUid, volume: specName, path: context.inputs.absolute(target), subject: context.ledger.wanted(volume) },
     byMount
       ? `CSI driver ${driver} has mounted the wrong volume: stop the pod before it writes there, see the driver's log, and delete the pod.`
       : `PersistentVolume ${specName} was created again, or its source has changed. A kubelet that starts replaces the volume under the running pod: delete the pod before; the new pod gets the right one.`,
@@ -127,7 +130,10 @@ function reportDead(
     'error',
     'DeadMount',
     `${context.inputs.absolute(target)} does not answer: ${deadWords(error)}${running ? ', and running containers use it' : ''}`,
-    { pod: volume.podUid, volume: volume.specName, path: context.inputs.absolute(target) },
+    {
+      ...{ pod: volume.podUid, volume: volume.specName, path: context.inputs.absolute(target) },
+      subject: context.ledger.wanted(volume),
+    },
     running
       ? `Restart the driver or server of the file system, then the containers of pod ${pod.namespace ?? ''}/${pod.name ?? pod.uid}.`
       : 'Restart the driver or server of the file system; the kubelet then mounts the volume again.',

@@ -110,14 +110,14 @@ interface Refresh {
 
 function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount, what: Refresh): void {
   const pod = podRefOf(context, volume.podUid)
-  const ref = describeWanted(context, volume)
+  const about = { pod, volume: describeWanted(context, volume), subject: context.ledger.wanted(volume) }
   // A driver is called only for a volume that may be mounted here now (S22, S30).
   const wait =
     volume.plugin === CSI_PLUGIN
       ? mountWait(context, volume)
       : (elsewhereWait(context, volume) ?? waitForKubelet(context))
   if (wait !== undefined) {
-    findings.wait(what.kind, wait, what.rule, { pod, volume: ref })
+    findings.wait(what.kind, wait, what.rule, about)
     return
   }
   // The missing flag comes first: without it, no other obstacle matters to an apply.
@@ -126,8 +126,7 @@ function refresh(context: PlanContext, findings: Findings, volume: VolumeToMount
     kind: what.kind,
     reason: what.reason,
     message: what.message,
-    pod,
-    volume: ref,
+    ...about,
     steps: what.steps,
     paths: what.steps.map((step) => step.target),
     after: [],

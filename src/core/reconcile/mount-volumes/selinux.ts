@@ -83,7 +83,7 @@ export function reportLabel(context: PlanContext, findings: Findings, volume: Vo
     'warning',
     'SELinuxMismatch',
     `${path} shows the volume mounted ${labelText(there.label)}, but the pod wants it ${labelText(wanted.label)}`,
-    { pod: volume.podUid, volume: volume.specName, path },
+    { pod: volume.podUid, volume: volume.specName, path, subject: context.ledger.wanted(volume) },
     'A kubelet would unmount the volume under the running pod: delete the pod at a convenient time; the new pod gets the right label.',
   )
 }

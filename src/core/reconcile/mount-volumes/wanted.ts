@@ -18,10 +18,11 @@ export function leaveWanted(context: PlanContext, findings: Findings, volume: Vo
   findings.leave(() => ({ ...wantedAt(context, volume), why }))
 }
 
-function wantedAt({ inputs }: PlanContext, volume: VolumeToMount): Omit<Left, 'why'> {
+function wantedAt({ inputs, ledger }: PlanContext, volume: VolumeToMount): Omit<Left, 'why'> {
   return {
     path: inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
     rule: 'R805',
+    subject: ledger.wanted(volume),
     pod: volume.podUid,
     volume: volume.uniqueName,
   }

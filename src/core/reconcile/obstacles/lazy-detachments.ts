@@ -34,7 +34,9 @@ export function reportLazyMemory({ inputs: { snapshot } }: PlanContext, findings
   const { lazyMemory } = snapshot
   if (lazyMemory === undefined) return
   findings.complete = false
-  findings.problem('error', 'LazyMemoryUnusable', unknownBy(lazyMemory), { path: lazyMemory.path }, hintOf(lazyMemory))
+  const { path } = lazyMemory
+  const about = { path, subject: { path } }
+  findings.problem('error', 'LazyMemoryUnusable', unknownBy(lazyMemory), about, hintOf(lazyMemory))
 }
 
 /**

@@ -8,14 +8,20 @@ import type { PlanContext } from '../context/context.ts'
 const MANY = 1000
 
 /** Names the directory with the copies of one mount. Nothing is unmounted there: the copies are foreign (S18). */
-export function reportMountStorms({ inputs }: PlanContext, findings: Findings): void {
+export function reportMountStorms(context: PlanContext, findings: Findings): void {
+  const { inputs } = context
   for (const uid of inputs.podsWithMounts()) {
-    if (inputs.podMountCount(uid) >= MANY) reportStorm(inputs.podMounts(uid), findings, uid)
+    if (inputs.podMountCount(uid) >= MANY) reportStorm(context, inputs.podMounts(uid), findings, uid)
   }
-  reportStorm(inputs.pluginMounts(), findings)
+  reportStorm(context, inputs.pluginMounts(), findings)
 }
 
-function reportStorm(mounts: readonly MountInfo[], findings: Findings, pod?: string): void {
+function reportStorm(
+  { ledger, inputs }: PlanContext,
+  mounts: readonly MountInfo[],
+  findings: Findings,
+  pod?: string,
+): void {
   if (mounts.length < MANY) return
   for (const copies of Map.groupBy(mounts, ({ dev, root }) => `${dev} ${root}`).values()) {
     const [first] = copies
@@ -28,7 +34,7 @@ function reportStorm(mounts: readonly MountInfo[], findings: Findings, pod?: str
       'error',
       'MountStorm',
       `${copies.length} mounts of one directory (${fsType} ${source}) are at and below ${mountPoint}: mount propagation copies them into each other`,
-      { ...defined({ pod }), path: mountPoint },
+      { ...defined({ pod }), path: mountPoint, subject: ledger.path(inputs.plain(mountPoint)) },
       `Stop what mounts the directory into itself (most often a container with mountPropagation: Bidirectional); then: umount -R ${mountPoint}`,
     )
   }

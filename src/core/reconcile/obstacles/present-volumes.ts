@@ -1,7 +1,6 @@
 /** Attachable volumes that are mounted or mapped on this node, for any pod or none: they must be attached here (O7, S30). */
 import type { Handle } from '../../desired/attached-elsewhere.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
-import { globalMounts } from '../../devices/global-mounts.ts'
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume } from '../../model/objects.ts'
 import {
@@ -11,6 +10,7 @@ import {
   unescapeQualifiedName,
   uniqueVolumeName,
 } from '../../names/volume-names.ts'
+import type { Subject } from '../../plan/subject.ts'
 import { flexVolume } from '../../plugins/flex-volume.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
 import { statusVolumes, statusVolumesAt } from '../../populator/status-volumes.ts'
@@ -27,6 +27,8 @@ export interface PresentVolume {
   /** CSI only: volumes of other plugins have no VolumeAttachment. */
   readonly identity?: Handle
   readonly persistentVolume?: PersistentVolume
+  /** Asked where something is wrong with it. */
+  readonly subject: () => Subject
 }
 
 /** One entry for each unique name, with a pod's own path if there is one. */
@@ -46,6 +48,7 @@ export function presentVolumes(context: PlanContext): readonly PresentVolume[] {
       name: volume.specName,
       path: context.inputs.absolute(pluginNamed(volume.plugin).podPath(volume)),
       pods: [volume.podUid],
+      subject: () => context.ledger.wanted(volume),
       ...defined({
         identity: driver === undefined || handle === undefined ? undefined : { driver, handle },
         persistentVolume,
@@ -78,39 +81,46 @@ function recorded(context: PlanContext): PresentVolume[] {
     if (top !== 'pods' || uid === undefined || volumes !== 'volumes' || name === undefined) return []
     // An inline volume is never attached, whatever its driver does with other volumes (C35).
     if (context.inputs.at(`${path}/mount`).length === 0 || volume.handle === inlineCsiHandle(uid, name)) return []
-    return csiVolume(context, volume, unescapeQualifiedName(name), `${path}/mount`, [uid])
+    const place = { path: `${path}/mount`, pods: [uid], subject: () => context.ledger.path(path) }
+    return csiVolume(context, volume, unescapeQualifiedName(name), place)
   })
 }
 
 function staged(context: PlanContext): PresentVolume[] {
-  return context.staged.flatMap(({ stateFile, layers, target }) => {
+  return context.staged.flatMap((each) => {
+    const { stateFile, layers, target } = each
     if (stateFile?.data === undefined || layers.length === 0) return []
     const identity = { driver: stateFile.data.driverName, handle: stateFile.data.volumeHandle }
     const [persistentVolume] = context.objects.persistentVolumesOf(identity)
-    return csiVolume(context, identity, persistentVolume?.metadata.name ?? identity.handle, target, [])
+    const place = { path: target, pods: [], subject: () => context.ledger.staged(each) }
+    return csiVolume(context, identity, persistentVolume?.metadata.name ?? identity.handle, place)
   })
 }
 
 function mapped(context: PlanContext): PresentVolume[] {
-  return context.blocks.flatMap(({ plugin, stateFile, mappings, staging, name, dir }) => {
+  return context.blocks.flatMap((block) => {
+    const { plugin, stateFile, mappings, staging, name, dir } = block
     if (plugin !== CSI_PLUGIN || stateFile?.data === undefined) return []
     const held = mappings.filter(({ mapLayers, publishLayers }) => mapLayers.length + publishLayers.length > 0)
     if (held.length === 0 && (staging?.mounts.length ?? 0) === 0) return []
     const { driverName: driver, volumeHandle: handle } = stateFile.data
-    const uids = held.map(({ podUid }) => podUid)
-    return csiVolume(context, { driver, handle }, name, dir, uids)
+    const pods = held.map(({ podUid }) => podUid)
+    const place = { path: dir, pods, subject: () => context.ledger.block(block, held[0]) }
+    return csiVolume(context, { driver, handle }, name, place)
   })
 }
 
 /** Global mounts of other plugins, if a PersistentVolume gives the name by which the Node lists the volume. */
-function global({ inputs }: PlanContext): PresentVolume[] {
+function global({ inputs, ledger }: PlanContext): PresentVolume[] {
   const { api } = inputs.snapshot
   if (api === undefined || statusVolumes(api).length === 0) return []
-  return globalMounts(inputs).flatMap(({ plugin, name, path, layers }): PresentVolume[] => {
+  return ledger.globals.flatMap((each): PresentVolume[] => {
+    const { plugin, name, path, layers } = each
     const [volume, other] = layers.length === 0 ? [] : statusVolumesAt(api, plugin, name)
     if (volume === undefined || other !== undefined) return []
     const { uniqueName, persistentVolume } = volume
-    return [{ uniqueName, name, path: inputs.absolute(path), pods: [], persistentVolume }]
+    const subject = (): Subject => ledger.global(each)
+    return [{ uniqueName, name, path: inputs.absolute(path), pods: [], persistentVolume, subject }]
   })
 }
 
@@ -118,8 +128,7 @@ function csiVolume(
   context: PlanContext,
   { driver, handle }: Handle,
   name: string,
-  path: string,
-  pods: readonly string[],
+  { path, pods, subject }: Pick<PresentVolume, 'path' | 'pods' | 'subject'>,
 ): PresentVolume[] {
   if (!isAttached(context, driver)) return []
   const persistentVolume = context.objects.persistentVolumesOf({ driver, handle })[0]
@@ -130,6 +139,7 @@ function csiVolume(
       path: context.inputs.absolute(path),
       pods,
       identity: { driver, handle },
+      subject,
       ...defined({ persistentVolume }),
     },
   ]

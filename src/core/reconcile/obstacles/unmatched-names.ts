@@ -2,7 +2,7 @@
 import { baseName } from '../../actual/tree.ts'
 import { namedUids } from '../../desired/pods.ts'
 import { didYouMean } from '../../lang/near-names.ts'
-import type { Findings } from '../../plan/draft.ts'
+import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName, podNameAndUid } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
 import { namesOf } from '../context/filter-operations.ts'
@@ -23,12 +23,18 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
     const names = known()
     for (const each of given.filter((name) => !names.has(name))) {
       const message = `--${flag} ${each} matches no ${noun} on this node`
-      findings.problem('warning', 'NothingNamed', message, {}, `${didYouMean(each, names)}${hint}`)
+      findings.problem('warning', 'NothingNamed', message, ON_NODE, `${didYouMean(each, names)}${hint}`)
     }
   }
   for (const { given, pods: called } of ambiguous) {
     const names = called.map(({ ref }) => podNameAndUid(ref)).join(', ')
-    findings.problem('warning', 'AmbiguousName', `--pod ${given} matches ${called.length} pods: ${names}`, {}, ONE_HINT)
+    findings.problem(
+      'warning',
+      'AmbiguousName',
+      `--pod ${given} matches ${called.length} pods: ${names}`,
+      ON_NODE,
+      ONE_HINT,
+    )
   }
   const others = pods.filter((each) => !ambiguous.some(({ given }) => given === each))
   warn('pod', others, () => namesOfPods(context), POD_HINT)
@@ -39,7 +45,7 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
       'warning',
       'NothingNamed',
       message,
-      {},
+      ON_NODE,
       'Give the UID as the plan shows it, or leave out the flag.',
     )
   }

@@ -8,9 +8,9 @@
 import type { BlockVolume } from '../../actual/block-volume.ts'
 import { type CsiTrace, csiTraces } from '../../actual/csi-traces.ts'
 import type { StateFile } from '../../actual/state-file.ts'
+import type { CsiIdentity } from '../../ledger/identified.ts'
 import { CSI_PLUGIN, csiGlobalDir, csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
-import type { CsiIdentity } from '../identity/identified.ts'
 import { isLiving } from '../pods/volume-users.ts'
 
 /** One trace on disk or in the mount table, relative to the root directory. */

@@ -5,6 +5,7 @@ import { defined } from '../../lang/defined.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { StaticPodsSnapshot } from '../../model/snapshot.ts'
 import type { PodRef, Problem } from '../../plan/plan.ts'
+import { THE_NODE } from '../../plan/subject.ts'
 
 export interface StaticSources {
   /** Why this UID, which the API does not list, may be a static pod's; undefined: it is not a static pod's. */
@@ -49,6 +50,7 @@ export function judgeStaticSources(inputs: ActualInputs): StaticSources {
               code: 'StaticPodsUnmatched',
               message: `${unmatched}: pod directories whose name is not an RFC 4122 UUID are left alone`,
               about: source?.path ? { path: source.path } : {},
+              subject: source?.path ? { path: source.path } : THE_NODE,
             },
           ],
   }

@@ -3,6 +3,7 @@ import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { ProblemCode } from '../../codes/codes.ts'
 import { onDiskUid } from '../../desired/pods.ts'
 import type { Problem } from '../../plan/plan.ts'
+import { THE_NODE } from '../../plan/subject.ts'
 import { isOnlyNested, podsWithProcesses } from './known-pods.ts'
 
 export interface Witnesses {
@@ -67,7 +68,7 @@ interface Blindness {
 }
 
 function problemOf({ code, message, hint }: Blindness): Problem {
-  return { severity: 'error', code, message, hint, about: {} }
+  return { severity: 'error', code, message, hint, about: {}, subject: THE_NODE }
 }
 
 /** `CONTAINER_RUNNING` as "running". */

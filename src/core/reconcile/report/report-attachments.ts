@@ -10,7 +10,7 @@ import { isOutOfService } from '../../desired/node-status.ts'
 import { defined } from '../../lang/defined.ts'
 import { isPlainWord } from '../../lang/plain-word.ts'
 import { attachmentName } from '../../names/volume-names.ts'
-import type { Findings } from '../../plan/draft.ts'
+import { type About, type Findings, ON_NODE } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { apiServerToo, howToStart, stopCommand } from '../context/kubelet-unit.ts'
 import { describeNodes, freeHint, nodesWith } from '../obstacles/other-nodes.ts'
@@ -147,11 +147,11 @@ function reportOutOfService({ inputs }: PlanContext, findings: Findings, present
     'error',
     'NodeOutOfService',
     `the node is tainted out-of-service, so the attach/detach controller detaches its volumes even while they are mounted; still mounted here: ${names.slice(0, 5).join(', ')}${names.length > 5 ? `, … (${names.length})` : ''}`,
-    {},
+    ON_NODE,
     `This machine is running: stop the pods that use these volumes, or remove the taint${isPlainWord(nodeName) ? ` (kubectl taint node ${nodeName} node.kubernetes.io/out-of-service-)` : ''}.`,
   )
 }
 
-function aboutOf({ name, path, pods: [pod] }: PresentVolume): { pod?: string; volume: string; path: string } {
-  return { ...defined({ pod }), volume: name, path }
+function aboutOf({ name, path, subject, pods: [pod] }: PresentVolume): About {
+  return { ...defined({ pod }), volume: name, path, subject: subject() }
 }

@@ -1,15 +1,16 @@
 /** What is wrong with the sockets of CSI drivers, one diagnosis each (C24-C29). */
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { CsiSocket } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { isLate, isSilent } from '../drivers/why-no-driver.ts'
 
-export function reportDrivers({ inputs }: PlanContext, findings: Findings): void {
+export function reportDrivers({ inputs, ledger }: PlanContext, findings: Findings): void {
   const sockets = inputs.snapshot.csiSockets ?? []
-  for (const socket of sockets) reportSocket(socket, sockets, findings)
+  for (const socket of sockets) reportSocket(ledger, socket, sockets, findings)
 }
 
-function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings: Findings): void {
+function reportSocket(ledger: Ledger, socket: CsiSocket, sockets: readonly CsiSocket[], findings: Findings): void {
   const { path, driver, endpoint, registered, error = 'no answer' } = socket
   if (driver === undefined) {
     if (!isSilent(socket)) return
@@ -17,7 +18,7 @@ function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings
       'warning',
       'DriverSocketSilent',
       `no CSI driver answers on socket ${path}: ${error}`,
-      { path },
+      { path, subject: ledger.path(path) },
       'A driver that crashed leaves its socket behind: bring its node pod back, or remove the socket if the driver was uninstalled.',
     )
     return
@@ -28,7 +29,7 @@ function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings
       'warning',
       'DriverSocketTwice',
       `CSI driver ${driver} has two sockets, and ${path} is not the one in use: ${error}`,
-      { path },
+      { path, subject: { driver } },
       "Remove this socket, which the driver's former installation left behind.",
     )
     return
@@ -38,7 +39,7 @@ function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings
       'warning',
       'DriverSocketSilent',
       `CSI driver ${driver} does not answer on ${endpoint ?? path}: ${error}`,
-      { path },
+      { path, subject: { driver } },
       'It may be busy: plan again. If that does not help, read the log of its driver container.',
     )
     return
@@ -48,7 +49,7 @@ function reportSocket(socket: CsiSocket, sockets: readonly CsiSocket[], findings
       'warning',
       'DriverDead',
       `CSI driver ${driver} cannot be called on ${endpoint ?? path}: ${error}`,
-      { path },
+      { path, subject: { driver } },
       "Bring the driver's node pod back; read the log of its driver container.",
     )
     return
@@ -62,7 +63,7 @@ function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, f
       'info',
       'DriverEndpointOutside',
       `CSI driver ${driver} listens on ${endpoint}, outside the kubelet's root directory`,
-      { path: endpoint },
+      { path: endpoint, subject: { driver } },
     )
   }
   if (error === undefined) return
@@ -70,7 +71,7 @@ function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, f
     'warning',
     'DriverNotKnown',
     `CSI driver ${driver} answers on ${endpoint ?? path} but is not registered with the kubelet: ${error}`,
-    { path },
+    { path, subject: { driver } },
     "Read the log of the node-driver-registrar container in the driver's node pod.",
   )
 }

@@ -8,7 +8,7 @@ import { type PlanContext, podRefOf } from '../context/context.ts'
 
 /** Says what a kubelet does about it: the pod runs on, and nothing has to be done by hand. */
 export function reportGlobalMounts(context: PlanContext, findings: Findings): void {
-  const { inputs, classes, desired, kubelet } = context
+  const { inputs, classes, desired, kubelet, ledger } = context
   for (const volume of desired.volumes) {
     if (classes.of(volume.podUid)?.class !== 'Desired' || !lacksGlobalMount(context, volume)) continue
     const { podUid, specName } = volume
@@ -17,7 +17,7 @@ export function reportGlobalMounts(context: PlanContext, findings: Findings): vo
       'warning',
       'GlobalMountGone',
       `pod ${podName(podRefOf(context, podUid))} has volume ${specName} mounted, but nothing is mounted any more where the volume was staged: ${path}`,
-      { pod: podUid, volume: specName, path },
+      { pod: podUid, volume: specName, path, subject: ledger.wanted(volume) },
       kubelet.state === 'running'
         ? 'The pod runs on. The kubelet does not notice; the next one that starts has the driver stage the volume again.'
         : 'The pod runs on. A kubelet that starts has the driver stage the volume again, and publish it as it is.',

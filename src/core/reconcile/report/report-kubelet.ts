@@ -1,6 +1,6 @@
 /** The version and configuration of this node's kubelet, where this kubelet acts differently from the rules. */
 import { volumesInStatus } from '../../desired/node-status.ts'
-import type { Findings } from '../../plan/draft.ts'
+import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
 import { isTested, kubeletVersion, TESTED_MINORS } from '../obstacles/kubelet-version.ts'
@@ -23,7 +23,7 @@ function reportVersion({ inputs }: PlanContext, findings: Findings): void {
     'warning',
     'VersionUntested',
     `this node runs kubelet ${node?.status?.nodeInfo?.kubeletVersion}, and volctl was tested with 1.${first} to 1.${last}: this kubelet may keep volumes in other directories, or in another way`,
-    {},
+    ON_NODE,
     'Compare this plan with the output of findmnt, and apply one pod or volume at a time (--pod, --volume).',
   )
 }
@@ -39,7 +39,7 @@ function reportNotMigrated(context: PlanContext, findings: Findings): void {
       'warning',
       'NotMigrated',
       `volume ${volume.podVolumeNames.join(', ')} of pod ${namespacedName(volume.pod.metadata)} uses in-tree plugin ${plugin}, which is not migrated to CSI driver ${volume.driver ?? ''} on this node (annotation migrated-plugins of its CSINode): the kubelet mounts the volume by itself, and volctl leaves it alone`,
-      { pod: volume.podUid, volume: volume.specName },
+      { pod: volume.podUid, volume: volume.specName, subject: context.ledger.wanted(volume) },
       `Let the kubelet mount the volume; its directory is below pods/${volume.podUid}/volumes/${plugin.replaceAll('/', '~')}.`,
     )
   }
@@ -59,7 +59,7 @@ function reportNotManaged({ inputs, desired, staged }: PlanContext, findings: Fi
     matters ? 'warning' : 'info',
     'NotManaged',
     `the attach/detach controller does not attach or detach volumes for this node: ${why}; volctl does not detach here either, and does not wait for attachments`,
-    {},
+    ON_NODE,
     "CSI volumes need the controller: set enableControllerAttachDetach: true in the kubelet's configuration, and restart the kubelet. This kubelet attaches volumes of other plugins by itself.",
   )
 }
@@ -77,7 +77,7 @@ function reportTerminatedKept({ inputs, classes }: PlanContext, findings: Findin
     kept.length > 0 && ignored !== '' ? 'warning' : 'info',
     'TerminatedKept',
     `volumes of pods that have ended are kept until the pods are deleted from the API (${why}); such pods here: ${kept.length}${ignored}`,
-    {},
+    ON_NODE,
     'Delete a pod to have its volumes unmounted (kubectl delete pod), or remove the setting.',
   )
   for (const { uid, ref } of kept) {
@@ -85,7 +85,7 @@ function reportTerminatedKept({ inputs, classes }: PlanContext, findings: Findin
       'info',
       'TerminatedKept',
       `pod ${ref.name === undefined ? uid : namespacedName(ref)} has ended, and its volumes are kept (${why})`,
-      { pod: uid, path: inputs.absolute(`pods/${uid}`) },
+      { pod: uid, path: inputs.absolute(`pods/${uid}`), subject: { pod: uid } },
     )
   }
 }

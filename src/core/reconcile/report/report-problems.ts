@@ -6,7 +6,7 @@ import { podNamespace } from '../../desired/pods.ts'
 import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../desired/read-failures.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import { csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
-import type { Findings } from '../../plan/draft.ts'
+import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
 import { stopPod } from '../context/hints.ts'
@@ -42,10 +42,11 @@ export function reportProblems(context: PlanContext, findings: Findings): void {
 }
 
 /** S8: nothing can be decided about anything behind such a link. */
-function reportUnknownLinks({ inputs }: PlanContext, findings: Findings): void {
+function reportUnknownLinks({ inputs, ledger }: PlanContext, findings: Findings): void {
   for (const { path, obstacle } of unknownLinks(inputs)) {
     findings.complete = false
-    findings.problem('error', 'LinkInPlace', obstacle.message, { path: inputs.absolute(path) }, obstacle.hint)
+    const about = { path: inputs.absolute(path), subject: ledger.path(path) }
+    findings.problem('error', 'LinkInPlace', obstacle.message, about, obstacle.hint)
   }
 }
 
@@ -60,12 +61,12 @@ function reportForeignPods({ inputs, options }: PlanContext, findings: Findings)
         'warning',
         'NotForeign',
         `--foreign-pod ${uid} has no effect: the API, the kubelet's directories or the container runtime of this node knows the pod`,
-        { pod: uid },
+        { pod: uid, subject: { pod: uid } },
         'Leave out the flag.',
       )
     } else if (isNested || processes.includes(uid)) {
       const message = `pod ${uid} counts as a pod of another kubelet (--foreign-pod): its processes hold back nothing in this plan; apply still refuses to remove what they are seen to use`
-      findings.problem('info', 'ForeignPod', message, { pod: uid })
+      findings.problem('info', 'ForeignPod', message, { pod: uid, subject: { pod: uid } })
     }
   }
 }
@@ -76,13 +77,13 @@ function reportForeignPods({ inputs, options }: PlanContext, findings: Findings)
 function reportNotBelieved({ inputs }: PlanContext, findings: Findings): void {
   for (const { what, why, hint, unknown } of inputs.snapshot.notBelieved ?? []) {
     if (unknown) findings.complete = false
-    findings.problem(unknown ? 'error' : 'info', 'NotBelieved', `${what}: ${why}`, undefined, hint)
+    findings.problem(unknown ? 'error' : 'info', 'NotBelieved', `${what}: ${why}`, ON_NODE, hint)
   }
 }
 
 /** S5: an existing pod keeps the volumes that it has; those that it no longer wants are reported. Matched by R815. */
 function reportSurplus(context: PlanContext, findings: Findings): void {
-  const { inputs, classes, desired } = context
+  const { inputs, classes, desired, ledger } = context
   const wanted = new Map<string, Set<string>>()
   for (const { podUid, uniqueName, specName } of desired.volumes) {
     const names = wanted.get(podUid) ?? new Set()
@@ -101,7 +102,7 @@ function reportSurplus(context: PlanContext, findings: Findings): void {
         'warning',
         'NotDesired',
         `pod ${podName(pod.ref)} still has volume ${name}, which it no longer wants; volctl leaves the volume as long as the pod exists`,
-        { pod: pod.uid, volume: name, path: inputs.absolute(path) },
+        { pod: pod.uid, volume: name, path: inputs.absolute(path), subject: ledger.path(path) },
       )
     }
   }
@@ -110,7 +111,7 @@ function reportSurplus(context: PlanContext, findings: Findings): void {
 function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): void {
   const why = pod.why?.is
   const name = podNameAndUid(pod.ref)
-  const about = { pod: pod.uid, path: context.inputs.absolute(`pods/${pod.uid}`) }
+  const about = { pod: pod.uid, path: context.inputs.absolute(`pods/${pod.uid}`), subject: { pod: pod.uid } }
   const stranger = isOnlyNested(context.inputs, pod.uid) ? foreignHint(pod.uid) : undefined
   if (why === 'runningUnlisted') {
     const signs = context.witnesses.signsOfLife(pod.uid).join(', ')
@@ -127,7 +128,7 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
       'error',
       'UnknownPodProcess',
       `a process of pod ${pod.uid} runs here, but neither the API nor the kubelet's directories nor the container runtime of this node knows the pod`,
-      { pod: pod.uid },
+      { pod: pod.uid, subject: { pod: pod.uid } },
       foreignHint(pod.uid),
     )
   } else if (why === 'running') {
@@ -164,7 +165,7 @@ function reportUnresolved(context: PlanContext, findings: Findings): void {
       unknown ? 'error' : 'warning',
       'UnresolvedVolume',
       `volume ${each.podVolumeName} of pod ${namespacedName(each.pod.metadata)}: ${each.message}`,
-      { pod: each.podUid, volume: each.podVolumeName },
+      { pod: each.podUid, volume: each.podVolumeName, subject: context.ledger.unresolved(each) },
       unresolvedHint(each),
     )
   }
@@ -202,7 +203,7 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
       failure.resource === undefined
         ? `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
         : `${subjectOf(failure)} could not be read: ${failure.text}`,
-      {},
+      ON_NODE,
     )
   }
 }
@@ -216,7 +217,7 @@ function isContent({ resource }: ReadFailure): boolean {
 }
 
 /** Dead mounts that belong to no wanted volume and no operation. */
-function reportUnknownDeadMounts({ inputs }: PlanContext, findings: Findings): void {
+function reportUnknownDeadMounts({ inputs, ledger }: PlanContext, findings: Findings): void {
   for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
     const absolute = path.startsWith('/') ? path : inputs.absolute(path)
     if (findings.touches(absolute) || findings.problems.some((each) => each.about.path === absolute)) continue
@@ -224,7 +225,7 @@ function reportUnknownDeadMounts({ inputs }: PlanContext, findings: Findings): v
       'warning',
       'DeadMount',
       `the file system mounted on ${absolute} does not answer: ${deadWords(error)}`,
-      { path: absolute },
+      { path: absolute, subject: ledger.path(absolute) },
       'Restart the server or daemon of this file system.',
     )
   }

@@ -72,7 +72,7 @@ function report(
   const pod = podName(podRefOf(context, volume.podUid))
   const onDisk = source.startsWith('/dev/') && isPlainWord(source)
   const seen = `the ${fsType} file system of ${volume.specName} on ${path} (${onDisk ? source : `${dev} ${source}`}) is read-only (${why} in its superblock options: ${superOptions.join(',')}), but pod ${pod} mounts it to write`
-  const about = { pod: volume.podUid, volume: volume.specName, path }
+  const about = { pod: volume.podUid, volume: volume.specName, path, subject: context.ledger.wanted(volume) }
   if (onDisk) {
     findings.problem(
       'error',
@@ -102,7 +102,7 @@ function reportRoot({ inputs }: PlanContext, findings: Findings): void {
     'error',
     'ReadOnlyFileSystem',
     `the kubelet's root directory ${inputs.rootDir} is on a read-only file system (${mount.source} on ${mount.mountPoint}, ${why} in its superblock options): no volume can be set up or cleaned up`,
-    { path: inputs.rootDir },
+    { path: inputs.rootDir, subject: { path: inputs.rootDir } },
     `Look for the error (dmesg), repair the disk, and remount it to write (mount -o remount,rw ${mount.mountPoint}).`,
   )
 }

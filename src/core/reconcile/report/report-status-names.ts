@@ -6,7 +6,6 @@
 import { apiLookup } from '../../desired/api-lookup.ts'
 import { mayBeNamed } from '../../desired/may-be.ts'
 import { volumesInStatus } from '../../desired/node-status.ts'
-import { globalMounts } from '../../devices/global-mounts.ts'
 import { attachmentName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
 import { pluginNamed } from '../../plugins/registry.ts'
@@ -56,9 +55,9 @@ function isExplained(
 }
 
 /** Plugins with something on this node that no wanted volume explains: that may be the listed volume. */
-function unidentifiedPlugins({ desired, inputs, blocks, classes }: PlanContext): readonly string[] {
+function unidentifiedPlugins({ desired, inputs, blocks, classes, ledger }: PlanContext): readonly string[] {
   const known = new Set(desired.volumes.map((volume) => pluginNamed(volume.plugin).globalPath(volume)))
-  const globals = globalMounts(inputs).filter(({ path }) => !known.has(path))
+  const globals = ledger.globals.filter(({ path }) => !known.has(path))
   const uids = new Set(desired.volumes.map(({ podUid, plugin, specName }) => `${podUid} ${plugin} ${specName}`))
   const maps = blocks.filter(
     ({ plugin, name, mappings }) =>
@@ -90,7 +89,7 @@ function reportName({ inputs, objects, kubelet }: PlanContext, findings: Finding
     'warning',
     'NameWithoutVolume',
     `${name} is still listed in node.status.${lists.join(' and ')} of ${nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here`,
-    { volume: name },
+    { volume: name, subject: { row: name } },
     objects.isInUse(name)
       ? kubelet.state === 'running'
         ? "The kubelet keeps reporting the volume in use: look for its name in the kubelet's log, or restart the kubelet, which then builds the list again. Until then the attach/detach controller attaches the volume to no other node."

@@ -33,7 +33,7 @@ export function reportVolumeObjects(context: PlanContext, findings: Findings): v
 function reportEnding(context: PlanContext, findings: Findings, volume: VolumeToMount): void {
   const { claim, persistentVolume, podUid, specName } = volume
   const pod = podName(podRefOf(context, podUid))
-  const about = { pod: podUid, volume: specName }
+  const about = { pod: podUid, volume: specName, subject: context.ledger.wanted(volume) }
   const reportDeletion = (what: string, { deletionTimestamp }: ObjectMeta): void =>
     findings.problem(
       'warning',
@@ -63,7 +63,7 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
   const csi = mounted.filter(({ plugin, driver }) => plugin === CSI_PLUGIN && driver !== undefined)
   const listed = api?.csiNode?.spec.drivers?.map(({ name }) => name)
   for (const [driver = '', volumes] of Map.groupBy(csi, (volume) => volume.driver)) {
-    const about = { driver }
+    const about = { driver, subject: { driver } }
     const mountedHere = `${volumes.length === 1 ? 'a volume is' : `${volumes.length} volumes are`} mounted here: ${volumes
       .slice(0, 5)
       .map(({ specName }) => specName)

@@ -6,6 +6,7 @@ import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { type Draft, expectedMount, type Findings, messageOnPod, type Obstacle, type Wait } from '../../plan/draft.ts'
 import type { Operation, OperationKind, Step, VolumeRef } from '../../plan/plan.ts'
+import type { Subject } from '../../plan/subject.ts'
 import type { PlanContext } from '../context/context.ts'
 import { foreignObstacle, layerObstacle, type Stack } from '../context/layers.ts'
 import { gone, stateOf } from '../context/pod-facts.ts'
@@ -18,6 +19,7 @@ export interface TearDown {
   /** The pod whose volume it is; undefined: a device's. */
   readonly pod?: PodClass
   readonly volume: VolumeRef
+  readonly subject: Subject
   readonly wait: Wait | undefined
 }
 
@@ -48,10 +50,10 @@ export interface Parts extends Pick<Draft, 'reason' | 'message' | 'rule'> {
 export function tearDown(
   context: PlanContext,
   findings: Findings,
-  { kind, pod, volume, wait }: TearDown,
+  { kind, pod, volume, subject, wait }: TearDown,
   partsOf: () => Parts,
 ): void {
-  const about = { ...defined({ pod: pod?.ref }), volume }
+  const about = { ...defined({ pod: pod?.ref }), volume, subject }
   if (wait !== undefined) {
     findings.wait(kind, wait, 'S11', about)
     return

@@ -1,11 +1,10 @@
 /** Raw block volumes: names and identity, for both the pod's part and the device's. */
 import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
 import { globalUniqueName } from '../../devices/global-mounts.ts'
+import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
 import type { PlanContext } from '../context/context.ts'
-import { identifyBlock } from '../identity/csi-identity.ts'
-import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../identity/identified.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 
 export interface KnownBlock {
@@ -19,7 +18,7 @@ export interface KnownBlock {
 
 export function knownBlock(context: PlanContext, block: BlockVolume): KnownBlock {
   const isCsi = block.plugin === CSI_PLUGIN
-  const identified = isCsi ? identifyBlock(context, block) : undefined
+  const identified = isCsi ? context.ledger.identifiedBlock(block) : undefined
   const identity = identityOf(identified)
   return { block, isCsi, identified, identity, uniqueName: uniqueNameOf(identity) }
 }

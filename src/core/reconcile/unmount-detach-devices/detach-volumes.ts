@@ -9,6 +9,7 @@ import { isListedWhole } from '../../desired/api-lookup.ts'
 import { podLabel } from '../../desired/pods.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
+import { type CsiIdentity, uniqueNameOf } from '../../ledger/identified.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { VolumeMode } from '../../names/volume-names.ts'
 import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
@@ -20,7 +21,6 @@ import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { useCredential } from '../context/hints.ts'
 import { unreadTraces } from '../context/unread.ts'
 import { identifyAttachment } from '../identity/attachment-identity.ts'
-import { type CsiIdentity, uniqueNameOf } from '../identity/identified.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { deviceObstacle, predecessorObstacle, unresolvedObstacle } from '../obstacles/device-obstacles.ts'
 import { elsewhereObstacle } from '../obstacles/outside-root.ts'
@@ -71,16 +71,17 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
   ]
   const wanted = whoWants(node, uniqueName, users)
   if (wanted !== undefined) {
-    leaveAttached(findings, attachment, uniqueName, wanted)
+    leaveAttached(context, findings, attachment, uniqueName, wanted)
     return
   }
   const known: KnownAttachment = { attachment, identity, uniqueName, persistentVolume }
   const traces = node.traces.of(identity, persistentVolume)
   const after = predecessorsOf(context, findings, known, traces)
   const volume = describeAttached(context, known, after)
+  const subject = context.ledger.attachment(attachment)
   const wait = waitFor(context, attachment, uniqueName, users[0]?.pod) ?? stillOnNode(context, findings, traces)
   if (wait !== undefined) {
-    findings.wait('DetachVolume', wait, 'S21', { volume })
+    findings.wait('DetachVolume', wait, 'S21', { subject, volume })
     return
   }
   const { name, uid, resourceVersion } = attachment.metadata
@@ -90,6 +91,7 @@ function detachVolume(context: PlanContext, findings: Findings, attachment: Volu
     // The same text for every volume, so that a screen shows it once.
     message: `${after.length === 0 ? 'no pod on this node uses the volume' : 'its last pod on this node is gone'}; ${whatTheControllerWaitsFor(context, uniqueName)}`,
     volume,
+    subject,
     steps: [{ op: 'deleteVolumeAttachment', target: `volumeattachments/${name}` }],
     paths: [],
     after: [...after],
@@ -137,15 +139,17 @@ function obstacleTo(
 }
 
 function leaveAttached(
+  { ledger }: PlanContext,
   findings: Findings,
-  { metadata }: VolumeAttachment,
+  attachment: VolumeAttachment,
   uniqueName: string | undefined,
   why: string,
 ): void {
   findings.leave(() => ({
-    path: `volumeattachments/${metadata.name}`,
+    path: `volumeattachments/${attachment.metadata.name}`,
     rule: 'R706',
     why,
+    subject: ledger.attachment(attachment),
     volume: uniqueName,
   }))
 }

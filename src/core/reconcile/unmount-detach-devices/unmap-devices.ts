@@ -38,7 +38,12 @@ function unmapDevice(context: PlanContext, findings: Findings, block: BlockVolum
     leaveDevice(context, findings, block, uniqueName, 'R815', user)
     return
   }
-  const what = { kind: 'UnmapDevice', volume: describeBlock(context, known), wait: waitForKubelet(context) } as const
+  const what = {
+    kind: 'UnmapDevice',
+    volume: describeBlock(context, known),
+    subject: context.ledger.block(block),
+    wait: waitForKubelet(context),
+  } as const
   if (isCsi && identity === undefined && hasNothing(block)) {
     tearDown(context, findings, what, () => emptyParts(context, block))
     return
@@ -177,17 +182,18 @@ function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | u
 }
 
 function leaveDevice(
-  { inputs }: PlanContext,
+  { inputs, ledger }: PlanContext,
   findings: Findings,
-  { dir }: BlockVolume,
+  block: BlockVolume,
   uniqueName: string | undefined,
   rule: string,
   why: string,
 ): void {
   findings.leave(() => ({
-    path: inputs.absolute(dir),
+    path: inputs.absolute(block.dir),
     rule,
     why,
+    subject: ledger.block(block),
     volume: uniqueName,
   }))
 }

@@ -23,7 +23,8 @@ function unmapVolume(context: PlanContext, findings: Findings, block: BlockVolum
   if (pod === undefined || (pod.class !== 'Gone' && pod.class !== 'Finished')) return
   const known = knownBlock(context, block)
   const volume = describeBlock(context, known, mapping)
-  const what = { kind: 'UnmapVolume', pod, volume, wait: waitForKubelet(context) } as const
+  const subject = context.ledger.block(block, mapping)
+  const what = { kind: 'UnmapVolume', pod, volume, subject, wait: waitForKubelet(context) } as const
   tearDown(context, findings, what, () => partsOf(context, pod, known, mapping))
 }
 

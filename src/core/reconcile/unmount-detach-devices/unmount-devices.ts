@@ -6,6 +6,7 @@
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { onceFor } from '../../lang/once-for.ts'
+import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { SoughtVolume } from '../../names/volume-shapes.ts'
@@ -17,8 +18,7 @@ import { umountSteps } from '../context/layers.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { callObstacle, type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
 import { driverStaging } from '../drivers/driver-staging.ts'
-import { identifyStaged, identityObstacle } from '../identity/csi-identity.ts'
-import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../identity/identified.ts'
+import { identityObstacle } from '../identity/csi-identity.ts'
 import { describeCsiVolume, withGivenDevice } from '../identity/volume-facts.ts'
 import { deviceObstacle } from '../obstacles/device-obstacles.ts'
 import { referencesTo } from '../obstacles/mount-references.ts'
@@ -45,7 +45,7 @@ function unmountDevice(
     else leaveStaged(context, findings, staged, 'R025', 'nothing is staged there')
     return
   }
-  const identified = identifyStaged(context, staged)
+  const identified = context.ledger.identifiedStaged(staged)
   const identity = identityOf(identified)
   const uniqueName = uniqueNameOf(identity)
   const kept = whyKept(context, staged, identified, uniqueName)
@@ -68,7 +68,8 @@ function unmountDevice(
     device: [...staged.layers, ...found.own.mounts].at(-1),
   })
   const volume = withGivenDevice(context, described)
-  tearDown(context, findings, { kind: 'UnmountDevice', volume, wait: waitForKubelet(context) }, () =>
+  const subject = context.ledger.staged(staged)
+  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject, wait: waitForKubelet(context) }, () =>
     partsOf(context, findings, volume, known),
   )
 }
@@ -132,7 +133,10 @@ function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, 
   const target = context.inputs.absolute(staged.target)
   const leaked = after.length === 0
   if (call?.kind === 'gone') {
-    reportDriverGone(findings, identity?.driver, 'NodeUnstageVolume', { volume: name, path: target })
+    reportDriverGone(findings, identity?.driver, 'NodeUnstageVolume', {
+      ...{ volume: name, path: target },
+      subject: context.ledger.staged(staged),
+    })
   }
   const steps = stepsOf(context, staged, identity, call)
   return {
@@ -234,7 +238,8 @@ function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: 
   const target = context.inputs.absolute(staged.dir)
   const unread = unreadWithin(context.inputs, staged.dir)
   const volume: VolumeRef = { name: staged.key, plugin: CSI_PLUGIN, driver: staged.driverDir, mode: 'Filesystem' }
-  tearDown(context, findings, { kind: 'UnmountDevice', volume, wait: undefined }, () => ({
+  const subject = context.ledger.staged(staged)
+  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject, wait: undefined }, () => ({
     reason: 'StagedWithoutPod',
     rule: 'R837',
     message: `${target} ${unread === undefined ? 'is' : 'may be'} an empty directory, left by an unfinished unstage`,
@@ -244,17 +249,18 @@ function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: 
 }
 
 function leaveStaged(
-  { inputs }: PlanContext,
+  { inputs, ledger }: PlanContext,
   findings: Findings,
-  { target }: StagedVolume,
+  staged: StagedVolume,
   rule: string,
   why: string,
   uniqueName?: string,
 ): void {
   findings.leave(() => ({
-    path: inputs.absolute(target),
+    path: inputs.absolute(staged.target),
     rule,
     why,
+    subject: ledger.staged(staged),
     volume: uniqueName,
   }))
 }

@@ -1,5 +1,5 @@
 /** Global mounts of plugins other than CSI: local volumes on devices, iSCSI, FC, flexVolume (R445, P67, P76, P81, P88, S25). */
-import { type GlobalMount, globalMounts, globalUniqueName } from '../../devices/global-mounts.ts'
+import { type GlobalMount, globalUniqueName } from '../../devices/global-mounts.ts'
 import { uniqueVolumeName } from '../../names/volume-names.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
@@ -17,7 +17,7 @@ import { type References, referencesTo } from '../obstacles/mount-references.ts'
 import { type Parts, tearDown } from '../tear-down/tear-down.ts'
 
 export function unmountOtherDevices(context: PlanContext, findings: Findings): void {
-  for (const global of globalMounts(context.inputs)) {
+  for (const global of context.ledger.globals) {
     if (isWanted(context, global))
       leaveGlobal(context, findings, global, 'R815', 'a pod on this node wants the volume, or may want it')
     else unmountGlobal(context, findings, global)
@@ -30,14 +30,19 @@ function isWanted(context: PlanContext, { plugin, name, layers }: GlobalMount): 
 }
 
 function leaveGlobal(
-  { inputs }: PlanContext,
+  { inputs, ledger }: PlanContext,
   findings: Findings,
-  { path, plugin }: GlobalMount,
+  global: GlobalMount,
   rule: string,
   why: string,
 ): void {
-  const target = inputs.absolute(path)
-  findings.leave(() => ({ path: target, rule, why, volume: globalUniqueName(plugin, path) }))
+  findings.leave(() => ({
+    path: inputs.absolute(global.path),
+    rule,
+    why,
+    subject: ledger.global(global),
+    volume: globalUniqueName(global.plugin, global.path),
+  }))
 }
 
 function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalMount): void {
@@ -55,7 +60,8 @@ function unmountGlobal(context: PlanContext, findings: Findings, global: GlobalM
     mode: 'Filesystem' as const,
     ...describeDevice(layers.at(-1)),
   }
-  tearDown(context, findings, { kind: 'UnmountDevice', volume, wait: waitForKubelet(context) }, () => {
+  const subject = context.ledger.global(global)
+  tearDown(context, findings, { kind: 'UnmountDevice', volume, subject, wait: waitForKubelet(context) }, () => {
     // If nothing is mounted, any pod's mount may have been of this device: all operations of this plugin come first.
     const free = references.kind === 'free' ? references.after : []
     return partsOf(context, findings, global, layers.length === 0 ? unmountsOf(findings, plugin) : free, references)
@@ -74,7 +80,10 @@ function partsOf(
   const call = global.flex ? flexCall(context, plugin) : undefined
   const mounted = layers.length > 0
   if (call?.kind === 'gone' && mounted)
-    reportDriverGone(findings, plugin, 'unmountdevice', { volume: name, path: target })
+    reportDriverGone(findings, plugin, 'unmountdevice', {
+      ...{ volume: name, path: target },
+      subject: context.ledger.global(global),
+    })
   return {
     reason: after.length === 0 ? 'StagedWithoutPod' : 'LastPodGone',
     rule: 'R445',

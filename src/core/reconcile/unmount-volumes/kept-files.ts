@@ -7,14 +7,15 @@ import { CLEAR_AWAY } from '../context/hints.ts'
 
 /** @param the text after the path: where the file is, or whose it is not */
 export function reportKept(
-  { inputs }: PlanContext,
+  { inputs, ledger }: PlanContext,
   findings: Findings,
-  { podUid, name }: PodVolume,
+  volume: PodVolume,
   entry: TreeEntry,
   code: 'DataUnderMountPoint' | 'UnexpectedFile',
   what: string,
 ): void {
   const path = inputs.absolute(entry.path)
   const message = `${path} (${entry.size ?? 'unknown'} bytes) ${what}; volctl does not delete it`
-  findings.problem('warning', code, message, { pod: podUid, volume: name, path }, CLEAR_AWAY)
+  const about = { pod: volume.podUid, volume: volume.name, path, subject: ledger.podVolume(volume) }
+  findings.problem('warning', code, message, about, CLEAR_AWAY)
 }

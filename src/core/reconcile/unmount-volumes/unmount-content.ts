@@ -61,7 +61,8 @@ export function unmountContent(
     mode: 'Filesystem',
   }
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
-  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume: ref, wait }, () =>
+  const subject = context.ledger.podVolume(volume)
+  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume: ref, subject, wait }, () =>
     partsOf(context, pod, volume, family, content, work),
   )
 }

@@ -4,6 +4,7 @@
  */
 
 import type { PodVolume } from '../../actual/pod-volume.ts'
+import { type CsiIdentity, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { CSI_PLUGIN, uniquePodVolumeName } from '../../names/volume-names.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
@@ -13,8 +14,7 @@ import { umountSteps } from '../context/layers.ts'
 import { leaveEmpty, podTimes, reasonOf } from '../context/pod-facts.ts'
 import { unreadWithin } from '../context/unread.ts'
 import { callObstacle, type DriverCall, driverCall, isWithoutDriver, reportDriverGone } from '../drivers/driver-call.ts'
-import { identifyPodVolume, identityObstacle } from '../identity/csi-identity.ts'
-import { type CsiIdentity, identityOf, uniqueNameOf } from '../identity/identified.ts'
+import { identityObstacle } from '../identity/csi-identity.ts'
 import { describeCsiVolume } from '../identity/volume-facts.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
 import { type SubPathWork, subPathWork } from '../tear-down/sub-path-steps.ts'
@@ -30,7 +30,7 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
     leaveUnrecorded(context, findings, pod, volume, work)
     return
   }
-  const identified = identifyPodVolume(context, volume)
+  const identified = context.ledger.identifiedPodVolume(volume)
   const identity = identityOf(identified)
   const kind = volume.stateFile?.data === undefined ? 'CleanOrphanVolume' : 'UnmountVolume'
   const ref = describeCsiVolume(context, {
@@ -41,7 +41,8 @@ export function unmountCsiVolume(context: PlanContext, findings: Findings, pod: 
     device: volume.layers.at(-1),
   })
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
-  tearDown(context, findings, { kind, pod, volume: ref, wait }, () => {
+  const subject = context.ledger.podVolume(volume)
+  tearDown(context, findings, { kind, pod, volume: ref, subject, wait }, () => {
     const call = identity && driverCall(context, identity, volume.stateFile, mounted)
     const parts = partsOf(context, findings, pod, volume, identity, call)
     const steps = [...work.steps, ...parts.steps]
@@ -71,7 +72,12 @@ function leaveUnrecorded(
     return
   }
   const why = `its volume ${volume.name} is not mounted and has no state file`
-  unmountLeakedSubPaths(context, findings, pod, volume.subPaths, why, CSI_PLUGIN)
+  const { subPaths } = volume
+  unmountLeakedSubPaths(context, findings, pod, subPaths, {
+    why,
+    subject: context.ledger.podVolume(volume),
+    plugin: CSI_PLUGIN,
+  })
 }
 
 function partsOf(
@@ -86,7 +92,8 @@ function partsOf(
   // A link, device or file that was published on the target itself is removed by the driver (C17, C123).
   const strays = strayFiles(volume, isWithoutDriver(call))
   if (call?.kind === 'gone') {
-    const about = { pod: pod.uid, volume: volume.name, path: target }
+    const subject = context.ledger.podVolume(volume)
+    const about = { pod: pod.uid, volume: volume.name, path: target, subject }
     reportDriverGone(findings, identity?.driver, 'NodeUnpublishVolume', about)
   }
   for (const entry of strays) reportStray(context, findings, volume, entry)

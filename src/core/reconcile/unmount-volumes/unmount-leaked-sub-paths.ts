@@ -4,6 +4,7 @@ import type { SubPaths } from '../../actual/pod-volume.ts'
 import { defined } from '../../lang/defined.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Findings } from '../../plan/draft.ts'
+import type { Subject } from '../../plan/subject.ts'
 import { type PlanContext, waitToSettle } from '../context/context.ts'
 import { podTimes } from '../context/pod-facts.ts'
 import { memoryBehind, memoryObstacle, UNCOUNTED } from '../obstacles/memory-data.ts'
@@ -11,17 +12,20 @@ import type { PodClass } from '../pods/pod-classes.ts'
 import { subPathWork } from '../tear-down/sub-path-steps.ts'
 import { tearDown } from '../tear-down/tear-down.ts'
 
-/**
- * @param why what is missing of the volume, with its name
- * @param plugin as its directory says, where there is one
- */
+interface Leaked {
+  /** What is missing of the volume, with its name. */
+  readonly why: string
+  readonly subject: Subject
+  /** As its directory says, where there is one. */
+  readonly plugin?: string
+}
+
 export function unmountLeakedSubPaths(
   context: PlanContext,
   findings: Findings,
   pod: PodClass,
   subPaths: SubPaths,
-  why: string,
-  plugin?: string,
+  { why, subject, plugin }: Leaked,
 ): void {
   const volumeName = subPaths.volumeName
   const persistentVolume = context.objects.persistentVolume(volumeName)
@@ -32,7 +36,7 @@ export function unmountLeakedSubPaths(
     ...defined({ persistentVolume: persistentVolume && volumeName }),
   }
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
-  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume, wait }, () => {
+  tearDown(context, findings, { kind: 'UnmountVolume', pod, volume, subject, wait }, () => {
     const work = subPathWork(context, subPaths)
     const left = work.steps.filter(({ op }) => op === 'umount').length
     const memory = memoryBehind(context, pod.uid, subPaths)

@@ -29,12 +29,13 @@ export function unmountPlain(context: PlanContext, findings: Findings, pod: PodC
   }
   const kind = pluginNamed(volume.plugin).reconstructs || call?.kind === 'call' ? 'UnmountVolume' : 'CleanOrphanVolume'
   const wait = waitToSettle(context, pod, () => podTimes(context, pod))
-  tearDown(context, findings, { kind, pod, volume: describe(pod, volume), wait }, () => {
+  const subject = context.ledger.podVolume(volume)
+  tearDown(context, findings, { kind, pod, volume: describe(pod, volume), subject, wait }, () => {
     const dir = context.inputs.absolute(volume.dir)
     const keepsFiles = !mounted && volume.content.some((entry) => entry.type !== 'dir')
     if (keepsFiles) reportData(context, findings, volume)
     if (mounted && call?.kind === 'gone') {
-      reportDriverGone(findings, volume.plugin, 'unmount', { pod: pod.uid, volume: volume.name, path: dir })
+      reportDriverGone(findings, volume.plugin, 'unmount', { pod: pod.uid, volume: volume.name, path: dir, subject })
     }
     const steps: Step[] = [
       ...work.steps,

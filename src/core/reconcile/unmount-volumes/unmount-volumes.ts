@@ -3,8 +3,7 @@
  *
  * One operation per volume and pod, sub-paths first. Any doubt blocks the operation, and is reported.
  */
-import type { PodVolume, SubPaths } from '../../actual/pod-volume.ts'
-import { podSubPaths, podVolumes } from '../../actual/pod-volumes.ts'
+import type { PodVolume } from '../../actual/pod-volume.ts'
 import { shellWord } from '../../lang/shell-word.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
@@ -28,12 +27,11 @@ import { unmountPlain } from './unmount-plain.ts'
 export function unmountVolumes(context: PlanContext, findings: Findings): void {
   for (const pod of context.classes.all) {
     if (pod.class !== 'Gone' && pod.class !== 'Finished') continue
-    const volumes = podVolumes(context.inputs, pod.uid)
-    for (const volume of volumes) unmountVolume(context, findings, pod, volume)
-    const leaked = leakedSubPaths(context, pod, volumes)
-    for (const subPaths of leaked) {
+    for (const volume of context.ledger.podVolumes(pod.uid)) unmountVolume(context, findings, pod, volume)
+    for (const subPaths of context.ledger.leakedSubPaths(pod.uid)) {
       const why = `the directory of its volume ${subPaths.volumeName} is missing`
-      unmountLeakedSubPaths(context, findings, pod, subPaths, why)
+      const subject = context.ledger.leaked(pod.uid, subPaths)
+      unmountLeakedSubPaths(context, findings, pod, subPaths, { why, subject })
     }
   }
 }
@@ -53,16 +51,6 @@ function unmountVolume(context: PlanContext, findings: Findings, pod: PodClass, 
       unmountPlain(context, findings, pod, volume)
       break
   }
-}
-
-/** Mounted sub-paths whose volume has no directory any more: the kubelet never finds them (O17, O18, P142). */
-function leakedSubPaths(context: PlanContext, pod: PodClass, volumes: readonly PodVolume[]): SubPaths[] {
-  const owned = new Set(volumes.map((volume) => volume.name))
-  return [...podSubPaths(context.inputs, pod.uid).values()].filter(
-    (subPaths) =>
-      !owned.has(subPaths.volumeName) &&
-      (subPaths.leaves.some((leaf) => leaf.layers.length > 0) || subPaths.foreign.length > 0),
-  )
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Which CSI volume a directory, a block map or an attachment of this node belongs to, and what proves it (S17). */
-import { csiUniqueName } from '../../names/volume-names.ts'
+import { csiUniqueName } from '../names/volume-names.ts'
 
 export interface CsiIdentity {
   readonly driver: string

@@ -1,0 +1,49 @@
+/** What a plan says about what is asked about: whose a finding is, the ledger knows. */
+import { type Scope, ScopeTest } from '../ledger/whose.ts'
+import type { Operation, Plan, Problem, Waiting } from '../plan/plan.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import type { Decision } from '../reconcile/decisions.ts'
+
+export interface Concern {
+  /** In the plan's order. */
+  readonly operations: readonly Operation[]
+  /** What has to come before these, and is not about the same; in the plan's order. */
+  readonly before: readonly Operation[]
+  readonly waiting: readonly Waiting[]
+  readonly problems: readonly Problem[]
+  readonly decisions: readonly Decision[]
+}
+
+export function concernOf({ ledger }: PlanContext, plan: Plan, decisions: readonly Decision[], scope: Scope): Concern {
+  const test = new ScopeTest(ledger, scope)
+  const has = ({ subject }: Pick<Operation, 'subject'>): boolean => test.has(subject)
+  const operations = plan.operations.filter(has)
+  return {
+    operations,
+    before: predecessors(plan, operations),
+    waiting: plan.waiting.filter(has),
+    // Nothing may be known rightly where the node itself is in error.
+    problems: plan.problems.filter(
+      ({ subject, severity }) =>
+        test.concerns(subject) || (severity === 'error' && subject !== undefined && 'node' in subject),
+    ),
+    // Of a node every one would be as long as its disk.
+    decisions: scope.node ? [] : decisions.filter(has),
+  }
+}
+
+function predecessors({ operations }: Plan, first: readonly Operation[]): Operation[] {
+  const byId = new Map(operations.map((operation) => [operation.id, operation]))
+  const found = new Set<string>()
+  const walk = ({ after }: Operation): void => {
+    for (const id of after) {
+      const before = byId.get(id)
+      if (before === undefined || found.has(id)) continue
+      found.add(id)
+      walk(before)
+    }
+  }
+  for (const operation of first) walk(operation)
+  const own = new Set(first.map(({ id }) => id))
+  return operations.filter(({ id }) => found.has(id) && !own.has(id))
+}

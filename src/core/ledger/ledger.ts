@@ -1,0 +1,183 @@
+/**
+ * Every volume of a node, made once between desired and actual state and the pass: a row each. Findings are made with its keys, and
+ * whoever shows a finding asks here whose it is. Nothing is made before it is asked for: a healthy node's plan asks for nothing.
+ */
+
+import type { BlockMapping, BlockVolume } from '../actual/block-volume.ts'
+import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import type { StagedVolume } from '../actual/staged-volumes.ts'
+import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
+import type { GlobalMount } from '../devices/global-mounts.ts'
+import { append } from '../lang/append.ts'
+import type { VolumeAttachment } from '../model/objects.ts'
+import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
+import type { Identified } from './identified.ts'
+import { makeRows, type Rows } from './make-rows.ts'
+import { NodeThings } from './node-things.ts'
+import { type Part, Places } from './places.ts'
+import type { VolumeRow } from './row.ts'
+import { RowKeys } from './row-keys.ts'
+import type { LedgerSources } from './sources.ts'
+
+export class Ledger {
+  readonly #sources: LedgerSources
+  readonly #things: NodeThings
+  readonly #keys: RowKeys
+  readonly #places: Places
+  #rows: Rows | undefined
+  #byPod: ReadonlyMap<PodUid, readonly VolumeRow[]> | undefined
+
+  constructor(sources: LedgerSources) {
+    this.#sources = sources
+    this.#things = new NodeThings(sources.inputs)
+    this.#keys = new RowKeys(sources)
+    this.#places = new Places(sources, this.#things, this.#keys)
+  }
+
+  // What is there, each thing the same object whoever asks.
+
+  podVolumes(uid: PodUid): readonly PodVolume[] {
+    return this.#things.podVolumes(uid)
+  }
+
+  /** Mounted sub-paths whose volume has no directory any more: the kubelet never finds them (O17, O18, P142). */
+  leakedSubPaths(uid: PodUid): readonly SubPaths[] {
+    return this.#things.leakedSubPaths(uid)
+  }
+
+  /** Sorted by path. */
+  get globals(): readonly GlobalMount[] {
+    return this.#keys.globals
+  }
+
+  /** Which CSI volume it is, and what proves it; asked once for each thing. */
+  identifiedPodVolume(volume: PodVolume): Identified {
+    return this.#keys.identifiedPodVolume(volume)
+  }
+
+  identifiedStaged(staged: StagedVolume): Identified {
+    return this.#keys.identifiedStaged(staged)
+  }
+
+  identifiedBlock(block: BlockVolume): Identified {
+    return this.#keys.identifiedBlock(block)
+  }
+
+  // Whose a finding is that is made about a thing.
+
+  wanted({ uniqueName, podUid }: Pick<VolumeToMount, 'uniqueName' | 'podUid'>): Subject {
+    return { row: uniqueName, pod: podUid }
+  }
+
+  unresolved(volume: UnresolvedVolume): Subject {
+    return { row: this.#keys.ofUnresolved(volume).key, pod: volume.podUid }
+  }
+
+  podVolume(volume: PodVolume): Subject {
+    return { row: this.#keys.ofPodVolume(volume).key, pod: volume.podUid }
+  }
+
+  leaked(podUid: PodUid, subPaths: SubPaths): Subject {
+    return { row: this.#keys.ofLeaked(podUid, subPaths).key, pod: podUid }
+  }
+
+  staged(staged: StagedVolume): Subject {
+    return { row: this.#keys.ofStaged(staged).key }
+  }
+
+  global(global: GlobalMount): Subject {
+    return { row: this.#keys.ofGlobal(global).key }
+  }
+
+  /** @param mapping one pod's part of it */
+  block(block: BlockVolume, mapping?: BlockMapping): Subject {
+    const { key: row } = this.#keys.ofBlock(block)
+    return mapping === undefined ? { row } : { row, pod: mapping.podUid }
+  }
+
+  attachment(attachment: VolumeAttachment): Subject {
+    return { row: this.#keys.ofAttachment(attachment).key }
+  }
+
+  /** A path's volume, else its pod, else the path itself. @param path absolute, or relative to the root directory */
+  path(path: string): Subject {
+    const { inputs } = this.#sources
+    const [part] = this.partsAt(path)
+    if (part !== undefined) return part
+    const relative = inputs.relative(path)
+    const [top, uid, below] = relative.split('/', 3)
+    if (top === 'pods' && uid !== undefined && below === undefined) return { pod: uid }
+    return relative === '.' ? { path: inputs.rootDir } : { path: path.startsWith('/') ? path : inputs.absolute(path) }
+  }
+
+  podDirectory(uid: PodUid): string {
+    return this.#sources.inputs.absolute(`pods/${uid}`)
+  }
+
+  /** The pod in whose directory a path is. @param path absolute, or relative to the root directory */
+  podAt(path: string): PodUid | undefined {
+    const [top, uid] = this.#sources.inputs.relative(path).split('/', 2)
+    return top === 'pods' ? uid : undefined
+  }
+
+  // Look-ups.
+
+  get all(): readonly VolumeRow[] {
+    return this.#made.all
+  }
+
+  row(key: RowKey): VolumeRow | undefined {
+    return this.#made.byKey.get(key)
+  }
+
+  ofPod(uid: PodUid): readonly VolumeRow[] {
+    this.#byPod ??= byPod(this.all)
+    return this.#byPod.get(uid) ?? []
+  }
+
+  /** The volume behind a PersistentVolume, on this node or not; undefined: neither the API nor this node has it. */
+  ofPersistentVolume(name: string): VolumeRow | undefined {
+    return this.#made.byPersistentVolume.get(name)
+  }
+
+  ofAttachment(name: string): VolumeRow | undefined {
+    return this.#made.byAttachment.get(name)
+  }
+
+  ofDriver(name: string): readonly VolumeRow[] {
+    return this.all.filter(({ identity }) => identity?.driver === name)
+  }
+
+  /** Of the nearest directory above the path that is a volume's own. */
+  partsAt(path: string): readonly Part[] {
+    return this.#places.at(path)
+  }
+
+  partsBelow(path: string): readonly Part[] {
+    return this.#places.below(path)
+  }
+
+  /** Volumes that pods want staged at or below a path, whether or not anything is there. */
+  wantedBelow(path: string): readonly Part[] {
+    return this.#places.wantedBelow(path)
+  }
+
+  /** By a path below the root directory: the volume that it lies in, or those that lie below it. */
+  at(path: string): readonly VolumeRow[] {
+    const above = this.partsAt(path)
+    const parts = above.length > 0 ? above : this.partsBelow(path)
+    const keys = new Set(parts.map(({ row }) => row))
+    return keys.size === 0 ? [] : this.all.filter(({ key }) => keys.has(key))
+  }
+
+  get #made(): Rows {
+    this.#rows ??= makeRows(this.#sources, this.#things, this.#keys)
+    return this.#rows
+  }
+}
+
+function byPod(rows: readonly VolumeRow[]): ReadonlyMap<PodUid, readonly VolumeRow[]> {
+  const found = new Map<PodUid, VolumeRow[]>()
+  for (const row of rows) for (const uid of row.podUids) append(found, uid, row)
+  return found
+}

@@ -1,0 +1,154 @@
+/** Whose a finding is: the one place that answers it, by the subject that the finding was made with. */
+
+import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
+import type { Ledger } from './ledger.ts'
+import { liesIn, type Part } from './places.ts'
+import type { VolumeRow } from './row.ts'
+
+/** What is asked about. */
+export interface Scope {
+  /** UIDs of pods that are asked about as a whole. */
+  readonly pods: readonly PodUid[]
+  /** UIDs: what other pods than these do with the volumes is left out; empty: nothing is. */
+  readonly only: readonly PodUid[]
+  readonly volumes: readonly VolumeRow[]
+  /** Absolute: what was asked about, where it was a path. */
+  readonly paths: readonly string[]
+  /** The node as a whole: all of the plan. */
+  readonly node?: true
+  /** A CSI driver: all that is planned, waited for or wrong with its volumes. */
+  readonly driver?: { readonly name: string; readonly sockets: readonly string[] }
+}
+
+/** Which findings belong to what is asked about. */
+export class ScopeTest {
+  readonly #ledger: Ledger
+  readonly #scope: Scope
+  readonly #keys: ReadonlySet<RowKey>
+  readonly #paths: readonly PathTest[]
+
+  constructor(ledger: Ledger, scope: Scope) {
+    this.#ledger = ledger
+    this.#scope = scope
+    this.#keys = new Set(scope.volumes.map(({ key }) => key))
+    this.#paths = scope.paths.map((path) => new PathTest(ledger, path))
+  }
+
+  /** Of operations, waits and decisions: what is its own. @param subject absent: of a plan that says of nothing whose it is */
+  has(subject: Subject | undefined): boolean {
+    const { driver } = this.#scope
+    const isOfDriver = driver !== undefined && subject !== undefined && 'row' in subject
+    if (isOfDriver && this.#driverOf(subject.row) === driver.name) return true
+    return this.#isOwn(subject)
+  }
+
+  /** Of an unidentified one by the directory in which it is staged. */
+  #driverOf(key: RowKey): string | undefined {
+    const row = this.#ledger.row(key)
+    return row?.identity?.driver ?? row?.staged[0]?.driverDir
+  }
+
+  #isOwn(subject: Subject | undefined): boolean {
+    const { node, pods, driver } = this.#scope
+    if (node) return true
+    if (subject === undefined) return false
+    if (this.#paths.some((path) => path.meets(subject))) return true
+    if ('row' in subject) {
+      if (subject.pod !== undefined && pods.includes(subject.pod)) return true
+      return this.#keys.has(subject.row) && this.#mayBe(subject.pod)
+    }
+    if ('pod' in subject) return pods.includes(subject.pod)
+    if ('driver' in subject) return subject.driver === driver?.name
+    return 'path' in subject && driver?.sockets.includes(subject.path) === true
+  }
+
+  /** Of problems: also what is wrong with its driver, with a pod that has it, or in the pod's directory; with a driver's volumes not. */
+  concerns(subject: Subject | undefined): boolean {
+    if (this.#isOwn(subject)) return true
+    if (subject === undefined) return false
+    const { pods, volumes } = this.#scope
+    if ('driver' in subject) return volumes.some(({ identity }) => identity?.driver === subject.driver)
+    if ('path' in subject) return pods.includes(this.#ledger.podAt(subject.path) ?? '')
+    if ('row' in subject || !('pod' in subject)) return false
+    return this.#mayBe(subject.pod) && volumes.some(({ podUids }) => podUids.has(subject.pod))
+  }
+
+  #mayBe(uid: PodUid | undefined): boolean {
+    const { only } = this.#scope
+    return uid === undefined || only.length === 0 || only.includes(uid)
+  }
+}
+
+/** A path that is asked about, and the volumes that lie there, above or below. */
+class PathTest {
+  readonly #ledger: Ledger
+  readonly #path: string
+  #parts: ReadonlySet<string> | undefined
+
+  constructor(ledger: Ledger, path: string) {
+    this.#ledger = ledger
+    this.#path = path
+  }
+
+  meets(subject: Subject): boolean {
+    if ('path' in subject) return overlaps(subject.path, this.#path)
+    if ('row' in subject) return this.#all.has(keyOf(subject))
+    return 'pod' in subject && overlaps(this.#ledger.podDirectory(subject.pod), this.#path)
+  }
+
+  get #all(): ReadonlySet<string> {
+    const ledger = this.#ledger
+    this.#parts ??= new Set(
+      [...ledger.partsAt(this.#path), ...ledger.partsBelow(this.#path), ...ledger.wantedBelow(this.#path)].map(keyOf),
+    )
+    return this.#parts
+  }
+}
+
+function overlaps(a: string, b: string): boolean {
+  return liesIn(a, b) || liesIn(b, a)
+}
+
+function keyOf({ row, pod = '' }: Part): string {
+  return `${pod} ${row}`
+}
+
+/** What is shown of a volume by itself: one pod's part of it, or the node's. */
+export interface Shown {
+  readonly volume: VolumeRow
+  /** Absent: the node's own part. */
+  readonly podUid: PodUid | undefined
+}
+
+/** Which of the parts that are shown a finding is of: indexed, as a node has thousands of both. */
+export class SharesOf<T extends Shown> {
+  readonly #byKey: ReadonlyMap<string, readonly T[]>
+  readonly #byRow: ReadonlyMap<RowKey, readonly T[]>
+  readonly #byPod: ReadonlyMap<PodUid | undefined, readonly T[]>
+  readonly #byDriver: ReadonlyMap<string | undefined, readonly T[]>
+
+  constructor(shown: readonly T[]) {
+    this.#byRow = Map.groupBy(shown, ({ volume }) => volume.key)
+    this.#byPod = Map.groupBy(shown, ({ podUid }) => podUid)
+    this.#byDriver = Map.groupBy(shown, ({ volume }) => volume.identity?.driver)
+    this.#byKey = Map.groupBy(shown, ({ volume, podUid }) =>
+      keyOf(podUid === undefined ? { row: volume.key } : { row: volume.key, pod: podUid }),
+    )
+  }
+
+  /** Operations, waits and decisions. */
+  of(subject: Subject | undefined): readonly T[] {
+    return subject !== undefined && 'row' in subject ? (this.#byKey.get(keyOf(subject)) ?? []) : []
+  }
+
+  /** Problems: what is wrong with a pod or a driver is wrong with all of its volumes. */
+  ofProblem(subject: Subject | undefined): readonly T[] {
+    if (subject === undefined) return []
+    if ('row' in subject) {
+      const own = this.of(subject)
+      return own.length > 0 || subject.pod !== undefined ? own : (this.#byRow.get(subject.row) ?? [])
+    }
+    if ('pod' in subject) return this.#byPod.get(subject.pod) ?? []
+    return 'driver' in subject ? (this.#byDriver.get(subject.driver) ?? []) : []
+  }
+}

@@ -1,0 +1,21 @@
+/** Whose a finding is. It is said where the finding is made, by whoever has the thing at hand, and matched nowhere afterwards. */
+
+/** One volume on this node: its unique name, else its plugin and its name within its pod, else its path. Stable for the same state. */
+export type RowKey = string
+
+/** The UID under which the pod's directory is. */
+export type PodUid = string
+
+/**
+ * What an operation, a wait, a problem or a decision is about: a volume, or one pod's part of it; a pod as a whole; a CSI driver; a
+ * VolumeAttachment or an absolute path that is no volume's; the node.
+ */
+export type Subject =
+  | { readonly row: RowKey; readonly pod?: PodUid }
+  | { readonly pod: PodUid }
+  | { readonly driver: string }
+  | { readonly attachment: string }
+  | { readonly path: string }
+  | { readonly node: true }
+
+export const THE_NODE: Subject = { node: true }
