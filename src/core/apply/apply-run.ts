@@ -1,15 +1,12 @@
-/** The state of one apply: outcomes, events, and whether new operations may still start. */
+/** The state of one apply of a node: who lives and whether a kubelet is there, and what one operation needs to be carried out. */
 
-import type { FailureCode } from '../codes/codes.ts'
-import { errnoOf, VolctlError } from '../errors/errors.ts'
-import { CameBack, OperationRefused, StepFailed, StepInterrupted } from '../errors/operation-error.ts'
-import { diskTrouble } from '../files/disk-trouble.ts'
+import type { VolctlError } from '../errors/errors.ts'
+import { CameBack, OperationRefused, StepInterrupted } from '../errors/operation-error.ts'
 import type { ContentLook } from '../holders/content-look.ts'
 import type { Host } from '../host/host.ts'
 import { linuxHost } from '../host/linux-host.ts'
 import type { Journal } from '../journal/write-journal.ts'
-import { defined } from '../lang/defined.ts'
-import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from '../plan/events.ts'
+import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
 import type { Operation, OperationKind, Plan, Step } from '../plan/plan.ts'
 import { VolumeRecords } from './disks/volume-records.ts'
 import { isBatchable } from './operation/batchable.ts'
@@ -23,6 +20,7 @@ import {
   plannedWithKubelet,
   unfinished,
 } from './operation/preconditions.ts'
+import { Run } from './operation/run.ts'
 import { Shared, SharedLook } from './operation/shared-look.ts'
 import type { StepContext } from './operation/step-context.ts'
 import { Surroundings } from './operation/surroundings.ts'
@@ -46,23 +44,15 @@ interface Answer {
   readonly owned: boolean
 }
 
-export class ApplyRun {
-  readonly outcomes = new Map<string, Outcome>()
+export class ApplyRun extends Run<Operation> {
   readonly host: Host
   readonly timeoutMs: number
   readonly schedule: Schedule
   readonly #plan: Plan
   readonly #context: ApplyContext
-  readonly #journal: Journal
-  readonly #emit: (event: ApplyEvent) => void
   readonly #witness: Shared<Answer>
   readonly #users: SharedLook
   readonly #records: VolumeRecords
-  readonly #begun = new Map<string, number>()
-  #unwritten: object[] = []
-  #stop: VolctlError | undefined
-  /** Operations that may have changed something. */
-  readonly #changing = new Set<string>()
 
   constructor(
     plan: Plan,
@@ -71,10 +61,9 @@ export class ApplyRun {
     journal: Journal,
     emit: (event: ApplyEvent) => void,
   ) {
+    super(journal, emit, context.signal)
     this.#plan = plan
     this.#context = context
-    this.#journal = journal
-    this.#emit = emit
     this.host = context.host ?? linuxHost
     this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
     this.schedule = new Schedule(operations, isBatchable)
@@ -90,23 +79,21 @@ export class ApplyRun {
     this.#users = new SharedLook(plan, context, this.host, async () => unfinished(await lastHeard()))
   }
 
-  /** Why no more operations are started, unless the reason is an interruption. */
-  get stop(): VolctlError | undefined {
-    return this.#stop
+  subjectOf(operation: Operation): EventSubject {
+    return operation
   }
 
-  /** At least one operation got past its preconditions. */
-  get changedSomething(): boolean {
-    return this.#changing.size > 0
+  protected settled(operation: Operation, outcome: Outcome, stuck: boolean): void {
+    this.schedule.settle(operation, outcome, stuck)
   }
 
-  get isStopping(): boolean {
-    return this.#stop !== undefined || this.#context.signal?.aborted === true
+  override get isInterrupted(): boolean {
+    return super.isInterrupted || this.#context.abandon?.aborted === true
   }
 
   /** The error of an operation that is not started for that reason. */
   get whyStopping(): VolctlError {
-    return this.#stop ?? new StepInterrupted('not started: the apply was interrupted')
+    return this.stop ?? new StepInterrupted('not started: the apply was interrupted')
   }
 
   /** @param everyThread read the namespaces of every thread: before a device is taken away */
@@ -124,7 +111,7 @@ export class ApplyRun {
 
   /** @throws OperationRefused KubeletCameBack, and starts nothing from then on (S11) */
   async requireNoKubelet(): Promise<void> {
-    if (this.#stop !== undefined) throw this.#stop
+    if (this.stop !== undefined) throw this.stop
     if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
     throw this.#stopForKubelet()
   }
@@ -142,50 +129,32 @@ export class ApplyRun {
   }
 
   #stopForKubelet(why?: string): VolctlError {
-    this.#stop ??= kubeletCameBack(why)
-    return this.#stop
+    return this.stopFor(kubeletCameBack(why))
   }
 
   begin(operation: Operation, around = this.surroundings(TAKING_DEVICES.has(operation.kind))): StepContext {
-    this.#begun.set(operation.id, performance.now())
-    this.#emit(operationEvent('start', operation, operation.message))
+    this.started(operation)
     return {
       operation,
       around,
       plan: this.#plan,
       context: this.#context,
       host: this.host,
-      journal: this.#journal,
+      journal: this.journal,
       waiting: new WaitingBudget(this.timeoutMs),
       signal: this.#context.signal,
       record: this.#records.of(operation, () => around.table),
       bringUp: {},
       users: this.#lookForUsers,
-      say: this.#sayerOf(operation),
+      say: (message) => this.say(operation, message),
     }
   }
 
   /** One for all operations: a batch begins thousands. */
   readonly #lookForUsers = (): Promise<ContentLook> => this.#users.get()
 
-  #sayerOf(operation: Operation): (message: string) => void {
-    return (message) => this.#emit(operationEvent('step', operation, message))
-  }
-
   sayStep(operation: Operation, step: Step): void {
-    this.#emit(operationEvent('step', operation, `${step.op} ${step.target}`, { step }))
-  }
-
-  /** Writes the intent to the journal, and waits until it is on the disk, before anything is changed. */
-  intend(operations: readonly Operation[]): true {
-    try {
-      this.#journal.write({ type: 'intent', operations: operations.map(intentOf) })
-    } catch (error) {
-      if (error instanceof VolctlError) this.#stop ??= error
-      throw error
-    }
-    for (const { id } of operations) this.#changing.add(id)
-    return true
+    this.say(operation, `${step.op} ${step.target}`, { step })
   }
 
   /** Runs the work of one operation and records its outcome. */
@@ -242,66 +211,12 @@ export class ApplyRun {
     this.settle(operation, 'done', { message, ...more })
   }
 
-  settle(
-    operation: Operation,
-    state: OutcomeState,
-    more: Pick<Outcome, 'message' | 'code' | 'hint' | 'deleted' | 'because' | 'differences'>,
-    stuck = false,
-  ): void {
-    if (this.outcomes.has(operation.id)) return
-    const begun = this.#begun.get(operation.id)
-    const elapsedMs = begun === undefined ? 0 : Math.round(performance.now() - begun)
-    const outcome: Outcome = { id: operation.id, kind: operation.kind, state, elapsedMs, ...more }
-    this.outcomes.set(operation.id, outcome)
-    // A blocked operation was never going to run; every other one was asked for, and gets its line in the journal.
-    if (state !== 'blocked') this.#unwritten.push({ ...outcome, ...subjectOf(operation) })
-    this.schedule.settle(operation, outcome, stuck)
-    const { message, code, hint, differences } = outcome
-    this.#emit(
-      operationEvent(state, operation, message, {
-        elapsedMs,
-        ...defined({ code, hint, differences }),
-      }),
-    )
-  }
-
-  /** Writes outcomes to the journal. If that fails, the apply starts nothing more. */
-  flushOutcomes(): void {
-    if (this.#unwritten.length === 0) return
-    const outcomes = this.#unwritten
-    this.#unwritten = []
-    try {
-      this.#journal.write({ type: 'outcome', outcomes })
-    } catch (error) {
-      if (error instanceof VolctlError) this.#stop ??= error
-    }
-  }
-
   #fail(operation: Operation, error: unknown): void {
-    const { code, message, hint } = explain(error)
     // A detach asks everything itself, in the second of the deletion, which is all that it changes.
     if (error instanceof OperationRefused && operation.kind === 'DetachVolume') {
-      this.#changing.delete(operation.id)
-      if (error instanceof CameBack) this.#stop ??= error
+      this.changedNothing(operation)
+      if (error instanceof CameBack) this.stopFor(error)
     }
-    const stuck = error instanceof StepFailed && error.stuck
-    const state =
-      error instanceof StepInterrupted ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
-    this.settle(operation, state, { code, message, ...defined({ hint }) }, stuck)
+    this.settleFailed(operation, error)
   }
-}
-
-function intentOf({ id, kind, reason, message, pod, volume, steps, expects, basis, attachment }: Operation): object {
-  return { id, kind, reason, message, pod, volume, steps, expects, basis, attachment }
-}
-
-/** Pod and volume go into every outcome: a refused operation has no intent in the journal that names them. */
-function subjectOf({ pod, volume }: Operation): object {
-  return { pod, volume: volume?.name }
-}
-
-function explain(error: unknown): { code: FailureCode; message: string; hint: string | undefined } {
-  if (error instanceof VolctlError) return { code: error.code, message: error.message, hint: error.hint }
-  const { message } = error as { message?: unknown }
-  return { code: errnoOf(error) ?? 'Failed', message: String(message ?? error), hint: diskTrouble(error)?.hint }
 }

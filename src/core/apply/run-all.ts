@@ -9,7 +9,6 @@ import type { ApplyRun } from './apply-run.ts'
 import type { ApplyContext } from './operation/ports.ts'
 import { BATCH_OPERATIONS, runBatch } from './run-batch.ts'
 import { runOperation } from './run-operation.ts'
-import type { Dropped } from './schedule.ts'
 
 const DEFAULT_PARALLEL = 8
 /** Two at a time: one is checked, or its directories are removed, while the umounts of the other run. */
@@ -58,11 +57,11 @@ export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<vo
   }
 
   for (;;) {
-    for (const { operation, ...why } of schedule.drop()) {
-      const { because, code } = why
-      apply.settle(operation, 'skipped', { code, because, message: whyDropped(apply, why) })
+    for (const { operation, because, code, stuck } of schedule.drop()) {
+      if (stuck) settleBehindAbandoned(apply, operation, because)
+      else apply.settleSkipped(operation, because, code)
     }
-    if (!apply.isStopping && !context.abandon?.aborted) startWhatMayRun()
+    if (!apply.isStopping) startWhatMayRun()
     if (running.size === 0) break
     await Promise.race([...running.keys(), checked.promise, ...(abandoned === undefined ? [] : [abandoned])])
     checked = Promise.withResolvers()
@@ -79,18 +78,15 @@ export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<vo
   settleWaiting(apply)
 }
 
-function whyDropped(apply: ApplyRun, { because, stuck }: Omit<Dropped, 'operation'>): string {
-  if (stuck) return `not started: a call on ${because} was abandoned and may still be running`
-  const before = apply.outcomes.get(because)
-  if (before === undefined) return `not started: operation ${because} must come first and is not part of this apply`
-  return `not started: ${before.kind} ${because} must come first and was ${before.state}`
+function settleBehindAbandoned(apply: ApplyRun, operation: Operation, because: string): void {
+  const message = `not started: a call on ${because} was abandoned and may still be running`
+  apply.settle(operation, 'skipped', { code: 'StillAtWork', because, message })
 }
 
 function settleWaiting(apply: ApplyRun): void {
   for (const operation of apply.schedule.waiting) {
-    if (apply.stop === undefined) {
-      apply.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not started: the apply was interrupted' })
-    } else {
+    if (apply.stop === undefined) apply.settleInterrupted(operation)
+    else {
       const { code, message, hint } = apply.stop
       apply.settle(operation, 'refused', { code, message, ...defined({ hint }) })
     }

@@ -2,15 +2,71 @@
 import { VolctlError } from '../../errors/errors.ts'
 import { type Difference, differencesOf, differencesText } from '../../plan/differences.ts'
 import type { Blocked, Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
+import type { AnyOperation } from '../operation/run.ts'
 
-export interface FoundAgain {
+export interface FoundAgain<Op extends AnyOperation = Operation> {
   /** The fresh plan's operation: this one is carried out. */
-  readonly operation: Operation
+  readonly operation: Op
   readonly refused?: Blocked
   /** It is refused only because nothing of it is left to do. */
   readonly alreadyDone?: boolean
   /** How the operation has changed. */
   readonly differences?: readonly Difference[]
+}
+
+/** A plan made just now, and how operations of its kind are compared. */
+export interface Comparison<Op extends AnyOperation> {
+  readonly byId: ReadonlyMap<string, Op>
+  /** True if all is already as the operation would make it. */
+  isDone(planned: Op): boolean
+  /** Why the plan does not have the operation. */
+  whyGone(planned: Op): string
+  differencesOf(planned: Op, found: Op, isPlanned: (id: string) => boolean): readonly Difference[]
+  /** Whether an operation that is blocked now is refused for that. */
+  refuses(blocked: Blocked): boolean
+}
+
+/**
+ * An operation counts as the same when it would do the same, step by step, to the same things, for the same reason. Only the choice of
+ * operations and their order are taken from the reviewed plan.
+ */
+export function foundAgain<Op extends AnyOperation>(planned: Op, fresh: Comparison<Op>): FoundAgain<Op> {
+  if (planned.blocked !== undefined) return { operation: planned }
+  const { byId } = fresh
+  const found = byId.get(planned.id)
+  if (found === undefined) {
+    const alreadyDone = fresh.isDone(planned)
+    const refused = alreadyDone ? ALREADY_DONE : noLongerPlanned(fresh.whyGone(planned))
+    return { operation: planned, refused, alreadyDone }
+  }
+  if (found === planned) return { operation: found }
+  if (found.blocked !== undefined && fresh.refuses(found.blocked)) {
+    const { blocked } = found
+    return { operation: planned, refused: { ...blocked, message: `blocked now: ${blocked.message}` } }
+  }
+  const differences = fresh.differencesOf(planned, found, (id) => byId.has(id))
+  if (differences.length > 0) return { operation: planned, refused: changed(differences), differences }
+  // The reviewed order holds even for predecessors that are now refused: operations that depend on them are skipped (S26).
+  return { operation: { ...found, after: planned.after } }
+}
+
+const PLAN_AGAIN = 'Plan again, and look at what has changed.'
+
+const ALREADY_DONE: Blocked = {
+  code: 'AlreadyDone',
+  message: 'already done: nothing of what the operation would do is left to do',
+}
+
+function noLongerPlanned(why: string): Blocked {
+  return { code: 'NoLongerPlanned', message: `no longer needed by a plan made now: ${why}`, hint: PLAN_AGAIN }
+}
+
+function changed(differences: readonly Difference[]): Blocked {
+  return {
+    code: 'Changed',
+    message: `changed since the plan was made: ${differencesText(differences)}`,
+    hint: PLAN_AGAIN,
+  }
 }
 
 /** @throws VolctlError OtherNode, PlanTooOld: a plan file of another node, or from before the last boot */
@@ -36,61 +92,27 @@ function otherNode(message: string): VolctlError {
   return new VolctlError('OtherNode', message, { hint: 'Apply the plan on the node that it was made for.' })
 }
 
-/**
- * An operation counts as the same when it would do the same, step by step, to the same things. Only the choice of
- * operations and their order are taken from the reviewed plan.
- *
- * @param isDone true if the node is already as the operation would make it
- */
+/** @param isDone true if the node is already as the operation would make it */
 export function findAgain(
   plan: Pick<ReviewedPlan, 'operations'>,
   fresh: Plan,
   isDone: (operation: Operation) => boolean = () => false,
 ): FoundAgain[] {
-  const byId = new Map(fresh.operations.map((operation) => [operation.id, operation]))
-  return plan.operations.map((planned) => {
-    const found = byId.get(planned.id)
-    if (planned.blocked !== undefined) return { operation: planned }
-    if (found === undefined) {
-      const alreadyDone = isDone(planned)
-      return { operation: planned, refused: alreadyDone ? ALREADY_DONE : noLongerPlanned(planned, fresh), alreadyDone }
-    }
-    if (found === planned) return { operation: found }
-    if (found.blocked !== undefined) return { operation: planned, refused: blockedNow(found.blocked) }
-    const differences = differencesOf(planned, found, (id) => byId.has(id))
-    if (differences.length > 0) return { operation: planned, refused: changed(differences), differences }
-    // The reviewed order holds even for predecessors that are now refused: operations that depend on them are skipped (S26).
-    return { operation: { ...found, after: planned.after } }
-  })
+  const comparison: Comparison<Operation> = {
+    byId: new Map(fresh.operations.map((operation) => [operation.id, operation])),
+    isDone,
+    whyGone: (planned) => whyGone(planned, fresh),
+    differencesOf,
+    refuses: () => true,
+  }
+  return plan.operations.map((planned) => foundAgain(planned, comparison))
 }
 
-const ALREADY_DONE: Blocked = {
-  code: 'AlreadyDone',
-  message: 'already done: nothing of what the operation would do is left to do',
-}
-
-function noLongerPlanned({ pod, volume }: Operation, fresh: Plan): Blocked {
+function whyGone({ pod, volume }: Operation, fresh: Plan): string {
   const waiting = fresh.waiting.find(
     (each) =>
       (pod !== undefined && each.pod?.uid === pod.uid) ||
       (volume?.uniqueName !== undefined && each.volume?.uniqueName === volume.uniqueName),
   )
-  const why = waiting === undefined ? 'it was done already, or there is no more reason for it' : waiting.message
-  return {
-    code: 'NoLongerPlanned',
-    message: `no longer needed by a plan made now: ${why}`,
-    hint: 'Plan again, and look at what has changed.',
-  }
-}
-
-function blockedNow(blocked: Blocked): Blocked {
-  return { ...blocked, message: `blocked now: ${blocked.message}` }
-}
-
-function changed(differences: readonly Difference[]): Blocked {
-  return {
-    code: 'Changed',
-    message: `changed since the plan was made: ${differencesText(differences)}`,
-    hint: 'Plan again, and look at what has changed.',
-  }
+  return waiting === undefined ? 'it was done already, or there is no more reason for it' : waiting.message
 }

@@ -1,10 +1,9 @@
 /** How an apply ends, of a node or of a cluster: what each operation came to, what is left, and the exit status. */
 
 import { isOnRequest } from '../../codes/codes.ts'
-import { errorMessage, type VolctlError } from '../../errors/errors.ts'
+import type { VolctlError } from '../../errors/errors.ts'
 import { ExitStatus } from '../../errors/exit-status.ts'
 import { CameBack } from '../../errors/operation-error.ts'
-import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import {
   type ApplyEvent,
@@ -15,50 +14,30 @@ import {
   type Outcome,
   operationEvent,
 } from '../../plan/events.ts'
-import type { Operation, Refusal } from '../../plan/plan.ts'
+import type { Refusal } from '../../plan/plan.ts'
+import type { AnyOperation, AnyPlan, Run } from './run.ts'
 
-/** What a plan of a node and one of a cluster have in common here. */
-type AnyOperation = Pick<Operation, 'id' | 'kind' | 'message'> & {
-  readonly blocked?: {
-    readonly code: NonNullable<ApplyEvent['code']>
-    readonly message: string
-    readonly hint?: string
-  }
-}
-
-interface AnyPlan<Op extends AnyOperation> {
-  readonly operations: readonly Op[]
-}
-
-type End<Op extends AnyOperation, Made extends AnyPlan<Op>> = Omit<ApplyResult, 'plan' | 'left' | 'after'> & {
+export type Result<Op extends AnyOperation, Made extends AnyPlan<Op>> = Omit<ApplyResult, 'left' | 'after'> & {
   readonly left: readonly Op[] | undefined
   readonly after?: Made
-}
-
-/** The run as it stands after its last operation. */
-interface EndedRun<Op extends AnyOperation, Made extends AnyPlan<Op>> {
-  readonly outcomes: ReadonlyMap<string, Outcome>
-  readonly interrupted: boolean
-  /** Why no more operations were started. */
-  readonly stop: VolctlError | undefined
-  readonly changedSomething: boolean
-  /** Plans once more; says itself why it cannot. */
-  readonly lookAfter: () => Promise<Made | undefined>
-  readonly subjectOf: (operation: Op) => EventSubject
 }
 
 /**
  * @param planned the plan that was reviewed
  * @param fresh the plan of the look before the first operation: what is left as long as nothing was changed
+ * @param run as it stands after its last operation
+ * @param lookAfter plans once more; says itself why it cannot
  * @throws VolctlError why the run stopped before it changed anything, unless that is a refusal
  */
 export async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   planned: AnyPlan<Op>,
   fresh: Made,
-  { outcomes: byId, interrupted, stop, changedSomething, lookAfter, subjectOf }: EndedRun<Op, Made>,
+  run: Run<Op>,
+  lookAfter: () => Promise<Made | undefined>,
   onEvent: (event: ApplyEvent) => void,
-): Promise<End<Op, Made>> {
-  const outcomes = planned.operations.flatMap(({ id }) => byId.get(id) ?? [])
+): Promise<Omit<Result<Op, Made>, 'plan'>> {
+  const { stop, changedSomething, isInterrupted: interrupted } = run
+  const outcomes = planned.operations.flatMap(({ id }) => run.outcomes.get(id) ?? [])
   if (stop !== undefined && !changedSomething && !interrupted) {
     const refused = refusalOf(stop)
     return { outcomes, left: fresh.operations, after: fresh, interrupted, refused, exit: ExitStatus.Refused }
@@ -66,7 +45,7 @@ export async function conclude<Op extends AnyOperation, Made extends AnyPlan<Op>
   const exit = exitStatusOf(outcomes, interrupted)
   if (interrupted) return { outcomes, left: undefined, interrupted, exit }
   const after = changedSomething ? await lookAfter() : fresh
-  for (const operation of after?.operations ?? []) onEvent(leftEvent(operation, subjectOf(operation)))
+  for (const operation of after?.operations ?? []) onEvent(leftEvent(operation, run.subjectOf(operation)))
   return { outcomes, left: after?.operations, ...defined({ after }), interrupted, exit }
 }
 
@@ -90,7 +69,7 @@ export function refuseAll<Op extends AnyOperation>(
   { operations }: AnyPlan<Op>,
   refused: Refusal,
   onEvent: (event: ApplyEvent) => void,
-): Omit<ApplyResult, 'left' | 'after'> & { readonly left: readonly Op[] } {
+): Result<Op, never> {
   const { code, message, hint } = refused
   onEvent(note(message, { code, ...defined({ hint }) }))
   const outcomes = operations.map(({ id, kind }) => ({
@@ -115,17 +94,4 @@ function exitStatusOf(outcomes: Iterable<Outcome>, interrupted: boolean): ExitSt
     return ExitStatus.Partial
   }
   return ExitStatus.Ok
-}
-
-/** Writes the last entry of an apply. A failure is only told: everything has been done by then. */
-export function endJournal(
-  journal: Journal,
-  { exit, interrupted }: Pick<ApplyResult, 'exit' | 'interrupted'>,
-  onEvent: (event: ApplyEvent) => void,
-): void {
-  try {
-    journal.write({ type: 'end', exit, interrupted })
-  } catch (error) {
-    onEvent(note(errorMessage(error), { code: 'JournalFailed' }))
-  }
 }

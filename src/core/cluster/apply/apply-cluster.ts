@@ -7,21 +7,21 @@
  */
 
 import type { KubeClient } from '../../api/kube-client.ts'
-import { conclude, endJournal, refuseAll } from '../../apply/operation/conclude.ts'
-import { errorMessage, SafetyRefusal, VolctlError } from '../../errors/errors.ts'
+import { execute, type Looked, type Scope } from '../../apply/execute.ts'
+import { refuseAll } from '../../apply/operation/conclude.ts'
+import { SafetyRefusal, VolctlError } from '../../errors/errors.ts'
 import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { clusterPlanId, stripsFinalizers } from '../../plan/cluster-plan-id.ts'
-import { type ApplyEvent, type ClusterApplyResult, isFulfilled, note } from '../../plan/events.ts'
+import { type ApplyEvent, type ClusterApplyResult, isFulfilled } from '../../plan/events.ts'
 import { insecureApiHint } from '../../plan/insecure-api.ts'
-import { invoker } from '../../processes/invoker.ts'
-import { type Looked, withChangesSince } from '../controller/between-looks.ts'
+import { type Looked as Before, withChangesSince } from '../controller/between-looks.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { isSameCluster } from '../model/same-cluster.ts'
 import { readCluster } from '../read/read-cluster.ts'
-import { ClusterRun, planAgain, subjectOf } from './cluster-run.ts'
-import { type Judged, judgeAgain } from './judge-again.ts'
+import { ClusterRun, planAgain } from './cluster-run.ts'
+import { judgeAll } from './judge-again.ts'
 import { type LeaseLock, takeLeaseLock } from './lease-lock.ts'
 import { runOperation } from './run-operation.ts'
 
@@ -38,7 +38,7 @@ export interface ClusterApplyOptions {
   /** Those that the plan was made with. */
   readonly options: ClusterOptions
   /** The look at this cluster that the plan was made or checked by. */
-  readonly looked?: Looked
+  readonly looked?: Before
   /** For the wait of one operation. */
   readonly timeoutMs?: number
   readonly pollMs?: number
@@ -69,68 +69,65 @@ export async function applyCluster(
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
   requireConfirmed(id, plan, settings)
   refuseInsecure(client, settings.options)
-  const lock = await takeLeaseLock(client, defined({ namespace: settings.leaseNamespace, signal: settings.signal }))
-  try {
-    return await applyLocked(client, plan, settings, onEvent, { id, lock })
-  } finally {
-    await lock.release()
-  }
+  return await execute(id, plan, clusterScope(client, plan, settings, onEvent), onEvent)
 }
 
-async function applyLocked(
-  client: KubeClient,
-  plan: ReviewedClusterPlan,
-  settings: ClusterApplyOptions,
-  onEvent: (event: ApplyEvent) => void,
-  { id, lock }: { readonly id: string; readonly lock: LeaseLock },
-): Promise<ClusterApplyResult> {
-  sayTakenOver(lock, onEvent)
-  const begun = await begin(client, plan, settings, onEvent, { id, lock })
-  if ('refused' in begun) return refuseAll(id, plan, begun.refused, onEvent)
-  const { run, fresh, judged } = begun
-  using journal = run.parts.journal
-  for (const each of judged) settleBeforehand(each, run)
-  await runAll(plan.operations, run)
-  const { outcomes, isInterrupted: interrupted, stop, changedSomething } = run
-  const ended = {
-    outcomes,
-    interrupted,
-    stop,
-    changedSomething,
-    lookAfter: () => lookAfter(run, onEvent),
-    subjectOf,
-  }
-  const result = { plan: id, ...(await conclude(plan, fresh, ended, onEvent)) }
-  endJournal(journal, result, onEvent)
-  return result
-}
-
-interface Begun {
-  readonly run: ClusterRun
-  readonly fresh: ClusterPlan
-  readonly judged: readonly Judged[]
-}
-
-/** Looks again at everything. Of the look only the run keeps something: of a large cluster it takes most of the memory. */
-async function begin(
+function clusterScope(
   client: KubeClient,
   plan: ReviewedClusterPlan,
   settings: ClusterApplyOptions,
   emit: (event: ApplyEvent) => void,
-  { id, lock }: { readonly id: string; readonly lock: LeaseLock },
-): Promise<Begun | Required<Pick<ClusterPlan, 'refused'>>> {
+): Scope<ClusterOperation, ClusterPlan> {
+  const { leaseNamespace: namespace, signal } = settings
+  return {
+    words: { what: 'cluster', planCommand: 'volctl plan --cluster' },
+    lock: async () => {
+      const lock = await takeLeaseLock(client, defined({ namespace, signal }))
+      return {
+        takenOver: lock.takenOverFrom === undefined ? undefined : sayTakenOver(lock.takenOverFrom),
+        lookAgain: () => lookAgain(client, plan, settings, lock, emit),
+        [Symbol.asyncDispose]: () => lock.release(),
+      }
+    },
+    openJournal: () => settings.openJournal?.(),
+  }
+}
+
+function sayTakenOver(holder: string): { readonly message: string; readonly hint: string } {
+  return {
+    message: `took over the lease of an apply that died: ${holder}`,
+    hint: 'volctl journal on that machine lists the operations that it began and did not finish.',
+  }
+}
+
+async function lookAgain(
+  client: KubeClient,
+  plan: ReviewedClusterPlan,
+  settings: ClusterApplyOptions,
+  lock: LeaseLock,
+  emit: (event: ApplyEvent) => void,
+): Promise<Looked<ClusterOperation, ClusterPlan>> {
   const { options, looked, signal, timeoutMs = DEFAULT_TIMEOUT_MS, pollMs = POLL_MS } = settings
   const read = await readCluster({ client, ...defined({ signal }) })
   const state = looked === undefined ? read : withChangesSince(looked, read)
   requireSameCluster(plan, state)
   const fresh = planAgain(state, options)
-  if (fresh.refused !== undefined) return { refused: fresh.refused }
-  const judged = plan.operations.map((operation) => judgeAgain(operation, fresh, state))
-  const willRun = judged.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
-  const journal = (willRun ? settings.openJournal?.() : undefined) ?? NO_JOURNAL
-  journal.write(beginning(id, plan, settings, lock))
-  const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state, fresh)
-  return { run, fresh, judged }
+  return {
+    fresh,
+    compare: () => judgeAll(plan.operations, fresh, state),
+    beginning: () => beginning(plan, settings, lock),
+    start: (_, journal) => {
+      const run = new ClusterRun({ client, options, timeoutMs, pollMs, lock, journal, emit, signal }, state, fresh)
+      return {
+        run,
+        runAll: () => runAll(plan.operations, run),
+        lookAfter: async () => {
+          run.forget()
+          return planAgain(await readCluster({ client }), options)
+        },
+      }
+    },
+  }
 }
 
 /** Before anything is asked for: the digest is what the person read, and not what a program found. */
@@ -172,47 +169,20 @@ function requireSameCluster({ cluster }: ReviewedClusterPlan, state: ClusterStat
   })
 }
 
-function sayTakenOver({ takenOverFrom }: LeaseLock, onEvent: (event: ApplyEvent) => void): void {
-  if (takenOverFrom === undefined) return
-  onEvent(
-    note(`took over the lease of an apply that died: ${takenOverFrom}`, {
-      code: 'StaleLock',
-      hint: 'volctl journal on that machine lists the operations that it began and did not finish.',
-    }),
-  )
-}
-
-const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }
-
 function beginning(
-  id: string,
-  { cluster, createdAt, volctlVersion }: ReviewedClusterPlan,
+  { cluster }: ReviewedClusterPlan,
   { options, planFile }: ClusterApplyOptions,
   { takenOverFrom }: LeaseLock,
-): Parameters<Journal['write']>[0] {
+) {
   const { nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi } = options
   return {
-    type: 'begin',
     // A journal of a node names the node here.
     node: cluster.server,
     rootDir: '',
     cluster,
-    plan: id,
-    plannedAt: createdAt,
-    volctlVersion,
-    by: invoker(),
     guards: defined({ nodeGone, stripFinalizers, acceptOutage, acceptInsecureApi }),
     ...defined({ planFile, leaseTakenOverFrom: takenOverFrom }),
   }
-}
-
-function settleBeforehand({ operation, refused, alreadyDone, differences }: Judged, run: ClusterRun): void {
-  const reason = operation.blocked ?? refused
-  if (reason === undefined) return
-  const { code, message, hint } = reason
-  const unblocked = alreadyDone ? 'skipped' : 'refused'
-  const state = operation.blocked === undefined ? unblocked : 'blocked'
-  run.settle(operation, state, { code, message, ...defined({ hint, differences }) })
 }
 
 /** As many as an external attacher attends to at once, unless it is told otherwise (--worker-threads). */
@@ -227,9 +197,8 @@ async function runAll(operations: readonly ClusterOperation[], run: ClusterRun):
       for (const before of operation.after) await waiting.get(before)
       while (waiting.size >= MOST_WAITING) await Promise.race(waiting.values())
       if (run.stop !== undefined) run.fail(operation, run.stop)
-      else if (run.isInterrupted)
-        run.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not started: the apply was interrupted' })
-      else if (!skipAfterFailure(operation, operations, run)) {
+      else if (run.isInterrupted) run.settleInterrupted(operation)
+      else if (!skipAfterFailure(operation, run)) {
         const { ended } = await runOperation(run, operation)
         waiting.set(
           operation.id,
@@ -243,42 +212,12 @@ async function runAll(operations: readonly ClusterOperation[], run: ClusterRun):
 }
 
 /** An attach comes only after the detach elsewhere has really ended. */
-function skipAfterFailure(
-  operation: ClusterOperation,
-  operations: readonly ClusterOperation[],
-  run: ClusterRun,
-): boolean {
-  const isOk = (id: string): boolean => {
+function skipAfterFailure(operation: ClusterOperation, run: ClusterRun): boolean {
+  const because = operation.after.find((id) => {
     const outcome = run.outcomes.get(id)
-    return outcome !== undefined && isFulfilled(outcome)
-  }
-  const because = operation.after.find((id) => !isOk(id))
-  if (because === undefined) return false
-  const before = operations.find(({ id }) => id === because)
-  const state = run.outcomes.get(because)?.state
-  run.settle(operation, 'skipped', {
-    code: before === undefined ? 'PredecessorMissing' : 'PredecessorFailed',
-    because,
-    message:
-      before === undefined
-        ? `not started: operation ${because} must come first and is not part of this apply`
-        : `not started: ${before.kind} ${because} must come first and was ${state}`,
+    return outcome === undefined || !isFulfilled(outcome)
   })
+  if (because === undefined) return false
+  run.settleSkipped(operation, because)
   return true
-}
-
-async function lookAfter(run: ClusterRun, onEvent: (event: ApplyEvent) => void): Promise<ClusterPlan | undefined> {
-  const { client, options } = run.parts
-  run.forget()
-  try {
-    return planAgain(await readCluster({ client }), options)
-  } catch (error) {
-    onEvent(
-      note(`the cluster could not be read after the apply: ${errorMessage(error)}`, {
-        code: 'LookFailed',
-        hint: 'Run volctl plan --cluster to see what is left to do.',
-      }),
-    )
-    return undefined
-  }
 }

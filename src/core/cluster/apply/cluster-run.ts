@@ -1,11 +1,12 @@
-/** The state of one apply of a cluster: what is known, outcomes, events, and why nothing more is started. */
+/** The state of one apply of a cluster: what is known of it, and what an operation rests on. */
 import type { KubeClient } from '../../api/kube-client.ts'
-import { errnoOf, VolctlError } from '../../errors/errors.ts'
-import { CameBack, OperationRefused, StepInterrupted } from '../../errors/operation-error.ts'
+import { Run } from '../../apply/operation/run.ts'
+import { VolctlError } from '../../errors/errors.ts'
+import { CameBack, OperationRefused } from '../../errors/operation-error.ts'
 import type { Journal } from '../../journal/write-journal.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
-import { type ApplyEvent, type Outcome, type OutcomeState, operationEvent } from '../../plan/events.ts'
+import type { ApplyEvent, EventSubject } from '../../plan/events.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { planCluster, planPart } from '../pass/plan-cluster.ts'
@@ -20,29 +21,34 @@ export interface ClusterRunParts {
   readonly options: ClusterOptions
   readonly timeoutMs: number
   readonly pollMs: number
-  readonly lock: LeaseLock
+  readonly lock: Pick<LeaseLock, 'keep'>
   readonly journal: Journal
   readonly emit: (event: ApplyEvent) => void
   /** Aborted: start nothing more, and wait for nothing. */
   readonly signal: AbortSignal | undefined
 }
 
-export class ClusterRun {
+export class ClusterRun extends Run<ClusterOperation> {
   readonly parts: ClusterRunParts
-  readonly outcomes = new Map<string, Outcome>()
-  /** Something was written to the API. */
-  changedSomething = false
-  /** Why no more operations are started, unless the reason is an interruption. */
-  stop: VolctlError | undefined
   /** By the last look at each part of it. */
   cluster: KnownCluster
   readonly #first: ClusterPlan
-  readonly #begun = new Map<string, number>()
 
   constructor(parts: ClusterRunParts, state: ClusterState, first: ClusterPlan) {
+    super(parts.journal, parts.emit, parts.signal)
     this.parts = parts
     this.cluster = new KnownCluster(state)
     this.#first = first
+  }
+
+  /** Of its pods the first. */
+  subjectOf({ id, kind, node, volume, pods }: ClusterOperation): EventSubject {
+    return { id, kind, node, volume, ...defined({ pod: pods[0] }) }
+  }
+
+  /** Operations are few, and each takes seconds: its outcome is on the disk before it is told. */
+  protected settled(): void {
+    this.flushOutcomes()
   }
 
   /** Nothing is run any more. The look at what is left takes as much memory again. */
@@ -55,10 +61,6 @@ export class ClusterRun {
       volumes: [],
       attachments: [],
     })
-  }
-
-  get isInterrupted(): boolean {
-    return this.parts.signal?.aborted === true
   }
 
   /**
@@ -89,12 +91,11 @@ export class ClusterRun {
     if (this.#first.inputs.controller.state !== 'dead') return
     const { state, note } = this.cluster.facts(this.parts.options.settleMs).controller
     if (state === 'dead') return
-    this.stop = new CameBack(
-      'ControllerCameBack',
-      `the attach/detach controller is back, and the rest is its work: ${note}`,
-      { hint: 'Let the controller do the rest. What it never does: volctl plan --cluster' },
+    throw this.stopFor(
+      new CameBack('ControllerCameBack', `the attach/detach controller is back, and the rest is its work: ${note}`, {
+        hint: 'Let the controller do the rest. What it never does: volctl plan --cluster',
+      }),
     )
-    throw this.stop
   }
 
   /** What a pass over the part that the operation rests on reads. */
@@ -108,83 +109,23 @@ export class ClusterRun {
     try {
       await this.parts.lock.keep()
     } catch (error) {
-      if (error instanceof VolctlError) this.stop ??= error
+      if (error instanceof VolctlError) this.stopFor(error)
       throw error
     }
   }
 
   begin(operation: ClusterOperation): void {
-    this.#begun.set(operation.id, performance.now())
-    this.parts.emit(operationEvent('start', subjectOf(operation), operation.message))
-  }
-
-  /** On the disk before anything is changed (S14). */
-  intend(operation: ClusterOperation): void {
-    const { id, kind, reason, message, pods, node, volume, steps, basis, attachment } = operation
-    const intent = { id, kind, reason, message, ...defined({ pod: pods[0] }), node, volume, steps, basis, attachment }
-    try {
-      this.parts.journal.write({ type: 'intent', operations: [intent] })
-    } catch (error) {
-      if (error instanceof VolctlError) this.stop ??= error
-      throw error
-    }
-    this.changedSomething = true
-  }
-
-  sayStep(operation: ClusterOperation, { op, target }: ClusterOperation['steps'][number]): void {
-    this.parts.emit(operationEvent('step', subjectOf(operation), `${op} ${target}`))
-  }
-
-  say(operation: ClusterOperation, message: string, more: Pick<ApplyEvent, 'code' | 'hint'> = {}): void {
-    this.parts.emit(operationEvent('step', subjectOf(operation), message, more))
-  }
-
-  settle(
-    operation: ClusterOperation,
-    state: OutcomeState,
-    more: Pick<Outcome, 'message' | 'code' | 'hint' | 'because' | 'differences'>,
-  ): void {
-    const { id, kind, pods, volume } = operation
-    if (this.outcomes.has(id)) return
-    const begun = this.#begun.get(id)
-    const elapsedMs = begun === undefined ? 0 : Math.round(performance.now() - begun)
-    const outcome: Outcome = { id, kind, state, elapsedMs, ...more }
-    this.outcomes.set(id, outcome)
-    if (state !== 'blocked') this.#record({ ...outcome, ...defined({ pod: pods[0] }), volume: volume.name })
-    const { message, code, hint, differences } = outcome
-    this.parts.emit(
-      operationEvent(state, subjectOf(operation), message, { elapsedMs, ...defined({ code, hint, differences }) }),
-    )
-  }
-
-  #record(outcome: object): void {
-    try {
-      this.parts.journal.write({ type: 'outcome', outcomes: [outcome] })
-    } catch (error) {
-      if (error instanceof VolctlError) this.stop ??= error
-    }
+    this.started(operation)
   }
 
   fail(operation: ClusterOperation, error: unknown): void {
-    if (!(error instanceof VolctlError)) {
-      this.settle(operation, 'failed', { code: errnoOf(error) ?? 'Failed', message: String(error) })
-      return
-    }
-    const { code, message, hint } = error
-    const state =
-      error instanceof StepInterrupted ? 'interrupted' : error instanceof OperationRefused ? 'refused' : 'failed'
-    this.settle(operation, state, { code, message, ...defined({ hint }) })
+    this.settleFailed(operation, error)
   }
 }
 
 /** The same pass on a fresh look at everything. */
 export function planAgain(state: ClusterState, options: ClusterOptions): ClusterPlan {
   return planCluster(state, withoutMax(options))
-}
-
-/** What an event says of an operation: of its pods the first. */
-export function subjectOf({ id, kind, node, volume, pods }: ClusterOperation): Parameters<typeof operationEvent>[1] {
-  return { id, kind, node, volume, ...defined({ pod: pods[0] }) }
 }
 
 /**

@@ -1,48 +1,32 @@
 /** Is an operation of a reviewed plan still the same, by a look made just now? If not, it is refused, with the reason (S26). */
 
+import { type Comparison, type FoundAgain, foundAgain } from '../../apply/conditions/find-again.ts'
 import { causeOf } from '../../codes/codes.ts'
-import type { ClusterBlocked, ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
-import { clusterDifferencesOf, type Difference, differencesText } from '../../plan/differences.ts'
+import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { clusterDifferencesOf } from '../../plan/differences.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 
-export interface Judged {
-  /** The fresh plan's operation: this one is carried out. */
-  readonly operation: ClusterOperation
-  readonly refused?: ClusterBlocked
-  /** It is refused only because nothing of it is left to do. */
-  readonly alreadyDone?: boolean
-  readonly differences?: readonly Difference[]
-}
+export type Judged = FoundAgain<ClusterOperation>
 
-/** An operation is the same if it would do the same, to the same objects, for the same reason. */
 export function judgeAgain(planned: ClusterOperation, fresh: ClusterPlan, state: ClusterState): Judged {
-  if (planned.blocked !== undefined) return { operation: planned }
-  const operation = fresh.operations.find(({ id }) => id === planned.id)
-  if (operation === undefined) {
-    const alreadyDone = isDone(planned, state)
-    return { operation: planned, refused: alreadyDone ? ALREADY_DONE : noLongerPlanned(planned, fresh), alreadyDone }
-  }
-  // The attach of a plan waits for its detach; by then, the order of the reviewed plan holds.
-  if (operation.blocked !== undefined && causeOf(operation.blocked.code) !== 'follows')
-    return {
-      operation: planned,
-      refused: { ...operation.blocked, message: `blocked now: ${operation.blocked.message}` },
-    }
-  const differences = clusterDifferencesOf(planned, operation, (id) => fresh.operations.some((each) => each.id === id))
-  if (differences.length === 0) return { operation: { ...operation, after: planned.after } }
-  const refused: ClusterBlocked = {
-    code: 'Changed',
-    message: `changed since the plan was made: ${differencesText(differences)}`,
-    hint: PLAN_AGAIN,
-  }
-  return { operation: planned, refused, differences }
+  return foundAgain(planned, comparisonWith(fresh, state))
 }
 
-const PLAN_AGAIN = 'Plan again, and look at what has changed.'
+export function judgeAll(operations: readonly ClusterOperation[], fresh: ClusterPlan, state: ClusterState): Judged[] {
+  const comparison = comparisonWith(fresh, state)
+  return operations.map((planned) => foundAgain(planned, comparison))
+}
 
-const ALREADY_DONE: ClusterBlocked = {
-  code: 'AlreadyDone',
-  message: 'already done: nothing of what the operation would do is left to do',
+/** A plan made just now of this state, to compare reviewed operations with. */
+function comparisonWith(fresh: ClusterPlan, state: ClusterState): Comparison<ClusterOperation> {
+  return {
+    byId: new Map(fresh.operations.map((operation) => [operation.id, operation])),
+    isDone: (planned) => isDone(planned, state),
+    whyGone: (planned) => whyGone(planned, fresh),
+    differencesOf: clusterDifferencesOf,
+    // The attach of a plan waits for its detach; by then, the order of the reviewed plan holds.
+    refuses: ({ code }) => causeOf(code) !== 'follows',
+  }
 }
 
 function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attachments, lists }: ClusterState): boolean {
@@ -62,7 +46,7 @@ function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attach
 }
 
 /** A problem of the volume on other nodes is no reason for this one. */
-function noLongerPlanned({ kind, node, attachment, volume }: ClusterOperation, fresh: ClusterPlan): ClusterBlocked {
+function whyGone({ kind, node, attachment, volume }: ClusterOperation, fresh: ClusterPlan): string {
   const waiting = fresh.waiting.find((each) => each.attachment === attachment.name)
   const contested = fresh.problems.find(
     ({ about }) =>
@@ -71,11 +55,11 @@ function noLongerPlanned({ kind, node, attachment, volume }: ClusterOperation, f
       about.volume?.uniqueName === volume.uniqueName &&
       about.nodes?.includes(node) === true,
   )
-  const why =
+  return (
     waiting?.message ??
     contested?.message ??
     (kind === 'DetachVolume'
       ? `a pod of node ${node} wants the volume, or may want it`
       : `no pod of node ${node} waits for the volume any more`)
-  return { code: 'NoLongerPlanned', message: `no longer needed by a plan made now: ${why}`, hint: PLAN_AGAIN }
+  )
 }

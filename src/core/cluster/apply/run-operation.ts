@@ -22,7 +22,7 @@ export async function runOperation(run: ClusterRun, planned: ClusterOperation): 
   try {
     await run.keepLock()
     const operation = await run.requireSame(planned)
-    run.intend(operation)
+    run.intend([operation])
     if (operation.kind === 'AttachVolume') await create(run, operation)
     else await remove(run, operation)
     return { ended: finish(run, operation) }
@@ -30,6 +30,10 @@ export async function runOperation(run: ClusterRun, planned: ClusterOperation): 
     run.fail(planned, error)
     return { ended: Promise.resolve() }
   }
+}
+
+function sayStep(run: ClusterRun, operation: ClusterOperation, { op, target }: ClusterStep): void {
+  run.say(operation, `${op} ${target}`)
 }
 
 async function finish(run: ClusterRun, operation: ClusterOperation): Promise<void> {
@@ -47,7 +51,7 @@ async function remove(run: ClusterRun, operation: ClusterOperation): Promise<voi
   const version = { name, uid, resourceVersion }
   const strip = operation.steps.find((step) => step.op === 'removeFinalizers')
   for (const step of operation.steps) {
-    run.sayStep(operation, step)
+    sayStep(run, operation, step)
     if (step.op === 'deleteVolumeAttachment') await deleteIt(run, version)
     else if (strip !== undefined) await stripIt(run, version, strip)
   }
@@ -125,7 +129,7 @@ async function waitUntilGone(run: ClusterRun, operation: ClusterOperation): Prom
 async function create(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   const { creates, steps } = operation
   if (creates === undefined) throw new OperationRefused('AttachmentChanged', 'the plan does not say what to create')
-  for (const step of steps) run.sayStep(operation, step)
+  for (const step of steps) sayStep(run, operation, step)
   const spec = specOf(creates)
   const annotations = { [CREATED_BY]: `volctl ${run.parts.options.volctlVersion}` }
   const { attachment, state } = await createVolumeAttachment(run.parts.client, {

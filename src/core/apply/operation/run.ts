@@ -1,0 +1,180 @@
+/** The state of one apply, of a node or of a cluster: what each operation came to, told and written down, and why nothing more is started. */
+
+import type { FailureCode } from '../../codes/codes.ts'
+import { errnoOf, VolctlError } from '../../errors/errors.ts'
+import { OperationRefused, StepFailed, StepInterrupted } from '../../errors/operation-error.ts'
+import { diskTrouble } from '../../files/disk-trouble.ts'
+import type { Journal } from '../../journal/write-journal.ts'
+import { defined } from '../../lang/defined.ts'
+import {
+  type ApplyEvent,
+  type EventSubject,
+  type Outcome,
+  type OutcomeState,
+  operationEvent,
+} from '../../plan/events.ts'
+import type { Operation, Refusal } from '../../plan/plan.ts'
+
+/** What an operation of a node and one of a cluster have in common. */
+export type AnyOperation = Pick<Operation, 'id' | 'kind' | 'reason' | 'message' | 'after' | 'blocked'> & {
+  readonly volume?: object
+  readonly steps?: object
+  readonly expects?: object
+  readonly basis?: object
+  readonly attachment?: object
+}
+
+export interface AnyPlan<Op extends AnyOperation> {
+  readonly operations: readonly Op[]
+  readonly refused?: Refusal
+}
+
+/** What an outcome says beside its state. */
+export type Said = Pick<Outcome, 'message' | 'code' | 'hint' | 'deleted' | 'because' | 'differences'>
+
+export abstract class Run<Op extends AnyOperation> {
+  readonly outcomes = new Map<string, Outcome>()
+  readonly journal: Journal
+  readonly #emit: (event: ApplyEvent) => void
+  readonly #signal: AbortSignal | undefined
+  readonly #begun = new Map<string, number>()
+  /** Operations that may have changed something. */
+  readonly #changing = new Set<string>()
+  #unwritten: object[] = []
+  #stop: VolctlError | undefined
+
+  /** @param signal aborted: start no more operations */
+  constructor(journal: Journal, emit: (event: ApplyEvent) => void, signal: AbortSignal | undefined) {
+    this.journal = journal
+    this.#emit = emit
+    this.#signal = signal
+  }
+
+  /** What an event, and the journal, say of an operation. */
+  abstract subjectOf(operation: Op): EventSubject
+
+  /** Called with each outcome, before it is told. */
+  protected abstract settled(operation: Op, outcome: Outcome, stuck: boolean): void
+
+  /** Why no more operations are started, unless the reason is an interruption. */
+  get stop(): VolctlError | undefined {
+    return this.#stop
+  }
+
+  /** At least one operation got past its preconditions. */
+  get changedSomething(): boolean {
+    return this.#changing.size > 0
+  }
+
+  get isInterrupted(): boolean {
+    return this.#signal?.aborted === true
+  }
+
+  get isStopping(): boolean {
+    return this.#stop !== undefined || this.isInterrupted
+  }
+
+  /** Nothing more is started, for the first reason that there was. @returns that reason */
+  stopFor(error: VolctlError): VolctlError {
+    this.#stop ??= error
+    return this.#stop
+  }
+
+  protected started(operation: Op): void {
+    this.#begun.set(operation.id, performance.now())
+    this.#emit(operationEvent('start', this.subjectOf(operation), operation.message))
+  }
+
+  say(operation: Op, message: string, more: Pick<ApplyEvent, 'code' | 'hint' | 'step'> = {}): void {
+    this.#emit(operationEvent('step', this.subjectOf(operation), message, more))
+  }
+
+  /** Writes the intent to the journal, and waits until it is on the disk, before anything is changed (S14). */
+  intend(operations: readonly Op[]): true {
+    const intents = operations.map((operation) => intentOf(operation, this.subjectOf(operation)))
+    this.#write({ type: 'intent', operations: intents })
+    for (const { id } of operations) this.#changing.add(id)
+    return true
+  }
+
+  /** For an operation that failed before the one thing that it changes. */
+  protected changedNothing({ id }: Op): void {
+    this.#changing.delete(id)
+  }
+
+  settle(operation: Op, state: OutcomeState, said: Said, stuck = false): void {
+    const { id, kind } = operation
+    if (this.outcomes.has(id)) return
+    const begun = this.#begun.get(id)
+    const elapsedMs = begun === undefined ? 0 : Math.round(performance.now() - begun)
+    const outcome: Outcome = { id, kind, state, elapsedMs, ...said }
+    this.outcomes.set(id, outcome)
+    const subject = this.subjectOf(operation)
+    // A blocked operation was never going to run; every other one was asked for, and gets its line in the journal. Pod and
+    // volume are in each: a refused operation has no intent there that names them.
+    if (state !== 'blocked') this.#unwritten.push({ ...outcome, pod: subject.pod, volume: subject.volume?.name })
+    this.settled(operation, outcome, stuck)
+    const { message, code, hint, differences } = outcome
+    this.#emit(operationEvent(state, subject, message, { elapsedMs, ...defined({ code, hint, differences }) }))
+  }
+
+  /** Settles as failed, or as what the error says, an operation that has no outcome yet. */
+  protected settleFailed(operation: Op, error: unknown): void {
+    const { code, message, hint } = explain(error)
+    const stuck = error instanceof StepFailed && error.stuck
+    this.settle(operation, stateAfter(error), { code, message, ...defined({ hint }) }, stuck)
+  }
+
+  /** S26: what must come first did not succeed, or is not part of this apply. */
+  settleSkipped(operation: Op, because: string, code?: FailureCode): void {
+    const before = this.outcomes.get(because)
+    const why =
+      before === undefined
+        ? `operation ${because} must come first and is not part of this apply`
+        : `${before.kind} ${because} must come first and was ${before.state}`
+    const ownCode = before === undefined ? 'PredecessorMissing' : 'PredecessorFailed'
+    this.settle(operation, 'skipped', { code: code ?? ownCode, because, message: `not started: ${why}` })
+  }
+
+  settleInterrupted(operation: Op): void {
+    this.settle(operation, 'interrupted', { code: 'Interrupted', message: 'not started: the apply was interrupted' })
+  }
+
+  /** Writes outcomes to the journal. If that fails, the apply starts nothing more. */
+  flushOutcomes(): void {
+    if (this.#unwritten.length === 0) return
+    const outcomes = this.#unwritten
+    this.#unwritten = []
+    try {
+      this.#write({ type: 'outcome', outcomes })
+    } catch {
+      // What was done is done; it was told.
+    }
+  }
+
+  /** @throws VolctlError JournalFailed, which stops the apply */
+  #write(entry: Parameters<Journal['write']>[0]): void {
+    try {
+      this.journal.write(entry)
+    } catch (error) {
+      if (error instanceof VolctlError) this.stopFor(error)
+      throw error
+    }
+  }
+}
+
+function intentOf(operation: AnyOperation, { pod, node }: EventSubject): object {
+  const { id, kind, reason, message, volume, steps, expects, basis, attachment } = operation
+  return { id, kind, reason, message, pod, node, volume, steps, expects, basis, attachment }
+}
+
+function stateAfter(error: unknown): OutcomeState {
+  if (error instanceof StepInterrupted) return 'interrupted'
+  return error instanceof OperationRefused ? 'refused' : 'failed'
+}
+
+function explain(error: unknown): { code: FailureCode; message: string; hint: string | undefined } {
+  if (error instanceof VolctlError) return { code: error.code, message: error.message, hint: error.hint }
+  const { message } = error as { message?: unknown }
+  return { code: errnoOf(error) ?? 'Failed', message: String(message ?? error), hint: diskTrouble(error)?.hint }
+}
