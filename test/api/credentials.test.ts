@@ -163,7 +163,7 @@ console.log(JSON.stringify({ status: { token } }))`,
   it('with a proxy-url that no proxy has is one clear line', async () => {
     const client = connectWith({ cluster: { 'proxy-url': 'ftp://bob:secret@127.0.0.1:1' } })
     const { code, message, hint } = await failureOf(client.get('/api/v1/pods'))
-    expect([code, hint]).toEqual(['KubeconfigDamaged', expect.stringContaining('Check its proxy-url')])
+    expect([code, hint]).toEqual(['KubeconfigInvalid', expect.stringContaining('Check its proxy-url')])
     expect(`${message} ${hint}`).not.toContain('secret')
   })
 
@@ -174,7 +174,7 @@ console.log(JSON.stringify({ status: { token } }))`,
       const client = connectWith({ cluster: { server: 'https://192.0.2.1' } })
       const { code, message, hint } = await failureOf(client.get('/api/v1/pods'))
       vi.unstubAllEnvs()
-      expect([code, hint]).toEqual(['KubeconfigDamaged', expect.stringContaining('HTTPS_PROXY')])
+      expect([code, hint]).toEqual(['KubeconfigInvalid', expect.stringContaining('HTTPS_PROXY')])
       expect(`${message} ${hint}`).not.toContain('secret')
     },
   )
@@ -202,31 +202,31 @@ describe('a login that fails is one clear line without a secret', () => {
     {
       name: 'a missing certificate file',
       user: { 'client-certificate': 'gone.pem', 'client-key': 'gone.pem' },
-      code: 'CredentialUnreadable',
+      code: 'CredentialFailed',
       says: /gone\.pem, which .* names, cannot be read \(ENOENT\)/,
     },
     {
       name: 'a missing token file',
       user: { tokenFile: 'gone' },
-      code: 'CredentialUnreadable',
+      code: 'CredentialFailed',
       says: /gone, which .* cannot be read/,
     },
     {
       name: 'a missing plugin',
       user: { exec: { command: 'no-such-plugin', installHint: 'Install it.\nThen log in.' } },
-      code: 'CredentialPlugin',
+      code: 'CredentialFailed',
       says: /no-such-plugin gave no credential: not found/,
     },
     {
       name: 'a plugin that prints nonsense',
       user: { exec: { command: process.execPath, args: ['-e', 'console.log("wrong-secret")'] } },
-      code: 'CredentialPlugin',
+      code: 'CredentialFailed',
       says: /not an ExecCredential/,
     },
     {
       name: 'a plugin that prints something else',
       user: { exec: { command: process.execPath, args: ['-e', 'console.log("{}")'] } },
-      code: 'CredentialPlugin',
+      code: 'CredentialFailed',
       says: /not an ExecCredential/,
     },
     {
@@ -237,7 +237,7 @@ describe('a login that fails is one clear line without a secret', () => {
           args: ['-e', 'console.error("log in first\\nwrong-secret"); process.exit(1)'],
         },
       },
-      code: 'CredentialPlugin',
+      code: 'CredentialFailed',
       says: /log in first\.$/,
     },
     {

@@ -62,7 +62,7 @@ describe('of a pod: nothing can be planned', () => {
   ])('%s = %j', async (place, value, says) => {
     const error = await failureOf(read(pods(place, value)))
     expect(error).toBeInstanceOf(ApiError)
-    expect(error).toMatchObject({ code: 'BadAnswer', status: 0, hint: expect.stringContaining('proxy') })
+    expect(error).toMatchObject({ code: 'ApiFailed', status: 0, hint: expect.stringContaining('proxy') })
     expect(error.message).toBe(`${SERVER}: in the answer to GET /api/v1/pods, ${says}.`)
   })
 
@@ -203,7 +203,7 @@ describe('what an apply asks for', () => {
     },
   ])('$name', async ({ ask, says }) => {
     const error = await failureOf(ask())
-    expect(error.code).toBe('BadAnswer')
+    expect(error.code).toBe('ApiFailed')
     expect(error.message).toMatch(/^https:\/\/api\.test:6443: in the answer to (?:GET|POST|PATCH) \/\S+, /)
     expect(error.message).toContain(says)
     expect(error.message).not.toContain('s3cret')
@@ -223,7 +223,7 @@ describe('from a server', () => {
   it('a label that is a number', async () => {
     const error = await failureOf(readApi({ client: connect(server, 'admin'), nodeName: 'node-1' }))
     expect(error).toMatchObject({
-      code: 'BadAnswer',
+      code: 'ApiFailed',
       message: `${server.url}: in the answer to GET /api/v1/pods, items[0].metadata.labels.app is not text.`,
     })
   })

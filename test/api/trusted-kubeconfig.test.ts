@@ -194,7 +194,7 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
       const kubeconfig = directory.write('config', config('x', user?.('pki/secret'), cluster?.('pki/secret')))
       play(path)
       const error = await failureOf(discoverKubeConfig({ kubeconfig }).load())
-      expect(error).toMatchObject({ code: 'CredentialUnsafe', exit: 1, hint: TRUST_HINT })
+      expect(error).toMatchObject({ code: 'KubeconfigUnsafe', exit: 1, hint: TRUST_HINT })
       expect(error.message).toContain(`${path}, which ${kubeconfig} names, is not used: `)
       expect(error.message).toMatch(says)
     })
@@ -208,12 +208,12 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
     const path = join(directory.path, 'thing')
     make(path)
     expect(thrownBy(() => discoverKubeConfig({ kubeconfig: path }))).toMatchObject({
-      code: 'KubeconfigUnreadable',
+      code: 'KubeconfigInvalid',
       message: `The kubeconfig ${path} is ${kind}, not a file.`,
     })
     const kubeconfig = directory.write('config', config('x', { tokenFile: path }))
     const error = await failureOf(discoverKubeConfig({ kubeconfig }).load())
-    expect(error).toMatchObject({ code: 'CredentialUnreadable' })
+    expect(error).toMatchObject({ code: 'CredentialFailed', message: expect.stringMatching(/cannot be read/) })
     expect(error.message).toContain(`${path} is ${kind}`)
   })
 
@@ -226,7 +226,10 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
   it('one of more than 4 MiB is not read', () => {
     using directory = temporaryDirectory()
     const kubeconfig = directory.write('config', `#${'x'.repeat(4 * 1024 * 1024)}`)
-    expect(thrownBy(() => discoverKubeConfig({ kubeconfig }))).toMatchObject({ code: 'KubeconfigUnreadable' })
+    expect(thrownBy(() => discoverKubeConfig({ kubeconfig }))).toMatchObject({
+      code: 'KubeconfigInvalid',
+      message: expect.stringMatching(/cannot be read|not a file|is not read/),
+    })
   })
 
   it("a service account's files are the kubelet's, as it mounts them: sticky, setgid, behind ..data", async () => {
@@ -272,7 +275,10 @@ describe('S33: a credential that was only found starts no program for root', () 
       using directory = temporaryDirectory()
       const { ran } = programAt(directory, 'home/.kube/config')
       const found = discoverKubeConfig({ env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path })
-      expect(await failureOf(found.load())).toMatchObject({ code: 'CredentialPlugin' })
+      expect(await failureOf(found.load())).toMatchObject({
+        code: 'CredentialFailed',
+        message: expect.stringMatching(/[Cc]redential plugin/),
+      })
       expect(ran()).toBe(true)
       // Nobody waits for an answer to TAB.
       const unattended = { env: { HOME: join(directory.path, 'home') }, hostRoot: directory.path, unattended: true }
@@ -330,7 +336,10 @@ describe('S33: a credential that was only found starts no program for root', () 
   ])('given by $how it does', async ({ given }) => {
     using directory = temporaryDirectory()
     const { path, ran } = programAt(directory, 'config')
-    expect(await failureOf(discoverKubeConfig(given(path)).load())).toMatchObject({ code: 'CredentialPlugin' })
+    expect(await failureOf(discoverKubeConfig(given(path)).load())).toMatchObject({
+      code: 'CredentialFailed',
+      message: expect.stringMatching(/[Cc]redential plugin/),
+    })
     expect(ran()).toBe(true)
   })
 
@@ -340,7 +349,7 @@ describe('S33: a credential that was only found starts no program for root', () 
     const found = discoverKubeConfig({ env: NOWHERE, hostRoot: directory.path })
     directory.write('etc/kubernetes/admin.conf', config('x', { exec }))
     const error = await failureOf(found.load())
-    expect(error).toMatchObject({ code: 'CredentialStartsProgram' })
+    expect(error).toMatchObject({ code: 'KubeconfigUnsafe', message: expect.stringMatching(/start a program/) })
     expect(error.message).toContain(path)
   })
 
@@ -349,7 +358,7 @@ describe('S33: a credential that was only found starts no program for root', () 
     const user = { 'auth-provider': { name, config: { 'cmd-path': '/bin/touch', 'cmd-args': '/x' } } }
     const kubeconfig = directory.write('home/.kube/config', config('x', user))
     const error = thrownBy(() => discoverKubeConfig({ kubeconfig }))
-    expect(error).toMatchObject({ code: 'AuthProviderUnsupported', hint: expect.stringContaining('exec') })
+    expect(error).toMatchObject({ code: 'KubeconfigInvalid', hint: expect.stringContaining('exec') })
     expect(error.message).toContain(`"${name}", which kubectl dropped in 1.26`)
     const env = { HOME: join(directory.path, 'home') }
     expect(thrownBy(() => discoverKubeConfig({ env, hostRoot: directory.path })).message).toContain(`"${name}"`)
@@ -359,7 +368,7 @@ describe('S33: a credential that was only found starts no program for root', () 
     using directory = temporaryDirectory()
     for (const config_ of [{ exec }, {}]) {
       const kubeconfig = directory.write('config', config('x', { 'auth-provider': { name: 'x', config: config_ } }))
-      expect(thrownBy(() => discoverKubeConfig({ kubeconfig }))).toMatchObject({ code: 'AuthProviderUnsupported' })
+      expect(thrownBy(() => discoverKubeConfig({ kubeconfig }))).toMatchObject({ code: 'KubeconfigInvalid' })
     }
   })
 })

@@ -88,7 +88,7 @@ describe.each([
       const ended = await scope.apply({ isAwayAtTheEnd: true })
       expect(statesOf(ended)).toEqual(['done', 'done'])
       expect(ended.result).toMatchObject({ exit: 0, left: undefined })
-      expect(codesOf(ended)).toEqual(['LookFailed'])
+      expect(codesOf(ended)).toEqual(['ReadFailed'])
     })
   })
 

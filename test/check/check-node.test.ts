@@ -175,7 +175,7 @@ describe('a healthy node of which not everything could be read: unknown, and no 
     },
     {
       name: "the kubelet's directories",
-      line: /^unknown: SectionMissing: /,
+      line: /^unknown: ReadFailed: /,
       lacking: ({ tree: _, ...snapshot }) => snapshot,
     },
   ])('$name', async ({ line, lacking }) => {
@@ -225,8 +225,8 @@ describe('the line', () => {
   })
 
   it('of a failure', () => {
-    const { check, gauges } = failedCheck(unknownBecause('Timeout: x'), '1', Date.parse(NOW))
-    expect(check).toMatchObject({ status: 'unknown', line: 'unknown: Timeout: x', troubles: [] })
+    const { check, gauges } = failedCheck(unknownBecause('ApiUnreachable: x'), '1', Date.parse(NOW))
+    expect(check).toMatchObject({ status: 'unknown', line: 'unknown: ApiUnreachable: x', troubles: [] })
     expect(gauges.map(({ name: each }) => each)).toEqual(['volctl_check_status', 'volctl_check_timestamp_seconds'])
   })
 })

@@ -43,7 +43,7 @@ const MAY_COMPARE = new RegExp(
     'cli/require-named',
     'check/troubles',
     'explain/(?:advice|not-asked-for|verdict|why-nothing)',
-    'plan/(?:kubelet-outlook|next-steps|plan-summary)',
+    'plan/(?:kubelet-outlook|next-steps|plan-summary|settled-at)',
     'status/(?:next-command|row-verdict)',
   ].join('|')})\\.ts$`,
 )

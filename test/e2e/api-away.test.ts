@@ -49,7 +49,7 @@ describe.skipIf(noMounts !== undefined)('the API server goes away while apply is
     expect(ends).toContain('UnmountVolume pv-common: done')
     expect(ends).toContain('UnmountVolume scratch: refused AlivenessUnknown')
     expect(ends).toContain('UnmountDevice vol-old: refused AlivenessUnknown')
-    expect(ends).toContain('DetachVolume pv-idle: failed ApiServerError')
+    expect(ends).toContain('DetachVolume pv-idle: failed ApiFailed')
   })
 
   it('while it is asked to detach: each failure by itself, the rest is done', () => {
@@ -58,7 +58,7 @@ describe.skipIf(noMounts !== undefined)('the API server goes away while apply is
     expect(ends.filter((end) => !end.endsWith(': done'))).toEqual([
       'DetachVolume pv-idle: failed Forbidden',
       'DetachVolume vol-batch: failed ApiUnreachable',
-      'DetachVolume vol-old: failed ApiServerError',
+      'DetachVolume vol-old: failed ApiFailed',
     ])
   })
 
@@ -68,7 +68,7 @@ describe.skipIf(noMounts !== undefined)('the API server goes away while apply is
       status: 0,
       ends: ['pv-batch', 'pv-idle', 'pv-old'].map((volume) => `DetachVolume ${volume}: done`),
     })
-    expect(notes).toEqual(['LookFailed'])
+    expect(notes).toEqual(['ReadFailed'])
   })
 
   it('while volumes are brought up: what is half-made is taken back', () => {
@@ -78,7 +78,7 @@ describe.skipIf(noMounts !== undefined)('the API server goes away while apply is
       'MountVolume password: failed ContentUnknown',
       'MountVolume password: failed ContentUnknown',
       'MountVolume pv-archive: done',
-      'MountVolume pv-batch: failed ApiServerError',
+      'MountVolume pv-batch: failed ApiFailed',
       'MountVolume pv-common: failed ApiUnreachable',
       'MountVolume pv-common: skipped ApiUnreachable',
     ])

@@ -68,7 +68,7 @@ export class CapturedClient implements KubeClient {
   async list<T>(path: string): Promise<ObjectList<T>> {
     const items = this.#answer(path)
     // The client itself refuses what is no list of objects.
-    if (!Array.isArray(items) || !items.every(isObject)) throw failure('BadAnswer')
+    if (!Array.isArray(items) || !items.every(isObject)) throw failure('ApiFailed')
     return { items, resourceVersion: '7' }
   }
 
@@ -117,6 +117,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-function failure(reason: 'NotFound' | 'BadAnswer', status = 0): ApiError {
-  return new ApiError(reason, `${reason} in this test`, { status, reason })
+function failure(code: 'NotFound' | 'ApiFailed', status = 0): ApiError {
+  const reason = code === 'NotFound' ? code : 'BadAnswer'
+  return new ApiError(code, `${reason} in this test`, { status, reason })
 }

@@ -138,7 +138,12 @@ describe('S3 only absence is evidence', () => {
       const made = plan(built)
       expect(kinds(made)).toEqual([])
       expect(made.complete).toBe(false)
-      expect(codes(made)).toContain('SectionMissing')
+      expect(made.problems).toContainEqual(
+        expect.objectContaining({
+          code: 'ReadFailed',
+          message: expect.stringContaining(`section ${section} is missing`),
+        }),
+      )
     },
   )
   it('an unknown kubelet counts as one that may come back', () => {

@@ -112,26 +112,15 @@ function shortText(value: unknown, length: number): string | undefined {
 }
 
 function codeOf(status: number): ErrorCode {
-  switch (status) {
-    case 401:
-      return 'Unauthorized'
-    case 403:
-      return 'Forbidden'
-    case 404:
-      return 'NotFound'
-    case 409:
-      return 'Conflict'
-    case 410:
-      return 'Expired'
-    case 422:
-      return 'Invalid'
-    case 429:
-      return 'TooManyRequests'
-    case 504:
-      return 'Timeout'
-    default:
-      return status >= 500 ? 'ApiServerError' : 'ApiRefused'
-  }
+  return CODES_OF_STATUS[status] ?? 'ApiFailed'
+}
+
+const CODES_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  504: 'ApiUnreachable',
 }
 
 const STATUS_LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 10_000 }
@@ -157,7 +146,7 @@ const TLS_CODES =
 export function lateError(server: string, deadlineMs: number, what?: string): ApiError {
   const within = `within ${deadlineMs / 1000} s`
   const message = what === undefined ? `did not answer ${within}` : `did not give ${what} ${within}`
-  return new ApiError('Timeout', `The API server ${server} ${message}.`, {
+  return new ApiError('ApiUnreachable', `The API server ${server} ${message}.`, {
     status: 0,
     reason: 'Timeout',
     trouble: 'late',
@@ -167,7 +156,7 @@ export function lateError(server: string, deadlineMs: number, what?: string): Ap
 
 /** @param why continues "the answer to GET …" */
 export function answerTooLarge(server: string, request: string, why: string): ApiError {
-  return new ApiError('AnswerTooLarge', `${server}: the answer to ${request} ${why}.`, {
+  return new ApiError('ApiFailed', `${server}: the answer to ${request} ${why}.`, {
     status: 0,
     reason: 'AnswerTooLarge',
     trouble: 'answer',
@@ -177,7 +166,7 @@ export function answerTooLarge(server: string, request: string, why: string): Ap
 
 /** @param what continues "the answer to GET … is" */
 export function badAnswer(server: string, request: string, what: string): ApiError {
-  return new ApiError('BadAnswer', `${server}: the answer to ${request} is ${what}.`, {
+  return new ApiError('ApiFailed', `${server}: the answer to ${request} is ${what}.`, {
     status: 0,
     reason: 'BadAnswer',
     trouble: 'answer',
@@ -190,7 +179,7 @@ export function errorFromTransport(error: unknown, server: string): ApiError {
   const { code, name, message } = error as { code?: unknown; name?: unknown; message?: unknown }
   const reason = typeof code === 'string' ? code : String(name ?? 'Error')
   if (reason.startsWith('Z_')) {
-    return new ApiError('BadAnswer', `${server}: an answer is not compressed as its header says (${reason}).`, {
+    return new ApiError('ApiFailed', `${server}: an answer is not compressed as its header says (${reason}).`, {
       status: 0,
       reason: 'BadAnswer',
       trouble: 'answer',

@@ -25,7 +25,7 @@ export async function listNodePods(
     const { uid } = pod.metadata
     if (typeof uid !== 'string' || uid === '' || pod.spec?.nodeName !== nodeName) {
       throw new ApiError(
-        'BadAnswer',
+        'ApiFailed',
         `${client.server}: the list of ${nodeName}'s pods contains a pod of another node or without a UID.`,
         {
           status: 0,

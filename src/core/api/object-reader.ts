@@ -90,7 +90,7 @@ export class ObjectReader {
 
   #tooMany({ plural }: ResourcePath): ApiError {
     return new ApiError(
-      'AnswerTooLarge',
+      'ApiFailed',
       `${this.#client.server}: the pods of this node name more than ${MOST_NAMED} ${plural}.`,
       {
         status: 0,

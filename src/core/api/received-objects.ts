@@ -39,13 +39,13 @@ export interface Received {
   readonly at?: string
 }
 
-/** The same value, if it has the shape. @throws ApiError BadAnswer, naming the field that does not */
+/** The same value, if it has the shape. @throws ApiError ApiFailed, naming the field that does not */
 export function received<T>(shape: Shape<T>, value: unknown, { client, request, at = '' }: Received): T {
   try {
     return shape(value, at)
   } catch (error) {
     if (!(error instanceof ShapeError)) throw error
-    throw new ApiError('BadAnswer', `${client.server}: in the answer to ${request}, ${error.message}.`, {
+    throw new ApiError('ApiFailed', `${client.server}: in the answer to ${request}, ${error.message}.`, {
       status: 0,
       reason: 'BadAnswer',
       hint: 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',

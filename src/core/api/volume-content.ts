@@ -66,7 +66,7 @@ export async function requestToken(
   const { status } = received(tokenAnswer, given, { client, request: `POST ${path}` })
   const { token, expirationTimestamp = '' } = status ?? {}
   if (token) return { token, expirationTimestamp }
-  throw new ApiError('BadAnswer', `${client.server}: the answer to a token request has no token.`, {
+  throw new ApiError('ApiFailed', `${client.server}: the answer to a token request has no token.`, {
     status: 0,
     reason: 'BadAnswer',
     hint: 'Check that this is the address of a Kubernetes API server, and whether a proxy is in between.',

@@ -138,7 +138,7 @@ async function lookAfter<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   } catch (error) {
     onEvent(
       note(`the ${what} could not be read after the apply: ${errorMessage(error)}`, {
-        code: 'LookFailed',
+        code: 'ReadFailed',
         hint: `Run ${planCommand} to see what is left to do.`,
       }),
     )

@@ -37,7 +37,7 @@ export const UNKNOWING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'RuntimeNotAnswering',
   'RuntimeUnknown',
   'RuntimeUnproven',
-  'SectionMissing',
+  'ReadFailed',
   'UnresolvedVolume',
 ])
 

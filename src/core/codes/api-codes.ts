@@ -2,31 +2,11 @@
 import type { CodeEntry } from './code-entry.ts'
 
 export const API_CODES = {
-  ReadFailed: {
-    in: ['problem'],
-    cause: 'unread',
-    means: 'the API server did not give an object, so that the object counts as unknown',
-    next: 'Give the credential the right to read it, or use another one (--kubeconfig); then plan again.',
-    rules: ['S3'],
-  },
-  InsecureApi: {
-    in: ['problem', 'refusal'],
-    cause: 'unread',
-    means: 'the API server is not verified: anyone on the network path could have answered in its place',
-    next: 'Use a kubeconfig with an https server and its certificate-authority. Or, if nobody else can be on the network path: volctl apply --accept-insecure-api',
-    rules: ['S34'],
-  },
   ApiUnreachable: {
     in: ['outcome', 'error'],
     cause: 'unread',
-    means: 'there is no connection to the API server',
-    next: 'Check that the API server is up, and that the server address in the kubeconfig is right.',
-  },
-  Timeout: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
-    means: 'the API server did not answer in time',
-    next: 'Check that the API server is up, and that no firewall or proxy swallows the connection.',
+    means: 'the API server cannot be reached, or does not answer in time',
+    next: 'Check that the API server is up, that the server address in the kubeconfig is right, and that no firewall or proxy swallows the connection.',
   },
   TlsMismatch: {
     in: ['outcome', 'error'],
@@ -41,11 +21,11 @@ export const API_CODES = {
     next: 'Log in again, or give another credential with --kubeconfig or --context.',
   },
   Forbidden: {
-    in: ['blocked', 'error'],
+    in: ['blocked', 'problem', 'error'],
     cause: 'unread',
     means: 'the credential lacks the right',
     next: 'Give this identity the right, or use another credential (--kubeconfig, --context).',
-    rules: ['S3'],
+    rules: ['S3', 'S31'],
   },
   NotFound: {
     in: ['outcome', 'error'],
@@ -60,73 +40,43 @@ export const API_CODES = {
     next: 'Plan again.',
     rules: ['S26'],
   },
-  Expired: {
+  ApiFailed: {
     in: ['outcome', 'error'],
     cause: 'unread',
-    means: 'a list of the API server changed faster than it could be read',
-    next: 'Run the command again.',
-  },
-  Invalid: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
-    means: 'the API server considers a request invalid',
-    next: 'Look at the words of the API server; else report it as a defect of volctl.',
-  },
-  TooManyRequests: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
-    means: 'the API server is overloaded',
-    next: 'Try again later.',
-  },
-  ApiServerError: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
-    means: 'the API server failed',
-    next: "Look into the API server's log; then try again.",
-  },
-  ApiRefused: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
-    means: 'the API server refused a request',
-    next: 'Look at the words of the API server, and at what stands between (a proxy, an admission webhook).',
-  },
-  AnswerTooLarge: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
-    means: 'an answer of the API server is larger than any that a cluster gives',
-    next: 'Check that the server in the kubeconfig is a Kubernetes API server.',
+    means:
+      'the API server failed, refused a request, or gave an answer that no API server gives; the message says which',
+    next: 'Look at the words of the API server, into its log, and at what stands between (a proxy, an admission webhook); then try again.',
     rules: ['S34'],
   },
-  BadAnswer: {
-    in: ['outcome', 'error'],
+  ReadFailed: {
+    in: ['problem', 'outcome'],
     cause: 'unread',
-    means: 'an answer is not what an API server says',
-    next: 'Check that the server in the kubeconfig is a Kubernetes API server, and that no proxy changes its answers.',
+    means: 'something that is needed was not read, or not whole, so that it counts as unknown and in use',
+    next: 'The message says what: give the credential the right to read it, or use another one (--kubeconfig); then plan again.',
+    rules: ['S3', 'S2', 'S1', 'S29'],
+  },
+  InsecureApi: {
+    in: ['problem', 'refusal'],
+    cause: 'unread',
+    means: 'the API server is not verified: anyone on the network path could have answered in its place',
+    next: 'Use a kubeconfig with an https server and its certificate-authority. Or, if nobody else can be on the network path: volctl apply --accept-insecure-api',
     rules: ['S34'],
   },
   NoKubeconfig: {
     in: ['error'],
-    means: 'no kubeconfig was found in the usual places',
+    means: 'there is no kubeconfig, in the usual places or where one was named',
     next: 'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that were looked at.',
   },
-  KubeconfigMissing: {
+  KubeconfigInvalid: {
     in: ['error'],
-    means: 'the kubeconfig does not exist',
-    next: 'Check --kubeconfig and KUBECONFIG.',
-  },
-  KubeconfigUnreadable: {
-    in: ['error'],
-    means: 'the kubeconfig cannot be read',
-    next: 'Run as root, or check the file.',
-  },
-  KubeconfigDamaged: {
-    in: ['error'],
-    means: 'the kubeconfig is not valid, or names a cluster or user that it does not have',
-    next: 'Check the file: kubectl config view --kubeconfig FILE',
+    means:
+      'the kubeconfig cannot be read, is not valid, or has not what is asked of it: a context, a cluster, a user, a way to log in',
+    next: 'Check the file: kubectl config view --kubeconfig FILE; choose a context with --context.',
   },
   KubeconfigUnsafe: {
     in: ['error'],
-    means: 'somebody other than root could have written the kubeconfig',
+    means:
+      'somebody other than root could have written the kubeconfig or a file that it names, or it starts a program and was not given',
     next: 'Copy it to where only root may write, and name the copy with --kubeconfig.',
     rules: ['S33'],
   },
@@ -136,53 +86,11 @@ export const API_CODES = {
     means: 'the kubeconfig names another server than when the command began',
     next: 'Begin again: volctl plan shows which server it is.',
   },
-  NotAKubeconfig: {
-    in: ['error'],
-    means: 'the file is of another kind than a kubeconfig',
-    next: 'Give a file of kind Config.',
-  },
-  NoContext: {
-    in: ['error'],
-    means: 'the kubeconfig has no current context',
-    next: 'Choose one with --context.',
-  },
-  UnknownContext: {
-    in: ['error'],
-    means: 'the kubeconfig has no context of that name',
-    next: 'Choose one of its contexts with --context: kubectl config get-contexts',
-  },
-  CredentialUnsafe: {
-    in: ['error'],
-    means: 'somebody other than root could have written a file that the kubeconfig names',
-    next: 'Copy it to where only root may write, and let the kubeconfig name the copy.',
-    rules: ['S33'],
-  },
-  CredentialUnreadable: {
-    in: ['error'],
-    means: 'a file that the kubeconfig names cannot be read',
-    next: 'Run as root, or check the file.',
-  },
-  CredentialPlugin: {
+  CredentialFailed: {
     in: ['outcome', 'error'],
     cause: 'unread',
-    means: "the kubeconfig's credential plugin gave no credential",
-    next: 'Run the plugin by hand, or use another credential (--kubeconfig).',
-  },
-  CredentialStartsProgram: {
-    in: ['error'],
-    means: 'the kubeconfig starts a program, and was only found, not given',
-    next: 'If root may run that program, give the file with --kubeconfig.',
-    rules: ['S33'],
-  },
-  AuthProviderUnsupported: {
-    in: ['error'],
-    means: 'the kubeconfig logs in with an auth-provider that volctl does not know',
-    next: 'Log in with an exec plugin (kubelogin, gke-gcloud-auth-plugin), or use another credential.',
-  },
-  TokenExpired: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
-    means: 'an OpenID token has expired, and could not be renewed',
-    next: 'Log in again, or use another credential. See which one works: kubectl get nodes',
+    means:
+      'the kubeconfig gives no credential: its plugin failed, a file that it names cannot be read, or a token was not renewed',
+    next: 'Run the plugin by hand, check the file or log in again; or use another credential (--kubeconfig).',
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

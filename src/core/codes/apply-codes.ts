@@ -146,12 +146,6 @@ export const APPLY_CODES = {
     means: 'the apply took over the lock of another one that died',
     next: 'See in volctl journal what that one began and did not end.',
   },
-  LookFailed: {
-    in: ['outcome'],
-    cause: 'unread',
-    means: 'after the apply, what is left to do could not be read',
-    next: 'Plan again: volctl plan',
-  },
   JournalFailed: {
     in: ['outcome', 'error'],
     cause: 'unread',

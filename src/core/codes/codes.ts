@@ -22,20 +22,20 @@ import { VOLUME_CODES } from './volume-codes.ts'
 import { WAIT_CODES } from './wait-codes.ts'
 
 type Subjects = [
-  typeof REASON_CODES,
-  typeof POD_CODES,
-  typeof VOLUME_CODES,
-  typeof PATH_CODES,
-  typeof DEVICE_CODES,
-  typeof DRIVER_CODES,
-  typeof NODE_CODES,
   typeof API_CODES,
   typeof APPLY_CODES,
-  typeof INPUT_CODES,
-  typeof WAIT_CODES,
-  typeof POD_RUN_CODES,
   typeof CLUSTER_CODES,
+  typeof DEVICE_CODES,
+  typeof DRIVER_CODES,
   typeof FLEET_CODES,
+  typeof INPUT_CODES,
+  typeof NODE_CODES,
+  typeof PATH_CODES,
+  typeof POD_CODES,
+  typeof POD_RUN_CODES,
+  typeof REASON_CODES,
+  typeof VOLUME_CODES,
+  typeof WAIT_CODES,
 ]
 
 /** Codes that stand in more than one file: none may. */
@@ -44,20 +44,20 @@ type Repeated<Files, Seen = never> = Files extends [infer First, ...infer Others
   : never
 
 const JOINED = {
-  ...REASON_CODES,
-  ...POD_CODES,
-  ...VOLUME_CODES,
-  ...PATH_CODES,
-  ...DEVICE_CODES,
-  ...DRIVER_CODES,
-  ...NODE_CODES,
   ...API_CODES,
   ...APPLY_CODES,
-  ...INPUT_CODES,
-  ...WAIT_CODES,
-  ...POD_RUN_CODES,
   ...CLUSTER_CODES,
+  ...DEVICE_CODES,
+  ...DRIVER_CODES,
   ...FLEET_CODES,
+  ...INPUT_CODES,
+  ...NODE_CODES,
+  ...PATH_CODES,
+  ...POD_CODES,
+  ...POD_RUN_CODES,
+  ...REASON_CODES,
+  ...VOLUME_CODES,
+  ...WAIT_CODES,
 } as const
 
 /** Each code once; a code that two files have is an error of types here. */

@@ -72,13 +72,6 @@ export const PATH_CODES = {
     means: 'the path or device of a volume does not exist, or is not of a kind that can be mounted',
     next: 'Bring the disk or directory back, or correct the PersistentVolume; then plan again.',
   },
-  SectionMissing: {
-    in: ['problem'],
-    cause: 'unread',
-    means: 'a section of the snapshot is missing, so that what it would show is not known',
-    next: 'Take a new snapshot as root: volctl snapshot -o FILE',
-    rules: ['S3'],
-  },
   ReadOnlyFileSystem: {
     in: ['problem'],
     cause: 'device',

@@ -61,7 +61,7 @@ export function reportMissingSections({ inputs }: PlanContext, findings: Finding
     findings.complete = false
     findings.problem(
       'error',
-      'SectionMissing',
+      'ReadFailed',
       `section ${section} is missing; what it would show is unknown`,
       ON_NODE,
       'Take a new snapshot.',

@@ -97,7 +97,7 @@ describe('what it gives', () => {
     { name: 'a token that is no text', output: credential({ token: { a: 1 } }), says: /neither a token nor/ },
   ])('$name is no credential, and none of it is shown', async ({ output, says }) => {
     const error = await failureOf(load(prints(output)))
-    expect(error).toMatchObject({ code: 'CredentialPlugin', exit: 1, hint: expect.stringMatching(/\w/) })
+    expect(error).toMatchObject({ code: 'CredentialFailed', exit: 1, hint: expect.stringMatching(/\w/) })
     expect(error.message).toMatch(/^The credential plugin printf gave no credential: /)
     expect(error.message).toMatch(says)
     expect(`${error.message}${error.hint}`).not.toMatch(/wrong-secret|\n/)
@@ -105,7 +105,7 @@ describe('what it gives', () => {
 
   it('a token that would break the header is no token', async () => {
     const error = await failureOf(load(prints(credential({ token: 'a\r\nX-Other: b' }))))
-    expect(error).toMatchObject({ code: 'KubeconfigDamaged', hint: 'Its token is not valid.' })
+    expect(error).toMatchObject({ code: 'KubeconfigInvalid', hint: 'Its token is not valid.' })
   })
 
   it.each([
@@ -123,7 +123,7 @@ describe('how it is ended', () => {
   it('at its deadline, with all that it has started', async () => {
     script(`echo $$ > ${file('pid')}; sleep 1000 & echo $! > ${file('child')}; wait`)
     const error = await failureOf(load({ command: './plugin' }, { deadlineMs: 700 }))
-    expect(error).toMatchObject({ code: 'CredentialPlugin' })
+    expect(error).toMatchObject({ code: 'CredentialFailed', message: expect.stringMatching(/[Cc]redential plugin/) })
     expect(error.message).toMatch(/no answer within 0\.7 s\.$/)
     await gone(file('pid'))
     await gone(file('child'))
@@ -221,7 +221,7 @@ describe('which program it is', () => {
     directory.write('bin/printf', `#!/bin/sh\ntouch ${ran}\n`, 0o755)
     vi.stubEnv('PATH', `${file('bin')}:${process.env.PATH}`)
     const error = await failureOf(load({ command: 'kube-plugin-of-nobody' }))
-    expect(error).toMatchObject({ code: 'CredentialPlugin', hint: expect.stringContaining('absolute path') })
+    expect(error).toMatchObject({ code: 'CredentialFailed', hint: expect.stringContaining('absolute path') })
     expect(error.message).toMatch(/gave no credential: not found/)
     expect((await load(prints(credential({ token: 't' })))).headers).toEqual({ Authorization: 'Bearer t' })
     expect(existsSync(ran)).toBe(false)
@@ -252,7 +252,7 @@ describe('which program it is', () => {
     const command = script(`touch ${ran}; printf %s '${credential({ token: 't' })}'`, 'bin/plugin')
     play(command)
     const error = await failureOf(load({ command }))
-    expect(error).toMatchObject({ code: 'CredentialPlugin', hint: TRUST_HINT })
+    expect(error).toMatchObject({ code: 'CredentialFailed', hint: TRUST_HINT })
     expect(error.message).toMatch(says)
     expect(existsSync(ran)).toBe(false)
   })
@@ -272,7 +272,7 @@ describe('which program it is', () => {
     expect(
       thrownBy(() => execPluginOf({ command: 'x', apiVersion: 'client.authentication.k8s.io/v1alpha1' })),
     ).toMatchObject({
-      code: 'CredentialPlugin',
+      code: 'CredentialFailed',
       message: expect.stringContaining('v1alpha1'),
     })
     expect(thrownBy(() => execPluginOf({})).message).toMatch(/has no command/)

@@ -136,50 +136,50 @@ describe('where the kubeconfig is looked for', () => {
 
 describe('a kubeconfig that cannot be used is one clear line', () => {
   it.each([
-    { name: 'no YAML', content: 'a: [secret-token\nb: }', code: 'KubeconfigDamaged', says: /damaged: not valid YAML/ },
-    { name: 'no mapping', content: '- secret-token', code: 'KubeconfigDamaged', says: /not a mapping/ },
-    { name: 'empty', content: '', code: 'KubeconfigDamaged', says: /not a mapping/ },
-    { name: 'another kind', content: 'kind: Pod', code: 'NotAKubeconfig', says: /is a Pod/ },
+    { name: 'no YAML', content: 'a: [secret-token\nb: }', code: 'KubeconfigInvalid', says: /damaged: not valid YAML/ },
+    { name: 'no mapping', content: '- secret-token', code: 'KubeconfigInvalid', says: /not a mapping/ },
+    { name: 'empty', content: '', code: 'KubeconfigInvalid', says: /not a mapping/ },
+    { name: 'another kind', content: 'kind: Pod', code: 'KubeconfigInvalid', says: /is a Pod/ },
     {
       name: 'clusters of a wrong shape',
       content: '{kind: Config, clusters: 3}',
-      code: 'KubeconfigDamaged',
+      code: 'KubeconfigInvalid',
       says: /clusters is not a list/,
     },
     {
       name: 'no current context',
       content: { ...config('a'), 'current-context': '' },
-      code: 'NoContext',
+      code: 'KubeconfigInvalid',
       says: /Its contexts: a\./,
     },
     {
       name: 'an unknown current context',
       content: { ...config('a', 'b'), 'current-context': 'x' },
-      code: 'UnknownContext',
+      code: 'KubeconfigInvalid',
       says: /no context "x".*Its contexts: a, b\./,
     },
     {
       name: 'an unknown cluster',
       content: { ...config('a'), clusters: [] },
-      code: 'KubeconfigDamaged',
+      code: 'KubeconfigInvalid',
       says: /has no cluster/,
     },
     {
       name: 'an unknown user',
       content: { ...config('a'), users: [] },
-      code: 'KubeconfigDamaged',
+      code: 'KubeconfigInvalid',
       says: /unknown user/,
     },
     {
       name: 'a cluster without a server',
       content: { ...config('a'), clusters: [{ name: 'a', cluster: { server: '' } }] },
-      code: 'KubeconfigDamaged',
+      code: 'KubeconfigInvalid',
       says: /no cluster with a server/,
     },
     ...['nonsense', '127.0.0.1:6443', 'https://127.0.0.1:99999'].map((address) => ({
       name: `a server that is no URL: ${address}`,
       content: { ...config('a'), clusters: [{ name: 'a', cluster: { server: address } }] },
-      code: 'KubeconfigDamaged',
+      code: 'KubeconfigInvalid',
       says: /^The server address of context "a" of \S+ is not an https:\/\/ or http:\/\/ URL\.$/,
     })),
   ])('$name', ({ content, code, says }) => {
@@ -192,11 +192,11 @@ describe('a kubeconfig that cannot be used is one clear line', () => {
 
   it('names a missing file, also as part of KUBECONFIG alone', () => {
     expect(thrownBy(() => discoverKubeConfig({ kubeconfig: '/nonexistent/config' }))).toMatchObject({
-      code: 'KubeconfigMissing',
+      code: 'NoKubeconfig',
       message: 'The kubeconfig /nonexistent/config does not exist.',
     })
     expect(thrownBy(() => discoverKubeConfig({ env: { KUBECONFIG: '/nonexistent/a:/nonexistent/b' } })).code).toBe(
-      'KubeconfigMissing',
+      'NoKubeconfig',
     )
   })
 
@@ -204,7 +204,10 @@ describe('a kubeconfig that cannot be used is one clear line', () => {
     using directory = temporaryDirectory()
     // A directory is unreadable for root as well.
     const error = thrownBy(() => discoverKubeConfig({ kubeconfig: directory.path }))
-    expect(error).toMatchObject({ code: 'KubeconfigUnreadable' })
+    expect(error).toMatchObject({
+      code: 'KubeconfigInvalid',
+      message: expect.stringMatching(/cannot be read|not a file|is not read/),
+    })
     expect(error.message).toMatch(/is a directory, not a file/)
   })
 
@@ -219,7 +222,7 @@ describe('a kubeconfig that cannot be used is one clear line', () => {
     using directory = temporaryDirectory()
     const kubeconfig = directory.write('config', config('prod', 'staging'))
     const error = thrownBy(() => discoverKubeConfig({ kubeconfig, context: 'test' }))
-    expect(error).toMatchObject({ code: 'UnknownContext', hint: expect.stringContaining('--context') })
+    expect(error).toMatchObject({ code: 'KubeconfigInvalid', hint: expect.stringContaining('--context') })
     expect(error.message).toContain('no context "test". Its contexts: prod, staging.')
   })
 })

@@ -99,7 +99,7 @@ describe('one that has expired', () => {
     discovery = answers.discovery ?? discovery
     renewal = answers.renewal ?? renewal
     const error = await failureOf(openIdToken(settings(fields), 'config'))
-    expect(error).toMatchObject({ code: 'TokenExpired', exit: 1, hint: expect.stringContaining('Log in again') })
+    expect(error).toMatchObject({ code: 'CredentialFailed', exit: 1, hint: expect.stringContaining('Log in again') })
     expect(error.message).toMatch(/^The OpenID token in config has expired and could not be renewed: /)
     expect(error.message).toMatch(says)
     expect(error.message).not.toMatch(/wrong-secret|again|\n/)

@@ -307,7 +307,7 @@ describe('a cluster', () => {
   it.each([
     { status: 403, code: 'Forbidden' },
     { status: 404, code: 'NotFound' },
-    { status: 503, code: 'ApiServerError' },
+    { status: 503, code: 'ApiFailed' },
   ])('is no cluster where everything is answered with $status', async ({ status, code }) => {
     await server.setFaults({ action: { type: 'status', status, retryAfter: 0 } })
     expect(await failureOf(read())).toMatchObject({ code, exit: 1 })

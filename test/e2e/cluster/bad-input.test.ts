@@ -37,11 +37,18 @@ function codesOf({ problems }: ClusterPlan): string[] {
 }
 
 /** What a plan has beyond the scene's own problems. */
+/** Of what could not be read, with a word of what it says. */
 async function planned(): Promise<{ operations: string[]; codes: string[]; complete: boolean }> {
   const plan = await planOf(client)
-  const codes = codesOf(plan).filter((code) => !usual.includes(code))
+  const unread = (code: string): string[] =>
+    plan.problems.filter((each) => each.code === code).map(({ message }) => SHADES.exec(message)?.[0] ?? '')
+  const codes = codesOf(plan)
+    .filter((code) => !usual.includes(code))
+    .flatMap((code) => (code === 'ReadFailed' ? [...new Set(unread(code))].map((word) => `${code}: ${word}`) : code))
   return { operations: operationsOf(plan), codes, complete: plan.complete }
 }
+
+const SHADES = /as a whole|twice|no node|could not be read/
 
 const PAGE = { path: '/api/v1/pods?', skip: 1 }
 const BUSY = { type: 'status', status: 429, retryAfter: 0 } as const
@@ -69,7 +76,11 @@ describe('a list that fails half-way', () => {
     { name: 'a page of something else', fault: page('7]}') },
   ])('$name, always: nothing is an operation, and it is said', async ({ fault }) => {
     await cluster.api.setFaults(fault)
-    expect(await planned()).toEqual({ operations: [], codes: ['ListNotWhole', 'ReadFailed'], complete: false })
+    expect(await planned()).toEqual({
+      operations: [],
+      codes: ['ReadFailed: as a whole', 'ReadFailed: could not be read'],
+      complete: false,
+    })
   })
 
   it('a pod that comes between two pages: the look right before the DELETE sees it', async () => {
@@ -93,7 +104,7 @@ describe('objects that do not fit together', () => {
     await cluster.api.setFaults({ path: '/volumeattachments', action: { type: 'body', body } })
     expect(await planned()).toEqual({
       operations: [],
-      codes: ['AttachmentUnclear', 'DuplicateObject'],
+      codes: ['AttachmentUnclear', 'ReadFailed: twice'],
       complete: false,
     })
   })
@@ -142,7 +153,7 @@ describe('objects that do not fit together', () => {
     await cluster.api.remove('Node', 'here')
     const { operations, codes, complete } = await planned()
     expect([operations, complete]).toEqual([[`${FREE} MachineMayWrite`], false])
-    expect(codes).toContain('NoNodes')
+    expect(codes).toContain('ReadFailed: no node')
     await cluster.api.put(...node('here'))
   })
 

@@ -40,7 +40,7 @@ describe.skipIf(noRoot !== undefined)(`input that does not end${noRoot === undef
 
   it('S34: a credential plugin is told what the kubeconfig says, and nothing of the caller', async () => {
     const { code, told } = await inNamespace<{ code: string; told: string }>(WORKER, 'pluginEnvironment', true)
-    expect(code).toBe('CredentialPlugin')
+    expect(code).toBe('CredentialFailed')
     const variables = new Map(told.split('\n').map((line) => [line.split('=')[0], line]))
     expect(variables.get('OWN')).toBe('OWN=of the kubeconfig')
     expect(variables.has('KUBERNETES_EXEC_INFO')).toBe(true)

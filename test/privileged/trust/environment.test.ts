@@ -20,6 +20,6 @@ describe.skipIf(noRoot !== undefined)(`the caller's environment${noRoot === unde
   })
 
   it('S33: finds no credential plugin', async () => {
-    expect(await inNamespace(WORKER, 'plugin', true)).toEqual({ status: 1, code: 'CredentialPlugin', ran: '' })
+    expect(await inNamespace(WORKER, 'plugin', true)).toEqual({ status: 1, code: 'CredentialFailed', ran: '' })
   })
 })

@@ -10,21 +10,21 @@ import { PassedOver } from './search-errors.ts'
  * decides which server volctl trusts, and who can write a token decides whose rights volctl uses (S33).
  *
  * @param source the kubeconfig, for messages
- * @throws VolctlError CredentialUnsafe, CredentialUnreadable
+ * @throws VolctlError KubeconfigUnsafe, CredentialFailed
  */
 export function readCredentialFile(path: string, source: string): Buffer {
   try {
     return readTrusted(path)
   } catch (error) {
     if (error instanceof NotTrusted) {
-      throw new PassedOver('CredentialUnsafe', `${path}, which ${source} names, is not used: ${error.why}.`, {
+      throw new PassedOver('KubeconfigUnsafe', `${path}, which ${source} names, is not used: ${error.why}.`, {
         cause: error,
         hint: TRUST_HINT,
       })
     }
     const errno = errnoOf(error)
     const why = errno === undefined || errno === 'TOO_LARGE' ? `: ${whyUnusable(path, error)}` : ` (${errno})`
-    throw new PassedOver('CredentialUnreadable', `${path}, which ${source} names, cannot be read${why}.`, {
+    throw new PassedOver('CredentialFailed', `${path}, which ${source} names, cannot be read${why}.`, {
       hint: 'Run volctl as root, or check the file.',
     })
   }

@@ -45,23 +45,23 @@ const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 1000 }
 const BY_HAND =
   'Run it by hand, or use another credential. The plugin gets no environment variable of yours: put what it needs into env, beside its command.'
 
-/** @throws VolctlError CredentialPlugin for a plugin that volctl cannot run */
+/** @throws VolctlError CredentialFailed for a plugin that volctl cannot run */
 export function execPluginOf(exec: unknown): ExecPlugin | undefined {
   if (typeof exec !== 'object' || exec === null) return undefined
   const { command, args, env, apiVersion, interactiveMode, provideClusterInfo, installHint } = exec as Fields
   if (typeof command !== 'string' || command === '') {
-    throw new VolctlError('CredentialPlugin', 'The credential plugin of the kubeconfig has no command.', {
+    throw new VolctlError('CredentialFailed', 'The credential plugin of the kubeconfig has no command.', {
       hint: "Check the user's exec.command.",
     })
   }
   if (interactiveMode === 'Always') {
-    throw new VolctlError('CredentialPlugin', `The credential plugin ${command} requires a terminal.`, {
+    throw new VolctlError('CredentialFailed', `The credential plugin ${command} requires a terminal.`, {
       hint: 'Set interactiveMode to IfAvailable or Never, or use another credential.',
     })
   }
   const version = apiVersion === undefined || apiVersion === '' ? VERSIONS[0] : apiVersion
   if (!VERSIONS.includes(version as string)) {
-    throw new VolctlError('CredentialPlugin', `The credential plugin ${command} has version ${String(version)}.`, {
+    throw new VolctlError('CredentialFailed', `The credential plugin ${command} has version ${String(version)}.`, {
       hint: `kubectl and volctl know ${VERSIONS.join(' and ')}: renew the kubeconfig.`,
     })
   }
@@ -80,7 +80,7 @@ function variablesIn(env: unknown): Record<string, string> {
   return Object.fromEntries(list.flatMap((each) => (each?.name ? [[String(each.name), String(each.value ?? '')]] : [])))
 }
 
-/** @throws VolctlError CredentialPlugin, or the signal's reason */
+/** @throws VolctlError CredentialFailed, or the signal's reason */
 export async function runExecPlugin(plugin: ExecPlugin, run: PluginRun): Promise<PluginCredential> {
   const { deadlineMs, signal } = run
   signal?.throwIfAborted()
@@ -160,7 +160,7 @@ function notStarted(plugin: ExecPlugin, error: unknown): VolctlError {
 
 /** One line, without anything of its standard output, which may be a token. */
 function failed({ command, installHint }: ExecPlugin, why: string, hint = installHint ?? BY_HAND): VolctlError {
-  return new VolctlError('CredentialPlugin', `The credential plugin ${command} gave no credential: ${why}.`, {
+  return new VolctlError('CredentialFailed', `The credential plugin ${command} gave no credential: ${why}.`, {
     hint: firstLine(hint),
   })
 }

@@ -33,13 +33,13 @@ function unusable(code: ErrorCode, message: string, hint: string): VolctlError {
 export function readKubeConfigFile(path: string): RawKubeConfig {
   const document = parse(path, readText(path))
   if (typeof document !== 'object' || document === null || Array.isArray(document)) {
-    throw unusable('KubeconfigDamaged', `${path} is not a kubeconfig: not a mapping.`, 'Check the file.')
+    throw unusable('KubeconfigInvalid', `${path} is not a kubeconfig: not a mapping.`, 'Check the file.')
   }
   const fields = document as Fields
   // kubectl accepts a file without kind; another kind is another thing.
   if (fields.kind !== undefined && fields.kind !== 'Config') {
     throw unusable(
-      'NotAKubeconfig',
+      'KubeconfigInvalid',
       `${path} is a ${String(fields.kind)}, not a kubeconfig.`,
       'Give a file of kind Config.',
     )
@@ -68,16 +68,16 @@ function readText(path: string): string {
       })
     }
     if (error instanceof NotAFile) {
-      throw unusable('KubeconfigUnreadable', `The kubeconfig ${error.message}, not a file.`, 'Check the path.')
+      throw unusable('KubeconfigInvalid', `The kubeconfig ${error.message}, not a file.`, 'Check the path.')
     }
     if (error instanceof TooLarge) {
-      throw unusable('KubeconfigUnreadable', `The kubeconfig ${path} is not read: ${error.message}.`, 'Check the file.')
+      throw unusable('KubeconfigInvalid', `The kubeconfig ${path} is not read: ${error.message}.`, 'Check the file.')
     }
     if (isMissing(error)) {
       throw new NoSuchKubeconfig(`The kubeconfig ${path} does not exist.`, 'Check the path.')
     }
     throw unusable(
-      'KubeconfigUnreadable',
+      'KubeconfigInvalid',
       `The kubeconfig ${path} cannot be read (${errnoOf(error)}).`,
       'Run volctl as root, or check the file.',
     )
@@ -91,7 +91,7 @@ function parse(path: string, text: string): unknown {
     const line = (error as { mark?: { line?: unknown } }).mark?.line
     const where = typeof line === 'number' ? ` at line ${line + 1}` : ''
     throw unusable(
-      'KubeconfigDamaged',
+      'KubeconfigInvalid',
       `The kubeconfig ${path} is damaged: not valid YAML${where}.`,
       'Restore the file.',
     )
@@ -102,7 +102,7 @@ function entries(path: string, fields: Fields, key: string): Named[] {
   const list = fields[key] ?? []
   if (!Array.isArray(list) || list.some((entry) => typeof (entry as Named | null)?.name !== 'string')) {
     throw unusable(
-      'KubeconfigDamaged',
+      'KubeconfigInvalid',
       `The kubeconfig ${path} is damaged: ${key} is not a list of named entries.`,
       'Restore the file.',
     )

@@ -26,7 +26,7 @@ export interface CredentialOptions {
 /** A credential plugin that does not answer must not hang volctl. */
 const PLUGIN_DEADLINE_MS = 60_000
 
-/** @throws VolctlError for a kubeconfig that cannot be used, CredentialStartsProgram for one with a program that was only found (S33) */
+/** @throws VolctlError for a kubeconfig that cannot be used, KubeconfigUnsafe for one with a program that was only found (S33) */
 export function credentialsFrom(options: CredentialOptions): KubeCredentials {
   const { source, kind } = options
   const select = (): SelectedConfig => {
@@ -56,7 +56,7 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
 function refuseProgram({ plugin }: SelectedConfig, source: string): void {
   if (plugin === undefined) return
   throw new PassedOver(
-    'CredentialStartsProgram',
+    'KubeconfigUnsafe',
     `${source} is not used: it would start a program (${plugin.command}), and was not given explicitly`,
     {
       hint: `If that program may be run as root, give the file: volctl plan --kubeconfig ${source}`,
@@ -68,7 +68,7 @@ function refuseProgram({ plugin }: SelectedConfig, source: string): void {
 /** A renewed token is lost, since nothing is written, and the old one may not be accepted again. */
 function refuseRenewal({ user }: SelectedConfig, source: string): void {
   if (providerOf(user)?.name !== 'oidc') return
-  throw new VolctlError('TokenExpired', `${source} is not used: its token may have to be renewed`, {
+  throw new VolctlError('CredentialFailed', `${source} is not used: its token may have to be renewed`, {
     hint: 'Use another credential.',
   })
 }
@@ -177,7 +177,7 @@ function clusterFor(cluster: Fields, ca: Buffer | undefined): Fields {
 
 /** One line without a secret. */
 function unusable({ contextName }: SelectedConfig, source: string, hint: string): VolctlError {
-  return new VolctlError('KubeconfigDamaged', `The credential in ${source} (context ${contextName}) is unusable.`, {
+  return new VolctlError('KubeconfigInvalid', `The credential in ${source} (context ${contextName}) is unusable.`, {
     hint,
   })
 }

@@ -28,7 +28,7 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const known = names.length === 0 ? 'The file has no contexts.' : `Its contexts: ${names.join(', ')}.`
   const contextName = wanted ?? config['current-context']
   if (contextName === undefined) {
-    throw new VolctlError('NoContext', `The kubeconfig ${source} has no current context. ${known}`, {
+    throw new VolctlError('KubeconfigInvalid', `The kubeconfig ${source} has no current context. ${known}`, {
       hint: 'Choose one with --context.',
     })
   }
@@ -45,7 +45,7 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   const server = cluster?.server
   if (!cluster || typeof server !== 'string' || server === '') {
     throw new VolctlError(
-      'KubeconfigDamaged',
+      'KubeconfigInvalid',
       `Context "${contextName}" of ${source} has no cluster with a server address.`,
       {
         hint: 'Check the cluster that the context names.',
@@ -54,13 +54,13 @@ export function selectContext(config: RawKubeConfig, source: string, wanted: str
   }
   if (!isHttp(server)) {
     throw new VolctlError(
-      'KubeconfigDamaged',
+      'KubeconfigInvalid',
       `The server address of context "${contextName}" of ${source} is not an https:// or http:// URL.`,
       { hint: 'Write the address in the form https://HOST:PORT.' },
     )
   }
   if (!user && context.user !== undefined && context.user !== '') {
-    throw new VolctlError('KubeconfigDamaged', `Context "${contextName}" of ${source} names an unknown user.`, {
+    throw new VolctlError('KubeconfigInvalid', `Context "${contextName}" of ${source} names an unknown user.`, {
       hint: 'Check the user that the context names.',
     })
   }
@@ -125,7 +125,7 @@ function refuseForeignProviders(user: Fields, contextName: string, source: strin
   if (!runs && typeof provider.config.tokenFile === 'string') return
   const since = runs ? ', which kubectl dropped in 1.26' : ''
   throw new PassedOver(
-    'AuthProviderUnsupported',
+    'KubeconfigInvalid',
     `Context "${contextName}" of ${source} logs in by the auth-provider "${provider.name}"${since}: volctl does not support it.`,
     { hint: 'Log in by an exec plugin instead (kubelogin, gke-gcloud-auth-plugin), or use another credential.' },
   )

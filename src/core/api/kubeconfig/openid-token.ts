@@ -14,7 +14,7 @@ const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 10_000 }
 /** A token that expires this soon is renewed. */
 const MARGIN_S = 10
 
-/** @throws VolctlError TokenExpired, or the signal's reason */
+/** @throws VolctlError CredentialFailed, or the signal's reason */
 export async function openIdToken(config: Fields, source: string, signal?: AbortSignal): Promise<string> {
   const { 'id-token': token } = config
   if (typeof token === 'string' && expiryOf(token) - MARGIN_S > Date.now() / 1000) return token
@@ -26,7 +26,7 @@ export async function openIdToken(config: Fields, source: string, signal?: Abort
     if (error instanceof VolctlError) throw error
     const why = deadline.aborted ? `no answer within ${DEADLINE_MS / 1000} s` : errorMessage(error)
     throw new VolctlError(
-      'TokenExpired',
+      'CredentialFailed',
       `The OpenID token in ${source} has expired and could not be renewed: ${why}.`,
       {
         hint: 'Log in again (kubectl get nodes does so), or use another credential.',

@@ -5,7 +5,7 @@ import { VolctlError, type VolctlErrorOptions } from '../../errors/errors.ts'
 /** There is no such file: the next place is tried. */
 export class NoSuchKubeconfig extends VolctlError {
   constructor(message: string, hint: string) {
-    super('KubeconfigMissing', message, { hint })
+    super('NoKubeconfig', message, { hint })
   }
 }
 
@@ -30,6 +30,6 @@ export class UnsafeKubeconfig extends PassedOver {
 /** The context that the person named: their mistake, not the file's, so that no other place is tried. */
 export class UnknownContext extends VolctlError {
   constructor(message: string, hint: string) {
-    super('UnknownContext', message, { hint })
+    super('KubeconfigInvalid', message, { hint })
   }
 }

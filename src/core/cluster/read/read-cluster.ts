@@ -430,7 +430,7 @@ async function clusterUid(client: KubeClient, signal: AbortSignal | undefined): 
 }
 
 function tooMany(client: KubeClient, path: string): ApiError {
-  return new ApiError('AnswerTooLarge', `${client.server}: GET ${path} has more than ${MOST_OBJECTS} objects.`, {
+  return new ApiError('ApiFailed', `${client.server}: GET ${path} has more than ${MOST_OBJECTS} objects.`, {
     status: 0,
     reason: 'AnswerTooLarge',
     hint: 'Check that this is the address of a Kubernetes API server: no cluster has so many.',

@@ -27,7 +27,7 @@ export function reportReading(context: ClusterContext, findings: ClusterFindings
   reportErrors(context, findings)
   for (const { resource, name } of context.objects.duplicates.slice(0, MOST_OF_A_KIND)) {
     findings.incomplete(
-      'DuplicateObject',
+      'ReadFailed',
       shaped`the list of ${resource} has ${name} twice, so that the object counts as unknown`,
       { list: resource },
       DUPLICATE_HINT,
@@ -49,7 +49,7 @@ function reportList({ state, objects }: ClusterContext, findings: ClusterFinding
       ? 'was read only in part (namespaces or objects were left out)'
       : 'could not be read as a whole'
   findings.incomplete(
-    'ListNotWhole',
+    'ReadFailed',
     plain(`the list of ${resource} ${why}: ${HIDES[resource]}`),
     { list: resource },
     howToRead(state, resource),
@@ -81,13 +81,13 @@ function reportRights({ state }: ClusterContext, findings: ClusterFindings): voi
   ]
   if (missing.length === 0) return
   const text = plain(`this credential may not ${missing.join(' or ')} VolumeAttachments: those operations are blocked`)
-  findings.problem('warning', 'RightMissing', text, {}, credentialFor(missing.join(' and ')))
+  findings.problem('warning', 'Forbidden', text, {}, credentialFor(missing.join(' and ')))
 }
 
 function reportApi({ state, objects, options }: ClusterContext, findings: ClusterFindings): void {
   if (objects.isWhole('nodes') && state.nodes.length === 0) {
     findings.incomplete(
-      'NoNodes',
+      'ReadFailed',
       plain('the cluster has no node'),
       {},
       'Check --context and --kubeconfig: this may be another cluster.',

@@ -41,7 +41,7 @@ export interface WhyFrozen {
 
 /** What keeps a pod from being touched, and the code of it. */
 const FROZEN = {
-  unseen: 'SectionMissing',
+  unseen: 'ReadFailed',
   unlisted: 'PodListIncomplete',
   mirror: 'MirrorPodUid',
   static: 'MayBeStatic',
