@@ -2,8 +2,8 @@
 import { VolctlError } from '../errors/errors.ts'
 import { ShapeError } from '../json/shape.ts'
 import type { Plan } from '../plan/plan.ts'
+import { wholePlan } from '../plan/whole-plan.ts'
 import { PLAN_FILE_LIMITS } from '../plan-file/plan-file-limits.ts'
-import { wholePlan } from '../plan-file/whole-plan.ts'
 import { parseJson } from '../trust/parse-json.ts'
 
 /** What is held of an answer at once. */

@@ -25,9 +25,9 @@ import type {
   OutcomeState,
   ResultEvent,
 } from '../plan/events.ts'
+import { kind, operation, path, pod, said, step } from '../plan/operation-shape.ts'
 import type { Refusal, Step } from '../plan/plan.ts'
-import { kind, operation, path, pod, said, step } from '../plan-file/operation-shape.ts'
-import { problems, waiting } from '../plan-file/whole-plan.ts'
+import { problems, waiting } from '../plan/whole-plan.ts'
 import { STABLE } from './stable.ts'
 
 const STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'] as const

@@ -2,7 +2,7 @@
 import { about, named } from '../json/json-schema.ts'
 import { object } from '../json/shape.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
-import { clusterOptionsShape, WHOLE_CLUSTER_PLAN } from '../plan-file/cluster-plan-shape.ts'
+import { clusterOptionsShape, WHOLE_CLUSTER_PLAN } from '../plan/cluster-plan-shape.ts'
 import { STABLE } from './stable.ts'
 
 export interface ClusterPlanFile extends ClusterPlan {

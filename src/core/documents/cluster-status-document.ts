@@ -2,6 +2,7 @@
 import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import { flag, list, object, oneOf, optional, recordOf, text } from '../json/shape.ts'
+import { cluster, clusterVolume, controller, FLEET, fleetSays, foundOnNode } from '../plan/cluster-plan-shape.ts'
 import {
   CLUSTER_VERDICTS,
   type ClusterStatus,
@@ -10,9 +11,8 @@ import {
   type OnNode,
   type StatusFleet,
 } from '../plan/cluster-status.ts'
-import { cluster, clusterVolume, controller, FLEET, fleetSays, foundOnNode } from '../plan-file/cluster-plan-shape.ts'
-import { codeOf, count, pod } from '../plan-file/operation-shape.ts'
-import { refused } from '../plan-file/plan-shape.ts'
+import { codeOf, count, pod } from '../plan/operation-shape.ts'
+import { refused } from '../plan/plan-shape.ts'
 import { STABLE } from './stable.ts'
 
 const state = named('verdictState', oneOf(...CLUSTER_VERDICTS))

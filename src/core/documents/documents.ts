@@ -1,8 +1,8 @@
 /** Every document that volctl writes and that a shape describes. The JSON Schemas in schema/ are made of them. */
 import type { Shape } from '../json/shape.ts'
 import { snapshotShape } from '../model/snapshot.ts'
-import { wholeClusterPlan } from '../plan-file/cluster-plan-shape.ts'
-import { wholePlan } from '../plan-file/whole-plan.ts'
+import { wholeClusterPlan } from '../plan/cluster-plan-shape.ts'
+import { wholePlan } from '../plan/whole-plan.ts'
 import { applyDocument, applyEvent, clusterApplyDocument } from './apply-documents.ts'
 import { clusterPlanFile } from './cluster-plan-file-document.ts'
 import { clusterStatusDocument } from './cluster-status-document.ts'

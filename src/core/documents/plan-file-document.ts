@@ -2,8 +2,8 @@
 import { about, named } from '../json/json-schema.ts'
 import { object } from '../json/shape.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { options } from '../plan-file/plan-shape.ts'
-import { WHOLE_PLAN } from '../plan-file/whole-plan.ts'
+import { options } from '../plan/plan-shape.ts'
+import { WHOLE_PLAN } from '../plan/whole-plan.ts'
 import { STABLE } from './stable.ts'
 
 export interface PlanFile extends Plan {

@@ -6,12 +6,12 @@ import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { type Shape, ShapeError } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
+import { type SavedPlan, savedPlan } from '../plan/plan-shape.ts'
 import { readSource, TooSlow, Unreadable } from '../snapshot/read-source.ts'
 import { callerPath } from '../trust/caller.ts'
 import { NotAFile, NotTrusted, readTrusted, requireTrustedInput, TRUST_HINT } from '../trust/files.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
-import { type SavedPlan, savedPlan } from './plan-shape.ts'
 
 /** A kind of plan file, and how its parts are read. */
 export interface PlanFormat<T> {

@@ -3,9 +3,9 @@ import { troubleText } from '../files/disk-trouble.ts'
 import { replaceFile } from '../files/replace-file.ts'
 import type { ClusterOptions, ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
+import type { SavedPlan } from '../plan/plan-shape.ts'
 import { JsonLimitError, requireBoundedJson } from '../trust/parse-json.ts'
 import { PLAN_FILE_LIMITS } from './plan-file-limits.ts'
-import type { SavedPlan } from './plan-shape.ts'
 
 /** A plan as `apply FILE` takes it: the plan as `-o json` prints it, and the options that it was made with. */
 export function planFileText(plan: Plan | ClusterPlan, options: PlanOptions | ClusterOptions): string {

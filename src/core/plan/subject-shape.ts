@@ -1,7 +1,7 @@
 /** Whose a finding is, as JSON: one of the kinds of `plan/subject.ts`, known by its first field. */
 import { about, named } from '../json/json-schema.ts'
 import { fail, object, oneOf, optional, path, type Shape, schemaOf, text, withSchema } from '../json/shape.ts'
-import type { Subject } from '../plan/subject.ts'
+import type { Subject } from './subject.ts'
 
 type Kind<Key extends string> = Extract<Subject, { readonly [K in Key]: unknown }>
 

@@ -2,8 +2,8 @@
 
 import { about } from '../json/json-schema.ts'
 import { count, flag, list, object, oneOf, optional, record, text } from '../json/shape.ts'
-import type { IdentityContradiction, PlanInputs, PlanOptions, Refusal, ReviewedPlan } from '../plan/plan.ts'
 import { kind, operation, path, said } from './operation-shape.ts'
+import type { IdentityContradiction, PlanInputs, PlanOptions, Refusal, ReviewedPlan } from './plan.ts'
 
 /** Options of either plan: what is chosen of it, and by which volctl. */
 export const CHOICE = {

@@ -35,7 +35,7 @@ import {
   type StepFields,
   type StepOp,
   type VolumeRef,
-} from '../plan/plan.ts'
+} from './plan.ts'
 import { subject } from './subject-shape.ts'
 
 export const path = named('path', anyPath)

@@ -2,6 +2,7 @@
 
 import { about, named } from '../json/json-schema.ts'
 import { list, object, oneOf, optional, recordOf, text } from '../json/shape.ts'
+import { count, kind, pod, said, volume } from './operation-shape.ts'
 import type {
   FreedBy,
   KubeletOutlook,
@@ -12,8 +13,7 @@ import type {
   PlanSummary,
   Problem,
   Waiting,
-} from '../plan/plan.ts'
-import { count, kind, pod, said, volume } from './operation-shape.ts'
+} from './plan.ts'
 import { complete, insecure, machine, REVIEWED, unjudged, until } from './plan-shape.ts'
 import { subject } from './subject-shape.ts'
 
