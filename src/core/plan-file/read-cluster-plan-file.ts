@@ -1,6 +1,6 @@
 /** Reads a cluster's saved plan, with the same suspicion as a node's. */
 
-import { type SavedClusterPlan, savedClusterPlan } from '../plan/cluster-plan-shape.ts'
+import { type SavedClusterPlan, savedClusterPlan } from '../plan/cluster-plan.ts'
 import { type PlanFormat, parsePlanFileOf, readPlanFileOf, readPlanInputOf } from './read-plan-file.ts'
 
 const CLUSTER_PLAN: PlanFormat<SavedClusterPlan> = { scope: 'cluster', shape: savedClusterPlan }

@@ -1,16 +1,56 @@
 /**
  * The plan of a cluster: the attach/detach controller's pass, run once over every node. The same manners as a node's plan:
  * data, drawn by views and carried out by apply. Fields are stable once released; new ones may come.
+ *
+ * Its shape is that of its schema, and of the file that `plan --cluster --out` saves.
  */
 
-import type { ProblemCode, Reason, WaitingCode } from '../codes/codes.ts'
+import { codesIn } from '../codes/codes.ts'
+import { about, named } from '../json/json-schema.ts'
+import {
+  anything,
+  flag,
+  list,
+  type ObjectOf,
+  object,
+  oneOf,
+  optional,
+  record,
+  recordOf,
+  type Shape,
+  type ShapeOf,
+  text,
+} from '../json/shape.ts'
 import type { PersistentVolume } from '../model/objects.ts'
-import type { Insecure } from '../model/snapshot.ts'
-import type { Blocked, OperationKind, PodRef, Refusal, Severity, VolumeRef } from './plan.ts'
+import { kind as anyKind, blocked, codeOf, count, pod, said } from './operation-shape.ts'
+import type { OperationKind } from './plan.ts'
+import { CHOICE, complete, insecure, refused, unjudged, until } from './plan-shape.ts'
 
 export const CLUSTER_OPERATION_KINDS = ['DetachVolume', 'AttachVolume'] as const satisfies readonly OperationKind[]
 
 export type ClusterOperationKind = (typeof CLUSTER_OPERATION_KINDS)[number]
+
+const kind = named('kind', oneOf(...CLUSTER_OPERATION_KINDS))
+const time = about('RFC 3339, in the clock of the API server.', text)
+
+const volume = object({
+  name: text,
+  uniqueName: optional(text),
+  plugin: about('e.g. kubernetes.io/csi', text),
+  driver: optional(text),
+  handle: optional(text),
+  claim: optional(about('namespace/name', text)),
+  persistentVolume: optional(text),
+  accessModes: optional(list(text)),
+  attachedElsewhere: optional(about('Other nodes with an attachment of this volume.', list(text))),
+  attached: optional(flag),
+  inUse: optional(flag),
+})
+
+/** A volume without what only a node knows of it. */
+export interface ClusterVolumeRef extends ShapeOf<typeof volume> {}
+
+export const clusterVolume = named<ClusterVolumeRef>('volume', volume)
 
 /** What each op does to its target, `volumeattachments/NAME`. */
 export type ClusterStep =
@@ -21,257 +61,286 @@ export type ClusterStep =
   /** Takes the finalizers off an attachment whose driver is gone (--strip-finalizers). */
   | { readonly op: 'removeFinalizers'; readonly target: string; readonly finalizers: readonly string[] }
 
-/** A volume without what only a node knows of it. */
-export type ClusterVolumeRef = Pick<
-  VolumeRef,
-  | 'name'
-  | 'uniqueName'
-  | 'plugin'
-  | 'driver'
-  | 'handle'
-  | 'claim'
-  | 'persistentVolume'
-  | 'accessModes'
-  | 'attachedElsewhere'
-  | 'attached'
-  | 'inUse'
->
+const step = named(
+  'step',
+  object({
+    op: oneOf('createVolumeAttachment', 'deleteVolumeAttachment', 'removeFinalizers'),
+    target: about('volumeattachments/NAME', text),
+    finalizers: optional(about('Of removeFinalizers: those that are taken off.', list(text))),
+  }) as Shape<ClusterStep>,
+)
 
-/** Why a volume may be detached that its node reports in use (R731), or whose node does not exist any more. */
-export type DetachException = 'OutOfService' | 'NodeLost' | 'NodeGone'
+const fact = object({
+  what: text,
+  /** Absent: not known. */
+  since: optional(time),
+})
 
 /** A fact that an operation rests on. */
-export interface Evidence {
-  readonly what: string
-  /** RFC 3339, in the API server's clock; absent: not known. */
-  readonly since?: string
-}
+export interface Evidence extends ShapeOf<typeof fact> {}
+
+const evidence = list<Evidence>(named('evidence', fact))
+
+const source = object({ persistentVolumeName: optional(text), inlineVolumeSpec: optional(anything) }) as Shape<
+  | { readonly persistentVolumeName: string }
+  /** Of a translated in-tree volume that stands in a pod itself. */
+  | { readonly inlineVolumeSpec: PersistentVolume['spec'] }
+>
+
+const newAttachment = object({ name: text, attacher: text, nodeName: text, source })
 
 /** The spec of a new VolumeAttachment, exactly as the controller would write it (R745). */
-export interface NewAttachment {
-  readonly name: string
-  readonly attacher: string
-  readonly nodeName: string
-  readonly source:
-    | { readonly persistentVolumeName: string }
-    /** Of a translated in-tree volume that stands in a pod itself. */
-    | { readonly inlineVolumeSpec: PersistentVolume['spec'] }
-}
+export interface NewAttachment extends ShapeOf<typeof newAttachment> {}
 
-export interface ClusterOperation {
-  /** Stable for the same state. */
-  readonly id: string
-  readonly kind: ClusterOperationKind
-  readonly reason: Reason
-  readonly message: string
-  readonly node: string
-  /** AttachVolume: the pods that want the volume on the node. DetachVolume: pods that have ended, and the API still lists. */
-  readonly pods: readonly PodRef[]
-  readonly volume: ClusterVolumeRef
-  /** Always empty: nothing happens on a node. */
-  readonly paths: readonly string[]
-  readonly steps: readonly ClusterStep[]
-  /** Ids of the operations that must succeed first: a detach elsewhere, until its attachment is really gone. */
-  readonly after: readonly string[]
-  readonly blocked?: ClusterBlocked
-  readonly rule: string
-  /** What it rests on, and since when that is so. */
-  readonly evidence: readonly Evidence[]
-  /** What a person has to make sure of before it is carried out. */
-  readonly makeSure?: string
-  /** S31: what the controller would have done instead, where it differs. */
-  readonly controllerWould?: string
-  /** The object that is deleted, with the preconditions of that; or the name of the one that is created. */
-  readonly attachment: { readonly name: string; readonly uid?: string; readonly resourceVersion?: string }
-  readonly creates?: NewAttachment
-  readonly basis: ClusterBasis
-}
+/** Why a volume may be detached that its node reports in use (R731), or whose node does not exist any more. */
+export type DetachException = ShapeOf<typeof exception>
+
+const exception = oneOf('OutOfService', 'NodeLost', 'NodeGone')
+
+const basis = object({
+  /** Absent: the Node object does not exist. */
+  node: optional(object({ uid: text, resourceVersion: text })),
+  /** The Node's status lists the volume in volumesInUse. */
+  inUse: flag,
+  exception: optional(exception),
+})
 
 /** The other facts that an operation was decided on; an apply compares them with a fresh look (S26). */
-export interface ClusterBasis {
-  /** Absent: the Node object does not exist. */
-  readonly node?: { readonly uid: string; readonly resourceVersion: string }
-  /** The Node's status lists the volume in volumesInUse. */
-  readonly inUse: boolean
-  readonly exception?: DetachException
-}
+export interface ClusterBasis extends ShapeOf<typeof basis> {}
 
-export type ClusterBlocked = Blocked
+const operation = object({
+  id: about('Stable for the same state.', text),
+  kind,
+  reason: codeOf(codesIn('reason')),
+  message: text,
+  node: text,
+  pods: about(
+    'AttachVolume: the pods that want the volume. DetachVolume: pods that have ended, and the API still lists.',
+    list(pod),
+  ),
+  volume: clusterVolume,
+  paths: about('Always empty: nothing happens on a node.', list(text)),
+  steps: list(step),
+  /** A detach elsewhere, until its attachment is really gone. */
+  after: about('Ids of the operations that must succeed first.', list(text)),
+  blocked,
+  rule: text,
+  evidence: about('What it rests on, and since when that is so.', evidence),
+  makeSure: optional(about('What a person has to make sure of first.', text)),
+  /** S31 */
+  controllerWould: optional(about('What the controller would have done instead, where it differs.', text)),
+  attachment: about(
+    'The object that is deleted, with the preconditions of that; or the name of the one that is created.',
+    object({ name: text, uid: optional(text), resourceVersion: optional(text) }),
+  ),
+  creates: optional<NewAttachment>(newAttachment),
+  basis: about<ClusterBasis>('The other facts that the operation was decided on.', basis),
+})
+
+export interface ClusterOperation extends ShapeOf<typeof operation> {}
+
+export type ClusterBlocked = NonNullable<ClusterOperation['blocked']>
+
+const wait = object({
+  kind,
+  ...said('waiting'),
+  node: text,
+  pods: list(pod),
+  volume: optional(clusterVolume),
+  attachment: optional(text),
+  rule: text,
+  until,
+})
 
 /** Something desired that somebody else must act on first. */
-export interface ClusterWaiting {
-  readonly kind: ClusterOperationKind
-  readonly code: WaitingCode
-  readonly message: string
-  readonly hint?: string
-  readonly node: string
-  readonly pods: readonly PodRef[]
-  readonly volume?: ClusterVolumeRef
-  readonly attachment?: string
-  readonly rule: string
-  /** RFC 3339: when the wait ends at the latest, if known. */
-  readonly until?: string
-}
+export interface ClusterWaiting extends ShapeOf<typeof wait> {}
 
-export interface ClusterProblem {
-  readonly severity: Severity
-  readonly code: ProblemCode
-  readonly message: string
-  /** The message with "…" in the place of every name: the same for problems that differ only in names. */
-  readonly shape: string
-  readonly hint?: string
-  readonly about: ClusterAbout
-}
+const aboutObjects = object({
+  nodes: optional(list(text)),
+  pods: optional(list(pod)),
+  volume: optional(clusterVolume),
+  claim: optional(about('namespace/name', text)),
+  attachment: optional(text),
+  driver: optional(text),
+  list: optional(about('A list of the API, by its plural name.', text)),
+})
 
-export interface ClusterAbout {
-  readonly nodes?: readonly string[]
-  readonly pods?: readonly PodRef[]
-  readonly volume?: ClusterVolumeRef
-  /** namespace/name */
-  readonly claim?: string
-  readonly attachment?: string
-  readonly driver?: string
-  /** A list of the API, by its plural name. */
-  readonly list?: string
-}
+export interface ClusterAbout extends ShapeOf<typeof aboutObjects> {}
+
+const problem = object({
+  severity: oneOf('error', 'warning', 'info'),
+  ...said('problem'),
+  /** The same for problems that differ only in names. */
+  shape: about('The message with "…" in the place of every name.', text),
+  about: aboutObjects,
+})
+
+export interface ClusterProblem extends ShapeOf<typeof problem> {}
+
+const state = object({
+  state: oneOf('lives', 'mayLive', 'dead'),
+  /** Why, in words. */
+  note: text,
+  /** Signs of life, and what speaks against it. */
+  evidence,
+})
 
 /** Does somebody else run the attach/detach controller? */
-export interface ControllerState {
-  /** `mayLive` counts as alive. */
-  readonly state: 'lives' | 'mayLive' | 'dead'
-  /** Why, in words. */
-  readonly note: string
-  /** Signs of life, and what speaks against it. */
-  readonly evidence: readonly Evidence[]
-}
+export interface ControllerState extends ShapeOf<typeof state> {}
 
-export interface ClusterPlanInputs {
-  readonly api: {
-    readonly server: string
-    readonly user?: string
-    readonly serverVersion?: string
-    /** S34: why anyone on the network path could answer in the server's place. */
-    readonly insecure?: Insecure
-  }
-  readonly controller: ControllerState
-  readonly lists: Readonly<
-    Record<
-      string,
-      { readonly state: 'whole' | 'part' | 'failed'; readonly count: number; readonly resourceVersion?: string }
-    >
-  >
+export const controller = about<ControllerState>(
+  'Does the attach/detach controller live? mayLive counts as alive.',
+  state,
+)
+
+const inputs = object({
+  api: object({
+    server: text,
+    user: optional(text),
+    serverVersion: optional(text),
+    /** S34 */
+    insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
+  }),
+  controller,
+  lists: record(object({ state: oneOf('whole', 'part', 'failed'), count, resourceVersion: optional(text) })),
   /** S29: how much of the cluster the plan is about. */
-  readonly counts: {
-    readonly nodes: number
-    readonly pods: number
-    readonly attachments: number
+  counts: object({
+    nodes: count,
+    pods: count,
+    attachments: count,
     /** Pairs of node and volume that the Nodes report in use. */
-    readonly inUse: number
+    inUse: count,
     /** Of these, the pairs that no pod explains. */
-    readonly inUseWithoutPod: number
+    inUseWithoutPod: count,
     /** Detaches that would be carried out, before filters. */
-    readonly detaches: number
-  }
-  /** S31: safety rules that this plan could not judge. */
-  readonly unjudged: readonly { readonly rule: string; readonly message: string }[]
-}
+    detaches: count,
+  }),
+  unjudged,
+})
 
-export interface ClusterPlanSummary {
-  readonly operations: Readonly<Partial<Record<ClusterOperationKind, number>>>
-  readonly blocked: number
-  readonly waiting: number
-  readonly problems: number
-  /** Operations left out by --only, --skip, --node, --pod, --namespace, --volume or --max, dependants included. */
-  readonly filtered: number
+export interface ClusterPlanInputs extends ShapeOf<typeof inputs> {}
+
+/** Which cluster. */
+export const cluster = object({
+  server: text,
+  uid: optional(about('Of the namespace kube-system: the same for every address of the cluster.', text)),
+})
+
+const summary = object({
+  operations: recordOf(kind, count),
+  blocked: count,
+  waiting: count,
+  problems: count,
+  filtered: about('Left out by filters or --max, dependants included.', count),
   /** Operations that are not blocked, and whose predecessors are not blocked. */
-  readonly ready: number
-}
+  ready: count,
+})
+
+export interface ClusterPlanSummary extends ShapeOf<typeof summary> {}
+
+export const foundOnNode = object({
+  how: about('open: a loop device, or a mount that was detached lazily.', oneOf('staged', 'mounted', 'mapped', 'open')),
+  /** Absolute. */
+  path: text,
+  certain: about('false: a record of it is left, and nothing shows that it is gone.', flag),
+  dead: optional(about('The mount does not answer: the error of a probe.', text)),
+})
 
 /** Something of a volume that a node's snapshot shows. */
-export interface FoundOnNode {
-  /** `open`: a loop device, or a mount that was detached lazily. */
-  readonly how: 'staged' | 'mounted' | 'mapped' | 'open'
-  /** Absolute. */
-  readonly path: string
-  /** false: a record of it is left, and nothing shows that it is gone. */
-  readonly certain: boolean
-  /** The mount does not answer: the error of a probe. */
-  readonly dead?: string
-}
+export interface FoundOnNode extends ShapeOf<typeof foundOnNode> {}
+
+/** `free`: nothing of it is on the node, and the look was whole, fresh and of this boot. */
+export const fleetSays = oneOf('there', 'mayBeThere', 'free', 'unknown')
+
+const fleetRow = object({
+  node: text,
+  volume: clusterVolume,
+  wanted: about('Pods of the node that want it.', list(pod)),
+  /** By the VolumeAttachment of this name, and whether its attacher has attached it; absent: there is none. */
+  attachment: optional(text),
+  attached: flag,
+  confirmed: about('volumesAttached of the Node lists it.', flag),
+  inUse: about('volumesInUse of the Node lists it.', flag),
+  /** Empty: the snapshot shows nothing. */
+  found: optional(about('Absent: the node has no snapshot.', list<FoundOnNode>(named('found', foundOnNode)))),
+  says: fleetSays,
+})
 
 /** One volume on one node, as everybody sees it who knows something of it. */
-export interface FleetRow {
-  readonly node: string
-  readonly volume: ClusterVolumeRef
-  /** Pods of the node that want it. */
-  readonly wanted: readonly PodRef[]
-  /** By the VolumeAttachment of this name, and whether its attacher has attached it; absent: there is none. */
-  readonly attachment?: string
-  readonly attached: boolean
-  /** volumesAttached of the Node lists it. */
-  readonly confirmed: boolean
-  /** volumesInUse of the Node lists it. */
-  readonly inUse: boolean
-  /** Empty: the snapshot shows nothing; absent: the node has no snapshot. */
-  readonly found?: readonly FoundOnNode[]
-  /** `free`: nothing of it is on the node, and the look was whole, fresh and of this boot. */
-  readonly says: 'there' | 'mayBeThere' | 'free' | 'unknown'
+export interface FleetRow extends ShapeOf<typeof fleetRow> {}
+
+/** Which snapshots there are. */
+export const FLEET = {
+  nodes: about('Nodes of the cluster that have a snapshot which shows what is on them.', count),
+  without: about('Nodes of the cluster without any: judged by the API alone.', count),
+  /** Snapshots that prove nothing, or are of something else. */
+  unusable: list(object({ source: text, node: optional(text), why: text })),
 }
+
+const fleet = object({
+  ...FLEET,
+  volumes: about(
+    'Volumes on nodes where not everybody agrees, or that an operation is about.',
+    list<FleetRow>(named('fleetVolume', fleetRow)),
+  ),
+})
 
 /** What node snapshots (--nodes) add to a plan. */
-export interface PlanFleet {
-  /** Nodes of the cluster that have a snapshot which shows what is on them. */
-  readonly nodes: number
-  /** Nodes of the cluster without any: judged by the API alone. */
-  readonly without: number
-  /** Snapshots that prove nothing, or are of something else. */
-  readonly unusable: readonly { readonly source: string; readonly node?: string; readonly why: string }[]
-  /** Volumes on nodes where not everybody agrees, or that an operation is about. */
-  readonly volumes: readonly FleetRow[]
+export interface PlanFleet extends ShapeOf<typeof fleet> {}
+
+/** Fields of a plan that a review needs. */
+const REVIEWED = {
+  scope: oneOf('cluster'),
+  cluster,
+  createdAt: about('RFC 3339: when the reading of the cluster began.', text),
+  volctlVersion: text,
+  operations: about('In the order in which they would run.', list<ClusterOperation>(named('operation', operation))),
+  refused: optional(refused),
 }
 
-export interface ClusterPlan {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Plan'
-  readonly scope: 'cluster'
-  /** uid: of the namespace kube-system; the same for every address of the cluster. */
-  readonly cluster: { readonly server: string; readonly uid?: string }
-  readonly createdAt: string
-  readonly volctlVersion: string
-  readonly inputs: ClusterPlanInputs
-  /** In the order in which they would run. */
-  readonly operations: readonly ClusterOperation[]
-  readonly waiting: readonly ClusterWaiting[]
-  readonly problems: readonly ClusterProblem[]
-  readonly summary: ClusterPlanSummary
-  /** false: something that may matter could not be known; `problems` says what. */
-  readonly complete: boolean
-  /** Set when a safety rule refuses the plan as a whole (exit status 4); its operations are blocked. */
-  readonly refused?: Refusal
-  /** Absent: no snapshots of nodes were given. */
-  readonly fleet?: PlanFleet
-  /** Of a plan that takes finalizers off: what a person repeats with --confirm, once they have read it. */
-  readonly digest?: string
+export const WHOLE_CLUSTER_PLAN = {
+  apiVersion: oneOf('volctl.io/v1'),
+  kind: oneOf('Plan'),
+  ...REVIEWED,
+  inputs: named<ClusterPlanInputs>('inputs', inputs),
+  fleet: optional(about('What node snapshots (--nodes) add.', named<PlanFleet>('fleet', fleet))),
+  digest: optional(
+    about('Of a plan that takes finalizers off: what --confirm repeats, once a person has read the plan.', text),
+  ),
+  waiting: list<ClusterWaiting>(named('waiting', wait)),
+  problems: list<ClusterProblem>(named('problem', problem)),
+  summary: named<ClusterPlanSummary>('summary', summary),
+  complete,
 }
 
-export interface ClusterOptions {
+export interface ClusterPlan extends ObjectOf<typeof WHOLE_CLUSTER_PLAN> {}
+
+export const wholeClusterPlan = about(
+  "What the attach/detach controller's pass would do, run once: `volctl plan --cluster -o json`. Fields may be added in any version; none is removed or changes its meaning without an entry in the change log.",
+  object(WHOLE_CLUSTER_PLAN),
+)
+
+export const clusterOptionsShape = object({
   /** Milliseconds: how long something must have been unchanged before volctl acts on it. */
-  readonly settleMs: number
+  settleMs: count,
   /** --node-gone: the person has made sure that these machines do not run. */
-  readonly nodeGone?: readonly string[]
+  nodeGone: optional(list(text)),
   /** --strip-finalizers: of attachments whose driver is shown to be gone. */
-  readonly stripFinalizers?: boolean
+  stripFinalizers: optional(flag),
   /** --accept-outage: the number of detaches (S29). */
-  readonly acceptOutage?: number
+  acceptOutage: optional(count),
   /** S34: act on the answers of a server that could not be verified. */
-  readonly acceptInsecureApi?: boolean
-  readonly only?: readonly OperationKind[]
-  readonly skip?: readonly OperationKind[]
-  readonly nodes?: readonly string[]
-  /** namespace/name, a UID or its unique beginning. */
-  readonly pods?: readonly string[]
-  readonly namespaces?: readonly string[]
-  readonly volumes?: readonly string[]
-  readonly max?: number
-  readonly volctlVersion: string
-}
+  acceptInsecureApi: optional(flag),
+  only: optional(list(anyKind)),
+  skip: optional(list(anyKind)),
+  nodes: optional(list(text)),
+  ...CHOICE,
+})
+
+export interface ClusterOptions extends ShapeOf<typeof clusterOptionsShape> {}
+
+/** The file's apiVersion and kind have been checked before. */
+export const savedClusterPlan = object({ ...REVIEWED, options: clusterOptionsShape })
+
+/** A cluster's saved plan as `apply --cluster` takes it. */
+export interface SavedClusterPlan extends ShapeOf<typeof savedClusterPlan> {}

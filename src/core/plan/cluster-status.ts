@@ -1,75 +1,94 @@
 /** The status of a cluster as data: each volume on each node, with the verdict of the plan. */
-
-import type { BlockCode, ProblemCode, Reason, WaitingCode } from '../codes/codes.ts'
-import type { ClusterPlan, ClusterVolumeRef, ControllerState, FleetRow, PlanFleet } from './cluster-plan.ts'
-import type { PodRef } from './plan.ts'
+import { codesIn } from '../codes/codes.ts'
+import { about, named } from '../json/json-schema.ts'
+import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } from '../json/shape.ts'
+import { cluster, clusterVolume, controller, FLEET, type FoundOnNode, fleetSays, foundOnNode } from './cluster-plan.ts'
+import { codeOf, count, pod } from './operation-shape.ts'
+import { refused } from './plan-shape.ts'
 
 /** The worst first: rows are sorted in this order. */
 export const CLUSTER_VERDICTS = ['error', 'blocked', 'unknown', 'waiting', 'operation', 'warning', 'good'] as const
 export type ClusterVerdictState = (typeof CLUSTER_VERDICTS)[number]
 
-export interface ClusterVerdict {
-  readonly state: ClusterVerdictState
-  /** Of the problem, obstacle or wait; of an operation its reason. */
-  readonly code?: Reason | BlockCode | WaitingCode | ProblemCode
-  readonly message: string
-  readonly hint?: string
-  readonly rule?: string
-}
+const state = named('verdictState', oneOf(...CLUSTER_VERDICTS))
+const codes = [
+  ...new Set([...codesIn('reason'), ...codesIn('blocked'), ...codesIn('waiting'), ...codesIn('problem')]),
+] as const
+
+const verdict = object({
+  state,
+  code: optional(about('Of the problem, obstacle or wait; of an operation its reason.', codeOf(codes))),
+  message: text,
+  hint: optional(text),
+  rule: optional(text),
+})
+
+export interface ClusterVerdict extends ShapeOf<typeof verdict> {}
+
+const onNode = object({
+  says: fleetSays,
+  found: optional(about('Absent: the node has no snapshot.', list<FoundOnNode>(named('found', foundOnNode)))),
+})
+
+export interface OnNode extends ShapeOf<typeof onNode> {}
+
+const row = object({
+  node: text,
+  volume: clusterVolume,
+  /** notWanted: no pod of the node is known to have it. */
+  desired: about(
+    'wanted: to be attached for `pods`. held: `pods` have it, and are no reason to attach it. ended: of pods that have ended.',
+    oneOf('wanted', 'held', 'ended', 'notWanted'),
+  ),
+  pods: list(pod),
+  attachments: about(
+    'VolumeAttachments: normally one at most.',
+    list(object({ name: text, attached: flag, deleting: flag })),
+  ),
+  /** R714 */
+  confirmed: about('volumesAttached of the Node lists it.', flag),
+  /** R716 */
+  inUse: about('volumesInUse of the Node lists it.', flag),
+  onNode: optional(
+    about<OnNode>(
+      'With --nodes: what the snapshot of the node shows. free: nothing of it is there, by a look that was whole, fresh and of this boot.',
+      onNode,
+    ),
+  ),
+  verdict: named<ClusterVerdict>('verdict', verdict),
+})
 
 /** A volume on a node: wanted there, attached, or reported by the Node. */
-export interface ClusterStatusRow {
-  readonly node: string
-  readonly volume: ClusterVolumeRef
-  /**
-   * wanted: it is to be attached for `pods`. held: `pods` have it, and are no reason to attach it. ended: of pods that have ended.
-   * notWanted: no pod of the node is known to have it.
-   */
-  readonly desired: 'wanted' | 'held' | 'ended' | 'notWanted'
-  readonly pods: readonly PodRef[]
-  /** VolumeAttachments: normally one at most. */
-  readonly attachments: readonly { readonly name: string; readonly attached: boolean; readonly deleting: boolean }[]
-  /** R714: volumesAttached of the Node lists it. */
-  readonly confirmed: boolean
-  /** R716: volumesInUse of the Node lists it. */
-  readonly inUse: boolean
-  /** With --nodes: what the snapshot of the node shows of it. */
-  readonly onNode?: OnNode
-  readonly verdict: ClusterVerdict
-}
+export interface ClusterStatusRow extends ShapeOf<typeof row> {}
 
-/** `found` is absent where the node has no snapshot. */
-export type OnNode = Pick<FleetRow, 'says' | 'found'>
+const fleet = object({
+  ...FLEET,
+  says: about('Rows by what the snapshot of their node says.', recordOf(fleetSays, count)),
+  /** Those left out by names as well. */
+  disagreements: about('Volumes on nodes where snapshot, API and pods do not agree.', count),
+})
 
 /** What snapshots of nodes (--nodes) add: how many there are, and what they say of the rows. */
-export interface StatusFleet extends Pick<PlanFleet, 'nodes' | 'without' | 'unusable'> {
-  /** Rows by what the snapshot of their node says. */
-  readonly says: Readonly<Partial<Record<FleetRow['says'], number>>>
-  /** Volumes on nodes where the snapshot, the API and the pods do not agree; those left out by names as well. */
-  readonly disagreements: number
-}
+export interface StatusFleet extends ShapeOf<typeof fleet> {}
 
-export interface ClusterStatus {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Status'
-  readonly scope: 'cluster'
-  readonly cluster: ClusterPlan['cluster']
-  readonly createdAt: string
-  readonly volctlVersion: string
-  readonly controller: ControllerState
-  /** Worst first. */
-  readonly rows: readonly ClusterStatusRow[]
-  readonly summary: {
-    readonly volumes: number
-    readonly verdicts: Readonly<Partial<Record<ClusterVerdictState, number>>>
-    /** Rows left out by names of nodes, pods, namespaces and volumes. */
-    readonly filtered: number
-    /** Everything that the plan reports, of these volumes or of others. */
-    readonly problems: number
-  }
-  /** false: something that may matter could not be known. */
-  readonly complete: boolean
-  /** Absent: no snapshots of nodes were given. */
-  readonly fleet?: StatusFleet
-  readonly refused?: NonNullable<ClusterPlan['refused']>
-}
+export const clusterStatusShape = object({
+  apiVersion: oneOf('volctl.io/v1'),
+  kind: oneOf('Status'),
+  scope: oneOf('cluster'),
+  cluster,
+  createdAt: about('RFC 3339: when the reading of the cluster began.', text),
+  volctlVersion: text,
+  controller,
+  rows: about('The worst first.', list<ClusterStatusRow>(named('row', row))),
+  summary: object({
+    volumes: count,
+    verdicts: about('Rows by the state of their verdict.', recordOf(state, count)),
+    filtered: about('Rows left out by names of nodes, pods, namespaces and volumes.', count),
+    problems: about('Everything that the plan reports, of these volumes or of others.', count),
+  }),
+  fleet: optional(about<StatusFleet>('What node snapshots (--nodes) add.', fleet)),
+  complete: about('false: something that may matter could not be known.', flag),
+  refused: optional(refused),
+})
+
+export interface ClusterStatus extends ShapeOf<typeof clusterStatusShape> {}
