@@ -12,14 +12,20 @@ import { append } from '../lang/append.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { Identified } from './identified.ts'
+import { KnownHandles } from './known-handles.ts'
 import { makeRows, type Rows } from './make-rows.ts'
 import { NodeThings } from './node-things.ts'
 import { type Part, Places } from './places.ts'
 import type { VolumeRow } from './row.ts'
 import { RowKeys } from './row-keys.ts'
 import type { LedgerSources } from './sources.ts'
+import { Wanted } from './wanted.ts'
 
 export class Ledger {
+  /** What pods want of a volume, a plugin or a staging directory. */
+  readonly wants: Wanted
+  /** Driver and handle of a staging directory, by its name. */
+  readonly handles: KnownHandles
   readonly #sources: LedgerSources
   readonly #things: NodeThings
   readonly #keys: RowKeys
@@ -29,6 +35,8 @@ export class Ledger {
 
   constructor(sources: LedgerSources) {
     this.#sources = sources
+    this.wants = new Wanted(sources.desired)
+    this.handles = new KnownHandles(sources.inputs.snapshot, sources.recorded)
     this.#things = new NodeThings(sources.inputs)
     this.#keys = new RowKeys(sources)
     this.#places = new Places(sources, this.#things, this.#keys)

@@ -15,6 +15,8 @@ export interface LedgerSources {
   readonly desired: DesiredState
   readonly staged: readonly StagedVolume[]
   readonly blocks: readonly BlockVolume[]
+  /** CSI volumes that a state file on this node names. */
+  readonly recorded: readonly CsiIdentity[]
   /** UIDs of all pods that the API, the disk or the runtime has. */
   readonly podUids: readonly string[]
   /** Pods in the API that have ended. */

@@ -43,7 +43,8 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
   const boot = Date.parse(snapshot.bootTime ?? '')
   const objects = new ApiObjects(snapshot)
   const staged = stagedVolumes(inputs)
-  const context: PlanContext = {
+  const onDisk = stateFilesOnDisk(inputs)
+  const parts: Omit<PlanContext, 'ledger'> = {
     inputs,
     objects,
     options: options.pods === undefined ? options : { ...options, pods: namedPods(options, classes).pods },
@@ -54,24 +55,33 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     staged,
     blocks,
     users: findVolumeUsers(inputs, objects, classes, desired, blocks),
-    onDisk: stateFilesOnDisk(inputs),
+    onDisk,
     kubelet: kubeletState(snapshot.kubelet),
     now: Date.parse(snapshot.capturedAt),
     cautiousNow: Date.parse(snapshot.capturedAt) + Math.min(0, snapshot.api?.clockSkewMs ?? 0),
     bootTime: Number.isNaN(boot) ? undefined : boot,
-    ledger: new Ledger({
-      ...{ inputs, objects, desired, staged, blocks },
-      podUids: classes.all.map(({ uid }) => uid),
-      endedPods: classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : [])),
-      identify: {
-        podVolume: (volume) => identifyPodVolume(context, volume),
-        staged: (each) => identifyStaged(context, each),
-        block: (block) => identifyBlock(context, block),
-        attachment: (attachment) => identifyAttachment(context, attachment),
-      },
-    }),
   }
+  const context: PlanContext = { ...parts, ledger: ledgerOf(parts, () => context) }
   return context
+}
+
+/** @param context asked for once a thing is to be identified */
+function ledgerOf(
+  { inputs, objects, desired, staged, blocks, onDisk, classes }: Omit<PlanContext, 'ledger'>,
+  context: () => PlanContext,
+): Ledger {
+  return new Ledger({
+    ...{ inputs, objects, desired, staged, blocks },
+    recorded: onDisk.all.map(({ volume }) => volume),
+    podUids: classes.all.map(({ uid }) => uid),
+    endedPods: classes.all.flatMap((pod) => (pod.class === 'Finished' ? (pod.pod ?? []) : [])),
+    identify: {
+      podVolume: (volume) => identifyPodVolume(context(), volume),
+      staged: (each) => identifyStaged(context(), each),
+      block: (block) => identifyBlock(context(), block),
+      attachment: (attachment) => identifyAttachment(context(), attachment),
+    },
+  })
 }
 
 const NO_API: ApiSnapshot = {

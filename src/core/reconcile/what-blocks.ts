@@ -20,9 +20,10 @@ import { lazilyDetachedRule, lazyMemoryObstacle } from './obstacles/lazy-detachm
 
 /** Applied to each operation when its phase adds it, so that operations that depend on it know. */
 export function ruleOfEach(context: PlanContext): Rule {
+  const ofDeadDriver = deadDriverRule(context)
   return (draft) =>
     // The backend of all these volumes is down: nothing else is worth a person's time until it is back.
-    deadDriverObstacle(context, draft) ??
+    ofDeadDriver(draft) ??
     // The phase's own findings depend on such a path.
     oddPathObstacle(draft) ??
     draft.blocked ??
@@ -94,13 +95,20 @@ function coverOf(mounts: MountTable, path: string, expected: ExpectedMount['laye
  * S29: if all mounts of one driver are dead at once, its backend is down, not the volumes. Holds back that driver's operations.
  * Not for a detach, which calls no driver on this node: the operations that come first are held back.
  */
-function deadDriverObstacle(context: PlanContext, { kind, volume }: Draft): Obstacle | undefined {
-  const driver = volume?.driver
-  if (kind === 'DetachVolume' || driver === undefined) return undefined
+function deadDriverRule(context: PlanContext): Rule {
   const { options, inputs, classes } = context
   const gonePods = classes.all.filter((pod) => pod.class === 'Gone').length
-  if (options.acceptOutage === gonePods || (inputs.snapshot.deadMounts ?? []).length < 2) return undefined
-  const seen = mountsByDriver(context).get(driver) ?? []
+  if (options.acceptOutage === gonePods || (inputs.snapshot.deadMounts ?? []).length < 2) return () => undefined
+  const mounts = mountsByDriver(context)
+  return ({ kind, volume }) => {
+    const driver = volume?.driver
+    return kind === 'DetachVolume' || driver === undefined
+      ? undefined
+      : allDeadObstacle(driver, mounts.get(driver) ?? [], gonePods)
+  }
+}
+
+function allDeadObstacle(driver: string, seen: readonly DriverMount[], gonePods: number): Obstacle | undefined {
   const dead = [seen, seen.filter(({ staged }) => !staged)].find(areAllDead)
   if (dead === undefined) return undefined
   return {
@@ -125,7 +133,7 @@ function areAllDead(mounts: readonly DriverMount[]): boolean {
  * Every pod's mount of a driver, and every staged mount without a pod's mount on its device. A volume that is staged and published
  * counts as one mount, since a single daemon that died is no outage (O19).
  */
-const mountsByDriver = onceFor(({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> => {
+function mountsByDriver({ inputs, staged }: PlanContext): ReadonlyMap<string, readonly DriverMount[]> {
   const byDriver = new Map<string, DriverMount[]>()
   const note = (driver: string, path: string, { dev }: MountInfo, isStaged: boolean): void => {
     append(byDriver, driver, { staged: isStaged, dead: inputs.deadError(path) !== undefined, dev })
@@ -144,6 +152,6 @@ const mountsByDriver = onceFor(({ inputs, staged }: PlanContext): ReadonlyMap<st
     note(driver, target, top, true)
   }
   return byDriver
-})
+}
 
 const POD_STATE_FILE = /^pods\/[^/]+\/volumes\/kubernetes\.io~csi\/[^/]+\/vol_data\.json$/

@@ -9,20 +9,11 @@ import type { PodVolume } from '../../actual/pod-volume.ts'
 import { stagedShownBy } from '../../actual/staged-on-device.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import { readStateFile } from '../../actual/state-file.ts'
-import { csiSourceOf } from '../../desired/csi-translation/csi-source.ts'
-import { volumesInStatus } from '../../desired/node-status.ts'
 import { isWithin } from '../../files/path-within.ts'
-import { onceFor } from '../../lang/once-for.ts'
 import { shellWord } from '../../lang/shell-word.ts'
 import type { CsiIdentity, Identified } from '../../ledger/identified.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import {
-  csiGlobalDir,
-  csiUniqueName,
-  inlineCsiHandle,
-  parseCsiUniqueName,
-  unescapeQualifiedName,
-} from '../../names/volume-names.ts'
+import { csiGlobalDir, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../../names/volume-names.ts'
 import type { Obstacle } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
 import { contradicted, givenForBlock, givenForFileSystem, givenWithHash, inlineDrivers } from './given-handle.ts'
@@ -114,7 +105,7 @@ export function identifyStaged(context: PlanContext, staged: StagedVolume): Iden
   }
   const handle = givenWithHash(context, key)
   const match =
-    knownHandleOf(context, staged.dir) ??
+    context.ledger.handles.stagedIn(staged.dir) ??
     (handle === undefined ? undefined : { driver: driverDir, handle, from: '--handle' })
   if (match !== undefined) return { identity: { ...match, from: `${match.from}, confirmed by the directory's hash` } }
   return {
@@ -170,43 +161,4 @@ function unconfirmedOfPod(context: PlanContext, { podUid, name }: PodVolume, mes
 
 function sameVolume(a: Pick<CsiIdentity, 'driver' | 'handle'>, b: Pick<CsiIdentity, 'driver' | 'handle'>): boolean {
   return a.driver === b.driver && a.handle === b.handle
-}
-
-/** The volume whose driver and handle give this directory its name. */
-function knownHandleOf(context: PlanContext, stagingDir: string): CsiIdentity | undefined {
-  return byDirectory(context).get(stagingDir)
-}
-
-/**
- * Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95). Every handle is
- * hashed once per plan.
- */
-const byDirectory = onceFor((context: PlanContext): ReadonlyMap<string, CsiIdentity> => {
-  const known = new Map<string, CsiIdentity>()
-  for (const identity of [...onDisk(context), ...ofPersistentVolumes(context), ...ofNodeStatus(context)]) {
-    const dir = csiGlobalDir(identity.driver, identity.handle)
-    if (!known.has(dir)) known.set(dir, identity)
-  }
-  return known
-})
-
-function onDisk({ onDisk }: PlanContext): CsiIdentity[] {
-  return onDisk.all.map(({ volume }) => volume)
-}
-
-function ofPersistentVolumes({ inputs }: PlanContext): CsiIdentity[] {
-  return (inputs.snapshot.api?.persistentVolumes ?? []).flatMap((volume) => {
-    const csi = csiSourceOf(volume)
-    return csi === undefined
-      ? []
-      : [{ driver: csi.driver, handle: csi.volumeHandle, from: `PersistentVolume ${volume.metadata.name}` }]
-  })
-}
-
-/** The last trace of a volume whose PersistentVolume and state file are both gone (N64). */
-function ofNodeStatus({ inputs }: PlanContext): CsiIdentity[] {
-  return volumesInStatus(inputs.snapshot.api?.node).flatMap((name) => {
-    const volume = parseCsiUniqueName(name)
-    return volume === undefined ? [] : [{ ...volume, from: "the node's status" }]
-  })
 }

@@ -1,8 +1,7 @@
 /** SELinux labels of wanted volumes, and what keeps a volume from being mounted with its own (C68, R304, R312, R824). */
 import { readStateFile, type VolumeData } from '../../actual/state-file.ts'
-import type { DesiredState, VolumeToMount } from '../../desired/desired-state.ts'
+import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { type WantedLabel, wantedLabel } from '../../desired/selinux-label.ts'
-import { onceFor } from '../../lang/once-for.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import { csiPublishStateFile, csiStagingDir, VOLUME_DATA } from '../../plugins/csi-paths.ts'
@@ -51,8 +50,6 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
   }
 }
 
-const bySharedName = onceFor(({ volumes }: DesiredState) => Map.groupBy(volumes, ({ uniqueName }) => uniqueName))
-
 /**
  * R312: if several pods share a volume, the first one's label counts, which a kubelet knows from memory. Here that is a pod
  * that has the volume, otherwise the first of the list; a kubelet ignores a pod whose label is unclear.
@@ -60,8 +57,8 @@ const bySharedName = onceFor(({ volumes }: DesiredState) => Map.groupBy(volumes,
  * @returns undefined if this pod is the first
  */
 function firstOf(context: PlanContext, volume: VolumeToMount): { podUid: string; label: string } | undefined {
-  const { inputs, desired } = context
-  const all = bySharedName(desired).get(volume.uniqueName) ?? []
+  const { inputs, ledger } = context
+  const all = ledger.wants.of(volume.uniqueName)
   if (all.length < 2 || inputs.snapshot.selinux?.enabled !== true) return undefined
   const having = all.filter((each) => pluginNamed(each.plugin).evidence(inputs, each).state !== 'notMounted')
   for (const each of [...having, ...all]) {

@@ -3,9 +3,7 @@
  * (S5, R815, R817).
  */
 import { baseName } from '../../actual/tree.ts'
-import type { VolumeSpec } from '../../desired/volume-spec.ts'
 import { isDeviceOf } from '../../devices/whose-device.ts'
-import { onceFor } from '../../lang/once-for.ts'
 import { escapeQualifiedName } from '../../names/volume-names.ts'
 import type { PlanContext } from '../context/context.ts'
 import { isLiving } from '../pods/volume-users.ts'
@@ -18,39 +16,11 @@ import { isLiving } from '../pods/volume-users.ts'
  * @param mounted whether anything is mounted on it, so that its pods' mounts can be recognised
  */
 export function isDeviceWanted(context: PlanContext, plugin: string, name: string, mounted: boolean): boolean {
-  const wanted = wantedOf(context, plugin)
-  if (wanted.volumes.some((volume) => isDeviceOf(volume, plugin, name))) return true
+  const wanted = context.ledger.wants.ofPlugin(plugin)
+  if (wanted.some((volume) => isDeviceOf(volume, plugin, name))) return true
   return context.classes.all.some(
-    (pod) => isLiving(pod) && hasUnidentifiedVolume(context, wanted, pod.uid, { plugin, name, mounted }),
+    (pod) => isLiving(pod) && hasUnidentifiedVolume(context, pod.uid, { plugin, name, mounted }),
   )
-}
-
-interface Wanted {
-  /** Including volumes that cannot be used as their pods ask (S4). */
-  readonly volumes: readonly VolumeSpec[]
-  /** "pod UID/spec name" of each. */
-  readonly keys: ReadonlySet<string>
-}
-
-const NOTHING: Wanted = { volumes: [], keys: new Set() }
-
-/** Computed once, since there may be hundreds of global directories. */
-const wantedByPlugin = onceFor(({ desired }: PlanContext): ReadonlyMap<string, Wanted> => {
-  const known = desired.unresolved.flatMap(({ podUid, mayBe }) =>
-    mayBe.of === 'itself' ? [{ ...mayBe.volume, podUid }] : [],
-  )
-  const plugins = Map.groupBy([...desired.volumes, ...known], ({ plugin }) => plugin)
-  return new Map(
-    [...plugins].map(([plugin, volumes]) => {
-      const keys = new Set(volumes.map(({ podUid, specName }) => `${podUid}/${specName}`))
-      return [plugin, { volumes, keys }]
-    }),
-  )
-})
-
-/** What pods want of one plugin. */
-function wantedOf(context: PlanContext, plugin: string): Wanted {
-  return wantedByPlugin(context).get(plugin) ?? NOTHING
 }
 
 interface GlobalDirectory {
@@ -60,8 +30,7 @@ interface GlobalDirectory {
 }
 
 function hasUnidentifiedVolume(
-  { inputs }: PlanContext,
-  { keys }: Wanted,
+  { inputs, ledger }: PlanContext,
   podUid: string,
   { plugin, name, mounted }: GlobalDirectory,
 ): boolean {
@@ -69,7 +38,7 @@ function hasUnidentifiedVolume(
     const specName = baseName(directory.path)
     // A flexVolume's global directory has the same name as the pod's.
     if (specName === name) return true
-    if (keys.has(`${podUid}/${specName}`)) return false
+    if (ledger.wants.has(podUid, plugin, specName)) return false
     return !mounted || inputs.at(directory.path).length === 0
   })
 }

@@ -5,10 +5,9 @@
 
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
-import { onceFor } from '../../lang/once-for.ts'
 import { type CsiIdentity, type Identified, identityOf, uniqueNameOf } from '../../ledger/identified.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
-import { CSI_PLUGIN, csiGlobalDir, escapeQualifiedName } from '../../names/volume-names.ts'
+import { CSI_PLUGIN, escapeQualifiedName } from '../../names/volume-names.ts'
 import type { SoughtVolume } from '../../names/volume-shapes.ts'
 import type { Draft, Findings, Obstacle } from '../../plan/draft.ts'
 import type { Step, VolumeRef } from '../../plan/plan.ts'
@@ -228,7 +227,7 @@ function isMadeByKubelet({ driverDir, key }: StagedVolume): boolean {
  * The leftover of an unstage that was killed before its last step (R837): an empty directory that does not show its volume.
  */
 function removeEmptyDirectory(context: PlanContext, findings: Findings, staged: StagedVolume): void {
-  const why = wantedDirectories(context).has(staged.dir)
+  const why = context.ledger.wants.stagesIn(staged.dir)
     ? 'the directory is empty, and a pod wants its volume'
     : waitForKubelet(context)?.message
   if (why !== undefined) {
@@ -264,16 +263,6 @@ function leaveStaged(
     volume: uniqueName,
   }))
 }
-
-/** Staging directories of all wanted volumes; cached, since each is a hash, and there may be many empty directories. */
-const wantedDirectories = onceFor(
-  ({ desired }: PlanContext): ReadonlySet<string> =>
-    new Set(
-      desired.volumes.flatMap(({ driver, handle }) =>
-        driver !== undefined && handle !== undefined ? csiGlobalDir(driver, handle) : [],
-      ),
-    ),
-)
 
 function stepsOf(
   context: PlanContext,
