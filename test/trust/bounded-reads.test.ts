@@ -1,10 +1,22 @@
 /** Large things of the node are read in pieces, or once: memory does not grow with what is not kept (S34). */
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { nodeProgram } from '../helpers/programs.ts'
 
 const MIB = 1024 * 1024
 const directory = temporaryDirectory()
@@ -21,12 +33,14 @@ function write(path: string, mebibytes: number, line: (index: number) => string)
   return lines
 }
 
-function reading(what: 'journal' | 'mountinfo', path: string): { found: number; mebibytes: number } {
-  const worker = new URL('./bounded-reads.worker.ts', import.meta.url).pathname
-  // As bin/volctl starts it.
-  const said = execFileSync(process.execPath, ['--no-warnings', '--min-semi-space-size=16', worker, what, path], {
-    encoding: 'utf8',
-  })
+/** @param flags of Node; default: as bin/volctl starts it */
+function reading(
+  what: string,
+  path: string,
+  flags = ['--min-semi-space-size=16'],
+): { found: unknown; mebibytes: number } {
+  const program = nodeProgram(new URL('./bounded-reads.worker.ts', import.meta.url), [what, path], flags)
+  const said = execFileSync(...program, { encoding: 'utf8' })
   const { found, maxRss } = JSON.parse(said)
   return { found, mebibytes: maxRss / 1024 }
 }
@@ -74,3 +88,25 @@ function mount(index: number): string {
   const place = `/var/lib/kubelet/pods/${pod}/volumes/kubernetes.io~empty-dir/cache-${index}`
   return `${index + 100} 30 0:${index + 50} / ${place} rw,relatime shared:${index} - tmpfs tmpfs rw,size=1024k\n`
 }
+
+describe('a directory of 100,000 files (a container may make millions)', () => {
+  // In memory, where there is such a place: each name is made and deleted one by one.
+  const place = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'volctl-many-'))
+  afterAll(() => rmSync(place, { recursive: true }))
+
+  beforeAll(() => {
+    for (let index = 0; index < 100_000; index++) {
+      const first = `${place}/${index - (index % 50_000)}`
+      if (index % 50_000 === 0) writeFileSync(first, 'x')
+      else linkSync(first, `${place}/a-name-of-ordinary-length-${index}`)
+    }
+  })
+
+  it.each([
+    { how: 'listed', found: [10_000, 'more than 10000 entries'] },
+    { how: 'searched', found: [] },
+    { how: 'deleted', found: 100_000 },
+  ] as const)('is $how with a heap in which its names would have no room', ({ how, found }) => {
+    expect(reading(how, place, ['--max-old-space-size=16']).found).toEqual(found)
+  })
+})

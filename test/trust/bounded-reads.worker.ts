@@ -1,10 +1,46 @@
-/** Reads one large thing, and says how much memory that took at most, in KiB. */
-
+/** Reads one large thing, and says what it found and how much memory that took at most, in KiB. */
+import { closeSync, openSync } from 'node:fs'
+import { ListedEntry } from '../../src/core/actual/listed-entry.ts'
+import { deleteContent } from '../../src/core/files/delete-content.ts'
+import { searchContent } from '../../src/core/holders/search-content.ts'
 import { EVERYTHING } from '../../src/core/journal/past-applies.ts'
 import { readJournal } from '../../src/core/journal/read-journal.ts'
+import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readMountTable } from '../../src/core/node/read-mountinfo.ts'
+import { MountPoints } from '../../src/core/node/tree/mount-points.ts'
+import { walkContent } from '../../src/core/node/tree/walk-content.ts'
+import { kernelText, mountIdIn } from '../../src/core/trust/kernel.ts'
 
-const [what, path = ''] = process.argv.slice(2)
-const found =
-  what === 'journal' ? readJournal(path, { ...EVERYTHING, last: 1 }).applies.length : readMountTable(path).size
+const READ: Readonly<Record<string, (path: string) => unknown>> = {
+  journal: (path) => readJournal(path, { ...EVERYTHING, last: 1 }).applies.length,
+  mountinfo: (path) => readMountTable(path).size,
+
+  /** As a plan lists it. */
+  listed: (path) => {
+    const top = new ListedEntry('.', 'v', 'dir')
+    let entries = 0
+    const mountPoints = new MountPoints(parseMountinfo(''), path, () => new Set())
+    walkContent({ mountPoints, emit: () => entries++ }, path, top)
+    return [entries, top.error]
+  },
+
+  /** As users are searched for who are known by an inode, and as it is deleted. */
+  searched: async (path) => {
+    const inodes = new Map([['1', [{ dev: undefined, key: 'found' }]]])
+    return searchContent(path, mountOf(path), { inodes, ends: new Map(), sockets: new Map(), images: [] })
+  },
+  deleted: async (path) => (await deleteContent(path, { mountId: mountOf(path) })).files,
+}
+
+function mountOf(path: string): number {
+  const fd = openSync(path, 'r')
+  try {
+    return mountIdIn(kernelText(`/proc/self/fdinfo/${fd}`)) ?? -1
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const [what = '', path = ''] = process.argv.slice(2)
+const found = await READ[what]?.(path)
 console.log(JSON.stringify({ found, maxRss: process.resourceUsage().maxRSS }))

@@ -64,7 +64,7 @@ class Walk {
 
   async run(): Promise<OwnershipChange> {
     const { ownership, signal } = this.#options
-    const root = this.descent.current?.directory
+    const root = this.descent.current
     const skipped = root !== undefined && isSkipped(fstatSync(root.fd), ownership)
     for (let count = 1; !skipped && this.descent.current !== undefined; count++) {
       if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -78,9 +78,9 @@ class Walk {
   }
 
   #next(): void {
-    const level = this.descent.current
-    const name = level?.names.pop()
-    if (level !== undefined && name !== undefined) this.#visit(level.directory, name)
+    const directory = this.descent.current
+    const name = this.descent.next()
+    if (directory !== undefined && name !== undefined) this.#visit(directory, name)
     else this.descent.leave(({ fd }) => this.#change(fd, fstatSync(fd)))
   }
 

@@ -60,7 +60,7 @@ class Walk {
   }
 
   async run(): Promise<void> {
-    if (this.descent.current?.names.length === 0) return
+    if (this.descent.isDone) return
     await this.#options.beforeFirst?.()
     for (let count = 1; this.descent.current !== undefined; count++) {
       if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -72,9 +72,9 @@ class Walk {
   }
 
   #next(): void {
-    const level = this.descent.current
-    const name = level?.names.pop()
-    if (level !== undefined && name !== undefined) this.#remove(level.directory, name)
+    const directory = this.descent.current
+    const name = this.descent.next()
+    if (directory !== undefined && name !== undefined) this.#remove(directory, name)
     else this.#leave()
   }
 

@@ -4,20 +4,24 @@
  * A path that was checked may have been swapped since, a descriptor cannot: entries are named through the descriptor of their
  * directory. The levels are a list, not recursive calls, so that a deep tree cannot exhaust the stack.
  */
-import { closeSync } from 'node:fs'
-import { type OpenDirectory, openDirectory, openParent, readNames } from './descriptors.ts'
+import { closeSync, type Dirent } from 'node:fs'
+import { Entries, nameOf, type OpenDirectory, openDirectory, openParent } from './descriptors.ts'
 
 interface Level {
   directory: OpenDirectory | undefined
   readonly identity: string
-  /** Entries that are not examined yet. */
-  readonly names: Buffer[]
+  /** Entries that are not read yet. */
+  readonly rest: Entries
+  /** Entries that are read and not examined yet. */
+  names: Dirent[]
   /** Its name in the level above. */
   readonly name: Buffer
 }
 
 /** Descriptors that are kept open. Levels further up are opened again through `..`, and compared. */
 const KEPT_OPEN = 200
+/** Names that are read of a directory at a time. */
+const MOST_NAMES = 10_000
 
 export class Descent {
   readonly #path: string
@@ -34,14 +38,26 @@ export class Descent {
   }
 
   /** The deepest level; undefined once the first level was left. */
-  get current(): { readonly directory: OpenDirectory; readonly names: Buffer[] } | undefined {
+  get current(): OpenDirectory | undefined {
+    return this.#levels.at(-1)?.directory
+  }
+
+  /** Whether the deepest level has no entry that is not examined yet. @throws errors of getdents(2) */
+  get isDone(): boolean {
     const level = this.#levels.at(-1)
-    return level?.directory === undefined ? undefined : { directory: level.directory, names: level.names }
+    if (level?.names.length === 0) level.names = level.rest.upTo(MOST_NAMES)
+    return level === undefined || level.names.length === 0
+  }
+
+  /** The next entry of the deepest level, by the bytes of its name; undefined: it is done. @throws errors of getdents(2) */
+  next(): Buffer | undefined {
+    const entry = this.isDone ? undefined : this.#levels.at(-1)?.names.pop()
+    return entry && nameOf(entry)
   }
 
   /** Goes down into a directory, whose descriptor is closed by this object from now on. */
   enter(directory: OpenDirectory, name: Buffer): void {
-    this.#levels.push({ directory, identity: directory.identity, names: namesOf(directory), name })
+    this.#levels.push({ directory, identity: directory.identity, rest: entriesOf(directory), names: [], name })
     const above = this.#levels.at(-1 - KEPT_OPEN)
     // The first level stays open: the walk is anchored there.
     if (above?.directory !== undefined && above !== this.#levels[0]) {
@@ -65,6 +81,7 @@ export class Descent {
       last(level.directory, level.name, above?.directory)
     } finally {
       this.#levels.pop()
+      level.rest.close()
       closeSync(level.directory.fd)
     }
   }
@@ -76,14 +93,17 @@ export class Descent {
   }
 
   close(): void {
-    for (const level of this.#levels) if (level.directory !== undefined) closeSync(level.directory.fd)
+    for (const { directory, rest } of this.#levels) {
+      rest.close()
+      if (directory !== undefined) closeSync(directory.fd)
+    }
     this.#levels.length = 0
   }
 }
 
-function namesOf(directory: OpenDirectory): Buffer[] {
+function entriesOf(directory: OpenDirectory): Entries {
   try {
-    return readNames(directory)
+    return new Entries(directory.fd)
   } catch (error) {
     closeSync(directory.fd)
     throw error

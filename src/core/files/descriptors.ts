@@ -1,5 +1,5 @@
 /** Directories held by descriptors, and paths through them (Node.js has no openat(2)). */
-import { closeSync, fstatSync, readdirSync, readlinkSync } from 'node:fs'
+import { closeSync, type Dir, type Dirent, fstatSync, opendirSync, readlinkSync } from 'node:fs'
 import { StepFailed } from '../errors/operation-error.ts'
 import { kernelText, mountIdIn } from '../trust/kernel.ts'
 import { markDirectory, markEntry } from '../trust/plain-files.ts'
@@ -61,8 +61,44 @@ export function entryPath(directory: OpenDirectory, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`/proc/self/fd/${directory.fd}/`), name])
 }
 
+/** All names in a directory that only root and the kubelet write to. */
 export function readNames(directory: OpenDirectory): Buffer[] {
-  return readdirSync(`/proc/self/fd/${directory.fd}`, { encoding: 'buffer' })
+  return new Entries(directory.fd).upTo(Number.POSITIVE_INFINITY).map(nameOf)
+}
+
+/** The entries of a directory, of which a container may make millions: some at a time. */
+export class Entries {
+  #directory: Dir | undefined
+
+  /** @throws what opendir(3) says */
+  constructor(fd: number) {
+    // A character for each byte: names need not be UTF-8.
+    this.#directory = opendirSync(`/proc/self/fd/${fd}`, { encoding: 'latin1', bufferSize: AT_ONCE })
+  }
+
+  /** The next entries; fewer: there are no more, and it is closed. @throws what readdir(3) says */
+  upTo(most: number): Dirent[] {
+    const found: Dirent[] = []
+    while (this.#directory !== undefined && found.length < most) {
+      const entry = this.#directory.readSync()
+      if (entry === null) this.close()
+      else found.push(entry)
+    }
+    return found
+  }
+
+  close(): void {
+    this.#directory?.closeSync()
+    this.#directory = undefined
+  }
+}
+
+/** So many are asked of the kernel in one breath. */
+const AT_ONCE = 128
+
+/** The bytes of an entry's name. */
+export function nameOf({ name }: Dirent): Buffer {
+  return Buffer.from(name, 'latin1')
 }
 
 function checked(

@@ -48,12 +48,13 @@ export async function searchContent(path: string, mountId: number, wanted: Wante
   const descent = new Descent(path, mountId)
   try {
     if (descent.current !== undefined) {
-      note(() => path, path.slice(path.lastIndexOf('/') + 1), fstatSync(descent.current.directory.fd))
+      note(() => path, path.slice(path.lastIndexOf('/') + 1), fstatSync(descent.current.fd))
     }
-    for (let count = 1; descent.current !== undefined; count++) {
+    for (let count = 1; ; count++) {
       if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
-      const { directory, names } = descent.current
-      const name = names.pop()
+      const directory = descent.current
+      if (directory === undefined) break
+      const name = descent.next()
       if (name === undefined) {
         descent.leave(() => {})
         continue

@@ -4,9 +4,10 @@
  * Walks by descriptors, never by paths: a container that swaps a directory for a link meanwhile must not lead volctl to
  * another file system, where a call might hang.
  */
-import { closeSync, type Dirent, readdirSync } from 'node:fs'
+import { closeSync, type Dirent } from 'node:fs'
 import { ListedEntry } from '../../actual/listed-entry.ts'
 import { mayNotBeUtf8 } from '../../actual/not-utf8.ts'
+import { Entries, nameOf } from '../../files/descriptors.ts'
 import type { ChildMounts } from '../../mountinfo/mount-table.ts'
 import { openListing } from '../../trust/plain-files.ts'
 import type { MountPoints } from './mount-points.ts'
@@ -37,9 +38,8 @@ function enter(
   let fd: number | undefined
   try {
     fd = openListing(path)
-    const here = `/proc/self/fd/${fd}`
     const mounted = walk.mountPoints.childrenOf(entry.path)
-    for (const found of list(here)) {
+    for (const found of list(fd, budget.left + 1)) {
       if (--budget.left < 0) return
       visit(walk, entry, found, mounted, budget, depth)
     }
@@ -56,16 +56,22 @@ interface Found {
   readonly path: string | Buffer
 }
 
-/** A container may give its files any name, and each of them counts (S13). */
-function list(directory: string): Found[] {
-  const found = readdirSync(directory, { withFileTypes: true })
-  if (!found.some(({ name }) => mayNotBeUtf8(name)))
-    return found.map((dirent) => ({ dirent, path: `${directory}/${dirent.name}` }))
-  const start = Buffer.from(`${directory}/`)
-  return readdirSync(directory, { withFileTypes: true, encoding: 'buffer' }).map((each) => ({
-    dirent: Object.assign(Object.create(each) as Dirent, { name: each.name.toString() }),
-    path: Buffer.concat([start, each.name]),
-  }))
+/** A container may give its files any name, and each of them counts (S13). It may make millions of them. */
+function list(directory: number, most: number): Found[] {
+  const entries = new Entries(directory)
+  try {
+    return entries.upTo(most).map((dirent) => {
+      const bytes = nameOf(dirent)
+      const name = bytes.toString()
+      const path = `/proc/self/fd/${directory}/${name}`
+      return {
+        dirent: Object.assign(dirent, { name }),
+        path: mayNotBeUtf8(name) ? Buffer.concat([Buffer.from(`/proc/self/fd/${directory}/`), bytes]) : path,
+      }
+    })
+  } finally {
+    entries.close()
+  }
 }
 
 function visit(
