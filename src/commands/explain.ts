@@ -28,6 +28,7 @@ import { containerNames } from '../core/holders/container-names.ts'
 import { hostPathsOf } from '../core/holders/host-paths.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
+import type { Unseen } from '../core/processes/mount-namespaces.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { typedPath } from '../core/trust/caller.ts'
@@ -37,9 +38,11 @@ import { namesOfExplanation } from '../core/views/names.ts'
 const LOOK_DEADLINE_MS = 5000
 
 /** Where /proc is not the node's; the obstacle may also say that this is unknown. */
-function elsewhere(standing: LoadedNode['standing']): string[] {
+function elsewhere(standing: LoadedNode['standing']): Unseen[] {
   if (isInInitialPidNamespace()) return []
-  return standing.filter(({ hidesProcesses }) => hidesProcesses).map(({ message, hint }) => `${message}. ${hint}`)
+  return standing
+    .filter(({ hidesProcesses }) => hidesProcesses)
+    .map(({ message, hint }) => ({ text: `${message}. ${hint}`, hint }))
 }
 
 const WHAT_THERE_IS =

@@ -1,7 +1,7 @@
 /** A node in memory that behaves as the kernel does where apply looks: layers, busy mounts, directories, devices. */
 import { basename, dirname } from 'node:path'
 import type { BlockTree } from '../../src/core/block/block-tree.ts'
-import type { DeviceUse } from '../../src/core/block/device-use.ts'
+import { type DeviceUse, deviceNumberFrom } from '../../src/core/block/device-use.ts'
 import type { HiddenFileSystem } from '../../src/core/block/hidden-file-systems.ts'
 import { SysfsBlockTree } from '../../src/core/block/sysfs-block-tree.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../../src/core/files/change-ownership.ts'
@@ -9,13 +9,14 @@ import type { DeleteContentOptions, Deleted } from '../../src/core/files/delete-
 import type { Content } from '../../src/core/holders/content-holders.ts'
 import type { ContentLook } from '../../src/core/holders/content-look.ts'
 import type { HolderSearch, Holders } from '../../src/core/holders/find-holders.ts'
+import type { LayerNotes } from '../../src/core/holders/placed-layers.ts'
 import { type Holder, type Opener, Uses } from '../../src/core/holders/uses.ts'
 import type { FoundFile, Host, UmountHow } from '../../src/core/host/host.ts'
 import type { Apart } from '../../src/core/host/ownership-apart.ts'
 import type { MountTable } from '../../src/core/mountinfo/mount-table.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import type { ExpectedMount } from '../../src/core/plan/plan.ts'
-import type { OtherNamespace } from '../../src/core/processes/mount-namespaces.ts'
+import type { OtherNamespace, Unseen } from '../../src/core/processes/mount-namespaces.ts'
 import { CommandMissing, type CommandResult } from '../../src/core/trust/programs.ts'
 
 interface FakeMount {
@@ -75,6 +76,13 @@ export class FakeHost implements Host {
     return this
   }
 
+  /** The file of a loop device, which its inode identifies. */
+  image(path: string): this {
+    this.file(path)
+    this.files.set(path, { type: 'file', size: 0, id: { dev: 2049, ino: 7, mtime: 0 } })
+    return this
+  }
+
   file(path: string, text = ''): this {
     this.dir(path.slice(0, path.lastIndexOf('/')))
     this.files.set(path, { type: 'file', size: text.length, text })
@@ -121,7 +129,7 @@ export class FakeHost implements Host {
   async run(program: string, args: readonly string[], _deadlineMs: number, input?: string): Promise<CommandResult> {
     this.requireCommand(program)
     this.log.push([program, ...args, ...(input === undefined ? [] : [`<<< ${input}`])].join(' '))
-    return { ...OK, ...this.programs(program, args, input) }
+    return { ...OK, ...(program === 'losetup' && this.#losetup(args)), ...this.programs(program, args, input) }
   }
 
   mkdir(path: string): void {
@@ -189,7 +197,18 @@ export class FakeHost implements Host {
     return []
   }
 
-  lstat = (path: string): FoundFile | undefined => this.files.get(path)
+  lstat = (path: string): FoundFile | undefined =>
+    this.files.get(path) ??
+    (path.startsWith('/dev/loop')
+      ? { type: 'other', size: 0, id: { dev: 6, ino: Number(path.slice(9)) + 1, mtime: 0 } }
+      : undefined)
+
+  /** As it is asked for the identity of a backing file. */
+  #losetup(args: readonly string[]): Partial<CommandResult> {
+    const id = this.lstat(this.backingFiles.get(args.at(-1) ?? '') ?? '')?.id
+    return { stdout: id === undefined ? '' : `${id.ino} ${deviceNumberFrom(id.dev)}\n` }
+  }
+
   listTree = (path: string): string[] => [...this.files.keys()].filter((each) => each.startsWith(`${path}/`))
   listNames = (path: string): string[] =>
     this.listTree(path).flatMap((each) => (dirname(each) === path ? basename(each) : []))
@@ -202,13 +221,13 @@ export class FakeHost implements Host {
     namespaces: [],
     loops: this.loops().filter(({ backingFile }) => paths.some((path) => backingFile.startsWith(`${path}/`))),
     kernel: [],
-    unseen: this.unseen,
-    unread: [],
+    unseen: this.unseen.map(unseenAs),
   })
+  noteLayers = (): LayerNotes => new Map()
   looks = 0
   lookForUsers = async (): Promise<ContentLook> => {
     this.looks += 1
-    return { unseen: { texts: this.unseen, pids: [] } } as unknown as ContentLook
+    return { unseen: this.unseen.map(unseenAs) } as unknown as ContentLook
   }
   contentHolders = async (_: ContentLook, { path }: Content): Promise<Holders> => this.findHolders({ paths: [path] })
   deviceUse = (dev: string): DeviceUse => this.uses.get(dev) ?? { exists: false, users: [] }
@@ -226,11 +245,13 @@ export class FakeHost implements Host {
   hiddenFileSystems = (): HiddenFileSystem[] => this.hidden
 }
 
+const unseenAs = (text: string): Unseen => ({ text, hint: 'Look at it.' })
+
 class FakeUses extends Uses {
   readonly #openers: FakeHost['openers']
 
   constructor(openers: FakeHost['openers'], unseen: readonly string[]) {
-    super([], [], { texts: unseen, pids: [] })
+    super([], [], unseen.map(unseenAs))
     this.#openers = openers
   }
 

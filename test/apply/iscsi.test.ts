@@ -166,13 +166,18 @@ describe('S25: a session of which another LUN is used stays whole, and that is n
     },
     {
       name: 'backs a loop device',
-      use: () => void fixture.host.backingFiles.set('/dev/loop3', '/dev/sdc'),
+      use: () => {
+        fixture.host.deviceNumber = (path) => (path === '/dev/sdc' ? storage.devOf('sdc') : undefined)
+        fixture.host.files.set('/dev/sdc', { type: 'other', size: 0, id: { dev: 6, ino: 9, mtime: 0 } })
+        fixture.host.backingFiles.set('/dev/loop3', '/dev/sdc')
+      },
       says: '/dev/loop3',
     },
     {
       name: 'backs a loop device under another name',
       use: () => {
         fixture.host.deviceNumber = (path) => (path === '/srv/xvda' ? storage.devOf('sdc') : undefined)
+        fixture.host.files.set('/srv/xvda', { type: 'other', size: 0, id: { dev: 2049, ino: 9, mtime: 0 } })
         fixture.host.backingFiles.set('/dev/loop3', '/srv/xvda')
       },
       says: '/dev/loop3, backed by /srv/xvda',
@@ -639,12 +644,12 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
     const { states, messages, log } = await run(unmountDevice('a'))
     expect(states).toEqual({ a: 'failed HeldBy' })
     expect(messages[0]).toContain('possibly /dev/loop3')
-    expect(log).toEqual([])
+    expect(log.filter((each) => !each.startsWith('losetup --list'))).toEqual([])
   })
 
   it('a loop device on a regular file is no user, nor one on another device', async () => {
     storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
-    fixture.host.file('/srv/image').backingFiles.set('/dev/loop3', '/srv/image').set('/dev/loop4', '/dev/loop9')
+    fixture.host.image('/srv/image').backingFiles.set('/dev/loop3', '/srv/image').set('/dev/loop4', '/dev/loop9')
     expect((await run(unmountDevice('a', { disk: 'sdb' }))).states).toEqual({ a: 'done' })
   })
 
@@ -667,7 +672,7 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
       { name: 'another inode', file: '/', stdout: '99 0:6\n', want: 'possibly /dev/loop3' },
       { name: 'another file system', file: '/', stdout: '98 0:60\n', want: 'possibly /dev/loop3' },
       { name: 'no answer', file: '/', stdout: '', want: 'possibly /dev/loop3' },
-      { name: 'deleted', file: '/loop9 (deleted)', stdout: '98        0:6  \n', want: 'possibly /dev/loop3' },
+      { name: 'deleted', file: '/loop9 (deleted)', stdout: '98        0:6  \n' },
     ])('$name: $want', async ({ file, node, stdout, want }) => {
       storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
       fixture.host.backingFiles.set('/dev/loop3', file)
@@ -675,11 +680,12 @@ describe('this LUN itself is in use: its directory stays, for the next time', ()
       const { states, messages, log } = await run(unmountDevice('a'))
       expect(states).toEqual({ a: want === undefined ? 'done' : 'failed HeldBy' })
       expect(messages[0]).toContain(want ?? '')
-      expect(log.includes(ASK)).toBe(!file.endsWith('(deleted)'))
+      expect(log).toContain(ASK)
     })
 
-    it('a file that bears no name of /dev is not asked about: its server may be dead', async () => {
+    it('a file whose server may be dead is not asked about', async () => {
       storage.session(1, { iqn: IQN, portal: PORTAL }, { 0: 'sdb' })
+      fixture.host.mount('/images', { fsType: 'nfs4' })
       fixture.host.backingFiles.set('/dev/loop3', '/images/a.img')
       says('98 0:6\n')
       const { messages, log } = await run(unmountDevice('a'))

@@ -25,7 +25,7 @@ const GONE = uid(9)
 const VA = attachmentName('pv-1', DRIVER, 'node-1')
 const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
 const TARGET = `${ROOT}/pods/${POD}/volumes/kubernetes.io~csi/pv-1/mount`
-const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [], unread: [] }
+const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
 
 interface Answer {
   readonly answer: Explanation
@@ -197,7 +197,8 @@ describe('why is the device busy?', () => {
   })
 
   it('nobody could look everywhere: that is said, and not that there is nobody', () => {
-    const unseen = ['not root: what 12 processes hold, and where else it is mounted, cannot be seen']
+    const text = 'not root: what 12 processes hold, and where else it is mounted, cannot be seen'
+    const unseen = [{ text, hint: 'Become root.' }]
     const { screen } = ask(terminating().build(), 'pv-1', { ...NOBODY, unseen })
     expect(screen).toContain('\nHeld by: nobody, as far as visible; not root: ')
   })

@@ -38,7 +38,9 @@ it('a table of exports that cannot be read is not an empty one; one that is miss
   expect(nfsExports(['link', 'dangling'].map(at))).toEqual(nfsExports([at('etab')]))
   const { exports, unseen } = nfsExports(['missing', 'etab', 'other'].map(at))
   expect(exports).toEqual([{ path: '/srv', client: '*', crosses: false }])
-  expect(unseen).toEqual([expect.stringContaining(`the NFS exports in ${at('other')} could not be read: `)])
+  expect(unseen).toMatchObject([
+    { text: expect.stringContaining(`the NFS exports in ${at('other')} could not be read: `) },
+  ])
 })
 
 it('the files of loop devices, right-aligned', () => {
@@ -80,7 +82,7 @@ describe('losetup(8)', () => {
   ])('%s: any file may be one', async (_name, run, why) => {
     expect(await loopFiles(loops, run)).toEqual({
       loops,
-      unseen: [`the files of loop devices could not be read: ${why}`],
+      unseen: [{ text: `the files of loop devices could not be read: ${why}`, hint: expect.any(String) }],
     })
   })
 

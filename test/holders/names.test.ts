@@ -68,7 +68,6 @@ it('a line names each process once, with all that it holds, its container and po
     loops: [{ device: '/dev/loop1', backingFile: '/x/y' }],
     kernel: ['the swap file /x/swap'],
     unseen: [],
-    unread: [],
   }
   const nameOf = () => ({ pod: { namespace: 'default', name: 'web', uid: uid(2) }, container: 'app' })
   expect(describeHolders(holders, nameOf)).toBe(
@@ -81,5 +80,7 @@ it('a line names each process once, with all that it holds, its container and po
       '/data in the mount namespace of sleep (pid 7; container app of pod default/web)',
     ].join(', '),
   )
-  expect(describeHolders({ processes: [], namespaces: [], loops: [], kernel: [], unseen: ['x'], unread: [] })).toBe('')
+  expect(
+    describeHolders({ processes: [], namespaces: [], loops: [], kernel: [], unseen: [{ text: 'x', hint: 'y' }] }),
+  ).toBe('')
 })

@@ -22,5 +22,7 @@ it.each([
   for (const pid of ['self', '7', ...(first ? ['1'] : [])]) mkdirSync(`${proc}/${pid}`)
   writeFileSync(`${proc}/self/status`, `Name:\tnode\nCapEff:\t${capabilities}\n`)
   const table = parseMountinfo(`1 1 254:0 / / rw - ext4 /dev/vda rw\n2 1 0:5 / /proc rw - proc proc ${options}\n`)
-  expect(hiddenProcesses(table, proc)).toEqual(hides ? [expect.stringContaining('hidepid')] : [])
+  expect(hiddenProcesses(table, proc)).toEqual(
+    hides ? [{ text: expect.stringContaining('hidepid'), hint: expect.stringContaining('CAP_SYS_PTRACE') }] : [],
+  )
 })

@@ -15,8 +15,7 @@ const use = (given: Partial<ByProcess>): ByProcess => ({
   inode: '7',
   ...given,
 })
-const usesOf = (given: Partial<ByProcess>, ofServers = false) =>
-  new Uses([use(given)], [ours, theirs], { texts: [], pids: [] }, ofServers)
+const usesOf = (given: Partial<ByProcess>, ofServers = false) => new Uses([use(given)], [ours, theirs], [], ofServers)
 
 it.each([
   { name: 'in our namespace', given: { mount: 2 }, place: { dev: '8:2', path: '/a' } },
@@ -58,6 +57,6 @@ it.each([
   'what does not say which file it is may be in use, but for a server’s: $error, $ofServers',
   ({ error, ofServers, known }) => {
     const { unseen } = usesOf({ mount: 99, error }, ofServers)
-    expect(unseen.pids).toEqual(known ? [] : [PID])
+    expect(unseen.map(({ hint }) => hint.includes(`ps -fp ${PID}`))).toEqual(known ? [] : [true])
   },
 )

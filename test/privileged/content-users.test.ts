@@ -56,7 +56,7 @@ const SHOWN_BY_TABLE = [
 describe.skipIf(noRoot !== undefined)(
   `S12: content that is in use${noRoot === undefined ? '' : ` (${noRoot})`}`,
   () => {
-    it.each([
+    it.each<{ use: string; by: string; code?: string }>([
       { use: 'bind', by: 'the mount on /out' },
       { use: 'bindOfDirectory', by: 'the mount on /out' },
       { use: 'bindOfFile', by: 'the mount on /out-file' },
@@ -73,6 +73,10 @@ describe.skipIf(noRoot !== undefined)(
       { use: 'lowerRelativeFromAbove', by: 'a path that is not absolute' },
       { use: 'overlayInNamespace', by: 'in the mount namespace of sh' },
       { use: 'overlayOnBindInNamespace', by: '/bound in the mount namespace of sh' },
+      { use: 'overlayOnBindThatIsGone', by: 'the overlay on /out (lowerdir /bound', code: 'UsersUnknown' },
+      { use: 'overlayByDescriptor', by: 'the overlay on /out (lowerdir /', code: 'UsersUnknown' },
+      { use: 'namespaceByDescriptor', by: 'has a mount namespace open that no process is in', code: 'UsersUnknown' },
+      { use: 'namespaceByMount', by: 'that no process is in is kept by /kept', code: 'UsersUnknown' },
       { use: 'loop', by: '/dev/loop' },
       { use: 'loopFromNamespace', by: '/dev/loop' },
       { use: 'swap', by: 'the swap file' },
@@ -100,14 +104,14 @@ describe.skipIf(noRoot !== undefined)(
       { use: 'hostPath', by: 'the hostPath /kubelet/pods/' },
       { use: 'hostPathByLink', by: 'the hostPath /link/sub of pod default/other' },
       { use: 'bindfs', by: 'bindfs' },
-    ])('$use: refused and named, and hurt where nobody asks', async ({ use, by }) => {
+    ])('$use: refused and named, and hurt where nobody asks', async ({ use, by, code = 'HeldBy' }) => {
       const why = cannot[use]
       if (why !== undefined) return console.warn(`${use} was not tried: ${why}`)
       const { message, ...found } = await inNamespace<Found>(WORKER, 'use', false, [use])
       const atPlan = SHOWN_BY_TABLE.includes(use)
       expect({ ...found, message }).toEqual({
         plan: atPlan ? 'HeldBy' : 'planned',
-        apply: atPlan ? 'blocked HeldBy' : 'refused HeldBy',
+        apply: atPlan ? 'blocked HeldBy' : `refused ${code}`,
         message: expect.stringContaining(by),
         unhurt: true,
         hurt: true,
@@ -142,7 +146,7 @@ describe.skipIf(noMounts !== undefined)(
   () => {
     it.each(['disk', 'memory'])('goes with its pod, from %s', async (medium) => {
       const found = await inNamespace(WORKER, 'nobody', false, [medium])
-      expect(found).toEqual({ states: ['done', 'done'], left: false })
+      expect(found).toEqual({ states: ['done', 'done', 'done', 'done'], left: false })
     })
   },
 )

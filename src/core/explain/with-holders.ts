@@ -46,7 +46,7 @@ export function withHolders(explanation: Explanation, found: Holders, nameOf: Na
     })),
     loops,
     kernel,
-    notes: unseen,
+    notes: unseen.map(({ text }) => text),
   }
   // What has to be seen to before anything is done comes before what apply would fail on.
   const leading = leadingAdvice(explanation)

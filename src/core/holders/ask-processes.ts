@@ -1,17 +1,26 @@
 /**
  * What every process uses of some file systems and devices, by a child that can be abandoned (process-reader.ts). This is the
- * only look at processes: plan, apply and explain ask the same. Whatever it cannot tell is in `unseen`, with the processes.
+ * only look at processes: plan, apply and explain ask the same. Whatever it cannot tell is in `unseen`.
  */
 import { errorMessage } from '../errors/errors.ts'
 import { count } from '../lang/count.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import { type OtherNamespace, processIds, processName, unseenNamespaces } from '../processes/mount-namespaces.ts'
+import {
+  keptNamespaces,
+  MOUNT_NAMESPACE,
+  type OtherNamespace,
+  processIds,
+  processName,
+  type Unseen,
+  unseenNamespaces,
+  unseenOf,
+} from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { runCommand } from '../trust/programs.ts'
 import { type Answer, answer, PARTS, type ProcessRequest, type Question } from './process-messages.ts'
-import { hiddenProcesses } from './sight.ts'
-import { type ByProcess, type Unseen, Uses } from './uses.ts'
+import { hiddenProcesses, SEE_ALL } from './sight.ts'
+import { type ByProcess, Uses } from './uses.ts'
 
 export interface ProcessReader {
   /** Command line that starts it (process-reader.ts). */
@@ -46,17 +55,19 @@ export async function askProcesses(search: ProcessSearch, reader: ProcessReader)
   const tables = [search.table, ...search.others.map(({ table }) => table)]
   const pids = processIds().filter((pid) => pid !== process.pid)
   const question = questionOf(search, tables)
-  if (question.fileSystems.length + question.devices.length === 0) return new Uses([], tables, { texts: [], pids: [] })
+  if (question.fileSystems.length + question.devices.length === 0) return new Uses([], tables, [])
   const asking = new Asking(pids, question, reader)
   await asking.ask()
-  const { texts, pids: late } = asking.unseen
-  const unseen = { texts: [...hiddenProcesses(search.table), ...unseenNamespaces(search.others), ...texts], pids: late }
-  return new Uses(
-    asking.uses,
-    tables,
-    unseen,
-    question.slow.some(({ dev }) => question.fileSystems.includes(dev)),
-  )
+  const namespaces = asking.uses.filter(({ path }) => path.startsWith(MOUNT_NAMESPACE))
+  const uses = asking.uses.filter(({ path }) => !path.startsWith(MOUNT_NAMESPACE))
+  const unseen = [
+    ...hiddenProcesses(search.table),
+    ...unseenNamespaces(search.others),
+    ...keptNamespaces(namespaces, tables),
+    ...asking.unseen,
+  ]
+  const ofServers = question.slow.some(({ dev }) => question.fileSystems.includes(dev))
+  return new Uses(uses, tables, unseen, ofServers)
 }
 
 function questionOf({ fileSystems = [], devices = [] }: ProcessSearch, tables: readonly MountTable[]): Question {
@@ -155,20 +166,18 @@ class Asking {
     else if (unread !== undefined) this.#strange.set(pid, unread)
   }
 
-  get unseen(): Unseen {
+  get unseen(): Unseen[] {
     const rest = this.#done === this.#all ? 0 : this.#pids.length - (this.#done % this.#pids.length)
-    const texts = [
-      ...(this.#failure === undefined
-        ? []
-        : [`what processes use was not read${this.#failure === '' ? '' : ` (${this.#failure})`}`]),
-      ...(this.#late.size === 0
-        ? []
-        : [`what ${named([...this.#late])} ${this.#late.size === 1 ? 'uses' : 'use'} could not be read in time`]),
-      ...(rest > 1 ? [`what ${rest - 1} more processes use was not read`] : []),
-      ...[...this.#strange].map(([pid, why]) => `what ${named([pid])} uses could not be read: ${why}`),
-      ...(this.#denied.size === 0 ? [] : [deniedText(this.#denied.size)]),
+    const late = [...this.#late]
+    const failed = `what processes use was not read${this.#failure === '' ? '' : ` (${this.#failure})`}`
+    const use = late.length === 1 ? 'uses' : 'use'
+    return [
+      ...(this.#failure === undefined ? [] : [{ text: failed, hint: 'Run volctl again.' }]),
+      ...(late.length === 0 ? [] : [unseenOf(late, `what ${named(late)} ${use} could not be read in time`)]),
+      ...(rest > 1 && late.length > 0 ? [unseenOf(late, `what ${rest - 1} more processes use was not read`)] : []),
+      ...[...this.#strange].map(([pid, why]) => unseenOf([pid], `what ${named([pid])} uses could not be read: ${why}`)),
+      ...(this.#denied.size === 0 ? [] : [{ text: deniedText(this.#denied.size), hint: SEE_ALL }]),
     ]
-    return { texts, pids: [...this.#late] }
   }
 }
 

@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
 import type { Location } from '../mountinfo/location.ts'
-import { hasEnded, processIds } from '../processes/mount-namespaces.ts'
+import { hasEnded, processIds, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
 import { linesInPieces, namespaceOf } from '../trust/kernel.ts'
 import { fileAt, followLinks, placesAt, type View } from './follow-links.ts'
 import { PlaceIndex } from './place-index.ts'
@@ -36,14 +36,18 @@ function isSocketAt(view: View, path: string): boolean {
 
 /** So many paths are kept. */
 const MOST = 100_000
+const TOO_MANY: Unseen = {
+  text: `more than ${MOST} unix sockets are bound`,
+  hint: 'Find out which process binds them (ss -xlp) and end it if nobody needs it.',
+}
 
 /** Of every network namespace that a process is in. */
 export function boundPaths(proc = '/proc'): {
   readonly paths: ReadonlySet<string>
-  readonly unseen: readonly string[]
+  readonly unseen: readonly Unseen[]
 } {
   const paths = new Set<string>()
-  const unseen: string[] = []
+  const unseen: Unseen[] = []
   const seen = new Set<string | undefined>([undefined])
   for (const pid of processIds(proc)) {
     const namespace = namespaceOf(pid, 'net', proc)
@@ -51,13 +55,15 @@ export function boundPaths(proc = '/proc'): {
     try {
       for (const lines of linesInPieces(`${proc}/${pid}/net/unix`)) {
         for (const path of pathsIn(lines.toString())) paths.add(path)
-        if (paths.size > MOST) return { paths, unseen: [...unseen, `more than ${MOST} unix sockets are bound`] }
+        if (paths.size > MOST) return { paths, unseen: [...unseen, TOO_MANY] }
       }
       seen.add(namespace)
     } catch (error) {
       // Another process of the namespace may still show it.
       if (hasEnded(error) || errnoOf(error) === 'EINVAL') continue
-      unseen.push(`the unix sockets of process ${pid}'s network could not be read: ${errorMessage(error)}`)
+      unseen.push(
+        unseenOf([pid], `the unix sockets of process ${pid}'s network could not be read: ${errorMessage(error)}`),
+      )
       seen.add(namespace)
     }
   }

@@ -12,11 +12,13 @@ import { placeOf } from '../mountinfo/linked-mounts.ts'
 import { containingMount, type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
+import type { Unseen } from '../processes/mount-namespaces.ts'
 import { podOfProcess } from '../processes/pod-cgroups.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
 import type { Holders, LoopHolder, NamespaceHolder } from './find-holders.ts'
 import { describeUse, type MountUse, mountsOf, withTop } from './mount-uses.ts'
+import type { Layer } from './overlay-layers.ts'
 import { type Identified, searchContent, type Wanted } from './search-content.ts'
 
 export interface Content {
@@ -33,7 +35,7 @@ export interface Content {
 export async function contentHolders(look: ContentLook, content: Content): Promise<Holders> {
   const { table } = look
   const place = locate(table, content.path)
-  if (place === undefined) return { ...NOBODY, unseen: [`the mount table does not show where ${content.path} is`] }
+  if (place === undefined) return { ...NOBODY, unseen: [unknownPlace(content.path, 'is in no mount that volctl sees')] }
   const uses = usesOf(look, place, content)
   const found = await searchFor(look, content, place)
   return {
@@ -47,14 +49,17 @@ export async function contentHolders(look: ContentLook, content: Content): Promi
       ...look.sockets.located.within(place).map(describeSocket),
       ...found.kernel,
     ],
-    unseen: [...look.unseen.texts, ...found.unseen],
-    unread: look.unseen.pids,
+    unseen: [...look.unseen, ...look.lostLayers.map((layer) => lostLayer(layer, look)), ...found.unseen],
   }
 }
 
 const describeSocket = (path: string): string => `the unix socket that is bound to ${path}`
 
-const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [], unread: [] }
+const NOBODY: Holders = { processes: [], namespaces: [], loops: [], kernel: [], unseen: [] }
+
+function unknownPlace(path: string, why: string): Unseen {
+  return { text: `${path} ${why}`, hint: `Look at what is there (findmnt -T ${path}).` }
+}
 
 interface Uses {
   readonly namespaces: readonly NamespaceHolder[]
@@ -105,6 +110,16 @@ function describeLayer(use: MountUse, namespaceOf: ContentLook['namespaceOf']): 
     : `${describeUse(use)} in the mount namespace of ${describeProcess(other)}`
 }
 
+function lostLayer(layer: Layer, { namespaceOf }: ContentLook): Unseen {
+  const use = { mount: layer.mount, how: 'layer', layer } as const
+  const on = undeletedPath(layer.mount.mountPoint)
+  const { pid } = namespaceOf.get(layer.mount) ?? {}
+  return {
+    text: `${describeLayer(use, namespaceOf)} has a layer that its path does not lead to any more`,
+    hint: `If nobody needs it, unmount it (${pid === undefined ? '' : `nsenter -t ${pid} -m `}umount ${on}).`,
+  }
+}
+
 /** NFS exports of the directory, of something in it, or of a directory above that shows it. */
 function exportsOf({ table, exports }: ContentLook, path: string, place: Location): string[] {
   const mount = containingMount(table, path)
@@ -130,7 +145,7 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
   const ends = new Map<string, string>()
   // The process is only read from /proc if its file is found, and not for every directory.
   const results = new Map<string, () => Partial<Holders>>()
-  const unseen: string[] = []
+  const unseen: Unseen[] = []
   const askInode = (key: string, result: () => Partial<Holders>, inode: string, dev: string | undefined): void => {
     results.set(key, result)
     append(inodes, inode, { dev, key })
@@ -185,13 +200,13 @@ async function search(
   path: string,
   rootDir: string,
   wanted: Wanted,
-  unseen: string[],
+  unseen: Unseen[],
 ): Promise<readonly string[]> {
   const { inodes, ends, sockets, images } = wanted
   if (inodes.size + ends.size + sockets.size + images.length === 0) return []
   const mount = containingMount(table, path)
   if (mount === undefined || !(cannotHang(mount.fsType) || mount.id === containingMount(table, rootDir)?.id)) {
-    unseen.push(`${path} could not be searched`)
+    unseen.push(unknownPlace(path, 'could not be searched: its file system may hang'))
     return []
   }
   try {
@@ -199,7 +214,7 @@ async function search(
     return await searchContent(placeOf(table, path), mount.id, wanted)
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return []
-    unseen.push(`${path} could not be searched: ${errorMessage(error)}`)
+    unseen.push(unknownPlace(path, `could not be searched: ${errorMessage(error)}`))
     return []
   }
 }

@@ -6,19 +6,20 @@
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import type { Location } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import type { OtherNamespace } from '../processes/mount-namespaces.ts'
+import type { OtherNamespace, Unseen } from '../processes/mount-namespaces.ts'
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { askProcesses, type ProcessReader } from './ask-processes.ts'
 import { type BoundSockets, boundPaths, locateSockets } from './bound-sockets.ts'
-import { fileAt, followLinks, placesAt, type View } from './follow-links.ts'
+import { fileAt, followLinks, placesAt, type View, viewsOf } from './follow-links.ts'
 import type { NamedPath } from './host-paths.ts'
 import { imageFiles } from './image-files.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
-import { LayerIndex, placeIn } from './mount-uses.ts'
+import { type LayerIndex, placeIn } from './mount-uses.ts'
 import { type Layer, overlayLayers } from './overlay-layers.ts'
 import { PlaceIndex } from './place-index.ts'
-import type { Unseen, Uses } from './uses.ts'
+import { type LayerNotes, placeLayers } from './placed-layers.ts'
+import type { Uses } from './uses.ts'
 
 export interface ContentLook {
   /** Of our own mount namespace. */
@@ -26,6 +27,8 @@ export interface ContentLook {
   readonly others: readonly OtherNamespace[]
   readonly processes: Uses
   readonly layers: LayerIndex
+  /** Overlays with a layer that cannot be found. */
+  readonly lostLayers: readonly Layer[]
   /** The mount namespace that a mount is in; absent: ours. */
   readonly namespaceOf: ReadonlyMap<MountInfo, OtherNamespace>
   readonly loops: PlaceIndex<LoopFile>
@@ -39,7 +42,7 @@ export interface ContentLook {
   /** Mounts of images whose file no name leads to. */
   readonly unknownImages: readonly string[]
   readonly sockets: BoundSockets
-  readonly unseen: Unseen
+  readonly unseen: readonly Unseen[]
 }
 
 /** An export, and where it leads with links followed: exportfs(8) leaves them to the kernel. */
@@ -58,6 +61,8 @@ export interface ContentSearch {
    * and bound sockets and images everywhere. Absent: it would only be unmounted.
    */
   readonly named?: readonly NamedPath[]
+  /** As noteLayers said before the first unmount, which may have led a layer's path elsewhere. */
+  readonly noted?: LayerNotes | undefined
   readonly reader: ProcessReader
   /** The namespaces of every thread, where they have just been read. */
   readonly others?: readonly OtherNamespace[] | undefined
@@ -66,8 +71,9 @@ export interface ContentSearch {
 /** Reads /proc and sysfs, runs losetup(8), and follows links of local file systems; nothing is opened. */
 export async function lookForUsers(search: ContentSearch): Promise<ContentLook> {
   const { table, fileSystems, devices = [], named, reader, others = readOtherNamespaces(true) } = search
-  const ours: View = { table, root: '' }
-  const views = [ours, ...others.map((other): View => ({ table: other.table, root: `/proc/${other.pid}/root` }))]
+  const views = viewsOf(table, others)
+  const [ours] = views
+  const layers = placeLayers(views, search.noted)
   const { loops, unseen: unseenLoops } = await loopFiles()
   const swaps = swapFiles()
   const { exports, unseen } = nfsExports()
@@ -78,7 +84,8 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     table,
     others,
     processes,
-    layers: layersIn(views),
+    layers: layers.index,
+    lostLayers: isInUserNamespace() || named === undefined ? [] : layers.lost,
     namespaceOf: new Map(
       others.flatMap((other) => overlayLayers(other.table).map(({ mount }) => [mount, other] as const)),
     ),
@@ -91,10 +98,13 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     unknownImages: images.filter(({ isThere }) => !isThere).map(({ text }) => text),
     sockets: locateSockets(bound.paths, views),
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
-    unseen: isInUserNamespace()
-      ? SEEN
-      : { ...processes.unseen, texts: [...processes.unseen.texts, ...unseen, ...unseenLoops, ...bound.unseen] },
+    unseen: isInUserNamespace() ? [] : [...processes.unseen, ...unseen, ...unseenLoops, ...bound.unseen],
   }
+}
+
+/** Where the layers of all overlays are now. */
+export function noteLayers(table: MountTable): LayerNotes {
+  return placeLayers(viewsOf(table, readOtherNamespaces(true))).notes
 }
 
 const NONE_BOUND: ReturnType<typeof boundPaths> = { paths: new Set(), unseen: [] }
@@ -104,8 +114,6 @@ function namedAt(views: readonly View[], named: readonly NamedPath[]): (readonly
     views.flatMap((view) => placesAt(view, path).map((place) => [place, text] as const)),
   )
 }
-
-const SEEN: Unseen = { texts: [], pids: [] }
 
 /** Files by each place that their name leads to, in every namespace: the name does not say which one it belongs to. */
 function located<T>(files: readonly T[], pathOf: (file: T) => string, views: readonly View[]): PlaceIndex<T> {
@@ -123,44 +131,4 @@ function located<T>(files: readonly T[], pathOf: (file: T) => string, views: rea
 function isSure({ backingFile, file }: LoopFile, ours: View): boolean {
   const inode = fileAt(ours, backingFile)?.ino
   return inode !== undefined && backingFile !== '/' && (file === undefined || file.inode === inode)
-}
-
-/**
- * The path in an overlay's option is one in the namespace and root of the process that mounted it, which may have ended. So
- * it counts in every namespace that has such a path, with links followed and without.
- *
- * Relative paths (container runtimes shorten long options in this way, next to an absolute upper directory) are looked for
- * below each parent directory of the absolute ones. The parent below which all of them exist is used; if there is none, the
- * paths stay relative.
- */
-function layersIn(views: readonly View[]): LayerIndex {
-  const resolved = new Set<string>()
-  return new LayerIndex(
-    views.flatMap((view) =>
-      [...Map.groupBy(overlayLayers(view.table), ({ mount }) => mount)].flatMap(([mount, layers]) => {
-        const isFirst = !resolved.has(mount.dev)
-        resolved.add(mount.dev)
-        const base = isFirst ? baseOf(layers, view) : undefined
-        return layers.flatMap((layer): (readonly [Layer, Location | undefined])[] => {
-          const path = layer.path.startsWith('/') ? layer.path : base && `${base}/${layer.path}`
-          if (path === undefined) return isFirst ? [[layer, undefined]] : []
-          const real = isFirst ? followLinks(view, path) : path
-          return placesAt(view, path, real).map((place) => [layer, place] as const)
-        })
-      }),
-    ),
-  )
-}
-
-function baseOf(layers: readonly Layer[], view: View): string | undefined {
-  const relative = layers.filter(({ path }) => !path.startsWith('/'))
-  if (relative.length === 0) return undefined
-  for (const { path } of layers) {
-    if (!path.startsWith('/')) continue
-    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-      const base = path.slice(0, end)
-      if (relative.every((layer) => fileAt(view, `${base}/${layer.path}`) !== undefined)) return base
-    }
-  }
-  return undefined
 }

@@ -41,12 +41,6 @@ export function describeProcesses(holders: readonly Holder[], nameOf: NameOf = b
   })
 }
 
-/** What to do about processes that could not be read. @param pids of those that are the reason */
-export function hintOfUnseen(pids: readonly number[]): string {
-  if (pids.length === 0) return 'Run volctl as root of the host with CAP_SYS_PTRACE, where /proc shows every process.'
-  return `Look at what it does (ps -fp ${pids.slice(0, MOST).join(',')}) and end it if nobody needs it, or reboot.`
-}
-
 /** `sh (pid 42; container web of pod default/web-0)` */
 export function describeProcess({ process, pid }: { process: string; pid: number }, nameOf: NameOf = byUid): string {
   return `${process} (pid ${pid}${whose(podOfProcess(pid), nameOf)})`

@@ -5,7 +5,7 @@
  */
 import { locate } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
-import type { OtherNamespace } from '../processes/mount-namespaces.ts'
+import type { OtherNamespace, Unseen } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import { swapFiles } from './kernel-files.ts'
 import { Places } from './searched-places.ts'
@@ -36,10 +36,7 @@ export interface Holders {
   readonly loops: readonly LoopHolder[]
   /** What the kernel itself uses there, for messages: mounts, layers of overlays, swap files, exports, devices. */
   readonly kernel: readonly string[]
-  /** What could not be seen, for messages. */
-  readonly unseen: readonly string[]
-  /** Processes among that which hang, or have too much of everything to be read in time. */
-  readonly unread: readonly number[]
+  readonly unseen: readonly Unseen[]
 }
 
 export interface HolderSearch {
@@ -62,8 +59,7 @@ export function findHolders({ table, paths, others, loops, uses }: HolderSearch)
     kernel: swapFiles()
       .filter((path) => places.has(path))
       .map((path) => `the swap file ${path}`),
-    unseen: uses.unseen.texts,
-    unread: uses.unseen.pids,
+    unseen: uses.unseen,
   }
 }
 

@@ -4,6 +4,7 @@ import { posix } from 'node:path'
 import { cannotHang } from '../mountinfo/file-systems.ts'
 import { containingMount, type Location, locate } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { OtherNamespace } from '../processes/mount-namespaces.ts'
 
 /** A mount namespace, and a path that leads to its root from here. */
 export interface View {
@@ -12,14 +13,20 @@ export interface View {
   readonly root: string
 }
 
+/** @returns our own first */
+export function viewsOf(table: MountTable, others: readonly OtherNamespace[]): [View, ...View[]] {
+  return [{ table, root: '' }, ...others.map((other) => ({ table: other.table, root: `/proc/${other.pid}/root` }))]
+}
+
 /** As the kernel (MAXSYMLINKS). */
 const MOST_LINKS = 40
 
 /**
  * @param path absolute
+ * @param ofProc whether links in /proc are followed, too, which lead each process elsewhere
  * @returns the path with its links resolved; behind a missing name, or in a file system that may hang, it is left unresolved
  */
-export function followLinks({ table, root }: View, path: string): string {
+export function followLinks({ table, root }: View, path: string, ofProc = true): string {
   let real = '/'
   let links = 0
   const rest = path.split('/')
@@ -27,7 +34,7 @@ export function followLinks({ table, root }: View, path: string): string {
     const name = rest.shift() ?? ''
     if (name === '' || name === '.') continue
     const at = posix.join(real, name)
-    if (name === '..' || !isLocal(table, at)) {
+    if (name === '..' || !isLocal(table, at) || !(ofProc || containingMount(table, at)?.fsType !== 'proc')) {
       real = at
       continue
     }
@@ -58,7 +65,7 @@ export function placesAt(view: View, path: string, real = followLinks(view, path
 }
 
 /** True if the path is on a file system that cannot hang, and every mount on the way is, too. */
-function isLocal(table: MountTable, path: string): boolean {
+export function isLocal(table: MountTable, path: string): boolean {
   for (let at = path; ; ) {
     const mount = containingMount(table, at)
     if (mount === undefined || !cannotHang(mount.fsType)) return false

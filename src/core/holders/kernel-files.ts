@@ -4,6 +4,7 @@ import { readLoops } from '../block/device-use.ts'
 import { swapAreas } from '../block/swap-areas.ts'
 import { errorMessage, isMissing } from '../errors/errors.ts'
 import { decodeOctal } from '../mountinfo/decode-octal.ts'
+import type { Unseen } from '../processes/mount-namespaces.ts'
 import { kernelText } from '../trust/kernel.ts'
 import { readPlain } from '../trust/plain-files.ts'
 import { runCommand } from '../trust/programs.ts'
@@ -22,15 +23,18 @@ const LOSETUP = ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-INO,B
 
 export interface LoopFiles {
   readonly loops: readonly LoopFile[]
-  /** Why losetup(8) did not say which files they are, for messages: any file may be one then. */
-  readonly unseen: readonly string[]
+  /** Where losetup(8) did not say which files they are: any file may be one then. */
+  readonly unseen: readonly Unseen[]
 }
 
 /** Where there is no loop device, losetup(8) is not asked. */
 export async function loopFiles(loops: readonly LoopFile[] = readLoops(), run = runCommand): Promise<LoopFiles> {
   if (loops.length === 0) return { loops, unseen: [] }
   const said = await losetup(run)
-  if (typeof said === 'string') return { loops, unseen: [`the files of loop devices could not be read: ${said}`] }
+  if (typeof said === 'string') {
+    const text = `the files of loop devices could not be read: ${said}`
+    return { loops, unseen: [{ text, hint: 'See what losetup --list says, or does not.' }] }
+  }
   const files = said.files
   return {
     loops: loops.map((loop) => {
@@ -82,19 +86,21 @@ const MOST_BYTES = 16 << 20
 
 export interface Exports {
   readonly exports: readonly Export[]
-  /** Tables that could not be read, for messages: anything may be exported then. */
-  readonly unseen: readonly string[]
+  /** Tables that could not be read: anything may be exported then. */
+  readonly unseen: readonly Unseen[]
 }
 
 /** Where there is no NFS server there are no tables. */
 export function nfsExports(tables: readonly string[] = TABLES): Exports {
   const exports: Export[] = []
-  const unseen: string[] = []
+  const unseen: Unseen[] = []
   for (const file of tables) {
     try {
       for (const each of parseExports(textOf(file))) exports.push(each)
     } catch (error) {
-      if (!isMissing(error)) unseen.push(`the NFS exports in ${file} could not be read: ${errorMessage(error)}`)
+      if (isMissing(error)) continue
+      const text = `the NFS exports in ${file} could not be read: ${errorMessage(error)}`
+      unseen.push({ text, hint: `See what is wrong with ${file}; if nothing is exported, stop the NFS server.` })
     }
   }
   return { exports, unseen }

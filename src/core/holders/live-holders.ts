@@ -44,7 +44,6 @@ export async function liveHolders(held: Held, { table, loops, named = [], reader
     namespaces: once(found.flatMap(({ namespaces }) => namespaces)),
     loops: once(found.flatMap((each) => each.loops)),
     unseen: once(found.flatMap(({ unseen }) => unseen)),
-    unread: once(found.flatMap(({ unread }) => unread)),
     kernel: once([
       ...found.flatMap(({ kernel }) => kernel),
       ...kernelHolders([

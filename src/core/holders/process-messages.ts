@@ -30,7 +30,7 @@ export interface ProcessRequest extends Question {
 /** What a process uses. `map`: memory, or its program; `device`: an open device file. */
 export interface Use {
   readonly what: 'cwd' | 'root' | 'file' | 'map' | 'device'
-  /** From the root of the mount namespace that its mount is in. */
+  /** From the root of the mount namespace that its mount is in; or a mount namespace itself, `mnt:[4026532000]`. */
   readonly path: string
   /** The mount that it was opened by, which may be in no table. Absent: not known. */
   readonly mount?: number

@@ -9,7 +9,7 @@
 import { fstatSync, readdirSync, readlinkSync, type Stats, statSync, writeSync } from 'node:fs'
 import { anyDeviceNumberOf, deviceNumberFrom } from '../block/device-use.ts'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
-import { hasEnded, isHiddenInit, isKernelThread, taskIds } from '../processes/mount-namespaces.ts'
+import { hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../processes/mount-namespaces.ts'
 import { requestOfParent } from '../processes/parent-request.ts'
 import { behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
 import { type Answer, PARTS, type ProcessRequest, processRequest, TOO_LONG, type Use } from './process-messages.ts'
@@ -97,9 +97,11 @@ class Reader {
     for (const name of ifAny(() => readdirSync(`${at}/fd`)) ?? []) {
       this.#breathe()
       const path = ifAny(() => pathOf(`${at}/fd/${name}`))
-      // Sockets, pipes and their like begin with a letter and hold no path.
-      if (path?.startsWith('/') !== true || known?.get(name) === path) continue
+      if (path === undefined || known?.get(name) === path) continue
       if (known?.has(name) === false) known.set(name, path)
+      if (path.startsWith(MOUNT_NAMESPACE)) this.#report({ what: 'file', path })
+      // Sockets, pipes and their like begin with a letter and hold no path.
+      if (!path.startsWith('/')) continue
       const fdinfo = ifAny(() => kernelText(`${at}/fdinfo/${name}`))
       if (fdinfo !== undefined) this.#note('file', path, fdinfo, () => statSync(`${at}/fd/${name}`))
     }

@@ -4,7 +4,7 @@ import { undeletedPath } from '../mountinfo/deleted.ts'
 import { withoutLink } from '../mountinfo/linked-mounts.ts'
 import { type Location, locationIn } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
-import { processName } from '../processes/mount-namespaces.ts'
+import { processName, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import { PlaceIndex } from './place-index.ts'
 import { TOO_LONG, type Use } from './process-messages.ts'
@@ -28,14 +28,6 @@ export interface Opener {
   readonly how: 'open' | 'mapped'
 }
 
-/** What could not be seen: it may be in use. */
-export interface Unseen {
-  /** For messages. */
-  readonly texts: readonly string[]
-  /** Processes of which too much would have to be read, or that hang. */
-  readonly pids: readonly number[]
-}
-
 export type ByProcess = Use & { readonly pid: number }
 
 /** What a server that is gone answers about its files: nothing on a disk does. */
@@ -47,7 +39,7 @@ const ORDER: readonly Use['what'][] = ['cwd', 'root', 'file', 'map', 'device']
 export class Uses {
   /** Held at a place that no mount table shows: only the inode identifies it. */
   readonly strays: readonly ByProcess[]
-  readonly unseen: Unseen
+  readonly unseen: readonly Unseen[]
   readonly #all: readonly ByProcess[]
   readonly #tables: readonly MountTable[]
   readonly #mounts = new Map<number, MountInfo | undefined>()
@@ -57,7 +49,7 @@ export class Uses {
    * @param tables of every mount namespace, our own first
    * @param ofServers whether file systems of servers are among those that were asked about
    */
-  constructor(all: readonly ByProcess[], tables: readonly MountTable[], unseen: Unseen, ofServers = false) {
+  constructor(all: readonly ByProcess[], tables: readonly MountTable[], unseen: readonly Unseen[], ofServers = false) {
     this.#tables = tables
     const isUnknown = ({ error, mount }: ByProcess): boolean =>
       error !== undefined && this.#mountOf(mount) === undefined && (ofServers || !OF_SERVERS.has(error))
@@ -71,15 +63,12 @@ export class Uses {
     )
     // A deleted file on a mount that is gone, or memory without a name, is already lost.
     this.strays = files.flatMap(([place, use]) => (place === undefined && use.deleted !== true ? [use] : []))
-    this.unseen = {
-      texts: [
-        ...unseen.texts,
-        ...unknown.map(
-          ({ pid, path, error }) => `${processName(pid)} (pid ${pid}) uses ${path}, which answers ${error}`,
-        ),
-      ],
-      pids: [...unseen.pids, ...unknown.map(({ pid }) => pid)],
-    }
+    this.unseen = [
+      ...unseen,
+      ...unknown.map(({ pid, path, error }) =>
+        unseenOf([pid], `${processName(pid)} (pid ${pid}) uses ${path}, which answers ${error}`),
+      ),
+    ]
   }
 
   /** @returns by pid, each with all that it holds there */

@@ -10,6 +10,7 @@ import type { ProcessReader, ProcessSearch } from '../holders/ask-processes.ts'
 import type { Content } from '../holders/content-holders.ts'
 import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
 import type { HolderSearch, Holders } from '../holders/find-holders.ts'
+import type { LayerNotes } from '../holders/placed-layers.ts'
 import type { Uses } from '../holders/uses.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace } from '../processes/mount-namespaces.ts'
@@ -81,6 +82,7 @@ export interface Host {
   findHolders(search: HolderSearch): Holders
   /** One look for everybody who may use the content of directories on these file systems. */
   lookForUsers(search: ContentSearch): Promise<ContentLook>
+  noteLayers(table: MountTable): LayerNotes
   /** Everybody who uses a directory's content, by such a look. */
   contentHolders(look: ContentLook, content: Content): Promise<Holders>
   /** What still uses a block device ("major:minor"); empty: nothing. */

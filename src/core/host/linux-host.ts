@@ -29,7 +29,7 @@ import { deleteContent } from '../files/delete-content.ts'
 import { writeStateFile } from '../files/write-state-file.ts'
 import { askProcesses } from '../holders/ask-processes.ts'
 import { contentHolders } from '../holders/content-holders.ts'
-import { lookForUsers } from '../holders/content-look.ts'
+import { lookForUsers, noteLayers } from '../holders/content-look.ts'
 import { findHolders } from '../holders/find-holders.ts'
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { podUidsOfCgroup } from '../processes/pod-cgroups.ts'
@@ -85,6 +85,7 @@ export const linuxHost: Host = {
   askProcesses,
   findHolders,
   lookForUsers,
+  noteLayers,
   contentHolders,
   deviceUse: (dev) => readDeviceUse(dev),
   isPathChecker: (pid) => isRootsProgram(pid, 'multipathd'),

@@ -27,3 +27,24 @@ const LOCAL = new Set([
 export function cannotHang(fsType: string): boolean {
   return LOCAL.has(fsType)
 }
+
+/** Types that any user may mount in a user namespace of his own, with whatever text as the source (FS_USERNS_MOUNT). */
+const OF_ANYBODY = new Set([
+  'tmpfs',
+  'ramfs',
+  'overlay',
+  'proc',
+  'sysfs',
+  'devpts',
+  'mqueue',
+  'cgroup',
+  'cgroup2',
+  'bpf',
+  'binfmt_misc',
+  'fuse',
+])
+
+/** True: the source says nothing about a device. */
+export function isSourceAnyText(fsType: string): boolean {
+  return OF_ANYBODY.has(fsType) || fsType.startsWith('fuse.')
+}

@@ -1,6 +1,7 @@
 /** Mount namespaces other than volctl's own, each read once through one of its processes. */
 import { readdirSync, readlinkSync } from 'node:fs'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
+import { isWithin } from '../files/path-within.ts'
 import { count } from '../lang/count.ts'
 import { type Location, pathThrough } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
@@ -97,16 +98,82 @@ function allowance({ each, all }: Bounds): () => (bytes: number) => void {
   }
 }
 
-/** Namespaces whose mounts are unknown, as text for messages: each reason once, with the first of its processes. */
-export function unseenNamespaces(others: readonly OtherNamespace[]): string[] {
-  return [...Map.groupBy(others, ({ unseen }) => unseen)].flatMap(([why, [first, ...more]]) =>
-    why === undefined || first === undefined
+/** What could not be seen: it counts as in use (S3). */
+export interface Unseen {
+  /** For messages. */
+  readonly text: string
+  /** What to do about it. */
+  readonly hint: string
+}
+
+/** How many processes are named. */
+const MOST_NAMED = 4
+
+/** What these processes do could not be seen. */
+export function unseenOf(pids: readonly number[], text: string): Unseen {
+  const look = `ps -fp ${pids.slice(0, MOST_NAMED).join(',')}`
+  return { text, hint: `Look at what it does (${look}) and end it if nobody needs it, or reboot.` }
+}
+
+/** Namespaces whose mounts are unknown: each reason once, with the first of its processes. */
+export function unseenNamespaces(others: readonly OtherNamespace[]): Unseen[] {
+  return [...Map.groupBy(others, ({ unseen }) => unseen)].flatMap(([why, all]) => {
+    const [first, ...more] = all
+    if (why === undefined || first === undefined) return []
+    const whose = `${first.process} (pid ${first.pid})${more.length === 0 ? '' : ` and of ${count(more.length, 'other')}`}`
+    const pids = all.map(({ pid }) => pid)
+    return [unseenOf(pids, `the mount namespace of ${whose} could not be read: ${why}`)]
+  })
+}
+
+/**
+ * Mount namespaces that no process is in, and that a descriptor or a mount keeps: nobody can read their tables, so anything may
+ * be mounted there. snapd keeps those of its snaps, which have what the host has.
+ *
+ * @param descriptors by process, with the namespace's link text: `mnt:[4026532000]`
+ * @param tables in which it may be mounted
+ */
+export function keptNamespaces(
+  descriptors: readonly { readonly pid: number; readonly path: string }[],
+  tables: readonly MountTable[],
+  proc = '/proc',
+): Unseen[] {
+  const mounts = tables.flatMap((table) =>
+    table
+      .ofTypes((type) => type === 'nsfs')
+      .filter(({ root, mountPoint }) => root.startsWith(MOUNT_NAMESPACE) && !isWithin(mountPoint, OF_SNAPS)),
+  )
+  if (descriptors.length + mounts.length === 0) return []
+  const living = new Set(
+    processIds(proc).flatMap((pid) => tasksOrItself(pid, proc).map((task) => namespaceOf(task, 'mnt', proc))),
+  )
+  const held = descriptors.filter(({ path }) => !living.has(path))
+  const [holder] = held
+  const [mount] = mounts.filter(({ root }) => !living.has(root))
+  return [
+    ...(holder === undefined
       ? []
       : [
-          `the mount namespace of ${first.process} (pid ${first.pid})${more.length === 0 ? '' : ` and of ${count(more.length, 'other')}`} could not be read: ${why}`,
-        ],
-  )
+          unseenOf(
+            [...new Set(held.map(({ pid }) => pid))],
+            `${processName(holder.pid, proc)} (pid ${holder.pid}) has a mount namespace open that no process is in`,
+          ),
+        ]),
+    ...(mount === undefined
+      ? []
+      : [
+          {
+            text: `a mount namespace that no process is in is kept by ${mount.mountPoint}`,
+            hint: `Look at what is mounted there (nsenter --mount=${mount.mountPoint} findmnt), and unmount it if nobody needs it.`,
+          },
+        ]),
+  ]
 }
+
+/** How the kernel names one. */
+export const MOUNT_NAMESPACE = 'mnt:['
+
+const OF_SNAPS = '/run/snapd/ns'
 
 export function processIds(proc = '/proc'): number[] {
   return readdirSync(proc)

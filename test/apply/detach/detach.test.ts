@@ -154,7 +154,7 @@ describe('detaching (S21)', () => {
   ])('beside a loop device on $name: $want', async ({ file, want }) => {
     const { host } = fixture
     host.diskSequences.set('7:3', '1')
-    host.file('/srv/image').backingFiles.set('/dev/loop8', file)
+    host.image('/srv/image').backingFiles.set('/dev/loop8', file)
     const onDevice = { ...detach(), volume: { ...volume, device: '7:3' } }
     expect(statesOf(await fixture.apply(planOf([onDevice])))).toEqual({ detach: want })
   })

@@ -39,7 +39,7 @@ await runScenario({
         pid,
         ms,
         mib: Math.round((process.memoryUsage().rss - before) / MIB),
-        said: unseenNamespaces(others),
+        said: unseenNamespaces(others).map(({ text }) => text),
         unseen: unseen.length,
         kept: Math.round(others.reduce((sum, { table }) => sum + table.text.length, 0) / MIB),
       }

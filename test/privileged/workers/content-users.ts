@@ -25,6 +25,8 @@ import { nodeProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
+/** Torn down first. */
+const BESIDE = '00000000-0000-4000-8000-000000000000'
 
 interface Use {
   /** What the user sees of the data; something else once it is hurt. */
@@ -152,6 +154,37 @@ const USES: Readonly<Record<string, Begin>> = {
     'lowerdir=$OUT/../bound/sub:$OUT/../bound/more',
     'mount --bind $DIR $OUT/../bound',
   ),
+  overlayOnBindThatIsGone: inShell(
+    elsewhere,
+    (dir, directory) => {
+      const layers = `lowerdir=${directory}/bound/sub:${directory}/bound/more`
+      return `mount --bind ${dir} ${directory}/bound; mount -t overlay overlay -o ${layers} ${directory}/out; umount ${directory}/bound`
+    },
+    'ls $OUT',
+  ),
+  overlayByDescriptor: (dir, directory) => {
+    const options = 'lowerdir=/dev/fd/9:/proc/self/fd/8'
+    sh('sh', '-c', `exec 9<${dir}/sub 8<${dir}/more && exec mount -t overlay overlay -o ${options} ${directory}/out`)
+    return { view: () => readdirSync(`${directory}/out`), end: () => sh('umount', `${directory}/out`) }
+  },
+  namespaceByDescriptor: async (dir, directory) => {
+    const inside = elsewhere()
+    await inside.ask(`mount --bind ${dir} ${directory}/out`)
+    const keeper = new Shell()
+    await keeper.ask(`exec 9</proc/${(await inside.ask('echo $$')).trim()}/ns/mnt`)
+    await inside.end()
+    const view = (): Promise<string> => keeper.ask(`nsenter --mount=/proc/$$/fd/9 ls ${directory}/out`)
+    return { view, end: () => keeper.end() }
+  },
+  namespaceByMount: async (dir, directory) => {
+    const inside = elsewhere()
+    await inside.ask(`mount --bind ${dir} ${directory}/out`)
+    const kept = `${directory}/kept`
+    writeFileSync(kept, '')
+    sh('mount', '--bind', `/proc/${(await inside.ask('echo $$')).trim()}/ns/mnt`, kept)
+    await inside.end()
+    return { view: () => sh('nsenter', `--mount=${kept}`, 'ls', `${directory}/out`), end: () => sh('umount', kept) }
+  },
   loop: (dir) => {
     const device = sh('losetup', '--show', '-f', `${dir}/image`)
     return { view: () => existsSync(`${dir}/image`), end: () => sh('losetup', '-d', device) }
@@ -343,11 +376,18 @@ async function endOf(child: ChildProcessWithoutNullStreams): Promise<void> {
   await ended
 }
 
-async function forgotten(directory: string, medium: 'disk' | 'memory'): Promise<{ node: LiveNode; dir: string }> {
+/** @param beside whether there is another pod, with a volume in memory */
+async function forgotten(
+  directory: string,
+  medium: 'disk' | 'memory',
+  beside = false,
+): Promise<{ node: LiveNode; dir: string }> {
   const node = new LiveNode(directory)
   node.pod(POD, 'gone', [{ name: 'v', emptyDir: medium === 'memory' ? { medium: 'Memory' } : {} }])
+  const name = { path: 'name', fieldRef: { fieldPath: 'metadata.name' } }
+  if (beside) node.pod(BESIDE, 'beside', [{ name: 'd', downwardAPI: { items: [name] } }])
   const made = Object.values(statesOf(await node.apply()))
-  if (made.join() !== 'done') throw new Error(made.join())
+  if (made.some((state) => state !== 'done')) throw new Error(made.join())
   const dir = `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/v`
   for (const name of ['sub', 'more', 'up', 'work', 'co:lon']) mkdirSync(`${dir}/${name}`)
   for (const name of ['file', 'sub/inside', 'more/other', 'co:lon/c']) writeFileSync(`${dir}/${name}`, 'precious')
@@ -360,6 +400,7 @@ async function forgotten(directory: string, medium: 'disk' | 'memory'): Promise<
   for (const name of ['out', 'bound', 'beside-up']) mkdirSync(`${directory}/${name}`)
   symlinkSync(dir, `${directory}/link`)
   node.forget(POD)
+  if (beside) node.forget(BESIDE)
   return { node, dir }
 }
 
@@ -402,7 +443,7 @@ await runScenario({
     // A namespace that is cloned later has a copy of the memory's mount, and is one that uses it.
     const others = [elsewhere(), new Shell()]
     for (const other of others) await other.ask('true')
-    const { node, dir } = await forgotten(directory, medium as 'disk' | 'memory')
+    const { node, dir } = await forgotten(directory, medium as 'disk' | 'memory', true)
     const [lower, upper, work, merged] = ['1/fs', '2/fs', '2/work', 'merged'].map((name) => {
       mkdirSync(`${directory}/snapshots/${name}`, { recursive: true })
       return `${directory}/snapshots/${name}`
@@ -415,6 +456,9 @@ await runScenario({
       '-c',
       `cd ${directory}/snapshots && mount -t overlay overlay -o lowerdir=1/fs,upperdir=${upper},workdir=${work} ${merged}`,
     )
+    // Once that volume is unmounted, the path in the options leads nowhere.
+    const layer = `${node.root}/pods/${BESIDE}/volumes/kubernetes.io~downward-api/d/..data`
+    sh('mount', '-t', 'overlay', 'overlay', '-o', `lowerdir=${layer}:${lower}`, `${directory}/beside-up`)
     writeFileSync(`${directory}/image`, Buffer.alloc(1 << 20))
     const device = sh('losetup', '--show', '-f', `${directory}/image`)
     rmSync(`${directory}/image`)
@@ -432,6 +476,7 @@ await runScenario({
       }
     } finally {
       for (const other of others) await other.end()
+      sh('umount', `${directory}/beside-up`)
       await server.end?.()
       sh('losetup', '-d', device)
     }

@@ -5,7 +5,7 @@
 import { posix } from 'node:path'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import { staying } from '../../holders/content-holders.ts'
-import { describeHolders, hintOfUnseen } from '../../holders/describe-holders.ts'
+import { describeHolders } from '../../holders/describe-holders.ts'
 import type { Holders, NamespaceHolder } from '../../holders/find-holders.ts'
 import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../../holders/mount-uses.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
@@ -71,8 +71,8 @@ async function refusalOf(path: string, run: StepContext): Promise<Refusal | unde
   if (unknown === undefined) return undefined
   return {
     code: 'UsersUnknown',
-    message: `the users of ${path} could not be determined: ${unknown}; nothing was deleted`,
-    hint: `volctl deletes nothing that may be in use. ${hintOfUnseen(found.unread)}`,
+    message: `the users of ${path} could not be determined: ${unknown.text}; nothing was deleted`,
+    hint: `volctl deletes nothing that may be in use. ${unknown.hint}`,
   }
 }
 
@@ -136,7 +136,6 @@ function mountUsers(place: Location, path: string, deep: boolean, { around, oper
     processes: [],
     loops: [],
     unseen: [],
-    unread: [],
     namespaces,
     kernel: usesIn(table).map(describeUse),
   }

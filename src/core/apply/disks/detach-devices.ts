@@ -3,18 +3,17 @@
 import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
-import { hintOfUnseen } from '../../holders/describe-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
 import type { Operation } from '../../plan/plan.ts'
+import type { Unseen } from '../../processes/mount-namespaces.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { VolumeRecord } from '../operation/volume-record.ts'
 import { userOfDirectories } from './directory-users.ts'
-import type { Unseen } from './disk-user.ts'
 import { type DiskUsers, lookAtDisks } from './disk-users.ts'
 import { userOfFileSystems } from './file-system-users.ts'
 import { requireNothingUnexplained } from './find-volume-device.ts'
-import { nodeBehind } from './loops-on-disks.ts'
+import { behindLoop } from './loops-on-disks.ts'
 import { nodesOwn } from './node-stack.ts'
 import { devicesOf, isSame } from './volume-devices.ts'
 
@@ -39,7 +38,7 @@ export async function requireDevicesUnused(
   const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
   const isOwn = (device: string): boolean =>
     ofOthers.has(keyOf({ device, backingFile: host.loopBackingFile(device) ?? '' }))
-  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, loops: { isOwn, filesAside: true } }, run)
+  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, isOwnLoop: isOwn }, run)
   const [user] = lasting
   if (user !== undefined) throw volumeInUse(operation, user.who)
   const inUse = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))
@@ -65,8 +64,8 @@ export async function loopsOfOthers(run: StepContext): Promise<ReadonlySet<strin
       isWithin(ownPathOf(around.table, loop.backingFile), plan.rootDir)
     )
       continue
-    const node = await nodeBehind(loop.device, run)
-    if (node !== undefined && !isDeviceOf(node, record, host)) others.add(keyOf(loop))
+    const node = await behindLoop(loop, run)
+    if (node !== undefined && node !== 'file' && !isDeviceOf(node, record, host)) others.add(keyOf(loop))
   }
   return others
 }
@@ -88,7 +87,7 @@ export function volumeInUse({ volume }: Operation, who: string | Unseen): Operat
     return new OperationRefused('HeldBy', `${name} is still in use on this node: ${who}`, {
       hint: 'Stop that use first, then plan again.',
     })
-  return new OperationRefused('UsersUnknown', `${name} may still be in use on this node: ${who.unseen}`, {
-    hint: `${hintOfUnseen(who.pids ?? [])} Then plan again.`,
+  return new OperationRefused('UsersUnknown', `${name} may still be in use on this node: ${who.text}`, {
+    hint: `${who.hint} Then plan again.`,
   })
 }

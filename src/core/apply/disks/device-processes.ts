@@ -2,7 +2,6 @@
 import type { BlockNode } from '../../block/block-tree.ts'
 import { UsersUnknown } from '../../errors/operation-error.ts'
 import type { ProcessSearch } from '../../holders/ask-processes.ts'
-import { hintOfUnseen } from '../../holders/describe-holders.ts'
 import type { Uses } from '../../holders/uses.ts'
 import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -21,9 +20,12 @@ export function processesWith(what: Pick<ProcessSearch, 'fileSystems' | 'devices
 
 /** @param what names of devices @throws StepFailed UsersUnknown, naming processes that could not be seen */
 export function requireSeen({ unseen }: Uses, what: ReadonlySet<string>): void {
-  const [unknown] = unseen.texts
+  const [unknown] = unseen
   if (unknown === undefined) return
-  throw new UsersUnknown(`the processes that have ${[...what].join(', ')} open could not be determined: ${unknown}`, {
-    hint: `${hintOfUnseen(unseen.pids)} Then plan again.`,
-  })
+  throw new UsersUnknown(
+    `the processes that have ${[...what].join(', ')} open could not be determined: ${unknown.text}`,
+    {
+      hint: `${unknown.hint} Then plan again.`,
+    },
+  )
 }

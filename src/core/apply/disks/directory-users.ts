@@ -9,10 +9,10 @@ import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import { locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
+import type { Unseen } from '../../processes/mount-namespaces.ts'
 import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
-import type { Unseen } from './disk-user.ts'
 import { firstMount } from './first-mount.ts'
 
 type Directory = Pick<SeenLayer, 'dev' | 'root'>
@@ -44,14 +44,15 @@ async function holderOf(directory: Directory, run: StepContext): Promise<string 
   const { around, host, context, plan } = run
   const path = pathOf(directory, around.table)
   if (path === undefined)
-    return { unseen: `no mount shows directory ${directory.root} of file system ${directory.dev}` }
+    return {
+      text: `no mount shows directory ${directory.root} of file system ${directory.dev}`,
+      hint: 'Find out who unmounted it, and mount it again where it was.',
+    }
   const reader = processReaderOf(context)
   const look = await host.lookForUsers({ table: around.table, fileSystems: [directory.dev], reader })
   const holders = await host.contentHolders(look, { path, rootDir: plan.rootDir })
   const who = describeHolders(holders, context.nameOf)
-  const [unseen] = holders.unseen
-  if (who !== '') return who
-  return unseen === undefined ? undefined : { unseen, pids: holders.unread }
+  return who === '' ? holders.unseen[0] : who
 }
 
 /**

@@ -6,11 +6,3 @@ export interface DiskUser {
   /** For messages. */
   readonly who: string
 }
-
-/** Nobody is known to use a volume, but not everybody could be asked: that counts as use (S3). */
-export interface Unseen {
-  /** What could not be seen, for messages. */
-  readonly unseen: string
-  /** Processes that are the reason. */
-  readonly pids?: readonly number[]
-}

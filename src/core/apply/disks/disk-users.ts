@@ -6,13 +6,14 @@ import type { OnDisk } from '../../block/whole-disk.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
 import type { Opener } from '../../holders/uses.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
+import { isSourceAnyText } from '../../mountinfo/file-systems.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { pause } from '../../processes/deadline.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { numbersOf, processesWith, requireSeen } from './device-processes.ts'
 import type { DiskUser } from './disk-user.ts'
-import { type LoopQuestion, loopsOn } from './loops-on-disks.ts'
+import { loopsOn } from './loops-on-disks.ts'
 
 const TRIES = 3
 const MOST_TRIES = 10
@@ -38,7 +39,8 @@ export interface DiskQuestion {
    * Whether an exclusive open of the device must succeed, which fails while anything has the device open (S21); default: yes.
    */
   readonly isToBeFree?: (node: OnDisk) => boolean
-  readonly loops?: LoopQuestion
+  /** Loop devices that do not count; default: none. */
+  readonly isOwnLoop?: (device: string) => boolean
 }
 
 /**
@@ -89,7 +91,7 @@ export class Patience {
 export async function lookAtDisks(question: DiskQuestion, run: StepContext): Promise<DiskUsers> {
   const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true } = question
   const { around, host } = run
-  const loops = await loopsOn(nodes, run, question.loops)
+  const loops = await loopsOn(nodes, run, question.isOwnLoop)
   const mounts = (table: MountTable, pid?: number): [MountInfo, OnDisk][] =>
     mountsOf(table, nodes, host.blockTree).filter(([mount]) => !isOwnMount(mount, pid))
   const lasting = [
@@ -212,7 +214,7 @@ export function namesBehind(mount: Pick<MountInfo, 'dev' | 'fsType' | 'root' | '
   if (!dev.startsWith('0:')) return []
   // sysfs names have "!" for the slash: cciss!c0d0.
   if (fsType === 'devtmpfs') return [undeletedRoot(root).slice(1).replaceAll('/', '!')]
-  if (!source.startsWith('/dev/')) return []
+  if (!source.startsWith('/dev/') || isSourceAnyText(fsType)) return []
   const named = source.split(':').map((file) => tree.nameOfFile(file) ?? file.slice('/dev/'.length))
   return [...new Set(named.flatMap((name) => [name, ...tree.devicesBeside(name)]))]
 }

@@ -4,11 +4,11 @@
  */
 import { describeProcess } from '../../holders/describe-holders.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import type { Unseen } from '../../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../../processes/standing.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
 import { processesWith } from './device-processes.ts'
-import type { Unseen } from './disk-user.ts'
 import { firstMount } from './first-mount.ts'
 
 /** One device number of these types may stand for several directories of a server; only the source distinguishes them. */
@@ -59,6 +59,5 @@ async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Pro
   if (user !== undefined)
     return `${describeProcess(user, run.context.nameOf)}, which has ${user.path} open through a mount that is in no mount table that volctl sees`
   // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
-  const [unseen] = isInUserNamespace() ? [] : uses.unseen.texts
-  return unseen === undefined ? undefined : { unseen, pids: uses.unseen.pids }
+  return isInUserNamespace() ? undefined : uses.unseen[0]
 }

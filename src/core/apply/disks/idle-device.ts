@@ -1,12 +1,13 @@
 /** Whether a device is free to be mounted: nothing but this volume may use it (S22, S30). */
 
+import { nodeOf } from '../../block/whole-disk.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
 import { escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
-import { backingOf } from './loops-on-disks.ts'
+import { loopsOn } from './loops-on-disks.ts'
 import type { FoundDevice } from './source-device.ts'
 
 /**
@@ -16,7 +17,7 @@ import type { FoundDevice } from './source-device.ts'
  * @returns whether the volume is mounted in a pod's directory
  * @throws StepFailed HeldBy, naming who has the device
  */
-export function requireIdle(device: FoundDevice, run: StepContext): boolean {
+export async function requireIdle(device: FoundDevice, run: StepContext): Promise<boolean> {
   const { around, host, operation, plan } = run
   const mounts = around.table.ofDevice(device.number)
   const own = mounts.filter(({ mountPoint }) => isOwnPath(mountPoint, operation, plan.rootDir))
@@ -28,12 +29,8 @@ export function requireIdle(device: FoundDevice, run: StepContext): boolean {
     if (mount !== undefined)
       throw deviceInUse(device, `${describeMount(mount)}, in the mount namespace of ${process} (pid ${pid})`)
   }
-  const loop = host
-    .loops()
-    .find(
-      ({ backingFile }) => backingFile === device.path || backingOf(backingFile, around.table, host) === device.number,
-    )
-  if (loop !== undefined) throw deviceInUse(device, `${loop.device}, backed by ${loop.backingFile}`)
+  const [loop] = await loopsOn([{ ...nodeOf(device.number, host.blockTree), on: device.path, isBelow: false }], run)
+  if (loop !== undefined) throw deviceInUse(device, loop.who)
   const users = host.deviceUse(device.number).users
   if (users.length > 0) throw deviceInUse(device, users.join(', '))
   return false

@@ -1,60 +1,42 @@
 /** Finds loop devices on a disk, whatever name their backing file has here (S21, S25). */
-import { posix } from 'node:path'
 import { deviceNumberFrom } from '../../block/device-use.ts'
 import type { OnDisk } from '../../block/whole-disk.ts'
-import type { Host } from '../../host/host.ts'
+import { isLocal, viewsOf } from '../../holders/follow-links.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
-import { cannotHang } from '../../mountinfo/file-systems.ts'
-import { containingMount } from '../../mountinfo/location.ts'
-import type { MountTable } from '../../mountinfo/mount-table.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { DiskUser } from './disk-user.ts'
 
 /** losetup asks the file system of the backing file, which may hang. */
 const ANSWER_MS = 5000
 
-export interface LoopQuestion {
-  /** Loop devices that do not count; loop devices that the operation itself releases never count. */
-  readonly isOwn?: (device: string) => boolean
-  /**
-   * True if a backing file that cannot be found counts as an ordinary file if it is on a disk's file system: an image that
-   * was deleted, or that is in another mount namespace. Device files are on file systems in memory.
-   */
-  readonly filesAside?: boolean
-}
-
 /**
  * A container may have put a loop device on a device file that it made itself, whose name means nothing here. So every loop
- * device counts as a user, unless its backing file is shown to be something else.
+ * device of a fitting size counts as a user, unless its backing file is shown to be something else.
+ *
+ * @param isOwn loop devices that do not count; loop devices that the operation itself releases never count
  */
 export async function loopsOn(
   nodes: readonly OnDisk[],
   run: StepContext,
-  { isOwn = () => false, filesAside = false }: LoopQuestion = {},
+  isOwn: (device: string) => boolean = () => false,
 ): Promise<DiskUser[]> {
-  const { host, around, operation } = run
+  const { host, operation } = run
   const [first] = nodes
   if (first === undefined) return []
   const byFile = new Map(nodes.map((node) => [`/dev/${node.name}`, node]))
   const byDev = new Map(nodes.map((node) => [node.dev, node]))
   const users: DiskUser[] = []
-  for (const { device, backingFile } of host.loops()) {
+  for (const loop of host.loops()) {
+    const { device, backingFile } = loop
     if (operation.steps.some(({ op, target }) => op === 'losetup -d' && target === device) || isOwn(device)) continue
-    const file = undeletedPath(backingFile)
-    const named = byFile.get(file)
-    // Another file may be in a deleted backing file's place by now.
-    const backing =
-      named?.dev ??
-      (file !== backingFile
-        ? undefined
-        : (backingOf(backingFile, around.table, host) ?? (await hiddenNode(device, backingFile, run))))
-    const node = byDev.get(backing ?? '')
+    // No loop device is made of itself.
+    if (byFile.has(device)) continue
+    const named = byFile.get(undeletedPath(backingFile))
+    if (named === undefined && !nodes.some(({ dev }) => host.mayBeMadeOf(device, dev))) continue
+    const behind = named?.dev ?? (await behindLoop(loop, run))
+    const node = byDev.get(behind ?? '')
     if (node !== undefined) users.push({ disk: node.on, who: `${device}, backed by ${backingFile}` })
-    else if (
-      backing === undefined &&
-      nodes.some(({ dev }) => host.mayBeMadeOf(device, dev)) &&
-      !(filesAside && (await isOnDisk(device, run)))
-    ) {
+    else if (behind === undefined) {
       const who = `possibly ${device}: its backing file ${backingFile} could not be identified`
       users.push({ disk: first.on, who })
     }
@@ -63,32 +45,33 @@ export async function loopsOn(
 }
 
 /**
- * The number of a device file, or `file` for a regular file; undefined if the path is neither, or if looking at it could
- * hang.
+ * The number of the device node behind a loop device, whatever its name, or `file`. The kernel knows the file system and inode
+ * of the backing file, and the name by which it was opened, in whichever mount namespace. What has that name somewhere, or is
+ * a node in /dev, and has the same two, is that file: an inode in use is not reused.
+ *
+ * @returns undefined: not known
  */
-export function backingOf(path: string, table: MountTable, host: Host): string | undefined {
-  const mount = containingMount(table, path)
-  if (mount === undefined || !cannotHang(mount.fsType)) return undefined
-  try {
-    return host.deviceNumber(path) ?? (host.lstat(path)?.type === 'file' ? 'file' : undefined)
-  } catch {
-    return undefined
+export async function behindLoop(
+  { device, backingFile }: { readonly device: string; readonly backingFile: string },
+  run: StepContext,
+): Promise<string | undefined> {
+  const { host, around } = run
+  const path = undeletedPath(backingFile)
+  // The kernel would ask the server of the file.
+  if (!isLocal(around.table, path)) return undefined
+  const [inode, fileSystem] = (await askLoop(device, run)) ?? []
+  const views = viewsOf(around.table, around.others).filter(({ table }) => isLocal(table, path))
+  for (const at of [...views.map(({ root }) => root + path), ...namesOfNodes(run).map((name) => `/dev/${name}`)]) {
+    try {
+      const found = host.lstat(at)
+      if (found?.id === undefined || String(found.id.ino) !== inode || deviceNumberFrom(found.id.dev) !== fileSystem)
+        continue
+      return found.type === 'file' ? 'file' : host.deviceNumber(at)
+    } catch {
+      // It does not lead to it.
+    }
   }
-}
-
-/**
- * If the mount of a backing file is gone, its name is "/" or that of a device node. Only then is losetup run: for other files
- * the answer is of no use, and their server may hang.
- */
-async function hiddenNode(loop: string, backingFile: string, run: StepContext): Promise<string | undefined> {
-  const isNodeName = backingFile === '/' || namesOfNodes(run).includes(posix.basename(backingFile))
-  return isNodeName ? nodeBehind(loop, run) : undefined
-}
-
-/** True if the backing file is on a block device's file system: the major part of its device number is then above 0. */
-async function isOnDisk(loop: string, run: StepContext): Promise<boolean> {
-  const [, fileSystem] = (await askLoop(loop, run)) ?? []
-  return fileSystem !== undefined && /^[1-9]\d*:/.test(fileSystem)
+  return undefined
 }
 
 /** Inode and file system of the backing file, as the kernel reports them. */
@@ -107,25 +90,5 @@ function namesOfNodes({ host }: StepContext): readonly string[] {
     return host.listNames('/dev')
   } catch {
     return []
-  }
-}
-
-/**
- * The device node behind a loop device, whatever its name. The kernel knows the file system and inode of the backing file; a
- * node in /dev with the same two is that file, since all namespaces share one /dev and an inode in use is not reused.
- *
- * @returns "major:minor"; undefined: not known
- */
-export async function nodeBehind(loop: string, run: StepContext): Promise<string | undefined> {
-  const { host } = run
-  try {
-    const [inode, fileSystem] = (await askLoop(loop, run)) ?? []
-    const found = namesOfNodes(run).find((name) => {
-      const id = host.lstat(`/dev/${name}`)?.id
-      return id !== undefined && String(id.ino) === inode && deviceNumberFrom(id.dev) === fileSystem
-    })
-    return found === undefined ? undefined : host.deviceNumber(`/dev/${found}`)
-  } catch {
-    return undefined
   }
 }

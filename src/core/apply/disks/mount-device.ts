@@ -66,7 +66,7 @@ export function isOfDevice({ dev, root, source }: MountInfo, { number }: FoundDe
 
 async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, run: StepContext): Promise<Undo> {
   const { fsType: wanted = DEFAULT_TYPE, options = [] } = step
-  const isShared = requireIdle(device, run)
+  const isShared = await requireIdle(device, run)
   const there = await fileSystemOn(device.path, wanted, run)
   if (there !== wanted) run.say(`${device.path} has a ${there} file system, but the volume asks for ${wanted}`)
   // A mounted file system must not be checked.

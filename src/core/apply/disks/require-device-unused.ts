@@ -61,7 +61,6 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
   const expected = expectedIds(operation)
   const common = {
     nodes,
-    loops: { filesAside: true },
     // The volume's own device is a holder of the devices below it.
     isNoUse: (holder: Parameters<DiskQuestion['isNoUse']>[0]) =>
       isPassive(holder) || below.has(holder.name) || (isFound && isOpenedByDriver(holder)),
@@ -89,10 +88,7 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
     isOwnOpener: ({ pid }, node) => node?.servedBy === pid || isOfPods(pid),
     isToBeFree: () => pods.size === 0,
     // Loop devices on the maps of other pods, which are released with this one.
-    loops: {
-      isOwn: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,
-      filesAside: true,
-    },
+    isOwnLoop: (device) => host.loopBackingFile(device)?.includes(`${shape}${operation.volume?.name}/`) === true,
   }
 }
 

@@ -1,7 +1,7 @@
 /** One umount of one path, and the check that the mount is gone (S18, S19, S20, R832). */
 
 import { StepFailed, StepTimedOut, UsersUnknown } from '../../errors/operation-error.ts'
-import { describeProcess, hintOfUnseen } from '../../holders/describe-holders.ts'
+import { describeProcess } from '../../holders/describe-holders.ts'
 import type { UmountHow } from '../../host/host.ts'
 import { defined } from '../../lang/defined.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
@@ -152,8 +152,8 @@ async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise
   const holders = await holdersOn(layer.mountPoint, run)
   const [unknown] = holders.unseen
   if (unknown !== undefined) {
-    throw new UsersUnknown(`the holders of ${layer.mountPoint} could not be determined: ${unknown}`, {
-      hint: `volctl unmounts nothing lazily that may be in use. ${hintOfUnseen(holders.unread)}`,
+    throw new UsersUnknown(`the holders of ${layer.mountPoint} could not be determined: ${unknown.text}`, {
+      hint: `volctl unmounts nothing lazily that may be in use. ${unknown.hint}`,
     })
   }
   // A copy in another namespace is a mount of its own, and is not touched.

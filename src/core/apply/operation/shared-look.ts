@@ -5,9 +5,11 @@
 import type { ContentLook } from '../../holders/content-look.ts'
 import { fileSystemsAt } from '../../holders/find-holders.ts'
 import { hostPathsOf } from '../../holders/host-paths.ts'
+import type { LayerNotes } from '../../holders/placed-layers.ts'
 import type { Host } from '../../host/host.ts'
 import type { Pod } from '../../model/objects.ts'
 import type { Plan } from '../../plan/plan.ts'
+import { isEmptyDir } from './empty-dir.ts'
 import type { ApplyContext } from './ports.ts'
 import { processReaderOf } from './process-reader-of.ts'
 
@@ -46,15 +48,20 @@ export class SharedLook {
   readonly #context: ApplyContext
   readonly #host: Host
   readonly #pods: () => Promise<readonly Pod[]>
+  readonly #noted: LayerNotes | undefined
   #look: Promise<ContentLook> | undefined
   #until = Number.NEGATIVE_INFINITY
 
-  /** @param pods that may still use their volumes, as last heard */
+  /** Begun before anything is unmounted. @param pods that may still use their volumes, as last heard */
   constructor(plan: Plan, context: ApplyContext, host: Host, pods: () => Promise<readonly Pod[]>) {
     this.#plan = plan
     this.#context = context
     this.#host = host
     this.#pods = pods
+    const deletes = plan.operations.some(
+      (each) => isEmptyDir(each) || each.steps.some(({ op }) => op === 'deleteContent'),
+    )
+    this.#noted = deletes ? host.noteLayers(context.readMounts()) : undefined
   }
 
   get(): Promise<ContentLook> {
@@ -66,8 +73,7 @@ export class SharedLook {
     this.#look = look
     const ended = ({ unseen }: ContentLook): void => {
       const now = performance.now()
-      this.#until =
-        now + (unseen.texts.length > 0 ? REFUSING_AGE_MS : Math.min(Math.max(AGE_MS, now - begun), MOST_AGE_MS))
+      this.#until = now + (unseen.length > 0 ? REFUSING_AGE_MS : Math.min(Math.max(AGE_MS, now - begun), MOST_AGE_MS))
     }
     look.then(ended, () => {
       this.#until = Number.NEGATIVE_INFINITY
@@ -84,6 +90,6 @@ export class SharedLook {
     )
     const named = hostPathsOf(await this.#pods())
     const reader = processReaderOf(this.#context)
-    return this.#host.lookForUsers({ table, fileSystems: [...fileSystems], named, reader })
+    return this.#host.lookForUsers({ table, fileSystems: [...fileSystems], named, noted: this.#noted, reader })
   }
 }

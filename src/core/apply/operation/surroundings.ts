@@ -38,8 +38,8 @@ export class Surroundings {
     this.#others ??= this.#host.otherNamespaces(this.#everyThread)
     const [unseen] = unseenNamespaces(this.#others)
     if (unseen === undefined) return this.#others
-    throw new UsersUnknown(`${unseen}, so what is in use there is unknown`, {
-      hint: 'If nothing needs that process, end it; then plan again.',
+    throw new UsersUnknown(`${unseen.text}, so what is in use there is unknown`, {
+      hint: `${unseen.hint} Then plan again.`,
     })
   }
 
