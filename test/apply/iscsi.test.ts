@@ -74,7 +74,7 @@ async function run(...operations: Operation[]) {
   return {
     states: statesOf(result),
     messages: result.outcomes.map(({ message }) => message),
-    commands: fixture.host.log.filter((line) => !/^(?:umount|rmdir|unlink) /.test(line)),
+    commands: fixture.host.log.filter((line) => !/^(?:umount|rmdir|unlink|losetup --list) /.test(line)),
     log: fixture.host.log,
   }
 }

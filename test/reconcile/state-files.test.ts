@@ -107,6 +107,17 @@ describe('a raw block volume', () => {
       .link(link, '/var/lib/kubelet/x')
       .file(data, JSON.stringify({ ...THREE, attachmentID: 'csi-1' }))
 
+  it('of which only the link is left goes where its PersistentVolume is shown not to exist, and no driver is called', () => {
+    const left = (): NodeBuilder => node().link(link, '/var/lib/kubelet/x')
+    const made = plan(left(), { orphans: true })
+    expect([kinds(made), blocked(made)]).toEqual([['UnmapVolume', 'RemoveOrphanPodDir'], []])
+    expect(only(made, 'UnmapVolume').steps).toEqual([{ op: 'unlink', target: `${ROOT}/${link}` }])
+    const known = left().persistentVolume('pv-1', { mode: 'Block', attached: false })
+    expect(blocked(plan(known))).toEqual(['UnmapVolume IdentityUnconfirmed'])
+    for (const more of [`${BLOCK}/staging/pv-1`, `${BLOCK}/publish/pv-1/${GONE}`])
+      expect(blocked(plan(left().dir(more)))[0]).toMatch(/^UnmapVolume Identity/)
+  })
+
   it('is told by its own file, not by the link', () => {
     const volume = { name: 'pv-1', mode: 'Block', driver: DRIVER, handle: HANDLE }
     const made = plan(linked())

@@ -1,11 +1,13 @@
 /** Phase 1 for block volumes: maps of orphaned and finished pods (R451, C84-C86; O8, O22). */
 import type { BlockMapping, BlockVolume } from '../../actual/block-volume.ts'
 import type { Reason } from '../../codes/codes.ts'
+import { isListedWhole } from '../../desired/api-lookup.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { type Stack, umountSteps } from '../context/layers.ts'
 import { reasonOf } from '../context/pod-facts.ts'
+import { unreadWithin } from '../context/unread.ts'
 import { callObstacle, type DriverCall, driverCall, isWithoutDriver } from '../drivers/driver-call.ts'
 import { identityObstacle } from '../identity/csi-identity.ts'
 import type { PodClass } from '../pods/pod-classes.ts'
@@ -25,7 +27,41 @@ function unmapVolume(context: PlanContext, findings: Findings, block: BlockVolum
   const volume = describeBlock(context, known, mapping)
   const subject = context.ledger.block(block, mapping)
   const what = { kind: 'UnmapVolume', pod, volume, subject, wait: waitForKubelet(context) } as const
-  tearDown(context, findings, what, () => partsOf(context, pod, known, mapping))
+  tearDown(context, findings, what, () =>
+    isLinkAlone(context, known, mapping)
+      ? linkParts(context, pod, block, mapping)
+      : partsOf(context, pod, known, mapping),
+  )
+}
+
+/** The pod's link is all that is left of a volume whose PersistentVolume is shown not to exist: nobody can say any more what it was. */
+function isLinkAlone({ inputs }: PlanContext, { block, isCsi, identity }: KnownBlock, mapping: BlockMapping): boolean {
+  const { api } = inputs.snapshot
+  const { loops, mapFile, mapLayers, publishPath, publishLayers, symlink } = mapping
+  const left = [...loops, ...mapLayers, ...publishLayers, ...block.foreign, ...block.unexpected]
+  return (
+    isCsi &&
+    identity === undefined &&
+    symlink !== undefined &&
+    (mapFile ?? publishPath ?? block.stateFile ?? block.stagingPath) === undefined &&
+    left.length === 0 &&
+    isListedWhole(api, 'persistentvolumes') &&
+    api?.persistentVolumes?.every(({ metadata }) => metadata.name !== block.name) === true
+  )
+}
+
+/** No driver is called without a handle, and none has anything there (S16): what goes is a name that the kubelet made. */
+function linkParts({ inputs }: PlanContext, pod: PodClass, block: BlockVolume, { symlink = '' }: BlockMapping): Parts {
+  const target = inputs.absolute(symlink)
+  return {
+    reason: reasonOf(pod),
+    rule: 'R451',
+    message: `a link is all that is left of block volume ${block.name}`,
+    steps: [{ op: 'unlink', target }],
+    paths: [target],
+    obstacle: () => unreadWithin(inputs, block.dir),
+    kubeletWould: 'fail: without vol_data.json it does not know the driver',
+  }
 }
 
 function partsOf(context: PlanContext, pod: PodClass, known: KnownBlock, mapping: BlockMapping): Parts {
