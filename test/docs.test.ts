@@ -75,9 +75,8 @@ it('docs/install.md begins with the three commands, and is no longer than a pers
 })
 
 it('the plan in the README is what volctl prints', () => {
-  const [, shown = ''] =
-    /^\$ volctl plan --orphans\n(.*?)^```/ms.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
-  const command = `${ROOT}/bin/volctl plan --orphans --snapshot stuck/before.json`
+  const [, shown = ''] = /^\$ volctl plan\n(.*?)^```/ms.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
+  const command = `${ROOT}/bin/volctl plan --snapshot stuck/before.json`
   const cwd = join(ROOT, 'test', 'fixtures', 'captures')
   const printed = execFileSync('sh', ['-c', command], {
     cwd,

@@ -79,6 +79,12 @@ interface Looking {
   readonly interrupts: Interrupts
 }
 
+interface CarryingOut {
+  readonly context: Parameters<typeof applyPlan>[1]
+  readonly format: OutputFormat
+  readonly given: Given
+}
+
 /** One look, and what it means. */
 interface Seen extends Looked {
   readonly node: CollectedNode
@@ -211,7 +217,7 @@ export default class Apply extends VolctlCommand {
         abandon: interrupts.abandon,
         lookAgain: look,
       })
-      await this.#carryOut(saved ?? fresh, new PlanNames(shown), context, format)
+      await this.#carryOut(saved ?? fresh, new PlanNames(shown), { context, format, given })
     } finally {
       leaveNode(node)
     }
@@ -321,12 +327,7 @@ export default class Apply extends VolctlCommand {
     )
   }
 
-  async #carryOut(
-    plan: ReviewedPlan,
-    names: PlanNames,
-    context: Parameters<typeof applyPlan>[1],
-    format: OutputFormat,
-  ): Promise<void> {
+  async #carryOut(plan: ReviewedPlan, names: PlanNames, { context, format, given }: CarryingOut): Promise<void> {
     const lines = format === 'table' || format === 'wide'
     const screen = await this.screenOf(process.stdout, format)
     using progress =
@@ -343,7 +344,7 @@ export default class Apply extends VolctlCommand {
     const result = await applyPlan(plan, context, print)
     progress?.[Symbol.dispose]()
     if (format === 'ndjson') this.output.write(toJsonLine(resultEvent(result)))
-    else await this.answer(applyDocument(plan, result), format, () => closing(result, plan, screen))
+    else await this.answer(applyDocument(plan, result), format, () => closing(result, plan, screen, given))
     this.finish(result.exit)
     await this.output.flush()
     const refusal = refusalOf(result)

@@ -1,11 +1,11 @@
+import { nameCauses } from '../../src/core/causes/node-causes.ts'
 import { messageOnPod } from '../../src/core/plan/draft.ts'
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { summaryOf } from '../../src/core/plan/plan-summary.ts'
 
 /** A plan made by hand, for views: nothing in it but what a test gives. */
 export function aPlan(given: Partial<Plan> = {}): Plan {
-  const operations = given.operations ?? []
-  const { waiting = [], problems = [] } = given
+  const { causes, ...named } = nameCauses({ operations: [], waiting: [], problems: [], ...given })
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -24,12 +24,10 @@ export function aPlan(given: Partial<Plan> = {}): Plan {
       pods: { listed: 14, onDisk: 16, gone: 2 },
       unjudged: [],
     },
-    waiting: [],
-    problems: [],
     complete: true,
     ...given,
-    operations,
-    summary: { ...summaryOf({ operations, waiting, problems }, 0), ...given.summary },
+    ...named,
+    summary: { ...summaryOf(named, 0), ...(causes.length > 0 && { causes }), ...given.summary },
   }
 }
 

@@ -34,11 +34,12 @@ describe('each code of the catalogue', () => {
 })
 
 /**
- * Who may compare codes: views, which choose words, and the exit status of a name that nothing has. The others go when screens are
+ * Who may compare codes: answers and views, which choose words, and the exit status of a name that nothing has. The others go when screens are
  * drawn from causes.
  */
 const MAY_COMPARE = new RegExp(
   `^src/core/(?:${[
+    'answer/.*',
     'views/.*',
     'cli/require-named',
     'check/troubles',

@@ -3,6 +3,7 @@
  * plan and as the verdict of explain, each shown on a real healthy node of which one thing was changed (O7, S3, S30).
  */
 import { describe, expect, it } from 'vitest'
+import { countsText } from '../../src/core/answer/counts.ts'
 import { explain } from '../../src/core/explain/explain.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { VolumeAttachment } from '../../src/core/model/objects.ts'
@@ -11,7 +12,6 @@ import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { summaryLine } from '../../src/core/views/summary-line.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
@@ -74,7 +74,7 @@ const codes = (state: NodeState, severities: readonly string[] = ['error', 'warn
 
 it('control: of the node as it is nothing is said', () => {
   const plan = planOf(altered(() => {}))
-  expect([plan.operations, plan.waiting, plan.problems, summaryLine(plan)]).toEqual([[], [], [], AS_IT_SHOULD_BE])
+  expect([plan.operations, plan.waiting, plan.problems, countsText(plan)]).toEqual([[], [], [], AS_IT_SHOULD_BE])
 })
 
 interface Row {
@@ -304,7 +304,7 @@ describe('a mounted volume, a healthy node, and one thing wrong', () => {
     const found = plan.problems.filter(({ message }) => message.includes(words))
     expect(plan.problems.map(({ message }) => message).join('\n')).toContain(words)
     expect(found[0]?.hint ?? '').not.toBe('')
-    expect(summaryLine(plan)).not.toBe(AS_IT_SHOULD_BE)
+    expect(countsText(plan)).not.toBe(AS_IT_SHOULD_BE)
     const explained = explain(state, planOptions(), ask).explanation.verdict
     const code = verdict ?? said[0]?.split(' ')[1]
     if (code !== '') expect(explained).toMatchObject({ state: 'problem', code })
@@ -420,5 +420,5 @@ describe('nothing is said', () => {
 
 it('is not promised of a node that was not seen whole', () => {
   const plan = planOf(altered(() => {}))
-  expect(summaryLine({ ...plan, complete: false })).not.toBe(AS_IT_SHOULD_BE)
+  expect(countsText({ ...plan, complete: false })).not.toBe(AS_IT_SHOULD_BE)
 })

@@ -1014,6 +1014,7 @@ describe('S34 a server that is not shown to be the right one', () => {
       hint: expect.stringContaining('--accept-insecure-api'),
       about: {},
       subject: { node: true },
+      cause: 'unread:InsecureApi:',
     })
     const refusal = refuseInsecureApi(made.inputs.api, OPTIONS)
     expect(refusal).toMatchObject({ rule: 'S34', code: 'InsecureApi', message: expect.stringMatching(says) })

@@ -1,8 +1,8 @@
 /** What to do that no plan says: what the API still waits for, and what is left when the volumes are down. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { PlanOptions } from '../plan/plan.ts'
+import { stopPod } from '../plan/stop-pod.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { stopPod } from '../reconcile/context/hints.ts'
 import { howToStart } from '../reconcile/context/kubelet-unit.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { AdviceClues } from './advice.ts'

@@ -5,6 +5,7 @@ import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { sha256Hex } from '../names/volume-names.ts'
+import type { CauseOf } from './cause.ts'
 import type {
   Blocked,
   ExpectedMount,
@@ -29,7 +30,7 @@ export interface Draft extends Omit<Operation, 'id' | 'after' | 'blocked' | 'ste
   readonly removes: ReadonlySet<number>
 }
 
-export type Obstacle = NonNullable<Draft['blocked']>
+export type Obstacle = NonNullable<Draft['blocked']> & { readonly of?: CauseOf }
 
 /**
  * The message of an operation whose reason is its pod, whole and in its two parts, so that a view can print the first part
@@ -62,6 +63,7 @@ export interface Wait {
   readonly hint?: string
   /** RFC 3339: when the wait ends at the latest. */
   readonly until?: string
+  readonly of?: CauseOf
 }
 
 /** Something that a phase examined and leaves unchanged. */
@@ -185,8 +187,16 @@ export class Findings {
     if (about.pod !== undefined) this.#waitingPods.add(about.pod.uid)
   }
 
-  problem(severity: Severity, code: ProblemCode, message: string, { subject, ...about }: About, hint?: string): void {
-    this.problems.push({ severity, code, message, ...defined({ hint }), about, subject })
+  /** @param of where its cause is another thing than what it is about */
+  problem(
+    severity: Severity,
+    code: ProblemCode,
+    message: string,
+    { subject, ...about }: About,
+    hint?: string,
+    of?: CauseOf,
+  ): void {
+    this.problems.push({ severity, code, message, ...defined({ hint, of }), about, subject })
   }
 }
 

@@ -1,4 +1,11 @@
+import type { Insecure } from '../model/snapshot.ts'
 import { volctl } from './next-steps.ts'
+
+/** Why anyone on the network path could answer (S34). */
+export const INSECURE_API: Readonly<Record<Insecure, string>> = {
+  TlsNotVerified: 'its certificate is not verified: anyone on the network path could answer',
+  PlainHttp: 'plain http: anyone on the network path could read the credential, and answer',
+}
 
 /** What to do where the API server is not verified (S34). @param scope `--cluster`, for an apply of a cluster */
 export function insecureApiHint(...scope: readonly string[]): string {

@@ -18,11 +18,6 @@ export function kubeletOutlook(plan: Plan): KubeletOutlook | undefined {
   return does.length === 0 && never.length === 0 ? undefined : { does, never }
 }
 
-/** A wait whose only reason is that the kubelet owns the volume, or is at work on it: the outlook has all of it. */
-export function isForKubelet({ code, pod }: Waiting): boolean {
-  return code === 'KubeletRunning' || (code === 'Settling' && pod !== undefined)
-}
-
 /**
  * A running kubelet lists the volumes that it knows in node.status.volumesInUse. It unstages these within seconds, or
  * tries again at least every 2 min 2 s; a volume that is not listed is forgotten, and the kubelet never looks for it

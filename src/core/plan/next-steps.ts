@@ -1,12 +1,13 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
 import { formatDuration } from '../lang/duration.ts'
 import { shellWord } from '../lang/shell-word.ts'
-import { isForKubelet, kubeletOutlook } from './kubelet-outlook.ts'
+import type { Cause } from './cause.ts'
+import { kubeletOutlook } from './kubelet-outlook.ts'
 import { runsApiServer } from './kubelet-units.ts'
-import type { NextStep, Operation, Plan, PodRef, Problem, VolumeRef } from './plan.ts'
-import { operationRank } from './plan-groups.ts'
-import { namespacedName } from './pod-name.ts'
+import type { NextStep, Plan, PodRef } from './plan.ts'
+import { namespacedName, podName } from './pod-name.ts'
 import { snapshotWords } from './snapshot-words.ts'
+import { stopPod } from './stop-pod.ts'
 
 export interface Given {
   /** Words of the command line that `apply` needs as well: `--orphans`, `--pod`, `shop/web-0`. */
@@ -51,7 +52,9 @@ function nextSteps(plan: Plan, given: Given): readonly NextStep[] {
   const { refused } = plan
   if (refused !== undefined)
     return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
-  const apply = applySteps(plan, given)
+  const drivers = driverSteps(plan)
+  if (drivers.length > 0) return drivers
+  const apply = [...applySteps(plan, given), ...podSteps(plan)]
   const kubelet = kubeletSteps(plan, given)
   // What is known is looked at before a process is ended of which nobody knows what started it.
   const isUnsure = kubelet.length > 0 && apply.length === 0 && plan.inputs.kubelet.unit === undefined
@@ -130,30 +133,65 @@ function settleSteps({ createdAt, waiting, problems }: Plan, { words, wordsOnNod
   return [{ command, why: 'by then the kubelet has been stopped for the settle time' }]
 }
 
+/** Causes that a kubelet which starts makes no worse. */
+const HARMLESS: ReadonlySet<Cause['kind']> = new Set<Cause['kind']>(['driver', 'missing', 'volume'])
+
+/** A driver of this node comes with the kubelet: where nothing speaks against one that starts, all else can wait for it. */
+function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan): NextStep[] {
+  const errors = causes.filter(({ severity }) => severity === 'error')
+  const stuck = errors.find(
+    ({ kind, affects: { operations, waiting } }) => kind === 'driver' && operations.length + waiting > 0,
+  )
+  if (stuck === undefined || kubelet.state !== 'stopped' || kubelet.unit === undefined) return []
+  if (!errors.every(({ kind }) => HARMLESS.has(kind))) return []
+  return [
+    { command: `systemctl start ${shellWord(kubelet.unit)}`, why: 'starts the drivers; it then does most of this' },
+    { command: 'volctl plan', why: 'what it leaves' },
+  ]
+}
+
+/** Of more pods than this the first one is stopped first. */
+const PODS_AT_MOST = 3
+
+/** A pod that was deleted and still runs is stopped by the runtime: a kubelet that starts unmounts its volumes before (O2). */
+function podSteps({ summary: { causes = [] } }: Plan): NextStep[] {
+  const pods = causes.flatMap(({ code, severity, subject: { pod } }) =>
+    code === 'PodGoneButRunning' && severity === 'error' && pod !== undefined ? [pod] : [],
+  )
+  if (pods.length === 0) return []
+  const shown = pods.length > PODS_AT_MOST ? pods.slice(0, 1) : pods
+  return [
+    ...shown.map((pod) => ({ command: stopPod(pod.uid), why: `stops pod ${podName(pod)}, which was deleted` })),
+    { command: 'volctl plan', why: 'what that frees' },
+  ]
+}
+
 /** What is known about the worst thing that volctl does nothing about. */
-function lookSteps({ operations, waiting, problems }: Plan, { words }: Given): NextStep[] {
-  const error = problems.find(({ severity }) => severity === 'error')
-  const blocked = operations
-    .filter((operation) => operation.blocked !== undefined)
-    .toSorted((a, b) => operationRank(a) - operationRank(b))[0]
-  const waits = waiting.find((wait) => !isForKubelet(wait)) ?? waiting[0]
-  const warning = problems.find(({ severity }) => severity === 'warning')
-  const note = problems.find(({ code }) => code === 'OrphanPodDir')
+function lookSteps({ summary: { causes = [] }, createdAt }: Plan, { words }: Given): NextStep[] {
+  const pressing = causes.find(({ severity }) => severity !== 'info')
+  const passing = causes.find(({ affects: { waiting }, kind }) => waiting > 0 && kind !== 'data')
+  const directories = causes.find(({ code }) => code === 'OrphanPodDir')
   const looks = [
-    error && explain(subjectOf(error)),
-    blocked && explain(nameOf(blocked), 'says what blocks the operation, and what to do'),
-    waits && explain(nameOf(waits), 'says what the volume waits for'),
-    warning && explain(subjectOf(warning)),
-    note && {
+    pressing && explain(subjectOf(pressing)),
+    passing && laterStep(passing, createdAt),
+    directories && {
       command: volctl('plan', ...words, '--orphans'),
-      why: 'shows also the directories and the emptyDir data of orphaned pods',
+      why: 'shows also the directories and the emptyDir data of deleted pods',
     },
   ]
   return looks.filter((step) => step !== undefined)
 }
 
-function explain(what: string | undefined, why = 'says what is wrong, and what to do'): NextStep | undefined {
-  return what === undefined ? undefined : { command: volctl('explain', what), why }
+/** What ends by itself at a known time is looked at again then. */
+function laterStep(cause: Cause, createdAt: string): NextStep | undefined {
+  const { until } = cause
+  if (until === undefined || !(Date.parse(until) > Date.parse(createdAt)))
+    return explain(subjectOf(cause), 'says what the volume waits for')
+  return { command: 'volctl plan', why: `again after ${until.slice(11, 19)}Z: what the kubelet has not done by then` }
+}
+
+function explain(what: string, why = 'says what is wrong, and what to do'): NextStep {
+  return { command: volctl('explain', what), why }
 }
 
 /** Nothing is left to do, with any flags, and the kubelet is down. */
@@ -163,16 +201,17 @@ function startSteps({ inputs: { kubelet }, complete, summary }: Plan): NextStep[
   return [{ command: `systemctl start ${shellWord(kubelet.unit)}`, why: 'nothing is left to do: start the kubelet' }]
 }
 
-function subjectOf({ code, about: { pod, path, volume } }: Problem): string {
-  return pod ?? volume ?? path ?? code
+/** A word that `volctl explain` takes. */
+function subjectOf({ subject: { driver, pod, volume, object, path }, affects, code }: Cause): string {
+  if (driver !== undefined) return `driver/${driver}`
+  if (pod !== undefined) return wordOf(pod)
+  if (object !== undefined) return object.replace(/^PersistentVolumeClaim /, 'pvc/').replace(/ /g, '/')
+  const [first] = affects.pods
+  return volume ?? path ?? (first === undefined ? affects.volumes[0] : wordOf(first)) ?? code
 }
 
-function nameOf({
-  pod,
-  volume,
-}: { readonly pod?: PodRef; readonly volume?: VolumeRef } & Partial<Operation>): string | undefined {
-  if (pod !== undefined) return pod.name === undefined ? pod.uid : namespacedName(pod)
-  return volume?.persistentVolume ?? volume?.name
+function wordOf(pod: PodRef): string {
+  return pod.name === undefined ? pod.uid : namespacedName(pod)
 }
 
 /** A command line of volctl, each word as a shell needs it. */

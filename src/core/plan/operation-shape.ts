@@ -160,10 +160,12 @@ const basis = object<Basis>({
   ),
 })
 
+export const causeKey = optional(about('Key of its cause in `summary.causes`.', text))
+
 export const blocked = optional(
   about(
     'The operation is needed, but an obstacle that a person can remove stands in the way.',
-    object<Blocked>(said('blocked')),
+    object<Blocked>({ ...said('blocked'), cause: causeKey }),
   ),
 )
 

@@ -7,7 +7,11 @@ import type { BlockCode, ProblemCode, Reason, RefusalCode, WaitingCode } from '.
 import type { Ownership } from '../files/ownership-bits.ts'
 import type { Insecure } from '../model/snapshot.ts'
 import type { VolumeMode } from '../names/volume-names.ts'
+import type { Cause } from './cause.ts'
+import type { PodRef, Severity } from './pod-ref.ts'
 import type { Subject } from './subject.ts'
+
+export type { PodRef, Severity }
 
 export const OPERATION_KINDS = [
   'UnmountVolume',
@@ -37,12 +41,6 @@ export const OPERATION_GROUPS = {
   detach: ['DetachVolume'],
   orphans: ['RemoveOrphanPodDir'],
 } as const satisfies Record<string, readonly OperationKind[]>
-
-export interface PodRef {
-  readonly namespace?: string
-  readonly name?: string
-  readonly uid: string
-}
 
 export interface VolumeRef {
   /** The spec name, as on disk. */
@@ -193,6 +191,8 @@ export interface Blocked {
   readonly code: BlockCode
   readonly message: string
   readonly hint?: string
+  /** Key of its cause in `summary.causes`. */
+  readonly cause?: string
 }
 
 /** The mounts that a mount step was decided on; apply compares them with a fresh table (S26, S27). */
@@ -281,9 +281,9 @@ export interface Waiting {
   readonly rule: string
   /** RFC 3339: when the wait ends at the latest, if known. */
   readonly until?: string
+  /** Key of its cause in `summary.causes`. */
+  readonly cause?: string
 }
-
-export type Severity = 'error' | 'warning' | 'info'
 
 export interface Problem {
   readonly severity: Severity
@@ -299,6 +299,8 @@ export interface Problem {
     readonly driver?: string
   }
   readonly subject?: Subject
+  /** Key of its cause in `summary.causes`. */
+  readonly cause?: string
 }
 
 export type IdentityField = 'machineID' | 'systemUUID' | 'bootID'
@@ -358,6 +360,8 @@ export interface PlanSummary {
   readonly ready?: number
   /** How many more operations would be ready with one more flag. */
   readonly freedBy?: readonly FreedBy[]
+  /** Why things are blocked, wait or are wrong: those that stop most first. */
+  readonly causes?: readonly Cause[]
   /** What a kubelet that runs, or may come back, does about the plan. */
   readonly kubelet?: KubeletOutlook
   /** What to type on this node, in this order. */
@@ -390,6 +394,8 @@ export interface KubeletOutlook {
 
 /** A command line, and its purpose. */
 export interface NextStep {
+  /** What a person does before it, in words: "end that use". */
+  readonly first?: string
   readonly command: string
   readonly why: string
   /** The node to type it on; absent: here. */

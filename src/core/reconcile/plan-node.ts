@@ -2,6 +2,7 @@
  * The central idea: a node's state in, a plan out. Pure and deterministic; no clock, no disk, no network. `pass.ts` decides
  * the operations; this file does the rest.
  */
+import { nameCauses } from '../causes/node-causes.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, Insecure } from '../model/snapshot.ts'
@@ -75,11 +76,14 @@ function planOf(context: PlanContext, findings: Findings): Plan {
   reportAccepted(machine, findings)
   const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
   const { kept, filtered } = filterOperations(findings.operations, options)
-  const operations = finishOperations(kept, (draft) => findings.blockOf(draft))
+  const finished = finishOperations(kept, (draft) => findings.blockOf(draft))
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
-  const problems = findings.problems.map((problem) => adviseRefused(withPodRef(problem, classes), refused))
-  const waiting = findings.waiting.map((wait) => adviseRefused(wait, refused))
+  const { operations, waiting, problems, causes } = nameCauses({
+    operations: finished,
+    waiting: findings.waiting.map((wait) => adviseRefused(wait, refused)),
+    problems: findings.problems.map((problem) => adviseRefused(withPodRef(problem, classes), refused)),
+  })
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -93,7 +97,7 @@ function planOf(context: PlanContext, findings: Findings): Plan {
     operations,
     waiting,
     problems,
-    summary: summaryOf({ operations, waiting, problems }, filtered),
+    summary: { ...summaryOf({ operations, waiting, problems }, filtered), ...(causes.length > 0 && { causes }) },
     complete: findings.complete,
     ...defined({ refused }),
   }

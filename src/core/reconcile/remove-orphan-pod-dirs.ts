@@ -5,9 +5,11 @@
 
 import { mayNotBeUtf8 } from '../actual/not-utf8.ts'
 import { isWithinAny, parentOf } from '../actual/tree.ts'
+import { followsFrom } from '../causes/node-causes.ts'
 import { causeOf } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
 import type { TreeEntry } from '../model/snapshot.ts'
+import type { CauseOf } from '../plan/cause.ts'
 import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
@@ -53,6 +55,7 @@ function removeOrphanPodDir(context: PlanContext, findings: Findings, pod: PodCl
       `${inputs.absolute(base)} is kept: ${keep.message}`,
       { pod: pod.uid, path: inputs.absolute(keep.path ?? base), subject: ledger.path(keep.path ?? base) },
       keep.hint,
+      keep.of,
     )
     return false
   }
@@ -97,6 +100,7 @@ interface Keep {
   readonly message: string
   readonly path?: string
   readonly hint?: string
+  readonly of?: CauseOf
 }
 
 function reasonToKeep(
@@ -109,7 +113,8 @@ function reasonToKeep(
   for (const draft of mine) {
     const blocked = findings.blockOf(draft)
     if (blocked === undefined || causeOf(blocked.code) === 'data') continue
-    return { message: `${draft.kind} of ${draft.volume?.name ?? 'a volume'} is blocked (${blocked.message})` }
+    const message = `${draft.kind} of ${draft.volume?.name ?? 'a volume'} is blocked (${blocked.message})`
+    return { message, of: followsFrom(draft, blocked) }
   }
   const removed = new Set(mine.flatMap((draft) => [...draft.removes]))
   const mount = inputs.podMounts(pod.uid).find((each) => !removed.has(each.id))

@@ -1,17 +1,22 @@
 /** What an apply says, line by line. */
 
+import type { Answer } from '../answer/answer.ts'
+import { nextAfter } from '../answer/apply-end.ts'
+import { openText } from '../answer/counts.ts'
+import { answerOf } from '../answer/make-answer.ts'
+import { byteText } from '../lang/byte-text.ts'
 import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
+import { isApiContent } from '../plan/api-content.ts'
 import type { ApplyEvent, ApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
-import { OPERATION_KINDS, type Operation, type Plan } from '../plan/plan.ts'
-import { isApiContent } from '../plan/plan-groups.ts'
+import { type Given, withAdvice } from '../plan/next-steps.ts'
+import { DEFAULT_SETTLE_MS, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
-import { groupedNotes } from './grouped-notes.ts'
+import { nextText, renderAnswer } from './answer-view.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
-import { groupCounts, openText } from './summary-line.ts'
 import { terminalSafe } from './terminal-safe.ts'
-import { bytesText, podText } from './words.ts'
+import { podText } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 const ENDS: ReadonlySet<string> = new Set<OutcomeState>([
@@ -74,11 +79,17 @@ export function hintOf({ hint }: ApplyEvent, width: Width): string {
 }
 
 /**
- * The end: what was done and deleted, what did not work, what is left, and what to type next.
+ * The end: what was done and deleted, and then the answer of the fresh look: what is left, why, and what to type.
  * @param plan as a person has agreed to it: what it called data is named as data
  */
-export function closing(result: ApplyResult, plan: Pick<Plan, 'operations'>, { paint, width }: Screen): string {
-  const { outcomes, left, after, interrupted } = result
+export function closing(
+  result: ApplyResult,
+  plan: Pick<Plan, 'operations'>,
+  screen: Screen,
+  given: Given = { words: [], settleMs: DEFAULT_SETTLE_MS },
+): string {
+  const { paint, width } = screen
+  const { outcomes, interrupted } = result
   return [
     '\n',
     wrapped('', `Apply: ${tally(outcomes)}.${deletedText(outcomes, plan)}`, width, paint.bold),
@@ -86,7 +97,7 @@ export function closing(result: ApplyResult, plan: Pick<Plan, 'operations'>, { p
       ? wrapped('', 'This plan is already done: of its operations none is left to do on this node.', width)
       : '',
     interrupted ? wrapped('', 'Interrupted: operations that were not started changed nothing.', width, paint.warn) : '',
-    leftText(left, after, paint, width),
+    leftText(result, plan, screen, given),
   ].join('')
 }
 
@@ -119,28 +130,21 @@ function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'o
     } else copies += deleted.files
   }
   return [
-    data.files > 0 ? ` Deleted ${count(data.files, 'file')}, ${bytesText(data.bytes)}.` : '',
+    data.files > 0 ? ` Deleted ${count(data.files, 'file')}, ${byteText(data.bytes)}.` : '',
     copies > 0 ? ` Removed ${count(copies, 'file')} that the kubelet made.` : '',
   ].join('')
 }
 
-function leftText(
-  left: readonly Operation[] | undefined,
-  after: Plan | undefined,
-  paint: Palette,
-  width: Width,
-): string {
+function leftText(result: ApplyResult, plan: Pick<Plan, 'operations'>, screen: Screen, given: Given): string {
+  const { left, after } = result
   if (left === undefined)
-    return wrapped('', 'The node was not read again: volctl plan shows what is left to do.', width)
-  const open = after === undefined ? [] : openText(after)
-  const next = wrapped('Next: ', 'volctl plan', undefined, paint.bold)
-  if (left.length === 0 && open.length === 0) return 'Nothing is left to do.\n'
-  if (left.length === 0) return `${wrapped('', `No operation is left: ${open.join('; ')}.`, width)}${next}`
-  const kinds: Partial<Record<Operation['kind'], number>> = {}
-  for (const { kind } of left) kinds[kind] = (kinds[kind] ?? 0) + 1
-  const notes = left.map(({ kind, blocked, message }) =>
-    blocked === undefined ? { code: kind, message } : { ...blocked, code: `${kind}, ${blocked.code}` },
-  )
-  const head = wrapped('', `Left: ${[groupCounts(kinds).join(', '), ...open].join('; ')}.`, width)
-  return `${head}${groupedNotes('Left', notes, paint.warn, width)}${next}`
+    return wrapped('', 'The node was not read again: volctl plan shows what is left to do.', screen.width)
+  if (after === undefined) return 'Nothing is left to do.\n'
+  const advised = withAdvice(after, given)
+  const next = nextAfter(result, plan, advised)
+  const isOpen = left.length > 0 || openText(after).length > 0
+  const answer: Answer = { ...answerOf(advised), notes: [], next }
+  return isOpen
+    ? `\n${renderAnswer(answer, screen, { header: '', ready: 'Left' })}`
+    : `Nothing is left to do.\n${nextText(next, screen)}`
 }

@@ -1,13 +1,13 @@
 /** Past applies on a screen: a line for each, and one for each of its operations. */
 
 import type { PastApplies, PastApply, PastOperation } from '../journal/past-applies.ts'
+import { byteText } from '../lang/byte-text.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { subject } from './apply-lines.ts'
 import type { Palette } from './palette.ts'
 import { terminalSafe } from './terminal-safe.ts'
-import { bytesText } from './words.ts'
 
 /** @param wide with ids, reasons, steps, the guards that were lifted and the state files that were removed */
 export function renderJournal({ applies, damaged }: PastApplies, wide: boolean, paint: Palette): string {
@@ -70,7 +70,7 @@ function operationText(operation: PastOperation, wide: boolean, paint: Palette):
   const colour = state === 'done' ? paint.good : state === 'failed' ? paint.bad : paint.warn
   const name = { kind, ...(pod && { pod }), ...defined({ volume }) }
   const time = elapsedMs === undefined ? '' : `  ${formatDuration(elapsedMs)}`
-  const gone = deleted === undefined ? '' : `  deleted ${count(deleted.files, 'file')}, ${bytesText(deleted.bytes)}`
+  const gone = deleted === undefined ? '' : `  deleted ${count(deleted.files, 'file')}, ${byteText(deleted.bytes)}`
   const lines = [`  ${colour(state.padEnd(11))}  ${subject(name)}${time}${gone}`]
   if (state === 'unfinished')
     lines.push(indented('began, but no end is recorded: volctl plan shows what is left to do'))

@@ -1,4 +1,5 @@
 import { count } from '../lang/count.ts'
+import { INSECURE_API } from '../plan/insecure-api.ts'
 import type { Plan, PlanInputs } from '../plan/plan.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
@@ -9,23 +10,16 @@ import { wrapped } from './wrap.ts'
  * What a person must have seen before saying yes (S31): which cluster and as whom, whether this is the machine that
  * the Node object describes, what the kubelet is doing, how many pods of the node are orphaned, which rules are not judged.
  */
-export function planHeader(plan: Plan, { paint, width }: Screen, whole: boolean): string {
+export function planHeader(plan: Plan, { paint, width }: Screen): string {
   const { inputs } = plan
   const rows: readonly Line[] = [
     { label: 'Node', ...nodeText(plan, paint) },
-    ...(whole || width === undefined
-      ? [{ label: 'Root', text: `${plan.rootDir} (${count(inputs.actual.mounts, 'mount')} in the mount table)` }]
-      : []),
+    { label: 'Root', text: `${plan.rootDir} (${count(inputs.actual.mounts, 'mount')} in the mount table)` },
     { label: 'API', ...apiText(inputs.api, paint) },
     { label: 'Kubelet', ...kubeletText(inputs.kubelet, paint) },
-    ...(whole || width === undefined
-      ? [{ label: 'Runtime', text: `${inputs.runtime.source}, ${count(inputs.runtime.pods, 'pod')}` }]
-      : []),
+    { label: 'Runtime', text: `${inputs.runtime.source}, ${count(inputs.runtime.pods, 'pod')}` },
     { label: 'Pods', ...podsText(inputs, paint) },
-    ...inputs.unjudged
-      // What only apply can judge is the same in every plan.
-      .filter(({ rule }) => whole || width === undefined || rule !== 'S21')
-      .map(({ message }) => ({ label: 'Not judged', text: message, colour: paint.warn })),
+    ...inputs.unjudged.map(({ message }) => ({ label: 'Not judged', text: message, colour: paint.warn })),
   ]
   return rows.map(({ label, text, colour }) => wrapped(`${`${label}:`.padEnd(12)}`, text, width, colour)).join('')
 }
@@ -58,16 +52,11 @@ function apiText(api: PlanInputs['api'], paint: Palette): Text {
   const server = `${api.server === '' ? 'not read' : api.server}${user}${version}`
   const { insecure, secondLookInsecure } = api
   const doubts = [
-    insecure === undefined ? [] : INSECURE[insecure],
-    secondLookInsecure === undefined ? [] : `with the kubelet's credential: ${INSECURE[secondLookInsecure]}`,
+    insecure === undefined ? [] : INSECURE_API[insecure],
+    secondLookInsecure === undefined ? [] : `with the kubelet's credential: ${INSECURE_API[secondLookInsecure]}`,
   ].flat()
   return doubts.length === 0 ? { text: server } : { text: `${server} (${doubts.join('; ')})`, colour: paint.bad }
 }
-
-const INSECURE = {
-  TlsNotVerified: 'certificate not verified: anyone on the network path could answer',
-  PlainHttp: 'plain http: anyone on the network path could read the credential, and answer',
-} as const
 
 function kubeletText({ state, note, unit }: PlanInputs['kubelet'], paint: Palette): Text {
   const more = note ?? unit

@@ -1,5 +1,5 @@
 /** Rows of one pod that are alike, as one: its config maps, secrets, tokens and downward API volumes share one fate. */
-import { isApiContent } from '../plan/plan-groups.ts'
+import { isApiContent } from '../plan/api-content.ts'
 import type { StatusRow } from '../status/status.ts'
 
 /** In the place of the first; the others keep their order. */

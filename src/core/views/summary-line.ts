@@ -1,6 +1,6 @@
 import { count } from '../lang/count.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
-import { OPERATION_GROUPS, type OperationKind, type Plan, type Severity } from '../plan/plan.ts'
+import type { Plan, Severity } from '../plan/plan.ts'
 
 /** A plan of either scope, as far as it is counted. */
 type Counted = Pick<Plan | ClusterPlan, 'operations' | 'waiting' | 'complete' | 'refused'> & {
@@ -33,14 +33,6 @@ function verdictOf(plan: Counted, where: string): string {
   return complete
     ? `Nothing to do: every volume ${where} is as it should be.`
     : 'Nothing to do: no operation is needed, as far as volctl could read.'
-}
-
-/** Errors and waits that are there though no operation is left. */
-export function openText(plan: Counted): string[] {
-  const { refused, summary } = plan
-  const problems = plan.problems.filter(({ severity }) => severity === 'error')
-  const left = { ...plan, problems, summary: { ...summary, problems: problems.length } }
-  return [...(refused === undefined ? [] : [`refused (${refused.code})`]), ...problemsOf(left), ...waitingOf(plan)]
 }
 
 function operationsText(plan: Counted): string[] {
@@ -90,11 +82,3 @@ const SEVERITIES = [
   ['warning', 'warning'],
   ['info', 'note'],
 ] as const
-
-/** `3 unmount`, `1 device`, in the order of the groups; blocked operations are counted too. */
-export function groupCounts(operations: Readonly<Partial<Record<OperationKind, number>>>): string[] {
-  return Object.entries(OPERATION_GROUPS).flatMap(([group, kinds]) => {
-    const total = kinds.reduce((sum, kind: OperationKind) => sum + (operations[kind] ?? 0), 0)
-    return total > 0 ? [`${total} ${group}`] : []
-  })
-}

@@ -1,4 +1,5 @@
 /** Small wordings shared by the views. */
+import { byteText } from '../lang/byte-text.ts'
 import { count } from '../lang/count.ts'
 import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
@@ -39,20 +40,11 @@ export function seconds(time: string): string {
   return time.replace(/\.\d+/, '')
 }
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
-
-/** Bytes for people: `0 B`, `1.5 KiB`, `20 MiB`. */
-export function bytesText(bytes: number): string {
-  let [value, unit] = [bytes, 0]
-  while (value >= 1024 && unit < UNITS.length - 1) [value, unit] = [value / 1024, unit + 1]
-  return `${unit === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`
-}
-
 /** What an operation deletes for good, or ''. */
 export function deletesText(deletes: Operation['deletes']): string {
   if (deletes === undefined) return ''
   if (deletes.counted === false) return 'tmpfs content, size unknown'
-  return `${count(deletes.files, 'file')}, ${bytesText(deletes.bytes)}`
+  return `${count(deletes.files, 'file')}, ${byteText(deletes.bytes)}`
 }
 
 /** Row numbers in a short form: `1-3, 7`. */

@@ -113,44 +113,44 @@ describe('the end says what was done, what was not, and what is left', () => {
     const refused = { rule: 'S1', code: 'WrongMachine', message: 'x' } as const
     const end = (plan: Partial<Plan>): string => closing(result({ after: aPlan(plan) }), aPlan({}), PLAIN_SCREEN)
     expect(end({ problems: [note] })).toContain('\nNothing is left to do.\n')
-    expect(end({ problems: [error, note], waiting: [wait] })).toContain(
-      '\nNo operation is left: 1 error; 1 waiting.\nNext: volctl plan\n',
-    )
-    expect(end({ refused })).toContain('\nNo operation is left: refused (WrongMachine).\n')
+    const open = end({ problems: [error, note], waiting: [wait] })
+    expect(open).not.toContain('Nothing is left')
+    expect(open).toContain('\nNothing is ready: see above.\n')
+    expect(end({ refused })).toContain('\nRefused: nothing is done\n')
   })
 
-  it('part of it', () =>
+  const held = { code: 'HeldBy', message: 'pid 7 holds it', hint: 'End it.' } as const
+  const partly = result({
+    outcomes: [outcome('done'), { ...outcome('failed'), code: 'HeldBy' }, outcome('skipped')],
+    left: [anOperation()],
+    after: aPlan({
+      operations: [anOperation({ blocked: held })],
+      waiting: [{ kind: 'MountVolume', code: 'NotAttached', message: 'x', rule: 'S22' }],
+    }),
+    exit: 3,
+  })
+
+  it('part of it: what is left and why, and what lifts what failed', () =>
     expect(
-      closing(
-        result({
-          outcomes: [outcome('done'), outcome('failed'), outcome('skipped')],
-          left: [
-            anOperation(),
-            anOperation({
-              kind: 'UnmountDevice',
-              blocked: { code: 'HeldBy', message: 'pid 7 holds it', hint: 'End it.' },
-            }),
-          ],
-          after: aPlan({
-            waiting: [{ kind: 'MountVolume', code: 'NotAttached', message: 'x', rule: 'S22' }],
-          }),
-          exit: 3,
-        }),
-        aPlan({}),
-        PLAIN_SCREEN,
-      ),
+      closing(partly, aPlan({ operations: [anOperation({ id: 'failed' })] }), PLAIN_SCREEN),
     ).toMatchInlineSnapshot(`
       "
       Apply: 1 done, 1 failed, 1 skipped.
-      Left: 1 unmount, 1 device; 1 waiting.
 
-      Left:
-        UnmountVolume: pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted
-        UnmountDevice, HeldBy: pid 7 holds it
-            End it.
-      Next: volctl plan
+      Needs you
+        x pid 7 holds it
+          -> End it.
+
+      Left to others
+        -   x
+
+      1 operation: 1 needs you first
+      Next: end that use, then: volctl apply --volume pv-a  # does this volume again
       "
     `))
+
+  it('of what nobody knows the operation of, what a fresh plan says', () =>
+    expect(closing(partly, aPlan({}), PLAIN_SCREEN)).toContain('\nNext: volctl explain '))
 
   it('interrupted', () =>
     expect(

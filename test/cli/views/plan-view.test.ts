@@ -57,36 +57,22 @@ const busy = aPlan({
 
 it('the plan on a screen', () =>
   expect(shown(busy, { width: 80 })).toMatchInlineSnapshot(`
-    "Node:       node-1 (matches the Node object; boot boot-1)
-    API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource
-                version 4711
-    Kubelet:    stopped (kubelet.service inactive; masked)
-    Pods:       14 in the API, 16 pod directories, 2 orphaned
+    "node-1: kubelet stopped; 14 pods, 2 deleted pods left something here
 
-      #  OPERATION      VOLUME  STATE                 DELETES
-
-    Pod shop/web-0 was deleted from the API; no sandbox, container or process is
-    left (PodGone)
-      2  UnmountVolume  cache   blocked: DeletesData  3 files, 12 KiB
-         it deletes 3 files
-         -> Give --orphans.
-      1  UnmountVolume  pv-a
-
-    Pod shop/db-0
-      -  MountVolume    data    waits: NotAttached
-         the controller has not attached it yet
-
-    Volume pv-a (claim shop/data-web-0, driver disk.example.com)
-      3  UnmountDevice  pv-a    after 1
-         LastPodGone: nobody wants it
-
-    Of the node as a whole:
-      x error ForeignMount: a tmpfs lies below
+    Needs you
+      x a tmpfs lies below
         -> Unmount it.
-      note OrphanPodDir: 2 directories could go
 
-    3 operations: 2 ready, 1 blocked (--orphans would free 1); 1 waiting; 2 problems
-    (1 error, 1 note).
+    Ready: unmount and unstage for deleted pod shop/web-0 (2 operations)
+      shop/web-0   pv-a
+
+    Kept: emptyDir data (--orphans deletes it, and the pods' directories)
+      shop/web-0   cache: 3 files, 12 KiB
+
+    Left to others
+      shop/db-0 data   the controller has not attached it yet
+
+    3 operations: 2 ready, 1 needs --orphans
     Next: volctl apply  # asks, and carries out the 2 operations that are ready
     "
   `))
@@ -100,64 +86,74 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
     Runtime:    cri, 14 pods
     Pods:       14 in the API, 16 pod directories, 2 orphaned
 
+    Needs you
+      x a tmpfs lies below
+        -> Unmount it.
+
+    Ready: unmount and unstage for deleted pod shop/web-0 (2 operations)
+      shop/web-0   pv-a
+
+    Kept: emptyDir data (--orphans deletes it, and the pods' directories)
+      shop/web-0   cache: 3 files, 12 KiB
+
+    Left to others
+      shop/db-0 data   the controller has not attached it yet
+
+    #  OPERATION      VOLUME  STATE    DELETES          REASON       RULE  ID
+      1  UnmountVolume  pv-a    ready                     PodGone      R404  op-1
+         pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted
+         /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+         NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+      2  UnmountVolume  cache   blocked  3 files, 12 KiB  PodGone      R404  op-2
+         empty-dir volume cache is set up
+         /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+         blocked: DeletesData: it deletes 3 files
+         -> Give --orphans.
+         the kubelet would delete the content without asking
+         NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+      3  UnmountDevice  pv-a    after 1                   LastPodGone  R404  op-3
+         nobody wants it
+         /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+         NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+
+    Waiting:
+      . MountVolume data of shop/db-0: NotAttached: the controller has not attached it yet
+
+    Problems:
+      x ForeignMount: a tmpfs lies below
+        -> Unmount it.
+      ? OrphanPodDir: 2 directories could go
+
     VOLUME  PLUGIN             CLAIM            PV    DRIVER            HANDLE  HANDLE FROM    ACCESS         ATTACHED  IN USE
     pv-a    kubernetes.io/csi  shop/data-web-0  pv-a  disk.example.com  vol-a   vol_data.json  ReadWriteOnce  yes       yes
 
-      #  OPERATION      VOLUME  STATE                 DELETES          REASON       RULE  ID
-
-    Pod shop/web-0 was deleted from the API; no sandbox, container or process is left (PodGone)
-      2  UnmountVolume  cache   blocked: DeletesData  3 files, 12 KiB  PodGone      R404  op-2
-         it deletes 3 files
-         -> Give --orphans.
-         PodGone: empty-dir volume cache is set up
-         the kubelet would delete the content without asking
-      1  UnmountVolume  pv-a                                           PodGone      R404  op-1
-         PodGone: volume pv-a is mounted
-
-    Pod shop/db-0
-      -  MountVolume    data    waits: NotAttached
-         the controller has not attached it yet
-
-    Volume pv-a (claim shop/data-web-0, driver disk.example.com)
-      3  UnmountDevice  pv-a    after 1                                LastPodGone  R404  op-3
-         LastPodGone: nobody wants it
-
-    Steps:
-      1  NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-      2  NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-      3  NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-
-    Of the node as a whole:
-      x error ForeignMount: a tmpfs lies below
-        -> Unmount it.
-      note OrphanPodDir: 2 directories could go
-
-    3 operations: 2 ready, 1 blocked (--orphans would free 1); 1 waiting; 2 problems (1 error, 1 note).
+    3 operations: 2 ready, 1 needs --orphans
     Next: volctl apply  # asks, and carries out the 2 operations that are ready
     "
   `))
 
 it.each([
-  { api: { insecure: 'TlsNotVerified' }, says: '(certificate not verified: anyone on the network path could answer)' },
+  {
+    api: { insecure: 'TlsNotVerified' },
+    says: 'its certificate is not verified: anyone on the network path could answer',
+  },
   {
     api: { insecure: 'PlainHttp' },
-    says: '(plain http: anyone on the network path could read the credential, and answer)',
+    says: 'plain http: anyone on the network path could read the credential, and answer',
   },
   {
     api: { secondLookInsecure: 'TlsNotVerified' },
-    says: "(with the kubelet's credential: certificate not verified: anyone on the network path could answer)",
+    says: "with the kubelet's credential: its certificate is not verified: anyone on the network path could answer",
   },
 ] as const)('S34: the header says that the API server is not verified: $api', ({ api, says }) => {
   const { inputs } = aPlan()
   const plan = aPlan({ inputs: { ...inputs, api: { ...inputs.api, ...api } } })
   for (const text of [shown(plan), shown(plan, {}, { confirm: true }), shown(plan, { wide: true })])
-    expect(text).toContain(
-      `API:        https://10.0.0.1:6443 as system:node:node-1, pods at resource version 4711 ${says}\n`,
-    )
+    expect(text).toContain(says)
 })
 
 it('nothing to do', () =>
-  expect(shown(aPlan()).split('\n').at(-2)).toBe('Nothing to do: every volume on this node is as it should be.'))
+  expect(shown(aPlan())).toContain('\nNothing to do: every volume on this node is as it should be.\n'))
 
 it('what makes a plan doubtful is said: another machine, a kubelet that may return, unjudged guards, incompleteness', () => {
   const { inputs } = aPlan()
@@ -171,9 +167,10 @@ it('what makes a plan doubtful is said: another machine, a kubelet that may retu
     complete: false,
   })
   const text = shown(plan)
-  expect(text).toContain('NOT proven to be the machine of this Node object')
+  expect(text).toContain('Nothing proves that this machine is the node')
   expect(text).toContain('down, but may come back (kubelet.service restarts)')
-  expect(text).toContain('Not judged: attachments elsewhere')
+  expect(shown(plan, { wide: true })).toContain('Not judged: attachments elsewhere')
+  expect(shown(plan, { wide: true })).toContain('NOT proven to be the machine of this Node object')
   expect(text).toContain('Not complete')
 })
 
@@ -182,7 +179,7 @@ it('colour is decided by the palette alone', async () => {
   expect(shown(busy, { wide: true, paint: await palette(true) })).toContain('\u001b[')
 })
 
-it('problems that differ only in their volume are one with a count; -v and -o wide show each', () => {
+it('problems that differ only in their volume are one; -v and -o wide list each', () => {
   const problems = ['pv-a', 'pv-b', 'pv-c'].map((volume) => ({
     severity: 'error' as const,
     code: 'MountedButNotAttached' as const,
@@ -193,14 +190,14 @@ it('problems that differ only in their volume are one with a count; -v and -o wi
   const plan = aPlan({ problems })
   const text = shown(plan)
   expect(text).toContain(
-    '\n  x 3 errors MountedButNotAttached: pv-a is staged but not attached; likewise pv-b, pv-c (-v or -o wide shows all)\n',
+    '\n  x 3 volumes are mounted here but not attached to this node: another node may write to them\n      pv-a, pv-b, pv-c\n',
   )
   expect(text.match(/->/g)).toHaveLength(1)
   for (const all of [shown(plan, { wide: true }), shown(plan, {}, { unfolded: true })])
-    expect(all.match(/ error MountedButNotAttached: pv-[abc] is staged but not attached\n/g)).toHaveLength(3)
+    expect(all.match(/ x MountedButNotAttached: pv-[abc] is staged but not attached\n/g)).toHaveLength(3)
 })
 
-it('what comes after something blocked says after what, and counts as blocked', () => {
+it('what comes after something blocked has its cause, and the counts add up', () => {
   const { pod: _, ...ofVolume } = anOperation({ kind: 'UnmountDevice' })
   const volume = { name: 'pv-b', plugin: 'kubernetes.io/csi', mode: 'Filesystem' as const }
   const plan = aPlan({
@@ -212,14 +209,16 @@ it('what comes after something blocked says after what, and counts as blocked', 
       { ...ofVolume, id: 'op-5', kind: 'DetachVolume', volume, after: ['op-3'] },
     ],
   })
-  const text = shown(plan)
-  expect(text).toMatch(/ 3 {2}UnmountDevice .* blocked: PredecessorBlocked, after 1\n/)
-  expect(text).toMatch(/ 4 {2}DetachVolume .* after 2-3 \(blocked: 3\)\n/)
-  expect(text).toMatch(/ 5 {2}DetachVolume .* after 3 \(blocked\)\n/)
-  expect(text).toContain('5 operations: 1 ready, 4 blocked.')
+  const text = shown(plan, {}, { unfolded: true })
+  expect(text).toMatch(/ 3 {2}UnmountDevice .* blocked/)
+  expect(text).toMatch(/ 4 {2}DetachVolume .* after 2-3 /)
+  expect(text).toMatch(/ 5 {2}DetachVolume .* after 3 /)
+  expect(text).toContain('5 operations: 1 ready, 2 need you first, 2 wait for another')
+  expect(plan.summary.causes).toHaveLength(1)
+  expect(plan.summary.causes?.[0]?.affects.operations).toEqual(['op-1', 'op-3'])
 })
 
-it('pods with nothing but the same problem are one group', () => {
+it('pods with the same problem are one', () => {
   const problems = ['web-0', 'web-1', 'web-2'].map((name, n) => ({
     severity: 'error' as const,
     code: 'AlivenessUnknown' as const,
@@ -228,8 +227,8 @@ it('pods with nothing but the same problem are one group', () => {
   }))
   const plan = aPlan({ problems })
   expect(shown(plan)).toContain(`
-Pods shop/web-0, shop/web-1, shop/web-2
-  x 3 errors AlivenessUnknown: pod shop/web-0 (uid-0) may still run: nobody knows; likewise shop/web-1, shop/web-2 (-v or -o wide shows all)
+  x 3 pods may still run; their volumes count as in use
+      shop/web-0, shop/web-1, shop/web-2
 `)
-  expect(shown(plan, {}, { unfolded: true }).match(/\nPod shop\/web-\d\n {2}x error AlivenessUnknown/g)).toHaveLength(3)
+  expect(shown(plan, {}, { unfolded: true }).match(/ x AlivenessUnknown: pod shop\/web-\d /g)).toHaveLength(3)
 })

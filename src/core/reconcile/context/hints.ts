@@ -25,8 +25,3 @@ export function whoMounted(path: string): string {
 export function useCredential(what: string): string {
   return `Use a credential that may ${what} (--kubeconfig).`
 }
-
-/** The command that stops a pod's sandbox and with it the containers, without a kubelet. */
-export function stopPod(uid: string): string {
-  return `crictl pods --label io.kubernetes.pod.uid=${uid} -q | xargs -r crictl stopp`
-}

@@ -1,5 +1,6 @@
 /** Phase 2 of the pass: volumes that desired pods lack (R410, S22; O3, O21, O26, O31). */
 
+import { causeOfUnresolved, WAITING_FOR } from '../../desired/cause-of-unresolved.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { isMirrorPod } from '../../desired/pods.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
@@ -24,7 +25,8 @@ export function mountOrAttachVolumes(context: PlanContext, findings: Findings): 
     const pod = podRefOf(context, unresolved.podUid)
     const { mayBe, cause, message } = unresolved
     const known = mayBe.of === 'itself' ? mayBe.volume : undefined
-    findings.wait('MountVolume', { code: WAITING_FOR[cause], message }, 'S4', {
+    const wait = { code: WAITING_FOR[cause], message, of: causeOfUnresolved(unresolved) }
+    findings.wait('MountVolume', wait, 'S4', {
       subject: context.ledger.unresolved(unresolved),
       pod,
       volume: {
@@ -36,13 +38,6 @@ export function mountOrAttachVolumes(context: PlanContext, findings: Findings): 
     })
   }
 }
-
-const WAITING_FOR = {
-  Absent: 'ClaimMissing',
-  Unbound: 'ClaimUnbound',
-  Unusable: 'VolumeUnresolved',
-  Unknown: 'VolumeUnresolved',
-} as const
 
 function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMount, turns: Turns): void {
   const { inputs } = context

@@ -2,6 +2,7 @@
 
 import { allowsSeveralNodes } from '../../desired/access-modes.ts'
 import type { Handle } from '../../desired/attached-elsewhere.ts'
+import { causeOfUnresolved } from '../../desired/cause-of-unresolved.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import { type DeviceKind, mayBeOne } from '../../desired/may-be.ts'
 import type { Draft, Obstacle } from '../../plan/draft.ts'
@@ -87,6 +88,7 @@ function unidentifiedObstacle({ users, inputs }: PlanContext, driver: string | u
     code: 'MayBeInUse',
     message: `pod ${pod.uid} ${pod.class === 'Desired' || pod.alive ? 'runs' : 'may run'} and has volumes that could not be identified (${what}); this may be one of them`,
     hint: 'Stop the containers of that pod, or restore what is missing; then plan again.',
+    of: { subject: { pod: pod.ref } },
   }
 }
 
@@ -108,6 +110,7 @@ export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], devi
     code: 'UnresolvedVolume',
     message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}); this may be that volume`,
     hint: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
+    of: { ...causeOfUnresolved(unknown), follows: true },
   }
 }
 

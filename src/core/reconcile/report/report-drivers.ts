@@ -41,6 +41,7 @@ function reportSocket(ledger: Ledger, socket: CsiSocket, sockets: readonly CsiSo
       `CSI driver ${driver} does not answer on ${endpoint ?? path}: ${error}`,
       { path, subject: { driver } },
       'It may be busy: plan again. If that does not help, read the log of its driver container.',
+      { subject: { driver } },
     )
     return
   }
@@ -51,6 +52,7 @@ function reportSocket(ledger: Ledger, socket: CsiSocket, sockets: readonly CsiSo
       `CSI driver ${driver} cannot be called on ${endpoint ?? path}: ${error}`,
       { path, subject: { driver } },
       "Bring the driver's node pod back; read the log of its driver container.",
+      { subject: { driver }, follows: true },
     )
     return
   }
@@ -73,5 +75,6 @@ function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, f
     `CSI driver ${driver} answers on ${endpoint ?? path} but is not registered with the kubelet: ${error}`,
     { path, subject: { driver } },
     "Read the log of the node-driver-registrar container in the driver's node pod.",
+    { subject: { driver } },
   )
 }

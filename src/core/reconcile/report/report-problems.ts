@@ -1,5 +1,6 @@
 /** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
 import { readStateFile } from '../../actual/state-file.ts'
+import { causeOfUnresolved } from '../../desired/cause-of-unresolved.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import type { DeviceKind } from '../../desired/may-be.ts'
 import { podNamespace } from '../../desired/pods.ts'
@@ -8,8 +9,8 @@ import { deadWords } from '../../mountinfo/dead-words.ts'
 import { csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
+import { stopPod } from '../../plan/stop-pod.ts'
 import type { PlanContext } from '../context/context.ts'
-import { stopPod } from '../context/hints.ts'
 import { unknownLinks } from '../context/unread.ts'
 import { reportMountStorms } from '../obstacles/mount-storm.ts'
 import { foreignHint, isOnlyNested, knownPods } from '../pods/known-pods.ts'
@@ -167,6 +168,7 @@ function reportUnresolved(context: PlanContext, findings: Findings): void {
       `volume ${each.podVolumeName} of pod ${namespacedName(each.pod.metadata)}: ${each.message}`,
       { pod: each.podUid, volume: each.podVolumeName, subject: context.ledger.unresolved(each) },
       unresolvedHint(each),
+      causeOfUnresolved(each),
     )
   }
 }

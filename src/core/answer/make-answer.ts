@@ -1,0 +1,95 @@
+/** A node's plan as the answer to "what is wrong, and what next". Pure. */
+import { count } from '../lang/count.ts'
+import type { Cause } from '../plan/cause.ts'
+import { INSECURE_API } from '../plan/insecure-api.ts'
+import type { Plan, PlanInputs } from '../plan/plan.ts'
+import { PlanNames, shownVolume } from '../plan/plan-names.ts'
+import type { Answer, Need } from './answer.ts'
+import { countsText } from './counts.ts'
+import { isKept, keptPart } from './kept.ts'
+import { few, withoutRoot } from './names.ts'
+import { needsOf } from './needs.ts'
+import { isForgotten, othersPart } from './others.ts'
+import { readyPart } from './ready.ts'
+
+export function answerOf(plan: Plan): Answer {
+  const names = new PlanNames(plan)
+  const causes = (plan.summary.causes ?? []).filter(({ code }) => !isKept(code))
+  const pressing = causes.filter((cause) => cause.severity !== 'info')
+  const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))
+  const ready = readyPart(plan, names)
+  const kept = keptPart(plan, names)
+  const others = othersPart(
+    plan,
+    plan.waiting.filter(({ cause }) => passing.has(cause ?? '')),
+    names,
+  )
+  return {
+    headline: headlineOf(plan),
+    doubts: doubtsOf(plan),
+    incomplete: !plan.complete,
+    needs: [...refusalOf(plan), ...needsOf(pressing, plan, names), ...neverOf(plan, pressing)],
+    ...(ready !== undefined && { ready }),
+    ...(kept !== undefined && { kept }),
+    ...(others !== undefined && { others }),
+    notes: plan.problems
+      .filter(({ severity, code }) => severity === 'info' && !isKept(code))
+      .map(({ message }) => withoutRoot(message, plan.rootDir)),
+    counts: countsText(plan),
+    next: plan.summary.next ?? [],
+  }
+}
+
+const KUBELET: Readonly<Record<PlanInputs['kubelet']['state'], string>> = {
+  running: 'kubelet running',
+  mayReturn: 'kubelet down, but may come back',
+  stopped: 'kubelet stopped',
+  unknown: 'kubelet unknown',
+}
+
+/** `pg-node: kubelet stopped; 14 pods, 3 deleted pods left something here`. */
+function headlineOf({ node, inputs }: Plan): string {
+  const { kubelet, pods } = inputs
+  const more = kubelet.note ?? kubelet.unit
+  const state = `${KUBELET[kubelet.state]}${kubelet.state === 'stopped' || more === undefined ? '' : ` (${more})`}`
+  const gone = pods.gone === 0 ? '' : `, ${count(pods.gone, 'deleted pod')} left something here`
+  return `${node}: ${state}; ${count(pods.listed, 'pod')}${gone}`
+}
+
+/** What matches is not said. */
+function doubtsOf({ inputs: { machine, api }, refused, problems }: Plan): string[] {
+  const { contradictions = [] } = machine
+  // What is reported says also what to do.
+  const isReported = problems.some(({ code }) => code === 'InsecureApi')
+  const differs = contradictions.map(({ field, accepted }) => (accepted ? `${field} (accepted)` : field))
+  return [
+    ...(refused !== undefined || machine.matches ? [] : ['Nothing proves that this machine is the node']),
+    ...(refused !== undefined || differs.length === 0 ? [] : [`The Node object has another ${differs.join(', ')}`]),
+    ...(api.insecure === undefined || isReported ? [] : [`API server ${api.server}: ${INSECURE_API[api.insecure]}`]),
+    ...(api.secondLookInsecure === undefined || isReported
+      ? []
+      : [`API server, with the kubelet's credential: ${INSECURE_API[api.secondLookInsecure]}`]),
+  ]
+}
+
+function refusalOf({ refused }: Plan): Need[] {
+  if (refused === undefined) return []
+  const { message, hint } = refused
+  return [{ severity: 'error', text: message, wake: [], remedy: hint === undefined ? [] : [hint] }]
+}
+
+/** Nobody may wait for what a kubelet that runs never does; a volume of which something worse is said is not named again. */
+function neverOf({ waiting }: Plan, pressing: readonly Cause[]): Need[] {
+  const named = new Set(pressing.map(({ subject }) => subject.volume))
+  const forgotten = waiting.filter(isForgotten).map((each) => shownVolume(each))
+  const rest = forgotten.filter((name) => !named.has(name))
+  if (rest.length === 0) return []
+  return [
+    {
+      severity: 'warning',
+      text: `The kubelet has lost track of ${rest.length === 1 ? 'a staged volume' : `${rest.length} staged volumes`}, and never unstages ${rest.length === 1 ? 'it' : 'them'}`,
+      wake: [few(rest)],
+      remedy: [],
+    },
+  ]
+}

@@ -1,0 +1,135 @@
+/** What needs a person: causes, alike ones as one, each with what hangs on it and what lifts it. */
+import { count } from '../lang/count.ts'
+import { shellWord } from '../lang/shell-word.ts'
+import type { Cause } from '../plan/cause.ts'
+import type { Operation, Plan } from '../plan/plan.ts'
+import type { PlanNames } from '../plan/plan-names.ts'
+import type { Need } from './answer.ts'
+import { few, withoutRoot } from './names.ts'
+
+/** @param causes those that are shown, the worst first */
+export function needsOf(causes: readonly Cause[], plan: Plan, names: PlanNames): Need[] {
+  const alike = Map.groupBy(causes, ({ kind, code, severity, message }) =>
+    // What is said of a driver or of the node is said of that one alone.
+    FOLDED[code] === undefined ? `${code} ${shapeOf(message)}` : `${kind} ${code} ${severity}`,
+  )
+  return [...alike.values()].flatMap((same) => needOf(same, plan, names) ?? [])
+}
+
+function needOf(same: readonly Cause[], plan: Plan, names: PlanNames): Need | undefined {
+  const [first] = same
+  if (first === undefined) return undefined
+  const { severity, code, message } = first
+  const subjects = [...new Set(same.map((each) => subjectText(each, names)))]
+  const fold = same.length > 1 ? FOLDED[code] : undefined
+  const text = fold === undefined ? message : fold(subjects.length)
+  const said = withoutRoot(text, plan.rootDir)
+  return {
+    severity,
+    text: said,
+    wake: [...likewise(subjects, fold !== undefined), ...wakeOf(same, plan, names)],
+    remedy: remedyOf(first, plan),
+  }
+}
+
+/** The same for sentences that differ only in names, paths and numbers. */
+function shapeOf(message: string): string {
+  return message.replace(/\S*[/^\d]\S*/g, '…')
+}
+
+/** @param named whether the sentence leaves the names to this */
+function likewise(subjects: readonly string[], named: boolean): string[] {
+  if (named) return [few(subjects)]
+  return subjects.length < 2 ? [] : [`likewise ${few(subjects.slice(1))}`]
+}
+
+/** What lifts it, by who can act now. */
+function remedyOf(cause: Cause, { inputs: { kubelet } }: Plan): string[] {
+  const { kind, code, subject, affects, remedy } = cause
+  const isDown = kubelet.state === 'stopped'
+  if (kind === 'driver' && isDown && subject.driver !== undefined && affects.operations.length + affects.waiting > 0) {
+    const start = kubelet.unit === undefined ? 'start the kubelet' : `systemctl start ${shellWord(kubelet.unit)}`
+    const gone = remedy.some((each) => each.includes('--driver-gone'))
+    return [
+      `its pod comes with the kubelet: ${start}`,
+      ...(gone ? [`gone for good: volctl plan --driver-gone ${shellWord(subject.driver)}`] : []),
+    ]
+  }
+  const first = remedy.slice(0, 1)
+  return code === 'PodGoneButRunning' && isDown
+    ? [...first, 'a kubelet that starts stops it too, but unmounts its volumes first']
+    : first
+}
+
+/** Sentences for several causes that differ only in what they are about. */
+const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number) => string>>> = {
+  PodGoneButRunning: (n) => `${n} pods were deleted from the API and still run; their volumes are in use`,
+  AlivenessUnknown: (n) => `${n} pods may still run; their volumes count as in use`,
+  MountedButNotAttached: (n) =>
+    `${n} volumes are mounted here but not attached to this node: another node may write to them`,
+  OrphanDirKept: (n) => `The directories of ${n} deleted pods are kept: files that the kubelet did not make lie there`,
+  MayBeStatic: (n) => `The directories of ${n} pods may belong to static pods, and stay`,
+  MirrorPodUid: (n) => `The directories of ${n} pods belong to mirror pods, and stay`,
+  HeldBy: (n) => `${n} volumes are in use`,
+  ForeignMount: (n) => `Mounts that the kubelet did not make are in the way of ${n} volumes`,
+  UnexpectedFile: (n) => `Files that the kubelet did not make are in the way of ${n} volumes`,
+  IdentityUnconfirmed: (n) => `Nothing proves which volume is mounted at ${n} places`,
+  TwoWriters: (n) => `${n} volumes are in use here and attached elsewhere, against their access mode`,
+  MultiAttach: (n) => `${n} volumes are attached to another node, and pods here wait for them`,
+  DeadMount: (n) => `${n} mounts do not answer: their server or daemon is gone`,
+}
+
+export function subjectText({ subject, affects }: Cause, names: PlanNames): string {
+  const { driver, pod, volume, object, path } = subject
+  if (volume !== undefined) return pod === undefined ? volume : `${names.podText(pod)} ${volume}`
+  if (pod !== undefined) return names.podText(pod)
+  return driver ?? object ?? path ?? affects.volumes[0] ?? 'this node'
+}
+
+const DOWN: ReadonlySet<Operation['kind']> = new Set<Operation['kind']>([
+  'UnmountVolume',
+  'UnmapVolume',
+  'CleanOrphanVolume',
+  'UnmountDevice',
+  'UnmapDevice',
+  'DetachVolume',
+  'RemoveOrphanPodDir',
+])
+
+/** `3 deleted pods keep volumes: … (9 operations)`; `9 pods wait: …`. What the sentence says already is not said again. */
+function wakeOf(same: readonly Cause[], plan: Plan, names: PlanNames): string[] {
+  const [first] = same
+  const ids = new Set(same.flatMap(({ affects }) => affects.operations))
+  const operations = ids.size === 0 ? [] : plan.operations.filter(({ id }) => ids.has(id))
+  const keys = new Set(same.map(({ key }) => key))
+  const down = operations.filter(({ kind }) => DOWN.has(kind))
+  const up = [
+    ...operations.filter(({ kind }) => !DOWN.has(kind)),
+    ...plan.waiting.filter(({ cause, kind }) => keys.has(cause ?? '') && !DOWN.has(kind)),
+  ]
+  const own = first?.subject.pod === undefined ? undefined : names.podText(first.subject.pod)
+  const keeping = podNames(down, names)
+  const waiting = podNames(up, names)
+  const held = [...new Set(same.flatMap(({ affects }) => affects.volumes))]
+  return [
+    ...(keeping.length > 0 && !isOnly(keeping, own)
+      ? [
+          `${count(keeping.length, 'deleted pod')} ${keeping.length === 1 ? 'keeps' : 'keep'} volumes: ${few(keeping)} (${count(down.length, 'operation')})`,
+        ]
+      : []),
+    ...(waiting.length > 0 && !isOnly(waiting, own)
+      ? [`${count(waiting.length, 'pod')} ${waiting.length === 1 ? 'waits' : 'wait'}: ${few(waiting)}`]
+      : []),
+    ...(keeping.length === 0 && held.length > 0 && !(same.length === 1 && first?.message.includes(held[0] ?? ''))
+      ? [`stays as it is: ${few(held)}`]
+      : []),
+  ]
+}
+
+function isOnly(pods: readonly string[], own: string | undefined): boolean {
+  return pods.length === 1 && pods[0] === own
+}
+
+function podNames(of: readonly Pick<Operation, 'pod'>[], names: PlanNames): string[] {
+  return [...new Set(of.flatMap(({ pod }) => (pod === undefined ? [] : names.podText(pod))))]
+}

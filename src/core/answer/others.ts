@@ -1,0 +1,104 @@
+/** What the kubelet, the attach/detach controller or a driver does next, and until when. */
+import { count } from '../lang/count.ts'
+import type { OperationKind, Plan, Waiting } from '../plan/plan.ts'
+import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
+import type { Part, Row } from './answer.ts'
+import { few, withoutRoot } from './names.ts'
+
+/** @param waits those that end without a person */
+export function othersPart(plan: Plan, waits: readonly Waiting[], names: PlanNames): Part | undefined {
+  const rows = [
+    ...kubeletRows(waits),
+    ...settlingRows(waits, names),
+    ...stoppedRows(waits, plan, names),
+    ...controllerRows(waits, plan, names),
+  ]
+  return rows.length === 0 ? undefined : { title: '', rows }
+}
+
+/** What a kubelet that runs does about a kind of operation. */
+const DOES: Readonly<Partial<Record<OperationKind, string>>> = {
+  UnmountVolume: 'unmounts',
+  UnmapVolume: 'unmaps',
+  MountVolume: 'sets up',
+  MapVolume: 'sets up',
+  RemountVolume: 'writes again, within 2 minutes,',
+  ExpandVolume: 'grows',
+  UnmountDevice: 'unstages',
+  UnmapDevice: 'unmaps',
+}
+
+/** A kubelet unstages what it knows within seconds, or tries again at least every 2 min 2 s; what it does not list it has forgotten. */
+export function isForgotten({ kind, code, volume }: Waiting): boolean {
+  return code === 'KubeletRunning' && (kind === 'UnmountDevice' || kind === 'UnmapDevice') && volume?.inUse === false
+}
+
+function kubeletRows(waits: readonly Waiting[]): Row[] {
+  const mine = waits.filter((wait) => wait.code === 'KubeletRunning' && !isForgotten(wait))
+  const byWork = Map.groupBy(mine, ({ kind }) => DOES[kind] ?? 'detaches')
+  return [...byWork].map(([does, all]): Row => {
+    const pods = new Set(all.flatMap(({ pod }) => pod?.uid ?? [])).size
+    const volumes = all.map((each) => shownVolume(each.volume === undefined ? {} : { volume: each.volume }))
+    const what = pods > 0 ? `${count(all.length, 'volume')} of ${count(pods, 'pod')}` : few(volumes)
+    return does === 'detaches'
+      ? {
+          label: 'controller',
+          text: `detaches ${few(volumes)} once the kubelet reports ${all.length === 1 ? 'it' : 'them'} unused`,
+        }
+      : { label: 'kubelet', text: `${does} ${what}` }
+  })
+}
+
+/** A change of a moment ago may be the kubelet's work. */
+function settlingRows(waits: readonly Waiting[], names: PlanNames): Row[] {
+  const byEnd = Map.groupBy(
+    waits.filter(({ code }) => code === 'Settling'),
+    ({ until }) => until,
+  )
+  return [...byEnd].map(([until, all]): Row => {
+    const pods = [...new Set(all.flatMap(({ pod }) => (pod === undefined ? [] : names.podText(pod))))]
+    const then = until === undefined ? '' : `; after ${clock(until)} volctl does it`
+    return {
+      label: 'kubelet',
+      text: `tears down what changed a moment ago: ${few(pods.length > 0 ? pods : all.map((each) => shownVolume(each)))}${then}`,
+    }
+  })
+}
+
+/** Of a kubelet that stopped a moment ago: all at once. */
+function stoppedRows(waits: readonly Waiting[], { createdAt }: Plan, names: PlanNames): Row[] {
+  const settling = waits.filter(({ code }) => code === 'KubeletJustStopped')
+  // A wait for somebody else as well says more.
+  const [first] = settling.toSorted((a, b) => a.message.length - b.message.length)
+  if (first === undefined) return []
+  const end = settling
+    .flatMap(({ until }) => until ?? [])
+    .toSorted()
+    .at(-1)
+  const seconds = end === undefined ? 0 : Math.ceil((Date.parse(end) - Date.parse(createdAt)) / 1000)
+  const whose = settling.map(({ pod, ...each }) => (pod === undefined ? shownVolume(each) : names.podText(pod)))
+  const left = seconds > 0 ? `${seconds} s more: ` : ''
+  return [{ label: 'waiting time', text: `${left}${first.message} (${few(whose)})` }]
+}
+
+const KUBELETS: ReadonlySet<Waiting['code']> = new Set<Waiting['code']>([
+  'KubeletRunning',
+  'KubeletJustStopped',
+  'Settling',
+])
+
+function controllerRows(waits: readonly Waiting[], { rootDir }: Plan, names: PlanNames): Row[] {
+  const others = waits.filter(({ code }) => !KUBELETS.has(code))
+  return [...Map.groupBy(others, ({ code, kind }) => `${code} ${kind}`).values()].map((same): Row => {
+    const volumes = same.map(
+      (each) => `${each.pod === undefined ? '' : `${names.podText(each.pod)} `}${shownVolume(each)}`,
+    )
+    const more = same.length === 1 ? '' : `; likewise ${few(volumes.slice(1))}`
+    return { label: volumes[0] ?? '', text: `${withoutRoot(same[0]?.message ?? '', rootDir)}${more}` }
+  })
+}
+
+/** `11:15:00Z`, of an RFC 3339 time in UTC. */
+function clock(time: string): string {
+  return `${time.slice(11, 19)}Z`
+}

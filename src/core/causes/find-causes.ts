@@ -1,0 +1,164 @@
+/**
+ * From findings to causes. What is blocked, waits or is wrong has a code, and the code a kind of cause; what it is about is the
+ * finding's own. A finding whose cause is something else says so where it is made (`of`). What merely follows has the cause of what
+ * it follows from.
+ */
+import type { CauseKind } from '../codes/cause-kinds.ts'
+import { type Code, causeOf } from '../codes/codes.ts'
+import { defined } from '../lang/defined.ts'
+import type { Cause, CauseOf, CauseSubject } from '../plan/cause.ts'
+import type { PodRef, Severity } from '../plan/plan.ts'
+
+/** An operation that is blocked, a wait or a problem of either scope, as far as its cause goes by it. */
+export interface Finding {
+  readonly from: 'operation' | 'wait' | 'problem'
+  readonly code: Code
+  readonly message: string
+  readonly hint?: string | undefined
+  readonly of?: CauseOf | undefined
+  /** Of a problem. */
+  readonly severity?: Severity
+  readonly subject: CauseSubject
+  /** Where the code's cause is a driver: which. */
+  readonly driver?: string | undefined
+  /** Where it is a pod: which. */
+  readonly pod?: PodRef | undefined
+  readonly pods: readonly PodRef[]
+  readonly volume?: string | undefined
+  readonly operation?: string
+  readonly until?: string | undefined
+}
+
+/** Kinds of which nobody has to do anything: a component does, or a flag asks for it. */
+const PASSES: ReadonlySet<CauseKind> = new Set<CauseKind>(['kubelet', 'controller', 'data', 'asked', 'follows'])
+
+/** Kinds of which each subject has one cause, whatever the code. */
+const ONE_EACH: ReadonlySet<CauseKind> = new Set<CauseKind>(['driver', 'missing', 'alive'])
+
+/** Kinds that are a fact about a pod. */
+const OF_PODS: ReadonlySet<CauseKind> = new Set<CauseKind>(['alive', 'data'])
+
+/** Kinds that are a fact about the node as a whole. */
+const OF_NODE: ReadonlySet<CauseKind> = new Set<CauseKind>(['machine', 'unread', 'kubelet', 'asked'])
+
+/** Collects causes; findings are added in the plan's order. */
+export class Causes {
+  readonly #byKey = new Map<string, Growing>()
+
+  /** @returns the key of the finding's cause */
+  add(finding: Finding): string {
+    const code = finding.of?.code ?? finding.code
+    const kind = causeOf(code) ?? 'failed'
+    const subject = finding.of?.subject ?? subjectOf(kind, finding)
+    const key = `${kind}:${ONE_EACH.has(kind) ? '' : `${code}:`}${subjectKey(subject)}`
+    const known = this.#byKey.get(key)
+    if (known === undefined) this.#byKey.set(key, new Growing(key, kind, subject, finding))
+    else known.add(finding)
+    return key
+  }
+
+  /** For an operation that comes after one of the cause. */
+  follow(key: string, finding: Pick<Finding, 'operation' | 'pods' | 'volume'>): void {
+    this.#byKey.get(key)?.affect(finding)
+  }
+
+  /** Those that stop most come first. */
+  all(): Cause[] {
+    return [...this.#byKey.values()].map((each) => each.cause()).toSorted(compare)
+  }
+}
+
+const RANK: Readonly<Record<Severity, number>> = { error: 0, warning: 1, info: 2 }
+
+function compare(a: Cause, b: Cause): number {
+  return RANK[a.severity] - RANK[b.severity] || weightOf(b) - weightOf(a)
+}
+
+function weightOf({ affects: { operations, waiting } }: Cause): number {
+  return operations.length + waiting
+}
+
+function subjectOf(kind: CauseKind, { driver, pod, subject }: Finding): CauseSubject {
+  if (kind === 'driver' && driver !== undefined) return { driver }
+  if (OF_PODS.has(kind) && pod !== undefined) return { pod }
+  if (OF_NODE.has(kind)) return {}
+  return subject
+}
+
+function subjectKey({ driver, pod, volume, object, path }: CauseSubject): string {
+  return [driver, pod?.uid, volume, object, path].filter((each) => each !== undefined).join('/')
+}
+
+class Growing {
+  readonly #key: string
+  readonly #kind: CauseKind
+  readonly #subject: CauseSubject
+  #says: Finding
+  #severity: Severity = 'info'
+  readonly #remedy = new Set<string>()
+  readonly #operations: string[] = []
+  #waiting = 0
+  readonly #pods = new Map<string, PodRef>()
+  readonly #volumes = new Set<string>()
+  #until: string | undefined
+
+  constructor(key: string, kind: CauseKind, subject: CauseSubject, first: Finding) {
+    this.#key = key
+    this.#kind = kind
+    this.#subject = subject
+    this.#says = first
+    this.add(first)
+  }
+
+  add(finding: Finding): void {
+    if (weightOfWords(finding) > weightOfWords(this.#says)) this.#says = finding
+    const severity = severityOf(this.#kind, finding)
+    if (RANK[severity] < RANK[this.#severity]) this.#severity = severity
+    if (finding.hint !== undefined) this.#remedy.add(finding.hint)
+    if (finding.until !== undefined && (this.#until === undefined || finding.until > this.#until))
+      this.#until = finding.until
+    if (finding.from !== 'problem') this.affect(finding)
+    if (finding.from === 'wait') this.#waiting += 1
+  }
+
+  affect({ operation, pods, volume }: Pick<Finding, 'operation' | 'pods' | 'volume'>): void {
+    if (operation !== undefined) this.#operations.push(operation)
+    for (const pod of pods) this.#pods.set(pod.uid, pod)
+    if (pods.length === 0 && volume !== undefined) this.#volumes.add(volume)
+  }
+
+  cause(): Cause {
+    const says = this.#says
+    return {
+      key: this.#key,
+      kind: this.#kind,
+      subject: this.#subject,
+      severity: this.#severity,
+      code: says.code,
+      message: says.message,
+      // The finding that says most knows best what to do.
+      remedy: says.hint === undefined ? [...this.#remedy] : [says.hint],
+      affects: {
+        operations: this.#operations,
+        waiting: this.#waiting,
+        pods: [...this.#pods.values()],
+        volumes: [...this.#volumes],
+      },
+      ...defined({ until: this.#until }),
+    }
+  }
+}
+
+/** An error is about the thing itself; an operation or a wait says what is needed; a warning or note is beside it. */
+function weightOfWords({ from, severity, of }: Finding): number {
+  // What only follows never speaks for what it follows from.
+  if (of?.follows) return 0
+  if (from === 'operation') return 3
+  if (from === 'wait') return 2
+  return severity === 'error' ? 4 : 1
+}
+
+function severityOf(kind: CauseKind, { from, severity }: Finding): Severity {
+  if (from === 'problem') return severity ?? 'warning'
+  return PASSES.has(kind) ? 'info' : 'error'
+}

@@ -1,0 +1,111 @@
+/** An answer on a screen: its parts in their order, each alike, and the next command as the last line. */
+import type { Answer, Need, Part, Row } from '../answer/answer.ts'
+import type { NextStep } from '../plan/plan.ts'
+import type { Screen } from './screen.ts'
+import { textWidth } from './text-width.ts'
+import { wrapped } from './wrap.ts'
+
+/** Of more rows than this the first few are shown. */
+const ROWS_AT_MOST = 5
+/** Of more needs than this the last ones are a line each. */
+const NEEDS_AT_MOST = 5
+/** A longer label stands out to the right of its column. */
+const LONGEST_LABEL = 24
+
+export interface AnswerDetail {
+  /** Every row and every need whole. */
+  readonly unfolded?: boolean
+  /** In place of the headline. */
+  readonly header?: string | undefined
+  /** What the part of what volctl would do is called. */
+  readonly ready?: string
+  /** Between the parts and the counts. */
+  readonly more?: readonly string[]
+}
+
+export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetail = {}): string {
+  const { paint, width } = screen
+  const { unfolded = false, header, ready = 'Ready', more = [] } = detail
+  const doubts = [
+    ...(header === undefined ? answer.doubts : []),
+    ...(answer.incomplete ? ['Not complete: something could not be read, and counts as in use'] : []),
+  ]
+  const parts = [
+    `${header ?? wrapped('', answer.headline, width, paint.bold)}${doubts.map((each) => wrapped('  ! ', each, width, paint.warn)).join('')}`,
+    needsText(answer.needs, screen, unfolded),
+    partText(ready, answer.ready, screen, unfolded),
+    partText('Kept', answer.kept, screen, unfolded),
+    partText('Left to others', answer.others, screen, unfolded),
+    notesText(answer.notes, screen, unfolded),
+    ...more,
+    answerEnd(answer, screen),
+  ]
+  return parts.filter((part) => part !== '').join('\n')
+}
+
+/** The counts and what to type next. */
+function answerEnd({ counts, next }: Answer, screen: Screen): string {
+  return `${wrapped('', counts, screen.width, screen.paint.bold)}${nextText(next, screen)}`
+}
+
+function needsText(needs: readonly Need[], screen: Screen, unfolded: boolean): string {
+  if (needs.length === 0) return ''
+  const whole = unfolded ? needs : needs.slice(0, NEEDS_AT_MOST)
+  const rest = needs.slice(whole.length)
+  const texts = whole.map((need, index) => needText(need, screen, need.remedy[0] !== whole[index + 1]?.remedy[0]))
+  return `${screen.paint.bold('Needs you')}\n${texts.join('')}${rest.map((need) => signed(need, screen)).join('')}`
+}
+
+/** @param withRemedy false: the next one has the same */
+function needText(need: Need, screen: Screen, withRemedy: boolean): string {
+  const { width, symbols, paint } = screen
+  return [
+    signed(need, screen),
+    ...need.wake.map((each) => wrapped('      ', each, width)),
+    ...(withRemedy ? need.remedy : []).map((each) => wrapped(`    ${symbols.arrow} `, each, width, paint.dim)),
+  ].join('')
+}
+
+function signed({ severity, text }: Need, { width, paint, symbols }: Screen): string {
+  const sign = severity === 'error' ? symbols.bad : symbols.warn
+  return wrapped(`  ${sign} `, text, width, severity === 'error' ? paint.bad : paint.warn)
+}
+
+function partText(name: string, part: Part | undefined, screen: Screen, unfolded: boolean): string {
+  if (part === undefined) return ''
+  const { rows } = part
+  const shown = unfolded || rows.length <= ROWS_AT_MOST + 1 ? rows : rows.slice(0, ROWS_AT_MOST)
+  const hidden = rows.length - shown.length
+  const more = hidden === 0 ? '' : `  and ${hidden} more (-v shows all)\n`
+  return `${wrapped('', part.title === '' ? name : `${name}: ${part.title}`, screen.width, screen.paint.bold)}${rowsText(shown, screen)}${more}`
+}
+
+function rowsText(rows: readonly Row[], { width, paint }: Screen): string {
+  const widest = Math.max(0, ...rows.map(({ label = '' }) => textWidth(label)).filter((each) => each <= LONGEST_LABEL))
+  return rows
+    .map(({ label, text, loss }) => {
+      const first = label === undefined ? '  ' : `  ${label}${' '.repeat(Math.max(0, widest - textWidth(label)))}   `
+      return wrapped(first, text, width, loss ? paint.warn : undefined)
+    })
+    .join('')
+}
+
+function notesText(notes: readonly string[], screen: Screen, unfolded: boolean): string {
+  const shown = unfolded || notes.length <= 3 ? notes : notes.slice(0, 2)
+  const more = notes.length - shown.length
+  return `${shown.map((each) => wrapped('Note: ', each, screen.width, screen.paint.dim)).join('')}${more > 0 ? `${more} more notes (-v shows all)\n` : ''}`
+}
+
+/** Lines that can be copied whole: to a shell what follows the command is a comment. */
+/** The next commands, below each other; the first is the next step. */
+export function nextText(next: readonly NextStep[], { width, paint }: Screen): string {
+  return next
+    .map(({ first: before, command, why, node }, index) => {
+      const first = index === 0 ? 'Next: ' : '      '
+      const line = `${before === undefined ? '' : `${before}, then: `}${node === undefined ? '' : `on node ${node}: `}${command}`
+      const whole = `${line}  # ${why}`
+      if (width === undefined || textWidth(first + whole) <= width) return wrapped(first, whole, undefined, paint.bold)
+      return `${wrapped(first, line, undefined, paint.bold)}${wrapped('        # ', why, width)}`
+    })
+    .join('')
+}
