@@ -1,6 +1,5 @@
 /** Everything on a node and in its API that can be asked about, with the names under which it goes. */
 import { namedUids, podNamespace } from '../desired/pods.ts'
-import type { Ledger } from '../ledger/ledger.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
@@ -84,11 +83,7 @@ function claims({ inputs, ledger }: PlanContext): Candidate[] {
   }
   for (const { metadata, spec } of api?.persistentVolumeClaims ?? []) {
     const { namespace = 'default', name, uid } = metadata
-    const behind =
-      ledger.ofPersistentVolume(spec.volumeName ?? '') ??
-      ledger.all.find(({ unresolved }) =>
-        unresolved.some((each) => each.claimName === name && podNamespace(each.pod) === namespace),
-      )
+    const behind = ledger.ofPersistentVolume(spec.volumeName ?? '') ?? ledger.ofClaim(`${namespace}/${name}`)
     note(namespace, name, given(uid), `claim ${namespace}/${name}`, behind)
   }
   for (const volume of ledger.all) {
@@ -119,12 +114,8 @@ function persistentVolumes({ inputs, ledger }: PlanContext): Candidate[] {
     ask: `pv/${name}`,
     names: [name, ...given(objects.get(name))],
     about: objects.has(name) ? 'PersistentVolume' : 'PersistentVolume that was deleted from the API',
-    target: { kind: 'PersistentVolume', name, volume: ledger.ofPersistentVolume(name) ?? attachedAs(ledger, name) },
+    target: { kind: 'PersistentVolume', name, volume: ledger.ofPersistentVolume(name) },
   }))
-}
-
-function attachedAs(ledger: Ledger, persistentVolume: string): VolumeRow | undefined {
-  return ledger.all.find(({ attachment }) => attachment?.spec.source.persistentVolumeName === persistentVolume)
 }
 
 function attachments({ inputs, ledger }: PlanContext): Candidate[] {

@@ -1,7 +1,6 @@
 /** What a block device is to this node: what is mounted from it, what it backs, whose it is. */
 
 import { isWithin } from '../files/path-within.ts'
-import type { VolumeRow } from '../ledger/row.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -27,13 +26,11 @@ export function deviceTarget(context: PlanContext, given: string): PlaceTarget |
   const fromIt = all.filter((mount) => (NUMBER.test(given) ? mount.dev === given : names.has(mount.source)))
   const binds = all.filter((mount) => isDeviceFile(mount) && names.has(`/dev${undeletedRoot(mount.root)}`))
   const loops = (inputs.snapshot.blockDevices ?? []).filter(({ name }) => names.has(name) || names.has(`/dev/${name}`))
-  const mine = context.ledger.all.filter((volume) =>
-    isOn(context, volume, {
-      mounts: [...fromIt, ...binds],
-      names,
-      files: loops.flatMap(({ backingFile }) => backingFile ?? []),
-    }),
-  )
+  const mine = context.ledger.onDevice({
+    mounts: [...fromIt, ...binds],
+    names,
+    files: loops.flatMap(({ backingFile }) => backingFile ?? []),
+  })
   if (fromIt.length + binds.length + loops.length + mine.length === 0) return undefined
   const numbers = [...new Set(fromIt.map(({ dev }) => dev))]
   const facts: Fact[] = [
@@ -62,21 +59,4 @@ export function deviceTarget(context: PlanContext, given: string): PlaceTarget |
 
 function isDeviceFile(mount: MountInfo | undefined): boolean {
   return mount?.fsType === 'devtmpfs' && mount.root !== '/'
-}
-
-interface Device {
-  readonly mounts: readonly MountInfo[]
-  readonly names: ReadonlySet<string>
-  /** Backing files. */
-  readonly files: readonly string[]
-}
-
-function isOn({ inputs }: PlanContext, volume: VolumeRow, { mounts, names, files }: Device): boolean {
-  const own = new Set(volume.mounts.map(({ id }) => id))
-  if (mounts.some(({ id }) => own.has(id))) return true
-  const links = volume.maps.flatMap(({ mappings }) =>
-    mappings.flatMap(({ symlink }) => inputs.tree.get(symlink ?? '')?.target ?? []),
-  )
-  if (links.some((target) => names.has(target))) return true
-  return files.some((file) => volume.directories.some((directory) => isWithin(file, inputs.absolute(directory))))
 }

@@ -8,8 +8,10 @@ import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
 import type { StagedVolume } from '../actual/staged-volumes.ts'
 import type { UnresolvedVolume, VolumeToMount } from '../desired/desired-state.ts'
 import type { GlobalMount } from '../devices/global-mounts.ts'
+import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
 import type { VolumeAttachment } from '../model/objects.ts'
+import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { Identified } from './identified.ts'
 import { KnownHandles } from './known-handles.ts'
@@ -20,6 +22,15 @@ import type { VolumeRow } from './row.ts'
 import { RowKeys } from './row-keys.ts'
 import type { LedgerSources } from './sources.ts'
 import { Wanted } from './wanted.ts'
+
+/** A block device, by all that shows it. */
+export interface SoughtDevice {
+  readonly mounts: readonly MountInfo[]
+  /** Of device files; none is empty. */
+  readonly names: ReadonlySet<string>
+  /** Backing files. */
+  readonly files: readonly string[]
+}
 
 export class Ledger {
   /** What pods want of a volume, a plugin or a staging directory. */
@@ -148,12 +159,30 @@ export class Ledger {
     return this.#made.byPersistentVolume.get(name)
   }
 
+  /** @param claim NAMESPACE/NAME */
+  ofClaim(claim: string): VolumeRow | undefined {
+    return this.#made.byClaim.get(claim)
+  }
+
   ofAttachment(name: string): VolumeRow | undefined {
     return this.#made.byAttachment.get(name)
   }
 
   ofDriver(name: string): readonly VolumeRow[] {
     return this.all.filter(({ identity }) => identity?.driver === name)
+  }
+
+  /** What is mounted from a device, is a link to it, or has the file behind it. */
+  onDevice({ mounts, names, files }: SoughtDevice): readonly VolumeRow[] {
+    const { inputs } = this.#sources
+    const ids = new Set(mounts.map(({ id }) => id))
+    const isLink = (path = ''): boolean => names.has(inputs.tree.get(path)?.target ?? '')
+    return this.all.filter(
+      (row) =>
+        row.mounts.some(({ id }) => ids.has(id)) ||
+        row.maps.some(({ mappings }) => mappings.some(({ symlink }) => isLink(symlink))) ||
+        files.some((file) => row.directories.some((directory) => isWithin(file, inputs.absolute(directory)))),
+    )
   }
 
   /** Of the nearest directory above the path that is a volume's own. */

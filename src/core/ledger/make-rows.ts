@@ -2,6 +2,7 @@
 
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
+import { podNamespace } from '../desired/pods.ts'
 import type { PersistentVolume, VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, parseCsiUniqueName } from '../names/volume-names.ts'
 import type { RowKey } from '../plan/subject.ts'
@@ -15,6 +16,8 @@ export interface Rows {
   readonly byKey: ReadonlyMap<RowKey, VolumeRow>
   readonly byPersistentVolume: ReadonlyMap<string, VolumeRow>
   readonly byAttachment: ReadonlyMap<string, VolumeRow>
+  /** By NAMESPACE/NAME. */
+  readonly byClaim: ReadonlyMap<string, VolumeRow>
 }
 
 /** In the order in which they are found: what pods want first, then what is there, then what only the API has. */
@@ -24,7 +27,9 @@ export function makeRows(sources: LedgerSources, things: NodeThings, keys: RowKe
   rows.noteFound(things)
   rows.noteObjects()
   const { byKey, byPersistentVolume, byAttachment } = rows
-  return { all: [...byKey.values()], byKey, byPersistentVolume, byAttachment }
+  const all = [...byKey.values()]
+  noteAttachedObjects(all, byPersistentVolume)
+  return { all, byKey, byPersistentVolume, byAttachment, byClaim: claimsOf(all) }
 }
 
 class RowMaker {
@@ -117,4 +122,27 @@ class RowMaker {
     if (attachmentName(row.identity.handle, attacher, nodeName) === metadata.name)
       this.byAttachment.set(metadata.name, row)
   }
+}
+
+/** A PersistentVolume that was deleted is still named by its attachment. */
+function noteAttachedObjects(rows: readonly GrowingRow[], byPersistentVolume: Map<string, GrowingRow>): void {
+  for (const row of rows) {
+    const name = row.attachment?.spec.source.persistentVolumeName
+    if (name !== undefined && name !== '' && !byPersistentVolume.has(name)) byPersistentVolume.set(name, row)
+  }
+}
+
+/** Bound ones before those that only a pod names: one that was not bound has a volume later. */
+function claimsOf(rows: readonly VolumeRow[]): ReadonlyMap<string, VolumeRow> {
+  const bound = rows.flatMap((row) => {
+    const { namespace = 'default', name } = { ...row.persistentVolume?.spec.claimRef }
+    return name === undefined ? [] : [{ claim: `${namespace}/${name}`, row }]
+  })
+  const asked = rows.flatMap((row) =>
+    row.unresolved.flatMap(({ pod, claimName }) =>
+      claimName === undefined ? [] : [{ claim: `${podNamespace(pod)}/${claimName}`, row }],
+    ),
+  )
+  // The first of each counts.
+  return new Map([...bound, ...asked].toReversed().map(({ claim, row }) => [claim, row]))
 }

@@ -56,20 +56,13 @@ export function attachedName(context: PlanContext, target: VolumeTarget): string
 }
 
 /** The volume as it is now; undefined: neither the API nor this node has anything of it. */
-function volumeOf(context: PlanContext, target: VolumeTarget): VolumeRow | undefined {
-  const { uniqueName, persistentVolume, claim, directories } = target
-  const { all } = context.ledger
+function volumeOf({ ledger }: PlanContext, target: VolumeTarget): VolumeRow | undefined {
+  const { uniqueName = '', persistentVolume = '', claim = '', directories } = target
   return (
-    all.find((each) => uniqueName !== undefined && each.uniqueName === uniqueName) ??
-    all.find((each) => persistentVolume !== undefined && each.persistentVolume?.metadata.name === persistentVolume) ??
-    all.find((each) => claim !== undefined && isOfClaim(each, claim)) ??
-    all.find((each) => each.directories.some((directory) => directories.includes(directory)))
+    ledger.row(uniqueName) ??
+    ledger.ofPersistentVolume(persistentVolume) ??
+    // One that was not bound in the first look has a volume later.
+    ledger.ofClaim(claim) ??
+    directories.flatMap((directory) => ledger.at(directory))[0]
   )
-}
-
-/** A claim that was not bound in the first look has a volume later. */
-function isOfClaim({ persistentVolume, unresolved }: VolumeRow, claim: string): boolean {
-  const { namespace = 'default', name } = persistentVolume?.spec.claimRef ?? {}
-  const isBound = name !== undefined && `${namespace}/${name}` === claim
-  return isBound || unresolved.some(({ pod, claimName }) => `${pod.metadata.namespace}/${claimName}` === claim)
 }

@@ -1,0 +1,132 @@
+/** Rows, their keys and look-ups, and which findings a question shows. */
+import { describe, expect, it } from 'vitest'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
+import { type Scope, ScopeTest, SharesOf } from '../../src/core/ledger/whose.ts'
+import { csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
+import type { Subject } from '../../src/core/plan/subject.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+
+const WEB = uid(1)
+const GONE = uid(2)
+const VOLUME = csiUniqueName(DRIVER, 'vol-1')
+const STAGED = csiGlobalDir(DRIVER, 'vol-1')
+const UNKNOWN = `plugins/kubernetes.io/csi/${DRIVER}/${'0'.repeat(64)}`
+
+/** A pod with a claim and an emptyDir; a deleted one with a secret, a CSI volume without record; something staged that nothing names. */
+function built(): NodeBuilder {
+  return node()
+    .persistentVolume('pv-1', { handle: 'vol-1' })
+    .livingPod(WEB, 'web', [
+      { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } },
+      { name: 'tmp', emptyDir: {} },
+    ])
+    .published(WEB, 'pv-1', '7:1', { handle: 'vol-1' })
+    .staged('vol-1', '7:1')
+    .mount(`pods/${GONE}/volumes/kubernetes.io~secret/token`, { fsType: 'tmpfs' })
+    .mount(`pods/${GONE}/volumes/kubernetes.io~csi/lost/mount`, { dev: '7:9', fsType: 'ext4' })
+    .mount(`${UNKNOWN}/globalmount`, { dev: '7:5', fsType: 'ext4' })
+}
+
+const ledgerOf = (state = built().build()): Ledger => planWithDecisions(state, planOptions()).context.ledger
+
+describe('a row', () => {
+  it('has its unique name as key, else its plugin and pod, else its path', () => {
+    expect(new Set(ledgerOf().all.map(({ key }) => key))).toEqual(
+      new Set([
+        VOLUME,
+        `kubernetes.io/empty-dir/${WEB}-tmp`,
+        `kubernetes.io/secret/${GONE}-token`,
+        `kubernetes.io/csi/${GONE}-lost`,
+        `${ROOT}/${UNKNOWN}`,
+      ]),
+    )
+  })
+
+  it('is found by each of its names and places', () => {
+    const ledger = ledgerOf()
+    const [row] = ledger.ofPod(WEB)
+    expect(row?.key).toBe(VOLUME)
+    const target = `${ROOT}/pods/${WEB}/volumes/kubernetes.io~csi/pv-1/mount`
+    const mounts = built().build().mounts.at(target)
+    expect([
+      ledger.row(VOLUME),
+      ledger.ofPersistentVolume('pv-1'),
+      ledger.ofClaim('default/claim-pv-1'),
+      ledger.ofDriver(DRIVER)[0],
+      ledger.at(`pods/${WEB}/volumes/kubernetes.io~csi/pv-1/mount/some/file`)[0],
+      ledger.at(STAGED)[0],
+      ledger.onDevice({ mounts, names: new Set(), files: [] })[0],
+    ]).toEqual(Array(7).fill(row))
+  })
+})
+
+describe('whose a path is', () => {
+  it.each<[string, string, Subject]>([
+    ['in a volume', `pods/${WEB}/volumes/kubernetes.io~csi/pv-1/mount/f`, { row: VOLUME, pod: WEB }],
+    ['the same, absolute', `${ROOT}/pods/${WEB}/volumes/kubernetes.io~csi/pv-1`, { row: VOLUME, pod: WEB }],
+    ['staged', `${STAGED}/globalmount`, { row: VOLUME }],
+    ["a pod's directory", `pods/${GONE}`, { pod: GONE }],
+    ["in a pod's directory, and in no volume", `pods/${GONE}/core.1`, { path: `${ROOT}/pods/${GONE}/core.1` }],
+    ['of nobody', 'plugins/other/file', { path: `${ROOT}/plugins/other/file` }],
+    ['the root directory', ROOT, { path: ROOT }],
+    ['elsewhere', '/srv/x', { path: '/srv/x' }],
+  ])('%s', (_, path, subject) => expect(ledgerOf().path(path)).toEqual(subject))
+})
+
+describe('a question shows', () => {
+  const ledger = ledgerOf()
+  const scope = (given: Partial<Scope>): Scope => ({ pods: [], only: [], volumes: [], paths: [], ...given })
+  const volumes = ledger.ofPod(WEB).filter(({ key }) => key === VOLUME)
+  const ofPod = scope({ pods: [WEB], only: [WEB], volumes })
+  it.each<[string, Scope, Subject, 'own' | 'problem' | 'nothing']>([
+    ['the pod: its volume', ofPod, { row: VOLUME, pod: WEB }, 'own'],
+    ['the pod: the node’s part of its volume', ofPod, { row: VOLUME }, 'own'],
+    ['the pod: what another does with its volume', ofPod, { row: VOLUME, pod: GONE }, 'nothing'],
+    ['the pod: itself', ofPod, { pod: WEB }, 'own'],
+    ['the pod: another', ofPod, { pod: GONE }, 'nothing'],
+    ['the pod: a stray file', ofPod, { path: `${ROOT}/pods/${WEB}/core` }, 'problem'],
+    ['the volume: another pod’s part', scope({ volumes }), { row: VOLUME, pod: GONE }, 'own'],
+    ['the volume: its pod', scope({ volumes }), { pod: WEB }, 'problem'],
+    ['the volume: its driver', scope({ volumes }), { driver: DRIVER }, 'problem'],
+    ['the volume: another driver', scope({ volumes }), { driver: 'other' }, 'nothing'],
+    ['the driver: its volume', scope({ driver: { name: DRIVER, sockets: [] } }), { row: VOLUME }, 'own'],
+    ['the driver: itself', scope({ driver: { name: DRIVER, sockets: [] } }), { driver: DRIVER }, 'own'],
+    [
+      'the driver: staged in its directory',
+      scope({ driver: { name: DRIVER, sockets: [] } }),
+      ledger.path(UNKNOWN),
+      'own',
+    ],
+    ['a path: what lies below', scope({ paths: [`${ROOT}/plugins`] }), { row: VOLUME }, 'own'],
+    ['a path: what lies elsewhere', scope({ paths: [`${ROOT}/plugins`] }), { pod: WEB }, 'nothing'],
+    ['a path: what it lies in', scope({ paths: [`${ROOT}/pods/${WEB}/x`] }), { pod: WEB }, 'own'],
+    ['the node: all', scope({ node: true }), { pod: GONE }, 'own'],
+    ['anything but the node: the node', ofPod, { node: true }, 'nothing'],
+  ])('%s', (_, asked, subject, shown) => {
+    const test = new ScopeTest(ledger, asked)
+    const isOfVolumesDriver = asked.driver !== undefined && 'row' in subject
+    expect([test.has(subject), test.concerns(subject)]).toEqual([
+      shown === 'own',
+      shown !== 'nothing' && !isOfVolumesDriver,
+    ])
+  })
+
+  it('a part: its own, and what is wrong with its pod, its driver, or with the volume everywhere', () => {
+    const [volume] = volumes
+    if (volume === undefined) throw new Error('no volume')
+    const parts = [
+      { volume, podUid: WEB },
+      { volume, podUid: GONE },
+    ] as const
+    const shares = new SharesOf(parts)
+    expect(shares.of({ row: VOLUME, pod: WEB })).toEqual([parts[0]])
+    expect(shares.of({ row: VOLUME })).toEqual([])
+    expect(shares.of({ pod: WEB })).toEqual([])
+    expect(shares.ofProblem({ row: VOLUME })).toEqual(parts)
+    expect(shares.ofProblem({ pod: WEB })).toEqual([parts[0]])
+    expect(shares.ofProblem({ driver: DRIVER })).toEqual(parts)
+    expect(shares.ofProblem({ path: '/x' })).toEqual([])
+  })
+})
