@@ -176,18 +176,6 @@ describe('S33: a kubeconfig that somebody else could have written', () => {
         what: "the auth-provider's tokenFile",
         user: (path: string) => ({ 'auth-provider': { name: 'tokenFile', config: { tokenFile: path } } }),
       },
-      {
-        what: 'idp-certificate-authority',
-        user: (path: string) => ({
-          'auth-provider': {
-            name: 'oidc',
-            config: {
-              ...{ 'client-id': 'x', 'refresh-token': 'x', 'idp-issuer-url': 'https://127.0.0.1:1' },
-              'idp-certificate-authority': path,
-            },
-          },
-        }),
-      },
     ])('its $what: an error', async ({ cluster, user }) => {
       using directory = temporaryDirectory()
       const path = directory.write('pki/secret', 'x')

@@ -140,7 +140,7 @@ function resolveUser(entry: Named, directory: string): Named {
   }
   const provider = resolved['auth-provider'] as Fields | null | undefined
   if (typeof provider?.config === 'object' && provider.config !== null) {
-    const config = absolutePaths(provider.config as Fields, ['tokenFile', 'idp-certificate-authority'], directory)
+    const config = absolutePaths(provider.config as Fields, ['tokenFile'], directory)
     resolved['auth-provider'] = { ...provider, config }
   }
   return { ...entry, user: resolved }

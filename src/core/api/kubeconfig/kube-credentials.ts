@@ -19,7 +19,7 @@ export interface CredentialOptions {
   /** Given by --kubeconfig or KUBECONFIG, not just found in one of the usual places. */
   readonly given: boolean
   readonly pluginDeadlineMs?: number | undefined
-  /** Nobody waits for the answer: no program is started, and no token is renewed. */
+  /** Nobody waits for the answer: no program is started. */
   readonly unattended?: boolean | undefined
 }
 
@@ -32,7 +32,6 @@ export function credentialsFrom(options: CredentialOptions): KubeCredentials {
   const select = (): SelectedConfig => {
     const selected = selectContext(options.read(), source, options.context)
     if (!options.given || options.unattended) refuseProgram(selected, source)
-    if (options.unattended) refuseRenewal(selected, source)
     return selected
   }
   const { contextName, server, insecure } = select()
@@ -63,14 +62,6 @@ function refuseProgram({ plugin }: SelectedConfig, source: string): void {
       advice: `: give it with --kubeconfig ${source}`,
     },
   )
-}
-
-/** A renewed token is lost, since nothing is written, and the old one may not be accepted again. */
-function refuseRenewal({ user }: SelectedConfig, source: string): void {
-  if (providerOf(user)?.name !== 'oidc') return
-  throw new VolctlError('CredentialFailed', `${source} is not used: its token may have to be renewed`, {
-    hint: 'Use another credential.',
-  })
 }
 
 function changed(source: string): VolctlError {
@@ -126,7 +117,7 @@ async function connectionOptions(
     login = { ...written, ...(await runExecPlugin(plugin, { cluster: about, deadlineMs: pluginDeadlineMs, signal })) }
   }
   const provider = providerOf(user)
-  if (provider?.name === 'oidc') login = { ...login, token: await openIdToken(provider.config, source, signal) }
+  if (provider?.name === 'oidc') login = { ...login, token: openIdToken(provider.config, source) }
   const { ca, cert, key } = login
   const token = written.token ?? login.token
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw unusable(selected, source, 'Its token is not valid.')
