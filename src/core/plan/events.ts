@@ -76,13 +76,9 @@ export interface EventSubject extends Pick<Operation, 'id' | 'kind' | 'pod'> {
   readonly node?: string
 }
 
-let latest = { ms: Number.NaN, text: '' }
-
-/** RFC 3339, made once a millisecond: a batch has hundreds of events in one. */
+/** RFC 3339. */
 function timeNow(): string {
-  const ms = Date.now()
-  if (ms !== latest.ms) latest = { ms, text: new Date(ms).toISOString() }
-  return latest.text
+  return new Date().toISOString()
 }
 
 /** An event about an operation. */

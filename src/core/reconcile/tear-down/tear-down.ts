@@ -1,7 +1,6 @@
 /** The one way in which volumes of pods, maps and devices are torn down; each kind gives its parts. */
 import { causeOf } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
-import { distinct } from '../../lang/distinct.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { type Draft, expectedMount, type Findings, messageOnPod, type Obstacle, type Wait } from '../../plan/draft.ts'
@@ -69,7 +68,7 @@ export function tearDown(
     ...(pod === undefined ? { message } : messageOnPod(gone(pod), message, stateOf(pod))),
     ...about,
     steps,
-    paths: distinct(paths ?? targetsOf(steps)),
+    paths: [...new Set(paths ?? targetsOf(steps))],
     after: [...after],
     rule,
     removes,
