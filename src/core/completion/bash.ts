@@ -2,7 +2,7 @@
  * The completion script for bash. bash hands its words over with their quotes, and inserts an answer as it stands. So the script
  * takes the line apart and expands nothing of it, and quotes every answer: a name from the cluster is never run.
  */
-import type { CommandSpec, FlagSpec, Values } from './spec.ts'
+import { type CommandSpec, spellings, type Values } from './spec.ts'
 
 /** @param commands what can be typed */
 export function bashCompletion(commands: readonly CommandSpec[]): string {
@@ -175,10 +175,6 @@ function main(commands: readonly CommandSpec[]): string {
 
 complete -F _volctl volctl
 `
-}
-
-function spellings({ name, char }: FlagSpec): string[] {
-  return char === undefined ? [`--${name}`] : [`-${char}`, `--${name}`]
 }
 
 /** As __volctl_offer takes it. Words of flags have no blanks and no quotes. */

@@ -1,5 +1,5 @@
 /** The completion script for fish, which quotes what it inserts by itself. */
-import type { ArgumentSpec, CommandSpec, FlagSpec, Values } from './spec.ts'
+import { type ArgumentSpec, type CommandSpec, type FlagSpec, spellings, type Values } from './spec.ts'
 
 /** @param commands what can be typed */
 export function fishCompletion(commands: readonly CommandSpec[]): string {
@@ -83,10 +83,6 @@ function flagLine(command: string, { name, char, summary, values }: FlagSpec): s
   const short = char === undefined ? '' : ` -s ${char}`
   const value = values === undefined ? '' : ` -r${offered(values)}`
   return `complete -c volctl -n '__volctl_command ${command}'${short} -l ${name}${value} -d ${quoted(summary)}`
-}
-
-function spellings({ name, char }: FlagSpec): string[] {
-  return char === undefined ? [`--${name}`] : [`-${char}`, `--${name}`]
 }
 
 /** Words of flags have no blanks and no quotes. */

@@ -4,7 +4,7 @@
  * in the shell; here the same is done once, for every shell that kubectl knows.
  */
 import { answerText, inTime, valuesFor } from './answer-completion.ts'
-import { type CommandSpec, commandSpecs, type FlagSpec, type Values } from './spec.ts'
+import { type CommandSpec, commandSpecs, type FlagSpec, spellings, type Values } from './spec.ts'
 
 /** Bits of kubectl's directive. */
 const NO_SPACE = 2
@@ -96,8 +96,4 @@ function walk(command: CommandSpec, words: readonly string[]) {
 
 function flagOf({ flags }: CommandSpec, word: string): FlagSpec | undefined {
   return flags.find((flag) => spellings(flag).includes(word))
-}
-
-function spellings({ name, char }: FlagSpec): string[] {
-  return char === undefined ? [`--${name}`] : [`-${char}`, `--${name}`]
 }

@@ -24,6 +24,10 @@ export interface FlagSpec {
   readonly repeatable: boolean
 }
 
+export function spellings({ name, char }: FlagSpec): string[] {
+  return char === undefined ? [`--${name}`] : [`-${char}`, `--${name}`]
+}
+
 export interface ArgumentSpec {
   readonly name: string
   readonly values: Values

@@ -28,6 +28,10 @@ export type Lookup<T> =
   /** `reason` completes a message after the object's name. */
   | { readonly state: 'Unknown'; readonly reason: string }
 
+export function mapFound<From, To>(lookup: Lookup<From>, map: (object: From) => To): Lookup<To> {
+  return lookup.state === 'Found' ? { state: 'Found', object: map(lookup.object) } : lookup
+}
+
 /** The API objects in a snapshot, by plural name; of Nodes and CSINodes only this node's. */
 export type ListedResource = keyof typeof LISTS
 

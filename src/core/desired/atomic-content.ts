@@ -2,7 +2,7 @@
 import { onceFor } from '../lang/once-for.ts'
 import type { ConfigMap, DownwardApiItem, Pod, PodVolumeSource, SecretDigest } from '../model/objects.ts'
 import type { ApiSnapshot } from '../model/snapshot.ts'
-import { apiLookup, type Lookup } from './api-lookup.ts'
+import { apiLookup, mapFound } from './api-lookup.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { type ExpectedFile, isNoContent, type NoContent, payloadFiles } from './payload-entries.ts'
 import { podNamespace } from './pods.ts'
@@ -64,10 +64,6 @@ const configMapKeys = onceFor(({ data, binaryData, digests }: ConfigMap): Readon
 /** Undefined for a secret without digests: its keys are not known. */
 function secretKeys({ digests }: SecretDigest): ReadonlyMap<string, ExpectedFile> | undefined {
   return digests && new Map(Object.entries(digests).map(([key, digest]) => [key, { digest }]))
-}
-
-function mapFound<From, To>(lookup: Lookup<From>, map: (object: From) => To): Lookup<To> {
-  return lookup.state === 'Found' ? { state: 'Found', object: map(lookup.object) } : lookup
 }
 
 /** Which characters Go escapes depends on its Unicode version, except for these. */

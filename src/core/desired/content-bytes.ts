@@ -12,7 +12,7 @@ import type {
   ProjectedSource,
   Secret,
 } from '../model/objects.ts'
-import type { Lookup } from './api-lookup.ts'
+import { type Lookup, mapFound } from './api-lookup.ts'
 import { downwardApiText } from './downward-api-value.ts'
 import { matchesLabel } from './node-affinity.ts'
 import { type NoContent, type PayloadFile, payloadFiles } from './payload-entries.ts'
@@ -44,8 +44,8 @@ export function contentBytes(
     source,
     {
       namespace: podNamespace(pod),
-      configMap: (name) => mapFound(configMaps.get(name), configMapBytes),
-      secret: (name) => mapFound(secrets.get(name), ({ data }) => decoded(data)),
+      configMap: (name) => mapFound(configMaps.get(name) ?? NOT_READ, configMapBytes),
+      secret: (name) => mapFound(secrets.get(name) ?? NOT_READ, ({ data }) => decoded(data)),
       downwardApi: (item) => text(downwardApiText(item, pod, node)),
       token: (each) => text(tokenText(each, pod, tokens.get(each))),
       trustBundle: (each) => text(bundleText(each, trustBundles.get(each))),
@@ -92,11 +92,6 @@ function bundleText(
 }
 
 const NOT_READ: Lookup<never> = { state: 'Unknown', reason: 'was not read' }
-
-function mapFound<From, To>(lookup: Lookup<From> | undefined, map: (object: From) => To): Lookup<To> {
-  if (lookup === undefined) return NOT_READ
-  return lookup.state === 'Found' ? { state: 'Found', object: map(lookup.object) } : lookup
-}
 
 /**
  * The user for whom a pod's tokens and certificates are written (P33).

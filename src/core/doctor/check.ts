@@ -84,6 +84,9 @@ export function notApplicable(message: string): Finding {
   return { state: 'notApplicable', message }
 }
 
+/** Of the host, beside a snapshot. */
+export const OF_NODE = notApplicable('a snapshot does not show this')
+
 /** Why nothing is known of what can only be read on the node. */
 export const NO_NODE: Finding = { state: 'unknown', message: 'not read, since the node was not found' }
 

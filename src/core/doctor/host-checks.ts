@@ -1,6 +1,6 @@
 /** Limits of the host: mounts, kernel, free space, clock. */
 import { formatDuration } from '../lang/duration.ts'
-import { type Check, check, type Finding, failed, notApplicable, ok, unknown, warning } from './check.ts'
+import { type Check, check, type Finding, failed, OF_NODE, ok, unknown, warning } from './check.ts'
 import type { DoctorFacts, HostFacts, Room } from './facts.ts'
 import { limitFindings, NEARLY_ALL } from './limit-checks.ts'
 
@@ -14,8 +14,6 @@ export function hostChecks(facts: DoctorFacts): Check[] {
     check('Clock', clock(facts)),
   ]
 }
-
-const OF_NODE = notApplicable('a snapshot does not show this')
 
 /** Below these shares of what there is, little is left. */
 const LEAST_FREE = 0.05

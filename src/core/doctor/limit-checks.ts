@@ -1,5 +1,5 @@
 /** What the kernel limits: a line for each limit that is nearly used up. */
-import { type Finding, notApplicable, ok, unknown, warning } from './check.ts'
+import { type Finding, OF_NODE, ok, unknown, warning } from './check.ts'
 import type { HostFacts, KernelLimit, LimitName } from './facts.ts'
 
 /** Beyond this share of what there is, little is left. */
@@ -21,7 +21,7 @@ const LIMITS: Readonly<Record<LimitName, { readonly what: string; readonly next:
 }
 
 export function limitFindings(host: HostFacts | undefined): Finding[] {
-  if (host === undefined) return [notApplicable('a snapshot does not show this')]
+  if (host === undefined) return [OF_NODE]
   const { limits } = host
   if (limits.length === 0) return [unknown('no limit could be read')]
   const near = limits.filter(({ used, most }) => used > most * NEARLY_ALL)

@@ -1,7 +1,7 @@
 /** What volctl is allowed here, and with what it works: privileges, namespaces, programs, files (S6, S7, S33). */
 import { defined } from '../lang/defined.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
-import { type Check, check, type Finding, failed, NO_NODE, notApplicable, ok, warning } from './check.ts'
+import { type Check, check, type Finding, failed, NO_NODE, OF_NODE, ok, warning } from './check.ts'
 import type { DoctorFacts, HostFacts } from './facts.ts'
 import { PROGRAMS, sourcesIn } from './programs.ts'
 
@@ -15,8 +15,6 @@ export function volctlChecks(facts: DoctorFacts): Check[] {
     ...ignored(snapshot, source).map((finding) => check('Ignored', finding)),
   ]
 }
-
-const OF_NODE = notApplicable('a snapshot does not show this')
 
 function root({ uid, missingCapabilities: missing }: HostFacts): Finding {
   if (uid !== 0)

@@ -159,7 +159,8 @@ class Walk {
   }
 }
 
-function namesOf(path: string): string[] {
+/** Of a path's steps, without the empty ones and those that lead nowhere. */
+export function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.')
 }
 

@@ -41,13 +41,12 @@ import type {
 import { ControllerWrites } from '../read/controller-writes.ts'
 import { csiRecord, driverRecord, leaseRecord, nodeLease, nodeRecord } from '../read/node-records.ts'
 import { podRecord } from '../read/pod-record.ts'
+import { CONTROLLER_LEASE } from '../read/read-cluster.ts'
 import { type ReceivedCsiNode, receivedCsiNode, receivedPod } from '../read/received.ts'
 import { ServerClock } from '../read/server-clock.ts'
 import { attachmentRecord, claimRecord, volumeRecord } from '../read/volume-records.ts'
 import type { ClaimName, FreshDriver, FreshLook, FreshNode } from './fresh-records.ts'
 import type { KnownCluster } from './known-cluster.ts'
-
-const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-manager' }
 
 /**
  * @param cluster as it is known until now: of the look it decides only which claims are asked for

@@ -1,6 +1,5 @@
 /** Which pods --pod names: by namespace/name, by name, by UID or its unique beginning. */
 
-import { onceFor } from '../../lang/once-for.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
@@ -15,7 +14,7 @@ export interface GivenPods {
 const LEAST_OF_UID = 4
 
 /** Undefined: none is given. Of a name that several pods have, none is taken. */
-export const podsGiven = onceFor(({ state, options }: ClusterContext): GivenPods | undefined => {
+export function podsGiven({ state, options }: ClusterContext): GivenPods | undefined {
   if (!options.pods?.length) return undefined
   const found = options.pods.map((given) => ({ given, pods: matching(state.pods, given) }))
   return {
@@ -23,7 +22,7 @@ export const podsGiven = onceFor(({ state, options }: ClusterContext): GivenPods
     unmatched: found.flatMap(({ given, pods }) => (pods.length === 0 ? [given] : [])),
     ambiguous: found.filter(({ pods }) => pods.length > 1),
   }
-})
+}
 
 function matching(pods: readonly ClusterPod[], given: string): readonly ClusterPod[] {
   const exact = pods.filter((pod) => pod.uid === given || namespacedName(pod) === given)

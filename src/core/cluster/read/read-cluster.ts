@@ -80,7 +80,7 @@ const MOST_ASKED_AGAIN = 100
 /** Records of one kind. */
 const MOST_OBJECTS = 2_000_000
 
-const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-manager' }
+export const CONTROLLER_LEASE = { namespace: 'kube-system', name: 'kube-controller-manager' }
 const NODE_LEASES = 'kube-node-lease/'
 /** How external attachers name the leases by which they elect a leader. */
 const ATTACHER_LEASE = /(^|\/)external-attacher-/

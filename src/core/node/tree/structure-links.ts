@@ -14,7 +14,7 @@ import { cannotHang } from '../../mountinfo/file-systems.ts'
 import { mountAround, type PlaceLink } from '../../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
 import { DRIVER_DIRECTORIES, STRUCTURE } from '../../names/structure.ts'
-import { walkTo } from '../../trust/walk.ts'
+import { namesOf, walkTo } from '../../trust/walk.ts'
 
 /** As many as the kernel follows. */
 const MAX_LINKS = 40
@@ -176,10 +176,6 @@ function lookedAt(path: string): Stats | undefined {
 /** Undefined: not a link. @throws ENOENT if the path is missing */
 function targetOf(path: string): string | undefined {
   return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined
-}
-
-function namesOf(path: string): string[] {
-  return path.split('/').filter((name) => name !== '' && name !== '.')
 }
 
 function textOf(error: unknown): string {
