@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { isBatchable } from '../../src/core/apply/operation/batchable.ts'
+import { isBatchable } from '../../src/core/apply/apply-run.ts'
 import { BATCH_OPERATIONS } from '../../src/core/apply/run-batch.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import type { Operation } from '../../src/core/plan/plan.ts'

@@ -6,10 +6,10 @@ import type { ContentLook } from '../holders/content-look.ts'
 import type { Host } from '../host/host.ts'
 import { linuxHost } from '../host/linux-host.ts'
 import type { Journal } from '../journal/write-journal.ts'
+import { cannotHang } from '../mountinfo/file-systems.ts'
 import type { ApplyEvent, EventSubject, Outcome } from '../plan/events.ts'
-import type { Operation, OperationKind, Plan, Step } from '../plan/plan.ts'
+import type { Operation, OperationKind, Plan, Step, StepOp } from '../plan/plan.ts'
 import { VolumeRecords } from './disks/volume-records.ts'
-import { isBatchable } from './operation/batchable.ts'
 import type { ApplyContext, Witness } from './operation/ports.ts'
 import {
   askKubelet,
@@ -219,4 +219,18 @@ export class ApplyRun extends Run<Operation> {
     }
     this.settleFailed(operation, error)
   }
+}
+
+const BATCH_STEPS: ReadonlySet<StepOp> = new Set(['umount', 'unlink', 'rmdir'])
+
+/**
+ * True if the operation may share a batch: it has only steps that cannot hang, removals of single names and umounts of local
+ * file systems.
+ */
+export function isBatchable({ pod, steps, expects }: Operation): boolean {
+  return (
+    pod !== undefined &&
+    steps.every(({ op, detail }) => BATCH_STEPS.has(op) && detail === undefined) &&
+    (expects ?? []).every(({ layers }) => layers.every(({ fsType }) => cannotHang(fsType)))
+  )
 }

@@ -1,5 +1,5 @@
 /** The state of a node in numbers, for Prometheus: gauges only, as one look knows no rates. */
-import { snakeCase } from '../lang/snake-case.ts'
+
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { Decided } from '../reconcile/decisions.ts'
 import { type Status, VERDICT_STATES } from '../status/status.ts'
@@ -191,4 +191,12 @@ function escapeHelp(text: string): string {
 /** Names of drivers and plugins come from outside: nothing in them may end the value or the line. */
 function escapeLabel(text: string): string {
   return escapeHelp(text.toWellFormed()).replaceAll('"', '\\"')
+}
+
+/** Word by word, as labels of Prometheus are written: "deadMount" and "DeadMount" are "dead_mount". */
+export function snakeCase(name: string): string {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
 }

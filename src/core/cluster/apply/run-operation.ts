@@ -11,9 +11,10 @@ import type { VolumeAttachment } from '../../model/objects.ts'
 import type { ClusterOperation, ClusterStep, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { pause } from '../../processes/deadline.ts'
+import type { ClusterContext } from '../context/cluster-context.ts'
+import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
 import { describeAttachment, lookAtAttacher } from '../context/kubectl.ts'
 import { attachmentRecord, CREATED_BY } from '../read/volume-records.ts'
-import { waitsToAttach, waitsToDetach, whyNoAttacher } from './attacher-waits.ts'
 import type { ClusterRun } from './cluster-run.ts'
 
 /** @returns once it is changed or refused; `ended`: its outcome is known, after the attacher's part */
@@ -218,4 +219,26 @@ function driverOf({ creates, volume }: ClusterOperation): string {
 function sayAttacher(run: ClusterRun, operation: ClusterOperation): void {
   const why = whyNoAttacher(run.contextOf(operation), driverOf(operation))
   if (why !== undefined) run.say(operation, why, { code: 'AttacherSilent' })
+}
+
+/** What an attachment still waits for, by its own words and by those of its external attacher; undefined: attached. */
+function waitsToAttach({ status, metadata }: VolumeAttachment): string | undefined {
+  if (metadata.deletionTimestamp != null) return 'somebody else deletes it'
+  if (status?.attached === true) return undefined
+  const error = status?.attachError?.message
+  return `waiting for the external attacher${error === undefined ? '' : `; the last attempt to attach failed: ${error}`}`
+}
+
+function waitsToDetach({ status, metadata: { finalizers = [] } }: VolumeAttachment): string {
+  const held = finalizers.length > 0 ? ` (${finalizers.join(', ')})` : ''
+  const error = status?.detachError?.message
+  return `deleted; waiting for the external attacher${held}${error === undefined ? '' : `; the last attempt to detach failed: ${error}`}`
+}
+
+/** Why nobody may be there to attach or detach; undefined: nothing shows that. */
+function whyNoAttacher(context: ClusterContext, driver: string): string | undefined {
+  if (isDriverGone(context, driver)) return `no CSIDriver, CSINode or attacher knows driver ${driver}`
+  const lease = attacherLease(context, driver)
+  if (lease === undefined || !isStale(context, lease)) return undefined
+  return `no external attacher of driver ${driver} runs: lease ${lease.name} was last renewed ${lease.renewTime ?? 'at an unknown time'}`
 }
