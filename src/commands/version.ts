@@ -1,9 +1,10 @@
 import { apiFlags, nodeFlags } from '../core/cli/node-flags.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import type { VersionDocument } from '../core/documents/version-document.ts'
 import type { VersionsHere } from '../core/node/versions-here.ts'
 import { inTime } from '../core/processes/deadline.ts'
 import { TESTED_MINORS } from '../core/reconcile/obstacles/kubelet-version.ts'
-import { renderVersion, type VersionView } from '../core/views/version-view.ts'
+import { renderVersion } from '../core/views/version-view.ts'
 
 /** Put in by the build (scripts/build.ts). */
 declare const VOLCTL_COMMIT: string
@@ -32,7 +33,7 @@ export default class Version extends VolctlCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Version)
     const { first, last } = TESTED_MINORS
-    const version: VersionView = {
+    const version: VersionDocument = {
       apiVersion: 'volctl.io/v1',
       kind: 'Version',
       volctl: this.config.version,

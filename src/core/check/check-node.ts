@@ -1,28 +1,28 @@
 /** One look at a node as a monitor sees it. Pure. */
+import { about } from '../json/json-schema.ts'
+import { list, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { statusOf } from '../status/node-status.ts'
 import type { Status } from '../status/status.ts'
 import { type Gauge, nodeGauges, outcomeGauges } from './gauges.ts'
-import { type CheckStatus, type Judged, judge, type Limits, unknownBecause } from './judge.ts'
-import { type Trouble, troublesOf, UNKNOWING } from './troubles.ts'
+import { JUDGED, type Judged, judge, type Limits, limitsShape, unknownBecause } from './judge.ts'
+import { type Trouble, troubleShape, troublesOf, UNKNOWING } from './troubles.ts'
+
+export const checkShape = object({
+  apiVersion: oneOf('volctl.io/v1'),
+  kind: oneOf('Check'),
+  ...JUDGED,
+  node: optional(about('Absent where the node could not be looked at.', text)),
+  createdAt: optional(about('RFC 3339: when the node was looked at.', text)),
+  volctlVersion: text,
+  troubles: about('All that was counted, also what is within the limits.', list<Trouble>(troubleShape)),
+  limits: optional<Limits>(limitsShape),
+})
 
 /** `volctl check -o json`. Fields are stable once released; new ones may come. */
-export interface Check {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Check'
-  readonly status: CheckStatus
-  readonly line: string
-  /** Absent where the node could not be looked at. */
-  readonly node?: string
-  /** RFC 3339. */
-  readonly createdAt?: string
-  readonly volctlVersion: string
-  /** All that was counted, also what is within the limits. */
-  readonly troubles: readonly Trouble[]
-  readonly limits?: Limits
-}
+export interface Check extends ShapeOf<typeof checkShape> {}
 
 export interface Examined {
   readonly check: Check

@@ -1,21 +1,30 @@
 /** Ok, not ok or unknown: the three answers of a node-problem-detector plugin, with one line of at most 80 characters. */
+import { about } from '../json/json-schema.ts'
+import { integer, matching, type ObjectOf, object, oneOf, type ShapeOf } from '../json/shape.ts'
 import { TROUBLE_KINDS, type Trouble, type TroubleKind } from './troubles.ts'
 
+export const limitsShape = object({
+  most: about(
+    'How many of each kind are allowed.',
+    object({ error: integer, deadMount: integer, orphanedPod: integer, leakedDevice: integer, blocked: integer }),
+  ),
+  waitingForMs: integer,
+})
+
 /** How many of each kind are borne; of waiting, how long. */
-export interface Limits {
-  readonly most: Readonly<Record<Exclude<TroubleKind, 'waiting'>, number>>
-  /** Milliseconds. */
-  readonly waitingForMs: number
-}
+export interface Limits extends ShapeOf<typeof limitsShape> {}
 
 export const CHECK_STATUS = { ok: 0, notOk: 1, unknown: 2 } as const
 export type CheckStatus = keyof typeof CHECK_STATUS
 
-export interface Judged {
-  readonly status: CheckStatus
+/** What is judged. */
+export const JUDGED = {
+  status: about('Exit status 0, 1 and 2.', oneOf(...(Object.keys(CHECK_STATUS) as readonly CheckStatus[]))),
   /** Printable ASCII. */
-  readonly line: string
+  line: about('What is printed without -o.', matching(/^[ -~]{0,80}$/, 'a line of printable ASCII')),
 }
+
+export interface Judged extends ObjectOf<typeof JUDGED> {}
 
 /** node-problem-detector cuts what is longer (max_output_length). */
 const MOST_CHARACTERS = 80

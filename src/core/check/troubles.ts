@@ -4,6 +4,8 @@
  */
 import type { BlockCode, ProblemCode } from '../codes/codes.ts'
 import { mayBeOne } from '../desired/may-be.ts'
+import { about } from '../json/json-schema.ts'
+import { integer, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
 import type { Operation, OperationKind, PodRef, Waiting } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { waitToSettle } from '../reconcile/context/context.ts'
@@ -15,15 +17,14 @@ import type { Status, StatusRow } from '../status/status.ts'
 export const TROUBLE_KINDS = ['error', 'deadMount', 'orphanedPod', 'leakedDevice', 'blocked', 'waiting'] as const
 export type TroubleKind = (typeof TROUBLE_KINDS)[number]
 
-export interface Trouble {
-  readonly kind: TroubleKind
-  /** The same in the next look, if it is the same trouble. */
-  readonly key: string
-  /** In a few words: the pod, volume, path or code. */
-  readonly what: string
-  /** Of what waits: since when, in milliseconds. */
-  readonly forMs?: number
-}
+export const troubleShape = object({
+  kind: oneOf(...TROUBLE_KINDS),
+  key: about('The same in the next look, if it is the same trouble.', text),
+  what: about('The pod, volume, path or code, for people.', text),
+  forMs: optional(about('Of what waits: for how many milliseconds.', integer)),
+})
+
+export interface Trouble extends ShapeOf<typeof troubleShape> {}
 
 /** Errors that say what could not be known: the answer is then unknown, not wrong. */
 export const UNKNOWING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([

@@ -1,4 +1,6 @@
 /** The answer of `volctl doctor`, as data: checks in groups, and whether volctl can work. */
+import { about, named } from '../json/json-schema.ts'
+import { code, count, flag, list, object, oneOf, optional, path, type ShapeOf, text } from '../json/shape.ts'
 
 /** The worst first; so are the groups, and the checks of a group. */
 export const CHECK_STATES = ['failed', 'unknown', 'warning', 'ok', 'notApplicable'] as const
@@ -59,19 +61,23 @@ export const CHECKS = {
 
 export type CheckId = keyof typeof CHECKS
 
-export interface Check {
-  readonly id: CheckId
-  readonly group: CheckGroup
-  readonly title: string
-  /** The driver, program or path that it is about. */
-  readonly about?: string
-  readonly state: CheckState
-  readonly message: string
-  /** What to do. */
-  readonly next?: string
-  /** What does not work while it is as it is. */
-  readonly prevents?: 'plan' | 'apply'
-}
+const checkShape = object({
+  id: about(
+    'Stable. A check of a driver, program or file comes once for each.',
+    code(Object.keys(CHECKS) as readonly CheckId[]),
+  ),
+  group: oneOf(...(Object.keys(CHECK_GROUPS) as readonly CheckGroup[])),
+  title: text,
+  about: optional(about('The driver, program, path or rule.', text)),
+  state: oneOf(...CHECK_STATES),
+  message: text,
+  next: optional(about('What to do.', text)),
+  prevents: optional(
+    about('What cannot work meanwhile; without plan there is no apply either.', oneOf('plan', 'apply')),
+  ),
+})
+
+export interface Check extends ShapeOf<typeof checkShape> {}
 
 /** What a check found; `check` gives it a name. */
 export type Finding = Pick<Check, 'state' | 'message' | 'next' | 'prevents' | 'about'>
@@ -107,18 +113,25 @@ export function check(id: CheckId, { about, ...finding }: Finding): Check {
   return { id, group, title, ...(about !== undefined && { about }), ...finding }
 }
 
-export interface Doctor {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Doctor'
-  /** Absent: it could not be found out which node this is. */
-  readonly node?: string
-  readonly rootDir?: string
-  readonly createdAt: string
-  readonly volctlVersion: string
-  readonly source: 'node' | 'snapshot'
-  /** Whether plan and apply can work here. Of a snapshot nobody knows whether apply can. */
-  readonly works: { readonly plan: boolean; readonly apply?: boolean }
+export const doctorShape = object({
+  apiVersion: oneOf('volctl.io/v1'),
+  kind: oneOf('Doctor'),
+  node: optional(about('Absent: it could not be found out which node this is.', text)),
+  rootDir: optional(path),
+  createdAt: about('RFC 3339; of a snapshot when it was taken.', text),
+  volctlVersion: text,
+  source: oneOf('node', 'snapshot'),
+  /** Whether plan and apply can work here. */
+  works: object({
+    plan: about('Exit status 1 if false.', flag),
+    apply: optional(about('Absent: a snapshot does not show this.', flag)),
+  }),
   /** By group, the group with the worst check first; in each group the worst first. */
-  readonly checks: readonly Check[]
-  readonly summary: Readonly<Record<CheckState, number>>
-}
+  checks: list<Check>(named('check', checkShape)),
+  summary: about(
+    'How many checks have each state.',
+    object({ failed: count, unknown: count, warning: count, ok: count, notApplicable: count }),
+  ),
+})
+
+export interface Doctor extends ShapeOf<typeof doctorShape> {}

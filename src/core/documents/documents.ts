@@ -1,15 +1,22 @@
 /** Every document that volctl writes and that a shape describes. The JSON Schemas in schema/ are made of them. */
+import { checkShape } from '../check/check-node.ts'
+import { doctorShape } from '../doctor/check.ts'
+import { codeShape } from '../explain/explain-code.ts'
+import { ruleShape } from '../explain/explain-rule.ts'
 import { about, named } from '../json/json-schema.ts'
 import { object, type Shape } from '../json/shape.ts'
+import { sentenceShape } from '../log-lines/explain-sentence.ts'
 import { snapshotShape } from '../model/snapshot.ts'
 import { clusterOptionsShape, WHOLE_CLUSTER_PLAN, wholeClusterPlan } from '../plan/cluster-plan.ts'
 import { clusterStatusShape } from '../plan/cluster-status.ts'
 import { options } from '../plan/plan-shape.ts'
 import { WHOLE_PLAN, wholePlan } from '../plan/whole-plan.ts'
+import { waitShape } from '../wait/wait-result.ts'
 import { applyDocument, applyEvent, clusterApplyDocument } from './apply-documents.ts'
 import { errorDocument } from './error-document.ts'
 import { journalDocument } from './journal-document.ts'
 import { STABLE } from './stable.ts'
+import { versionShape } from './version-document.ts'
 
 export interface DocumentShape {
   /** Of schema/FILE.schema.json. */
@@ -18,21 +25,40 @@ export interface DocumentShape {
   readonly shape: Shape<unknown>
 }
 
+/** @param words what it is, and what prints it */
+function stable(words: string, shape: Shape<unknown>): Shape<unknown> {
+  return about(`${words} ${STABLE}`, shape)
+}
+
 /** All of a plan file. `apply FILE` reads only a part of it. */
-const planFile = about(
-  `A plan and the options that it was made with: \`volctl plan --out FILE\`. ${STABLE}`,
+const planFile = stable(
+  'A plan and the options that it was made with: `volctl plan --out FILE`.',
   object({ ...WHOLE_PLAN, options: named('options', options) }),
 )
 
-const clusterPlanFile = about(
-  `A cluster's plan and the options that it was made with: \`volctl plan --cluster --out FILE\`. ${STABLE}`,
+const clusterPlanFile = stable(
+  "A cluster's plan and the options that it was made with: `volctl plan --cluster --out FILE`.",
   object({ ...WHOLE_CLUSTER_PLAN, options: named('options', clusterOptionsShape) }),
 )
 
-const clusterStatus = about(
-  `Each volume on each node, as the attach/detach controller knows it: \`volctl status --cluster -o json\`. ${STABLE}`,
+const clusterStatus = stable(
+  'Each volume on each node, as the attach/detach controller knows it: `volctl status --cluster -o json`.',
   clusterStatusShape,
 )
+
+const check = stable('A node as a monitor sees it: `volctl check -o json`.', checkShape)
+const doctor = stable(
+  'Whether volctl can work on a node: `volctl doctor -o json`. Checks and groups may be added.',
+  doctorShape,
+)
+const wait = stable('What was waited for: `volctl wait -o json`.', waitShape)
+const code = stable('What one code means, and what to do about it: `volctl explain CODE -o json`.', codeShape)
+const rule = stable('What a rule says: `volctl explain S11 -o json`.', ruleShape)
+const sentence = stable(
+  'What one sentence of a log means: `volctl explain NAME -o json`, NAME as answers to lines have it.',
+  sentenceShape,
+)
+const version = stable('The answer of `volctl version -o json`.', versionShape)
 
 export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'plan', title: 'Plan', shape: wholePlan },
@@ -46,4 +72,11 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'journal', title: 'Journal', shape: journalDocument },
   { file: 'node-snapshot', title: 'NodeSnapshot', shape: snapshotShape },
   { file: 'error', title: 'Error', shape: errorDocument },
+  { file: 'check', title: 'Check', shape: check },
+  { file: 'doctor', title: 'Doctor', shape: doctor },
+  { file: 'wait', title: 'Wait', shape: wait },
+  { file: 'code', title: 'Code', shape: code },
+  { file: 'rule', title: 'Rule', shape: rule },
+  { file: 'sentence', title: 'Sentence', shape: sentence },
+  { file: 'version', title: 'Version', shape: version },
 ]

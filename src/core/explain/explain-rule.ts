@@ -1,13 +1,17 @@
 /** One rule by its number. */
-import { parseRules, type Rule } from './rule-book.ts'
+import { about } from '../json/json-schema.ts'
+import { object, oneOf, type ShapeOf, text } from '../json/shape.ts'
+import { parseRules, RULE } from './rule-book.ts'
+
+export const ruleShape = object({
+  apiVersion: oneOf('volctl.io/v1'),
+  kind: oneOf('Rule'),
+  ...RULE,
+  about: about('What the letter of the rule stands for.', text),
+})
 
 /** What `volctl explain S11 -o json` prints. */
-export interface RuleExplanation extends Rule {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Rule'
-  /** What its letter stands for. */
-  readonly about: string
-}
+export interface RuleExplanation extends ShapeOf<typeof ruleShape> {}
 
 const ABOUT: Readonly<Record<string, string>> = {
   S: 'what is safe',

@@ -1,20 +1,27 @@
 /** The answer to a line: what its sentence means, and what its names are on this node. Data, drawn by a view. */
-import type { Code } from '../codes/codes.ts'
+import { ALL_CODES } from '../codes/codes.ts'
 import type { Explanation, Subject, Verdict } from '../explain/explanation.ts'
+import { about } from '../json/json-schema.ts'
+import { flag, list, type ObjectOf, optional, type Shape, text } from '../json/shape.ts'
+import { codeOf } from '../plan/operation-shape.ts'
 import type { NameKind } from './line-name.ts'
 import type { LogLine } from './log-line.ts'
-import type { Sentence } from './sentences/sentence.ts'
 import type { SentenceName } from './sentences/sentences.ts'
 
-/** A known sentence, with the node's own names in its text. */
-export interface SentenceView extends Pick<Sentence, 'means' | 'why' | 'next' | 'volctl'> {
-  readonly codes: readonly Code[]
-  readonly rules: readonly string[]
-  readonly name: SentenceName
-  /** Who says it, in words. */
-  readonly by: readonly string[]
-  readonly harmless: boolean
+export const SENTENCE = {
+  name: about('Of the catalogue of sentences; stable. New ones may come.', text as Shape<SentenceName>),
+  by: about('Who says it.', list(text)),
+  means: text,
+  why: optional(about('Why that happens.', text)),
+  next: about('What to do on this node.', text),
+  volctl: optional(about('What volctl does about it.', text)),
+  codes: list(codeOf(ALL_CODES)),
+  rules: list(text),
+  harmless: about('true: no trouble by itself.', flag),
 }
+
+/** A known sentence, with the node's own names in its text. */
+export interface SentenceView extends ObjectOf<typeof SENTENCE> {}
 
 /** What a name of the line is on this node. */
 export interface NameView {

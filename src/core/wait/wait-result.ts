@@ -1,47 +1,53 @@
 /** The answer of `volctl wait`, as data. */
-import type { PodRef } from '../plan/plan.ts'
+import { about, named } from '../json/json-schema.ts'
+import { count, list, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
+import { pod } from '../plan/operation-shape.ts'
 
 export const WAIT_CONDITIONS = ['mounted', 'unmounted', 'detached', 'in-sync'] as const
 export type WaitCondition = (typeof WAIT_CONDITIONS)[number]
 
-/** One pod, volume or node that is waited for, at one look. Volumes go by the names that the pod gives them. */
-export interface WaitedTarget {
-  /** `pod/shop/web-0`, `pvc/shop/data`, `node/worker-1`: what `volctl explain` takes, but for the node. */
-  readonly name: string
-  readonly pod?: PodRef
-  /** Unique name of the volume, if it is known. */
-  readonly volume?: string
+const names = named('names', list(text))
+
+const target = object({
+  name: about('pod/NAMESPACE/NAME, pvc/NAMESPACE/NAME, node/NAME and the like.', text),
+  pod: optional(pod),
+  volume: optional(about('Unique name, if it is known.', text)),
   /** `impossible`: the condition cannot be reached any more. */
-  readonly state: 'reached' | 'pending' | 'impossible'
+  state: oneOf('reached', 'pending', 'impossible'),
   /** What holds, or what is missing, in the kubelet's words where it has some. */
-  readonly message: string
-  /** Of what is missing, the first reason that is known. */
-  readonly why?: string
-  /** `mounted`: volumes that containers use and that are not mounted. */
-  readonly unmounted?: readonly string[]
-  /** `mounted`: of these, volumes that are not attached to this node. */
-  readonly unattached?: readonly string[]
-  /** `mounted`: of these, volumes whose claim or PersistentVolume cannot be used. */
-  readonly failedToProcess?: readonly string[]
-  /** `unmounted`: volumes that are mounted or set up. */
-  readonly mounted?: readonly string[]
-  /** `detached`: volumes that are attached, or for which that is not known. */
-  readonly attached?: readonly string[]
-}
+  message: text,
+  why: optional(about('Of what is missing, the first reason that is known.', text)),
+  unmounted: optional(about('Volumes that containers use and that are not mounted.', names)),
+  unattached: optional(about('Of these, those that are not attached to this node.', names)),
+  failedToProcess: optional(about('Of these, those whose claim or PersistentVolume cannot be used.', names)),
+  mounted: optional(about('Volumes, or places of a volume, that are mounted or set up.', names)),
+  attached: optional(about('Volumes that are attached, or for which that is not known.', names)),
+})
 
-export type WaitOutcome = 'reached' | 'timedOut' | 'impossible' | 'interrupted'
+/** One pod, volume or node that is waited for, at one look. Volumes go by the names that the pod gives them. */
+export interface WaitedTarget extends ShapeOf<typeof target> {}
 
-export interface WaitResult {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Wait'
-  readonly node: string
-  readonly for: WaitCondition
-  readonly outcome: WaitOutcome
-  readonly waitedMs: number
-  readonly timeoutMs: number
-  /** How often the API server was asked, and how often the node's mount table and directories were read. */
-  readonly looks: { readonly api: number; readonly node: number }
-  readonly targets: readonly WaitedTarget[]
-  /** Why the last look failed; absent: it did not. */
-  readonly problem?: string
-}
+const outcome = oneOf('reached', 'timedOut', 'impossible', 'interrupted')
+
+export type WaitOutcome = ShapeOf<typeof outcome>
+
+export const waitShape = object({
+  apiVersion: oneOf('volctl.io/v1'),
+  kind: oneOf('Wait'),
+  node: text,
+  for: oneOf(...WAIT_CONDITIONS),
+  outcome: about(
+    'impossible: a pod has ended or was deleted, and its volumes will not be mounted. Exit status 0, 5, 5, 130.',
+    outcome,
+  ),
+  waitedMs: count,
+  timeoutMs: count,
+  looks: object({
+    api: about('How often the API server was asked.', count),
+    node: about('How often the mount table and the directories were read.', count),
+  }),
+  targets: list<WaitedTarget>(named('target', target)),
+  problem: optional(about('Why the last look failed; absent: it did not.', text)),
+})
+
+export interface WaitResult extends ShapeOf<typeof waitShape> {}
