@@ -22,9 +22,10 @@ import {
   text,
 } from '../json/shape.ts'
 import type { PersistentVolume } from '../model/objects.ts'
+import { insecure } from '../model/snapshot.ts'
 import { kind as anyKind, blocked, codeOf, count, pod, said } from './operation-shape.ts'
 import type { OperationKind } from './plan.ts'
-import { CHOICE, complete, insecure, refused, unjudged, until } from './plan-shape.ts'
+import { CHOICE, complete, refused, unjudged, until } from './plan-shape.ts'
 
 export const CLUSTER_OPERATION_KINDS = ['DetachVolume', 'AttachVolume'] as const satisfies readonly OperationKind[]
 

@@ -18,24 +18,13 @@ import {
   optional,
   type Shape,
   ShapeError,
+  type ShapeOf,
   text,
   withSchema,
 } from '../json/shape.ts'
-import {
-  type Basis,
-  type Blocked,
-  type DeadMount,
-  type ExpectedMount,
-  type FileIdentity,
-  OPERATION_KINDS,
-  type Operation,
-  type PodRef,
-  STEP_FIELDS,
-  type Step,
-  type StepFields,
-  type StepOp,
-  type VolumeRef,
-} from './plan.ts'
+import type { VolumeMode } from '../names/volume-names.ts'
+import { OPERATION_KINDS, STEP_FIELDS, type Step, type StepFields, type StepOp } from './kinds.ts'
+import type { PodRef } from './pod-ref.ts'
 import { subject } from './subject-shape.ts'
 
 export const path = named('path', anyPath)
@@ -52,31 +41,34 @@ export function said<Where extends Place>(where: Where) {
   return { code: codeOf<CodesIn<Where>>(codesIn(where)), message: text, hint: optional(text) }
 }
 
-export const pod = named('pod', object<PodRef>({ namespace: optional(text), name: optional(text), uid: text }))
+export const pod: Shape<PodRef> = named('pod', object({ namespace: optional(text), name: optional(text), uid: text }))
 
-export const volume = named(
-  'volume',
-  object<VolumeRef>({
-    name: about('The spec name, as on disk.', text),
-    podVolumeName: optional(text),
-    uniqueName: optional(text),
-    plugin: about('e.g. kubernetes.io/csi', text),
-    driver: optional(text),
-    handle: optional(text),
-    mode: oneOf('Filesystem', 'Block'),
-    handleFrom: optional(about('Where driver and handle came from.', text)),
-    claim: optional(about('namespace/name', text)),
-    persistentVolume: optional(text),
-    accessModes: optional(list(text)),
-    attachedElsewhere: optional(about('Other nodes with an attachment of this volume.', list(text))),
-    attached: optional(flag),
-    inUse: optional(flag),
-    device: optional(about('"major:minor source" of the mount.', text)),
-    givenDevice: optional(
-      about('The value of --device for a volume to be unstaged, unmapped or detached: a device file, or none.', text),
-    ),
-  }),
-)
+const volumeFields = object({
+  name: about('The spec name, as on disk.', text),
+  /** pod.spec.volumes[].name, where the pod is known. */
+  podVolumeName: optional(text),
+  uniqueName: optional(text),
+  plugin: about('e.g. kubernetes.io/csi', text),
+  driver: optional(text),
+  handle: optional(text),
+  mode: oneOf<VolumeMode>('Filesystem', 'Block'),
+  /** S31: e.g. "vol_data.json", "the global mount's vol_data.json (same device)". */
+  handleFrom: optional(about('Where driver and handle came from.', text)),
+  claim: optional(about('namespace/name', text)),
+  persistentVolume: optional(text),
+  accessModes: optional(list(text)),
+  attachedElsewhere: optional(about('Other nodes with an attachment of this volume.', list(text))),
+  attached: optional(flag),
+  inUse: optional(flag),
+  device: optional(about('"major:minor source" of the mount.', text)),
+  givenDevice: optional(
+    about('The value of --device for a volume to be unstaged, unmapped or detached: a device file, or none.', text),
+  ),
+})
+
+export interface VolumeRef extends ShapeOf<typeof volumeFields> {}
+
+export const volume = named<VolumeRef>('volume', volumeFields)
 
 /** Earlier builds used other ops; an unknown op is not compared with a fresh step. */
 const op: Shape<StepOp> = withSchema(
@@ -90,7 +82,7 @@ const op: Shape<StepOp> = withSchema(
   () => ({ enum: Object.keys(STEP_FIELDS) }),
 )
 
-const ownership = object<Ownership>({
+const ownership: Shape<Ownership> = object({
   gid: count,
   policy: oneOf('Always', 'OnRootMismatch'),
   readOnly: flag,
@@ -124,100 +116,108 @@ export const step: Shape<Step> = named(
   ),
 )
 
-const expects = object<ExpectedMount>({
+const expects = object({
   path,
-  layers: list(
-    object<ExpectedMount['layers'][number]>({
-      id: integer,
-      dev: text,
-      root: text,
-      fsType: text,
-      source: optional(text),
-    }),
-  ),
+  /** Oldest first: every layer on the path. */
+  layers: list(object({ id: integer, dev: text, root: text, fsType: text, source: optional(text) })),
 })
 
-const basis = object<Basis>({
+/** The mounts that a mount step was decided on; apply compares them with a fresh table (S26, S27). */
+export interface ExpectedMount extends ShapeOf<typeof expects> {}
+
+const file = object({
+  path,
+  dev: integer,
+  ino: integer,
+  /** Bytes; for files only. */
+  size: optional(count),
+  /** Absent for a directory that is removed when empty, since emptying it changes the time. */
+  mtime: optional(about('Seconds since the epoch.', integer)),
+})
+
+/** Identity of a file or directory: another one under the same name differs. */
+export interface FileIdentity extends ShapeOf<typeof file> {}
+
+const basis = object({
+  /** Its uid may differ from the one on disk (S10). */
   pod: optional(
     about(
       "The pod's object in the API, if there was one.",
-      object<NonNullable<Basis['pod']>>({ listed: flag, uid: optional(text), resourceVersion: optional(text) }),
+      object({ listed: flag, uid: optional(text), resourceVersion: optional(text) }),
     ),
   ),
-  files: optional(
+  /** Content below a mount is not known. */
+  files: optional(about('State files, and files that are removed or deleted.', list<FileIdentity>(file))),
+})
+
+/** The other facts that an operation was decided on, beside its mounts; apply compares them with a fresh look (S26). */
+export interface Basis extends ShapeOf<typeof basis> {}
+
+const dead = object({ path, error: text })
+
+/** A mount whose server or daemon does not answer. */
+export interface DeadMount extends ShapeOf<typeof dead> {}
+
+export const causeKey = optional(about('Key of its cause in `summary.causes`.', text))
+
+const obstacle = object({ ...said('blocked'), cause: causeKey })
+
+export interface Blocked extends ShapeOf<typeof obstacle> {}
+
+export const blocked = optional(
+  about<Blocked>('The operation is needed, but an obstacle that a person can remove stands in the way.', obstacle),
+)
+
+const wholeOperation = object({
+  id: about('Stable for the same state.', text),
+  kind,
+  reason: codeOf(codesIn('reason')),
+  message: text,
+  podMessage: optional(
+    about('The beginning of `message` if the reason is the pod: the same for all operations of the pod.', text),
+  ),
+  ownMessage: optional(about('The rest of `message`: what is true of this operation alone.', text)),
+  podState: optional(about("`podMessage` without the pod's name.", text)),
+  pod: optional(pod),
+  volume: optional(volume),
+  /** Absent in a plan of an earlier volctl. */
+  subject: optional(subject),
+  paths: about('Every path that is mounted, unmounted, created or removed, by the driver as well.', list(path)),
+  steps: list(step),
+  after: about('Ids of the operations that must succeed first.', list(text)),
+  blocked,
+  deletes: optional(
     about(
-      'State files, and files that are removed or deleted.',
-      list(
-        object<FileIdentity>({
-          path,
-          dev: integer,
-          ino: integer,
-          size: optional(count),
-          mtime: optional(about('Seconds since the epoch.', integer)),
-        }),
-      ),
+      'Data that the operation deletes.',
+      object({
+        files: count,
+        bytes: count,
+        counted: optional(
+          about('The content cannot be counted without entering a mount; files and bytes are then 0.', oneOf(false)),
+        ),
+      }),
+    ),
+  ),
+  rule: text,
+  /** S31 */
+  kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
+  /** In words: "transport endpoint is not connected (ENOTCONN)". */
+  dead: optional(
+    about(
+      'Mounts of the operation whose server or daemon does not answer, with the error in words.',
+      list<DeadMount>(dead),
+    ),
+  ),
+  expects: optional(about('The mounts that the operation was decided on.', list<ExpectedMount>(expects))),
+  basis: optional(about<Basis>('The other facts that the operation was decided on.', basis)),
+  attachment: optional(
+    about(
+      'DetachVolume: the preconditions of the deletion.',
+      object({ name: text, uid: text, resourceVersion: optional(text) }),
     ),
   ),
 })
 
-export const causeKey = optional(about('Key of its cause in `summary.causes`.', text))
+export interface Operation extends ShapeOf<typeof wholeOperation> {}
 
-export const blocked = optional(
-  about(
-    'The operation is needed, but an obstacle that a person can remove stands in the way.',
-    object<Blocked>({ ...said('blocked'), cause: causeKey }),
-  ),
-)
-
-export const operation = named(
-  'operation',
-  object<Operation>({
-    id: about('Stable for the same state.', text),
-    kind,
-    reason: codeOf(codesIn('reason')),
-    message: text,
-    podMessage: optional(
-      about('The beginning of `message` if the reason is the pod: the same for all operations of the pod.', text),
-    ),
-    ownMessage: optional(about('The rest of `message`: what is true of this operation alone.', text)),
-    podState: optional(about("`podMessage` without the pod's name.", text)),
-    pod: optional(pod),
-    volume: optional(volume),
-    subject: optional(subject),
-    paths: about('Every path that is mounted, unmounted, created or removed, by the driver as well.', list(path)),
-    steps: list(step),
-    after: about('Ids of the operations that must succeed first.', list(text)),
-    blocked,
-    deletes: optional(
-      about(
-        'Data that the operation deletes.',
-        object<NonNullable<Operation['deletes']>>({
-          files: count,
-          bytes: count,
-          counted: optional(
-            about(
-              'The content cannot be counted without entering a mount; files and bytes are then 0.',
-              oneOf(false as const),
-            ),
-          ),
-        }),
-      ),
-    ),
-    rule: text,
-    kubeletWould: optional(about('What the kubelet would have done instead, where it differs.', text)),
-    dead: optional(
-      about(
-        'Mounts of the operation whose server or daemon does not answer, with the error in words.',
-        list(object<DeadMount>({ path, error: text })),
-      ),
-    ),
-    expects: optional(about('The mounts that the operation was decided on.', list(expects))),
-    basis: optional(about('The other facts that the operation was decided on.', basis)),
-    attachment: optional(
-      about(
-        'DetachVolume: the preconditions of the deletion.',
-        object<NonNullable<Operation['attachment']>>({ name: text, uid: text, resourceVersion: optional(text) }),
-      ),
-    ),
-  }),
-)
+export const operation = named<Operation>('operation', wholeOperation)

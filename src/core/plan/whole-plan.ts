@@ -4,6 +4,7 @@ import { CAUSE_KINDS, type CauseKind } from '../codes/cause-kinds.ts'
 import { ALL_CODES } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import { list, object, oneOf, optional, recordOf, text } from '../json/shape.ts'
+import { insecure } from '../model/snapshot.ts'
 import type { Cause, CauseAffects, CauseSubject } from './cause.ts'
 import { causeKey, codeOf, count, kind, pod, said, volume } from './operation-shape.ts'
 import type {
@@ -17,7 +18,7 @@ import type {
   Problem,
   Waiting,
 } from './plan.ts'
-import { complete, insecure, machine, REVIEWED, unjudged, until } from './plan-shape.ts'
+import { complete, machine, REVIEWED, unjudged, until } from './plan-shape.ts'
 import { subject } from './subject-shape.ts'
 
 const inputs = object<PlanInputs>({

@@ -1,0 +1,149 @@
+/** Which operations there are, and which steps they are made of. */
+import type { Ownership } from '../files/ownership-bits.ts'
+
+export const OPERATION_KINDS = [
+  'UnmountVolume',
+  'UnmapVolume',
+  'CleanOrphanVolume',
+  'MountVolume',
+  'MapVolume',
+  'RemountVolume',
+  'ExpandVolume',
+  'AttachVolume',
+  'UnmountDevice',
+  'UnmapDevice',
+  'DetachVolume',
+  'RemoveOrphanPodDir',
+] as const
+
+export type OperationKind = (typeof OPERATION_KINDS)[number]
+
+/** The contract's groups for --only and --skip. */
+export const OPERATION_GROUPS = {
+  unmount: ['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'],
+  mount: ['MountVolume', 'MapVolume'],
+  remount: ['RemountVolume'],
+  expand: ['ExpandVolume'],
+  device: ['UnmountDevice', 'UnmapDevice'],
+  attach: ['AttachVolume'],
+  detach: ['DetachVolume'],
+  orphans: ['RemoveOrphanPodDir'],
+} as const satisfies Record<string, readonly OperationKind[]>
+
+/** Fields of a step beside `op` and `target`; STEP_FIELDS says which op has which. */
+export interface StepFields {
+  /** How, or by what. */
+  readonly detail: string
+  /** What is mounted, or linked to; absent: the device that an earlier step has found. */
+  readonly source: string
+  /** Absent: a bind mount, or ext4 on a device. */
+  readonly fsType: string
+  /** Mount options, in the order in which they are given. */
+  readonly options: readonly string[]
+  /** Octal, e.g. "0750". */
+  readonly mode: string
+  readonly ownership: Ownership
+  /** SELinux label of the files (C68); absent: none. */
+  readonly label: string
+}
+
+export type StepField = keyof StepFields
+
+/**
+ * What each op does to the step's `target`, the one absolute path or object acted on, and which other fields it can have. An
+ * op means one thing: `apply/step-table.ts` has one function for each.
+ */
+export const STEP_FIELDS = {
+  /** Takes one layer off what is mounted on `target`. detail: how, e.g. "force", "lazy". */
+  umount: ['detail'],
+  /** Removes the empty directory. */
+  rmdir: [],
+  /** Removes the file or link. */
+  unlink: [],
+  /** Deletes everything below `target`, by descriptors (S12); `target` itself stays. */
+  deleteContent: [],
+  /** The CSI driver's call. */
+  NodeUnpublishVolume: [],
+  /** The CSI driver's call. */
+  NodeUnstageVolume: [],
+  /** Releases the loop device `target`. */
+  'losetup -d': [],
+  /** The flexVolume driver's call "unmount" (P87). detail: its executable. */
+  flexUnmount: ['detail'],
+  /** The flexVolume driver's call "unmountdevice" (P87). detail: its executable. */
+  flexUnmountDevice: ['detail'],
+  /**
+   * Flushes and removes the SCSI disks of the FC volume whose global directory `target` is, if nothing uses the disks (P81,
+   * S25).
+   */
+  removeFcDisks: [],
+  /** The same for an iSCSI volume (P76, S25). */
+  removeIscsiDisks: [],
+  /**
+   * Ends the sessions of the iSCSI volume whose global directory `target` is, if no other LUN of these sessions is in use
+   * (P76, S25).
+   */
+  iscsiLogout: ['detail'],
+  /** DELETE of `volumeattachments/NAME` in the API, with uid and resourceVersion as preconditions. */
+  deleteVolumeAttachment: [],
+  /**
+   * Makes `target` and its missing parents. detail "exact": sets the mode even if `target` exists, and whatever the umask.
+   */
+  mkdir: ['mode', 'detail'],
+  /** mount(8) on the directory or file `target`; a bind mount with options takes two calls. */
+  mount: ['source', 'fsType', 'options'],
+  /**
+   * Looks at the device, checks its file system and mounts it, never formats (S15, P128); does nothing if `source` is a
+   * directory.
+   */
+  mountDevice: ['detail', 'source', 'fsType', 'options'],
+  /** Binds the device on the pod's file in the volume's map directory, so that the pod gets it as a device (P98). */
+  mapDevice: ['source'],
+  /** The pod's link to a device. */
+  symlink: ['source'],
+  /** A loop device on the mapped device `target` holds it open (P99). */
+  'losetup -f': [],
+  /**
+   * Writes the content of a configMap, secret, downwardAPI or projected volume, as a new generation behind the link `target`
+   * (..data).
+   */
+  writeContent: [],
+  /** Writes the empty file that marks an emptyDir as set up (P21). */
+  writeMarker: [],
+  /** Writes vol_data.json, which a kubelet later needs to call the CSI driver (C13). */
+  writeVolumeData: ['label'],
+  /** Writes iscsi.json, which a kubelet later needs to log out (P73). */
+  writeIscsiRecord: [],
+  /** Applies fsGroup (P31). */
+  setOwnership: ['ownership'],
+  /** Checks the type of a hostPath (detail), and creates the path if it is missing and the type says so. */
+  checkPath: ['detail'],
+  /** Brings the LUN's device to this node, for the mountDevice, mapDevice and symlink that follow (P74). */
+  iscsiLogin: [],
+  /** Finds the LUN's device on this node, for the mountDevice, mapDevice and symlink that follow (P80). */
+  fcFind: [],
+  /** The CSI driver's call. */
+  NodeStageVolume: ['label'],
+  /** The CSI driver's call. */
+  NodePublishVolume: ['label'],
+  /** The CSI driver's call, and the claim's status before and after it (R458, R459). */
+  NodeExpandVolume: [],
+  /** Grows the file system on a local volume's device (P131), and writes the claim's status before and after it. */
+  growFileSystem: [],
+  /** The flexVolume driver's call "mountdevice" (P87). detail: its executable; source: the node's path of the device. */
+  flexMountDevice: ['detail', 'source', 'fsType', 'options'],
+  /** The flexVolume driver's call "mount" (P87). detail: its executable; source: the global mount, bound where the driver does not mount. */
+  flexMount: ['detail', 'source'],
+} as const satisfies Readonly<Record<string, readonly StepField[]>>
+
+export type StepOp = keyof typeof STEP_FIELDS
+
+/** A step of one op: a field that the op does not have cannot be given. */
+export type StepOf<Op extends StepOp> = {
+  readonly op: Op
+  readonly target: string
+} & {
+  readonly [Field in StepField]?: Field extends (typeof STEP_FIELDS)[Op][number] ? StepFields[Field] : never
+}
+
+export type Step = { readonly [Op in StepOp]: StepOf<Op> }[StepOp]
