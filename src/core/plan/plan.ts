@@ -16,17 +16,13 @@ export {
   OPERATION_GROUPS,
   OPERATION_KINDS,
   type OperationKind,
-  STEP_FIELDS,
   type Step,
-  type StepField,
-  type StepFields,
   type StepOf,
   type StepOp,
 } from './kinds.ts'
 export type {
   Basis,
   Blocked,
-  DeadMount,
   ExpectedMount,
   FileIdentity,
   Operation,
