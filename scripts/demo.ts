@@ -7,7 +7,7 @@
  *
  * sets up the node's root directory as on other machines (test/helpers/scene/layouts.ts).
  */
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,11 +15,11 @@ import { parseArgs } from 'node:util'
 import { errorMessage } from '../src/core/errors/errors.ts'
 import { lockedDirectory, sweepUnlocked } from '../test/helpers/demo-directory.ts'
 import { sweep } from '../test/helpers/left-behind.ts'
-import { noMounts, ownProcArguments, unshareArguments } from '../test/helpers/namespace.ts'
+import { noMounts } from '../test/helpers/namespace.ts'
+import { allowMachines, onOwnMachine } from '../test/helpers/own-machine.ts'
 import { LAYOUTS, type Layout, layouts } from '../test/helpers/scene/layouts.ts'
 import { makeScene, type Scene } from '../test/helpers/scene/scene.ts'
-import { withoutStrangers } from '../test/helpers/strangers.ts'
-import { strangersHere } from '../test/helpers/strangers-here.ts'
+import { noteStrangers } from '../test/helpers/strangers-here.ts'
 import { VOLCTL } from '../test/helpers/volctl-program.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -40,19 +40,18 @@ process.exitCode = directory === undefined ? await outside() : await inside(dire
 
 /**
  * Starts the demo again in namespaces of its own; if that is forbidden, shows the plan of a recorded node. A PID namespace
- * makes it a machine of its own: a kubelet or kind that runs here is not taken for the demo's, nor is a disk that was here
- * before.
+ * makes it a machine of its own: a kubelet or kind that runs here is not taken for the demo's, nor is any other's disk.
  */
 async function outside(): Promise<number> {
   if (noMounts !== undefined) return onSnapshot()
   for (const left of sweepUnlocked(DIRECTORIES))
     say(`An earlier demo was killed: what it left in ${left} is removed.\n`)
   const { path: own, lock } = lockedDirectory(DIRECTORIES)
-  const ownProc = [...unshareArguments, ...ownProcArguments]
-  const namespaces = spawnSync('unshare', [...ownProc, 'true']).status === 0 ? ownProc : unshareArguments
+  noteStrangers()
+  const endMachine = allowMachines(own)
   const inner = [process.execPath, '--no-warnings', import.meta.filename, '--layout', layout]
   try {
-    const child = spawn('unshare', [...namespaces, ...withoutStrangers(inner, strangersHere())], {
+    const child = spawn(...onOwnMachine(inner), {
       // unshare(1) passes no signal on to a process that it forks: a request to stop goes through a channel. The directory is
       // locked as long as either process lives.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc', lock],
@@ -63,6 +62,7 @@ async function outside(): Promise<number> {
     const [status] = (await once(child, 'exit')) as [number | null]
     return status ?? 130
   } finally {
+    endMachine()
     // Only if the child was killed by SIGKILL: then its mounts went away with it.
     if (existsSync(own)) sweep(own)
   }

@@ -6,8 +6,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { basename, dirname } from 'node:path'
 import { SysfsBlockTree } from '../../src/core/block/sysfs-block-tree.ts'
 import type { CommandResult } from '../../src/core/trust/programs.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import type { FakeHost } from './fake-host.ts'
-import { temporaryDirectory } from './temporary-directory.ts'
 
 export interface SessionOptions {
   readonly iqn: string

@@ -15,8 +15,8 @@ import { linuxHost } from '../../src/core/host/linux-host.ts'
 import type { CommandResult } from '../../src/core/trust/programs.ts'
 import { statesOf } from '../helpers/apply-plan.ts'
 import { giveAway, NOBODY, noOthersFiles } from '../helpers/others-files.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { Fixture, operation, POD, planOf, ROOT, step } from './apply-fixture.ts'
-import { temporaryDirectory } from './temporary-directory.ts'
 
 const DRIVER = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/v~d/d'
 const DIR = `${ROOT}/pods/${POD}/volumes/v~d/f`

@@ -5,9 +5,10 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { defaultLockFile, takeLock } from '../../src/core/apply/lock.ts'
-import { inNamespace, noRoot } from '../helpers/namespace.ts'
+import { inNamespace } from '../helpers/in-namespace.ts'
+import { noRoot } from '../helpers/namespace.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
-import { temporaryDirectory } from './temporary-directory.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const HOLDER = fileURLToPath(new URL('./workers/lock-holder.ts', import.meta.url))
 
@@ -136,7 +137,7 @@ describe('the lock', () => {
     'keeps out whoever stands in another mount namespace, with another /run',
     async () => {
       const worker = new URL('./workers/lock-across-namespaces.ts', import.meta.url)
-      const found = await inNamespace<{ held: string[]; after: string }>(worker, 'first', true)
+      const found = await inNamespace<{ held: string[]; after: string }>(worker, 'first')
       expect(found).toEqual({ held: ['Locked', 'Locked'], after: 'taken' })
     },
   )

@@ -21,8 +21,8 @@ import {
 } from '../cluster/apply/scene.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { startAttacher } from '../helpers/attacher/start.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
-import { temporaryDirectory } from './temporary-directory.ts'
 
 export interface Given {
   /** How the plan that was reviewed differs from the one that was made. */

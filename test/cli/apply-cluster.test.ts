@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readJournal } from '../../src/core/journal/read-journal.ts'
 import { stateDirectory } from '../../src/core/journal/state-directory.ts'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { attached, attachmentOf, base, claimed, DRIVER, node, pod } from '../cluster/apply/scene.ts'
 import { snapshotOf } from '../cluster/fleet/fleet-nodes.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
 import { startAttacher } from '../helpers/attacher/start.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { type Result, volctl } from './run-volctl.ts'
 
 let api: TestApiServer

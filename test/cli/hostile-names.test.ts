@@ -5,7 +5,7 @@ import { load } from 'js-yaml'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import type { NodeSnapshot } from '../../src/core/model/snapshot.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { CAPTURES, volctl } from './run-volctl.ts'
 
 /** A title, a colour with 8-bit CSI, bells, lines, directions turned, what is not seen. */

@@ -1,7 +1,7 @@
 /** `volctl journal -o name`, and what --plan makes of such a name. */
 import { beforeAll, expect, it } from 'vitest'
 import { JOURNAL_FILE, openJournal } from '../../src/core/journal/write-journal.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { volctl } from './run-volctl.ts'
 
 const directory = temporaryDirectory()

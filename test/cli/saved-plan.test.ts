@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { acceptCaller, callerPath } from '../../src/core/trust/caller.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 import { CAPTURES, volctl } from './run-volctl.ts'
 
 const SNAPSHOT = join(CAPTURES, 'forcedel-killed', 'before.json')

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loopDevicesWork } from '../helpers/csi-driver/start.ts'
 import { sweep, temporary } from '../helpers/left-behind.ts'
-import { noMounts, noRoot, unshareArguments } from '../helpers/namespace.ts'
+import { noMounts, noRoot } from '../helpers/namespace.ts'
+import { onOwnMachine } from '../helpers/own-machine.ts'
 
 test.for(['loop', 'tmpfs', 'bind'] as const)(
   'the test driver with %s really mounts and unmounts',
@@ -16,7 +17,7 @@ test.for(['loop', 'tmpfs', 'bind'] as const)(
     const directory = temporary('volctl-mounts-')
     try {
       const script = join(import.meta.dirname, 'driver-round-trip.ts')
-      const output = execFileSync('unshare', [...unshareArguments, process.execPath, script, backend, directory])
+      const output = execFileSync(...onOwnMachine([process.execPath, script, backend, directory]))
       expect(JSON.parse(output.toString())).toEqual({
         mounted: [1, 1, 1],
         shared: 'kept',

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { crowdedRoot, noCrowd, ORDINARY } from '../helpers/crowded-root.ts'
+import { MACHINES } from '../helpers/own-machine.ts'
 import { BUNDLES } from '../helpers/programs.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -26,7 +27,7 @@ const USERS = [
 async function run(command: readonly string[]): Promise<{ status: unknown; text: string }> {
   const [file = '', ...args] = command
   // A run of its own has bundles of its own, and knows anew what was there before it.
-  const { [BUNDLES]: _, VITEST: __, ...env } = process.env
+  const { [BUNDLES]: _, [MACHINES]: __, VITEST: ___, ...env } = process.env
   const child = promisify(execFile)(file, args, { cwd: ROOT, env, maxBuffer: 1 << 26 })
   child.child.stdin?.end()
   try {

@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sweep, temporary } from '../helpers/left-behind.ts'
-import { ownProcArguments, unshareArguments } from '../helpers/namespace.ts'
+import { onOwnMachine } from '../helpers/own-machine.ts'
 import { nodeProgram } from '../helpers/programs.ts'
 import { layouts } from '../helpers/scene/layouts.ts'
-import { withoutStrangers } from '../helpers/strangers.ts'
 
 /**
  * volctl runs in a container made from the image (test/helpers/image/volctl). There are differences: mounts of the node are
@@ -22,16 +21,16 @@ export const layoutsHere = layouts.filter((layout) => !(inContainer && layout ==
  * A container sees the processes of its node, and its mounts follow the node's, where they are shared as systemd makes them
  * (test/helpers/image/volctl).
  */
-const NODE_OF_CONTAINER = [...ownProcArguments, 'sh', '-c', 'mount --make-rshared / && exec "$@"', 'sh']
+const NODE_OF_CONTAINER = ['sh', '-c', 'mount --make-rshared / && exec "$@"', 'sh']
 
-/** Runs a program of scenarios/ in a mount namespace of its own and returns its report. */
+/** Runs a program of scenarios/ on a machine of its own, as its first process, and returns its report. */
 export async function runScenario<T>(name: string, ...args: readonly string[]): Promise<T> {
   return await run<T>(name, inContainer ? NODE_OF_CONTAINER : [], args)
 }
 
-/** In a PID namespace of its own as well: the program is its first process, as if it were a machine. */
+/** The same, whatever else runs in a container. */
 export async function runMachine<T>(name: string): Promise<T> {
-  return await run<T>(name, ownProcArguments, [])
+  return await run<T>(name, [], [])
 }
 
 async function run<T>(name: string, own: readonly string[], args: readonly string[]): Promise<T> {
@@ -39,9 +38,9 @@ async function run<T>(name: string, own: readonly string[], args: readonly strin
   try {
     const file = join(directory, 'report.json')
     const program = nodeProgram(join(import.meta.dirname, 'scenarios', `${name}.ts`), [file, ...args])
-    const command = [...unshareArguments, ...own, ...withoutStrangers(program.flat())]
+    const command = onOwnMachine(program.flat(), own)
     // Its scene goes with the directory, whatever becomes of it.
-    await promisify(execFile)('unshare', command, { env: { ...process.env, TMPDIR: directory } })
+    await promisify(execFile)(...command, { env: { ...process.env, TMPDIR: directory } })
     return JSON.parse(readFileSync(file, 'utf8')) as T
   } finally {
     sweep(directory)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { writeStateFile } from '../../src/core/files/write-state-file.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 /** In a process that may not write a byte to any file, as on a disk that is full. */
 function writeWithoutRoom(path: string): string {

@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { loopDevicesWork } from './csi-driver/start.ts'
 import { sweep, temporary } from './left-behind.ts'
 import { noBlockDevices } from './namespace.ts'
+import { LOOPS_OF_MACHINES } from './own-machine.ts'
 import { sh } from './scenario.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
@@ -33,9 +34,18 @@ export interface CrowdedRoot extends AsyncDisposable {
 const OTHERS = `mount -o loop "$1/disk" "$1/seen"; loop=$(losetup --find --show "$1/raw"); echo ready
   read -r _ || :; losetup --detach "$loop"`
 
-const INSIDE = `here=$PWD; ${OVERLAY}; cd merged; shift
+const INSIDE = `here=$PWD; ${OVERLAY}; cd merged; without=$2; shift 2
   for each in dev sys; do mount --rbind "/$each" "$each"; done
   mount -t proc proc proc; mount -t tmpfs -o mode=1777 tmpfs tmp; mkdir tmp/host
+  block=sys/devices/virtual/block
+  if [ -n "$without" ]; then
+    mkdir tmp/block; mount --rbind $block tmp/block; mount -t tmpfs tmpfs $block
+    for each in tmp/block/*; do
+      name=\${each##*/}
+      case $name in $without) ;; *) mkdir $block/$name; mount --bind $each $block/$name ;; esac
+    done
+    umount -l tmp/block; rmdir tmp/block
+  fi
   for each in hosts resolv.conf hostname; do ! [ -f "/etc/$each" ] || mount --bind "/etc/$each" "etc/$each"; done
   pivot_root . tmp/host; cd "$here"; umount -l /tmp/host; rmdir /tmp/host
   cp "$(command -v sleep)" /tmp/kubelet; /tmp/kubelet infinity &
@@ -53,7 +63,9 @@ export async function crowdedRoot(): Promise<CrowdedRoot> {
     enter: (command, user = 'root') => {
       const become = user === 'root' ? [] : ['setpriv', ...ORDINARY]
       const namespaces = [...AS_ROOT, '-p', '-f', '--kill-child']
-      return ['unshare', ...namespaces, 'sh', '-euc', INSIDE, 'sh', root, ...become, ...command]
+      // Root's programs part themselves from other tests, where volctl must not see the disks of these; a user's cannot.
+      const without = user === 'root' ? '' : LOOPS_OF_MACHINES
+      return ['unshare', ...namespaces, 'sh', '-euc', INSIDE, 'sh', root, without, ...become, ...command]
     },
     [Symbol.asyncDispose]: async () => {
       others.stdin?.end()

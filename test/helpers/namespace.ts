@@ -1,9 +1,7 @@
-/** Runs scenarios with real mounts in a private mount namespace of their own; without root in a user namespace. */
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+/** Which namespaces and devices this machine allows: real mounts are made in a private mount namespace, without root in a user namespace. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { isInUserNamespace } from '../../src/core/processes/standing.ts'
-import { nodeProgram } from './programs.ts'
-import { withoutStrangers } from './strangers.ts'
 
 const AS_ROOT = ['-m', '--propagation', 'private']
 const AS_USER = ['-U', '-r', '-m', '--propagation', 'private']
@@ -20,15 +18,6 @@ export const noMounts = unshareArgs === undefined ? 'this machine allows no moun
 /** Loop devices and block file systems need the real root. */
 export const noBlockDevices =
   noMounts ?? (inUserNamespace ? 'a user namespace cannot mount block devices' : withoutLoops())
-
-/**
- * Why two nodes with volumes that are detached cannot run side by side; undefined: they can. After one node has unmounted a
- * volume, the other may get its device number mounted before the detach checks it. For disks, loop devices included, the
- * sequence number shows that it is another device (S21); for tmpfs, which is staged without loop devices, nothing does.
- */
-export const noSideBySide =
-  noBlockDevices ??
-  (existsSync('/sys/block/loop0/diskseq') ? undefined : 'this kernel does not tell a disk from the next one')
 
 /** As root of the machine, not of a user namespace of its own. */
 export const noRoot = noMounts ?? (inUserNamespace ? 'needs root' : undefined)
@@ -52,43 +41,6 @@ export const unshareArguments: readonly string[] = unshareArgs ?? AS_USER
 
 /** The same with a PID namespace and a /proc of its own, which ends with its first process. */
 export const ownProcArguments: readonly string[] = ['-p', '-f', '--mount-proc', '--kill-child']
-
-/** Whatever hangs in a scenario ends here, with its PID namespace if it has one. */
-const OUTER_DEADLINE_MS = 300_000
-
-/**
- * Runs one scenario of a worker file (see scenario.ts) and returns what it found; a scenario that throws, or a process that
- * it leaves behind, fails the test.
- *
- * @param args for the scenario
- * @param ownProc with a /proc of its own: for scenarios in which every process must be readable, which the machine's first
- * one may not be
- */
-export async function inNamespace<T>(
-  worker: URL,
-  scenario: string,
-  ownProc = false,
-  args: readonly string[] = [],
-): Promise<T> {
-  const proc = ownProc ? ownProcArguments : []
-  const program = withoutStrangers(nodeProgram(worker, [scenario, ...args]).flat())
-  const child = spawn('unshare', [...unshareArguments, ...proc, ...program], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: OUTER_DEADLINE_MS,
-    killSignal: 'SIGKILL',
-  })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.on('data', (text) => {
-    stdout += text
-  })
-  child.stderr.on('data', (text) => {
-    stderr += text
-  })
-  const status = await new Promise((resolve) => child.on('close', resolve))
-  if (status !== 0) throw new Error(`${scenario} exited ${String(status)}:\n${stderr}${stdout}`)
-  return JSON.parse(stdout) as T
-}
 
 /** Why no process can be started that makes its own system calls (system-calls.ts); undefined: it can. */
 export const noSystemCalls = process.allowedNodeEnvironmentFlags.has('--experimental-ffi')

@@ -17,18 +17,20 @@ export interface Stranger {
 /** In the environment of a run of the tests: what was there before it (strangers-here.ts). */
 export const STRANGERS = 'VOLCTL_TEST_STRANGERS'
 
-const HIDE = 'while [ "$1" != -- ]; do mount -t tmpfs -o ro,size=4k stranger "$1"; shift; done; shift; exec "$@"'
+const HIDE =
+  'while [ "$1" != -- ]; do [ ! -d "$1" ] || mount -t tmpfs -o ro,size=4k stranger "$1"; shift; done; shift; exec "$@"'
 
-/**
- * The command that runs a program without them, in a mount namespace that it has to itself.
- *
- * @param strangers default: those that this run of the tests has noted
- */
-export function withoutStrangers(program: readonly string[], strangers = noted()): readonly string[] {
-  const places = strangers
+/** The command that runs a program without them, in a mount namespace that it has to itself. */
+export function withoutStrangers(program: readonly string[]): readonly string[] {
+  const places = placesOfStrangers()
+  return places.length === 0 ? program : ['sh', '-euc', HIDE, 'sh', ...places, '--', ...program]
+}
+
+/** Directories in sysfs of those that this run of the tests has noted, and that are still there. */
+export function placesOfStrangers(): readonly string[] {
+  return noted()
     .filter(({ dev, sequence }) => readDiskSequence(dev) === sequence)
     .flatMap(({ dev }) => placeOf(dev) ?? [])
-  return places.length === 0 ? program : ['sh', '-euc', HIDE, 'sh', ...places, '--', ...program]
 }
 
 function noted(): readonly Stranger[] {

@@ -7,8 +7,8 @@ import { askProcesses, type ProcessReader } from '../../src/core/holders/ask-pro
 import type { Uses } from '../../src/core/holders/uses.ts'
 import { locate } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { PROCESS_READER } from '../helpers/process-reader/command.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const NULL = 'char 1:3'
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))

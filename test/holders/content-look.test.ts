@@ -6,8 +6,8 @@ import { contentHolders } from '../../src/core/holders/content-holders.ts'
 import { type ContentLook, lookForUsers } from '../../src/core/holders/content-look.ts'
 import { hostPathsOf } from '../../src/core/holders/host-paths.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { PROCESS_READER } from '../helpers/process-reader/command.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
 const reader = { command: PROCESS_READER, deadlineMs: 60_000 }

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { hiddenProcesses } from '../../src/core/holders/sight.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const PTRACE = '0000000000080000'
 const NONE = '0000000000000000'

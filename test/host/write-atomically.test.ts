@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { writeAtomically } from '../../src/core/host/write-atomically.ts'
 import { containingMount } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const base = realpathSync(temporaryDirectory())
 const mountId = containingMount(parseMountinfo(readFileSync('/proc/self/mountinfo')), base)?.id ?? 0

@@ -6,9 +6,9 @@ import { readLines } from '../../src/core/journal/read-lines.ts'
 import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
 import { renderJournal } from '../../src/core/views/journal-view.ts'
 import { PLAIN } from '../../src/core/views/palette.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { volctl } from '../cli/run-volctl.ts'
 import { giveAway, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const at = (second: number): string => `2026-11-21T12:00:${String(second).padStart(2, '0')}.000Z`
 const line = (second: number, entry: object): string => JSON.stringify({ time: at(second), run: 'r1', ...entry })

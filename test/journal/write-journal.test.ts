@@ -19,8 +19,8 @@ import {
   openJournal,
   spokenJournal,
 } from '../../src/core/journal/write-journal.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { giveAway, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const BEGIN: JournalEntry = {
   type: 'begin',

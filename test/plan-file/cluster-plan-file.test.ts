@@ -7,7 +7,6 @@ import { clusterPlanId } from '../../src/core/plan/cluster-plan-id.ts'
 import { parseClusterPlanFile, readClusterPlanFile } from '../../src/core/plan-file/read-cluster-plan-file.ts'
 import { parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { aPlan } from '../cli/plan-builder.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
 import {
@@ -24,6 +23,7 @@ import {
 } from '../helpers/cluster-builder.ts'
 import { planOf } from '../helpers/cluster-plan.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const VERSION = '0.1.0'
 const OPTIONS = clusterOptions({

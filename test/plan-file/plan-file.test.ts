@@ -23,11 +23,11 @@ import { parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { giveAway, NOBODY, noOthersFiles, TRICKS } from '../helpers/others-files.ts'
 import { planOptions } from '../helpers/plan-options.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const VERSION = '0.0.0-test'
 const OPTIONS = planOptions({

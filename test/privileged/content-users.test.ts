@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { release } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices, noMounts, noRoot, noSystemCalls } from '../helpers/namespace.ts'
+import { inSameNamespace } from '../helpers/in-namespace.ts'
+import { noBlockDevices, noMounts, noRoot, noSystemCalls } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./workers/content-users.ts', import.meta.url)
 
@@ -107,7 +108,7 @@ describe.skipIf(noRoot !== undefined)(
     ])('$use: refused and named, and hurt where nobody asks', async ({ use, by, code = 'HeldBy' }) => {
       const why = cannot[use]
       if (why !== undefined) return console.warn(`${use} was not tried: ${why}`)
-      const { message, ...found } = await inNamespace<Found>(WORKER, 'use', false, [use])
+      const { message, ...found } = await inSameNamespace<Found>(WORKER, 'use', [use])
       const atPlan = SHOWN_BY_TABLE.includes(use)
       expect({ ...found, message }).toEqual({
         plan: atPlan ? 'HeldBy' : 'planned',
@@ -132,7 +133,7 @@ describe.skipIf(noMounts !== undefined)(
       { use: 'overlayInNamespace', plan: 'planned', apply: 'refused HeldBy' },
       { use: 'read', plan: 'planned', apply: 'failed HeldBy' },
     ])('$use: $apply', async ({ use, plan, apply }) => {
-      expect(await inNamespace<Found>(WORKER, 'use', false, [use, 'memory'])).toMatchObject({
+      expect(await inSameNamespace<Found>(WORKER, 'use', [use, 'memory'])).toMatchObject({
         plan,
         apply,
         unhurt: true,
@@ -145,7 +146,7 @@ describe.skipIf(noMounts !== undefined)(
   `S12: content that nobody uses${noMounts === undefined ? '' : ` (${noMounts})`}`,
   () => {
     it.each(['disk', 'memory'])('goes with its pod, from %s', async (medium) => {
-      const found = await inNamespace(WORKER, 'nobody', false, [medium])
+      const found = await inSameNamespace(WORKER, 'nobody', [medium])
       expect(found).toEqual({ states: ['done', 'done', 'done', 'done'], left: false })
     })
   },

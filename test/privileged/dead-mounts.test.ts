@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noMounts } from '../helpers/namespace.ts'
+import { inNamespace } from '../helpers/in-namespace.ts'
+import { noMounts } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./workers/dead-mounts.ts', import.meta.url)
 
@@ -31,7 +32,7 @@ describe.skipIf(noFuse !== undefined)(`dead mounts${noFuse === undefined ? '' : 
   })
 
   it('S19, S20: go by force where nothing shares the connection; by a lazy umount nothing follows unless it is shown to be gone', async () => {
-    const found = await inNamespace<{ states: Record<string, string>; left: number }>(WORKER, 'lazyAndForce', true)
+    const found = await inNamespace<{ states: Record<string, string>; left: number }>(WORKER, 'lazyAndForce')
     expect(found.left).toBe(0)
     expect(found.states.force).toBe('done')
     expect(found.states.lazy).toMatch(/^(failed DetachedLazily|done)$/)

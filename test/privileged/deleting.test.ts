@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noMounts } from '../helpers/namespace.ts'
+import { inSameNamespace } from '../helpers/in-namespace.ts'
+import { noMounts } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./workers/deleting.ts', import.meta.url)
 
@@ -21,19 +22,19 @@ describe.skipIf(noMounts !== undefined)(
       { scenario: 'volumeIsALink', outcome: 'ENOTDIR, Swapped', left: [] },
       { scenario: 'otherMount', outcome: 'ForeignMount', left: ['file'] },
     ])('$scenario: $outcome, and nothing outside has changed', async ({ scenario, outcome, left }) => {
-      const found = await inNamespace<Found>(WORKER, scenario)
+      const found = await inSameNamespace<Found>(WORKER, scenario)
       expect(found).toEqual({ outcome, left, untouched: true })
     })
 
     it('S13: of an emptyDir in which the plan saw no file only directories are deleted', async () => {
-      expect(await inNamespace(WORKER, 'uncounted')).toEqual({
+      expect(await inSameNamespace(WORKER, 'uncounted')).toEqual({
         'saw none': ['failed UnexpectedFile', true],
         'saw one': ['done', false],
       })
     })
 
     it('is refused while somebody is inside, whatever the directory is called there', async () => {
-      expect(await inNamespace(WORKER, 'holders')).toEqual({
+      expect(await inSameNamespace(WORKER, 'holders')).toEqual({
         cwd: 'refused HeldBy',
         file: 'refused HeldBy',
         namespace: 'refused HeldBy',

@@ -5,7 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices, noSystemCalls } from '../helpers/namespace.ts'
+import { inNamespace } from '../helpers/in-namespace.ts'
+import { noBlockDevices, noSystemCalls } from '../helpers/namespace.ts'
 
 process.env.BTRFS_IMAGE = fileURLToPath(new URL('../fixtures/btrfs/empty.img.br', import.meta.url))
 const noBtrfs = /\tbtrfs$/m.test(readFileSync('/proc/filesystems', 'utf8')) ? undefined : ': this kernel has none'
@@ -59,7 +60,7 @@ describe.skipIf((noBlockDevices ?? noSystemCalls) !== undefined)(
   `who has the disk of a volume mapped${noBlockDevices ?? noSystemCalls ?? ''}`,
   () => {
     it('S21: a device that is mapped, with no descriptor of it, is not taken away', async () => {
-      const found = await inNamespace<Record<string, Outcomes>>(WORKER, 'everybody', false, ['its memory mapped'])
+      const found = await inNamespace<Record<string, Outcomes>>(WORKER, 'everybody', ['its memory mapped'])
       const ends = found['its memory mapped']
       for (const taking of TAKINGS)
         expect(ends?.[taking]).toMatch(/^refused HeldBy: .* \(pid \d+\), which has \S*DISKp1 mapped/)

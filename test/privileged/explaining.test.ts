@@ -2,13 +2,14 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it, vi } from 'vitest'
 import type { Advice, Explanation, HoldersView } from '../../src/core/explain/explanation.ts'
-import { inNamespace, noMounts, noRoot } from '../helpers/namespace.ts'
+import { inNamespace } from '../helpers/in-namespace.ts'
+import { noMounts, noRoot } from '../helpers/namespace.ts'
 
 // Whole nodes, made in each test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./workers/explaining.ts', import.meta.url)
-const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario, true)
+const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario)
 
 describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
   it('who holds a mount: files, directories, roots, maps, loop devices, other mount namespaces; apply fails on the same', async () => {

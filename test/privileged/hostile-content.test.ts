@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noMounts } from '../helpers/namespace.ts'
+import { inSameNamespace } from '../helpers/in-namespace.ts'
+import { noMounts } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./workers/hostile-content.ts', import.meta.url)
 
 describe.skipIf(noMounts !== undefined)(`a hostile pod${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
   it('links, control sequences, 255-byte names, 100,000 files, 4,000 levels: all goes, and nothing outside has changed', async () => {
-    expect(await inNamespace(WORKER, 'pod')).toEqual({
+    expect(await inSameNamespace(WORKER, 'pod')).toEqual({
       made: ['done', 'done', 'done', 'done'],
       asked: ['DeletesData', 'DeletesData', 'DeletesData', 'DeletesData'],
       // Files that were renamed while the others were deleted keep their directory, and the pod's, for the next run.
@@ -18,7 +19,7 @@ describe.skipIf(noMounts !== undefined)(`a hostile pod${noMounts === undefined ?
   })
 
   it('S13: what has a name that is not UTF-8 is data as well: only that of an emptyDir goes, with --orphans', async () => {
-    expect(await inNamespace(WORKER, 'bytes')).toEqual({
+    expect(await inSameNamespace(WORKER, 'bytes')).toEqual({
       without: { states: ['blocked DeletesData'], left: 4 },
       orphans: { states: ['done', 'done'], left: 3 },
       after: [],

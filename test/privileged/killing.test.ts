@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noMounts } from '../helpers/namespace.ts'
+import { inSameNamespace } from '../helpers/in-namespace.ts'
+import { noMounts } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./workers/killing.ts', import.meta.url)
 
@@ -7,10 +8,11 @@ describe.skipIf(noMounts !== undefined)(
   `killed between any two changes${noMounts === undefined ? '' : ` (${noMounts})`}`,
   () => {
     it('comes to the same end in the next run, lock and all, and no content has changed (R837)', async () => {
-      const found = await inNamespace<{ kills: number; takenOver: boolean; ends: [number, string, string, string][] }>(
-        WORKER,
-        'everywhere',
-      )
+      const found = await inSameNamespace<{
+        kills: number
+        takenOver: boolean
+        ends: [number, string, string, string][]
+      }>(WORKER, 'everywhere')
       expect(found.kills).toBeGreaterThan(10)
       expect(found.takenOver).toBe(true)
       expect(found.ends).toHaveLength(1)

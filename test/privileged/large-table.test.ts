@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { inNamespace, noMounts } from '../helpers/namespace.ts'
+import { inNamespace } from '../helpers/in-namespace.ts'
+import { noMounts } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./large-table.worker.ts', import.meta.url)
 

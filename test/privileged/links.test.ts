@@ -1,7 +1,8 @@
 /** Links in place of the kubelet's directories, on a real disk (S8): deeper ones, and such that change under an apply. */
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
-import { inNamespace, noMounts, noRoot } from '../helpers/namespace.ts'
+import { inNamespace } from '../helpers/in-namespace.ts'
+import { noMounts, noRoot } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./links.worker.ts', import.meta.url)
 const GONE = 'pods/00000000-0000-4000-8000-000000000009'
@@ -14,7 +15,7 @@ interface Deeper {
   readonly untouched: boolean
 }
 
-const deeper = (path = ''): Promise<Deeper> => inNamespace(WORKER, 'deeper', true, [path])
+const deeper = (path = ''): Promise<Deeper> => inNamespace(WORKER, 'deeper', [path])
 
 describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
   it('a control: with no link all is done, and a pod that lives keeps what it has', async () => {
@@ -52,7 +53,7 @@ describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefin
   it.each(['circle', 'dangling', 'upwards', 'plugins', ...(noRoot === undefined ? ['owner'] : [])])(
     'S8: a link in place of all pods that is not gone through hides every one of them: %s',
     async (how) => {
-      const found = await inNamespace<Deeper>(WORKER, 'pods', true, [how])
+      const found = await inNamespace<Deeper>(WORKER, 'pods', [how])
       expect(found).toMatchObject({ complete: false, links: ['pods'], untouched: true })
       expect(found.outcomes).toContain('DetachVolume: blocked LinkInPlace')
       // Empty directories of the kubelet's own elsewhere may go.
@@ -63,13 +64,13 @@ describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefin
 
   it('a control: what leads where it led is undone, with what is in it (S13)', async () => {
     const outcomes = ['UnmountVolume: done', 'RemoveOrphanPodDir: done']
-    expect(await inNamespace(WORKER, 'changed', true, ['nothing'])).toEqual({ outcomes, left: [1, 2] })
+    expect(await inNamespace(WORKER, 'changed', ['nothing'])).toEqual({ outcomes, left: [1, 2] })
   })
 
   it.each(['elsewhere', 'dangling', 'directory', ...(noRoot === undefined ? ['owner'] : [])])(
     'S8, S26: a link that leads elsewhere once the apply comes to it refuses all that is behind it: %s',
     async (how) => {
-      expect(await inNamespace(WORKER, 'changed', true, [how])).toEqual({
+      expect(await inNamespace(WORKER, 'changed', [how])).toEqual({
         outcomes: [
           'UnmountVolume: refused Changed',
           expect.stringMatching(/^RemoveOrphanPodDir: (?:skipped|refused) Changed$/),
@@ -85,14 +86,14 @@ describe.skipIf(noMounts !== undefined)(`links on the disk${noMounts === undefin
     'a bind mount of all that is behind it, with a file open',
     'a working directory',
   ])('S8, S12: who uses what is behind it is found: %s', async (how) => {
-    expect(await inNamespace(WORKER, 'changed', true, [how])).toMatchObject({
+    expect(await inNamespace(WORKER, 'changed', [how])).toMatchObject({
       outcomes: ['UnmountVolume: refused HeldBy', 'RemoveOrphanPodDir: skipped HeldBy'],
       left: [2, 2],
     })
   })
 
   it("S8: a volume's whole life behind links of a driver and of pods", async () => {
-    expect(await inNamespace(WORKER, 'driverDirectory', true)).toEqual({
+    expect(await inNamespace(WORKER, 'driverDirectory')).toEqual({
       set: ['done', 'done'],
       present: ['staged', 'stage file', 'published', 'publish file'],
       inTable: 2,

@@ -1,6 +1,7 @@
 /** A real ext4 that turns read-only under a pod that writes: everything else of the volume is as it was. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices } from '../helpers/namespace.ts'
+import { inNamespace } from '../helpers/in-namespace.ts'
+import { noBlockDevices } from '../helpers/namespace.ts'
 import type { ReadOnlyReport } from './workers/read-only.ts'
 
 const WORKER = new URL('./workers/read-only.ts', import.meta.url)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices, noMounts } from '../helpers/namespace.ts'
+import { inNamespace } from '../helpers/in-namespace.ts'
+import { noBlockDevices, noMounts } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./workers/sessions.ts', import.meta.url)
 
@@ -18,7 +19,7 @@ describe.skipIf(noBlockDevices !== undefined)(
   `iSCSI sessions${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
   () => {
     it('an opener is found without O_EXCL and under any name, in any mount namespace (S25)', async () => {
-      expect(await inNamespace(WORKER, 'openers', true)).toEqual({
+      expect(await inNamespace(WORKER, 'openers')).toEqual({
         found: true,
         ours: [true, true],
         others: 0,
@@ -27,7 +28,7 @@ describe.skipIf(noBlockDevices !== undefined)(
 
     it('an apply that is killed between the unmount and the log-out is finished by the next (R837)', async () => {
       const release = ['removeIscsiDisks', 'iscsiLogout', 'unlink', 'rmdir']
-      expect(await inNamespace(WORKER, 'killed', true)).toEqual({
+      expect(await inNamespace(WORKER, 'killed')).toEqual({
         first: ['umount', ...release],
         signal: 'SIGKILL',
         between: { mounted: 0, record: true },

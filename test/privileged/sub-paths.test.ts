@@ -5,7 +5,8 @@
  * P137 to P139 are about making sub-paths, which happens when a container is created: volctl makes none.
  */
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noMounts } from '../helpers/namespace.ts'
+import { inSameNamespace } from '../helpers/in-namespace.ts'
+import { noMounts } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./sub-paths.worker.ts', import.meta.url)
 const LEAF = 'vol1/container1/0'
@@ -14,7 +15,7 @@ const bind = (at: string, source = '/dir') => ({ at, as: 'bind', with: source })
 const CLEAN = { outcomes: ['done', 'done'], umounts: [], kept: [], left: [], top: false, pod: false }
 
 function clean(given: object): Promise<object> {
-  return inNamespace(WORKER, 'clean', false, [JSON.stringify({ options: { orphans: true }, ...given })])
+  return inSameNamespace(WORKER, 'clean', [JSON.stringify({ options: { orphans: true }, ...given })])
 }
 
 describe.skipIf(noMounts !== undefined)(`sub-paths${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {

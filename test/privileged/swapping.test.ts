@@ -7,7 +7,8 @@
  * fails, and without the look at the opened directory's real path `parents` fails.
  */
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noMounts, noSystemCalls } from '../helpers/namespace.ts'
+import { inNamespace } from '../helpers/in-namespace.ts'
+import { noMounts, noSystemCalls } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./workers/swapping.ts', import.meta.url)
 
@@ -20,7 +21,7 @@ interface Race {
 }
 
 const race = (kind: string, rounds: number, how: string): Promise<Race> =>
-  inNamespace<Race>(WORKER, 'race', false, [kind, String(rounds), how])
+  inNamespace<Race>(WORKER, 'race', [kind, String(rounds), how])
 
 const why = noMounts ?? noSystemCalls
 

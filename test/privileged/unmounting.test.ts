@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noMounts } from '../helpers/namespace.ts'
+import { inSameNamespace } from '../helpers/in-namespace.ts'
+import { noMounts } from '../helpers/namespace.ts'
 
 const WORKER = new URL('./workers/unmounting.ts', import.meta.url)
 
 describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
   it('S27: unmounts hundreds in one go, believes the mount table read after it, and names who holds the one that is busy', async () => {
-    const found = await inNamespace<{
+    const found = await inSameNamespace<{
       done: number
       failed: { id: string; code: string; message: string }[]
       sleeper: number
@@ -22,15 +23,23 @@ describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undef
   })
 
   it('S18: takes a stack of mounts off layer by layer', async () => {
-    expect(await inNamespace(WORKER, 'stacked')).toEqual({ states: { a: 'done', b: 'done' }, left: 0, exists: false })
+    expect(await inSameNamespace(WORKER, 'stacked')).toEqual({
+      states: { a: 'done', b: 'done' },
+      left: 0,
+      exists: false,
+    })
   })
 
   it('S12, S18: unmounts sub-paths and leaves their content alone', async () => {
-    expect(await inNamespace(WORKER, 'subPaths')).toEqual({ states: { a: 'done' }, exists: false, content: 'precious' })
+    expect(await inSameNamespace(WORKER, 'subPaths')).toEqual({
+      states: { a: 'done' },
+      exists: false,
+      content: 'precious',
+    })
   })
 
   it('S6: removes no directory that is a mount point in another namespace (R036)', async () => {
-    expect(await inNamespace(WORKER, 'elsewhere')).toEqual({
+    expect(await inSameNamespace(WORKER, 'elsewhere')).toEqual({
       states: { a: 'failed HeldBy' },
       seen: true,
       said: ['ready', 'data'],
@@ -39,7 +48,7 @@ describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undef
   })
 
   it('does nothing that cannot be written into the journal first', async () => {
-    const found = await inNamespace<{ states: Record<string, string>; exit: number; left: string[] }>(
+    const found = await inSameNamespace<{ states: Record<string, string>; exit: number; left: string[] }>(
       WORKER,
       'journalFull',
     )
@@ -51,10 +60,13 @@ describe.skipIf(noMounts !== undefined)(`unmounting for real${noMounts === undef
   })
 
   it('S27: another mount in the place of the one that the plan was made on is told by its id, and stays', async () => {
-    expect(await inNamespace(WORKER, 'replaced')).toEqual({ states: { a: 'refused ForeignMount' }, files: ['file'] })
+    expect(await inSameNamespace(WORKER, 'replaced')).toEqual({
+      states: { a: 'refused ForeignMount' },
+      files: ['file'],
+    })
   })
 
   it('S18, S26: touches nothing where a foreign mount has come', async () => {
-    expect(await inNamespace(WORKER, 'foreign')).toEqual({ states: { a: 'refused ForeignMount' }, files: ['file'] })
+    expect(await inSameNamespace(WORKER, 'foreign')).toEqual({ states: { a: 'refused ForeignMount' }, files: ['file'] })
   })
 })

@@ -7,7 +7,7 @@ import {
   readOtherNamespaces,
   unseenNamespaces,
 } from '../../src/core/processes/mount-namespaces.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 let proc: string
 

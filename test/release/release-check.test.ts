@@ -9,7 +9,7 @@ import { codesOf, flagsOf, statusesOf } from '../../scripts/release-check/manual
 import { lastTag } from '../../scripts/release-check/repository.ts'
 import { fieldsOf } from '../../scripts/release-check/schema-fields.ts'
 import { notHigher } from '../../scripts/release-check/versions.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const TODAY = '2026-11-23'

@@ -15,8 +15,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JOURNAL_FILE } from '../../src/core/journal/write-journal.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
 import { nodeProgram } from '../helpers/programs.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 const MIB = 1024 * 1024
 const directory = temporaryDirectory()

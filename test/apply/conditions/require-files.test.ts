@@ -3,8 +3,8 @@ import { beforeEach, expect, it } from 'vitest'
 import { requireSameFiles } from '../../../src/core/apply/conditions/require.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import type { FileIdentity } from '../../../src/core/plan/plan.ts'
+import { temporaryDirectory } from '../../helpers/temporary-directory.ts'
 import { operation } from '../apply-fixture.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
 
 let path: string
 let files: FileIdentity[]

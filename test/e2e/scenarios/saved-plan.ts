@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { PastApplies } from '../../../src/core/journal/past-applies.ts'
+import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import type { Operation, Plan } from '../../../src/core/plan/plan.ts'
 import { isInUserNamespace } from '../../../src/core/processes/standing.ts'
 import { remountTmpfs } from '../../helpers/remount.ts'
@@ -154,11 +155,15 @@ function replaceCopy(path: string): void {
   renameSync(`${path}.new`, path)
 }
 
-/** Another mount on the same path: something in between keeps the kernel from giving the id again. */
+/** Another mount on the same path: something in between keeps the kernel from giving the id again, or an id that somebody else let go. */
 function remount(path: string): void {
-  execFileSync('umount', [path])
-  execFileSync('mount', ['-t', 'tmpfs', 'between', '/mnt'])
-  execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', path])
+  const idThere = (): number | undefined => parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)?.id
+  const before = idThere()
+  do {
+    execFileSync('umount', [path])
+    execFileSync('mount', ['-t', 'tmpfs', 'between', '/mnt'])
+    execFileSync('mount', ['-t', 'tmpfs', 'tmpfs', path])
+  } while (idThere() === before)
 }
 
 function same(one: Fingerprint, other: Fingerprint): boolean {

@@ -1,7 +1,8 @@
 /** FUSE file systems of the tests' own, whose daemon can be made to fail, to stop and to end. For workers. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import { nodeProgram } from '../programs.ts'
 import { sh } from '../scenario.ts'
 
@@ -9,6 +10,8 @@ const DAEMON = new URL('./daemon.ts', import.meta.url)
 
 export interface Fuse {
   readonly pid: number
+  /** Of its connection: the minor device number. */
+  readonly connection: string
   /** The daemon answers nothing any more, and every call on its mount hangs. */
   stop(): void
   /** The daemon answers again. */
@@ -27,6 +30,7 @@ export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' |
   child.stdout.destroy()
   return {
     pid: child.pid ?? 0,
+    connection: parseMountinfo(readFileSync('/proc/self/mountinfo')).top(path)?.dev.split(':')[1] ?? '',
     stop: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
     kill: async () => {
@@ -38,20 +42,13 @@ export async function startFuse(path: string, mode: 'well' | 'eio' | 'unowned' |
 }
 
 /**
- * Aborts every FUSE connection that was made since `before`: calls that hang on it return. In a mount namespace of the test's
- * own, which is where fusectl is mounted.
+ * Aborts the connections of these file systems: calls that hang on them return. For a mount namespace of the test's own.
+ *
+ * @param fusectl a directory, in which all connections of the machine are shown
  */
-export function abortConnections(fusectl: string, before: readonly string[]): void {
-  for (const name of connections(fusectl)) {
-    if (!before.includes(name)) writeFileSync(`${fusectl}/${name}/abort`, '1')
-  }
-}
-
-/** Mounts fusectl in this directory and lists the connections that are there. */
-export function connections(fusectl: string): readonly string[] {
-  if (!existsSync(fusectl)) {
-    mkdirSync(fusectl)
-    sh('mount', '-t', 'fusectl', 'fusectl', fusectl)
-  }
-  return readdirSync(fusectl)
+export function abortConnections(fusectl: string, ...numbers: readonly string[]): void {
+  mkdirSync(fusectl)
+  sh('mount', '-t', 'fusectl', 'fusectl', fusectl)
+  for (const abort of numbers.map((number) => `${fusectl}/${number}/abort`))
+    if (existsSync(abort)) writeFileSync(abort, '1')
 }

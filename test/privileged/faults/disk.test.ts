@@ -4,7 +4,8 @@
  * apply comes to the end that it would have come to.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noMounts } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noMounts } from '../../helpers/namespace.ts'
 import { noFuse } from './no-fuse.ts'
 
 const DISK = new URL('./disk.worker.ts', import.meta.url)
@@ -29,7 +30,7 @@ describe.skipIf(noFuse !== undefined)(
     it.each(turns)(
       'fails one change after another of a pod that comes and goes (%s, %s, %s)',
       async (...kinds: readonly string[]) => {
-        const found = await inNamespace<Found & { rounds: number; struck: string[] }>(DISK, 'everywhere', true, kinds)
+        const found = await inNamespace<Found & { rounds: number; struck: string[] }>(DISK, 'everywhere', kinds)
         expect([...found.problems, ...found.violations]).toEqual([])
         expect(found.rounds).toBeGreaterThan(7)
         if (kinds.length > 1) expect(found.struck).toEqual(CHANGES)
@@ -37,7 +38,7 @@ describe.skipIf(noFuse !== undefined)(
     )
 
     it('shows nothing of one directory or file: nobody takes it for absent, and what lives is left alone (S3)', async () => {
-      const found = await inNamespace<Found & { paths: number }>(DISK, 'unreadable', true)
+      const found = await inNamespace<Found & { paths: number }>(DISK, 'unreadable')
       expect([...found.problems, ...found.violations]).toEqual([])
       expect(found.paths).toBeGreaterThan(50)
     })
@@ -67,7 +68,7 @@ describe.skipIf(noFuse !== undefined)(
   () => {
     let report: Readonly<Record<string, { readonly up: Seen; readonly down: Seen; readonly damaged?: number }>>
     beforeAll(async () => {
-      report = await inNamespace(FULL, 'everyCase', true)
+      report = await inNamespace(FULL, 'everyCase')
     })
 
     it.each<{ name: string; up: readonly string[]; down: readonly string[] | undefined }>([

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./killed.worker.ts', import.meta.url)
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace } from '../../helpers/namespace.ts'
+import { inSameNamespace } from '../../helpers/in-namespace.ts'
 import { noFuse } from './no-fuse.ts'
 
 const WORKER = new URL('./stale.worker.ts', import.meta.url)
@@ -18,7 +18,7 @@ describe.skipIf(noFuse !== undefined)(
   `a server that answers with ESTALE or EIO${noFuse === undefined ? '' : ` (${noFuse})`}`,
   () => {
     it('S3: hangs no command, and nothing on it is taken for absent; what gone pods have of it goes', async () => {
-      const found = await inNamespace<Found>(WORKER, 'stale')
+      const found = await inSameNamespace<Found>(WORKER, 'stale')
       expect(found).toMatchObject({
         failing: {
           // snapshot, plan, apply

@@ -1,13 +1,14 @@
 /** Set-up, its verifying and its taking back on every propagation layout of the root directory (S8, S18, O35). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices, noMounts } from '../../helpers/namespace.ts'
+import { inNamespace, inSameNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices, noMounts } from '../../helpers/namespace.ts'
 import { LAYOUT } from '../../helpers/scenario.ts'
 import { type Layout, layouts, timesInTable } from '../../helpers/scene/layouts.ts'
 
 const WORKER = new URL('./half-way.worker.ts', import.meta.url)
 /** A whole node, broken, and the built volctl. */
 const RULES = new URL('../safety/rules.worker.ts', import.meta.url)
-const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario)
+const run = <T>(scenario: string): Promise<T> => inSameNamespace<T>(WORKER, scenario)
 
 function standOn(layout: Layout): void {
   beforeAll(() => {

@@ -4,7 +4,8 @@
  */
 import { describe, expect, it, vi } from 'vitest'
 import { loopDevicesWork } from '../../helpers/csi-driver/start.ts'
-import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices } from '../../helpers/namespace.ts'
 
 vi.setConfig({ testTimeout: 180_000 })
 

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
-import { abortConnections, connections, startFuse } from '../../helpers/fuse/start.ts'
+import { abortConnections, startFuse } from '../../helpers/fuse/start.ts'
 import { LiveNode } from '../../helpers/live-node.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import type { Scene } from '../../helpers/scene/scene.ts'
@@ -70,8 +70,6 @@ await runScenario({
   /** A volume whose FUSE daemon is stopped; a pod that lives uses another one of the same kind. */
   stopped: (directory) =>
     onBroken(directory, async (scene) => {
-      const fusectl = `${directory}/fusectl`
-      const before = connections(fusectl)
       const path = nfsOf(scene, 'hung')
       const living = `${scene.rootDir}/pods/${scene.pods.web.uid}/volumes/kubernetes.io~nfs/hung`
       const daemons = [await startFuse(path), await startFuse(living)]
@@ -80,7 +78,7 @@ await runScenario({
         const found = await everyCommand(scene, path)
         return { ...found, living: readMounts().at(living).length }
       } finally {
-        abortConnections(fusectl, before)
+        abortConnections(`${directory}/fusectl`, ...daemons.map(({ connection }) => connection))
         for (const daemon of daemons) await daemon.kill()
       }
     }),
@@ -88,8 +86,6 @@ await runScenario({
   /** One that takes every request and answers none: children of volctl that ask it survive SIGKILL. */
   silent: (directory) =>
     onBroken(directory, async (scene) => {
-      const fusectl = `${directory}/fusectl`
-      const before = connections(fusectl)
       const path = nfsOf(scene, 'silent')
       const daemon = await startFuse(path, 'silent')
       try {
@@ -105,7 +101,7 @@ await runScenario({
           still: uninterruptible(),
         }
       } finally {
-        abortConnections(fusectl, before)
+        abortConnections(`${directory}/fusectl`, daemon.connection)
         await daemon.kill()
       }
     }),

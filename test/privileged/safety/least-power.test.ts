@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it, vi } from 'vitest'
 import { NEEDED_CAPABILITIES } from '../../../src/core/processes/capabilities.ts'
-import { inNamespace, noMounts } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noMounts } from '../../helpers/namespace.ts'
 
 // Whole nodes, made and repaired in each test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 })

@@ -5,7 +5,8 @@
  */
 import { describe, expect, it, onTestFailed, vi } from 'vitest'
 import { noCgroups } from '../../helpers/cgroup.ts'
-import { inNamespace, noMounts } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noMounts } from '../../helpers/namespace.ts'
 
 // Whole nodes, made and repaired in each test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 })

@@ -1,7 +1,8 @@
 /** S6 to S8 and S11 as on a node: the built volctl, a process that is called kubelet, and namespaces of their own. */
 import { describe, expect, it, vi } from 'vitest'
 import type { HoldersView } from '../../../src/core/explain/explanation.ts'
-import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 
 // Whole nodes, made and repaired in each test, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 })
@@ -21,7 +22,7 @@ const refused = (rule: string, code: string): object => ({
   mounted: true,
 })
 
-const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario, true)
+const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario)
 
 describe.skipIf(noRoot !== undefined)(`beside a kubelet${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
   it('control: what pods that are gone have left for long goes while it runs', async () => {

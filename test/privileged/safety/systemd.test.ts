@@ -1,6 +1,6 @@
 /** S11 beside a real systemd: what its units are, and when the kubelet of each stopped. */
 import { describe, expect, it, vi } from 'vitest'
-import { inNamespace } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
 import { noSystemd } from '../../helpers/systemd/start.ts'
 import type { Seen } from './systemd.worker.ts'
 
@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./systemd.worker.ts', import.meta.url)
 const run = <T = Seen>(scenario: string): Promise<Readonly<Record<string, T>>> =>
-  inNamespace<Readonly<Record<string, T>>>(WORKER, scenario, true)
+  inNamespace<Readonly<Record<string, T>>>(WORKER, scenario)
 
 /** The device stays, whatever else is done, and the plan says for what it waits. */
 const kept = (state: string, code: string, note?: string): object => ({

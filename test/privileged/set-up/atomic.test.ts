@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noMounts } from '../../helpers/namespace.ts'
+import { inSameNamespace } from '../../helpers/in-namespace.ts'
+import { noMounts } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./atomic.worker.ts', import.meta.url)
 const PUBLISHED = ['..data', 'generation']
 
-const run = (scenario: string): Promise<unknown> => inNamespace(WORKER, scenario)
+const run = (scenario: string): Promise<unknown> => inSameNamespace(WORKER, scenario)
 
 const TITLE = 'configMap, secret, downwardAPI and projected for real'
 

@@ -4,7 +4,8 @@
  */
 import { describe, expect, it } from 'vitest'
 import { OUTCOMES } from '../../apply/grpc-outcomes.ts'
-import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
+import { inSameNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./csi-codes.worker.ts', import.meta.url)
 
@@ -82,7 +83,7 @@ describe.skipIf(noBlockDevices !== undefined)(
         const faults = ['fail', 'fail-after'].flatMap((kind) =>
           [...outcomes.keys()].map((code) => [kind, code] as const),
         )
-        const { seen, violations } = await inNamespace<{ seen: object; violations: unknown }>(WORKER, 'codes', false, [
+        const { seen, violations } = await inSameNamespace<{ seen: object; violations: unknown }>(WORKER, 'codes', [
           rpc,
           ...faults.map(([kind, code]) => `${kind} ${rpc}=${code}`),
         ])
@@ -93,7 +94,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     )
 
     it('ABORTED: the call is waited for, nothing is cleaned up after it, and it is made again (C119)', async () => {
-      expect(await inNamespace(WORKER, 'pending')).toEqual({
+      expect(await inSameNamespace(WORKER, 'pending')).toEqual({
         always: [
           [
             'ExpandVolume failed OperationPending',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
+import { inSameNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./csi-faults.worker.ts', import.meta.url)
 
@@ -20,7 +21,7 @@ describe.skipIf(noBlockDevices !== undefined)(
   `CSI that goes wrong${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
   () => {
     it('waits for a call that is pending, and leaves all as it is where it stays so (C119)', async () => {
-      const { seen, violations } = await inNamespace<Report>(WORKER, 'faults', false, [
+      const { seen, violations } = await inSameNamespace<Report>(WORKER, 'faults', [
         'Filesystem',
         'fail NodeStageVolume=ABORTED:once',
         'fail NodePublishVolume=ABORTED:2',
@@ -39,7 +40,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('keeps the state file of what is staged where the driver mounts nothing for it (C51, C54)', async () => {
-      const { seen, violations } = await inNamespace<Report>(WORKER, 'faults', false, [
+      const { seen, violations } = await inSameNamespace<Report>(WORKER, 'faults', [
         'Filesystem --no-stage-mount',
         ...['fail NodePublishVolume=INTERNAL', 'fail NodePublishVolume=UNAVAILABLE', 'fail NodeStageVolume=INTERNAL'],
       ])
@@ -58,7 +59,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('gives up what hangs, dies or lies, and goes on where it was', async () => {
-      const { seen, violations } = await inNamespace<Report>(WORKER, 'faults', false, [
+      const { seen, violations } = await inSameNamespace<Report>(WORKER, 'faults', [
         'Filesystem',
         ...[
           'hang NodeStageVolume',
@@ -94,7 +95,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('S17, S18: does not believe a driver that binds the volume of another pod, and takes that back', async () => {
-      const seen = await inNamespace<Record<string, unknown>>(WORKER, 'crossed', false, ['now'])
+      const seen = await inSameNamespace<Record<string, unknown>>(WORKER, 'crossed', ['now'])
       expect(seen).toEqual({
         before: ['done'],
         wrong: {
@@ -111,7 +112,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('S17: a published mount that is another volume’s is an error, and not as it should be', async () => {
-      expect(await inNamespace(WORKER, 'crossed', false, ['published'])).toEqual({
+      expect(await inSameNamespace(WORKER, 'crossed', ['published'])).toEqual({
         before: ['done'],
         right: ['done'],
         operations: [],
@@ -125,7 +126,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     ])(
       '%s: killed before or after any change or call, the next apply comes to the same end',
       async (mode, all, atLeast) => {
-        const report = await inNamespace<{ kills: number }>(WORKER, 'kills', false, [mode])
+        const report = await inSameNamespace<{ kills: number }>(WORKER, 'kills', [mode])
         expect(report).toEqual({ kills: expect.any(Number), ends: [[all, 0, 0]], violations: [] })
         expect(report.kills).toBeGreaterThan(atLeast)
       },
@@ -159,10 +160,9 @@ describe.skipIf(noBlockDevices !== undefined)(
           // What is published once more is a file system.
           ...(mode === 'Block' ? {} : again),
         }
-        const { seen, violations } = await inNamespace<Pick<Report, 'violations'> & { seen: object }>(
+        const { seen, violations } = await inSameNamespace<Pick<Report, 'violations'> & { seen: object }>(
           WORKER,
           'gone',
-          false,
           [mode, ...Object.keys(stories)],
         )
         const want = Object.entries(stories).map(([story, [went, undone]]) => [
@@ -175,7 +175,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     )
 
     it('a raw block volume: what is left is what the rules say, and the next apply ends it (C72, C73)', async () => {
-      const { seen, violations } = await inNamespace<Report>(WORKER, 'faults', false, [
+      const { seen, violations } = await inSameNamespace<Report>(WORKER, 'faults', [
         'Block',
         'fail NodeStageVolume=INVALID_ARGUMENT',
         ...['fail NodeStageVolume=INTERNAL', 'fail NodeStageVolume=UNAVAILABLE', 'fail NodePublishVolume=INTERNAL'],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices, noExt4Growth } from '../../helpers/namespace.ts'
+import { inSameNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices, noExt4Growth } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./csi.worker.ts', import.meta.url)
 
@@ -7,7 +8,7 @@ describe.skipIf(noBlockDevices !== undefined)(
   `CSI for real${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
   () => {
     it('stages once, publishes for each pod, undoes it, and finds the data again', async () => {
-      expect(await inNamespace(WORKER, 'fileSystem')).toEqual({
+      expect(await inSameNamespace(WORKER, 'fileSystem')).toEqual({
         set: ['done'],
         mounts: [1, 1],
         // C132, byte for byte.
@@ -46,12 +47,12 @@ describe.skipIf(noBlockDevices !== undefined)(
       ['withoutStageMount', { ...whole, there: all.slice(1) }],
       ['notAttached', whole],
     ])('%s: set up, written to, an empty plan, and taken down', async (scenario, want) => {
-      expect(await inNamespace(WORKER, scenario)).toEqual(want)
+      expect(await inSameNamespace(WORKER, scenario)).toEqual(want)
     })
 
     it('maps a raw block volume for two pods, and finds the data again', async () => {
       const mapped = ['data file', 'staging', 'published', 'mapped', 'link', 'loop']
-      expect(await inNamespace(WORKER, 'block')).toEqual({
+      expect(await inSameNamespace(WORKER, 'block')).toEqual({
         steps: [
           ...['MapVolume', 'writeVolumeData', 'mkdir', 'NodeStageVolume', 'mkdir', 'NodePublishVolume'],
           ...['mkdir', 'mapDevice', 'symlink', 'losetup -f'],
@@ -78,12 +79,17 @@ describe.skipIf(noBlockDevices !== undefined)(
 
     it("gives the volume to the pod's group, or lets the driver do it (C62, C64)", async () => {
       const calls = (group: string): string[] => [`NodeStageVolume ${group}`, `NodePublishVolume ${group}`]
-      expect(await inNamespace(WORKER, 'group')).toEqual({ set: ['done'], gid: 3000, mode: '2775', groups: calls('') })
-      expect(await inNamespace(WORKER, 'groupByDriver')).toEqual({ set: ['done'], gid: 0, groups: calls('3000') })
+      expect(await inSameNamespace(WORKER, 'group')).toEqual({
+        set: ['done'],
+        gid: 3000,
+        mode: '2775',
+        groups: calls(''),
+      })
+      expect(await inSameNamespace(WORKER, 'groupByDriver')).toEqual({ set: ['done'], gid: 0, groups: calls('3000') })
     })
 
     it('takes the publication back where the group could not be set', async () => {
-      expect(await inNamespace(WORKER, 'groupFails')).toEqual({
+      expect(await inSameNamespace(WORKER, 'groupFails')).toEqual({
         first: ['failed OwnershipFailed'],
         left: ['staged', 'stage file'],
         next: ['done'],
@@ -93,7 +99,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('publishes an inline volume with pod information and secret, and undoes it', async () => {
-      const { request, file, ...rest } = await inNamespace<{ request: object; file: object }>(WORKER, 'inline')
+      const { request, file, ...rest } = await inSameNamespace<{ request: object; file: object }>(WORKER, 'inline')
       expect(rest).toEqual({
         missing: ['failed SecretMissing'],
         set: ['done'],
@@ -122,7 +128,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('hands secrets and tokens to the driver, and to nobody else', async () => {
-      const seen = await inNamespace<{ words: string[] }>(WORKER, 'secrets')
+      const seen = await inSameNamespace<{ words: string[] }>(WORKER, 'secrets')
       expect(seen).toMatchObject({
         wrong: ['failed DriverRefused'],
         set: ['done'],
@@ -145,7 +151,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('mounts anew after a reboot that left every file (O25)', async () => {
-      expect(await inNamespace(WORKER, 'reboot')).toEqual({
+      expect(await inSameNamespace(WORKER, 'reboot')).toEqual({
         steps: ['mkdir', 'writeVolumeData', 'NodeStageVolume', 'mkdir', 'writeVolumeData', 'NodePublishVolume'],
         set: ['done'],
         data: 'kept',
@@ -156,11 +162,11 @@ describe.skipIf(noBlockDevices !== undefined)(
 
     it('writes a lost, emptied or cut state file anew, byte for byte, by asking the driver once more (O5, O31)', async () => {
       const written = [[['StateFileMissing', null]], ['done'], true, 0]
-      expect(await inNamespace(WORKER, 'lostFiles')).toEqual([written, written, written, written, written, all, []])
+      expect(await inSameNamespace(WORKER, 'lostFiles')).toEqual([written, written, written, written, written, all, []])
     })
 
     it('asks for nothing where attachment, node or other nodes have changed since the plan (S22, S30)', async () => {
-      expect(await inNamespace(WORKER, 'changedMeanwhile')).toEqual({
+      expect(await inSameNamespace(WORKER, 'changedMeanwhile')).toEqual({
         seen: {
           deleting: ['refused AttachmentDeleting'],
           gone: ['refused NotAttached'],
@@ -181,7 +187,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     const pending = { type: 'FileSystemResizePending', status: 'True' }
     const asked = [['ExpandVolume', 'NotAsked']]
     const grow = async (mode: string, fsType: string, size: string): Promise<void> => {
-      expect(await inNamespace(WORKER, 'expand', false, [mode, fsType])).toEqual({
+      expect(await inSameNamespace(WORKER, 'expand', [mode, fsType])).toEqual({
         asked,
         again: [],
         nextWords: [],
@@ -210,7 +216,7 @@ describe.skipIf(noBlockDevices !== undefined)(
       ['FAILED_PRECONDITION', 'NodeResizeInProgress', ['ExpandVolume']],
     ])('an expansion that fails with %s leaves the claim at %s (C101)', async (code, storage, left) => {
       const args = ['Filesystem', 'ext4', `fail NodeExpandVolume=${code}`]
-      expect(await inNamespace(WORKER, 'expand', false, args)).toMatchObject({
+      expect(await inSameNamespace(WORKER, 'expand', args)).toMatchObject({
         set: [expect.stringMatching(/^failed Driver(Failed|Refused)$/)],
         grew: false,
         status: {
@@ -233,7 +239,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     ])('an expansion that meets %s is done by the next apply (C120)', async (kind, outcome) => {
       const code = kind === 'fail-after' ? '=INTERNAL' : ''
       const args = ['Filesystem', 'xfs', `${kind} NodeExpandVolume${code}:once`]
-      expect(await inNamespace(WORKER, 'expand', false, args)).toMatchObject({
+      expect(await inSameNamespace(WORKER, 'expand', args)).toMatchObject({
         set: [outcome],
         // A driver that is not there is waited for.
         left: kind.startsWith('die') ? [] : ['ExpandVolume'],
@@ -245,7 +251,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('grows without the right to say so in the claim, and says that', async () => {
-      const seen = await inNamespace<{ words: string[] }>(WORKER, 'expand', false, ['Filesystem', 'xfs', '', 'no'])
+      const seen = await inSameNamespace<{ words: string[] }>(WORKER, 'expand', ['Filesystem', 'xfs', '', 'no'])
       expect(seen).toMatchObject({ set: ['done'], grew: true, statuses: [], violations: [] })
       expect(seen.words[0]).toMatch(/claim default\/claim-pv-1 still shows its old size/)
     })
@@ -256,7 +262,7 @@ describe.skipIf(noBlockDevices !== undefined)(
       const global = `${base}/disk.test/HASH`
       const pod = 'pods/UID/volumes/kubernetes.io~csi'
       const devices = 'pods/UID/volumeDevices/kubernetes.io~csi'
-      expect(await inNamespace(WORKER, 'layout')).toEqual(
+      expect(await inSameNamespace(WORKER, 'layout')).toEqual(
         [
           [`${base}`, 'd 750'],
           [`${base}/disk.test`, 'd 750'],
@@ -288,11 +294,11 @@ describe.skipIf(noBlockDevices !== undefined)(
 
     it('asks the driver for what a kubelet that starts afterwards asks it for, and leaves the same files (C92)', async () => {
       const want = { same: true, mounts: [1, 1], after: 0, violations: [] }
-      expect(await inNamespace(WORKER, 'kubeletAfter')).toEqual(want)
+      expect(await inSameNamespace(WORKER, 'kubeletAfter')).toEqual(want)
     })
 
     it('publishes again with a fresh token where --remount names it, and never undoes anything for it (C70)', async () => {
-      expect(await inNamespace(WORKER, 'republish')).toEqual({
+      expect(await inSameNamespace(WORKER, 'republish')).toEqual({
         planned: [0, 0, 0, 0],
         steps: [['RemountVolume', 'RepublishAsked', 'mkdir', 'writeVolumeData', 'NodePublishVolume']],
         set: ['done'],

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noMounts, noRoot } from '../../helpers/namespace.ts'
+import { inSameNamespace } from '../../helpers/in-namespace.ts'
+import { noMounts, noRoot } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./empty-dir.worker.ts', import.meta.url)
 
@@ -20,7 +21,7 @@ const LIFE = {
 
 describe.skipIf(noMounts !== undefined)(`emptyDir for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
   it('is made, is there, and goes with its pod', async () => {
-    expect(await inNamespace(WORKER, 'disk')).toEqual({
+    expect(await inSameNamespace(WORKER, 'disk')).toEqual({
       states: ['done'],
       mode: '777',
       after: [],
@@ -30,7 +31,7 @@ describe.skipIf(noMounts !== undefined)(`emptyDir for real${noMounts === undefin
   })
 
   it('fails, and leaves what it found, where a file is in its place', async () => {
-    expect(await inNamespace(WORKER, 'fileInTheWay')).toEqual(['failed WriteFailed'])
+    expect(await inSameNamespace(WORKER, 'fileInTheWay')).toEqual(['failed WriteFailed'])
   })
 
   it.each([
@@ -39,22 +40,22 @@ describe.skipIf(noMounts !== undefined)(`emptyDir for real${noMounts === undefin
     { sizeLimit: '0', size: '65536k' },
     { sizeLimit: '1Ti', size: '65536k' },
   ])('in memory with sizeLimit "$sizeLimit" it has $size (P38, P39)', async ({ sizeLimit, size }) => {
-    const found = await inNamespace<{ noswap: boolean }>(WORKER, 'memory', false, [sizeLimit])
+    const found = await inSameNamespace<{ noswap: boolean }>(WORKER, 'memory', [sizeLimit])
     const mount = `tmpfs size=${size}${found.noswap ? ' noswap' : ''}`
     expect(found).toEqual({ ...LIFE, mount, root: '0 1777', noswap: found.noswap })
   })
 
   it('in memory it has no more than its pod may have', async () => {
-    expect(await inNamespace(WORKER, 'memoryOfPod')).toMatch(/^tmpfs size=32768k/)
+    expect(await inSameNamespace(WORKER, 'memoryOfPod')).toMatch(/^tmpfs size=32768k/)
   })
 
   it('is never mounted over somebody else’s mount, nor over data (S22)', async () => {
-    expect(await inNamespace(WORKER, 'foreign')).toEqual({
+    expect(await inSameNamespace(WORKER, 'foreign')).toEqual({
       isTmpfs: false,
       states: ['blocked ForeignMount'],
       layers: 1,
     })
-    expect(await inNamespace(WORKER, 'dataUnderneath')).toEqual({
+    expect(await inSameNamespace(WORKER, 'dataUnderneath')).toEqual({
       states: ['blocked DataUnderMountPoint'],
       data: 'precious',
     })
@@ -65,7 +66,7 @@ describe.skipIf(noHugePages !== undefined)(
   `emptyDir of huge pages${noHugePages === undefined ? '' : ` (${noHugePages})`}`,
   () => {
     it('is made, is there, and goes with its pod', async () => {
-      expect(await inNamespace(WORKER, 'hugePages')).toEqual({
+      expect(await inSameNamespace(WORKER, 'hugePages')).toEqual({
         ...LIFE,
         mount: 'hugetlbfs pagesize=2M',
         root: '0 755',
@@ -73,7 +74,7 @@ describe.skipIf(noHugePages !== undefined)(
     })
 
     it('is not mounted over pages of another size', async () => {
-      expect(await inNamespace(WORKER, 'otherHugePages')).toEqual({ states: ['blocked ForeignMount'], layers: 1 })
+      expect(await inSameNamespace(WORKER, 'otherHugePages')).toEqual({ states: ['blocked ForeignMount'], layers: 1 })
     })
 
     it('comes to the same end when killed before any change', () => comesToTheSameEnd('HugePages-2Mi', '2000 2775'))
@@ -82,7 +83,7 @@ describe.skipIf(noHugePages !== undefined)(
 
 describe.skipIf(noRoot !== undefined)(`emptyDir of a group${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
   it('gives what is in it to the group, and nothing outside', async () => {
-    expect(await inNamespace(WORKER, 'group')).toEqual({
+    expect(await inSameNamespace(WORKER, 'group')).toEqual({
       states: ['done'],
       inside: ['2000 2777', '2000 660'],
       link: 2000,
@@ -93,7 +94,7 @@ describe.skipIf(noRoot !== undefined)(`emptyDir of a group${noRoot === undefined
   })
 
   it('goes on where it was interrupted', async () => {
-    expect(await inNamespace(WORKER, 'interrupted')).toEqual({
+    expect(await inSameNamespace(WORKER, 'interrupted')).toEqual({
       first: { states: ['interrupted Interrupted'], given: 10, marker: false },
       second: { states: ['done'], given: 40, marker: true },
       after: [],
@@ -110,7 +111,7 @@ describe.skipIf(noRoot !== undefined)(`emptyDir of a group${noRoot === undefined
 
 /** The group is there in the end, whenever the first apply died. */
 async function comesToTheSameEnd(medium: string, root: string): Promise<void> {
-  const found = await inNamespace<{ kills: number; ends: object[] }>(WORKER, 'killed', false, [medium])
+  const found = await inSameNamespace<{ kills: number; ends: object[] }>(WORKER, 'killed', [medium])
   const layers = medium === '' ? 0 : 1
   expect(found.ends).toEqual([{ root, layers, operations: [] }])
   expect(found.kills).toBeGreaterThan(5)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
+import { inSameNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./fc.worker.ts', import.meta.url)
 
@@ -7,7 +8,7 @@ describe.skipIf(noBlockDevices !== undefined)(
   `FC on a real file system${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
   () => {
     it('is found when the host has looked again, mounted, and goes with its pod (P80, P81)', async () => {
-      expect(await inNamespace(WORKER, 'bothWays', true)).toEqual({
+      expect(await inSameNamespace(WORKER, 'bothWays')).toEqual({
         states: ['done'],
         there: true,
         after: [],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noMounts, noRoot } from '../../helpers/namespace.ts'
+import { inSameNamespace } from '../../helpers/in-namespace.ts'
+import { noMounts, noRoot } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./flex.worker.ts', import.meta.url)
 const POD = '00000000-0000-4000-8000-000000000001'
@@ -8,7 +9,7 @@ const GLOBAL = 'plugins/kubernetes.io/flexvolume/v/d/mounts/data'
 
 describe.skipIf(noMounts !== undefined)(`flexVolumes for real${noMounts === undefined ? '' : ` (${noMounts})`}`, () => {
   it('are mounted by their driver, are there, and go with their pod (P85-P88)', async () => {
-    expect(await inNamespace(WORKER, 'plain')).toEqual({
+    expect(await inSameNamespace(WORKER, 'plain')).toEqual({
       states: ['done'],
       mounted: ['tmpfs'],
       // A user namespace has no such group; the driver was asked for it all the same.
@@ -33,7 +34,7 @@ describe.skipIf(noMounts !== undefined)(`flexVolumes for real${noMounts === unde
   })
 
   it('of a driver that attaches have one global mount, to which every pod is bound', async () => {
-    expect(await inNamespace(WORKER, 'attaching')).toEqual({
+    expect(await inSameNamespace(WORKER, 'attaching')).toEqual({
       states: ['done', 'done'],
       shared: 'data',
       after: [],
@@ -45,7 +46,7 @@ describe.skipIf(noMounts !== undefined)(`flexVolumes for real${noMounts === unde
   })
 
   it('wait for the controller where the driver attaches: the driver is asked, and nothing is made (S22)', async () => {
-    expect(await inNamespace(WORKER, 'notAttached')).toEqual({
+    expect(await inSameNamespace(WORKER, 'notAttached')).toEqual({
       states: ['refused NotAttached'],
       exists: false,
       log: ['init'],
@@ -53,7 +54,7 @@ describe.skipIf(noMounts !== undefined)(`flexVolumes for real${noMounts === unde
   })
 
   it('are not believed to be there without a mount (S27)', async () => {
-    expect(await inNamespace(WORKER, 'liar')).toEqual({
+    expect(await inSameNamespace(WORKER, 'liar')).toEqual({
       states: ['failed DriverFailed'],
       exists: false,
       log: ['init ', `mount ${DIR}`, `unmount ${DIR}`],
@@ -61,7 +62,7 @@ describe.skipIf(noMounts !== undefined)(`flexVolumes for real${noMounts === unde
   })
 
   it('that were mounted by a driver that then fails are unmounted by it', async () => {
-    expect(await inNamespace(WORKER, 'breaksOff')).toEqual({
+    expect(await inSameNamespace(WORKER, 'breaksOff')).toEqual({
       states: ['failed DriverFailed'],
       message: true,
       exists: false,
@@ -75,7 +76,7 @@ describe.skipIf(noMounts !== undefined)(`flexVolumes for real${noMounts === unde
   ])(
     'an apply that is killed $when the driver has mounted is finished by the next',
     async ({ scenario, planned, states }) => {
-      expect(await inNamespace(WORKER, scenario)).toEqual({
+      expect(await inSameNamespace(WORKER, scenario)).toEqual({
         signal: 'SIGKILL',
         planned,
         states,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
+import { inSameNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./iscsi.worker.ts', import.meta.url)
 const NOTHING_LEFT = { sessions: [], mounts: 0, left: [] }
@@ -10,7 +11,7 @@ describe.skipIf(noBlockDevices !== undefined)(
   `iSCSI on a real file system${noBlockDevices === undefined ? '' : ` (${noBlockDevices})`}`,
   () => {
     it('is logged in to, mounted, and goes with its pod, session and all (P72-P76)', async () => {
-      expect(await inNamespace(WORKER, 'bothWays', true)).toEqual({
+      expect(await inSameNamespace(WORKER, 'bothWays')).toEqual({
         states: ['done'],
         group: '2000 2775',
         there: true,
@@ -34,7 +35,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('is mapped as raw block, and unmapped (P98, P99)', async () => {
-      expect(await inNamespace(WORKER, 'block', true)).toEqual({
+      expect(await inSameNamespace(WORKER, 'block')).toEqual({
         states: ['done'],
         type: 'block special file',
         after: [],
@@ -44,7 +45,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('is never formatted: the log-in is taken back (S15)', async () => {
-      expect(await inNamespace(WORKER, 'unformatted', true)).toEqual({
+      expect(await inSameNamespace(WORKER, 'unformatted')).toEqual({
         states: ['failed NoFileSystem'],
         sessions: [],
         exists: false,
@@ -53,7 +54,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('an apply that is killed between log-in and mount is finished by the next', async () => {
-      expect(await inNamespace(WORKER, 'killed', true)).toEqual({
+      expect(await inSameNamespace(WORKER, 'killed')).toEqual({
         signal: 'SIGKILL',
         between: { sessions: ['host1'], record: true, mounts: 0 },
         states: ['done'],

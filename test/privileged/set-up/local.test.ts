@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices, noExt4Growth, noMounts, noRoot } from '../../helpers/namespace.ts'
+import { inSameNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices, noExt4Growth, noMounts, noRoot } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./local.worker.ts', import.meta.url)
 const GONE = { after: [], left: 0, planned: [] }
@@ -8,7 +9,7 @@ const why = (reason: string | undefined) => (reason === undefined ? '' : ` (${re
 
 describe.skipIf(noMounts !== undefined)(`a local directory for real${why(noMounts)}`, () => {
   it('is bound, is there, and goes with its pod; its data stays', async () => {
-    expect(await inNamespace(WORKER, 'directory')).toEqual({
+    expect(await inSameNamespace(WORKER, 'directory')).toEqual({
       ...GONE,
       up: ['MountVolume done'],
       seen: ['data', false],
@@ -18,7 +19,7 @@ describe.skipIf(noMounts !== undefined)(`a local directory for real${why(noMount
   })
 
   it('is bound in two calls where it has options: one pod writes, another only reads (P125)', async () => {
-    expect(await inNamespace(WORKER, 'readOnly')).toMatchObject({
+    expect(await inSameNamespace(WORKER, 'readOnly')).toMatchObject({
       ...GONE,
       up: ['MountVolume done', 'MountVolume done'],
       seen: [
@@ -29,7 +30,7 @@ describe.skipIf(noMounts !== undefined)(`a local directory for real${why(noMount
   })
 
   it.skipIf(noRoot !== undefined)("is given to the first pod's group, and to no other's (P68)", async () => {
-    expect(await inNamespace(WORKER, 'group')).toEqual({
+    expect(await inSameNamespace(WORKER, 'group')).toEqual({
       first: ['MountVolume done', 'MountVolume done'],
       second: ['MountVolume done'],
       gid: 4711,
@@ -41,7 +42,7 @@ describe.skipIf(noMounts !== undefined)(`a local directory for real${why(noMount
   it('is refused by a path that is bad, missing, or a file', async () => {
     const invalid = ['InvalidPath', 'MountVolume blocked InvalidPath', '0']
     const unusable = ['not blocked', 'MountVolume failed PathUnusable', '0']
-    expect(await inNamespace(WORKER, 'badPaths')).toEqual({
+    expect(await inSameNamespace(WORKER, 'badPaths')).toEqual({
       '': invalid,
       relative: invalid,
       '/srv/../etc': invalid,
@@ -51,7 +52,7 @@ describe.skipIf(noMounts !== undefined)(`a local directory for real${why(noMount
   })
 
   it('fails on a full disk, and leaves nothing half-made', async () => {
-    expect(await inNamespace(WORKER, 'fullDisk')).toEqual({
+    expect(await inSameNamespace(WORKER, 'fullDisk')).toEqual({
       full: ['MountVolume failed WriteFailed'],
       left: false,
       freed: ['MountVolume done'],
@@ -61,7 +62,7 @@ describe.skipIf(noMounts !== undefined)(`a local directory for real${why(noMount
 
 describe.skipIf(noBlockDevices !== undefined)(`a local device for real${why(noBlockDevices)}`, () => {
   it.each(['ext4', 'xfs'])('%s is mounted once, for two pods, and goes with them', async (type) => {
-    expect(await inNamespace(WORKER, type)).toEqual({
+    expect(await inSameNamespace(WORKER, type)).toEqual({
       ...GONE,
       up: ['MountVolume done', 'MountVolume done'],
       seen: { type: [[type, true]], shared: 'data', mode: '750' },
@@ -76,11 +77,15 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device for real${why(noBl
   })
 
   it('is mounted read-only for who only reads', async () => {
-    expect(await inNamespace(WORKER, 'readOnlyDevice')).toMatchObject({ ...GONE, up: ['MountVolume done'], seen: true })
+    expect(await inSameNamespace(WORKER, 'readOnlyDevice')).toMatchObject({
+      ...GONE,
+      up: ['MountVolume done'],
+      seen: true,
+    })
   })
 
   it('with nothing on it is not formatted: the command is named, and nothing left (S15)', async () => {
-    expect(await inNamespace(WORKER, 'empty')).toEqual({
+    expect(await inSameNamespace(WORKER, 'empty')).toEqual({
       states: ['NoFileSystem'],
       hint: true,
       left: [false, false, 0],
@@ -88,7 +93,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device for real${why(noBl
   })
 
   it('that is mounted elsewhere is refused, by name, until it is let go', async () => {
-    expect(await inNamespace(WORKER, 'busy')).toEqual({
+    expect(await inSameNamespace(WORKER, 'busy')).toEqual({
       code: 'HeldBy',
       names: true,
       left: [false, 0],
@@ -97,15 +102,15 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device for real${why(noBl
   })
 
   it('is refused where something else is mounted in its place', async () => {
-    expect(await inNamespace(WORKER, 'foreignGlobal')).toEqual(['MountVolume failed ForeignMount'])
+    expect(await inSameNamespace(WORKER, 'foreignGlobal')).toEqual(['MountVolume failed ForeignMount'])
   })
 
   it('is mounted again where only the global mount was lost (O31)', async () => {
-    expect(await inNamespace(WORKER, 'lostGlobal')).toMatchObject({ ...GONE, up: ['MountVolume done'] })
+    expect(await inSameNamespace(WORKER, 'lostGlobal')).toMatchObject({ ...GONE, up: ['MountVolume done'] })
   })
 
   it('is whole after a kill anywhere and another apply, and goes without a trace', async () => {
-    expect(await inNamespace(WORKER, 'killedDevice')).toEqual({
+    expect(await inSameNamespace(WORKER, 'killedDevice')).toEqual({
       places: true,
       outcomes: ['MountVolume done 0 0 0 0', ' 0 0 0 0'],
     })
@@ -127,24 +132,24 @@ const FAILED = { ...GROWN, said: [], claim: ['300Mi'], again: ['ExpandVolume'] }
 describe.skipIf(noMounts !== undefined)(`a local directory that grows${why(noMounts)}`, () => {
   it('has no size of its own: nothing is done, and the claim says that it is (P71)', async () => {
     const words = expect.stringContaining('is a directory, which has no size of its own')
-    expect(await inNamespace(WORKER, 'growDirectory')).toEqual({ ...GROWN, words, grew: 0 })
+    expect(await inSameNamespace(WORKER, 'growDirectory')).toEqual({ ...GROWN, words, grew: 0 })
   })
 })
 
 describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${why(noBlockDevices)}`, () => {
   it('xfs has all of it, its data and the claim say so (P131, R458, R459)', async () => {
-    expect(await inNamespace(WORKER, 'grow', false, ['xfs'])).toEqual({ ...GROWN, grew: 100 })
+    expect(await inSameNamespace(WORKER, 'grow', ['xfs'])).toEqual({ ...GROWN, grew: 100 })
   })
 
   it.skipIf(noExt4Growth !== undefined)(`ext4 likewise${why(noExt4Growth)}`, async () => {
-    const seen = await inNamespace<{ grew: number }>(WORKER, 'grow', false, ['ext4'])
+    const seen = await inSameNamespace<{ grew: number }>(WORKER, 'grow', ['ext4'])
     expect(seen).toMatchObject(GROWN)
     expect(seen.grew).toBeGreaterThan(80)
   })
 
   it('is left alone where it is read-only (P131)', async () => {
     const words = expect.stringMatching(/loop\d+ is read-only, and was not expanded$/)
-    expect(await inNamespace(WORKER, 'grow', false, ['xfs', 'read-only'])).toEqual({
+    expect(await inSameNamespace(WORKER, 'grow', ['xfs', 'read-only'])).toEqual({
       ...GROWN,
       words,
       data: '',
@@ -153,7 +158,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${why(no
   })
 
   it('that cannot be grown stays as it is, and the claim tells why (R459)', async () => {
-    expect(await inNamespace(WORKER, 'grow', false, ['xfs', 'mounted read-only'])).toEqual({
+    expect(await inSameNamespace(WORKER, 'grow', ['xfs', 'mounted read-only'])).toEqual({
       ...FAILED,
       set: ['ExpandVolume failed ExpandFailed'],
       words: expect.stringContaining('xfs_growfs of /dev/loop'),
@@ -165,7 +170,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${why(no
   })
 
   it('is not taken for another one that the PersistentVolume names by now', async () => {
-    expect(await inNamespace(WORKER, 'growAnother')).toMatchObject({
+    expect(await inSameNamespace(WORKER, 'growAnother')).toMatchObject({
       ...FAILED,
       set: ['ExpandVolume failed ForeignMount'],
       words: expect.stringMatching(/is there, but \/dev\/loop\d+ is to be expanded$/),
@@ -176,7 +181,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device that grows${why(no
 
 describe.skipIf(noBlockDevices !== undefined)(`a raw local device for real${why(noBlockDevices)}`, () => {
   it('is mapped for two pods, and goes with them (P98-P102)', async () => {
-    expect(await inNamespace(WORKER, 'block')).toEqual({
+    expect(await inSameNamespace(WORKER, 'block')).toEqual({
       ...GONE,
       up: ['MapVolume done', 'MapVolume done'],
       seen: { link: [true, true], map: true, mode: '750', loops: 2 },
@@ -192,7 +197,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a raw local device for real${why(
 
   it('whatever part of it was lost is made again', async () => {
     const once = [['MapVolume done'], []]
-    expect(await inNamespace(WORKER, 'blockRepaired')).toMatchObject({
+    expect(await inSameNamespace(WORKER, 'blockRepaired')).toMatchObject({
       ...GONE,
       repaired: [...once, ...once, ...once],
       up: [],
@@ -201,14 +206,14 @@ describe.skipIf(noBlockDevices !== undefined)(`a raw local device for real${why(
   })
 
   it('is not mapped while a file system on it is mounted', async () => {
-    expect(await inNamespace(WORKER, 'blockMounted')).toEqual({
+    expect(await inSameNamespace(WORKER, 'blockMounted')).toEqual({
       states: ['MapVolume failed HeldBy'],
       left: [false, 0],
     })
   })
 
   it('is whole after a kill anywhere and another apply, and goes without a trace', async () => {
-    expect(await inNamespace(WORKER, 'killedBlock')).toEqual({
+    expect(await inSameNamespace(WORKER, 'killedBlock')).toEqual({
       places: true,
       outcomes: ['MapVolume done 0 0 0 0', ' 0 0 0 0'],
     })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./nfs.worker.ts', import.meta.url)
 
@@ -46,7 +47,7 @@ describe.skipIf(noRoot !== undefined)(
     })
 
     it("is not mounted in a container's network, where it would end with the container", async () => {
-      expect(await inNamespace(WORKER, 'otherNetwork', true)).toEqual({ apply: ['refused OtherNetwork'], made: false })
+      expect(await inNamespace(WORKER, 'otherNetwork')).toEqual({ apply: ['refused OtherNetwork'], made: false })
     })
 
     it('is not mounted over what a pod wrote without it (S22)', async () => {

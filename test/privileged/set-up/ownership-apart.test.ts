@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 
 const WORKER = new URL('./ownership-apart.worker.ts', import.meta.url)
 const OTHER = 'other done'
 /** In a PID namespace of its own, which ends with it whatever hangs in it. */
-const run = (scenario: string) => inNamespace(WORKER, scenario, true)
+const run = (scenario: string) => inNamespace(WORKER, scenario)
 
 const noFuse =
   noRoot ??

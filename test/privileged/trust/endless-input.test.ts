@@ -1,6 +1,7 @@
 /** S34: whatever sends it, it is read to a bound: in bytes raw and unpacked, in time, and in depth. */
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 import type { Bounded } from './endless-input.worker.ts'
 import { DEADLINE_MS, LIMIT_MIB } from './limits.ts'
 
@@ -21,25 +22,25 @@ function expectBounded(found: Readonly<Record<string, Bounded>>): void {
 
 describe.skipIf(noRoot !== undefined)(`input that does not end${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
   it("S34: an API server's answer is one line", async () => {
-    const found = await inNamespace<Record<string, Bounded>>(WORKER, 'answers', true)
+    const found = await inNamespace<Record<string, Bounded>>(WORKER, 'answers')
     expect(Object.keys(found)).toHaveLength(8)
     expectBounded(found)
   })
 
   it('S34: a snapshot is one line', async () => {
-    const found = await inNamespace<Record<string, Bounded>>(WORKER, 'snapshots', true)
+    const found = await inNamespace<Record<string, Bounded>>(WORKER, 'snapshots')
     expect(Object.keys(found)).toHaveLength(12)
     expectBounded(found)
   })
 
   it("S34: a credential plugin's output is one line", async () => {
-    const found = await inNamespace<Record<string, Bounded>>(WORKER, 'plugins', true)
+    const found = await inNamespace<Record<string, Bounded>>(WORKER, 'plugins')
     expect(Object.keys(found)).toHaveLength(4)
     expectBounded(found)
   })
 
   it('S34: a credential plugin is told what the kubeconfig says, and nothing of the caller', async () => {
-    const { code, told } = await inNamespace<{ code: string; told: string }>(WORKER, 'pluginEnvironment', true)
+    const { code, told } = await inNamespace<{ code: string; told: string }>(WORKER, 'pluginEnvironment')
     expect(code).toBe('CredentialFailed')
     const variables = new Map(told.split('\n').map((line) => [line.split('=')[0], line]))
     expect(variables.get('OWN')).toBe('OWN=of the kubeconfig')

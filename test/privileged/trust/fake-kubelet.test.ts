@@ -1,6 +1,7 @@
 /** S32 and S33: whoever is called kubelet and is not root's, or not of this node, has no effect at all. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 import type { Answers, FakeReport, Outcome, Report } from './fake-kubelet.worker.ts'
 
 const WORKER = new URL('./fake-kubelet.worker.ts', import.meta.url)
@@ -38,8 +39,8 @@ describe.skipIf(noRoot !== undefined)(
     let stopped: Report
     let running: Report
     beforeAll(async () => {
-      stopped = await inNamespace<Report>(WORKER, 'stopped', true)
-      running = await inNamespace<Report>(WORKER, 'running', true)
+      stopped = await inNamespace<Report>(WORKER, 'stopped')
+      running = await inNamespace<Report>(WORKER, 'running')
     })
 
     it('control: without one, what pods that are gone have left is found, and goes', () => {
@@ -65,13 +66,13 @@ describe.skipIf(noRoot !== undefined)(
     })
 
     it('S8: a child of the kubelet that has not begun its own program is no second kubelet', async () => {
-      const { given, apply, mounted } = await inNamespace<Answers>(WORKER, 'forking', true)
+      const { given, apply, mounted } = await inNamespace<Answers>(WORKER, 'forking')
       expect(given).toMatchObject({ ...ALONE, status: 0, says: { node: 'node-1', kubelet: 'running' } })
       expect({ apply, mounted }).toEqual({ apply: running.alone.apply, mounted: false })
     })
 
     it("S32: of a pod's container nothing is believed, run or loaded, though it has root's uid and the host's PIDs", async () => {
-      const { ran, asked, mounted, plan, apply } = await inNamespace<InPod>(WORKER, 'inPod', true)
+      const { ran, asked, mounted, plan, apply } = await inNamespace<InPod>(WORKER, 'inPod')
       expect({ ran, asked }).toEqual({ ran: '', asked: [] })
       expect(plan).toMatchObject({ ...ALONE, says: { node: 'node-1', kubelet: 'stopped' } })
       // That the pod lives is another matter: the API does not know it (S29).

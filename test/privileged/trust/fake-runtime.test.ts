@@ -1,6 +1,7 @@
 /** S32: who bears the name of a container runtime, and is not root's or not of this node, is no witness of it. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 import type { Done } from './fake-runtime.worker.ts'
 
 const WORKER = new URL('./fake-runtime.worker.ts', import.meta.url)
@@ -12,7 +13,7 @@ describe.skipIf(noRoot !== undefined)(
   () => {
     let beside: Record<string, Done>
     beforeAll(async () => {
-      beside = await inNamespace(WORKER, 'beside', true)
+      beside = await inNamespace(WORKER, 'beside')
     })
 
     it('control: without one apply does its work', () => expect(beside.alone).toEqual(DONE))
@@ -34,7 +35,7 @@ describe.skipIf(noRoot !== undefined)(
     })
 
     it("S32: one of another user does not make volctl's PID namespace the node's (S7)", async () => {
-      const { stranger, root } = await inNamespace<Record<string, Done>>(WORKER, 'elsewhere', true)
+      const { stranger, root } = await inNamespace<Record<string, Done>>(WORKER, 'elsewhere')
       expect(stranger).toEqual({ plan: 0, status: 4, code: 'PidNamespace', mounted: true })
       // Control: as in a node that is a container itself.
       expect(root).toEqual(DONE)

@@ -1,6 +1,7 @@
 /** S34: where the kubeconfig says that TLS is not to be verified, or asks without it, a person says yes to that. */
 import { describe, expect, it } from 'vitest'
-import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 import type { Report } from './insecure-api.worker.ts'
 
 const WORKER = new URL('./insecure-api.worker.ts', import.meta.url)
@@ -14,7 +15,7 @@ describe.skipIf(noRoot !== undefined)(
     it.each(['unverified', 'plain'])(
       'S34: %s: plan, journal and refusal say so, and apply wants a flag',
       async (scenario) => {
-        const report = await inNamespace<Report>(WORKER, scenario, true)
+        const report = await inNamespace<Report>(WORKER, scenario)
         expect(report.table).toEqual({ status: 0, header: expect.stringMatching(SAID) })
         expect(report.json).toEqual({ status: 0, text: expect.stringMatching(SAID) })
         expect(report.refused).toEqual({
@@ -28,7 +29,7 @@ describe.skipIf(noRoot !== undefined)(
     )
 
     it('control: of one that is shown to be the right one nothing is said', async () => {
-      const report = await inNamespace<Report>(WORKER, 'control', true)
+      const report = await inNamespace<Report>(WORKER, 'control')
       expect(report.table).toEqual({ status: 0, header: expect.not.stringMatching(SAID) })
       expect(report).toMatchObject({ json: { status: 0 }, refused: { status: 0 }, kept: false })
     })

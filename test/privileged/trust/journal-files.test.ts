@@ -1,6 +1,7 @@
 /** S33: the journal, what it remembers and the lock are root's own, or nothing is done, and nobody waits. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 import { noFuse } from '../faults/no-fuse.ts'
 import type { Tried } from './journal-files.worker.ts'
 
@@ -30,9 +31,9 @@ describe.skipIf(noRoot !== undefined)(`the journal${noRoot === undefined ? '' : 
   let memory: Report
   let lock: Report
   beforeAll(async () => {
-    journal = await inNamespace<Report>(WORKER, 'journal', true)
-    memory = await inNamespace<Report>(WORKER, 'memory', true)
-    lock = await inNamespace<Report>(WORKER, 'lock', true)
+    journal = await inNamespace<Report>(WORKER, 'journal')
+    memory = await inNamespace<Report>(WORKER, 'memory')
+    lock = await inNamespace<Report>(WORKER, 'lock')
   })
 
   it.each([
@@ -86,7 +87,7 @@ describe.skipIf(noRoot !== undefined)(`the journal${noRoot === undefined ? '' : 
 describe.skipIf(noFuse !== undefined)(`what is detached lazily${noFuse === undefined ? '' : ` (${noFuse})`}`, () => {
   let found: Readonly<Record<string, object>>
   beforeAll(async () => {
-    found = await inNamespace(WORKER, 'rememberingDead', true)
+    found = await inNamespace(WORKER, 'rememberingDead')
   })
 
   it('control: is remembered (S20)', () => {

@@ -1,6 +1,7 @@
 /** S33: a kubeconfig and what it names are root's alone, and one that was only found starts no program. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 import type { Answer } from './kubeconfig-owner.worker.ts'
 
 const WORKER = new URL('./kubeconfig-owner.worker.ts', import.meta.url)
@@ -38,10 +39,10 @@ describe.skipIf(noRoot !== undefined)(`a kubeconfig${noRoot === undefined ? '' :
   let home: { without: number; homes: Record<string, object> }
   let found: Record<string, Answer>
   beforeAll(async () => {
-    given = await inNamespace(WORKER, 'given', true)
-    named = await inNamespace(WORKER, 'named', true)
-    home = await inNamespace(WORKER, 'home', true)
-    found = await inNamespace(WORKER, 'found', true)
+    given = await inNamespace(WORKER, 'given')
+    named = await inNamespace(WORKER, 'named')
+    home = await inNamespace(WORKER, 'home')
+    found = await inNamespace(WORKER, 'found')
   })
 
   it("control: root's own is used, and its plugin run", () => {

@@ -1,6 +1,7 @@
 /** S33: what volctl writes goes into a new file of its own, never through what somebody else has put there. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { inNamespace, noBlockDevices, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices, noRoot } from '../../helpers/namespace.ts'
 import type { Report } from './output-files.worker.ts'
 
 const WORKER = new URL('./output-files.worker.ts', import.meta.url)
@@ -34,8 +35,8 @@ describe.skipIf(noRoot !== undefined)(
     let traps: Report
     let hardLinks: Report
     beforeAll(async () => {
-      traps = await inNamespace<Report>(WORKER, 'traps', true)
-      hardLinks = await inNamespace<Report>(WORKER, 'hardLinks', true)
+      traps = await inNamespace<Report>(WORKER, 'traps')
+      hardLinks = await inNamespace<Report>(WORKER, 'hardLinks')
     })
 
     it.each(pairs(TRAPS))('S33: $command writes nothing to $name', ({ command, name }) => {
@@ -57,7 +58,7 @@ describe.skipIf(noRoot !== undefined)(
       () => {
         let devices: Report
         beforeAll(async () => {
-          devices = await inNamespace<Report>(WORKER, 'devices', true)
+          devices = await inNamespace<Report>(WORKER, 'devices')
         })
 
         it.each(pairs(DEVICES))('S33: $command writes nothing into $name', ({ command, name }) => {
@@ -68,7 +69,7 @@ describe.skipIf(noRoot !== undefined)(
 
     it('control: plain files, standard output and /dev/null are written to', async () => {
       const wrote = (kind: string) => ({ status: 0, kind, mode: '600', wrote: true })
-      expect(await inNamespace(WORKER, 'good', true)).toEqual({
+      expect(await inNamespace(WORKER, 'good')).toEqual({
         ...Object.fromEntries(
           ['a new file', 'a file that is there', 'a new file in a directory for all'].flatMap((name) => [
             [`snapshot: ${name}`, wrote('NodeSnapshot')],

@@ -1,7 +1,8 @@
 /** S33: each program that root's plan starts has an absolute path and an environment that is not the caller's. */
 import { spawnSync } from 'node:child_process'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { inNamespace, noMounts } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noMounts } from '../../helpers/namespace.ts'
 import type { Started } from './strace.worker.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -17,7 +18,7 @@ const KEPT =
 describe.skipIf(noTrace !== undefined)(`strace of a plan${noTrace === undefined ? '' : ` (${noTrace})`}`, () => {
   let found: { readonly started: readonly Started[]; readonly ran: string }
   beforeAll(async () => {
-    found = await inNamespace(new URL('./strace.worker.ts', import.meta.url), 'plan', true)
+    found = await inNamespace(new URL('./strace.worker.ts', import.meta.url), 'plan')
   })
   /** After the launcher itself, which is started by the caller; find(1) alone gets what is left of his. */
   const later = (): readonly Started[] => found.started.slice(1)

@@ -6,7 +6,8 @@
  * VOLCTL_TRICKS_TABLE=1 prints what came of each.
  */
 import { afterAll, describe, expect, it, vi } from 'vitest'
-import { inNamespace, noRoot } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noRoot } from '../../helpers/namespace.ts'
 import { allTrials, chosenTrials, SUBJECTS, type Subject, TRICKS, tableOf, type Verdict } from './tricks.ts'
 
 const WORKER = new URL('./untrusted.worker.ts', import.meta.url)
@@ -49,7 +50,7 @@ it('has every subject in a group, and every trick and subject among the trials',
 
 describe.skipIf(noRoot !== undefined)(`what others had a hand in${noRoot === undefined ? '' : ` (${noRoot})`}`, () => {
   it('control: without, all of it is used', async () => {
-    const { found, ...rest } = await inNamespace<{ found: object }>(WORKER, 'control', true)
+    const { found, ...rest } = await inNamespace<{ found: object }>(WORKER, 'control')
     expect(found).toEqual(Object.fromEntries(Object.keys(SUBJECTS).map((subject) => [subject, 0])))
     expect(rest).toEqual({ apply: 0, ran: '', outside: true })
   })
@@ -59,7 +60,7 @@ describe.skipIf(noRoot !== undefined)(`what others had a hand in${noRoot === und
     const found: Verdict[] = []
     for (let at = 0; at < chosen.length; at += AT_ONCE) {
       const some = JSON.stringify(chosen.slice(at, at + AT_ONCE))
-      found.push(...(await inNamespace<Verdict[]>(WORKER, 'trials', true, [some])))
+      found.push(...(await inNamespace<Verdict[]>(WORKER, 'trials', [some])))
     }
     verdicts.push(...found)
     const wrong = found.flatMap(({ subject, trick, command, wrong }) =>

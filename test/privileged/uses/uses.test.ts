@@ -8,7 +8,8 @@
  * each as Markdown, VOLCTL_USES_TABLE=json each as a line of JSON before.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { inNamespace, noBlockDevices } from '../../helpers/namespace.ts'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noBlockDevices } from '../../helpers/namespace.ts'
 import {
   allCombinations,
   type Combination,
@@ -67,7 +68,7 @@ async function triedOnce(scenario: string, combinations: readonly Combination[])
   const found: Verdict[] = []
   for (let at = 0; at < groups.length; at += GROUPS_AT_ONCE) {
     const some = JSON.stringify(groups.slice(at, at + GROUPS_AT_ONCE))
-    const verdicts = await inNamespace<Verdict[]>(WORKER, scenario, true, [some])
+    const verdicts = await inNamespace<Verdict[]>(WORKER, scenario, [some])
     found.push(...verdicts)
     // As they come: all of them take a while.
     if (table === 'json')

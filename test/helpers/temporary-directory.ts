@@ -1,0 +1,19 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { atFileEnd } from './file-end.ts'
+
+/** A directory that is removed when the tests of the file that asked for it have ended. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(`${tmpdir()}/volctl-test-`)
+  if (made.length === 0) atFileEnd(removeAll)
+  made.push(directory)
+  return directory
+}
+
+const made: string[] = []
+
+/** A mount that is still there is not walked into. */
+function removeAll(): void {
+  spawnSync('rm', ['-rf', '--one-file-system', ...made.splice(0)])
+}
