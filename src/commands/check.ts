@@ -125,7 +125,7 @@ export default class Check extends VolctlCommand {
     } catch (cause) {
       this.#out = undefined
       this.#isUnwritten = true
-      throw new VolctlError('OutputFailed', `--out ${out}: ${troubleText(cause)}`, {
+      throw new VolctlError('NotWritten', `--out ${out}: ${troubleText(cause)}`, {
         cause,
         hint: 'Give a plain file in an existing, writable directory with free space.',
       })

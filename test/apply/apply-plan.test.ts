@@ -77,7 +77,7 @@ describe('a plan file', () => {
 
 describe('finding operations again', () => {
   it.each([
-    { name: 'no longer planned', change: () => [], want: 'refused NoLongerPlanned' },
+    { name: 'no longer planned', change: () => [], want: 'refused Changed' },
     {
       name: 'blocked now',
       change: (op: object) => [{ ...op, blocked: { code: 'HeldBy', message: 'x' } }],
@@ -91,11 +91,14 @@ describe('finding operations again', () => {
       want: 'refused Changed',
     },
     { name: 'another message only', change: (op: object) => [{ ...op, message: 'other' }], want: 'done' },
-  ])('$name: $want', async ({ change, want }) => {
+  ])('$name: $want', async ({ name, change, want }) => {
     const planned = secret('a')
     const plan = planOf([planned])
     const result = await fixture.apply(plan, (look) => planOf(look === 0 ? (change(planned) as never) : []))
     expect(statesOf(result)).toEqual({ a: want })
+    // One code, two shades.
+    if (want === 'refused Changed')
+      expect(result.outcomes[0]?.message).toContain(name === 'no longer planned' ? 'no longer needed' : 'changed since')
     expect(result.exit).toBe(want === 'done' ? ExitStatus.Ok : ExitStatus.Partial)
   })
 
@@ -133,7 +136,8 @@ describe('order and exit status', () => {
 
   it('drops an operation whose predecessor was filtered out', async () => {
     const result = await fixture.apply(planOf([operation('b', { after: ['filtered'] })]))
-    expect(statesOf(result)).toEqual({ b: 'skipped PredecessorMissing' })
+    expect(statesOf(result)).toEqual({ b: 'skipped Predecessor' })
+    expect(result.outcomes[0]?.message).toContain('is not part of this apply')
   })
 })
 
@@ -161,7 +165,8 @@ describe('interruption', () => {
     }
     const volume = { name: 'v', plugin: 'kubernetes.io/csi', driver: 'd', handle: 'h', mode: 'Filesystem' as const }
     const result = await fixture.apply(planOf([operation('a', { volume, steps: [step('NodeUnpublishVolume', DIR)] })]))
-    expect(statesOf(result)).toEqual({ a: 'interrupted Abandoned' })
+    expect(statesOf(result)).toEqual({ a: 'interrupted StillAtWork' })
+    expect(result.outcomes[0]?.message).toContain('abandoned before it ended')
     expect(result.exit).toBe(ExitStatus.Interrupted)
   })
 })

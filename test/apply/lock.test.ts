@@ -94,7 +94,7 @@ describe('the lock', () => {
     const before = lstatSync(path)
     expect(() => takeLock(path)).toThrow(
       expect.objectContaining({
-        code: 'LockFailed',
+        code: 'Locked',
         message: expect.stringMatching(new RegExp(`^the lock file ${path} could not be created: it [^\n]*${says}$`)),
         hint: expect.any(String),
       }),
@@ -113,7 +113,7 @@ describe('the lock', () => {
     const given = levels === 1 ? dirname(path) : dirname(dirname(path))
     giveAway(given, how)
     expect(() => takeLock(path)).toThrow(
-      expect.objectContaining({ code: 'LockFailed', message: expect.stringContaining(`${given} ${says}`) }),
+      expect.objectContaining({ code: 'Locked', message: expect.stringContaining(`${given} ${says}`) }),
     )
     expect(readdirSync(dirname(path))).toEqual([])
   })
@@ -130,7 +130,9 @@ describe('the lock', () => {
     symlinkSync(root, `${root}/link`)
     expect(defaultLockFile(`${root}/link`)).toBe(defaultLockFile(root))
     expect(defaultLockFile(root)).toMatch(/^\/proc\/1\/root\/run\/volctl\/[0-9a-f]{16}\.lock$/)
-    expect(() => defaultLockFile('/nonexistent')).toThrow(expect.objectContaining({ code: 'LockFailed' }))
+    expect(() => defaultLockFile('/nonexistent')).toThrow(
+      expect.objectContaining({ code: 'Locked', message: expect.stringMatching(/lock/) }),
+    )
   })
 
   it.skipIf(noRoot !== undefined)(

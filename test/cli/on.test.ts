@@ -155,7 +155,7 @@ describe('where it fails: one clear line, its exit status, and no Pod left', () 
     const result = await on(words)
     expect(result.stderr).toMatch(says)
     expect(result.stderr.trimEnd().split('\n').length).toBeLessThanOrEqual(2)
-    const stdout = status === 2 ? expect.stringMatching(/^unknown: NodeStartsNoPod: /) : ''
+    const stdout = status === 2 ? expect.stringMatching(/^unknown: PodNotStarted: /) : ''
     expect(result).toMatchObject({ status, stdout })
     expect(await podRequests()).toEqual([])
   })

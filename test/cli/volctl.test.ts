@@ -206,7 +206,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
     expect(JSON.parse(result.stderr)).toEqual({
       apiVersion: 'volctl.io/v1',
       kind: 'Error',
-      code: 'SnapshotUnreadable',
+      code: 'FileUnreadable',
       message: 'snapshot /nonexistent: no such file',
       hint: 'Check the path.',
     })

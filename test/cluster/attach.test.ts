@@ -244,7 +244,7 @@ describe('a volume that another node has', () => {
   it('a blocked detach there blocks the attach here', () => {
     const nodes = [node('a'), silentNode('b', 9, { volumesInUse: [uniqueName('x')] })]
     const made = planOf(wanted({ nodes, attachments: [attachment('x', 'b')] }))
-    expect(operationsOf(made)).toEqual(['DetachVolume b MachineMayWrite', 'AttachVolume a PredecessorBlocked'])
+    expect(operationsOf(made)).toEqual(['DetachVolume b MachineMayWrite', 'AttachVolume a Predecessor'])
     expect(operationsOf(planOf(wanted({ nodes, attachments: [attachment('x', 'b')] }), { nodeGone: ['b'] }))).toEqual([
       'DetachVolume b',
       'AttachVolume a',

@@ -78,7 +78,7 @@ describe('a plan that is the more careful', () => {
       ['MountVolume', 'IdentityUnconfirmed'],
       ['UnmapDevice', 'IdentityUnconfirmed'],
       // S21: it is still mapped.
-      ['DetachVolume', 'PredecessorBlocked'],
+      ['DetachVolume', 'Predecessor'],
     ])
     const handles = (run: Run): (string | undefined)[] =>
       operationsOf(run).flatMap(({ kind, volume }) => (kind === 'UnmountDevice' ? [volume?.handle] : []))

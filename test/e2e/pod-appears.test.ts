@@ -25,7 +25,7 @@ describe.skipIf(cannot !== undefined)(`a container appears after the plan${canno
       // Detached are the forgotten and the idle volume, not that of the pod.
       expect(end.detached).toHaveLength(2)
       expect(apply.status).toBe(3)
-      expect(apply.stdout).toContain('NoLongerPlanned')
+      expect(apply.stdout).toContain('Changed')
     })
 
     it('the next plan leaves it alone as well, and says why', () => {

@@ -76,7 +76,10 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
     skip(how === 'foreign' && noRoot !== undefined, noRoot)
     const run = report.savedPlan.unsafe[how]
     expect(run?.status).toBe(1)
-    expect(JSON.parse(run?.stderr ?? '')).toMatchObject({ code: 'PlanFileUnsafe' })
+    expect(JSON.parse(run?.stderr ?? '')).toMatchObject({
+      code: 'FileUnsafe',
+      message: expect.stringMatching(/plan file/),
+    })
   })
 
   it('the journal tells of each apply: which plan, who, from which file, and how every operation ended', () => {
@@ -135,7 +138,7 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
   it('told to do without a journal it says what the state files held (S14)', () => {
     const { status, stdout } = report.fullDisk.without
     expect(status).toBe(0)
-    const notes = eventsOf(stdout).filter(({ code }) => code === 'NoJournal')
+    const notes = eventsOf(stdout).filter(({ code }) => code === 'JournalFailed')
     expect(notes.map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/vol_data\.json is removed; its content was .*volumeHandle/),
     )

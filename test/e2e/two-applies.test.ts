@@ -33,7 +33,7 @@ describe.skipIf(noMounts !== undefined || inContainer)('two applies on one node'
     expect({ status, left }).toEqual({ status: 0, left: 0 })
     const { pid } = report.killed
     expect(notes).toEqual([
-      ['StaleLock', expect.stringContaining(`took over the lock of an apply that died: pid ${pid} of `)],
+      ['Locked', expect.stringContaining(`took over the lock of an apply that died: pid ${pid} of `)],
     ])
     const [dead, third] = applies.slice(-2)
     expect(dead?.by?.pid).toBe(pid)

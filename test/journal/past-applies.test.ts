@@ -149,7 +149,7 @@ describe('the files', () => {
     make(`${directory}/${JOURNAL_FILE}`, `${directory}/victim`)
     expect(() => readJournal(directory)).toThrow(
       expect.objectContaining({
-        code: 'JournalUnreadable',
+        code: 'FileUnreadable',
         message: expect.stringMatching(
           new RegExp(`^the journal ${directory}/${JOURNAL_FILE} cannot be read: it [^\\n]*${says}$`),
         ),
@@ -171,7 +171,7 @@ describe('the files', () => {
     linkSync(`${directory}/mine`, `${directory}/${JOURNAL_FILE}.3`)
     expect(() => readJournal(directory)).toThrow(
       expect.objectContaining({
-        code: 'JournalUnreadable',
+        code: 'FileUnreadable',
         message: expect.stringContaining('.3 cannot be read: it has'),
       }),
     )
@@ -183,7 +183,7 @@ describe('the files', () => {
       const directory = temporaryDirectory()
       giveAway(directory, how)
       expect(() => readJournal(directory)).toThrow(
-        expect.objectContaining({ code: 'JournalUnreadable', message: expect.stringContaining(`: ${directory} `) }),
+        expect.objectContaining({ code: 'FileUnreadable', message: expect.stringContaining(`: ${directory} `) }),
       )
     },
   )

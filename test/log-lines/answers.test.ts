@@ -285,7 +285,7 @@ describe('reading', () => {
     const log = await readLog(`/dev/fd/${fd}`, { maxLines: 10, pipeMs: 300 })
     expect(log).toEqual({ lines: ['first', 'second', 'thi'], total: 3, unfinished: true })
     await expect(readLog(fifo)).rejects.toMatchObject({
-      code: 'LogUnreadable',
+      code: 'FileUnreadable',
       message: expect.stringContaining('a FIFO'),
     })
   })

@@ -99,7 +99,7 @@ describe('a saved plan of a cluster', () => {
     expect(readClusterPlanFile(path, VERSION).operations).toEqual(plan.operations)
     const damaged = JSON.stringify({ ...plan, options: OPTIONS, operations: [{ id: 1 }] })
     expect(() => parseClusterPlanFile(Buffer.from(damaged), VERSION, 'x')).toThrow(
-      expect.objectContaining({ code: 'PlanFileDamaged' }),
+      expect.objectContaining({ code: 'FileDamaged' }),
     )
   })
 
@@ -112,7 +112,11 @@ describe('a saved plan of a cluster', () => {
       [parsePlanFile, ofCluster, 'volctl apply --cluster plans by itself'],
       [parseClusterPlanFile, ofNode, 'volctl plan --cluster --out FILE'],
     ] as const) {
-      const wrong = expect.objectContaining({ code: 'PlanFileScope', hint: expect.stringContaining(next) })
+      const wrong = expect.objectContaining({
+        code: 'Usage',
+        message: expect.stringMatching(/cluster|node/),
+        hint: expect.stringContaining(next),
+      })
       expect(() => read(bytes, VERSION, 'x')).toThrow(wrong)
     }
   })

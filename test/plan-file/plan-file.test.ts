@@ -109,130 +109,130 @@ describe('reading a saved plan', () => {
   const operation = (given: object): object => ({ operations: [{ ...anOperation(), ...given }] })
   const option = (given: object): object => ({ options: { ...OPTIONS, ...given } })
   it.each<{ name: string; given: object; code: string; message: string }>([
-    { name: 'another kind', given: { kind: 'NodeSnapshot' }, code: 'NotAPlan', message: 'kind is "NodeSnapshot"' },
-    { name: 'no kind', given: { kind: undefined }, code: 'NotAPlan', message: 'kind is missing' },
+    { name: 'another kind', given: { kind: 'NodeSnapshot' }, code: 'FileDamaged', message: 'kind is "NodeSnapshot"' },
+    { name: 'no kind', given: { kind: undefined }, code: 'FileDamaged', message: 'kind is missing' },
     {
       name: 'another API version',
       given: { apiVersion: 'volctl.io/v2' },
-      code: 'PlanFileVersion',
+      code: 'FileVersion',
       message: 'volctl.io/v2',
     },
     {
       name: 'another volctl',
       given: { volctlVersion: '9.9.9' },
-      code: 'PlanFileVersion',
+      code: 'FileVersion',
       message: 'by volctl "9.9.9"',
     },
-    { name: 'another scope', given: { scope: 'cluster' }, code: 'PlanFileScope', message: 'scope is "cluster"' },
+    { name: 'another scope', given: { scope: 'cluster' }, code: 'Usage', message: 'scope is "cluster"' },
     {
       name: 'a plan that was printed',
       given: { options: undefined },
-      code: 'NotAPlan',
+      code: 'FileDamaged',
       message: 'not a file saved with --out',
     },
-    { name: 'no node', given: { node: undefined }, code: 'PlanFileDamaged', message: 'node is missing' },
+    { name: 'no node', given: { node: undefined }, code: 'FileDamaged', message: 'node is missing' },
     {
       name: 'a relative root',
       given: { rootDir: 'x' },
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'rootDir is not an absolute path',
     },
-    { name: 'no operations', given: { operations: {} }, code: 'PlanFileDamaged', message: 'operations is not a list' },
+    { name: 'no operations', given: { operations: {} }, code: 'FileDamaged', message: 'operations is not a list' },
     {
       name: 'an operation that is null',
       given: { operations: [null] },
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'operations[0] is not an object',
     },
     {
       name: 'an unknown kind',
       given: operation({ kind: 'Rm' }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'operations[0].kind is not one of',
     },
     {
       name: 'a step without target',
       given: operation({ steps: [{ op: 'umount' }] }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'operations[0].steps[0].target is missing',
     },
     {
       name: 'a step of an earlier build',
       given: operation({ steps: [{ op: 'write', target: '/t/ready' }] }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message:
         'operations[0].steps[0].op is "write", which this volctl does not know: another build of volctl made the plan',
     },
     {
       name: 'an inherited step',
       given: operation({ steps: [{ op: 'constructor', target: '/t' }] }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'operations[0].steps[0].op is "constructor", which this volctl',
     },
     {
       name: 'a step with a field of another',
       given: operation({ steps: [{ op: 'umount', target: '/t', source: '/s' }] }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'operations[0].steps[0].source is given, but a step umount has none',
     },
     {
       name: 'a code with an escape',
       given: operation({ blocked: { code: '\u001b[31m', message: '' } }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'operations[0].blocked.code is not a code',
     },
     {
       name: 'a code that no operation is blocked with',
       given: operation({ blocked: { code: 'Usage', message: '' } }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'operations[0].blocked.code is not a code',
     },
     {
       name: 'a reason that is not in the catalogue',
       given: operation({ reason: 'NoSuchReason' }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'operations[0].reason is not a code',
     },
     {
       name: 'an inode that is text',
       given: operation({ basis: { files: [{ path: '/x', dev: 1, ino: '2' }] } }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'operations[0].basis.files[0].ino is not a whole number',
     },
     {
       name: 'two of one id',
       given: { operations: [anOperation(), anOperation()] },
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'two operations have the id op-1',
     },
     {
       name: 'an option of another type',
       given: option({ orphans: 'yes' }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'options.orphans is not true or false',
     },
     {
       name: 'an inherited option',
       given: option({ settleMs: undefined, constructor: 1 }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'options.settleMs is missing',
     },
     {
       name: 'a settle time below zero',
       given: option({ settleMs: -1 }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'options.settleMs is not a count',
     },
     {
       name: 'a relative path to force',
       given: option({ forceUnmount: ['x'] }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'options.forceUnmount[0] is not an absolute path',
     },
     {
       name: 'an unknown kind of operations',
       given: option({ only: ['X'] }),
-      code: 'PlanFileDamaged',
+      code: 'FileDamaged',
       message: 'options.only[0] is not one of',
     },
   ])('$name: $code', ({ given, code, message }) => {
@@ -252,7 +252,7 @@ describe('reading a saved plan', () => {
     { name: 'a list', text: '[]', message: 'the file is not a JSON object' },
     { name: 'null', text: 'null', message: 'the file is not a JSON object' },
   ])('$name is one clear line', ({ text, message }) => {
-    const wanted = expect.objectContaining({ code: 'PlanFileDamaged', message: expect.stringContaining(message) })
+    const wanted = expect.objectContaining({ code: 'FileDamaged', message: expect.stringContaining(message) })
     expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
   })
 
@@ -268,7 +268,7 @@ describe('reading a saved plan', () => {
     },
     { name: 'too much of it', text: later(`{${many}}`), message: 'the file has more than 3000000 values' },
   ])('$name is more than is read (S34)', ({ text, message }) => {
-    const wanted = expect.objectContaining({ code: 'PlanFileTooLarge', message: expect.stringContaining(message) })
+    const wanted = expect.objectContaining({ code: 'FileTooLarge', message: expect.stringContaining(message) })
     expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
   })
 
@@ -303,7 +303,7 @@ describe('the file', () => {
       make(path, `${path}.victim`)
       const before = readdirSync(directory)
       expect(() => writePlanFile(plan, OPTIONS, path, 'node.plan')).toThrow(
-        expect.objectContaining({ code: 'PlanNotWritten', message: `plan file node.plan: it is ${says}` }),
+        expect.objectContaining({ code: 'NotWritten', message: `plan file node.plan: it is ${says}` }),
       )
       expect(readFileSync(`${path}.victim`, 'utf8')).toBe('precious')
       expect(readdirSync(directory)).toEqual(before)
@@ -315,7 +315,7 @@ describe('the file', () => {
     const large = aPlan({ operations: [{ ...FULL, message: 'x'.repeat(76 * 2 ** 20) }] })
     expect(() => writePlanFile(large, OPTIONS, path)).toThrow(
       expect.objectContaining({
-        code: 'PlanNotWritten',
+        code: 'NotWritten',
         message: `plan file ${path}: too large for apply to read: the plan is larger than ${76 * 2 ** 20} bytes`,
         hint: expect.stringContaining('--max'),
       }),
@@ -324,12 +324,12 @@ describe('the file', () => {
   })
 
   it.each([
-    { name: 'is not there', make: () => undefined, code: 'PlanFileUnreadable' },
-    { name: 'is a directory', make: (path: string) => mkdirSync(path), code: 'PlanFileUnreadable' },
+    { name: 'is not there', make: () => undefined, code: 'FileUnreadable' },
+    { name: 'is a directory', make: (path: string) => mkdirSync(path), code: 'FileUnreadable' },
     {
       name: 'is a pipe that nobody writes to',
       make: (path: string) => execFileSync('mkfifo', [path]),
-      code: 'PlanFileUnreadable',
+      code: 'FileUnreadable',
     },
     {
       name: 'others may write to',
@@ -337,7 +337,7 @@ describe('the file', () => {
         writeFileSync(path, '{}')
         chmodSync(path, 0o620)
       },
-      code: 'PlanFileUnsafe',
+      code: 'FileUnsafe',
     },
     {
       name: 'is larger than any plan',
@@ -345,7 +345,7 @@ describe('the file', () => {
         writeFileSync(path, '')
         truncateSync(path, 500 * 2 ** 20)
       },
-      code: 'PlanFileTooLarge',
+      code: 'FileTooLarge',
     },
   ])('one that $name is $code', ({ make, code }) => {
     const path = join(directory, 'node.plan')
@@ -400,7 +400,7 @@ describe('the file', () => {
     const why = says.replace('PATH', path).replace('DIR', dirname(path)).replace('ABOVE', directory)
     expect(() => readPlanFile(path, VERSION, 'node.plan')).toThrow(
       expect.objectContaining({
-        code: 'PlanFileUnsafe',
+        code: 'FileUnsafe',
         message: expect.stringContaining(`plan file node.plan${why}`),
         hint: expect.stringContaining('chown root'),
       }),

@@ -9,7 +9,7 @@ import { anOperation, aPlan } from '../cli/plan-builder.ts'
 
 const deletesData = { code: 'DeletesData', message: 'm' } as const
 const held = { code: 'HeldBy', message: 'm' } as const
-const behind = { code: 'PredecessorBlocked', message: 'm' } as const
+const behind = { code: 'Predecessor', message: 'm' } as const
 const op = (id: string, given: Partial<Operation> = {}): Operation => anOperation({ id, ...given })
 
 describe('the counts add up', () => {

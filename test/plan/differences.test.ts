@@ -102,7 +102,7 @@ it('for review, what no longer holds stands there blocked, and is counted so', (
   expect(review.operations.map(({ id, blocked }) => [id, blocked?.code])).toEqual([
     ['a', 'Changed'],
     ['b', undefined],
-    ['gone by now', 'NoLongerPlanned'],
+    ['gone by now', 'Changed'],
     ['done', 'AlreadyDone'],
   ])
   expect(review.summary).toMatchObject({ operations: { UnmountVolume: 4 }, blocked: 3 })

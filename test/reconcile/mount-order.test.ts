@@ -80,7 +80,7 @@ describe('ReadWriteOncePod (R430, R829)', () => {
         .mount(`${target(GONE)}/below`),
     )
     const unmount = made.operations.find(({ kind }) => kind === 'UnmountVolume')
-    expect([unmount?.blocked?.code, mountOf(made, A)?.blocked?.code]).toEqual(['ForeignMount', 'PredecessorBlocked'])
+    expect([unmount?.blocked?.code, mountOf(made, A)?.blocked?.code]).toEqual(['ForeignMount', 'Predecessor'])
   })
 
   it('comes after an unmount whose volume nobody can tell', () => {

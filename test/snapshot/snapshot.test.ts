@@ -79,7 +79,7 @@ describe('writeSnapshot', () => {
       const before = lstatSync(path)
       expect(() => writeSnapshot(SNAPSHOT, path, 'odd.json')).toThrow(
         expect.objectContaining({
-          code: 'SnapshotNotWritten',
+          code: 'NotWritten',
           message: `snapshot odd.json: it is ${says}`,
           hint: expect.any(String),
         }),
@@ -136,7 +136,7 @@ describe('writeSnapshot', () => {
     if (foreign === 'link') lchownSync(join(above, 'link'), NOBODY, NOBODY)
     else chownSync(above, NOBODY, NOBODY)
     expect(() => writeSnapshot(SNAPSHOT, join(above, 'link/x.json'))).toThrow(
-      expect.objectContaining({ code: 'SnapshotNotWritten', message: expect.stringMatching(says) }),
+      expect.objectContaining({ code: 'NotWritten', message: expect.stringMatching(says) }),
     )
     expect(readdirSync(join(above, 'precious'))).toEqual([])
   })
@@ -189,85 +189,85 @@ describe('readSnapshot', () => {
   const text = JSON.stringify(SNAPSHOT)
   const packed = gzipSync(text)
   it.each([
-    { name: 'an empty file', bytes: '', code: 'SnapshotTruncated', says: 'empty' },
-    { name: 'a document without its end', bytes: text.slice(0, -20), code: 'SnapshotTruncated', says: 'cut off' },
+    { name: 'an empty file', bytes: '', code: 'FileDamaged', says: 'empty' },
+    { name: 'a document without its end', bytes: text.slice(0, -20), code: 'FileDamaged', says: 'cut off' },
     {
       name: 'a packed document without its end',
       bytes: packed.subarray(0, packed.length - 30),
-      code: 'SnapshotTruncated',
+      code: 'FileDamaged',
       says: 'cut off',
     },
     {
       name: 'a damaged packed document',
       bytes: Buffer.concat([packed.subarray(0, 20), Buffer.alloc(30, 0xff)]),
-      code: 'SnapshotTruncated',
+      code: 'FileDamaged',
       says: '',
     },
-    { name: 'text', bytes: 'hello', code: 'SnapshotNotJson', says: 'not JSON' },
-    { name: 'a list', bytes: '[]', code: 'SnapshotNotJson', says: 'not a JSON object' },
-    { name: 'a pod list', bytes: '{"apiVersion":"v1","kind":"PodList"}', code: 'NotASnapshot', says: '"PodList"' },
+    { name: 'text', bytes: 'hello', code: 'FileDamaged', says: 'not JSON' },
+    { name: 'a list', bytes: '[]', code: 'FileDamaged', says: 'not a JSON object' },
+    { name: 'a pod list', bytes: '{"apiVersion":"v1","kind":"PodList"}', code: 'FileDamaged', says: '"PodList"' },
     {
       name: 'a cluster',
       bytes: '{"apiVersion":"volctl.io/v1","kind":"ClusterSnapshot","lists":{}}\n{"node":{}}\n{"end":1}\n',
-      code: 'NotASnapshot',
+      code: 'FileDamaged',
       says: 'it is of a cluster, not of a node',
     },
-    { name: 'no kind', bytes: '{}', code: 'NotASnapshot', says: 'missing' },
+    { name: 'no kind', bytes: '{}', code: 'FileDamaged', says: 'missing' },
     {
       name: 'another version',
       bytes: text.replace('volctl.io/v1', 'volctl.io/v2'),
-      code: 'SnapshotVersion',
+      code: 'FileVersion',
       says: '"volctl.io/v2"',
     },
-    { name: 'no root directory', bytes: text.replace('rootDir', 'rootdir'), code: 'SnapshotDamaged', says: 'rootDir' },
+    { name: 'no root directory', bytes: text.replace('rootDir', 'rootdir'), code: 'FileDamaged', says: 'rootDir' },
     {
       name: 'a time that is none',
       bytes: text.replace('2026-11-21T02:05:32Z', 'yesterday'),
-      code: 'SnapshotDamaged',
+      code: 'FileDamaged',
       says: 'capturedAt',
     },
-    { name: 'a tree that is none', bytes: text.replace('"dir"', '7'), code: 'SnapshotDamaged', says: 'tree[0]' },
+    { name: 'a tree that is none', bytes: text.replace('"dir"', '7'), code: 'FileDamaged', says: 'tree[0]' },
     {
       name: 'what is nested too deep',
       bytes: text.replace('"tree"', `"x":${'['.repeat(100)}${']'.repeat(100)},"tree"`),
-      code: 'SnapshotTooLarge',
+      code: 'FileTooLarge',
       says: 'the file is nested more than 100 deep',
     },
     {
       name: 'what would take more memory than it may',
       bytes: text.replace('"tree"', `"x":[${'[],'.repeat(1_500_000)}0],"tree"`),
-      code: 'SnapshotTooLarge',
+      code: 'FileTooLarge',
       says: 'the file has more than 3000000 values',
     },
     {
       name: 'what unpacks to more than it may',
       bytes: gzipSync(Buffer.alloc(101 * 2 ** 20), { level: 1 }),
-      code: 'SnapshotTooLarge',
+      code: 'FileTooLarge',
       says: 'it unpacks to more than 104857600 bytes',
     },
     {
       name: 'what says that it unpacks to little, and does not',
       bytes: Buffer.concat([gzipSync(Buffer.alloc(101 * 2 ** 20, 'x'), { level: 1 }), gzipSync('x')]),
-      code: 'SnapshotTooLarge',
+      code: 'FileTooLarge',
       says: 'it unpacks to more than 104857600 bytes',
     },
     {
       name: 'a mount table of more than the kernel can have',
       bytes: text.replace('25 0 254:0', 'x'.repeat(49 * 2 ** 20)),
-      code: 'SnapshotTooLarge',
+      code: 'FileTooLarge',
       says: 'the mount table is larger than 50331648 bytes',
     },
     {
       name: 'a mount table of too many lines',
       bytes: text.replace('25 0 254:0 / / rw - ext4 /dev/vda1 rw', '1 1 7:1 / / r - a b r\\n'.repeat(400_001)),
-      code: 'SnapshotTooLarge',
+      code: 'FileTooLarge',
       says: 'the mount table has more than 400000 lines',
     },
     { name: 'a damaged mount table', bytes: text.replace('254:0', '254'), code: 'MountinfoDamaged', says: 'line 1' },
     {
       name: 'an api section of another shape',
       bytes: text.replace('"tree"', '"api":{"pods":[{}]},"tree"'),
-      code: 'SnapshotDamaged',
+      code: 'FileDamaged',
       says: 'api.pods[0]',
     },
   ])('refuses $name in one line', async ({ bytes, code, says }) => {
@@ -301,7 +301,7 @@ describe('readSnapshot', () => {
 
   it.each(['/dev/zero', '/dev/null', '/dev/tty'])('opens no device: %s', async (path) => {
     await expect(readSnapshot(path)).rejects.toMatchObject({
-      code: 'SnapshotUnreadable',
+      code: 'FileUnreadable',
       message: `snapshot ${path}: a device, not a plain file`,
     })
   })
@@ -310,7 +310,7 @@ describe('readSnapshot', () => {
     const path = join(directory, 'fifo')
     execFileSync('mkfifo', [path])
     const slow = (why: string) => ({
-      code: 'SnapshotUnreadable',
+      code: 'FileUnreadable',
       message: `snapshot ${path}: ${why} within 0.3 s`,
       hint: 'Save the snapshot to a file first, and give that file.',
     })

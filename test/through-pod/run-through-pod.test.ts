@@ -140,7 +140,7 @@ const rows: readonly Row[] = [
   {
     name: 'a kubelet that does not report',
     node: 'silent',
-    code: 'NodeStartsNoPod',
+    code: 'PodNotStarted',
     says: /^silent is not ready since 2026-11-22T20:00:00Z: its kubelet does not report\. No Pod would start there$/,
     hints: /ssh silent sudo volctl plan$/,
     made: [],
@@ -148,18 +148,18 @@ const rows: readonly Row[] = [
   {
     name: 'a node that has no state yet',
     node: 'never-seen',
-    code: 'NodeStartsNoPod',
+    code: 'PodNotStarted',
     says: /its kubelet does not report/,
     made: [],
   },
   {
     name: 'a kubelet that cannot start pods',
     node: 'sick',
-    code: 'NodeStartsNoPod',
+    code: 'PodNotStarted',
     says: /not ready.*PLEG/,
     made: [],
   },
-  { name: 'Windows', node: 'windows', code: 'NodeStartsNoPod', says: /Windows/, made: [] },
+  { name: 'Windows', node: 'windows', code: 'PodNotStarted', says: /Windows/, made: [] },
   { name: 'no rights at all', user: 'nobody', code: 'Forbidden', says: /nodes|may not create/, made: [] },
   {
     name: 'rights to read alone',
@@ -172,7 +172,7 @@ const rows: readonly Row[] = [
   {
     name: 'Pod Security',
     fate: { fate: 'denied', message: 'violates PodSecurity "baseline:latest": host namespaces (hostPID=true)' },
-    code: 'PodNotAdmitted',
+    code: 'PodNotStarted',
     says: /^the Pod is not admitted: .*violates PodSecurity "baseline:latest"/,
     hints: /^Choose a namespace that admits privileged Pods, such as kube-system: --pod-namespace/,
     made: ['POST 403'],
@@ -180,7 +180,7 @@ const rows: readonly Row[] = [
   {
     name: 'a webhook',
     fate: { fate: 'denied', message: 'admission webhook "x.example.com" denied the request: no' },
-    code: 'PodNotAdmitted',
+    code: 'PodNotStarted',
     says: /admission webhook "x.example.com" denied/,
     hints: /^Choose another namespace/,
     made: ['POST 403'],
@@ -210,20 +210,20 @@ const rows: readonly Row[] = [
   {
     name: 'a Pod that the kubelet rejects',
     fate: { fate: 'rejected', reason: 'OutOfpods', message: "Node didn't have enough resource: pods" },
-    code: 'PodCutShort',
+    code: 'AnswerCutOff',
     says: /ended before volctl did: OutOfpods: Node didn't have enough/,
   },
   {
     name: 'an image with something else in it',
     fate: { fate: 'runs', program: '/bin/echo', replace: [] },
-    code: 'PodCutShort',
+    code: 'AnswerCutOff',
     says: /ended before volctl did: Completed: exit status 0; it printed: plan$/,
     hints: /^Check that the image volctl:0\.1\.0 has a volctl of this version/,
   },
   {
     name: 'a Pod that is ended by its deadline',
     fate: { ...RUNS, killAfter: 200 },
-    code: 'PodCutShort',
+    code: 'AnswerCutOff',
     says: /ended before volctl did: DeadlineExceeded: /,
     hints: /^--time-limit .* \(now 1m\)\.$/,
   },

@@ -21,7 +21,7 @@ import { runAll } from './run-all.ts'
 
 /**
  * @param plan the plan that was reviewed: made just now, or read from a file
- * @throws VolctlError Locked, LockFailed, JournalFailed, OtherNode, PlanTooOld, or a failed look; then nothing was changed
+ * @throws VolctlError Locked, JournalFailed, OtherNode, PlanTooOld, or a failed look; then nothing was changed
  */
 export async function applyPlan(
   plan: ReviewedPlan,
@@ -102,6 +102,6 @@ function isWhole(plan: ReviewedPlan): plan is Plan {
 
 function openJournalOf(context: ApplyContext, onEvent: (event: ApplyEvent) => void): Journal {
   const { journalDir = DEFAULT_JOURNAL_DIR, lazyDir = journalDir, noJournal = false } = context
-  if (noJournal) return spokenJournal(lazyDir, (line) => onEvent(note(line, { code: 'NoJournal' })))
+  if (noJournal) return spokenJournal(lazyDir, (line) => onEvent(note(line, { code: 'JournalFailed' })))
   return openJournal(journalDir, { lazyDirectory: lazyDir })
 }

@@ -27,7 +27,7 @@ type Begin = Extract<JournalEntry, { readonly type: 'begin' }>
 export interface Scope<Op extends AnyOperation, Made extends AnyPlan<Op>> {
   /** What is read, and the command that reads it, for messages. */
   readonly words: { readonly what: string; readonly planCommand: string }
-  /** @throws VolctlError Locked, LockFailed */
+  /** @throws VolctlError Locked */
   lock(): Held<Op, Made> | Promise<Held<Op, Made>>
   /** Undefined: this apply has none. */
   openJournal(): Journal | undefined
@@ -62,7 +62,7 @@ export interface Started<Op extends AnyOperation, Made extends AnyPlan<Op>> {
 
 /**
  * @param id of the plan, as in the journal
- * @throws VolctlError Locked, LockFailed, JournalFailed, or a failed look; then nothing was changed
+ * @throws VolctlError Locked, JournalFailed, or a failed look; then nothing was changed
  */
 export async function execute<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   id: string,
@@ -72,7 +72,7 @@ export async function execute<Op extends AnyOperation, Made extends AnyPlan<Op>>
 ): Promise<Result<Op, Made>> {
   await using held = await scope.lock()
   const { takenOver } = held
-  if (takenOver !== undefined) onEvent(note(takenOver.message, { code: 'StaleLock', hint: takenOver.hint }))
+  if (takenOver !== undefined) onEvent(note(takenOver.message, { code: 'Locked', hint: takenOver.hint }))
   const begun = await begin(id, plan, scope, held)
   if ('refused' in begun) return refuseAll(id, plan, begun.refused, onEvent)
   const { started, fresh, found } = begun

@@ -36,14 +36,14 @@ export interface Lock extends Disposable {
  * in: a kubelet's /run may be another one, and an earlier apply may have run in either (S6). It was checked before that PID 1
  * is the host's (S7).
  *
- * @throws VolctlError LockFailed
+ * @throws VolctlError Locked
  */
 export function defaultLockFile(rootDir: string): string {
   try {
     const { dev, ino } = statSync(rootDir)
     return `/proc/1/root/run/volctl/${sha256Hex(`${dev}:${ino}`).slice(0, 16)}.lock`
   } catch (cause) {
-    throw new VolctlError('LockFailed', `${rootDir} cannot be locked: ${errorMessage(cause)}`, { cause })
+    throw new VolctlError('Locked', `${rootDir} cannot be locked: ${errorMessage(cause)}`, { cause })
   }
 }
 
@@ -51,7 +51,7 @@ export function defaultLockFile(rootDir: string): string {
  * Only root may write to the lock's directory, which is held by its descriptor: anything with the lock's name was put there
  * by root. A FIFO, a link or a device in its place is not opened (S33).
  *
- * @throws VolctlError Locked, naming the holder; LockFailed if no lock file can be made
+ * @throws VolctlError Locked, naming the holder; Locked if no lock file can be made
  */
 export function takeLock(path: string): Lock {
   let place: Place | undefined
@@ -61,7 +61,7 @@ export function takeLock(path: string): Lock {
   } catch (error) {
     if (place !== undefined) closeSync(place.directory)
     if (error instanceof VolctlError) throw error
-    throw new VolctlError('LockFailed', `the lock file ${path} could not be created: ${troubleText(error)}`, {
+    throw new VolctlError('Locked', `the lock file ${path} could not be created: ${troubleText(error)}`, {
       cause: error,
       hint: hintOf(error),
     })
@@ -115,7 +115,7 @@ function acquire(place: Place, name: string, me: LockOwner, depth = 0): Lock {
       if (owner !== 'unreadable') takenOverFrom = owner
     }
   }
-  throw new VolctlError('LockFailed', `the lock file ${place.path} keeps changing`, { hint: 'Try again.' })
+  throw new VolctlError('Locked', `the lock file ${place.path} keeps changing`, { hint: 'Try again.' })
 }
 
 /** The file appears whole or not at all: it is written under another name and linked. */

@@ -70,7 +70,7 @@ export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<vo
   for (const operations of running.values()) {
     for (const operation of operations) {
       apply.settle(operation, 'interrupted', {
-        code: 'Abandoned',
+        code: 'StillAtWork',
         message: 'abandoned before it ended; it may still be running',
       })
     }

@@ -174,10 +174,9 @@ export class Schedule {
 
   #reasonToDrop(operation: Operation): Omit<Dropped, 'operation'> | undefined {
     for (const id of operation.after) {
-      if (!this.#known.has(id)) return { because: id, code: 'PredecessorMissing' }
+      if (!this.#known.has(id)) return { because: id, code: 'Predecessor' }
       const verdict = this.#settled.get(id)
-      if (verdict !== undefined && verdict.state !== 'done')
-        return { because: id, code: verdict.code ?? 'PredecessorFailed' }
+      if (verdict !== undefined && verdict.state !== 'done') return { because: id, code: verdict.code ?? 'Predecessor' }
     }
     if (this.#stuck.size === 0) return undefined
     const stuck = this.#keysOf(operation).find((key) => this.#stuck.has(key))

@@ -33,7 +33,7 @@ export const checkFlags = {
 
 type LimitFlags = { readonly [Name in keyof typeof checkFlags]?: string | undefined }
 
-/** @throws VolctlError BadNumber, BadDuration */
+/** @throws VolctlError Usage */
 export function checkLimits(flags: LimitFlags): Limits {
   const count = (name: keyof typeof checkFlags): number => parseCount(flags[name] ?? '0', `--${name}`, 0)
   return {
@@ -53,7 +53,7 @@ export interface CheckTimes {
   readonly timeoutMs: number
 }
 
-/** @param format gauges come again and again, and an alert waits by itself: one look each @throws VolctlError BadDuration */
+/** @param format gauges come again and again, and an alert waits by itself: one look each @throws VolctlError Usage */
 export function checkTimes(flags: LimitFlags, format: string): CheckTimes {
   const { confirm = format === 'prometheus' ? '0' : '15s', timeout = '60s' } = flags
   return { confirmMs: parseDuration(confirm, '--confirm'), timeoutMs: parseDuration(timeout, '--timeout') }

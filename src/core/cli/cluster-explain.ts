@@ -71,7 +71,7 @@ async function answerOf(log: ReadLog, question: ClusterQuestion): Promise<Answer
   )
 }
 
-/** The log is read first: a name that is none is said at once. @param path of a file, or "-" @throws VolctlError LogUnreadable */
+/** The log is read first: a name that is none is said at once. @param path of a file, or "-" @throws VolctlError FileUnreadable */
 export async function explainLogOfCluster(path: string, question: ClusterQuestion): Promise<Answered> {
   return await answerOf(await openedLog(path), question)
 }

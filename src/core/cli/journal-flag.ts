@@ -12,7 +12,7 @@ export function journalFlag(what: string, exclusive: string[] = []): Interfaces.
 export function journalDirectory(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
   if (given.startsWith('/')) return callerPath(given)
-  throw new VolctlError('BadPath', `--journal: "${given}" is not an absolute path.`, {
+  throw new VolctlError('Usage', `--journal: "${given}" is not an absolute path.`, {
     hint: `Give an absolute path, such as ${DEFAULT_JOURNAL_DIR}.`,
   })
 }

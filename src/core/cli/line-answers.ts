@@ -109,7 +109,7 @@ function nothingKnown(): VolctlError {
   })
 }
 
-/** @param path of a file, or "-" @throws VolctlError LogUnreadable; what lineAnswer throws */
+/** @param path of a file, or "-" @throws VolctlError FileUnreadable; what lineAnswer throws */
 export async function logAnswer(path: string, asking: Asking): Promise<Answered> {
   const looked = await lookOrFailure(asking.look)
   return await answerOf(await openedLog(path), looked, asking)
@@ -117,7 +117,7 @@ export async function logAnswer(path: string, asking: Asking): Promise<Answered>
 
 type Looked = { readonly state: LoadedNode } | { readonly failure: VolctlError }
 
-/** @param path of a file, or "-" @throws VolctlError LogUnreadable */
+/** @param path of a file, or "-" @throws VolctlError FileUnreadable */
 export function openedLog(path: string): Promise<ReadLog> {
   return readLog(ownDescriptor(path, 0) === undefined ? callerPath(path) : path)
 }

@@ -38,7 +38,7 @@ export function withChoice(state: NodeState, { node, rootDir }: NodeChoice): Nod
 }
 
 function notInSnapshot(flag: string, given: string, held: string): VolctlError {
-  return new VolctlError('NotInSnapshot', `${flag}: the snapshot is of ${held}, not of ${given}.`, {
+  return new VolctlError('Usage', `${flag}: the snapshot is of ${held}, not of ${given}.`, {
     hint: `Omit ${flag}, or give the matching snapshot.`,
   })
 }

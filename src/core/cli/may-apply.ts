@@ -9,7 +9,7 @@ import { allDoubts } from '../trust/doubts.ts'
  * Root alone is not enough: a service or a container may run without some of root's capabilities. Without one to look at
  * other processes their mount namespaces could not be read, and what holds a volume there would pass for nobody.
  *
- * @throws VolctlError NotRoot or MissingCapability, before anything is read
+ * @throws VolctlError NotRoot, before anything is read
  */
 export function requireRoot(): void {
   const isRoot = process.geteuid?.() === 0
@@ -26,7 +26,7 @@ function requireCapabilities(): void {
   const [first] = missing
   const which =
     missing.length === 1 ? `${first?.name}, needed to ${first?.use}` : missing.map(({ name }) => name).join(', ')
-  throw new VolctlError('MissingCapability', `apply runs as root but lacks ${which}`, {
+  throw new VolctlError('NotRoot', `apply runs as root but lacks ${which}`, {
     hint: `Run apply with all of ${NEEDED_CAPABILITIES.map(({ name }) => name).join(', ')}.`,
   })
 }

@@ -25,7 +25,7 @@ function kindsOf(word: string, flag: string): readonly OperationKind[] {
 function badKind(message: string, word = ''): VolctlError {
   const meant = didYouMean(word, [...Object.keys(GROUPS), ...OPERATION_KINDS])
   const groups = Object.keys(GROUPS).join(', ')
-  return new VolctlError('BadOperationKind', message, {
+  return new VolctlError('Usage', message, {
     hint: `${meant}Groups are ${groups}; kinds are ${OPERATION_KINDS.join(', ')}.`,
   })
 }

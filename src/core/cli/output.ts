@@ -65,7 +65,7 @@ export class Output {
   #fail(error: unknown): void {
     this.#broken = true
     if (READER_GONE.has(errnoOf(error) ?? '')) return
-    this.#failure ??= new VolctlError('OutputFailed', `cannot write the output: ${errorMessage(error)}`, {
+    this.#failure ??= new VolctlError('NotWritten', `cannot write the output: ${errorMessage(error)}`, {
       cause: error,
     })
   }

@@ -176,7 +176,7 @@ export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanO
 export function parseCount(text: string, flag: string, least: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(value) && value >= least) return value
-  throw new VolctlError('BadNumber', `${flag}: "${text}" is not a whole number of ${least} or more.`, {
+  throw new VolctlError('Usage', `${flag}: "${text}" is not a whole number of ${least} or more.`, {
     hint: `Give a number such as ${Math.max(least, 8)}.`,
   })
 }
@@ -186,7 +186,7 @@ function parseHandles(values: readonly string[]): Record<string, string> {
     values.map((value) => {
       const at = value.indexOf('=')
       if (at <= 0 || at === value.length - 1) {
-        throw new VolctlError('BadHandle', `--handle: "${value}" is not VOLUME=HANDLE.`, {
+        throw new VolctlError('Usage', `--handle: "${value}" is not VOLUME=HANDLE.`, {
           hint: "VOLUME is the name in the plan's VOLUME column, HANDLE the volume's name at its driver.",
         })
       }
@@ -200,7 +200,7 @@ function parseDevices(values: readonly string[]): Record<string, string> {
     values.map((value) => {
       const [, volume, device] = /^([^=]+)=(none|\/dev\/.+)$/.exec(value) ?? []
       if (volume === undefined || device === undefined) {
-        throw new VolctlError('BadDevice', `--device: "${value}" is neither VOLUME=/dev/NAME nor VOLUME=none.`, {
+        throw new VolctlError('Usage', `--device: "${value}" is neither VOLUME=/dev/NAME nor VOLUME=none.`, {
           hint: "VOLUME is the name in the plan's VOLUME column; lsblk lists this node's devices.",
         })
       }
@@ -212,7 +212,7 @@ function parseDevices(values: readonly string[]): Record<string, string> {
 function absolutePaths(paths: readonly string[], flag: string): readonly string[] {
   for (const path of paths) {
     if (path.startsWith('/')) continue
-    throw new VolctlError('BadPath', `${flag}: "${path}" is not an absolute path.`, {
+    throw new VolctlError('Usage', `${flag}: "${path}" is not an absolute path.`, {
       hint: 'Copy the path from the plan.',
     })
   }
@@ -223,7 +223,7 @@ function absolutePaths(paths: readonly string[], flag: string): readonly string[
 function checkUid(text: string): string {
   if (/^[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}$/.test(text)) return text.replaceAll('_', '-')
   if (/^[^/\s]+$/.test(text)) return text
-  throw new VolctlError('BadPod', `--foreign-pod: "${text}" is not a pod UID.`, {
+  throw new VolctlError('Usage', `--foreign-pod: "${text}" is not a pod UID.`, {
     hint: 'Copy the UID from the plan.',
   })
 }
@@ -231,7 +231,7 @@ function checkUid(text: string): string {
 /** `web-0`, `default/web-0`, or a UID or its beginning: of an API object or the hash of a static pod. */
 function checkPod(text: string): string {
   if (/^[^/\s]+(\/[^/\s]+)?$/.test(text)) return text
-  throw new VolctlError('BadPod', `--pod: "${text}" is neither [NAMESPACE/]NAME nor a UID.`, {
+  throw new VolctlError('Usage', `--pod: "${text}" is neither [NAMESPACE/]NAME nor a UID.`, {
     hint: 'volctl status shows the pods of this node.',
   })
 }

@@ -15,33 +15,12 @@ export const CLUSTER_CODES = {
     next: 'Give the kubeconfig and context of the cluster that the plan was made for.',
     rules: ['S1'],
   },
-  LockLost: {
-    in: ['outcome'],
-    cause: 'controller',
-    means:
-      'the lease that keeps two applies of a cluster apart could not be renewed, so that the apply starts nothing more',
-    next: 'Look at the API server and at the lease volctl-cluster-apply; then: volctl plan --cluster',
-  },
   WantedMeanwhile: {
     in: ['outcome'],
     cause: 'controller',
     means: 'a pod that wants the volume appeared on the node while its VolumeAttachment was being deleted',
     next: 'Once the attachment is gone, the volume is attached again for the pod: volctl plan --cluster',
     rules: ['S26', 'N59'],
-  },
-  StillDetaching: {
-    in: ['outcome'],
-    cause: 'controller',
-    means: 'the VolumeAttachment was deleted, and its external attacher did not finish within --timeout',
-    next: 'Look at the log of the external attacher of the driver, and at the attachment: kubectl describe volumeattachment NAME',
-    rules: ['N59'],
-  },
-  StillAttaching: {
-    in: ['outcome'],
-    cause: 'controller',
-    means: 'the VolumeAttachment was created, and its external attacher did not attach within --timeout',
-    next: 'Look at the log of the external attacher of the driver, and at the attachment: kubectl describe volumeattachment NAME',
-    rules: ['N59'],
   },
   WantedNotAttached: {
     in: ['reason'],

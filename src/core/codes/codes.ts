@@ -11,15 +11,14 @@ import type { CodeEntry, Place } from './code-entry.ts'
 import { DEVICE_CODES } from './device-codes.ts'
 import { DRIVER_CODES } from './driver-codes.ts'
 import { FLEET_CODES } from './fleet-codes.ts'
-import { INPUT_CODES } from './input-codes.ts'
 import { NODE_CODES } from './node-codes.ts'
 import type { OutsideCode } from './outside-code.ts'
 import { PATH_CODES } from './path-codes.ts'
 import { POD_CODES } from './pod-codes.ts'
 import { POD_RUN_CODES } from './pod-run-codes.ts'
 import { REASON_CODES } from './reasons.ts'
+import { RUN_CODES } from './run-codes.ts'
 import { VOLUME_CODES } from './volume-codes.ts'
-import { WAIT_CODES } from './wait-codes.ts'
 
 type Subjects = [
   typeof API_CODES,
@@ -28,14 +27,13 @@ type Subjects = [
   typeof DEVICE_CODES,
   typeof DRIVER_CODES,
   typeof FLEET_CODES,
-  typeof INPUT_CODES,
   typeof NODE_CODES,
   typeof PATH_CODES,
   typeof POD_CODES,
   typeof POD_RUN_CODES,
   typeof REASON_CODES,
+  typeof RUN_CODES,
   typeof VOLUME_CODES,
-  typeof WAIT_CODES,
 ]
 
 /** Codes that stand in more than one file: none may. */
@@ -50,14 +48,13 @@ const JOINED = {
   ...DEVICE_CODES,
   ...DRIVER_CODES,
   ...FLEET_CODES,
-  ...INPUT_CODES,
   ...NODE_CODES,
   ...PATH_CODES,
   ...POD_CODES,
   ...POD_RUN_CODES,
   ...REASON_CODES,
+  ...RUN_CODES,
   ...VOLUME_CODES,
-  ...WAIT_CODES,
 } as const
 
 /** Each code once; a code that two files have is an error of types here. */

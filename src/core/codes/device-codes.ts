@@ -23,13 +23,6 @@ export const DEVICE_CODES = {
     next: "If the volume is mounted here, stop what uses it. The driver's external attacher ends the deletion: see its log.",
     rules: ['S22'],
   },
-  AttachmentChanged: {
-    in: ['outcome'],
-    cause: 'identity',
-    means: 'the VolumeAttachment is not the one that the plan was made on, or was changed since',
-    next: 'Plan again.',
-    rules: ['S26'],
-  },
   AttachabilityUnknown: {
     in: ['waiting'],
     cause: 'unread',

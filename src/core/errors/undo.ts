@@ -47,6 +47,6 @@ function withRemains(failure: unknown, remains: readonly string[], stuckSince: b
   const options = { cause: failure, ...(hint === undefined ? {} : { hint }) }
   const stuck = stuckSince || isStuck(failure)
   if (failure instanceof OperationRefused && !stuck) return new OperationRefused(failure.code, message, options)
-  const code = codeOf(failure) ?? 'Failed'
+  const code = codeOf(failure) ?? 'Unexpected'
   return new StepFailed(code, message, { ...options, stuck })
 }

@@ -82,7 +82,7 @@ function commandsOf({ operations, before }: Concern, plan: Plan, options: PlanOp
   return [{ text: commandFor(runnable, plan, options) }]
 }
 
-const CONSEQUENCES: ReadonlySet<Code> = new Set<BlockCode>(['PredecessorBlocked'])
+const CONSEQUENCES: ReadonlySet<Code> = new Set<BlockCode>(['Predecessor'])
 
 /** The same advice once, under the code that comes first. */
 function distinct(advice: readonly Advice[]): Advice[] {

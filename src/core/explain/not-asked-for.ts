@@ -8,7 +8,7 @@ export const NOT_ASKED: ReadonlySet<Code | undefined> = new Set<Code>(['NotAsked
 export function isOnlyNotAsked({ blocked, after }: Operation, all: readonly Operation[]): boolean {
   if (blocked === undefined) return false
   if (NOT_ASKED.has(blocked.code)) return true
-  if (blocked.code !== 'PredecessorBlocked') return false
+  if (blocked.code !== 'Predecessor') return false
   const causes = all.filter((each) => each.blocked !== undefined && after.includes(each.id))
   return causes.length > 0 && causes.every((each) => isOnlyNotAsked(each, all))
 }

@@ -77,7 +77,7 @@ function ofDeath(places: readonly Place[], problems: readonly Problem[], sorted:
 
 /** By the obstacle itself, not by what only follows from it. */
 function ofBlocked(list: readonly Operation[], sorted: Sorted): Verdict | undefined {
-  const causes = list.filter(({ blocked }) => blocked?.code !== 'PredecessorBlocked')
+  const causes = list.filter(({ blocked }) => blocked?.code !== 'Predecessor')
   const cause = mattersMost(causes.length > 0 ? causes : list)
   if (cause?.blocked === undefined) return undefined
   const { code, message } = cause.blocked

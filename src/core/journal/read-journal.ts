@@ -19,7 +19,7 @@ const MAX_BYTES = 1024 * 1024 * 1024
 /**
  * Every apply that the journal in a directory records, oldest first, rotated files included; none where there is no journal.
  *
- * @throws VolctlError JournalUnreadable
+ * @throws VolctlError FileUnreadable
  */
 export function readJournal(directory: string, wanted: Wanted = EVERYTHING): PastApplies {
   let path = directory
@@ -69,21 +69,21 @@ function openIfThere(directory: number, name: string): ReturnType<typeof openKep
 }
 
 function unreadable(path: string, error: unknown): VolctlError {
-  return new VolctlError('JournalUnreadable', `the journal ${path} cannot be read: ${troubleText(error)}`, {
+  return new VolctlError('FileUnreadable', `the journal ${path} cannot be read: ${troubleText(error)}`, {
     cause: error,
     hint: error instanceof NotTrusted ? TRUST_HINT : 'Give the journal directory with --journal.',
   })
 }
 
 function denied(directory: string, cause: unknown): VolctlError {
-  return new VolctlError('JournalUnreadable', `the journal in ${directory} cannot be read: permission denied`, {
+  return new VolctlError('FileUnreadable', `the journal in ${directory} cannot be read: permission denied`, {
     cause,
     hint: 'Only root can read the journal: sudo volctl journal',
   })
 }
 
 function tooMuch(directory: string, cause: Error): VolctlError {
-  return new VolctlError('JournalUnreadable', `the journal in ${directory} has more than volctl can show at once`, {
+  return new VolctlError('FileUnreadable', `the journal in ${directory} has more than volctl can show at once`, {
     cause,
     hint: 'Limit the output: --last 1, --plan ID or --operation ID; -o table and -o json need the least memory.',
   })

@@ -10,7 +10,7 @@ export function parseDuration(text: string, what: string): number {
   if (text === '0') return 0
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)]
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
-    throw new VolctlError('BadDuration', `${what}: "${text}" is not a duration.`, {
+    throw new VolctlError('Usage', `${what}: "${text}" is not a duration.`, {
       hint: 'Give a duration such as 90s, 2m or 1h30m.',
     })
   }

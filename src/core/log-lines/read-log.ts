@@ -31,7 +31,7 @@ const CHUNK_BYTES = 256 * 1024
 
 /**
  * @param path a file, or "-" for standard input
- * @throws VolctlError LogUnreadable
+ * @throws VolctlError FileUnreadable
  */
 export async function readLog(path: string, limits: LogLimits = LOG_LIMITS): Promise<ReadLog> {
   const name = path === '-' ? 'standard input' : path
@@ -90,7 +90,7 @@ async function readPipe(fd: number, { maxLines, pipeMs }: LogLimits): Promise<Re
 
 function unreadable(name: string, error: unknown): VolctlError {
   const why = error instanceof NoLog ? error.message : errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
-  return new VolctlError('LogUnreadable', `log ${name}: ${why}`, {
+  return new VolctlError('FileUnreadable', `log ${name}: ${why}`, {
     cause: error,
     hint: 'Give a plain file; or: journalctl -u kubelet | volctl explain --log -',
   })

@@ -30,7 +30,7 @@ const NODE_PLAN: PlanFormat<SavedPlan> = { scope: 'node', shape: savedPlan }
 const VERSION = 'volctl.io/v1'
 const KIND = 'Plan'
 
-const DEFECTS = { CutOff: 'PlanFileDamaged', NotJson: 'PlanFileDamaged', TooLarge: 'PlanFileTooLarge' } as const
+const DEFECTS = { CutOff: 'FileDamaged', NotJson: 'FileDamaged', TooLarge: 'FileTooLarge' } as const
 
 const PLAN_AGAIN = 'Save the plan again: volctl plan --out FILE'
 
@@ -80,9 +80,9 @@ async function readInput(): Promise<Buffer> {
     return (await readSource('-', { maxBytes: PLAN_FILE_LIMITS.maxBytes, pipeMs: PIPE_MS })).bytes
   } catch (error) {
     if (error instanceof NotTrusted) throw unsafe(INPUT, error)
-    if (error instanceof TooLarge) throw defect(INPUT, 'PlanFileTooLarge', error.message, error)
+    if (error instanceof TooLarge) throw defect(INPUT, 'FileTooLarge', error.message, error)
     const why = error instanceof TooSlow || error instanceof Unreadable ? error.message : troubleText(error)
-    throw new VolctlError('PlanFileUnreadable', `plan file ${INPUT}: ${why}`, {
+    throw new VolctlError('FileUnreadable', `plan file ${INPUT}: ${why}`, {
       cause: error,
       hint: 'Give the file: volctl apply FILE or volctl apply - < FILE',
     })
@@ -105,7 +105,7 @@ export function parsePlanFileOf<T extends AnySaved>(
   const plan = shaped(shape, parsed.document, name)
   const ids = plan.operations.map(({ id }) => id)
   const twice = ids.length === new Set(ids).size ? undefined : ids.find((id, index) => ids.indexOf(id) !== index)
-  if (twice !== undefined) throw defect(name, 'PlanFileDamaged', `two operations have the id ${twice}`)
+  if (twice !== undefined) throw defect(name, 'FileDamaged', `two operations have the id ${twice}`)
   return { ...plan, options: { ...plan.options, volctlVersion } }
 }
 
@@ -115,21 +115,21 @@ function requireHead(
   volctlVersion: string,
   name: string,
 ): void {
-  if (kind !== KIND) throw defect(name, 'NotAPlan', `kind is ${shownField(kind)}, not ${KIND}`)
+  if (kind !== KIND) throw defect(name, 'FileDamaged', `kind is ${shownField(kind)}, not ${KIND}`)
   if (apiVersion !== VERSION) {
-    throw defect(name, 'PlanFileVersion', `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`)
+    throw defect(name, 'FileVersion', `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`)
   }
   if (version !== volctlVersion) {
-    throw defect(name, 'PlanFileVersion', `written by volctl ${shownField(version)}; this is volctl "${volctlVersion}"`)
+    throw defect(name, 'FileVersion', `written by volctl ${shownField(version)}; this is volctl "${volctlVersion}"`)
   }
   if (scope !== wanted) {
     const why = `scope is ${shownField(scope)}; this apply has scope ${wanted}`
-    throw new VolctlError('PlanFileScope', `plan file ${name}: ${why}`, { hint: OTHER_SCOPE[wanted] })
+    throw new VolctlError('Usage', `plan file ${name}: ${why}`, { hint: OTHER_SCOPE[wanted] })
   }
   if (options === undefined) {
     throw defect(
       name,
-      'NotAPlan',
+      'FileDamaged',
       'the options of the plan are missing: this is the output of volctl plan -o json, not a file saved with --out',
     )
   }
@@ -145,7 +145,7 @@ function shaped<T>(shape: Shape<T>, document: object, name: string): T {
   try {
     return shape(document, '')
   } catch (error) {
-    if (error instanceof ShapeError) throw defect(name, 'PlanFileDamaged', error.message, error)
+    if (error instanceof ShapeError) throw defect(name, 'FileDamaged', error.message, error)
     throw error
   }
 }
@@ -159,16 +159,16 @@ function readOwn(path: string, name: string): Buffer {
     return readTrusted(path, PLAN_FILE_LIMITS.maxBytes)
   } catch (error) {
     if (error instanceof NotTrusted) throw unsafe(name, error)
-    if (error instanceof NotAFile) throw defect(name, 'PlanFileUnreadable', 'not a plain file', error)
-    if (error instanceof TooLarge) throw defect(name, 'PlanFileTooLarge', error.message, error)
+    if (error instanceof NotAFile) throw defect(name, 'FileUnreadable', 'not a plain file', error)
+    if (error instanceof TooLarge) throw defect(name, 'FileTooLarge', error.message, error)
     const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
-    throw new VolctlError('PlanFileUnreadable', `plan file ${name}: ${why}`, { cause: error, hint: 'Check the path.' })
+    throw new VolctlError('FileUnreadable', `plan file ${name}: ${why}`, { cause: error, hint: 'Check the path.' })
   }
 }
 
 function unsafe(name: string, cause: NotTrusted): VolctlError {
   return new VolctlError(
-    'PlanFileUnsafe',
+    'FileUnsafe',
     `plan file ${name}: ${cause.why}, and whoever wrote it could override safety checks`,
     {
       cause,

@@ -22,7 +22,7 @@ export function savedPlanText(saved: SavedPlan): string {
  * link, whoever owns it.
  *
  * @param name what messages call the file
- * @throws VolctlError PlanNotWritten, also if it exceeds what `readPlanFile` accepts
+ * @throws VolctlError NotWritten, also if it exceeds what `readPlanFile` accepts
  */
 export function writePlanFile(
   plan: Plan | ClusterPlan,
@@ -36,16 +36,12 @@ export function writePlanFile(
     replaceFile(path, bytes)
   } catch (error) {
     if (error instanceof JsonLimitError) {
-      throw new VolctlError(
-        'PlanNotWritten',
-        `plan file ${name}: too large for apply to read: the plan ${error.message}`,
-        {
-          cause: error,
-          hint: 'Plan a part with --max, --only, --pod or --volume, apply that, and plan again.',
-        },
-      )
+      throw new VolctlError('NotWritten', `plan file ${name}: too large for apply to read: the plan ${error.message}`, {
+        cause: error,
+        hint: 'Plan a part with --max, --only, --pod or --volume, apply that, and plan again.',
+      })
     }
-    throw new VolctlError('PlanNotWritten', `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? troubleText(error)}`, {
+    throw new VolctlError('NotWritten', `plan file ${name}: ${WORDS[errnoOf(error) ?? ''] ?? troubleText(error)}`, {
       cause: error,
       hint: 'Give a plain file, not a link, in an existing, writable directory with free space.',
     })

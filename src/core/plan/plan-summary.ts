@@ -48,8 +48,7 @@ export function readyAmong(
 function freedByFlags(operations: readonly Operation[], ready: number): FreedBy[] {
   const flags = new Set(operations.flatMap((operation) => liftingFlag(operation) ?? []))
   return [...flags].flatMap((flag) => {
-    const lifted = (each: Operation): boolean =>
-      liftingFlag(each) === flag || each.blocked?.code === 'PredecessorBlocked'
+    const lifted = (each: Operation): boolean => liftingFlag(each) === flag || each.blocked?.code === 'Predecessor'
     const more = readyAmong(operations, lifted).size - ready
     return more > 0 ? [{ flag, operations: more }] : []
   })

@@ -34,7 +34,7 @@ export async function readSnapshot(path: string, pipeMs?: number): Promise<NodeS
   return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
 }
 
-const DEFECTS = { CutOff: 'SnapshotTruncated', NotJson: 'SnapshotNotJson', TooLarge: 'SnapshotTooLarge' } as const
+const DEFECTS = { CutOff: 'FileDamaged', NotJson: 'FileDamaged', TooLarge: 'FileTooLarge' } as const
 
 /**
  * @param name what messages call it
@@ -54,12 +54,12 @@ export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapsh
 
 function requireBoundedTable(table: string, name: string): void {
   if (table.length > MAX_MOUNT_TABLE) {
-    throw frame.damaged(name, 'SnapshotTooLarge', `the mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
+    throw frame.damaged(name, 'FileTooLarge', `the mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
   }
   let lines = 0
   for (let at = table.indexOf('\n'); at !== -1; at = table.indexOf('\n', at + 1)) {
     if (++lines > MAX_MOUNTS) {
-      throw frame.damaged(name, 'SnapshotTooLarge', `the mount table has more than ${MAX_MOUNTS} lines`)
+      throw frame.damaged(name, 'FileTooLarge', `the mount table has more than ${MAX_MOUNTS} lines`)
     }
   }
 }

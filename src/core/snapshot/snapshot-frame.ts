@@ -51,15 +51,15 @@ export class SnapshotFrame {
     return new VolctlError(code, `${subject} ${name}: ${why}`, { hint: hint ?? again, ...defined({ cause }) })
   }
 
-  /** @throws VolctlError SnapshotTooLarge, SnapshotUnreadable */
+  /** @throws VolctlError FileTooLarge, FileUnreadable */
   async read(path: string, pipeMs = this.#limits.pipeMs): Promise<Source> {
     try {
       return await readSource(path, { ...this.#limits, pipeMs })
     } catch (error) {
-      if (error instanceof TooLarge) throw this.damaged(path, 'SnapshotTooLarge', error.message, undefined, error)
-      if (error instanceof TooSlow) throw this.damaged(path, 'SnapshotUnreadable', error.message, SAVE_FIRST, error)
+      if (error instanceof TooLarge) throw this.damaged(path, 'FileTooLarge', error.message, undefined, error)
+      if (error instanceof TooSlow) throw this.damaged(path, 'FileUnreadable', error.message, SAVE_FIRST, error)
       const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
-      throw this.damaged(path, 'SnapshotUnreadable', why, 'Check the path.', error)
+      throw this.damaged(path, 'FileUnreadable', why, 'Check the path.', error)
     }
   }
 
@@ -67,46 +67,46 @@ export class SnapshotFrame {
    * Plain or gzip is decided by content, not by name.
    *
    * @returns the same bytes, if they are not compressed
-   * @throws VolctlError SnapshotTooLarge, SnapshotTruncated, NotASnapshot where it is of the other scope
+   * @throws VolctlError FileTooLarge, FileDamaged where it is of the other scope
    */
   unpacked(bytes: Buffer, name: string): Buffer {
     const plain = isGzip(bytes) ? this.#gunzipped(bytes, name) : bytes
     const kind = KIND.exec(plain.toString('latin1', 0, 200))?.[1]
     if (kind === undefined || kind === this.#kind) return plain
     const { other, hint } = KINDS[this.#kind]
-    throw this.damaged(name, 'NotASnapshot', other, hint)
+    throw this.damaged(name, 'FileDamaged', other, hint)
   }
 
   #gunzipped(bytes: Buffer, name: string): Buffer {
     try {
       return gunzipped(bytes, this.#limits.maxBytes)
     } catch (error) {
-      if (error instanceof TooLarge) throw this.damaged(name, 'SnapshotTooLarge', error.message, undefined, error)
+      if (error instanceof TooLarge) throw this.damaged(name, 'FileTooLarge', error.message, undefined, error)
       const cutOff = errorMessage(error).includes('unexpected end')
       const why = cutOff ? 'the file is cut off' : `the file cannot be decompressed: ${errorMessage(error)}`
-      throw this.damaged(name, 'SnapshotTruncated', why, undefined, error)
+      throw this.damaged(name, 'FileDamaged', why, undefined, error)
     }
   }
 
-  /** @throws VolctlError NotASnapshot, SnapshotVersion */
+  /** @throws VolctlError FileDamaged, FileVersion */
   requireHead({ apiVersion, kind }: Readonly<Record<string, unknown>>, name: string): void {
     if (kind !== this.#kind) {
       const hint = `Write one with: ${KINDS[this.#kind].command}`
-      throw this.damaged(name, 'NotASnapshot', `kind is ${shownField(kind)}, not ${this.#kind}`, hint)
+      throw this.damaged(name, 'FileDamaged', `kind is ${shownField(kind)}, not ${this.#kind}`, hint)
     }
     if (apiVersion !== VERSION) {
       const why = `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`
       const hint = 'Use the volctl that wrote it, or write a new snapshot with this one.'
-      throw this.damaged(name, 'SnapshotVersion', why, hint)
+      throw this.damaged(name, 'FileVersion', why, hint)
     }
   }
 
-  /** @param place the message begins with it @throws VolctlError SnapshotDamaged */
+  /** @param place the message begins with it @throws VolctlError FileDamaged */
   shaped<T>(shape: Shape<T>, value: unknown, name: string, { place = '', at = '' } = {}): T {
     try {
       return shape(value, at)
     } catch (error) {
-      if (error instanceof ShapeError) throw this.damaged(name, 'SnapshotDamaged', `${place}${error.message}`)
+      if (error instanceof ShapeError) throw this.damaged(name, 'FileDamaged', `${place}${error.message}`)
       throw error
     }
   }

@@ -9,7 +9,7 @@ export function snapshotText(snapshot: NodeSnapshot): string {
   return `${JSON.stringify(snapshot, undefined, 1)}\n`
 }
 
-/** @param name what messages call the file @throws VolctlError SnapshotNotWritten */
+/** @param name what messages call the file @throws VolctlError NotWritten */
 export function writeSnapshot(snapshot: NodeSnapshot, path: string, name = path): void {
   writeSnapshotFile(snapshotText(snapshot), path, name)
 }
@@ -17,7 +17,7 @@ export function writeSnapshot(snapshot: NodeSnapshot, path: string, name = path)
 /**
  * Writes a snapshot of either scope to a file, compressed where its name ends in .gz: whole or not at all, readable by its owner only.
  *
- * @throws VolctlError SnapshotNotWritten
+ * @throws VolctlError NotWritten
  */
 export function writeSnapshotFile(bytes: string | Buffer, path: string, name: string, options: ZlibOptions = {}): void {
   try {
@@ -28,7 +28,7 @@ export function writeSnapshotFile(bytes: string | Buffer, path: string, name: st
 }
 
 export function snapshotNotWritten(name: string, cause: unknown): VolctlError {
-  return new VolctlError('SnapshotNotWritten', `snapshot ${name}: ${troubleText(cause)}`, {
+  return new VolctlError('NotWritten', `snapshot ${name}: ${troubleText(cause)}`, {
     cause,
     hint: 'Give a plain file in an existing, writable directory with free space; or "-" for standard output.',
   })

@@ -14,7 +14,7 @@ const MAX_PACKED = 900 * 1024
 export function inputWords(text: string): readonly string[] {
   const packed = gzipSync(text, { level: 9 }).toString('base64')
   if (packed.length > MAX_PACKED) {
-    throw new VolctlError('PlanFileTooLarge', 'the plan is too large to be handed to a Pod', {
+    throw new VolctlError('FileTooLarge', 'the plan is too large to be handed to a Pod', {
       hint: 'Plan a part with --max, --only, --pod or --volume, or log in to the node.',
     })
   }

@@ -99,7 +99,7 @@ export function nodeCommandLine(
 
 function onHost({ flag, input }: Token & { readonly type: 'flag' }): string {
   if (input.startsWith('/')) return `${HOST_ROOT}${input}`
-  throw new VolctlError('BadPath', `--${flag}: "${input}" is not an absolute path.`, {
+  throw new VolctlError('Usage', `--${flag}: "${input}" is not an absolute path.`, {
     hint: 'Give an absolute path of the node.',
   })
 }

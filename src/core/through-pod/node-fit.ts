@@ -17,16 +17,16 @@ export interface NodeToRunOn {
 /** Does not keep a Pod in the node's own network from starting. */
 const NETWORK_ONLY = 'container runtime network not ready'
 
-/** @throws VolctlError NodeStartsNoPod. @param command of the node, for the message */
+/** @throws VolctlError PodNotStarted. @param command of the node, for the message */
 export function requireFit(name: string, node: NodeToRunOn, command: string): void {
   const hint = `Log in, and run the executable there: ssh ${name} sudo volctl ${command}`
   if (node.metadata.labels?.['kubernetes.io/os'] === 'windows')
-    throw new VolctlError('NodeStartsNoPod', `${name} is a Windows node, and volctl is for Linux`)
+    throw new VolctlError('PodNotStarted', `${name} is a Windows node, and volctl is for Linux`)
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')
   if (ready?.status === 'True') return
   const { status, message = '', lastTransitionTime } = ready ?? {}
   if (status === 'False' && message.includes(NETWORK_ONLY) && !message.includes('PLEG')) return
   const since = lastTransitionTime ? ` since ${lastTransitionTime}` : ''
   const why = status === 'False' ? `: ${message || 'the kubelet says so'}` : ': its kubelet does not report'
-  throw new VolctlError('NodeStartsNoPod', `${name} is not ready${since}${why}. No Pod would start there`, { hint })
+  throw new VolctlError('PodNotStarted', `${name} is not ready${since}${why}. No Pod would start there`, { hint })
 }

@@ -122,7 +122,7 @@ export async function otherRuns(
   }
 }
 
-/** @throws VolctlError PodNotAdmitted */
+/** @throws VolctlError PodNotStarted */
 export async function createPod(
   client: PodClient,
   namespace: string,
@@ -141,7 +141,7 @@ export async function createPod(
 /** The API server refused the Pod: there is none. */
 export class NotAdmitted extends VolctlError {
   constructor(cause: ApiError, hint: string) {
-    super('PodNotAdmitted', `the Pod is not admitted: ${cause.message}`, { cause, hint })
+    super('PodNotStarted', `the Pod is not admitted: ${cause.message}`, { cause, hint })
   }
 }
 

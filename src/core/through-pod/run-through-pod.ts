@@ -175,7 +175,7 @@ async function untilStarted(client: PodClient, key: PodKey, errand: Errand): Pro
   let said = ''
   for (;;) {
     const found = await readPod(client, key, stop)
-    if (found === undefined) throw new VolctlError('PodCutShort', `the Pod ${key.name} was deleted by somebody else`)
+    if (found === undefined) throw new VolctlError('AnswerCutOff', `the Pod ${key.name} was deleted by somebody else`)
     const now = podState(found.status ?? {})
     if (now.state === 'running') return
     // What it printed says more than its status.
@@ -300,5 +300,5 @@ function cutShort({ node, pod }: Errand, { begun, foreign }: FrameReader, why: s
   const hint = begun
     ? `--time-limit before the name of the node says how long it may take (now ${formatDuration(pod.limitSeconds * 1000)}).`
     : `Check that the image ${pod.image} has a volctl of this version: --image before the name of the node.`
-  return new VolctlError('PodCutShort', `the Pod on ${node} ended before volctl did: ${why}${printed}`, { hint })
+  return new VolctlError('AnswerCutOff', `the Pod on ${node} ended before volctl did: ${why}${printed}`, { hint })
 }

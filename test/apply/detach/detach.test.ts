@@ -95,7 +95,7 @@ describe('detaching (S21)', () => {
       change: () => {
         fixture.attachment = attachment({ uid: 'va-2' })
       },
-      want: 'AttachmentChanged',
+      want: 'Changed',
     },
     { name: 'a pod that wants it', change: () => void fixture.wanted.add(UNIQUE), want: 'WantedAgain' },
     {
@@ -108,7 +108,9 @@ describe('detaching (S21)', () => {
   ])('is refused by $name', async ({ change, want, block }) => {
     change()
     const planned = block ? { ...detach(), volume: { ...volume, mode: 'Block' as const } } : detach()
-    expect(statesOf(await fixture.apply(planOf([planned])))).toEqual({ detach: `refused ${want}` })
+    const result = await fixture.apply(planOf([planned]))
+    expect(statesOf(result)).toEqual({ detach: `refused ${want}` })
+    if (want === 'Changed') expect(result.outcomes[0]?.message).toContain('VolumeAttachment')
     expect(deletions()).toEqual([])
   })
 
@@ -201,7 +203,7 @@ describe('detaching (S21)', () => {
       throw Object.assign(new Error('conflict'), { status: 409 })
     }
     fixture.given = { cluster: { ...context.cluster, deleteVolumeAttachment } }
-    expect(await detachAlone()).toBe('refused AttachmentChanged')
+    expect(await detachAlone()).toBe('refused Changed')
   })
 
   it('never runs beside a kubelet, whatever the plan was made beside', async () => {

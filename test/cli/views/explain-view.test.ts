@@ -35,7 +35,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     volctl would:
       1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1:
          blocked, DriverNotRegistered
-      2  DetachVolume volume pv-1: blocked, PredecessorBlocked
+      2  DetachVolume volume pv-1: blocked, Predecessor
 
     Also: problem: OrphanDirKept
     Held by: not part of a snapshot: run volctl explain on the node

@@ -160,7 +160,7 @@ describe('detach elsewhere, then attach', () => {
     const operations = plan.operations.map((each) => (each.kind === 'AttachVolume' ? { ...each, ...edit(each) } : each))
     const applied = await apply(admin(), { ...plan, operations }, { options: GONE, timeoutMs: 500 })
     expect(ends(applied)).toEqual([
-      ['failed', 'StillDetaching'],
+      ['failed', 'TimedOut'],
       ['refused', code],
     ])
     expect(await changes()).not.toContain('POST 200')
@@ -180,8 +180,8 @@ describe('detach elsewhere, then attach', () => {
     await using _ = await startAttacher(api, { driver: DRIVER, detachError: 'the disk is busy' })
     const applied = await apply(admin(), await planOf(admin(), GONE), { options: GONE, timeoutMs: 500 })
     expect(ends(applied)).toEqual([
-      ['failed', 'StillDetaching'],
-      ['skipped', 'PredecessorFailed'],
+      ['failed', 'TimedOut'],
+      ['skipped', 'Predecessor'],
     ])
     expect(applied.result.exit).toBe(3)
     expect(applied.result.outcomes[0]?.message).toContain('the last attempt to detach failed: the disk is busy')
@@ -192,7 +192,7 @@ describe('detach elsewhere, then attach', () => {
     await given(...node('here'), ...claimed('data'), pod('web-0', 'here', 'data'))
     await using _ = await startAttacher(api, { driver: DRIVER, attachError: 'no such disk' })
     const applied = await apply(admin(), await planOf(admin()), { timeoutMs: 500 })
-    expect(ends(applied)).toEqual([['failed', 'StillAttaching']])
+    expect(ends(applied)).toEqual([['failed', 'TimedOut']])
     expect(applied.result.outcomes[0]?.message).toContain('the last attempt to attach failed: no such disk')
   })
 
@@ -239,7 +239,7 @@ describe('what may be detached', () => {
     )
     const plan = await planOf(admin())
     await api.put(...node('off', { ready: 'True', inUse: ['data'] }))
-    expect(ends(await apply(admin(), plan))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(ends(await apply(admin(), plan))).toEqual([['refused', 'Changed']])
     expect(await changes()).toEqual([])
   })
 })
@@ -249,7 +249,7 @@ describe('what came in between', () => {
     await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
     const plan = await planOf(admin())
     await api.put(pod('web-0', 'off', 'data'))
-    expect(ends(await apply(admin(), plan))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(ends(await apply(admin(), plan))).toEqual([['refused', 'Changed']])
     expect(await changes()).toEqual([])
   })
 
@@ -257,7 +257,7 @@ describe('what came in between', () => {
     await given(...node('off', { isOutOfService: true, ready: 'Unknown' }), ...claimed('data'), attached('data', 'off'))
     const plan = await planOf(admin())
     const late = afterFirstLook(admin(), () => api.put(pod('web-0', 'off', 'data')))
-    expect(ends(await apply(late, plan))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(ends(await apply(late, plan))).toEqual([['refused', 'Changed']])
     expect(await changes()).toEqual([])
   })
 
@@ -269,7 +269,7 @@ describe('what came in between', () => {
     )
     const plan = await planOf(admin())
     const late = afterFirstLook(admin(), () => api.put(...claimed('data').slice(0, 1), pod('web-0', 'off', 'data')))
-    expect(ends(await apply(late, plan))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(ends(await apply(late, plan))).toEqual([['refused', 'Changed']])
     expect(await changes()).toEqual([])
   })
 
@@ -295,8 +295,8 @@ describe('what came in between', () => {
     })
     const applied = await apply(late, await planOf(admin(), GONE), { options: GONE })
     expect(ends(applied)).toEqual([
-      ['refused', 'AttachmentChanged'],
-      ['skipped', 'PredecessorFailed'],
+      ['refused', 'Changed'],
+      ['skipped', 'Predecessor'],
     ])
     expect(await changes()).toEqual(['DELETE 409'])
   })
@@ -316,7 +316,7 @@ describe('what came in between', () => {
     const late = beforeChange(admin(), async (method, path) => {
       if (method === 'create' && path.endsWith('volumeattachments')) await api.put(other)
     })
-    expect(ends(await apply(late, await planOf(admin())))).toEqual([['refused', 'AttachmentChanged']])
+    expect(ends(await apply(late, await planOf(admin())))).toEqual([['refused', 'Changed']])
   })
 
   it('the controller, in mid-apply: nothing more is done', async () => {
@@ -441,7 +441,7 @@ describe('one apply at a time', () => {
     await api.put(dead(70))
     await using _ = await startAttacher(api, { driver: DRIVER })
     const applied = await apply(admin(), plan, { options: GONE })
-    expect(applied.events[0]).toMatchObject({ code: 'StaleLock', message: expect.stringContaining('root@ws pid 1') })
+    expect(applied.events[0]).toMatchObject({ code: 'Locked', message: expect.stringContaining('root@ws pid 1') })
     expect(ends(applied)[0]).toEqual(['done', undefined])
   })
 
@@ -455,7 +455,7 @@ describe('one apply at a time', () => {
       metadata: { namespace: 'kube-system', name: 'volctl-cluster-apply' },
       spec: { holderIdentity: 'other' },
     })
-    expect(await failureOf(lock.keep())).toMatchObject({ code: 'LockLost' })
+    expect(await failureOf(lock.keep())).toMatchObject({ code: 'Locked', message: expect.stringMatching(/lease/) })
     expect(plan.operations).toHaveLength(2)
   })
 })
@@ -474,7 +474,7 @@ describe('finalizers of a driver that is gone', () => {
     })
     const confirmed = clusterPlanId(plan)
     await api.put({ kind: 'CSIDriver', metadata: { name: OLD.attacher } })
-    expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual([['refused', 'NoLongerPlanned']])
+    expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual([['refused', 'Changed']])
     expect(await changes()).toEqual([])
     await api.remove('CSIDriver', OLD.attacher)
     expect(ends(await apply(admin(), plan, { options: STRIP, confirmed }))).toEqual([['done', undefined]])
@@ -515,7 +515,7 @@ describe('interrupts', () => {
     })
     const applied = await apply(late, await planOf(admin(), GONE), { options: GONE, signal: stop.signal })
     expect(ends(applied)).toEqual([
-      ['interrupted', 'Abandoned'],
+      ['interrupted', 'StillAtWork'],
       ['interrupted', 'Interrupted'],
     ])
     expect(applied.result).toMatchObject({ exit: 130, interrupted: true })

@@ -175,8 +175,8 @@ describe(`operations of ${SEEDS} random clusters`, () => {
     const count = (end: string): number => ends.filter((each) => each === end).length
     expect(count('DetachVolume same')).toBeGreaterThan(100)
     expect(count('AttachVolume same')).toBeGreaterThan(10)
-    expect(count('DetachVolume NoLongerPlanned')).toBeGreaterThan(10)
-    expect(count('AttachVolume NoLongerPlanned')).toBeGreaterThan(5)
+    expect(count('DetachVolume Changed')).toBeGreaterThan(10)
+    expect(count('AttachVolume Changed')).toBeGreaterThan(5)
     expect(count('DetachVolume AlreadyDone')).toBeGreaterThan(5)
   })
 

@@ -77,7 +77,7 @@ describe('a directory', () => {
     { name: 'that is a file', make: () => join(directory({ x: 'x' }), 'x'), why: /not a directory|ENOTDIR/i },
   ])('$name is an error', async ({ make, why }) => {
     await expect(readFleet(make())).rejects.toMatchObject({
-      code: 'SnapshotUnreadable',
+      code: 'FileUnreadable',
       message: expect.stringMatching(why),
     })
   })

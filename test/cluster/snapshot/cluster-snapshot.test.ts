@@ -82,19 +82,19 @@ describe('a cluster snapshot', () => {
 
   const lines = text.trimEnd().split('\n')
   it.each([
-    ['empty', '', 'SnapshotTruncated'],
-    ['without its last line', lines.slice(0, -1).join('\n'), 'SnapshotTruncated'],
-    ['without one of its records', lines.toSpliced(2, 1).join('\n'), 'SnapshotTruncated'],
-    ['cut off in a line', text.slice(0, -30), 'SnapshotDamaged'],
-    ['of a node', '{"apiVersion":"volctl.io/v1","kind":"NodeSnapshot"}', 'NotASnapshot'],
+    ['empty', '', 'FileDamaged'],
+    ['without its last line', lines.slice(0, -1).join('\n'), 'FileDamaged'],
+    ['without one of its records', lines.toSpliced(2, 1).join('\n'), 'FileDamaged'],
+    ['cut off in a line', text.slice(0, -30), 'FileDamaged'],
+    ['of a node', '{"apiVersion":"volctl.io/v1","kind":"NodeSnapshot"}', 'FileDamaged'],
     [
       'of a node, in many lines',
       JSON.stringify({ apiVersion: 'volctl.io/v1', kind: 'NodeSnapshot' }, null, 2),
-      'NotASnapshot',
+      'FileDamaged',
     ],
-    ['of a later version', text.replace('volctl.io/v1', 'volctl.io/v9'), 'SnapshotVersion'],
-    ['not JSON', 'kind: ClusterSnapshot\n', 'SnapshotNotJson'],
-    ['with a record of another type', text.replace('"managed":true', '"managed":"yes"'), 'SnapshotDamaged'],
+    ['of a later version', text.replace('volctl.io/v1', 'volctl.io/v9'), 'FileVersion'],
+    ['not JSON', 'kind: ClusterSnapshot\n', 'FileDamaged'],
+    ['with a record of another type', text.replace('"managed":true', '"managed":"yes"'), 'FileDamaged'],
   ])('that is %s is one clear line', (_, damagedText, code) => {
     const parse = (): unknown => parseClusterSnapshot(Buffer.from(damagedText), 'cluster.json')
     expect(parse).toThrow(VolctlError)
@@ -115,6 +115,6 @@ describe('a cluster snapshot', () => {
   })
 
   it('says that there is no such file', async () => {
-    expect((await failureOf(readClusterSnapshot('/nowhere/cluster.json'))).code).toBe('SnapshotUnreadable')
+    expect((await failureOf(readClusterSnapshot('/nowhere/cluster.json'))).code).toBe('FileUnreadable')
   })
 })

@@ -22,7 +22,7 @@ it('one that fails to detach: its words are shown, nothing is attached, and the 
   const applied = await cluster.apply(...GONE, '--timeout', '100ms')
   expect(applied).toMatchObject({
     status: 3,
-    ends: [`failed ${DETACH} StillDetaching`, `skipped ${ATTACH} PredecessorFailed`],
+    ends: [`failed ${DETACH} TimedOut`, `skipped ${ATTACH} Predecessor`],
   })
   expect(applied.stdout).toContain('the last attempt to detach failed: the disk is busy')
   const plan = await cluster.plan()

@@ -255,10 +255,7 @@ describe('a controller that comes back in mid-apply', () => {
     await cluster.api.setFaults()
     expect(await apply.ended).toMatchObject({
       status: 3,
-      ends: [
-        'refused DetachVolume pv-data@gone AttachmentChanged',
-        'skipped AttachVolume pv-data@here PredecessorFailed',
-      ],
+      ends: ['refused DetachVolume pv-data@gone Changed', 'skipped AttachVolume pv-data@here Predecessor'],
     })
     expect(await cluster.changes()).toEqual(['DELETE 409'])
     // As the plan says: the controller acts, and before it the attacher.

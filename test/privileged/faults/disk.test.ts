@@ -119,9 +119,9 @@ describe.skipIf(noMounts !== undefined)(
     it('of a plan, a snapshot or a lock that finds no room nothing is left, and a line says why', async () => {
       const told = (plan: string, why: string) => ({
         found: [
-          ['plan', 'PlanNotWritten', `plan file DISK/node.plan: ${plan}`, true],
-          ['snapshot', 'SnapshotNotWritten', `snapshot DISK/node.json: ${why}`, true],
-          ['lock', 'LockFailed', `the lock file DISK/lock could not be created: ${why}`, true],
+          ['plan', 'NotWritten', `plan file DISK/node.plan: ${plan}`, true],
+          ['snapshot', 'NotWritten', `snapshot DISK/node.json: ${why}`, true],
+          ['lock', 'Locked', `the lock file DISK/lock could not be created: ${why}`, true],
         ],
         left: [],
       })

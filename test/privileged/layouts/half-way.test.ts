@@ -83,7 +83,7 @@ describe.skipIf(noMounts !== undefined)(`set-up on layouts${noMounts === undefin
 
     it('S24: somebody else who has a staged volume mounted keeps it staged; its copy is nobody', async () => {
       const found = await inNamespace<{ blocked: string[]; saw: string }>(RULES, 'S24')
-      expect(found.blocked).toEqual(['DetachVolume vol-old: PredecessorBlocked', 'UnmountDevice vol-old: HeldBy'])
+      expect(found.blocked).toEqual(['DetachVolume vol-old: Predecessor', 'UnmountDevice vol-old: HeldBy'])
       expect(found.saw).not.toBe('')
       expect((await inNamespace<{ blocked: string[] }>(RULES, 'control')).blocked).toEqual([])
     })

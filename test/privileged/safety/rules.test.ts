@@ -206,7 +206,7 @@ describe.skipIf(noMounts !== undefined)(
     it('S24: what somebody else has mounted as well is not unstaged, nor detached', async () => {
       const found = await run('S24')
       expect(found).toMatchObject({ done: 12, detached: 2, unchanged: true })
-      expect(found.blocked).toEqual(['DetachVolume vol-old: PredecessorBlocked', 'UnmountDevice vol-old: HeldBy'])
+      expect(found.blocked).toEqual(['DetachVolume vol-old: Predecessor', 'UnmountDevice vol-old: HeldBy'])
       expect(found.saw).not.toBe('')
     })
 

@@ -58,7 +58,7 @@ const ALREADY_DONE: Blocked = {
 }
 
 function noLongerPlanned(why: string): Blocked {
-  return { code: 'NoLongerPlanned', message: `no longer needed by a plan made now: ${why}`, hint: PLAN_AGAIN }
+  return { code: 'Changed', message: `no longer needed by a plan made now: ${why}`, hint: PLAN_AGAIN }
 }
 
 function changed(differences: readonly Difference[]): Blocked {

@@ -28,8 +28,7 @@ const SAME_SECOND_MS = 1000
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
   const { operation, waiting } = run
   const bound = operation.attachment
-  if (bound === undefined)
-    throw new OperationRefused('AttachmentChanged', 'the plan does not name the VolumeAttachment')
+  if (bound === undefined) throw new OperationRefused('Changed', 'the plan does not name the VolumeAttachment')
   // Before the API is asked: finding the device may take a moment, and the API's answer must be fresh.
   await findDetachDevice(run, bound)
   if (isDeviceUnknown(run) || run.record.found.size > 0) await requireNothingHidden(run)
@@ -99,13 +98,9 @@ function requireStopped(kubelet: KubeletSnapshot): void {
 function requireSame(attachment: VolumeAttachment, bound: { uid: string }, node: string): void {
   const { metadata, spec } = attachment
   if (metadata.uid === bound.uid && spec.nodeName === node) return
-  throw new OperationRefused(
-    'AttachmentChanged',
-    `VolumeAttachment ${metadata.name} is not the one that the plan was made for`,
-    {
-      hint: 'Plan again.',
-    },
-  )
+  throw new OperationRefused('Changed', `VolumeAttachment ${metadata.name} is not the one that the plan was made for`, {
+    hint: 'Plan again.',
+  })
 }
 
 async function deleteAttachment(
@@ -121,7 +116,7 @@ async function deleteAttachment(
     const { status } = error as { status?: unknown }
     if (status === 404) return
     if (status !== 409) throw error
-    throw new OperationRefused('AttachmentChanged', `VolumeAttachment ${name} has changed since the plan was made`, {
+    throw new OperationRefused('Changed', `VolumeAttachment ${name} has changed since the plan was made`, {
       cause: error,
       hint: 'Plan again.',
     })

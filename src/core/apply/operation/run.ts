@@ -132,7 +132,7 @@ export abstract class Run<Op extends AnyOperation> {
       before === undefined
         ? `operation ${because} must come first and is not part of this apply`
         : `${before.kind} ${because} must come first and was ${before.state}`
-    const ownCode = before === undefined ? 'PredecessorMissing' : 'PredecessorFailed'
+    const ownCode = 'Predecessor'
     this.settle(operation, 'skipped', { code: code ?? ownCode, because, message: `not started: ${why}` })
   }
 
@@ -176,5 +176,5 @@ function stateAfter(error: unknown): OutcomeState {
 function explain(error: unknown): { code: FailureCode; message: string; hint: string | undefined } {
   if (error instanceof VolctlError) return { code: error.code, message: error.message, hint: error.hint }
   const { message } = error as { message?: unknown }
-  return { code: errnoOf(error) ?? 'Failed', message: String(message ?? error), hint: diskTrouble(error)?.hint }
+  return { code: errnoOf(error) ?? 'Unexpected', message: String(message ?? error), hint: diskTrouble(error)?.hint }
 }

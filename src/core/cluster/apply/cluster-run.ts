@@ -104,7 +104,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     return clusterContext(partOf(this.cluster, operation, options), options, this.cluster.facts(options.settleMs))
   }
 
-  /** @throws OperationRefused LockLost, which stops the apply */
+  /** @throws OperationRefused Locked, which stops the apply */
   async keepLock(): Promise<void> {
     try {
       await this.parts.lock.keep()

@@ -136,7 +136,7 @@ export class LeaseLock {
   /**
    * Renews the lease when it is time; called before each change, and while something is waited for.
    *
-   * @throws OperationRefused LockLost if somebody else has it, or it could have expired
+   * @throws OperationRefused Locked if somebody else has it, or it could have expired
    */
   keep(): Promise<void> {
     this.#keeping ??= this.#keep().finally(() => {
@@ -171,7 +171,7 @@ export class LeaseLock {
 
 function lost(key: { namespace: string; name: string }, cause: ApiError): OperationRefused {
   const message = `lease ${key.namespace}/${key.name} could not be renewed, so that another apply may begin: ${cause.message}`
-  return new OperationRefused('LockLost', message, {
+  return new OperationRefused('Locked', message, {
     cause,
     hint: 'Run volctl plan --cluster to see what is left to do.',
   })

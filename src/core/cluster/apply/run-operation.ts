@@ -63,7 +63,7 @@ async function deleteIt({ parts }: ClusterRun, version: AttachmentVersion): Prom
   const outcome = await deleteVolumeAttachment(parts.client, version)
   if (outcome.state !== 'changed') return
   throw new OperationRefused(
-    'AttachmentChanged',
+    'Changed',
     `VolumeAttachment ${version.name} changed in the moment before it was deleted: ${outcome.message}`,
     { hint: 'Plan again, and look at what has changed.' },
   )
@@ -79,13 +79,9 @@ async function stripIt(
   if (found === undefined || found.metadata.uid !== uid) return
   const { deletionTimestamp, finalizers: now = [], resourceVersion = '' } = found.metadata
   if (deletionTimestamp == null || now.some((each) => !finalizers.includes(each))) {
-    throw new OperationRefused(
-      'AttachmentChanged',
-      `VolumeAttachment ${name} has other finalizers now: ${now.join(', ')}`,
-      {
-        hint: 'Plan again, and look at what has changed.',
-      },
-    )
+    throw new OperationRefused('Changed', `VolumeAttachment ${name} has other finalizers now: ${now.join(', ')}`, {
+      hint: 'Plan again, and look at what has changed.',
+    })
   }
   await removeFinalizers(client, { name, uid, resourceVersion })
 }
@@ -120,7 +116,7 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
 
 async function waitUntilGone(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   const { name, uid } = operation.attachment
-  await waitFor(run, operation, 'StillDetaching', async () => {
+  await waitFor(run, operation, 'TimedOut', async () => {
     const found = await getVolumeAttachment(run.parts.client, name)
     return found === undefined || found.metadata.uid !== uid ? undefined : waitsToDetach(found)
   })
@@ -129,7 +125,7 @@ async function waitUntilGone(run: ClusterRun, operation: ClusterOperation): Prom
 
 async function create(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   const { creates, steps } = operation
-  if (creates === undefined) throw new OperationRefused('AttachmentChanged', 'the plan does not say what to create')
+  if (creates === undefined) throw new OperationRefused('Changed', 'the plan does not say what to create')
   for (const step of steps) sayStep(run, operation, step)
   const spec = specOf(creates)
   const annotations = { [CREATED_BY]: `volctl ${run.parts.options.volctlVersion}` }
@@ -145,7 +141,7 @@ async function create(run: ClusterRun, operation: ClusterOperation): Promise<voi
 async function waitUntilAttached(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   const { creates } = operation
   if (creates === undefined) return
-  await waitFor(run, operation, 'StillAttaching', async () => {
+  await waitFor(run, operation, 'TimedOut', async () => {
     const found = await getVolumeAttachment(run.parts.client, creates.name)
     if (found === undefined) throw deletedByOthers(creates.name)
     requireSameSpec(found, specOf(creates))
@@ -162,14 +158,14 @@ function requireSameSpec({ metadata, spec }: VolumeAttachment, wanted: VolumeAtt
   const { attacher, nodeName, source } = spec
   if (canonicalJson({ attacher, nodeName, source }) === canonicalJson(wanted)) return
   throw new OperationRefused(
-    'AttachmentChanged',
+    'Changed',
     `somebody else has created VolumeAttachment ${metadata.name}, of another volume or node`,
     { hint: `Look at the attachment: ${describeAttachment(metadata.name)}` },
   )
 }
 
 function deletedByOthers(name: string): StepFailed {
-  return new StepFailed('StillAttaching', `VolumeAttachment ${name} was created, and somebody else has deleted it`, {
+  return new StepFailed('TimedOut', `VolumeAttachment ${name} was created, and somebody else has deleted it`, {
     hint: 'Run volctl plan --cluster to see what is left to do.',
   })
 }
@@ -177,7 +173,7 @@ function deletedByOthers(name: string): StepFailed {
 /**
  * Asks until there is nothing left to wait for. What the attacher says is told once each time it changes.
  *
- * @throws StepFailed with this code after --timeout; Abandoned after an interruption
+ * @throws StepFailed with this code after --timeout; StillAtWork after an interruption
  */
 async function waitFor(
   run: ClusterRun,
@@ -194,7 +190,7 @@ async function waitFor(
     if (told === undefined) sayAttacher(run, operation)
     if (waits !== told) run.say(operation, waits)
     told = waits
-    if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'Abandoned' })
+    if (signal?.aborted) throw new StepInterrupted(`interrupted; ${waits}`, { code: 'StillAtWork' })
     if (performance.now() >= until) {
       throw new StepFailed(code, `not finished after ${formatDuration(timeoutMs)}: ${waits}`, {
         hint: lookAtAttacher(operation.attachment.name, driverOf(operation)),

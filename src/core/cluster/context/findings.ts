@@ -100,7 +100,7 @@ export function finishOperations(drafts: readonly ClusterDraft[]): ClusterOperat
 
 function predecessorBlocked(number: number | undefined): ClusterBlocked {
   const hint = number === undefined ? undefined : `Resolve operation ${number} first.`
-  return blockedBy('PredecessorBlocked', 'the detach that has to come first is blocked', hint)
+  return blockedBy('Predecessor', 'the detach that has to come first is blocked', hint)
 }
 
 function idOf({ kind, node, volume, attachment }: ClusterDraft): string {

@@ -103,7 +103,7 @@ class Fleet {
     if (this.#count === 0) {
       const [first] = this.#defects
       const why = first?.why ?? 'no snapshot of a node is in there'
-      throw new VolctlError('SnapshotUnreadable', `--nodes ${name}: ${why}`, { hint: HOW })
+      throw new VolctlError('FileUnreadable', `--nodes ${name}: ${why}`, { hint: HOW })
     }
     return { ledgers, defects: this.#defects }
   }
@@ -147,7 +147,7 @@ function namesIn(path: string): string[] {
       .filter((name) => !name.startsWith('.'))
       .toSorted(compareText)
   } catch (error) {
-    throw new VolctlError('SnapshotUnreadable', `--nodes ${path}: ${whyOf(error)}`, {
+    throw new VolctlError('FileUnreadable', `--nodes ${path}: ${whyOf(error)}`, {
       hint: 'Give a directory of snapshots of nodes, or - for standard input.',
       ...defined({ cause: error }),
     })

@@ -48,7 +48,7 @@ function heldBack(
       (before === undefined
         ? undefined
         : blockedBy(
-            'PredecessorBlocked',
+            'Predecessor',
             'the detach that has to come first is blocked',
             `Resolve operation ${numbers.get(before)} first.`,
           ))

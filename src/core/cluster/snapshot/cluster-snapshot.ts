@@ -39,7 +39,7 @@ export function* clusterSnapshotLines(state: ClusterState): Generator<string> {
   yield `${JSON.stringify({ end: records })}\n`
 }
 
-/** Writes a snapshot: whole or not at all, mode 0600, gzipped if the name ends in .gz. @throws VolctlError SnapshotNotWritten */
+/** Writes a snapshot: whole or not at all, mode 0600, gzipped if the name ends in .gz. @throws VolctlError NotWritten */
 export function writeClusterSnapshot(state: ClusterState, path: string, name = path): void {
   const bytes = Buffer.concat(Array.from(clusterSnapshotLines(state), (line) => Buffer.from(line)))
   writeSnapshotFile(bytes, path, name, { level: 1 })
@@ -76,9 +76,9 @@ export function parseClusterSnapshot(bytes: Buffer, name: string): ClusterState 
       lists[list as RecordList].push(frame.shaped(shape, record, name, { place: `line ${number}: `, at: list }))
     }
   }
-  if (head === undefined) throw frame.damaged(name, 'SnapshotTruncated', 'the file is empty')
+  if (head === undefined) throw frame.damaged(name, 'FileDamaged', 'the file is empty')
   // A list without its end would show pods and attachments as absent (S3).
-  if (end !== records) throw frame.damaged(name, 'SnapshotTruncated', 'the file is cut off')
+  if (end !== records) throw frame.damaged(name, 'FileDamaged', 'the file is cut off')
   return { ...head, ...lists } as ClusterState
 }
 
@@ -98,12 +98,11 @@ function parsedLine(line: Buffer, name: string, number: number): Readonly<Record
   try {
     value = parseJson(line, MAX_LINE)
   } catch (error) {
-    if (error instanceof JsonLimitError)
-      throw frame.damaged(name, 'SnapshotTooLarge', `line ${number} ${error.message}`)
+    if (error instanceof JsonLimitError) throw frame.damaged(name, 'FileTooLarge', `line ${number} ${error.message}`)
     if (number === 1)
-      throw frame.damaged(name, 'SnapshotNotJson', `line 1 is not JSON: ${errorMessage(error).slice(0, 120)}`)
-    throw frame.damaged(name, 'SnapshotDamaged', `line ${number} is not JSON, or is cut off`)
+      throw frame.damaged(name, 'FileDamaged', `line 1 is not JSON: ${errorMessage(error).slice(0, 120)}`)
+    throw frame.damaged(name, 'FileDamaged', `line ${number} is not JSON, or is cut off`)
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  throw frame.damaged(name, 'SnapshotNotJson', `line ${number} is not a JSON object`)
+  throw frame.damaged(name, 'FileDamaged', `line ${number} is not a JSON object`)
 }

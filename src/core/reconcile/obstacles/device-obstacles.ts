@@ -120,7 +120,7 @@ export function predecessorObstacle(after: readonly Draft[]): Obstacle | undefin
   if (stuck === undefined) return undefined
   const what = stuck.volume?.name ?? stuck.paths[0] ?? ''
   return {
-    code: 'PredecessorBlocked',
+    code: 'Predecessor',
     message: `${stuck.kind} of ${what}${stuck.pod === undefined ? '' : ` of pod ${stuck.pod.uid}`} is blocked (${stuck.blocked?.code})`,
     hint: `Resolve ${stuck.kind} of ${what} first.`,
   }
