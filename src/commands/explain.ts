@@ -80,7 +80,7 @@ export default class Explain extends VolctlCommand {
       description:
         'NAMESPACE/POD or a UID; the name of a claim, PersistentVolume, VolumeAttachment or volume; an absolute path; ' +
         '/dev/NAME or MAJOR:MINOR; a CSI driver; the node itself. If several things have the name, prefix it: pod/, pvc/, pv/, va/, driver/, volume/, node/, device/, path/. ' +
-        'Or a line of a log or an event, in quotes, or - for lines from standard input; a code, such as DriverNotRegistered; a rule, such as S11.',
+        'Or a line of a log or an event, in quotes, or - for lines from standard input; a code, such as DriverUnavailable; a rule, such as S11.',
     }),
     name: Args.string({
       name: 'NAME',
@@ -117,7 +117,7 @@ export default class Explain extends VolctlCommand {
       description: "The same of the controller's log, from a workstation:",
       command: 'kubectl logs -n kube-system kube-controller-manager-cp-1 | <%= config.bin %> explain --cluster --log -',
     },
-    { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverNotRegistered' },
+    { description: 'What a code means, and what to do:', command: '<%= config.bin %> explain DriverUnavailable' },
     { description: 'What a rule says, offline:', command: '<%= config.bin %> explain S11' },
     {
       description: 'From a workstation: why a pod does not get its volume, and which node has it:',

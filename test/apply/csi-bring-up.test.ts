@@ -164,12 +164,12 @@ describe.each(['Filesystem', 'Block'] as const)(
       Object.assign(attachment ?? {}, { status: { attached: false, attachError: { message: 'no' } } })
       await expectNothing('refused NotAttached')
     })
-    it('the driver is not registered', () => expectNothing('failed DriverNotRegistered', { registered: false }))
+    it('the driver is not registered', () => expectNothing('failed DriverUnavailable', { registered: false }))
     it('the driver goes away while it is asked what it can do: nothing of the volume is in progress', async () => {
       capabilities = () => {
         throw new GrpcError('UNAVAILABLE', 'gone', { method: 'NodeGetCapabilities', socketPath: '/s' })
       }
-      await expectNothing('failed DriverNotRegistered')
+      await expectNothing('failed DriverUnavailable')
     })
     it('the secret of staging does not exist', () =>
       expectNothing('failed SecretMissing', { csi: { nodeStageSecretRef: { namespace: 'x', name: 'none' } } }))

@@ -93,7 +93,7 @@ describe.each([
 
   it('Success with the mount still there is not believed', async () => {
     driver({ status: 'Success' })
-    expect((await run(op, target)).state).toBe('failed DriverLeftMount')
+    expect((await run(op, target)).state).toBe('failed DriverFailed')
   })
 
   it('what it left of a stack is unmounted', async () => {
@@ -137,7 +137,7 @@ describe('a driver on the disk', () => {
   }
 
   it("of root's is run", async () => {
-    expect(await called(made())).toMatchObject({ outcome: { code: 'DriverLeftMount' }, ran: true })
+    expect(await called(made())).toMatchObject({ outcome: { code: 'DriverFailed' }, ran: true })
   })
 
   it.skipIf(noOthersFiles !== undefined).each([

@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<Exclude<GrpcCode, 'OK' | 'ABORTED'>, string>> = {
   OUT_OF_RANGE: 'DriverFailed',
   UNIMPLEMENTED: 'DriverRefused',
   INTERNAL: 'DriverFailed',
-  UNAVAILABLE: 'DriverNotRegistered',
+  UNAVAILABLE: 'DriverUnavailable',
   DATA_LOSS: 'DriverFailed',
   UNAUTHENTICATED: 'DriverRefused',
 }

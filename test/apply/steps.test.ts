@@ -66,7 +66,7 @@ describe('the driver first (S16, R441)', () => {
   it('fails, and removes nothing, when it says OK and the mount is still there (T141, R832)', async () => {
     const expects = [fixture.host.mount(TARGET)]
     driverTakes(0)
-    expect((await run(teardown, expects)).state).toBe('failed DriverLeftMount')
+    expect((await run(teardown, expects)).state).toBe('failed DriverFailed')
     expect(fixture.host.log).toEqual([])
   })
 
@@ -135,7 +135,7 @@ describe('the driver first (S16, R441)', () => {
 
   it('must be there', async () => {
     fixture.driver = undefined
-    expect((await run(teardown)).state).toBe('failed DriverNotRegistered')
+    expect((await run(teardown)).state).toBe('failed DriverUnavailable')
   })
 })
 

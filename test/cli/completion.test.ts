@@ -69,7 +69,7 @@ describe.each(SHELLS)('%s (where it is installed)', { timeout: 180_000 }, (shell
       ['volctl help journ\t', 'help journal'],
       ['volctl completion fi\t', 'completion fish'],
       ['volctl wait --for=unmou\t', 'wait --for=unmounted'],
-      ['volctl explain DriverNotR\t', 'explain DriverNotRegistered'],
+      ['volctl explain DriverUn\t', 'explain DriverUnavailable'],
       [`volctl explain ${node} pg/p-csi-h\t`, `explain ${node} pg/p-csi-hp`],
       [`volctl explain ${node} driver/loop\t`, `explain ${node} driver/loop.pg.test`],
       [`volctl plan ${node} --pod=pg/p-csi-b\t-n p\t`, `plan ${node} --pod=pg/p-csi-blk -n pg`],

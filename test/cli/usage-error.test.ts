@@ -72,7 +72,7 @@ it.each([
   {
     args: ['explain', 'drivernotregisterd', ...snapshot],
     says: '"drivernotregisterd" was not found on node pg-node',
-    meant: 'Did you mean DriverNotRegistered?',
+    meant: 'Did you mean DriverUnavailable?',
   },
   {
     args: ['explain', 'PodGon', '--snapshot', '/nonexistent/node.json'],

@@ -92,10 +92,10 @@ describe('explain', () => {
     const bare = { env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent' }, extendEnv: false }
 
     it('is explained without a kubeconfig or a look at a node', async () => {
-      const run = await volctl(['explain', 'DriverNotRegistered', ...nowhere], bare)
+      const run = await volctl(['explain', 'DriverUnavailable', ...nowhere], bare)
       expect(run).toMatchObject({ status: 0, stderr: '' })
       expect(run.stdout).toMatch(
-        /^DriverNotRegistered\n\nMeaning: +The CSI driver does not answer .+\nAppears in: +blocked: /,
+        /^DriverUnavailable\n\nMeaning: +The CSI driver does not answer .+\nAppears in: +blocked: /,
       )
     })
 

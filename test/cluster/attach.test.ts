@@ -94,9 +94,9 @@ describe('a volume that a pod wants', () => {
     {
       name: 'without the driver',
       on: { csi: { state: 'known', drivers: [], migrated: [] } },
-      code: 'DriverNotRegistered a',
+      code: 'DriverUnavailable a',
     },
-    { name: 'without a CSINode', on: { csi: { state: 'absent' } }, code: 'DriverNotRegistered a' },
+    { name: 'without a CSINode', on: { csi: { state: 'absent' } }, code: 'DriverUnavailable a' },
     { name: 'with an unread CSINode', on: { csi: { state: 'unknown' } }, code: 'NodeUnknown a' },
   ])('waits on a node $name', ({ on, code }) => {
     const made = planOf(wanted({ nodes: [node('a', on), node('b')] }))

@@ -100,28 +100,28 @@ describe('a driver that does not', () => {
     {
       name: 'absent: no socket, and its volume is mounted',
       sockets: [],
-      code: 'DriverMissing',
+      code: 'DriverUnavailable',
       says: /^CSI driver disk\.test is not registered on this node; volumes that depend on the driver: 1 staged, 1 published, 1 attached$/,
       bad: ['NodePluginPod bad', 'Socket bad'],
     },
     {
       name: 'registered and dead',
       sockets: [DEAD],
-      code: 'DriverDead',
+      code: 'DriverUnavailable',
       says: /does not answer on plugins\/disk\.test\/csi\.sock: registered, but the driver is dead/,
       bad: ['NodePluginPod bad', 'Socket bad'],
     },
     {
       name: 'registered and slow',
       sockets: [{ ...DEAD, error: 'registered, but the driver is slow, or hangs: DEADLINE_EXCEEDED' }],
-      code: 'DriverSocketSilent',
+      code: 'DriverUnavailable',
       says: /does not answer on plugins\/disk\.test\/csi\.sock: registered, but the driver is slow/,
       bad: ['NodePluginPod bad', 'Socket bad'],
     },
     {
       name: 'a socket on which nobody answers',
       sockets: [SILENT],
-      code: 'DriverSocketSilent',
+      code: 'DriverUnavailable',
       says: /; no answer on plugins\/disk\.test\/csi\.sock/,
       bad: ['NodePluginPod bad', 'Socket bad'],
     },
@@ -130,7 +130,7 @@ describe('a driver that does not', () => {
       sockets: [
         { ...REGISTERED, path: `plugins/${DRIVER}/csi.sock`, error: 'no registration socket announces this driver' },
       ],
-      code: 'DriverNotKnown',
+      code: 'DriverRegistration',
       says: /answers, but is not registered with the kubelet: no registration socket/,
       bad: ['Registration bad'],
     },
@@ -140,7 +140,7 @@ describe('a driver that does not', () => {
         REGISTERED,
         { ...DEAD, path: 'plugins_registry/old-reg.sock', error: 'disk.test is announced as well' },
       ],
-      code: 'DriverSocketTwice',
+      code: 'DriverRegistration',
       says: /has two sockets, and \/var\/lib\/kubelet\/plugins_registry\/old-reg\.sock is not the one in use/,
       bad: ['Registration bad'],
     },
@@ -157,7 +157,7 @@ describe('a driver that does not', () => {
     const built = used()
     built.overrideApi = { csiNode: { metadata: { name: 'node-1', uid: 'csinode' }, spec: { drivers: [] } } }
     const answer = ask(built)
-    expect(answer.verdict).toMatchObject({ state: 'problem', code: 'DriverNotInCsiNode' })
+    expect(answer.verdict).toMatchObject({ state: 'problem', code: 'DriverRegistration' })
     expect(answer.chain.find(({ kind }) => kind === 'CSINode')).toMatchObject({
       state: 'bad',
       says: 'does not list the driver',
@@ -173,7 +173,7 @@ describe('a driver that does not', () => {
     }
     const answer = ask(built)
     expect(links(answer)).toEqual(expect.arrayContaining(['Socket unknown', 'CSINode unknown']))
-    expect(answer.verdict.code).not.toBe('DriverMissing')
+    expect(answer.verdict.code).not.toBe('DriverUnavailable')
   })
 
   it('the pod that runs it is named, with the commands that show why', () => {
@@ -199,7 +199,7 @@ describe('a driver that does not', () => {
     const { driver, waiting, verdict } = ask(built, [])
     expect(waiting).toHaveLength(1)
     expect(driver?.dependents.waiting).toEqual([
-      { volume: 'data', code: 'DriverNotRegistered', pod: { namespace: 'default', name: 'web-0', uid: LIVING } },
+      { volume: 'data', code: 'DriverUnavailable', message: expect.stringMatching(/not registered|no driver|socket/), pod: { namespace: 'default', name: 'web-0', uid: LIVING } },
     ])
     expect(verdict.message).toContain('1 waited for')
   })

@@ -10,7 +10,7 @@ const isOfTheSchema = new Ajv2020().compile(schema)
 describe('a code', () => {
   it.each([
     { code: 'PodGone', appears: ['reason'], rules: ['S3', 'S9'] },
-    { code: 'DriverNotRegistered', appears: ['blocked', 'waiting'], rules: ['S16'] },
+    { code: 'DriverUnavailable', appears: ['blocked', 'waiting'], rules: ['S16'] },
     { code: 'NotBelieved', appears: ['problem', 'refusal'], rules: ['S32', 'S33'] },
     { code: 'KubeletCameBack', appears: ['outcome', 'refusal'], rules: ['S11'] },
     { code: 'Usage', appears: ['error'], rules: [] },
@@ -34,7 +34,7 @@ describe('a code', () => {
 it.each([
   'driverNotRegistered',
   'drivernotregistered',
-  'DriverNotRegisteredd',
+  'DriverUnavailabl',
   'EBUSY',
   'toString',
   'constructor',

@@ -148,7 +148,7 @@ describe('WHAT is a line, or a name', () => {
   it.each([
     'web-0',
     'shop/web-0',
-    'DriverNotRegistered',
+    'DriverUnavailable',
     '/srv/a directory/with blanks',
     'path//srv/a directory',
     'kubernetes.io/vsphere-volume/[store] kubevols/disk.vmdk',

@@ -23,7 +23,7 @@ export const CASES: Readonly<Record<keyof typeof LINES, Case>> = {
   ContentNotFound: { node: nodes.contentMissing, ask: WEB, verdict: 'blocked ContentMissing' },
   ContentNotSynced: { node: nodes.contentMissing, ask: WEB, verdict: 'blocked ContentMissing' },
   TokenRefused: { node: nodes.withToken, ask: WEB, verdict: 'operation NotMounted' },
-  DriverNotInList: { node: nodes.withoutDriver, ask: `driver/${DRIVER}`, verdict: 'problem DriverMissing' },
+  DriverNotInList: { node: nodes.withoutDriver, ask: `driver/${DRIVER}`, verdict: 'problem DriverUnavailable' },
   OwnershipSlow: { node: nodes.healthy, ask: `volume/${LIVING}/pv-1`, verdict: 'nothing' },
   FileSystemErrors: { node: nodes.unmounted, ask: `volume/${LIVING}/pv-1`, verdict: 'operation NotMounted' },
   WrongFileSystem: { node: nodes.unmounted, ask: `volume/${LIVING}/pv-1`, verdict: 'operation NotMounted' },

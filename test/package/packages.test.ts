@@ -125,7 +125,7 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
       const completes = (keys: string, words: readonly string[]) =>
         expect.poll(() => typing.complete(keys), { timeout: 60_000 }).toEqual(words)
       await completes('volctl expl\t', ['volctl', 'explain'])
-      await completes('volctl explain DriverNotR\t', ['volctl', 'explain', 'DriverNotRegistered'])
+      await completes('volctl explain DriverUn\t', ['volctl', 'explain', 'DriverUnavailable'])
     })
 
     const withoutShells = way.hasShells === undefined && !['zsh', 'fish'].every(hasProgram)

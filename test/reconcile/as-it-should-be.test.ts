@@ -278,7 +278,7 @@ const ROWS: readonly Row[] = [
     change: (draft) => {
       draft.csiSockets = without(draft.csiSockets ?? [], ({ driver }) => driver === 'hostpath.csi.k8s.io')
     },
-    said: ['warning DriverMissing'],
+    said: ['warning DriverUnavailable'],
     ask: 'pv/pv-hp1',
     words: 'CSI driver hostpath.csi.k8s.io is not registered on this node',
   },
@@ -289,7 +289,7 @@ const ROWS: readonly Row[] = [
       if (csiNode === null) throw new Error('no CSINode')
       csiNode.spec.drivers = without(csiNode.spec.drivers ?? [], ({ name }) => name === 'hostpath.csi.k8s.io')
     },
-    said: ['warning DriverNotInCsiNode'],
+    said: ['warning DriverRegistration'],
     ask: 'pv/pv-hp1',
     words: 'CSI driver hostpath.csi.k8s.io answers on this node, but the CSINode object does not list it',
   },

@@ -34,17 +34,17 @@ describe('a socket of which something is wrong', () => {
     [
       'registered but dead',
       [{ ...ALIVE, registered: false, error: dead }],
-      [`warning DriverDead: CSI driver ${DRIVER} cannot be called on ${ENDPOINT}: ${dead}`],
+      [`warning DriverUnavailable: CSI driver ${DRIVER} cannot be called on ${ENDPOINT}: ${dead}`],
     ],
     [
       'registered, and slow to answer',
       [{ ...ALIVE, registered: false, error: slow }],
-      [`warning DriverSocketSilent: CSI driver ${DRIVER} does not answer on ${ENDPOINT}: ${slow}`],
+      [`warning DriverUnavailable: CSI driver ${DRIVER} does not answer on ${ENDPOINT}: ${slow}`],
     ],
     [
       'nobody behind it',
       [silent],
-      [`warning DriverSocketSilent: no CSI driver answers on socket ${REGISTRATION}: registration socket: ${refused}`],
+      [`warning DriverUnavailable: no CSI driver answers on socket ${REGISTRATION}: registration socket: ${refused}`],
     ],
     [
       'two of one name',
@@ -53,21 +53,21 @@ describe('a socket of which something is wrong', () => {
         { ...ALIVE, path: 'plugins_registry/new.sock' },
       ],
       [
-        `warning DriverSocketTwice: CSI driver ${DRIVER} has two sockets, and ${REGISTRATION} is not the one in use: ${outvoted}`,
+        `warning DriverRegistration: CSI driver ${DRIVER} has two sockets, and ${REGISTRATION} is not the one in use: ${outvoted}`,
       ],
     ],
     [
       'an endpoint elsewhere, which is allowed (C28)',
       [{ ...ALIVE, endpoint: '/run/disk/csi.sock' }],
       [
-        `info DriverEndpointOutside: CSI driver ${DRIVER} listens on /run/disk/csi.sock, outside the kubelet's root directory`,
+        `info DriverRegistration: CSI driver ${DRIVER} listens on /run/disk/csi.sock, outside the kubelet's root directory`,
       ],
     ],
     [
       'found without a registration (C28)',
       [{ ...ALIVE, path: ENDPOINT, error: 'no registration socket names it' }],
       [
-        `warning DriverNotKnown: CSI driver ${DRIVER} answers on ${ENDPOINT} but is not registered with the kubelet: no registration socket names it`,
+        `warning DriverRegistration: CSI driver ${DRIVER} answers on ${ENDPOINT} but is not registered with the kubelet: no registration socket names it`,
       ],
     ],
     [
@@ -103,9 +103,9 @@ describe('a volume whose driver cannot be called says why, to be mounted and to 
     ],
   ])('%s', (_name, sockets, want) => {
     const { waiting, operations } = planned(...sockets)
-    expect(waiting.map(({ code, message }) => [code, message])).toContainEqual(['DriverNotRegistered', want])
+    expect(waiting.map(({ code, message }) => [code, message])).toContainEqual(['DriverUnavailable', want])
     expect(operations.map(({ blocked }) => [blocked?.code, blocked?.message])).toContainEqual([
-      'DriverNotRegistered',
+      'DriverUnavailable',
       want,
     ])
   })

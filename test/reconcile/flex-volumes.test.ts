@@ -61,7 +61,7 @@ describe('flexVolume', () => {
     const built = wants(node())
     built.override = { flexDrivers: drivers as never }
     const made = plan(built)
-    expect(blocked(made)).toEqual(['MountVolume FlexDriverMissing'])
+    expect(blocked(made)).toEqual(['MountVolume DriverUnavailable'])
     expect(made.operations[0]?.blocked?.message).toContain(says)
   })
 

@@ -97,9 +97,9 @@ describe('iSCSI', () => {
     {
       name: 'CHAP of the session',
       source: { chapAuthSession: true, secretRef: { name: 's' } },
-      code: 'ChapNotSupported',
+      code: 'SecretOnCommandLine',
     },
-    { name: 'CHAP of discovery', source: { chapAuthDiscovery: true }, code: 'ChapNotSupported' },
+    { name: 'CHAP of discovery', source: { chapAuthDiscovery: true }, code: 'SecretOnCommandLine' },
     { name: 'a portal that is an option', source: { targetPortal: '-x' }, code: 'InvalidSource' },
     { name: 'a portal that leads elsewhere', source: { targetPortal: '../..' }, code: 'InvalidSource' },
     { name: 'a further portal that is none', source: { portals: ['a b'] }, code: 'InvalidSource' },

@@ -44,7 +44,7 @@ describe('a part that was not read', () => {
   it('the CSINode: a driver is not known to be gone (S14)', () => {
     const file = volumeData('pv-1', 'v').replaceAll(DRIVER, 'gone.test')
     const built = node().file(`pods/${GONE}/volumes/kubernetes.io~csi/pv-1/vol_data.json`, file, BEFORE_BOOT)
-    expect(blocked(plan(withApi(built, { csiNode: undefined })))).toEqual(['UnmountVolume DriverNotRegistered'])
+    expect(blocked(plan(withApi(built, { csiNode: undefined })))).toEqual(['UnmountVolume DriverUnavailable'])
   })
 })
 

@@ -498,7 +498,7 @@ describe('S14 state files', () => {
     node().file(`${dir}/vol_data.json`, volumeData('pv-1', 'vol-1').replaceAll(DRIVER, driver), mtime)
   it('of a driver that is not there and younger than this boot: kept, and so is the directory', () => {
     const result = plan(made(HOUR_AGO), { orphans: true })
-    expect(blocks(result)).toEqual(['DriverNotRegistered'])
+    expect(blocks(result)).toEqual(['DriverUnavailable'])
     expect(result.operations.map((each) => each.kind)).toEqual(['UnmountVolume'])
     expect(codes(result)).toContain('OrphanDirKept')
   })
@@ -537,7 +537,7 @@ describe('S14 state files', () => {
   ])('older than this boot, but %s: kept', (_name, change) => {
     const built = made(BEFORE_BOOT)
     change(built)
-    expect(blocks(plan(built))).toEqual(['DriverNotRegistered'])
+    expect(blocks(plan(built))).toEqual(['DriverUnavailable'])
   })
 })
 
@@ -554,7 +554,7 @@ describe('S16 driver first', () => {
   it('a driver that is not registered blocks both', () => {
     const built = published()
     built.override = { csiSockets: [] }
-    expect(blocks(plan(built))).toEqual(['DriverNotRegistered', 'DriverNotRegistered'])
+    expect(blocks(plan(built))).toEqual(['DriverUnavailable', 'DriverUnavailable'])
   })
   it('--driver-gone unmounts by the kernel, and says what will not happen', () => {
     const built = published()
@@ -887,7 +887,7 @@ describe('S22 mount', () => {
   it('a driver that has not registered yet is waited for (O26)', () => {
     const built = wanting(node().persistentVolume('pv-1'))
     built.override = { csiSockets: [] }
-    expect(plan(built).waiting.map((each) => each.code)).toEqual(['DriverNotRegistered'])
+    expect(plan(built).waiting.map((each) => each.code)).toEqual(['DriverUnavailable'])
   })
 })
 

@@ -190,7 +190,7 @@ describe('flexVolume', () => {
     expect(made.problems.map(({ code }) => code)).toContain('DataUnderMountPoint')
   })
   it('a driver that is not installed blocks what is mounted', () => {
-    expect(blocks(plan(node().mount(dir, DISK).mount(pod, DISK)))).toEqual(['FlexDriverMissing', 'FlexDriverMissing'])
+    expect(blocks(plan(node().mount(dir, DISK).mount(pod, DISK)))).toEqual(['DriverUnavailable', 'DriverUnavailable'])
   })
   it.each([
     { name: 'cannot be run', drivers: [{ name: 'v/d', executable: PROGRAM, error: 'EACCES' }], says: 'EACCES' },
@@ -199,7 +199,7 @@ describe('flexVolume', () => {
     const built = node().mount(dir, DISK)
     built.override = { flexDrivers: drivers as never }
     const [operation] = plan(built).operations
-    expect(operation?.blocked).toMatchObject({ code: 'FlexDriverMissing', message: expect.stringContaining(says) })
+    expect(operation?.blocked).toMatchObject({ code: 'DriverUnavailable', message: expect.stringContaining(says) })
   })
   it('declared gone, the kernel unmounts, and the plan says what does not happen (S16)', () => {
     const made = plan(node().mount(dir, DISK).mount(pod, DISK), { driverGone: ['v/d'] })

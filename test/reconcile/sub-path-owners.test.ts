@@ -77,7 +77,7 @@ describe('PersistentVolume data and volume data of one pod', () => {
     const built = both().mount(LEAF, { dev: '7:1', root: '/s', fsType: 'ext4' })
     built.override = { csiSockets: [] }
     const made = plan(built)
-    expect(blocked(made)).toEqual(['UnmountVolume DriverNotRegistered'])
+    expect(blocked(made)).toEqual(['UnmountVolume DriverUnavailable'])
     expect(made.operations.find((each) => each.blocked === undefined)?.paths.join()).not.toContain('subpaths')
   })
 

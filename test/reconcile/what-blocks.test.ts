@@ -19,7 +19,7 @@ const withoutDriver = (built: NodeBuilder): NodeBuilder => {
 
 describe('the first reason wins', () => {
   it.each([
-    ['its phase has one', withoutDriver(two()), {}, 'DriverNotRegistered'],
+    ['its phase has one', withoutDriver(two()), {}, 'DriverUnavailable'],
     ['its backend is away, and its phase has one', withoutDriver(two()), bothDead, 'OutageSuspected'],
     ['its backend is away, and it was detached lazily', two(), { ...bothDead, ...detached }, 'DetachedLazily'],
     ['it was detached lazily, and its phase has one', withoutDriver(two()), detached, 'DetachedLazily'],
@@ -33,7 +33,7 @@ describe('the first reason wins', () => {
     const staged = node().staged('pv-a', '0:71')
     staged.override = untrusted
     expect(only(plan(staged), 'UnmountDevice').blocked?.code).toBe('LazyMemoryUnusable')
-    expect(only(plan(withoutDriver(staged)), 'UnmountDevice').blocked?.code).toBe('DriverNotRegistered')
+    expect(only(plan(withoutDriver(staged)), 'UnmountDevice').blocked?.code).toBe('DriverUnavailable')
   })
 })
 

@@ -166,8 +166,8 @@ describe('what is left of a volume', () => {
     const built = orphan()
     built.drivers = []
     const rows = rowsOf(built)
-    expect(brief(rows, GONE)).toContain('blocked DriverNotRegistered')
-    expect(brief(rows)).toMatch(/blocked (DriverNotRegistered|Predecessor)/)
+    expect(brief(rows, GONE)).toContain('blocked DriverUnavailable')
+    expect(brief(rows)).toMatch(/blocked (DriverUnavailable|Predecessor)/)
   })
 
   it('staged without a pod, while the kubelet that has forgotten it runs', () => {

@@ -23,13 +23,6 @@ export const DEVICE_CODES = {
     next: "If the volume is mounted here, stop what uses it. The driver's external attacher ends the deletion: see its log.",
     rules: ['S22'],
   },
-  AttachabilityUnknown: {
-    in: ['waiting'],
-    cause: 'unread',
-    means: 'the CSIDriver object could not be read, so that nobody knows whether the volume has to be attached',
-    next: 'Use a credential that may read csidrivers (--kubeconfig).',
-    rules: ['S3', 'S22'],
-  },
   ControllerActs: {
     in: ['waiting'],
     cause: 'controller',

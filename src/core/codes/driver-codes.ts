@@ -2,68 +2,24 @@
 import type { CodeEntry } from './code-entry.ts'
 
 export const DRIVER_CODES = {
-  DriverNotRegistered: {
-    in: ['blocked', 'waiting'],
+  DriverUnavailable: {
+    in: ['blocked', 'waiting', 'problem'],
     cause: 'driver',
-    means: 'the CSI driver does not answer on this node',
-    next: "Bring the driver's node pod back (its DaemonSet). If it is gone for good: volctl plan --driver-gone NAME",
-    rules: ['S16'],
+    means: 'a driver is not registered or not installed here, or its socket does not answer',
+    next: "Bring the driver's node plugin back (its DaemonSet; a flexVolume's program), and look at its log. If it is gone for good: volctl plan --driver-gone NAME",
+    rules: ['S16', 'P87'],
   },
-  DriverMissing: {
+  DriverRegistration: {
     in: ['problem'],
     cause: 'driver',
-    means: 'the CSI driver of a mounted volume is not registered on this node',
-    next: "Bring the driver's node pod back: see whether its DaemonSet runs on this node.",
-    rules: ['S16'],
-  },
-  DriverNotInCsiNode: {
-    in: ['problem'],
-    cause: 'driver',
-    means: 'the CSI driver answers, and the CSINode object of this node does not list it',
-    next: "Look at the registrar container of the driver's node pod, and restart it.",
+    means: "a driver's registration is not what it should be: in the CSINode, at one socket, in its own directory",
+    next: "Look at the driver's registrar and at its sockets in plugins_registry: the message says what does not fit.",
   },
   DriverGone: {
     in: ['problem'],
     cause: 'driver',
     means: 'a driver was declared gone (--driver-gone), so that its calls are not made',
     next: 'Close by hand what the driver would close: LUKS mappings, sessions, multipath maps.',
-    rules: ['S16'],
-  },
-  DriverDead: {
-    in: ['problem'],
-    cause: 'driver',
-    means: 'a CSI driver is registered and cannot be called',
-    next: "Bring the driver's node pod back; look at the log of its driver container.",
-  },
-  DriverSocketSilent: {
-    in: ['problem'],
-    cause: 'driver',
-    means: 'nobody answers behind a socket where a CSI driver would listen',
-    next: "Bring the driver's node pod back, or remove the socket if the driver is gone.",
-  },
-  DriverSocketTwice: {
-    in: ['problem'],
-    cause: 'driver',
-    means: 'one CSI driver has two sockets, and this is not the one that is called',
-    next: "Remove the socket of the driver's former installation.",
-  },
-  DriverNotKnown: {
-    in: ['problem'],
-    cause: 'driver',
-    means: 'a CSI driver answers, and is not registered with the kubelet',
-    next: "Look at the registrar container of the driver's node pod.",
-  },
-  DriverEndpointOutside: {
-    in: ['problem'],
-    cause: 'driver',
-    means: "a CSI driver listens outside the kubelet's root directory",
-    next: 'Nothing, if the driver is installed like that on purpose.',
-  },
-  DriverLeftMount: {
-    in: ['outcome'],
-    cause: 'driver',
-    means: 'the driver answered OK and left the mount in place',
-    next: "Look at the driver's log; nothing was removed.",
     rules: ['S16'],
   },
   DriverRefused: {
@@ -76,16 +32,9 @@ export const DRIVER_CODES = {
   DriverFailed: {
     in: ['outcome'],
     cause: 'driver',
-    means: 'the driver failed',
+    means: 'a driver failed, or did not do what it answered',
     next: "Look at the driver's log; then plan again.",
-    rules: ['C3'],
-  },
-  VolumeNotFound: {
-    in: ['outcome'],
-    cause: 'driver',
-    means: 'the driver does not know the volume',
-    next: "Compare the PersistentVolume's volumeHandle with the storage system.",
-    rules: ['C3'],
+    rules: ['C3', 'S16', 'C17'],
   },
   OperationPending: {
     in: ['outcome'],
@@ -94,37 +43,19 @@ export const DRIVER_CODES = {
     next: 'Apply again in a while.',
     rules: ['C3', 'C119'],
   },
-  NothingMounted: {
+  VolumeNotFound: {
     in: ['outcome'],
     cause: 'driver',
-    means: 'the driver answered OK and mounted nothing',
-    next: "Look at the driver's log, and whether its pod mounts the kubelet's directory with Bidirectional propagation.",
-    rules: ['C17'],
-  },
-  MissingField: {
-    in: ['error'],
-    means: 'a call to a CSI driver lacks a field that CSI requires; nothing was sent',
-    next: 'Look at the PersistentVolume for an empty field; else report it as a defect of volctl.',
+    means: 'the driver does not know the volume',
+    next: "Compare the PersistentVolume's volumeHandle with the storage system.",
+    rules: ['C3'],
   },
   CsiDriverUnknown: {
-    in: ['blocked'],
+    in: ['blocked', 'waiting'],
     cause: 'unread',
     means: 'the CSIDriver object could not be read',
     next: 'Use a credential that may read csidrivers (--kubeconfig); then plan again.',
-    rules: ['S3'],
-  },
-  LifecycleMode: {
-    in: ['blocked'],
-    cause: 'volume',
-    means: 'the CSIDriver object does not allow volumes of this kind',
-    next: "Install the driver's CSIDriver object as its maker provides it.",
-  },
-  FlexDriverMissing: {
-    in: ['blocked'],
-    cause: 'driver',
-    means: 'the driver of a flexVolume is not installed on this node',
-    next: "Install it in the kubelet's volumePluginDir. If it is gone for good: volctl plan --driver-gone NAME",
-    rules: ['S16', 'P87'],
+    rules: ['S3', 'S22'],
   },
   SecretOnCommandLine: {
     in: ['blocked'],
@@ -145,5 +76,16 @@ export const DRIVER_CODES = {
     means: 'which volume this is could not be confirmed: driver, handle or disk is not proven',
     next: 'Check the handle in the storage system; then: volctl plan --handle VOLUME=HANDLE; for disks compare lsblk and /dev/disk.',
     rules: ['S17', 'S25'],
+  },
+  MissingField: {
+    in: ['error'],
+    means: 'a call to a CSI driver lacks a field that CSI requires; nothing was sent',
+    next: 'Look at the PersistentVolume for an empty field; else report it as a defect of volctl.',
+  },
+  LifecycleMode: {
+    in: ['blocked'],
+    cause: 'volume',
+    means: 'the CSIDriver object does not allow volumes of this kind',
+    next: "Install the driver's CSIDriver object as its maker provides it.",
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

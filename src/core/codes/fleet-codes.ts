@@ -40,8 +40,7 @@ export const FLEET_CODES = {
   SnapshotProvesNothing: {
     in: ['problem'],
     cause: 'unread',
-    means:
-      'the snapshot of a node is too old, of another boot or not whole, so that it does not show a volume to be free',
+    means: 'the snapshot of a node is too old, of another boot or not whole, so that it does not show a volume to be free',
     next: 'With a longer --settle an older snapshot counts. Take a new one: kubectl volctl on NODE snapshot -o FILE',
     rules: ['S26', 'S28'],
   },

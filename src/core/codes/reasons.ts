@@ -10,15 +10,13 @@ export const REASON_CODES = {
   },
   PodFinished: {
     in: ['reason'],
-    means:
-      'the pod is in the API and has ended (deleted, or in a terminal phase), and no container or process of it is left',
+    means: 'the pod is in the API and has ended (deleted, or in a terminal phase), and no container or process of it is left',
     next: 'The directory of the pod stays until the API forgets the pod. Look at the plan; then: volctl apply',
     rules: ['S3', 'S9'],
   },
   LeakedSubPath: {
     in: ['reason'],
-    means:
-      'sub-path mounts of a pod that is gone are left, and of their volume no directory, or one without mount and state file',
+    means: 'sub-path mounts of a pod that is gone are left, and of their volume no directory, or one without mount and state file',
     next: 'Look at the plan; then: volctl apply',
     rules: ['S18'],
   },
@@ -80,8 +78,7 @@ export const REASON_CODES = {
   },
   RepublishAsked: {
     in: ['reason'],
-    means:
-      'the CSI driver asks to publish its volumes again from time to time, and --remount names this one or its pod',
+    means: 'the CSI driver asks to publish its volumes again from time to time, and --remount names this one or its pod',
     next: 'Look at the plan; then: volctl apply',
     rules: ['C70', 'S23'],
   },

@@ -81,12 +81,6 @@ export const VOLUME_CODES = {
     means: "a name in the volume's source may not be handed to a program, or become a path",
     next: 'Correct the source of the volume; then plan again.',
   },
-  ChapNotSupported: {
-    in: ['blocked'],
-    cause: 'volume',
-    means: 'the iSCSI target asks for a password, which iscsiadm would take on its command line',
-    next: 'Start the kubelet: it mounts the volume.',
-  },
   UnknownMedium: {
     in: ['blocked'],
     cause: 'volume',

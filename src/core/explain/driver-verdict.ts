@@ -3,7 +3,7 @@
 import type { ProblemCode } from '../codes/codes.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { isLate, whyNoDriver } from '../reconcile/drivers/why-no-driver.ts'
+import { whyNoDriver } from '../reconcile/drivers/why-no-driver.ts'
 import type { Concern } from './concern.ts'
 import { answering, isExpected } from './driver-chain.ts'
 import type { Advice, DriverView, Link, Verdict } from './explanation.ts'
@@ -53,24 +53,22 @@ function faultOf({ name, sockets, csiNode }: DriverView, chain: readonly Link[])
     chain.find((link) => link.kind === kind && link.state === 'bad')
   if (called === undefined) {
     // Whether a driver is there is not known where nobody looked for sockets.
-    if (sockets.length === 0) return badLink('Socket') && { code: 'DriverMissing' }
-    const isDead = sockets.some((socket) => socket.endpoint !== undefined && !isLate(socket))
-    return { code: isDead ? 'DriverDead' : 'DriverSocketSilent' }
+    return sockets.length > 0 || badLink('Socket') !== undefined ? { code: 'DriverUnavailable' } : undefined
   }
   if (called.error !== undefined)
     return {
-      code: 'DriverNotKnown',
+      code: 'DriverRegistration',
       message: `CSI driver ${name} answers, but is not registered with the kubelet: ${called.error}`,
     }
   if (csiNode?.listed === false && badLink('CSINode') !== undefined)
     return {
-      code: 'DriverNotInCsiNode',
+      code: 'DriverRegistration',
       message: `CSI driver ${name} answers, and the CSINode object of this node does not list it`,
     }
   const twice = badLink('Registration')
   return (
     twice && {
-      code: 'DriverSocketTwice',
+      code: 'DriverRegistration',
       message: `CSI driver ${name} has two sockets, and ${twice.name} is not the one in use: ${twice.says}`,
     }
   )

@@ -94,7 +94,7 @@ function globalPathOf({ plugin, specName }: Pick<VolumeToMount, 'plugin' | 'spec
 
 function driverMissing(plugin: string, why: string): Obstacle {
   return {
-    code: 'FlexDriverMissing',
+    code: 'DriverUnavailable',
     message: `flexVolume driver ${plugin} ${why}`,
     hint: 'Install the driver where the kubelet looks for drivers (volumePluginDir); then plan again.',
   }

@@ -6,8 +6,8 @@ import { PLAIN } from '../../../src/core/views/palette.ts'
 const shown = (code: string): string => renderCode(explainCode(code) as CodeExplanation, PLAIN, 80)
 
 it('in two places, by one rule', () =>
-  expect(shown('DriverNotRegistered')).toMatchInlineSnapshot(`
-    "DriverNotRegistered
+  expect(shown('DriverUnavailable')).toMatchInlineSnapshot(`
+    "DriverUnavailable
 
     Meaning:     The CSI driver does not answer on this node.
     Appears in:  blocked: an operation is blocked by it, in a plan or when an apply

@@ -23,7 +23,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
   expect(renderExplanation(answerOf(orphan(), 'pv-1'), TERMINAL)).toMatchInlineSnapshot(`
     "PersistentVolume pv-1 on node node-1, as of 2026-11-21T12:00:00Z
     Verdict: 2 operations are needed (UnmountVolume, DetachVolume), but blocked: CSI
-             driver disk.test is not registered on this node (DriverNotRegistered)
+             driver disk.test is not registered on this node (DriverUnavailable)
 
     Chain of volume pv-1:
       + good    claim default/claim-pv-1: bound to pv-1
@@ -34,14 +34,14 @@ it('a volume of a pod that is gone, on 80 columns', () =>
 
     volctl would:
       1  UnmountVolume pod 00000000-0000-4000-8000-000000000009, volume pv-1:
-         blocked, DriverNotRegistered
+         blocked, DriverUnavailable
       2  DetachVolume volume pv-1: blocked, Predecessor
 
     Also: problem: OrphanDirKept
     Held by: not part of a snapshot: run volctl explain on the node
 
     What to do:
-      - DriverNotRegistered: Bring the driver's node pod back. If the driver is gone
+      - DriverUnavailable: Bring the driver's node pod back. If the driver is gone
         for good: volctl plan --driver-gone disk.test
     -o wide shows all: identity, pods, steps, problems, volumes, rules, decisions.
     "
@@ -137,7 +137,7 @@ it('wide: every path, decision and meaning', () => {
   const text = renderExplanation(answerOf(orphan(), 'pv-1'), WIDE)
   expect(text).toContain(`    - NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
   expect(text).toContain('\nDecisions:\n')
-  expect(text).toContain('DriverNotRegistered (the CSI driver does not answer on this node): ')
+  expect(text).toContain('DriverUnavailable (the CSI driver does not answer on this node): ')
 })
 
 it('in a pipe no line is broken, and the colours change no letter', async () => {

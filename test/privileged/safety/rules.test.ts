@@ -149,7 +149,7 @@ describe.skipIf(noMounts !== undefined)(
     it('S14: a state file stays while its driver is away', async () => {
       const found = await run('S14')
       expect(found).toMatchObject({ status: 3, detached: 1, unchanged: true, saw: true })
-      expect(found.blocked).toContain('UnmountVolume pv-common: DriverNotRegistered')
+      expect(found.blocked).toContain('UnmountVolume pv-common: DriverUnavailable')
     })
 
     it('S16: where the driver fails the kernel is not asked instead', async () => {

@@ -49,7 +49,7 @@ describe.skipIf(noBlockDevices !== undefined)(
       expect(seen).toEqual({
         'fail NodePublishVolume=INTERNAL': { first: ['failed DriverFailed'], left: ['stage file'], ...ending },
         'fail NodePublishVolume=UNAVAILABLE': {
-          first: ['failed DriverNotRegistered'],
+          first: ['failed DriverUnavailable'],
           left: ['stage file', 'publish file'],
           ...ending,
         },
@@ -77,15 +77,15 @@ describe.skipIf(noBlockDevices !== undefined)(
         'hang-after NodeStageVolume': { first: ['failed TimedOut'], left: STAGED, ...again },
         'hang NodePublishVolume': { first: ['failed TimedOut'], left: [...STAGED, 'publish file'], ...again },
         'hang-after NodePublishVolume': { first: ['failed TimedOut'], left: ALL, next: [], ...end },
-        'die-before NodeStageVolume:once': { first: ['failed DriverNotRegistered'], left: ['stage file'], ...again },
-        'die-after NodeStageVolume:once': { first: ['failed DriverNotRegistered'], left: STAGED, ...again },
+        'die-before NodeStageVolume:once': { first: ['failed DriverUnavailable'], left: ['stage file'], ...again },
+        'die-after NodeStageVolume:once': { first: ['failed DriverUnavailable'], left: STAGED, ...again },
         'die-before NodePublishVolume:once': {
-          first: ['failed DriverNotRegistered'],
+          first: ['failed DriverUnavailable'],
           left: [...STAGED, 'publish file'],
           ...again,
         },
-        'die-after NodePublishVolume:once': { first: ['failed DriverNotRegistered'], left: ALL, next: [], ...end },
-        'lie NodePublishVolume': { first: ['failed NothingMounted'], left: [...STAGED, 'publish file'], ...again },
+        'die-after NodePublishVolume:once': { first: ['failed DriverUnavailable'], left: ALL, next: [], ...end },
+        'lie NodePublishVolume': { first: ['failed DriverFailed'], left: [...STAGED, 'publish file'], ...again },
         // The driver's own next answer tells: it was never staged.
         'lie NodeStageVolume': { first: ['failed DriverRefused'], left: ['stage file'], ...again },
       })
@@ -183,7 +183,7 @@ describe.skipIf(noBlockDevices !== undefined)(
         ...['die-after NodeStageVolume:once', 'die-after NodePublishVolume:once'],
       ])
       const ending = { next: ['done'], end: MAPPED, operations: [0, 0] }
-      const gone = { first: ['failed DriverNotRegistered'], ...ending }
+      const gone = { first: ['failed DriverUnavailable'], ...ending }
       expect(seen).toEqual({
         'fail NodeStageVolume=INVALID_ARGUMENT': { first: ['failed DriverRefused'], left: [], ...ending },
         'fail NodeStageVolume=INTERNAL': { first: ['failed DriverFailed'], left: [], ...ending },

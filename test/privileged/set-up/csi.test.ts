@@ -233,8 +233,8 @@ describe.skipIf(noBlockDevices !== undefined)(
     it.each([
       ['hang', 'failed TimedOut'],
       ['hang-after', 'failed TimedOut'],
-      ['die-before', 'failed DriverNotRegistered'],
-      ['die-after', 'failed DriverNotRegistered'],
+      ['die-before', 'failed DriverUnavailable'],
+      ['die-after', 'failed DriverUnavailable'],
       ['fail-after', 'failed DriverFailed'],
     ])('an expansion that meets %s is done by the next apply (C120)', async (kind, outcome) => {
       const code = kind === 'fail-after' ? '=INTERNAL' : ''

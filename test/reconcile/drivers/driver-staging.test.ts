@@ -103,7 +103,7 @@ describe('a file system staged below globalmount', () => {
   it('is nobody’s doing without a driver that answers', () => {
     const built = staged()
     built.override = { csiSockets: [] }
-    expect(blocked(plan(built))).toEqual(['UnmountDevice DriverNotRegistered'])
+    expect(blocked(plan(built))).toEqual(['UnmountDevice DriverUnavailable'])
     expect(blocked(plan(built, { driverGone: [DRIVER] }))).toEqual(['UnmountDevice ForeignMount'])
   })
 })

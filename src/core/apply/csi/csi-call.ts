@@ -14,14 +14,14 @@ import { grpcStatusOf, outcomeCodeOf } from './driver-errors.ts'
 /**
  * The driver and its capabilities, which are read once per operation (C7).
  *
- * @throws StepFailed DriverNotRegistered, or the driver's own failure; then nothing was changed
+ * @throws StepFailed DriverUnavailable, or the driver's own failure; then nothing was changed
  */
 export async function openDriver(run: StepContext): Promise<NonNullable<StepContext['bringUp']['csi']>> {
   if (run.bringUp.csi !== undefined) return run.bringUp.csi
   const { driver } = wantedCsi(run)
   const node = await run.context.csi(driver)
   if (node === undefined) {
-    throw new StepFailed('DriverNotRegistered', `CSI driver ${driver} does not answer on this node`, {
+    throw new StepFailed('DriverUnavailable', `CSI driver ${driver} does not answer on this node`, {
       hint: "Bring the driver's node pod back; then plan again.",
     })
   }

@@ -58,7 +58,7 @@ function requireSomethingThere(step: Step, run: StepContext): void {
   if (run.around.table.top(step.target) !== undefined || type === 'link' || type === 'other') return
   const driver = run.operation.volume?.driver
   throw new StepFailed(
-    'NothingMounted',
+    'DriverFailed',
     `${driver} answered OK to ${step.op}, but nothing is mounted on ${step.target}`,
     {
       hint: "See the driver's log, and check that its pod mounts the kubelet's directory with mountPropagation Bidirectional.",

@@ -14,7 +14,7 @@ import { grpcStatusOf, hintFor, outcomeCodeOf } from './driver-errors.ts'
 
 const RETRY_MS = [500, 1000, 2000]
 
-/** @throws StepFailed with the driver's message, or DriverLeftMount */
+/** @throws StepFailed with the driver's message, or DriverFailed */
 export async function callDriver(step: Step, run: StepContext): Promise<void> {
   const before = layersAt(step.target, run).length
   try {
@@ -52,7 +52,7 @@ async function callOnce(step: Step, run: StepContext, deadlineMs: number): Promi
   const { volume } = run.operation
   const driver: CsiNode | undefined = await run.context.csi(driverOf(run.operation))
   if (driver === undefined || volume?.handle === undefined) {
-    throw new StepFailed('DriverNotRegistered', `CSI driver ${driverOf(run.operation)} does not answer on this node`, {
+    throw new StepFailed('DriverUnavailable', `CSI driver ${driverOf(run.operation)} does not answer on this node`, {
       hint: "Bring the driver's node pod back; then plan again.",
     })
   }
@@ -73,7 +73,7 @@ export async function undoWhatTheDriverLeft(step: Step, run: StepContext, before
   const foreign = remaining.find((layer) => !isExpected(layer, expected))
   if (foreign !== undefined || remaining.length >= before) {
     throw new StepFailed(
-      'DriverLeftMount',
+      'DriverFailed',
       `${driverOf(run.operation)} answered OK to ${step.op}, but ${describeMount(foreign ?? remaining.at(-1) ?? (remaining[0] as never))} is still there`,
       { hint: "See the driver's log; nothing was removed." },
     )

@@ -11,7 +11,7 @@ export function grpcStatusOf(error: unknown): GrpcCode | undefined {
 const CODES: Partial<Record<GrpcCode, OutcomeCode>> = {
   NOT_FOUND: 'VolumeNotFound',
   ABORTED: 'OperationPending',
-  UNAVAILABLE: 'DriverNotRegistered',
+  UNAVAILABLE: 'DriverUnavailable',
   DEADLINE_EXCEEDED: 'TimedOut',
   INVALID_ARGUMENT: 'DriverRefused',
   ALREADY_EXISTS: 'DriverRefused',

@@ -48,7 +48,7 @@ export function requireMountable({ attach }: FlexCapabilities, run: StepContext)
 
 export async function callFlex(step: Step, args: readonly string[], run: StepContext): Promise<CommandResult> {
   if (step.detail === undefined) {
-    throw new StepFailed('FlexDriverMissing', `the plan does not say where driver ${driverOf(run)} is`, {
+    throw new StepFailed('DriverUnavailable', `the plan does not say where driver ${driverOf(run)} is`, {
       hint: 'Plan again.',
     })
   }

@@ -20,7 +20,7 @@ export async function callFlexDriver(step: Step, run: StepContext): Promise<void
   if (before === 0 && (call === 'unmountdevice' || host.lstat(step.target) === undefined)) return
   const driver = operation.volume?.plugin ?? 'the flexVolume driver'
   if (step.detail === undefined)
-    throw new StepFailed('FlexDriverMissing', `the plan does not say where driver ${driver} is`, {
+    throw new StepFailed('DriverUnavailable', `the plan does not say where driver ${driver} is`, {
       hint: 'Plan again.',
     })
   const result = await command(run, step.detail, [call, step.target])

@@ -126,7 +126,7 @@ function whyNotYet(context: ClusterContext, node: ClusterNode, driver: string): 
   if (csi.state === 'unknown') return { code: 'NodeUnknown', message: `the CSINode of node ${name} could not be read` }
   if (csi.state === 'known' && csi.drivers.some((each) => each.name === driver)) return undefined
   return {
-    code: 'DriverNotRegistered',
+    code: 'DriverUnavailable',
     message: `driver ${driver} is not registered on node ${name}`,
     hint: lookAtNodePod(name),
   }

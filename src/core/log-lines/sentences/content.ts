@@ -60,8 +60,8 @@ export const CONTENT = {
     why: "The driver's node pod does not run here (not scheduled, crashed, image missing), its registrar failed, or the kubelet was started a minute ago.",
     next: "See the driver's node pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}. About a minute after it runs, the kubelet goes on by itself.",
     volctl:
-      'Its operations wait or are blocked (DriverNotRegistered); volctl plan --driver-gone NAME plans as if it were gone for good.',
-    codes: ['DriverNotRegistered', 'DriverMissing', 'DriverNotInCsiNode'],
+      'Its operations wait or are blocked (DriverUnavailable); volctl plan --driver-gone NAME plans as if it were gone for good.',
+    codes: ['DriverUnavailable', 'DriverRegistration'],
     rules: ['C29', 'O10', 'O26', 'S16'],
     about: 'driver',
   },

@@ -9,13 +9,13 @@ export const DRIVERS = {
     'registerplugin error | operationexecutor.registerplugin failed | validation failed for csi driver | registrationhandler.registerplugin | plugin registration failed | registration process failed | failed to create csi client for driver | failed to get nodegetinfo from driver | failed to get plugin info using rpc getinfo | no handler registered for plugin type | error adding csi driver node info | none of the versions specified … are supported | plugin returned an empty list for supported versions | failed to send registration status | kubelet plugin registration … failed | drivernodeid must not be empty | failed to update driver',
     'A CSI driver could not be registered with the kubelet of this node: until it is, none of its volumes is mounted or unmounted.',
     `The end of the line says which step failed: the socket, NodeGetInfo, or the CSINode object. ${ITS_POD}`,
-    { about: 'driver', codes: ['DriverNotRegistered'], rules: ['C29'] },
+    { about: 'driver', codes: ['DriverUnavailable'], rules: ['C29'] },
   ),
   RegistrarWaits: row(
     'kubelet plugin registration hasnt succeeded yet | registration hasnt succeeded yet | registration doesnt exist',
     'The registrar of the CSI driver waits: the kubelet has not registered the driver yet.',
     'The kubelet looks below its own root directory (plugins_registry): compare --root-dir with the paths of the DaemonSet. Then journalctl -u {unit} for "RegisterPlugin".',
-    { about: 'driver', codes: ['DriverNotRegistered'], rules: ['C29'] },
+    { about: 'driver', codes: ['DriverUnavailable'], rules: ['C29'] },
   ),
   RegisteredTwice: row(
     'another driver with the same name is already registered | another driver with the same name | detected topology value collision | was owned by different node',
@@ -38,7 +38,7 @@ export const DRIVERS = {
     'csinode … not found | cant get csinode | failed to get csinode | csinode is not yet initialized | failed to initialize csinode | csinodes … not found | could not find csinodelister | error updating csinode | failed to update csinode | error getting csinode | has no nodeid annotation | csinode … does not contain driver | error updating node object with csi driver | failed to create csinodeupdater | error deleting existing csinode | error updating node: … caused by | failed to parse nodes … annotation value | error while marshalling node id map | failed while trying to remove key',
     'The CSINode object of the node is missing, not filled yet, or lacks this driver: the controller does not know the node there.',
     'Is there still a Node of this name (kubectl get node,csinode)? If it was deleted, its VolumeAttachments stay until they are removed. Else the driver has to be registered on it.',
-    { codes: ['DriverNotInCsiNode', 'NodeMissing'] },
+    { codes: ['DriverRegistration', 'NodeMissing'] },
   ),
   LifecycleModeWrong: row(
     'not supported by driver … no csidriver object | not supported by driver … only supports | volume mode … not supported by driver | mode … not supported by driver',
@@ -50,13 +50,13 @@ export const DRIVERS = {
     'failed to check csidriver | failed to retrieve csidriver | error retrieving csidriver | failed to update csidriver | csidriver … not found | csidriver lister does not exist | csidrivers … not found | failed to cast csidriver | failed to check fsgroup policy | expected valid fsgrouppolicy | failed to check volume lifecycle mode | failed to add event handler for csi driver',
     'The kubelet or controller could not read the CSIDriver object of the driver.',
     'kubectl get csidriver NAME. If it is missing, install the driver completely; if it is there, the API server did not answer in time or does not allow it: it is tried again.',
-    { about: 'driver', codes: ['AttachabilityUnknown'], rules: ['C105'] },
+    { about: 'driver', codes: ['CsiDriverUnknown'], rules: ['C105'] },
   ),
   CapabilityUnknown: frame(
     'failed to determine if the node service has volume_mount_group | failed to check for stage_unstage_volume | failed to check stage_unstage_volume | failed to check whether stage_unstage_volume | failed to check if node supports expansion',
     'The kubelet could not ask the CSI driver what it can do: the driver gave no answer.',
     `What follows says why. ${ITS_POD}`,
-    { about: 'driver', codes: ['DriverDead'] },
+    { about: 'driver', codes: ['DriverUnavailable'] },
   ),
   SecretsStoreClass: row(
     'failed to get secretproviderclass | secretproviderclass … not found | secretproviderclasses … not found',
@@ -103,7 +103,7 @@ export const DRIVERS = {
     'flexvolume: driver call failed | flexvolume: driver bug | failed to unmarshal output for command | error reading the flexvolume directory | error creating flexvolume plugin | flexvolume … failed | error adding watch on flexvolume | error (re-)creating driver directory | getvolumename failed from getdevicemountpath | error initializing watcher | unknown operation on directory | failed to marshal spec | error recursively adding watch | flexvolume prober watch | received an error from watcher | persistentvolume not found for spec',
     'A flexVolume driver, a program on the node, failed or answered in no form that the kubelet knows.',
     'The line names the program: start it by hand with the same arguments. It lies below the volume plugin directory (usually /usr/libexec/kubernetes/kubelet-plugins/volume/exec).',
-    { codes: ['FlexDriverMissing'] },
+    { codes: ['DriverUnavailable'] },
   ),
   DriverStandalone: row(
     'controller not configured | driver is not configured | not initialized | driver not ready | driver is not ready | csi driver … not healthy | csi driver probe failed | liveness probe … csi | driver isnt ready | health check failed',

@@ -47,7 +47,7 @@ export const PROVISIONING = {
     'no topology key found | topology requirement | no available topology | failed to get topology | accessibility requirements | error generating accessibility requirements | failed to get target node | selected node … not found | no topology keys | could not get topology',
     'The provisioner cannot find out where the volume may be: the node or its topology labels are missing, or the driver is not registered there.',
     "kubectl get csinode {node} -o yaml (topologyKeys) and kubectl get node --show-labels; the driver's pod has to run on the node that was chosen.",
-    { codes: ['DriverNotInCsiNode'] },
+    { codes: ['DriverRegistration'] },
   ),
   DeletingVolumeFailed: frame(
     'volumefaileddelete | error deleting … volume | still attached to node | persistentvolume … is still attached | deletion of volume … failed | failed to delete volume | delete … volume is in use | error getting deleter volume plugin | host_path deleter only supports',

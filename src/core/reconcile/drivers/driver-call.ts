@@ -37,7 +37,7 @@ export function driverCall(
   return {
     kind: 'blocked',
     blocked: {
-      code: 'DriverNotRegistered',
+      code: 'DriverUnavailable',
       message: whyNoDriver(context, identity.driver),
       hint: `Bring the driver's node pod back. If the driver is gone for good: volctl plan --driver-gone ${shellWord(identity.driver)}`,
     },

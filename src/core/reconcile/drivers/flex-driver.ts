@@ -34,7 +34,7 @@ export function flexCall({ inputs, options }: PlanContext, plugin: string): Flex
   return {
     kind: 'blocked',
     blocked: {
-      code: 'FlexDriverMissing',
+      code: 'DriverUnavailable',
       message: `flexVolume driver ${plugin} ${program.why}, and only the driver knows how to unmount its volumes`,
       hint: `Install the driver again where the kubelet looks for drivers (volumePluginDir). If the driver is gone for good, the kernel can unmount, and nothing else that the driver would do is done: volctl plan --driver-gone ${shellWord(plugin)}`,
     },

@@ -65,7 +65,7 @@ function attachWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
     // Only the driver knows, and only apply runs programs: it asks the driver before the mount.
     if (pluginNamed(volume.plugin) === flexVolume) return undefined
     return {
-      code: 'AttachabilityUnknown',
+      code: 'CsiDriverUnknown',
       message: `it could not be read whether ${volume.specName} has to be attached`,
       hint: useCredential('read csidrivers'),
     }
@@ -215,7 +215,7 @@ function driverWait(context: PlanContext, volume: VolumeToMount): Wait | undefin
   if (volume.plugin !== CSI_PLUGIN || volume.driver === undefined) return undefined
   if (registeredDriver(context.inputs, volume.driver) !== undefined) return undefined
   return {
-    code: 'DriverNotRegistered',
+    code: 'DriverUnavailable',
     message: whyNoDriver(context, volume.driver),
     hint: "See whether the driver's node pod is running.",
   }

@@ -16,7 +16,7 @@ function reportSocket(ledger: Ledger, socket: CsiSocket, sockets: readonly CsiSo
     if (!isSilent(socket)) return
     findings.problem(
       'warning',
-      'DriverSocketSilent',
+      'DriverUnavailable',
       `no CSI driver answers on socket ${path}: ${error}`,
       { path, subject: ledger.path(path) },
       'A driver that crashed leaves its socket behind: bring its node pod back, or remove the socket if the driver was uninstalled.',
@@ -27,7 +27,7 @@ function reportSocket(ledger: Ledger, socket: CsiSocket, sockets: readonly CsiSo
   if (!registered && twin !== undefined) {
     findings.problem(
       'warning',
-      'DriverSocketTwice',
+      'DriverRegistration',
       `CSI driver ${driver} has two sockets, and ${path} is not the one in use: ${error}`,
       { path, subject: { driver } },
       "Remove this socket, which the driver's former installation left behind.",
@@ -37,7 +37,7 @@ function reportSocket(ledger: Ledger, socket: CsiSocket, sockets: readonly CsiSo
   if (!registered && isLate(socket)) {
     findings.problem(
       'warning',
-      'DriverSocketSilent',
+      'DriverUnavailable',
       `CSI driver ${driver} does not answer on ${endpoint ?? path}: ${error}`,
       { path, subject: { driver } },
       'It may be busy: plan again. If that does not help, read the log of its driver container.',
@@ -48,7 +48,7 @@ function reportSocket(ledger: Ledger, socket: CsiSocket, sockets: readonly CsiSo
   if (!registered) {
     findings.problem(
       'warning',
-      'DriverDead',
+      'DriverUnavailable',
       `CSI driver ${driver} cannot be called on ${endpoint ?? path}: ${error}`,
       { path, subject: { driver } },
       "Bring the driver's node pod back; read the log of its driver container.",
@@ -63,7 +63,7 @@ function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, f
   if (endpoint?.startsWith('/')) {
     findings.problem(
       'info',
-      'DriverEndpointOutside',
+      'DriverRegistration',
       `CSI driver ${driver} listens on ${endpoint}, outside the kubelet's root directory`,
       { path: endpoint, subject: { driver } },
     )
@@ -71,7 +71,7 @@ function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, f
   if (error === undefined) return
   findings.problem(
     'warning',
-    'DriverNotKnown',
+    'DriverRegistration',
     `CSI driver ${driver} answers on ${endpoint ?? path} but is not registered with the kubelet: ${error}`,
     { path, subject: { driver } },
     "Read the log of the node-driver-registrar container in the driver's node pod.",

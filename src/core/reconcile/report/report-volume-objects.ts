@@ -72,7 +72,7 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
     if (csiSockets?.every((socket) => socket.driver !== driver)) {
       findings.problem(
         'warning',
-        'DriverMissing',
+        'DriverUnavailable',
         `${whyNoDriver(context, driver)}, and ${mountedHere}; only the driver can unmount properly`,
         about,
         "Bring the driver's node pod back: see whether its DaemonSet runs on this node.",
@@ -84,7 +84,7 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
     ) {
       findings.problem(
         'warning',
-        'DriverNotInCsiNode',
+        'DriverRegistration',
         `CSI driver ${driver} answers on this node, but the CSINode object does not list it, and ${mountedHere}: the kubelet has not registered the driver`,
         about,
         "Read the log of the node-driver-registrar container in the driver's node pod, and restart the pod.",
