@@ -14,7 +14,7 @@ function codesOf({ events }: Ended): (string | undefined)[] {
 
 describe.each([
   { name: 'a node', start: NodeScope.start, cameBack: 'KubeletCameBack' },
-  { name: 'a cluster', start: ClusterScope.start, cameBack: 'ControllerCameBack' },
+  { name: 'a cluster', start: ClusterScope.start, cameBack: 'ControllerRunning' },
 ])('an apply of $name', ({ start, cameBack }) => {
   let scope: Scope
   beforeEach(async () => {

@@ -95,7 +95,7 @@ describe('explain', () => {
       const run = await volctl(['explain', 'DriverUnavailable', ...nowhere], bare)
       expect(run).toMatchObject({ status: 0, stderr: '' })
       expect(run.stdout).toMatch(
-        /^DriverUnavailable\n\nMeaning: +The CSI driver does not answer .+\nAppears in: +blocked: /,
+        /^DriverUnavailable\n\nMeaning: +A driver is not registered .+\nAppears in: +blocked: /,
       )
     })
 

@@ -206,7 +206,7 @@ describe('what a plan is narrowed to', () => {
     { options: { volumes: ['nothing'] }, code: 'NothingNamed' },
     { options: { namespaces: ['none'] }, code: 'NothingNamed' },
     { options: { nodeGone: ['nowhere'] }, code: 'NothingNamed' },
-    { options: { nodeGone: ['a'] }, code: 'NodeNotGone' },
+    { options: { nodeGone: ['a'] }, code: 'FlagWithoutEffect' },
   ])('a name that is none is said: $options', ({ options, code }) => {
     expect(plan(state, options).problems.map((each) => each.code)).toEqual([code])
   })

@@ -37,13 +37,13 @@ describe('findings', () => {
     {
       name: 'an attachment of a node that is gone',
       state: { ...bound('x'), attachments: [attachment('x', 'gone')] },
-      code: 'AttachmentWithoutNode',
+      code: 'AttachmentDangling',
       says: 'node gone',
     },
     {
       name: 'an attachment of a PersistentVolume that is gone',
       state: { attachments: [attachment('x', 'a')] },
-      code: 'AttachmentWithoutVolume',
+      code: 'AttachmentDangling',
       says: 'pv-x',
     },
     {
@@ -54,7 +54,7 @@ describe('findings', () => {
         nodes: [node('a', { csi: { state: 'known', drivers: [], migrated: [] } })],
         attachments: [attachment('x', 'a')],
       },
-      code: 'DriverRemoved',
+      code: 'NobodyDetaches',
       says: DRIVER,
     },
     {
@@ -122,7 +122,7 @@ describe('findings', () => {
     {
       name: 'not attached, and nobody says why',
       state: { ...bound('x'), pods: [pod('p', 'a', ['x'])], attachments: [attachment('x', 'a', { attached: false })] },
-      code: 'AttachmentPending',
+      code: 'AttachmentFailing',
       says: 'does not say why',
     },
     {
@@ -141,7 +141,7 @@ describe('findings', () => {
         ...bound('x'),
         attachments: [attachment('x', 'a', { deletedAt: ago(9), detachError: { message: 'disk busy' } })],
       },
-      code: 'DetachFailed',
+      code: 'AttachmentFailing',
       says: 'disk busy',
     },
     {

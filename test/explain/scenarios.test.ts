@@ -191,7 +191,7 @@ describe('a driver that is not registered', () => {
     expect(answer.verdict).toMatchObject({ state: 'blocked', code: 'DriverUnavailable', message: expect.stringMatching(/not registered|no driver|socket/) })
     expect(codes(answer)).toContain('DriverUnavailable')
     expect(answer.advice.find(({ code }) => code === 'DriverUnavailable')?.meaning).toBe(
-      'the CSI driver does not answer on this node',
+      'a driver is not registered or not installed here, or its socket does not answer',
     )
   })
 

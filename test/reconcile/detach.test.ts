@@ -116,12 +116,12 @@ describe('what the plan leaves is waited for', () => {
       .mount(`pods/${uid(2)}/volume-subpaths/x/c/0`, { dev: '7:1', root: '/sub', fsType: 'ext4' })
     const made = plan(built)
     expect(made.operations).toEqual([])
-    expect(waits(made)).toEqual(['DetachVolume StillOnRecord'])
+    expect(waits(made)).toEqual(['DetachVolume StillInUse'])
     expect(made.waiting[0]?.message).toContain('globalmount')
   })
   it('what a driver published without a mount, its state file lost (C17)', () => {
     const path = `pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount`
-    expect(waits(plan(attached().link(path, '/mnt/x')))).toEqual(['DetachVolume StillOnRecord'])
+    expect(waits(plan(attached().link(path, '/mnt/x')))).toEqual(['DetachVolume StillInUse'])
   })
   it.each<[string, (built: NodeBuilder, dir: string) => NodeBuilder]>([
     ['a stray file beside it', (built, dir) => built.file(`${dir}/notes.txt`, 'x')],

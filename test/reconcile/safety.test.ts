@@ -818,7 +818,7 @@ describe('S21 detach', () => {
     const built = attached()
     const [first] = built.volumes
     if (first !== undefined) built.volumes.push({ ...first, metadata: { name: 'pv-2', uid: 'second' } })
-    expect(blocks(plan(built))).toEqual(['SecondVolume'])
+    expect(blocks(plan(built))).toEqual(['AttachmentUnclear'])
   })
   it('a kubelet credential may not delete it', () => {
     const built = attached()

@@ -207,7 +207,7 @@ describe('S9: what runs counts, with or without a directory', () => {
       const built = unknown()
       know(built)
       const made = plan(built, { foreignPods: [OLD] })
-      expect(severe(made)).toContain('NotForeign')
+      expect(severe(made)).toContain('FlagWithoutEffect')
       expect(made.operations).toEqual(plan(without).operations)
       expect(kinds(made)).not.toContain('RemoveOrphanPodDir')
       expect(made.problems.map(({ code }) => code)).not.toContain('ForeignPod')

@@ -227,7 +227,7 @@ describe('S3: a list is whole, or what it lacks is unknown', () => {
     const built = node().persistentVolume('pv-9', { handle: 'vol-9' })
     expect(kinds(plan(built))).toEqual(['DetachVolume'])
     built.overrideApi = { errors: [{ resource: 'persistentvolumes', name: 'x', status: 403, reason: '', message: '' }] }
-    expect(blocked(plan(built))).toEqual(['DetachVolume SecondVolume'])
+    expect(blocked(plan(built))).toEqual(['DetachVolume AttachmentUnclear'])
   })
 
   it('of a pod that is in the list twice the one that lives is believed', () => {

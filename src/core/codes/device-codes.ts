@@ -30,26 +30,12 @@ export const DEVICE_CODES = {
     next: 'Wait for the controller; if nothing happens, look at its log and at the VolumeAttachment.',
     rules: ['S21'],
   },
-  StillOnRecord: {
-    in: ['waiting'],
-    cause: 'in-use',
-    means: 'something of the volume is still on this node, and no operation of the plan takes it away',
-    next: 'Find out what it is (findmnt) and who needs it; undo it, then plan again.',
-    rules: ['S21'],
-  },
   NotManaged: {
     in: ['blocked', 'waiting', 'problem'],
     cause: 'controller',
     means: "the attach/detach controller does not manage this node's attachments",
     next: "For CSI volumes set enableControllerAttachDetach: true in the kubelet's configuration, and start the kubelet.",
     rules: ['N9', 'S21'],
-  },
-  SecondVolume: {
-    in: ['blocked'],
-    cause: 'identity',
-    means: 'another PersistentVolume is behind the same VolumeAttachment, or may be',
-    next: 'Remove the second PersistentVolume, or use a credential that may list persistentvolumes (--kubeconfig).',
-    rules: ['S21'],
   },
   MountedButNotAttached: {
     in: ['problem'],

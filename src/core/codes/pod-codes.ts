@@ -30,13 +30,6 @@ export const POD_CODES = {
     next: 'Nothing, if that is right: what its processes use does not hold up this node any more.',
     rules: ['S9', 'S31'],
   },
-  NotForeign: {
-    in: ['problem'],
-    cause: 'asked',
-    means: '--foreign-pod names a pod that this node knows and runs, so that the flag changes nothing',
-    next: 'Leave the flag out.',
-    rules: ['S9'],
-  },
   AlivenessUnknown: {
     in: ['problem', 'outcome'],
     cause: 'alive',

@@ -88,4 +88,58 @@ export const REASON_CODES = {
     next: 'To grow it here: volctl apply --expand',
     rules: ['R455', 'S23'],
   },
+  WantedNotAttached: {
+    in: ['reason'],
+    means: 'a pod that is scheduled to the node wants the volume, and no VolumeAttachment asks for it',
+    next: 'The VolumeAttachment is created, and the driver attaches. Look at the plan; then: volctl apply --cluster',
+    rules: ['R742', 'R745'],
+  },
+  NodeDeleted: {
+    in: ['reason'],
+    means: 'the volume is attached to a node whose Node object was deleted',
+    next: 'Make sure that the machine is off; then: volctl apply --cluster',
+    rules: ['R734', 'S3'],
+  },
+  OutOfService: {
+    in: ['reason'],
+    means: 'the node has the taint node.kubernetes.io/out-of-service: somebody has made sure that its machine is off',
+    next: 'Look at the plan; then: volctl apply --cluster',
+    rules: ['R731'],
+  },
+  NodeLost: {
+    in: ['reason'],
+    means: 'the kubelet of the node has been silent for more than six minutes, with the volume in use',
+    next: 'Make sure that the machine is off; then taint the node out-of-service, or: volctl plan --cluster --node-gone NAME',
+    rules: ['R731'],
+  },
+  VolumeDeleted: {
+    in: ['reason'],
+    means: 'the PersistentVolume of the VolumeAttachment was deleted, so that a restarted controller overlooks it',
+    next: 'Look at the plan; then: volctl apply --cluster',
+    rules: ['R718', 'R834'],
+  },
+  InlineNotWanted: {
+    in: ['reason'],
+    means: 'the VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks; no pod wants it',
+    next: 'Look at the plan; then: volctl apply --cluster',
+    rules: ['R835', 'R718'],
+  },
+  HandleWithCaret: {
+    in: ['reason'],
+    means: 'the volume handle contains ^, so that the controller can attach the volume and never detach it',
+    next: 'Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
+    rules: ['R738', 'C43'],
+  },
+  AttachmentNameWrong: {
+    in: ['reason'],
+    means: 'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
+    next: 'Find out who created the attachment. Once no pod wants the volume, volctl deletes one that Kubernetes has named (csi- and a hash): volctl plan --cluster; any other: kubectl delete volumeattachment NAME',
+    rules: ['C33'],
+  },
+  DriverRemoved: {
+    in: ['reason'],
+    means: 'no CSIDriver, no CSINode and no attacher knows the driver of the VolumeAttachment: nobody will detach it',
+    next: 'Install the driver again. If it is gone for good, detach the volume in the storage system; then: volctl plan --cluster --strip-finalizers',
+    rules: ['N59'],
+  },
 } as const satisfies Readonly<Record<string, CodeEntry>>

@@ -329,7 +329,7 @@ describe('what came in between', () => {
     // The first operation had begun; it ends.
     expect(ends(applied)).toEqual([
       ['done', undefined],
-      ['refused', 'ControllerCameBack'],
+      ['refused', 'ControllerRunning'],
     ])
     expect(applied.result.exit).toBe(3)
     expect(await changes()).not.toContain('POST 200')
@@ -340,7 +340,7 @@ describe('what came in between', () => {
     const plan = await planOf(admin(), GONE)
     const late = afterFirstLook(admin(), () => api.put(controllerLease(0)))
     const { result } = await apply(late, plan, { options: GONE })
-    expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11', code: 'ControllerCameBack' } })
+    expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11', code: 'ControllerRunning' } })
     expect(await changes()).toEqual([])
   })
 })

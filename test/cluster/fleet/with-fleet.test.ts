@@ -56,7 +56,7 @@ describe('a detach that the API allows', () => {
       says: 'mayBeThere',
     },
     { name: 'another volume staged', put: (builder) => builder.staged('h-y', '7:2'), code: undefined, says: 'free' },
-    { name: 'a volume without identity', put: lost, code: 'UnidentifiedOnNode', says: 'mayBeThere' },
+    { name: 'a volume without identity', put: lost, code: 'MountedOnNode', says: 'mayBeThere' },
     {
       name: 'detached lazily',
       parts: { lazilyDetached: [{ path: '/x', dev: '7:1', volume: X }] },
@@ -66,7 +66,7 @@ describe('a detach that the API allows', () => {
     {
       name: 'detached lazily, whatever it was',
       parts: { lazilyDetached: [{ path: '/x', dev: '7:1' }] },
-      code: 'UnidentifiedOnNode',
+      code: 'MountedOnNode',
       says: 'mayBeThere',
     },
     { name: 'an old snapshot shows it: holds', put: STAGED, minutes: 60, code: 'MountedOnNode', says: 'there' },
@@ -139,7 +139,7 @@ describe('a detach that the API allows', () => {
     expect(plan(state, [ledgerOf('a', STAGED)], options).operations[0]?.blocked?.code).toBe('MountedOnNode')
     const { operations, problems } = plan(state, [ledgerOf('a')], options)
     expect(operations[0]?.blocked).toBeUndefined()
-    expect(problems).toEqual(expect.arrayContaining([expect.objectContaining({ code: 'SnapshotProvesNothing' })]))
+    expect(problems).toEqual(expect.arrayContaining([expect.objectContaining({ code: 'SnapshotUnused' })]))
   })
 })
 
@@ -223,7 +223,7 @@ describe('findings of both sides', () => {
 
   it('nodes without a snapshot are named, once', () => {
     const { problems, fleet } = plan(unwanted(), [ledgerOf('a')])
-    expect(problems.filter(({ code }) => code === 'NodesWithoutSnapshot')).toMatchObject([
+    expect(problems.filter(({ code }) => code === 'SnapshotUnused')).toMatchObject([
       { message: expect.stringContaining('1 of 2 nodes'), about: { nodes: ['b'] } },
     ])
     expect(fleet).toMatchObject({ nodes: 1, without: 1, unusable: [] })
@@ -258,13 +258,13 @@ describe('a snapshot of something else is refused by name', () => {
     const { operations, problems, complete, fleet } = plan(unwanted(), [given])
     expect(operations[0]?.blocked).toBeUndefined()
     expect(complete).toBe(false)
-    expect(problems.find(({ code }) => code === 'SnapshotElsewhere')?.message).toContain(why)
+    expect(problems.find(({ code }) => code === 'SnapshotUnused')?.message).toContain(why)
     expect(fleet.unusable).toMatchObject([{ source: 'a.json', why: expect.stringContaining(why) }])
   })
 
   it('another address of the same server is none', () => {
     expect(codesOf(plan(unwanted(), [{ ...ledgerOf('a'), server: 'https://127.0.0.1:6443' }]))).not.toContain(
-      'SnapshotElsewhere',
+      'SnapshotUnused',
     )
   })
 

@@ -116,13 +116,13 @@ describe('objects that do not fit together', () => {
       name: 'an attachment of a PersistentVolume that does not exist',
       objects: [attached('nothing', 'here')],
       operations: ['DetachVolume pv-nothing@here', FREE],
-      codes: ['AttachmentWithoutVolume'],
+      codes: ['AttachmentDangling'],
     },
     {
       name: 'an attachment of a node that does not exist',
       objects: [attached('free', 'nowhere')],
       operations: [FREE, 'DetachVolume pv-free@nowhere MachineMayWrite'],
-      codes: ['AttachedTwice', 'AttachmentWithoutNode'],
+      codes: ['AttachedTwice', 'AttachmentDangling'],
     },
     {
       name: 'a pod whose claim does not exist',

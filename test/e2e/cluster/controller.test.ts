@@ -208,8 +208,8 @@ const CAME_BACK: readonly {
     fault: { method: 'GET', path: '/api/v1/nodes/gone' },
     status: 4,
     ends: [
-      'refused DetachVolume pv-data@gone ControllerCameBack',
-      'refused AttachVolume pv-data@here ControllerCameBack',
+      'refused DetachVolume pv-data@gone ControllerRunning',
+      'refused AttachVolume pv-data@here ControllerRunning',
     ],
     changes: [],
   },
@@ -217,7 +217,7 @@ const CAME_BACK: readonly {
     at: 'at its DELETE, which comes too late',
     fault: { method: 'DELETE' },
     status: 3,
-    ends: ['done DetachVolume pv-data@gone', 'refused AttachVolume pv-data@here ControllerCameBack'],
+    ends: ['done DetachVolume pv-data@gone', 'refused AttachVolume pv-data@here ControllerRunning'],
     changes: ['DELETE 404'],
   },
   {
@@ -302,7 +302,7 @@ describe('a controller that is frozen right before a change', () => {
     await cluster.api.setFaults()
     expect(await apply.ended).toMatchObject({
       status: 3,
-      ends: ['done DetachVolume pv-data@gone', 'refused AttachVolume pv-data@here ControllerCameBack'],
+      ends: ['done DetachVolume pv-data@gone', 'refused AttachVolume pv-data@here ControllerRunning'],
     })
     expect(await cluster.attachments()).toEqual(['pv-data@here'])
   })

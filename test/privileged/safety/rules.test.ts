@@ -177,7 +177,7 @@ describe.skipIf(noMounts !== undefined)(
 
     it('S21: what a second PersistentVolume shares the handle of is not detached', async () => {
       expect(await run('S21handle')).toMatchObject({
-        blocked: ['DetachVolume vol-old: SecondVolume'],
+        blocked: ['DetachVolume vol-old: AttachmentUnclear'],
         done: 13,
         detached: 2,
       })

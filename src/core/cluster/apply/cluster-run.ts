@@ -92,7 +92,7 @@ export class ClusterRun extends Run<ClusterOperation> {
     const { state, note } = this.cluster.facts(this.parts.options.settleMs).controller
     if (state === 'dead') return
     throw this.stopFor(
-      new CameBack('ControllerCameBack', `the attach/detach controller is back, and the rest is its work: ${note}`, {
+      new CameBack('ControllerRunning', `the attach/detach controller is back, and the rest is its work: ${note}`, {
         hint: 'Let the controller do the rest. What it never does: volctl plan --cluster',
       }),
     )

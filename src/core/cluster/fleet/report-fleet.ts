@@ -23,12 +23,12 @@ export function reportFleet(
 ): void {
   for (const { source, why } of defects.slice(0, MOST_OF_A_KIND)) {
     const text = shaped`snapshot ${source} is left out, and its node counts as one without a snapshot: ${why}`
-    findings.incomplete('NodeSnapshotUnreadable', text, {}, AGAIN)
+    findings.incomplete('SnapshotUnused', text, {}, AGAIN)
   }
   for (const { source, node, why } of joined.refused) {
     const text = shaped`snapshot ${source} of node ${node} is of another cluster or machine, and is left out: ${why}`
     findings.incomplete(
-      'SnapshotElsewhere',
+      'SnapshotUnused',
       text,
       { nodes: [node] },
       'Check that the snapshots and --context are of the same cluster.',
@@ -37,7 +37,7 @@ export function reportFleet(
   for (const { ledger, provesNothing: why } of joined.witnesses) {
     if (why === undefined) continue
     const text = shaped`the snapshot of node ${ledger.node} of ${ledger.capturedAt} shows no volume to be free: ${why}`
-    findings.problem('warning', 'SnapshotProvesNothing', text, { nodes: [ledger.node] }, AGAIN)
+    findings.problem('warning', 'SnapshotUnused', text, { nodes: [ledger.node] }, AGAIN)
   }
   reportWithout(context, findings, joined)
   for (const row of rows) {
@@ -57,7 +57,7 @@ function reportWithout({ state }: ClusterContext, findings: ClusterFindings, joi
   const named = firstFew(nodes, MOST_NODES, 'and ').join(', ')
   findings.problem(
     'info',
-    'NodesWithoutSnapshot',
+    'SnapshotUnused',
     shaped`${nodes.length} of ${state.nodes.length} nodes have no snapshot and are judged by the API alone: ${named}`,
     { nodes },
     'Take the missing ones: kubectl volctl on NODE snapshot -o FILE',

@@ -110,7 +110,7 @@ function obstacleBy({ says, volumes, witness }: Testimony, node: string): Cluste
   const next = `See what keeps the volume there: ${volctlOn(node, 'plan')}; then take the snapshot of the node again.`
   if (volumes.every(({ uniqueName }) => uniqueName === undefined)) {
     const message = `the snapshot of node ${node} of ${capturedAt} shows something that may be the volume (${volumes[0]?.identity}): ${paths}`
-    return blockedBy('UnidentifiedOnNode', message, next)
+    return blockedBy('MountedOnNode', message, next)
   }
   const dead = found.find((each) => each.dead !== undefined)
   const how = dead === undefined ? '' : ` (${dead.path} does not answer: ${dead.dead})`

@@ -90,7 +90,7 @@ function reportPresentNodes(context: ClusterContext, findings: ClusterFindings, 
     const node = nodeOf(context, name)
     if (node === undefined || readinessOf(context, node).ready !== 'True') continue
     const text = shaped`--node-gone ${name} names a node whose kubelet reports that the node is ready: the flag changes nothing there`
-    findings.problem('warning', 'NodeNotGone', text, { nodes: [name] }, 'Check the name: its machine runs.')
+    findings.problem('warning', 'FlagWithoutEffect', text, { nodes: [name] }, 'Check the name: its machine runs.')
   }
 }
 

@@ -65,7 +65,7 @@ function withoutVolume(_: ClusterContext, { object, persistentVolume }: Attached
   const { name, node, persistentVolume: volume = '' } = object
   const text = shaped`VolumeAttachment ${name} keeps PersistentVolume ${volume}, which does not exist, attached to node ${node}`
   const hint = `Find the volume in the storage system. Look at the attachment: ${describeAttachment(name)}`
-  return { code: 'AttachmentWithoutVolume', text, hint }
+  return { code: 'AttachmentDangling', text, hint }
 }
 
 /** R835: in use by a pod it is as it should be. */
@@ -74,14 +74,14 @@ function inline({ desired }: ClusterContext, { object, persistentVolume, uniqueN
   const isWanted = uniqueName !== undefined && desired.on(node, uniqueName) !== undefined
   if (persistentVolume !== 'none' || isWanted) return undefined
   const text = shaped`VolumeAttachment ${name} on node ${node} is of a volume in the spec of a pod, and no pod has it: a restarted controller overlooks it`
-  return { code: 'AttachmentInline', text, hint: `Look at the attachment: ${describeAttachment(name)}` }
+  return { code: 'NobodyDetaches', text, hint: `Look at the attachment: ${describeAttachment(name)}` }
 }
 
 function withoutNode(context: ClusterContext, { object: { name, node } }: Attached): Oddity | undefined {
   if (context.objects.node(node).state !== 'Absent') return undefined
   const order = `make sure that the machine is off; then: volctl plan --cluster --node-gone ${orName(node)}`
   return {
-    code: 'AttachmentWithoutNode',
+    code: 'AttachmentDangling',
     text: shaped`VolumeAttachment ${name} names node ${node}, which does not exist`,
     hint: isControllerAlive(context)
       ? `The controller detaches the volume, ${LATEST}. If the attachment stays: ${order}`
@@ -95,14 +95,14 @@ function wrongName(
 ): Oddity | undefined {
   if (isNamedRight !== false || why !== undefined) return undefined
   const text = shaped`the name of VolumeAttachment ${name} is not the one that follows from its volume and node ${node}: the controller never deletes it`
-  return { code: 'AttachmentNameWrong', text, hint: `Find out who created the attachment: ${whoCreated(name)}` }
+  return { code: 'NobodyDetaches', text, hint: `Find out who created the attachment: ${whoCreated(name)}` }
 }
 
 function caret(_: ClusterContext, attached: Attached): Oddity | undefined {
   if (!hasCaret(attached)) return undefined
   const { name, node } = attached.object
   const text = shaped`the handle of the volume of VolumeAttachment ${name} on node ${node} contains ^: the controller attaches it, and can never detach it`
-  return { code: 'HandleWithCaret', text, hint: DETACHES }
+  return { code: 'NobodyDetaches', text, hint: DETACHES }
 }
 
 const DETACHES = 'Once no pod wants the volume, volctl detaches it: volctl plan --cluster'
@@ -118,7 +118,7 @@ function deleting(context: ClusterContext, { object }: Attached): Oddity | undef
   const hint = attacherLog(attacher)
   if (detachError !== undefined) {
     const text = shaped`driver ${attacher} could not detach VolumeAttachment ${name} from node ${node}: ${detachError.message}`
-    return { severity: 'error', code: 'DetachFailed', text, hint }
+    return { severity: 'error', code: 'AttachmentFailing', text, hint }
   }
   if (!isSettled(context, deletedAt) || isDriverGone(context, attacher)) return undefined
   const text = shaped`VolumeAttachment ${name} on node ${node} is being deleted since ${deletedAt}${heldBy(finalizers)}`
@@ -135,7 +135,7 @@ function notAttached(context: ClusterContext, { object }: Attached): Oddity | un
   }
   if (!isSettled(context, createdAt)) return undefined
   const text = shaped`VolumeAttachment ${name} on node ${node} was created ${createdAt ?? ''} and is not attached, and driver ${attacher} does not say why`
-  return { code: 'AttachmentPending', text, hint }
+  return { code: 'AttachmentFailing', text, hint }
 }
 
 /** R740: several nodes have what only one may have. */

@@ -82,7 +82,7 @@ function isPending({ attached, deletedAt }: { readonly attached?: boolean; reado
 function reportGone(findings: ClusterFindings, driver: string, left: number): void {
   findings.problem(
     'warning',
-    'DriverRemoved',
+    'NobodyDetaches',
     shaped`no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(left, 'VolumeAttachment')}`,
     { driver },
     'Install the driver again. Or, once the storage system has detached the volumes: volctl plan --cluster --strip-finalizers',

@@ -55,7 +55,7 @@ export const ATTACHING = {
       volctl:
         'Shows who still has the volume. apply --cluster deletes VolumeAttachments that the controller never deletes, or, where the controller is dead, all that no pod wants.',
     },
-    codes: ['StillOnRecord', 'ControllerActs', 'AttachmentDeleting', 'NotWanted'],
+    codes: ['StillInUse', 'ControllerActs', 'AttachmentDeleting', 'NotWanted'],
     rules: ['R725', 'R731', 'O24', 'S21'],
   },
   TooManyVolumes: {

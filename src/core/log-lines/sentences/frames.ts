@@ -14,7 +14,7 @@ export const FRAMES = {
     "The end of the line is the storage's reason. On the node: volctl explain on the volume shows what still has it; if nothing does, read the log of the driver's external attacher.",
     {
       by: ['controller', 'driver'],
-      codes: ['StillOnRecord', 'ControllerActs'],
+      codes: ['StillInUse', 'ControllerActs'],
       rules: ['R725', 'S21'],
       volctl:
         'Without a controller deletes the VolumeAttachment (DetachVolume) once nothing on the node uses the volume.',

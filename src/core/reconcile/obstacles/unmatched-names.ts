@@ -60,7 +60,7 @@ const NAMESPACE_HINT = 'The namespace of a deleted pod may not be known any more
 const VOLUME_HINT =
   'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM; volctl explain NAME shows all three.'
 
-/** A pod that this node knows counts as a match: the report says that the pod is not foreign (NotForeign). */
+/** A pod that this node knows counts as a match: the report says that the pod is not foreign (FlagWithoutEffect). */
 function namesProcess({ inputs }: PlanContext, uid: string): boolean {
   return (inputs.snapshot.processes ?? []).includes(uid) || knownPods(inputs).has(uid)
 }

@@ -60,7 +60,7 @@ function reportForeignPods({ inputs, options }: PlanContext, findings: Findings)
     if (knownPods(inputs).has(uid) && !isNested) {
       findings.problem(
         'warning',
-        'NotForeign',
+        'FlagWithoutEffect',
         `--foreign-pod ${uid} has no effect: the API, the kubelet's directories or the container runtime of this node knows the pod`,
         { pod: uid, subject: { pod: uid } },
         'Leave out the flag.',

@@ -234,7 +234,7 @@ function stillOnNode({ inputs }: PlanContext, findings: Findings, traces: readon
   if (left === undefined) return undefined
   const path = inputs.absolute(left.path)
   return {
-    code: 'StillOnRecord',
+    code: 'StillInUse',
     message: `${path} is still there, and no operation of this plan removes it`,
     hint: `Find out what uses ${path} (findmnt ${path}); unmount or remove it, then plan again.`,
   }
@@ -276,7 +276,7 @@ function obstacleOf(
     .filter((each) => each.metadata.name !== attachment.spec.source.persistentVolumeName)
   if (others.length > 0) {
     return {
-      code: 'SecondVolume',
+      code: 'AttachmentUnclear',
       message: `PersistentVolume ${others.map((each) => each.metadata.name).join(', ')} shares this attachment`,
       hint: 'Remove the other PersistentVolume, or leave the detach to the attach/detach controller.',
     }
@@ -290,7 +290,7 @@ function obstacleOf(
   }
   if (!isListedWhole(api, 'persistentvolumes')) {
     return {
-      code: 'SecondVolume',
+      code: 'AttachmentUnclear',
       message: 'not all PersistentVolumes could be read: another one may share this attachment',
       hint: useCredential('list persistentvolumes'),
     }
