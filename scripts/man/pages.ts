@@ -40,18 +40,17 @@ function mainPage(commands: readonly Command.Cached[]): string {
   ].join('')
 }
 
-/** Every code of the catalogue: reasons first, which are no trouble; the others by name, as a person looks them up. */
+/** Every code of the catalogue by name, as a person looks it up. Reasons are named only: the sentence of the operation says more. */
 function codesPage(): string {
-  const [reasons, others] = [true, false].map((wanted) =>
-    ALL_CODES.filter((code) => isCodeOf('reason', code) === wanted),
-  )
+  const reasons = ALL_CODES.filter((code) => isCodeOf('reason', code))
+  const others = ALL_CODES.filter((code) => CODES[code].in.some((place) => place !== 'reason'))
   const written = sectionsOf('codes')
   return [
     head('VOLCTL-CODES', 7, 'src/core/codes and man/src'),
     section('NAME', 'volctl\\-codes \\- the reasons and codes that volctl gives\n'),
     section('DESCRIPTION', written('DESCRIPTION')),
-    section('REASONS OF OPERATIONS', (reasons ?? []).map(codeEntry).join('')),
-    section('CODES', (others ?? []).toSorted().map(codeEntry).join('')),
+    section('REASONS OF OPERATIONS', `${written('REASONS OF OPERATIONS')}.PP\n${reasons.join(', ')}.\n`),
+    section('CODES', others.toSorted().map(codeEntry).join('')),
     section('SEE ALSO', written('SEE ALSO')),
   ].join('')
 }

@@ -122,7 +122,12 @@ describe.each([
       { name: 'blocked in it', given: { reviewed: 'first blocked' }, first: 'blocked' },
       { name: 'edited in it', given: { reviewed: 'first edited' }, first: 'refused Changed', says: 'changed since' },
       { name: 'done since', given: { since: 'first done' }, first: 'skipped AlreadyDone' },
-      { name: 'not needed any more', given: { since: 'first not needed' }, first: 'refused Changed', says: 'no longer needed' },
+      {
+        name: 'not needed any more',
+        given: { since: 'first not needed' },
+        first: 'refused Changed',
+        says: 'no longer needed',
+      },
     ])('S26: an operation that is $name is not carried out', async ({ given, first, says = '' }) => {
       const ended = await scope.apply(given)
       expect(statesOf(ended)[0]).toMatch(new RegExp(`^${first}`))

@@ -87,7 +87,7 @@ describe('T105, T109: a volume of a pod', () => {
     {
       name: 'whose CSIDriver was not read',
       state: { ...withPod({}), volumes: [volume('x', { attachability: 'unknown' })] },
-      has: ['pv-x CsiDriverUnknown'],
+      has: ['pv-x AttachabilityUnknown'],
     },
     {
       name: 'on a node that is not managed',

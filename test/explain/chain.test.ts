@@ -228,7 +228,11 @@ describe('the verdict is about the volume that matters', () => {
     built.mount(`pods/${GONE}/volumes/kubernetes.io~configmap/aaa`, {})
     built.drivers = []
     const { verdict, chain } = explain(built.build(), planOptions(), GONE).explanation
-    expect(verdict).toMatchObject({ state: 'blocked', code: 'DriverUnavailable', message: expect.stringMatching(/not registered|no driver|socket/) })
+    expect(verdict).toMatchObject({
+      state: 'blocked',
+      code: 'DriverUnavailable',
+      message: expect.stringMatching(/not registered|no driver|socket/),
+    })
     expect(verdict.message).toContain('1 ready to run')
     expect(chain.map(({ kind }) => kind)).toContain('PersistentVolume')
   })

@@ -10,7 +10,7 @@ const isOfTheSchema = new Ajv2020().compile(schema)
 describe('a code', () => {
   it.each([
     { code: 'PodGone', appears: ['reason'], rules: ['S3', 'S9'] },
-    { code: 'DriverUnavailable', appears: ['blocked', 'waiting'], rules: ['S16'] },
+    { code: 'DriverUnavailable', appears: ['blocked', 'waiting', 'problem'], rules: ['S16', 'P87'] },
     { code: 'NotBelieved', appears: ['problem', 'refusal'], rules: ['S32', 'S33'] },
     { code: 'KubeletCameBack', appears: ['outcome', 'refusal'], rules: ['S11'] },
     { code: 'Usage', appears: ['error'], rules: [] },

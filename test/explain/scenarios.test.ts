@@ -188,7 +188,11 @@ describe('a driver that is not registered', () => {
     const built = orphan()
     built.drivers = []
     const answer = ask(built, GONE)
-    expect(answer.verdict).toMatchObject({ state: 'blocked', code: 'DriverUnavailable', message: expect.stringMatching(/not registered|no driver|socket/) })
+    expect(answer.verdict).toMatchObject({
+      state: 'blocked',
+      code: 'DriverUnavailable',
+      message: expect.stringMatching(/not registered|no driver|socket/),
+    })
     expect(codes(answer)).toContain('DriverUnavailable')
     expect(answer.advice.find(({ code }) => code === 'DriverUnavailable')?.meaning).toBe(
       'a driver is not registered or not installed here, or its socket does not answer',
@@ -201,7 +205,12 @@ describe('a driver that is not registered', () => {
       .pod(LIVING, 'web-0', [claim('pv-1')])
     built.drivers = []
     const answer = ask(built, 'default/web-0')
-    expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'DriverUnavailable', message: expect.stringMatching(/not registered|no driver|socket/), rule: 'S22' })
+    expect(answer.verdict).toMatchObject({
+      state: 'waiting',
+      code: 'DriverUnavailable',
+      message: expect.stringMatching(/not registered|no driver|socket/),
+      rule: 'S22',
+    })
     expect(places(answer)).toEqual(['target: not there'])
     expect(answer.volumes[0]?.verdict.state).toBe('waiting')
   })

@@ -305,7 +305,11 @@ describe('why does this VolumeAttachment never go away?', () => {
     const { answer } = ask(built.build(), VA)
     expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     built.drivers = []
-    expect(ask(built.build(), VA).answer.verdict).toMatchObject({ state: 'blocked', code: 'DriverUnavailable', message: expect.stringMatching(/not registered|no driver|socket/) })
+    expect(ask(built.build(), VA).answer.verdict).toMatchObject({
+      state: 'blocked',
+      code: 'DriverUnavailable',
+      message: expect.stringMatching(/not registered|no driver|socket/),
+    })
   })
 })
 

@@ -119,7 +119,12 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     // The sockets stay, and nobody listens.
     expect(killed).toMatchObject({ state: 'problem', code: 'DriverUnavailable' })
     expect(killed.links).toContain('Socket bad')
-    expect(stopped).toMatchObject({ state: 'problem', code: 'DriverUnavailable', message: expect.stringMatching(/driver/), driver: { sockets: [] } })
+    expect(stopped).toMatchObject({
+      state: 'problem',
+      code: 'DriverUnavailable',
+      message: expect.stringMatching(/driver/),
+      driver: { sockets: [] },
+    })
     expect(stopped.links).toEqual(['NodePluginPod bad', 'Socket bad', ...objects])
     expect(screen).toContain('; volumes that depend on the driver: ')
     expect(screen.split('\n').length).toBeLessThanOrEqual(24)

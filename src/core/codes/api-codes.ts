@@ -43,7 +43,8 @@ export const API_CODES = {
   ApiFailed: {
     in: ['outcome', 'error'],
     cause: 'unread',
-    means: 'the API server failed, refused a request, or gave an answer that no API server gives; the message says which',
+    means:
+      'the API server failed, refused a request, or gave an answer that no API server gives; the message says which',
     next: 'Look at the words of the API server, into its log, and at what stands between (a proxy, an admission webhook); then try again.',
     rules: ['S34'],
   },
@@ -68,12 +69,14 @@ export const API_CODES = {
   },
   KubeconfigInvalid: {
     in: ['error'],
-    means: 'the kubeconfig cannot be read, is not valid, or has not what is asked of it: a context, a cluster, a user, a way to log in',
+    means:
+      'the kubeconfig cannot be read, is not valid, or has not what is asked of it: a context, a cluster, a user, a way to log in',
     next: 'Check the file: kubectl config view --kubeconfig FILE; choose a context with --context.',
   },
   KubeconfigUnsafe: {
     in: ['error'],
-    means: 'somebody other than root could have written the kubeconfig or a file that it names, or it starts a program and was not given',
+    means:
+      'somebody other than root could have written the kubeconfig or a file that it names, or it starts a program and was not given',
     next: 'Copy it to where only root may write, and name the copy with --kubeconfig.',
     rules: ['S33'],
   },
@@ -86,7 +89,8 @@ export const API_CODES = {
   CredentialFailed: {
     in: ['outcome', 'error'],
     cause: 'unread',
-    means: 'the kubeconfig gives no credential: its plugin failed, a file that it names cannot be read, or a token was not renewed',
+    means:
+      'the kubeconfig gives no credential: its plugin failed, a file that it names cannot be read, or a token was not renewed',
     next: 'Run the plugin by hand, check the file or log in again; or use another credential (--kubeconfig).',
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

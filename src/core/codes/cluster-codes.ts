@@ -5,7 +5,8 @@ export const CLUSTER_CODES = {
   NobodyDetaches: {
     in: ['problem'],
     cause: 'controller',
-    means: 'nobody will delete a VolumeAttachment: its driver is gone, its name or handle is one that the controller cannot detach, or it is of a volume in a spec',
+    means:
+      'nobody will delete a VolumeAttachment: its driver is gone, its name or handle is one that the controller cannot detach, or it is of a volume in a spec',
     next: 'Look at the attachment: kubectl describe volumeattachment NAME. Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
     rules: ['N59', 'R738', 'C43', 'C33'],
   },
@@ -26,14 +27,16 @@ export const CLUSTER_CODES = {
   TaintedButReady: {
     in: ['blocked', 'problem'],
     cause: 'machine',
-    means: 'the node is tainted out-of-service, and its kubelet says that the node is ready, or is still heard and uses the volume: one of the two is wrong',
+    means:
+      'the node is tainted out-of-service, and its kubelet says that the node is ready, or is still heard and uses the volume: one of the two is wrong',
     next: 'Stop the machine, or remove the taint: kubectl taint node NAME node.kubernetes.io/out-of-service-',
     rules: ['R731'],
   },
   UseNotReported: {
     in: ['blocked'],
     cause: 'in-use',
-    means: 'no node reports in use what a driver without attachments has, so that nobody can say that the volume is free',
+    means:
+      'no node reports in use what a driver without attachments has, so that nobody can say that the volume is free',
     next: 'See that the volume is not mounted on the node: kubectl volctl on NODE status; then: kubectl delete volumeattachment NAME',
     rules: ['N62', 'S3'],
   },
@@ -68,7 +71,8 @@ export const CLUSTER_CODES = {
   AttachmentUnclear: {
     in: ['blocked', 'problem'],
     cause: 'identity',
-    means: 'which volume the VolumeAttachment is of, or what somebody other than Kubernetes has made it for, could not be found out; or its parts contradict each other',
+    means:
+      'which volume the VolumeAttachment is of, or what somebody other than Kubernetes has made it for, could not be found out; or its parts contradict each other',
     next: 'Look at its PersistentVolume, and at the attachment: kubectl get volumeattachment NAME -o yaml',
     rules: ['C34', 'S3', 'S21'],
   },
@@ -103,7 +107,8 @@ export const CLUSTER_CODES = {
   ClocksApart: {
     in: ['problem'],
     cause: 'unread',
-    means: 'times that are compared are by different clocks: one in the API is in the future by the clock of the API server, a lease was written long after the time in it, all leases look old, or two API servers have different clocks; what is younger counts',
+    means:
+      'times that are compared are by different clocks: one in the API is in the future by the clock of the API server, a lease was written long after the time in it, all leases look old, or two API servers have different clocks; what is younger counts',
     next: 'Compare the clocks of the nodes and of the control plane (chronyc tracking).',
     rules: ['S28'],
   },
@@ -186,7 +191,8 @@ export const CLUSTER_CODES = {
   StatusOnly: {
     in: ['problem'],
     cause: 'controller',
-    means: 'a volume without VolumeAttachment (iscsi, fc, flexVolume) is attached by the word of a Node, and no pod wants it',
+    means:
+      'a volume without VolumeAttachment (iscsi, fc, flexVolume) is attached by the word of a Node, and no pod wants it',
     next: 'Let kube-controller-manager run: only the controller can detach the volume. volctl never writes the status of a Node.',
     rules: ['R331', 'R834'],
   },

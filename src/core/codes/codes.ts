@@ -5,20 +5,20 @@
  */
 import { API_CODES } from './api-codes.ts'
 import { APPLY_CODES } from './apply-codes.ts'
+import type { CauseKind } from './cause-kinds.ts'
 import { CLUSTER_CODES } from './cluster-codes.ts'
+import type { CodeEntry, Place } from './code-entry.ts'
 import { DEVICE_CODES } from './device-codes.ts'
 import { DRIVER_CODES } from './driver-codes.ts'
 import { FLEET_CODES } from './fleet-codes.ts'
 import { NODE_CODES } from './node-codes.ts'
+import type { OutsideCode } from './outside-code.ts'
 import { PATH_CODES } from './path-codes.ts'
 import { POD_CODES } from './pod-codes.ts'
 import { POD_RUN_CODES } from './pod-run-codes.ts'
 import { REASON_CODES } from './reasons.ts'
 import { RUN_CODES } from './run-codes.ts'
 import { VOLUME_CODES } from './volume-codes.ts'
-import type { CauseKind } from './cause-kinds.ts'
-import type { CodeEntry, Place } from './code-entry.ts'
-import type { OutsideCode } from './outside-code.ts'
 
 type Subjects = [
   typeof API_CODES,

@@ -182,7 +182,8 @@ export const NODE_CODES = {
   },
   ProcMissing: {
     in: ['error'],
-    means: '/proc is not mounted here, as in a chroot or a rescue shell: files, mounts, processes and privileges cannot be looked at',
+    means:
+      '/proc is not mounted here, as in a chroot or a rescue shell: files, mounts, processes and privileges cannot be looked at',
     next: 'Mount it: mount -t proc proc /proc',
     rules: ['S6'],
   },

@@ -10,13 +10,15 @@ export const REASON_CODES = {
   },
   PodFinished: {
     in: ['reason'],
-    means: 'the pod is in the API and has ended (deleted, or in a terminal phase), and no container or process of it is left',
+    means:
+      'the pod is in the API and has ended (deleted, or in a terminal phase), and no container or process of it is left',
     next: 'The directory of the pod stays until the API forgets the pod. Look at the plan; then: volctl apply',
     rules: ['S3', 'S9'],
   },
   LeakedSubPath: {
     in: ['reason'],
-    means: 'sub-path mounts of a pod that is gone are left, and of their volume no directory, or one without mount and state file',
+    means:
+      'sub-path mounts of a pod that is gone are left, and of their volume no directory, or one without mount and state file',
     next: 'Look at the plan; then: volctl apply',
     rules: ['S18'],
   },
@@ -78,7 +80,8 @@ export const REASON_CODES = {
   },
   RepublishAsked: {
     in: ['reason'],
-    means: 'the CSI driver asks to publish its volumes again from time to time, and --remount names this one or its pod',
+    means:
+      'the CSI driver asks to publish its volumes again from time to time, and --remount names this one or its pod',
     next: 'Look at the plan; then: volctl apply',
     rules: ['C70', 'S23'],
   },
@@ -120,7 +123,8 @@ export const REASON_CODES = {
   },
   InlineNotWanted: {
     in: ['reason'],
-    means: 'the VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks; no pod wants it',
+    means:
+      'the VolumeAttachment is of a volume in the spec of a pod, which a restarted controller overlooks; no pod wants it',
     next: 'Look at the plan; then: volctl apply --cluster',
     rules: ['R835', 'R718'],
   },
@@ -132,7 +136,8 @@ export const REASON_CODES = {
   },
   AttachmentNameWrong: {
     in: ['reason'],
-    means: 'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
+    means:
+      'the name of the VolumeAttachment is not the one that follows from its volume and node: the controller never deletes it',
     next: 'Find out who created the attachment. Once no pod wants the volume, volctl deletes one that Kubernetes has named (csi- and a hash): volctl plan --cluster; any other: kubectl delete volumeattachment NAME',
     rules: ['C33'],
   },

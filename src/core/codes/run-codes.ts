@@ -5,7 +5,8 @@ export const RUN_CODES = {
   Locked: {
     in: ['outcome', 'error'],
     cause: 'failed',
-    means: 'another apply is at work, or the lock that keeps two apart could not be taken or kept, or was taken over from one that died',
+    means:
+      'another apply is at work, or the lock that keeps two apart could not be taken or kept, or was taken over from one that died',
     next: 'Wait for the other one to end, or look at the file or the lease that the message names.',
     rules: ['S33'],
   },
@@ -107,7 +108,8 @@ export const RUN_CODES = {
   NothingNamed: {
     in: ['problem', 'error'],
     cause: 'asked',
-    means: 'a flag gives a name (--pod, --namespace, --volume, --device, --foreign-pod; with --cluster also --node, --node-gone) that nothing on this node, or in this cluster, has',
+    means:
+      'a flag gives a name (--pod, --namespace, --volume, --device, --foreign-pod; with --cluster also --node, --node-gone) that nothing on this node, or in this cluster, has',
     next: 'Give the name as the plan shows it, or --ignore-not-found.',
   },
   AmbiguousName: {

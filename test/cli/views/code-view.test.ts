@@ -9,13 +9,16 @@ it('in two places, by one rule', () =>
   expect(shown('DriverUnavailable')).toMatchInlineSnapshot(`
     "DriverUnavailable
 
-    Meaning:     The CSI driver does not answer on this node.
+    Meaning:     A driver is not registered or not installed here, or its socket
+                 does not answer.
     Appears in:  blocked: an operation is blocked by it, in a plan or when an apply
                  looks again
                  waiting: someone else has to act first
-    What to do:  Bring the driver's node pod back (its DaemonSet). If it is gone for
-                 good: volctl plan --driver-gone NAME
-    Rule:        S16
+                 problem: a plan reports it
+    What to do:  Bring the driver's node plugin back (its DaemonSet; a flexVolume's
+                 program), and look at its log. If it is gone for good:
+                 volctl plan --driver-gone NAME
+    Rules:       S16, P87
     "
   `))
 
@@ -36,10 +39,10 @@ it('by two rules', () =>
 
 it('by no rule', () =>
   expect(shown('NotRoot')).toMatchInlineSnapshot(`
-  "NotRoot
+    "NotRoot
 
-  Meaning:     Apply needs root.
-  Appears in:  error: a command fails with it
-  What to do:  Run it with sudo.
-  "
-`))
+    Meaning:     Apply needs root, with all of root's capabilities.
+    Appears in:  error: a command fails with it
+    What to do:  Run it with sudo, or with the capabilities that the message names.
+    "
+  `))

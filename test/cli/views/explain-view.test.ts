@@ -137,7 +137,9 @@ it('wide: every path, decision and meaning', () => {
   const text = renderExplanation(answerOf(orphan(), 'pv-1'), WIDE)
   expect(text).toContain(`    - NodeUnpublishVolume ${ROOT}/pods/${GONE}/volumes/kubernetes.io~csi/pv-1/mount\n`)
   expect(text).toContain('\nDecisions:\n')
-  expect(text).toContain('DriverUnavailable (a driver is not registered or not installed here, or its socket does not answer): ')
+  expect(text).toContain(
+    'DriverUnavailable (a driver is not registered or not installed here, or its socket does not answer): ',
+  )
 })
 
 it('in a pipe no line is broken, and the colours change no letter', async () => {

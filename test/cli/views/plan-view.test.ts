@@ -204,7 +204,7 @@ it('what comes after something blocked has its cause, and the counts add up', ()
     operations: [
       anOperation({ blocked: { code: 'ForeignMount', message: 'a tmpfs is mounted below' } }),
       anOperation({ id: 'op-2', volume }),
-      { ...ofVolume, id: 'op-3', after: ['op-1', 'op-2'], blocked: { code: 'PredecessorBlocked', message: 'not yet' } },
+      { ...ofVolume, id: 'op-3', after: ['op-1', 'op-2'], blocked: { code: 'Predecessor', message: 'not yet' } },
       { ...ofVolume, id: 'op-4', kind: 'DetachVolume', after: ['op-2', 'op-3'] },
       { ...ofVolume, id: 'op-5', kind: 'DetachVolume', volume, after: ['op-3'] },
     ],
