@@ -90,7 +90,7 @@ export const API_CODES = {
     in: ['outcome', 'error'],
     cause: 'unread',
     means:
-      'the kubeconfig gives no credential: its plugin failed, a file that it names cannot be read, or a token was not renewed',
+      'the kubeconfig gives no credential: its plugin failed, a file that it names cannot be read, or a token has expired',
     next: 'Run the plugin by hand, check the file or log in again; or use another credential (--kubeconfig).',
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>
