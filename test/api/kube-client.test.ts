@@ -102,6 +102,16 @@ describe('lists', () => {
     expect(error.message).toMatch(says)
   })
 
+  it('takes pages of two states for no list', async () => {
+    const page = (metadata: object): string => JSON.stringify({ kind: 'PersistentVolumeList', metadata, items: [] })
+    await server.setFaults(
+      { times: 1, action: { type: 'body', body: page({ continue: 'more', resourceVersion: '7' }) } },
+      { times: 1, action: { type: 'body', body: page({ resourceVersion: '8' }) } },
+    )
+    const error = await failureOf(client.list(VOLUMES))
+    expect(error).toMatchObject({ code: 'BadAnswer', message: expect.stringContaining('pages of two states') })
+  })
+
   it('takes an empty page with a token for what it is, and null items for none', async () => {
     const page = (body: object): string => JSON.stringify({ kind: 'PersistentVolumeList', ...body })
     await server.setFaults(

@@ -128,11 +128,16 @@ export class ListWalk<T, Kept> {
   /** @throws ApiError: 410 if the state expired meanwhile */
   async end(): Promise<ListEnd> {
     const { server, visitor, limits } = this.#walk
+    let version = ''
     try {
       for (; ; this.#pages++) {
         const { list, kept } = await this.#current.read
         visitor.page(kept, { kind: list.kind ?? '', ...defined({ apiVersion: list.apiVersion }) })
         const next = list.metadata?.continue ?? ''
+        const shown = list.metadata?.resourceVersion ?? ''
+        // A cache or a proxy that puts together pages of two states may lack what was made in between, and show it to nobody.
+        if (version !== '' && shown !== '' && shown !== version) throw this.#bad('pages of two states')
+        version ||= shown
         if (next === '') {
           if ((list.metadata?.remainingItemCount ?? 0) > 0) throw this.#bad('a list that is cut off')
           return defined({ resourceVersion: list.metadata?.resourceVersion })
