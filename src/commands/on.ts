@@ -26,6 +26,7 @@ import { planId } from '../core/plan/plan-id.ts'
 import type { SavedPlan } from '../core/plan/plan-shape.ts'
 import { planFileText, savedPlanText, writePlanFile } from '../core/plan-file/write-plan-file.ts'
 import { snapshotNotWritten } from '../core/snapshot/write-snapshot.ts'
+import { lastStart } from '../core/through-pod/framed-command.ts'
 import { inputWords } from '../core/through-pod/handed-input.ts'
 import { calledOn, NODE_COMMANDS, nodeCommandLine, splitAtCommand } from '../core/through-pod/node-command.ts'
 import { requireWay, runThroughPod } from '../core/through-pod/run-through-pod.ts'
@@ -199,7 +200,8 @@ export default class On extends VolctlCommand {
     const terminal = process.stdout.isTTY === true
     const answer = new FromNode((text) => this.output.write(text), terminal)
     const width = terminal && process.stdout.columns > 0 ? [`--width=${process.stdout.columns}`] : []
-    const words = [`--called-as=${called}`, ...width, ...input]
+    const until = there.command === 'apply' ? [`--until=${lastStart(base.startMs)}`] : []
+    const words = [`--called-as=${called}`, ...width, ...until, ...input]
     const status = await runThroughPod(client, {
       ...base,
       args: ['__framed', ...words, '--', ...this.#commandLine(there, hasAccount(way))],

@@ -199,8 +199,10 @@ describe('apply', () => {
     await server.setPods({ fate: 'runs', program: '/bin/sh', replace: [[['__framed'], writes]] })
     await on(`${saved.node} apply ${file} --parallel 2`)
     const words = readFileSync(written, 'utf8')
-    expect(words.replaceAll(/--input=\S+/g, '--input')).toBe(
-      `__framed --called-as=volctl on --kubeconfig ${server.kubeconfig('on')} ${saved.node} --input -- apply --host-root /host - --parallel=2`,
+    const until = Number(/--until=(\d+)/.exec(words)?.[1]) - Date.now() / 1000
+    expect([until > 300, until < 3600]).toEqual([true, true])
+    expect(words.replaceAll(/--input=\S+/g, '--input').replace(/--until=\d+/, '--until')).toBe(
+      `__framed --called-as=volctl on --kubeconfig ${server.kubeconfig('on')} ${saved.node} --until --input -- apply --host-root /host - --parallel=2`,
     )
     const input = [...words.matchAll(/--input=(\S+)/g)].map(([, packed]) => packed).join('')
     const handed = parsePlanFile(gunzipSync(Buffer.from(input, 'base64')), pjson.version, 'handed')
@@ -209,6 +211,21 @@ describe('apply', () => {
 })
 
 describe('in the Pod', () => {
+  it.each([
+    { name: 'whose client is long gone does nothing', seconds: -1, status: '1', says: 'nobody waits for it any more' },
+    { name: 'that starts in time runs', seconds: 60, status: '0', says: '' },
+  ])('a command $name', async ({ seconds, status, says }) => {
+    const until = `--until=${Math.floor(Date.now() / 1000) + seconds}`
+    const { stdout } = await execa(BUNDLE, ['__framed', until, '--', 'version'], { reject: false })
+    const frames = new FrameReader().take(`${stdout}\n`)
+    expect(frames.find(({ channel }) => channel === 'end')?.bytes.toString()).toBe(status)
+    const said = frames
+      .filter(({ channel }) => channel === 'err')
+      .map(({ bytes }) => bytes.toString())
+      .join('')
+    expect(said).toContain(says)
+  })
+
   it('volctl reads what was handed over on its standard input, and frames both streams', async () => {
     const input = gzipSync('MountVolume.SetUp failed for volume "x"\n').toString('base64')
     const words = ['--called-as=kubectl volctl on node7', `--input=${input}`, '--']

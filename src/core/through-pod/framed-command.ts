@@ -2,7 +2,7 @@
  * In the Pod of `volctl on`: runs volctl's command, and prints its answer as frames (frames.ts), since a log has no separate
  * streams. The exit status of this process is the command's as well.
  *
- *   volctl __framed [--called-as=NAME] [--width=COLUMNS] [--input=BASE64]... -- COMMAND --host-root /host …
+ *   volctl __framed [--called-as=NAME] [--width=COLUMNS] [--until=SECONDS] [--input=BASE64]... -- COMMAND --host-root /host …
  */
 import { errorMessage } from '../errors/errors.ts'
 import { calledWords } from '../trust/called-as.ts'
@@ -30,6 +30,23 @@ export async function runFramed(
   return status
 }
 
+/** A node's clock and a client's may be so far apart. */
+const CLOCKS_APART_MS = 300_000
+
+/**
+ * Until when a Pod may begin. One whose client was killed stays with the API server, and a kubelet that returns days later would
+ * run it.
+ *
+ * @param startMs how long the client waits @returns seconds since 1970, for --until
+ */
+export function lastStart(startMs: number): number {
+  return Math.ceil((Date.now() + startMs + CLOCKS_APART_MS) / 1000)
+}
+
+function tooLate(until: number): string {
+  return `this Pod was to start before ${new Date(until * 1000).toISOString()}, and nobody waits for it any more; nothing was done`
+}
+
 async function runCommand(words: readonly string[], frames: FrameWriter): Promise<number> {
   const end = words.indexOf('--')
   if (end < 0) throw new Error('the command of the Pod is missing')
@@ -37,6 +54,8 @@ async function runCommand(words: readonly string[], frames: FrameWriter): Promis
     words.slice(0, end).flatMap((word) => (word.startsWith(`--${name}=`) ? [word.slice(name.length + 3)] : []))
   const [name] = valuesOf('called-as')
   const [width] = valuesOf('width')
+  const [until] = valuesOf('until')
+  if (until !== undefined && Date.now() > Number(until) * 1000) throw new Error(tooLate(Number(until)))
   const input = valuesOf('input').join('')
   const script = ownScript()
   return await runListened(
