@@ -1,7 +1,7 @@
 /** Whether /proc shows every process, by its first one, its options and what volctl may do. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { hiddenProcesses } from '../../src/core/holders/sight.ts'
+import { hiddenProcesses } from '../../src/core/holders/ask-processes.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 

@@ -17,9 +17,9 @@ import {
   unseenOf,
 } from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
+import { kernelTextIfAny } from '../trust/kernel.ts'
 import { runCommand } from '../trust/programs.ts'
 import { type Answer, answer, PARTS, type ProcessRequest, type Question } from './process-messages.ts'
-import { hiddenProcesses, SEE_ALL } from './sight.ts'
 import { type ByProcess, Uses } from './uses.ts'
 
 export interface ProcessReader {
@@ -193,4 +193,35 @@ function deniedText(denied: number): string {
   return isInUserNamespace()
     ? `volctl runs in a user namespace: ${what}`
     : `${what}: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH is missing, or a security module forbids it`
+}
+
+const CAP_SYS_PTRACE = 1n << 19n
+
+/** What to do where the right to look is missing. */
+const SEE_ALL = 'Run volctl as root of the host with CAP_SYS_PTRACE, where /proc shows every process.'
+
+/** Options of procfs that hide processes; the values are numbers before Linux 5.8. (With 1, noaccess, processes are still listed.) */
+const HIDING = /^hidepid=(?:[24]|invisible|ptraceable)$/
+
+/**
+ * Whether there are processes that /proc does not list for volctl: then anything may be in use.
+ *
+ * @param table of our own mount namespace
+ */
+export function hiddenProcesses(table: MountTable, proc = '/proc'): Unseen[] {
+  // Process 1 always exists, and would be hidden first.
+  const isFirstListed = processIds(proc).includes(1)
+  const isHiding =
+    table
+      .at('/proc')
+      .at(-1)
+      ?.superOptions.some((option) => HIDING.test(option)) === true
+  if (isFirstListed && (!isHiding || mayTrace(proc))) return []
+  const text = '/proc hides processes of other users (mount option hidepid), so their open files cannot be read'
+  return [{ text, hint: SEE_ALL }]
+}
+
+function mayTrace(proc: string): boolean {
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(kernelTextIfAny(`${proc}/self/status`) ?? '')?.[1] ?? '0'
+  return (BigInt(`0x${effective}`) & CAP_SYS_PTRACE) !== 0n
 }

@@ -4,6 +4,7 @@
  */
 import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
+import { StepInterrupted } from '../errors/operation-error.ts'
 import { isWithin } from '../files/path-within.ts'
 import { append } from '../lang/append.ts'
 import { undeletedPath } from '../mountinfo/deleted.ts'
@@ -13,10 +14,9 @@ import { containingMount, type Location, locate } from '../mountinfo/location.ts
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import type { Unseen } from '../processes/mount-namespaces.ts'
-import { podOfProcess } from '../processes/pod-cgroups.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
-import type { Holders, LoopHolder, NamespaceHolder } from './find-holders.ts'
+import { type Holders, type LoopHolder, type NamespaceHolder, namespaceHolder } from './find-holders.ts'
 import { describeUse, type MountUse, mountsOf, withTop } from './mount-uses.ts'
 import type { Layer } from './overlay-layers.ts'
 import { type Identified, searchContent, type Wanted } from './search-content.ts'
@@ -73,12 +73,12 @@ function usesOf({ table, others, layers, named, namespaceOf }: ContentLook, at: 
   const own = mountsOf(place, table, path).filter(({ mount }) => stays(mount, table))
   const inLayers = layers.within(place)
   return {
-    namespaces: others.flatMap((other): NamespaceHolder[] => {
-      const mounts = mountsOf(place, other.table).filter(({ mount }) => stays(mount, other.table))
-      if (mounts.length === 0) return []
-      const of = podOfProcess(other.pid)
-      const mountPoints = [...new Set(mounts.map(({ mount }) => mount.mountPoint))]
-      return [{ pid: other.pid, process: other.process, mountPoints, ...(of && { of }) }]
+    namespaces: others.flatMap((other) => {
+      const mounts = mountsOf(place, other.table).map(({ mount }) => mount)
+      return namespaceHolder(
+        other,
+        mounts.filter((mount) => stays(mount, other.table)),
+      )
     }),
     kernel: [
       ...own.map(describeUse),
@@ -196,7 +196,7 @@ async function searchFor(look: ContentLook, content: Content, place: Location): 
 }
 
 async function search(
-  { table }: ContentLook,
+  { table, signal }: ContentLook,
   path: string,
   rootDir: string,
   wanted: Wanted,
@@ -211,8 +211,9 @@ async function search(
   }
   try {
     // The walk starts from the resolved place, and follows no link on the way (S8, S12).
-    return await searchContent(placeOf(table, path), mount.id, wanted)
+    return await searchContent(placeOf(table, path), mount.id, wanted, signal)
   } catch (error) {
+    if (error instanceof StepInterrupted) throw error
     if (errnoOf(error) === 'ENOENT') return []
     unseen.push(unknownPlace(path, `could not be searched: ${errorMessage(error)}`))
     return []

@@ -43,6 +43,8 @@ export interface ContentLook {
   readonly unknownImages: readonly string[]
   readonly sockets: BoundSockets
   readonly unseen: readonly Unseen[]
+  /** Ends what is searched for. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** An export, and where it leads with links followed: exportfs(8) leaves them to the kernel. */
@@ -83,6 +85,7 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
   return {
     table,
     others,
+    signal: reader.signal,
     processes,
     layers: layers.index,
     lostLayers: isInUserNamespace() || named === undefined ? [] : layers.lost,

@@ -54,7 +54,7 @@ export function findHolders({ table, paths, others, loops, uses }: HolderSearch)
   const places = new Places(table, paths)
   return {
     processes: places.locations.flatMap((place) => uses.holdersIn(place)).toSorted((a, b) => a.pid - b.pid),
-    namespaces: others.flatMap((other) => namespaceHolder(places, other)),
+    namespaces: others.flatMap((other) => namespaceHolder(other, places.mountsIn(other.table))),
     loops: loops.filter(({ backingFile }) => places.has(backingFile)),
     kernel: swapFiles()
       .filter((path) => places.has(path))
@@ -73,8 +73,11 @@ export function fileSystemsAt(table: MountTable, paths: Iterable<string>): Set<s
   )
 }
 
-function namespaceHolder(places: Places, { pid, process, table }: OtherNamespace): NamespaceHolder[] {
-  const mounts = places.mountsIn(table)
+/** @param mounts that hold something there; none: it is no holder */
+export function namespaceHolder(
+  { pid, process }: OtherNamespace,
+  mounts: readonly { readonly mountPoint: string }[],
+): NamespaceHolder[] {
   if (mounts.length === 0) return []
   const of = podOfProcess(pid)
   const mountPoints = [...new Set(mounts.map(({ mountPoint }) => mountPoint))]

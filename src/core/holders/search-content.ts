@@ -2,6 +2,7 @@
 import { fstatSync, lstatSync, type Stats } from 'node:fs'
 import { deviceNumberFrom } from '../block/device-use.ts'
 import { errnoOf } from '../errors/errors.ts'
+import { StepInterrupted } from '../errors/operation-error.ts'
 import { Descent } from '../files/descent.ts'
 import { entryPath, openBelow } from '../files/descriptors.ts'
 import { isErofsImage } from './image-files.ts'
@@ -29,10 +30,16 @@ const ENTRIES_BETWEEN_BREATHS = 500
 /**
  * @param path absolute, without links on the way
  * @param mountId the mount that the directory must be in
+ * @param signal ends it
  * @returns the keys of what was found; the directory itself counts
- * @throws StepFailed where the walk would leave the mount; errors of open(2) and getdents(2)
+ * @throws StepInterrupted; StepFailed where the walk would leave the mount; errors of open(2) and getdents(2)
  */
-export async function searchContent(path: string, mountId: number, wanted: Wanted): Promise<string[]> {
+export async function searchContent(
+  path: string,
+  mountId: number,
+  wanted: Wanted,
+  signal?: AbortSignal,
+): Promise<string[]> {
   const found = new Set<string>()
   const lastNames = new Set([...wanted.ends.keys()].map((end) => end.slice(end.lastIndexOf('/') + 1)))
   const note = (at: () => string, name: string, file: Stats): void => {
@@ -52,6 +59,7 @@ export async function searchContent(path: string, mountId: number, wanted: Wante
     }
     for (let count = 1; ; count++) {
       if (count % ENTRIES_BETWEEN_BREATHS === 0) await new Promise((resolve) => setImmediate(resolve))
+      if (signal?.aborted) throw new StepInterrupted(`${path}: interrupted while its users were searched for`)
       const directory = descent.current
       if (directory === undefined) break
       const name = descent.next()

@@ -6,12 +6,11 @@ import { posix } from 'node:path'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import { staying } from '../../holders/content-holders.ts'
 import { describeHolders } from '../../holders/describe-holders.ts'
-import type { Holders, NamespaceHolder } from '../../holders/find-holders.ts'
+import { type Holders, namespaceHolder } from '../../holders/find-holders.ts'
 import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../../holders/mount-uses.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { allowedFsTypes } from '../../plugins/teardown-family.ts'
-import { podOfProcess } from '../../processes/pod-cgroups.ts'
 import { isEmptyDir } from '../operation/empty-dir.ts'
 import { expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -127,11 +126,12 @@ function mountUsers(place: Location, path: string, deep: boolean, { around, oper
     ),
     ...layersByText(of).within(place),
   ]
-  const namespaces = others.flatMap((other): NamespaceHolder[] => {
-    const mountPoints = [...new Set(usesIn(other.table).map(({ mount }) => mount.mountPoint))]
-    const of = mountPoints.length === 0 ? undefined : podOfProcess(other.pid)
-    return mountPoints.length === 0 ? [] : [{ pid: other.pid, process: other.process, mountPoints, ...(of && { of }) }]
-  })
+  const namespaces = others.flatMap((other) =>
+    namespaceHolder(
+      other,
+      usesIn(other.table).map(({ mount }) => mount),
+    ),
+  )
   const found: Holders = {
     processes: [],
     loops: [],
