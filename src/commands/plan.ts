@@ -131,7 +131,7 @@ export default class Plan extends VolctlCommand {
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     const paged = !flags['no-pager']
-    const look = { unfolded: this.verbose, paged, applyCommand: volctl('apply', ...applyWords(flags)) }
+    const look = { unfolded: this.verbose, applyCommand: volctl('apply', ...applyWords(flags)) }
     await this.answer(plan, flags.output as OutputFormat, (screen) => renderClusterPlan(plan, screen, look), {
       paged,
       names: flags.output === 'name' ? namesOfClusterPlan(plan) : [],

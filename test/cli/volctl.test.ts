@@ -43,7 +43,7 @@ describe('exit status of plan', () => {
     const path = file('other-machine.json', JSON.stringify(snapshot))
     const result = await volctl(['plan', '--snapshot', path])
     expect(result.status).toBe(4)
-    expect(result.stdout).toContain('NOT proven to be the machine of this Node object')
+    expect(result.stdout).toContain('nothing proves that node pg-node of https://127.0.0.1:6443 is this machine')
     expect(result.stderr).toMatch(/^volctl: refused: .+\n( {8}.+\n)?$/)
     expect(JSON.parse((await volctl(['plan', '--snapshot', path, '-o', 'json'])).stderr)).toMatchObject({ rule: 'S1' })
     expect((await volctl(['plan', '--snapshot', path, '-v'])).stderr).toMatch(/^rule: S1$/m)

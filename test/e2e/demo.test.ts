@@ -208,6 +208,6 @@ describe('the demo where mounts are forbidden', () => {
       '$ volctl plan --snapshot test/fixtures/captures/forcedel-killed/before.json',
       '$ volctl plan --orphans --snapshot test/fixtures/captures/forcedel-killed/before.json',
     ])
-    expect(text).toContain('RemoveOrphanPodDir')
+    expect(text).toContain('remove 3 directories')
   })
 })

@@ -8,7 +8,7 @@ import type { Answer, Need } from './answer.ts'
 import { countsText } from './counts.ts'
 import { isKept, keptPart } from './kept.ts'
 import { few, withoutRoot } from './names.ts'
-import { needsOf } from './needs.ts'
+import { needsOf, nodeGround } from './needs.ts'
 import { isForgotten, othersPart } from './others.ts'
 import { readyPart } from './ready.ts'
 
@@ -28,7 +28,7 @@ export function answerOf(plan: Plan): Answer {
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
     incomplete: !plan.complete,
-    needs: [...refusalOf(plan), ...needsOf(pressing, plan, names), ...neverOf(plan, pressing)],
+    needs: [...refusalOf(plan), ...needsOf(pressing, nodeGround(plan, names)), ...neverOf(plan, pressing)],
     ...(ready !== undefined && { ready }),
     ...(kept !== undefined && { kept }),
     ...(others !== undefined && { others }),

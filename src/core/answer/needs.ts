@@ -2,33 +2,63 @@
 import { count } from '../lang/count.ts'
 import { shellWord } from '../lang/shell-word.ts'
 import type { Cause } from '../plan/cause.ts'
-import type { Operation, Plan } from '../plan/plan.ts'
+import type { Operation, Plan, PodRef } from '../plan/plan.ts'
 import type { PlanNames } from '../plan/plan-names.ts'
 import type { Need } from './answer.ts'
 import { few, withoutRoot } from './names.ts'
 
+/** What a cause hangs on and is told by, of either scope. */
+export interface Ground {
+  readonly rootDir: string
+  readonly operations: readonly {
+    readonly id: string
+    readonly kind: Operation['kind']
+    readonly pods: readonly PodRef[]
+  }[]
+  readonly waiting: readonly {
+    readonly cause?: string
+    readonly kind: Operation['kind']
+    readonly pods: readonly PodRef[]
+  }[]
+  podText(pod: PodRef): string
+  /** What lifts it, by who can act now. */
+  remedyOf(cause: Cause): readonly string[]
+}
+
+/** A node's plan as the ground of its causes. */
+export function nodeGround(plan: Plan, names: PlanNames): Ground {
+  const podsOf = ({ pod }: { readonly pod?: PodRef }): readonly PodRef[] => (pod === undefined ? [] : [pod])
+  return {
+    rootDir: plan.rootDir,
+    operations: plan.operations.map((each) => ({ id: each.id, kind: each.kind, pods: podsOf(each) })),
+    waiting: plan.waiting.map((each) => ({ ...each, pods: podsOf(each) })),
+    podText: (pod) => names.podText(pod),
+    remedyOf: (cause) => remedyOf(cause, plan),
+  }
+}
+
 /** @param causes those that are shown, the worst first */
-export function needsOf(causes: readonly Cause[], plan: Plan, names: PlanNames): Need[] {
+export function needsOf(causes: readonly Cause[], ground: Ground): Need[] {
   const alike = Map.groupBy(causes, ({ kind, code, severity, message }) =>
     // What is said of a driver or of the node is said of that one alone.
     FOLDED[code] === undefined ? `${code} ${shapeOf(message)}` : `${kind} ${code} ${severity}`,
   )
-  return [...alike.values()].flatMap((same) => needOf(same, plan, names) ?? [])
+  return [...alike.values()].flatMap((same) => needOf(same, ground) ?? [])
 }
 
-function needOf(same: readonly Cause[], plan: Plan, names: PlanNames): Need | undefined {
+function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
   const [first] = same
   if (first === undefined) return undefined
   const { severity, code, message } = first
-  const subjects = [...new Set(same.map((each) => subjectText(each, names)))]
+  const subjects = [...new Set(same.map((each) => subjectText(each, ground)))]
   const fold = same.length > 1 ? FOLDED[code] : undefined
   const text = fold === undefined ? message : fold(subjects.length)
-  const said = withoutRoot(text, plan.rootDir)
+  const said = withoutRoot(text, ground.rootDir)
   return {
     severity,
     text: said,
-    wake: [...likewise(subjects, fold !== undefined), ...wakeOf(same, plan, names)],
-    remedy: remedyOf(first, plan),
+    wake: [...likewise(subjects, fold !== undefined), ...wakeOf(same, ground)],
+    remedy: ground.remedyOf(first),
   }
 }
 
@@ -79,11 +109,11 @@ const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number) => string>>> = 
   DeadMount: (n) => `${n} mounts do not answer: their server or daemon is gone`,
 }
 
-export function subjectText({ subject, affects }: Cause, names: PlanNames): string {
+function subjectText({ subject, affects }: Cause, names: Pick<Ground, 'podText'>): string {
   const { driver, pod, volume, object, path } = subject
   if (volume !== undefined) return pod === undefined ? volume : `${names.podText(pod)} ${volume}`
   if (pod !== undefined) return names.podText(pod)
-  return driver ?? object ?? path ?? affects.volumes[0] ?? 'this node'
+  return driver ?? object ?? path ?? affects.volumes[0] ?? 'all of it'
 }
 
 const DOWN: ReadonlySet<Operation['kind']> = new Set<Operation['kind']>([
@@ -97,19 +127,19 @@ const DOWN: ReadonlySet<Operation['kind']> = new Set<Operation['kind']>([
 ])
 
 /** `3 deleted pods keep volumes: … (9 operations)`; `9 pods wait: …`. What the sentence says already is not said again. */
-function wakeOf(same: readonly Cause[], plan: Plan, names: PlanNames): string[] {
+function wakeOf(same: readonly Cause[], ground: Ground): string[] {
   const [first] = same
   const ids = new Set(same.flatMap(({ affects }) => affects.operations))
-  const operations = ids.size === 0 ? [] : plan.operations.filter(({ id }) => ids.has(id))
+  const operations = ids.size === 0 ? [] : ground.operations.filter(({ id }) => ids.has(id))
   const keys = new Set(same.map(({ key }) => key))
   const down = operations.filter(({ kind }) => DOWN.has(kind))
   const up = [
     ...operations.filter(({ kind }) => !DOWN.has(kind)),
-    ...plan.waiting.filter(({ cause, kind }) => keys.has(cause ?? '') && !DOWN.has(kind)),
+    ...ground.waiting.filter(({ cause, kind }) => keys.has(cause ?? '') && !DOWN.has(kind)),
   ]
-  const own = first?.subject.pod === undefined ? undefined : names.podText(first.subject.pod)
-  const keeping = podNames(down, names)
-  const waiting = podNames(up, names)
+  const own = first?.subject.pod === undefined ? undefined : ground.podText(first.subject.pod)
+  const keeping = podNames(down, ground)
+  const waiting = podNames(up, ground)
   const held = [...new Set(same.flatMap(({ affects }) => affects.volumes))]
   return [
     ...(keeping.length > 0 && !isOnly(keeping, own)
@@ -130,6 +160,6 @@ function isOnly(pods: readonly string[], own: string | undefined): boolean {
   return pods.length === 1 && pods[0] === own
 }
 
-function podNames(of: readonly Pick<Operation, 'pod'>[], names: PlanNames): string[] {
-  return [...new Set(of.flatMap(({ pod }) => (pod === undefined ? [] : names.podText(pod))))]
+function podNames(of: readonly { readonly pods: readonly PodRef[] }[], { podText }: Ground): string[] {
+  return [...new Set(of.flatMap(({ pods }) => pods.map(podText)))]
 }

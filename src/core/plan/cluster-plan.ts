@@ -23,7 +23,8 @@ import {
 } from '../json/shape.ts'
 import type { PersistentVolume } from '../model/objects.ts'
 import { insecure } from '../model/snapshot.ts'
-import { kind as anyKind, blocked, codeOf, count, pod, said } from './operation-shape.ts'
+import { causes } from './cause-shape.ts'
+import { kind as anyKind, blocked, causeKey, codeOf, count, pod, said } from './operation-shape.ts'
 import type { OperationKind } from './plan.ts'
 import { CHOICE, complete, refused, unjudged, until } from './plan-shape.ts'
 
@@ -151,6 +152,7 @@ const wait = object({
   attachment: optional(text),
   rule: text,
   until,
+  cause: causeKey,
 })
 
 /** Something desired that somebody else must act on first. */
@@ -174,6 +176,7 @@ const problem = object({
   /** The same for problems that differ only in names. */
   shape: about('The message with "…" in the place of every name.', text),
   about: aboutObjects,
+  cause: causeKey,
 })
 
 export interface ClusterProblem extends ShapeOf<typeof problem> {}
@@ -235,6 +238,7 @@ const summary = object({
   filtered: about('Left out by filters or --max, dependants included.', count),
   /** Operations that are not blocked, and whose predecessors are not blocked. */
   ready: count,
+  causes,
 })
 
 export interface ClusterPlanSummary extends ShapeOf<typeof summary> {}

@@ -2,6 +2,7 @@
 import type { Answer, Need, Part, Row } from '../answer/answer.ts'
 import type { NextStep } from '../plan/plan.ts'
 import type { Screen } from './screen.ts'
+import { terminalSafe } from './terminal-safe.ts'
 import { textWidth } from './text-width.ts'
 import { wrapped } from './wrap.ts'
 
@@ -81,8 +82,12 @@ function partText(name: string, part: Part | undefined, screen: Screen, unfolded
 }
 
 function rowsText(rows: readonly Row[], { width, paint }: Screen): string {
-  const widest = Math.max(0, ...rows.map(({ label = '' }) => textWidth(label)).filter((each) => each <= LONGEST_LABEL))
-  return rows
+  const safe = rows.map(({ label, ...row }) => ({
+    ...row,
+    label: label === undefined ? undefined : terminalSafe(label),
+  }))
+  const widest = Math.max(0, ...safe.map(({ label = '' }) => textWidth(label)).filter((each) => each <= LONGEST_LABEL))
+  return safe
     .map(({ label, text, loss }) => {
       const first = label === undefined ? '  ' : `  ${label}${' '.repeat(Math.max(0, widest - textWidth(label)))}   `
       return wrapped(first, text, width, loss ? paint.warn : undefined)

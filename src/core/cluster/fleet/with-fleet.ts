@@ -3,6 +3,7 @@
  * volume elsewhere. Nothing becomes an operation by a snapshot. Pure.
  */
 
+import { nameClusterCauses } from '../../causes/cluster-causes.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import type { ClusterBlocked, ClusterOperation, ClusterPlan, FleetRow, PlanFleet } from '../../plan/cluster-plan.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
@@ -19,16 +20,24 @@ export function withFleet(
   fleet: FleetLedger,
   joined = new JoinedFleet(context, fleet),
 ): ClusterPlan & { readonly fleet: PlanFleet } {
-  const operations = heldBack(plan.operations, context, joined)
   const findings = new ClusterFindings()
   const rows = rowsOf(context, joined, plan)
   reportFleet(context, findings, joined, fleet, rows)
-  const problems = [...plan.problems, ...findings.problems]
+  const { waiting, problems, causes, ...named } = nameClusterCauses({
+    operations: heldBack(plan.operations, context, joined),
+    waiting: plan.waiting,
+    problems: [...plan.problems, ...findings.problems],
+  })
+  const { operations } = named
   const blocked = operations.filter((each) => each.blocked !== undefined).length
   return {
     ...plan,
-    ...{ operations, problems, complete: plan.complete && findings.complete },
-    summary: { ...plan.summary, blocked, problems: problems.length, ready: operations.length - blocked },
+    ...{ operations, waiting, problems, complete: plan.complete && findings.complete },
+    summary: {
+      ...plan.summary,
+      ...{ blocked, problems: problems.length, ready: operations.length - blocked },
+      ...(causes.length > 0 && { causes }),
+    },
     fleet: fleetOf(context, joined, fleet, rows),
   }
 }

@@ -3,6 +3,7 @@
  * detach, then attach. Pure and deterministic: no clock, no network.
  */
 
+import { nameClusterCauses } from '../../causes/cluster-causes.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { CLUSTER_OPERATION_KINDS } from '../../plan/cluster-plan.ts'
@@ -66,10 +67,14 @@ function planOf(
 ): ClusterPlan {
   const { state, options } = context
   const { kept, filtered } = filterOperations(context, findings.operations)
-  const operations = finishOperations(kept).map((operation) =>
-    refused === undefined ? operation : refusedBy(operation, refused),
-  )
-  const { waiting, problems, complete } = findings
+  const { complete } = findings
+  const { operations, waiting, problems, causes } = nameClusterCauses({
+    operations: finishOperations(kept).map((operation) =>
+      refused === undefined ? operation : refusedBy(operation, refused),
+    ),
+    waiting: findings.waiting,
+    problems: findings.problems,
+  })
   return {
     apiVersion: 'volctl.io/v1',
     kind: 'Plan',
@@ -88,6 +93,7 @@ function planOf(
       problems: problems.length,
       filtered,
       ready: operations.filter(({ blocked }) => blocked === undefined).length,
+      ...(causes.length > 0 && { causes }),
     },
     complete,
     ...defined({ refused }),

@@ -7,6 +7,7 @@ import { append } from '../../lang/append.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
 import type {
+  ClusterBlocked,
   ClusterOptions,
   ClusterPlan,
   ClusterProblem,
@@ -199,6 +200,11 @@ function nameless(uniqueName: string): ClusterVolumeRef {
 type Judged = Omit<ClusterStatusRow, 'verdict'>
 
 /** What the plan says, by the volume or the attachment that it says it of. */
+/** The cause of a row is told above the table. */
+function saidOf({ cause: _, ...said }: ClusterBlocked): Omit<ClusterBlocked, 'cause'> {
+  return said
+}
+
 class Verdicts {
   readonly #said = new Map<string, { readonly nodes?: readonly string[]; readonly verdict: ClusterVerdict }[]>()
   readonly #complete: boolean
@@ -209,7 +215,7 @@ class Verdicts {
       const verdict: ClusterVerdict =
         blocked === undefined
           ? { state: 'operation', code: reason, message, rule }
-          : { state: 'blocked', ...blocked, rule }
+          : { state: 'blocked', ...saidOf(blocked), rule }
       this.#add([volume.uniqueName, attachment.name], [node], verdict)
     }
     for (const { node, volume, attachment, code, message, hint, rule } of waiting)

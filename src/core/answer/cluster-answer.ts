@@ -1,0 +1,150 @@
+/** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
+import { count } from '../lang/count.ts'
+import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../plan/cluster-plan.ts'
+import { INSECURE_API } from '../plan/insecure-api.ts'
+import type { NextStep, PodRef } from '../plan/plan.ts'
+import { podName } from '../plan/pod-name.ts'
+import type { Answer, Need, Part, Row } from './answer.ts'
+import { few } from './names.ts'
+import { type Ground, needsOf } from './needs.ts'
+
+/** @param applyCommand what carries the plan out; absent: that is done already */
+export function clusterAnswerOf(plan: ClusterPlan, applyCommand?: string): Answer {
+  const causes = plan.summary.causes ?? []
+  const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))
+  const ready = readyPart(plan.operations.filter(({ blocked }) => blocked === undefined))
+  const others = othersPart(plan.waiting.filter(({ cause }) => passing.has(cause ?? '')))
+  return {
+    headline: headlineOf(plan),
+    doubts: doubtsOf(plan),
+    incomplete: !plan.complete,
+    needs: [
+      ...refusalOf(plan),
+      ...needsOf(
+        causes.filter(({ severity }) => severity !== 'info'),
+        groundOf(plan),
+      ),
+    ],
+    ...(ready !== undefined && { ready }),
+    ...(others !== undefined && { others }),
+    notes: [...new Set(plan.problems.filter(({ severity }) => severity === 'info').map(({ message }) => message))],
+    counts: countsOf(plan),
+    next: nextOf(plan, applyCommand),
+  }
+}
+
+const CONTROLLER = { lives: 'controller runs', mayLive: 'controller may run', dead: 'controller does not run' } as const
+
+/** `https://…: controller does not run; 2 nodes, 12 pods, 3 VolumeAttachments`. */
+function headlineOf({ cluster, inputs: { controller, counts } }: ClusterPlan): string {
+  const seen = [
+    count(counts.nodes, 'node'),
+    count(counts.pods, 'pod'),
+    count(counts.attachments, 'VolumeAttachment'),
+  ].join(', ')
+  const why = controller.state === 'lives' ? '' : ` (${controller.note})`
+  return `${cluster.server}: ${CONTROLLER[controller.state]}${why}; ${seen}`
+}
+
+function doubtsOf({ inputs: { api, unjudged }, problems }: ClusterPlan): string[] {
+  const isReported = problems.some(({ code }) => code === 'InsecureApi')
+  return [
+    ...(api.insecure === undefined || isReported ? [] : [`API server: ${INSECURE_API[api.insecure]}`]),
+    ...unjudged.map(({ message }) => `Not judged: ${message}`),
+  ]
+}
+
+function refusalOf({ refused }: ClusterPlan): Need[] {
+  if (refused === undefined) return []
+  const { message, hint } = refused
+  return [{ severity: 'error', text: message, wake: [], remedy: hint === undefined ? [] : [hint] }]
+}
+
+function groundOf({ operations, waiting }: ClusterPlan): Ground {
+  return {
+    rootDir: '',
+    operations,
+    waiting,
+    podText: (pod: PodRef) => podName(pod),
+    remedyOf: ({ remedy }) => remedy.slice(0, 1),
+  }
+}
+
+const VERBS = { DetachVolume: 'detach', AttachVolume: 'attach' } as const
+
+/** A row a node: what is done with which volumes, and what a person has to make sure of before. */
+function readyPart(operations: readonly ClusterOperation[]): Part | undefined {
+  if (operations.length === 0) return undefined
+  const kinds = [...new Set(operations.map(({ kind }) => VERBS[kind]))]
+  const rows = [...Map.groupBy(operations, ({ node, kind }) => `${node} ${kind}`).values()].map((mine): Row => {
+    const [first] = mine
+    if (first === undefined) return { text: '' }
+    const why = mine.length === 1 ? `: ${first.message}` : ''
+    return { label: first.node, text: `${VERBS[first.kind]} ${few(mine.map(({ volume }) => volume.name))}${why}` }
+  })
+  const sure = new Set(operations.flatMap(({ makeSure }) => makeSure ?? []))
+  return {
+    title: `${kinds.join(' and ')} (${count(operations.length, 'operation')})`,
+    rows: [...rows, ...[...sure].map((text): Row => ({ label: 'make sure', text, loss: true }))],
+  }
+}
+
+function othersPart(waits: readonly ClusterWaiting[]): Part | undefined {
+  if (waits.length === 0) return undefined
+  const alike = [...Map.groupBy(waits, ({ code, kind }) => `${code} ${kind}`).values()]
+  const rows = alike.map((same): Row => {
+    const names = same.map(({ volume, attachment, node }) => `${volume?.name ?? attachment ?? '?'} on ${node}`)
+    const more = same.length === 1 ? '' : `; likewise ${few(names.slice(1))}`
+    return { label: names[0] ?? '', text: `${same[0]?.message ?? ''}${more}` }
+  })
+  return { title: '', rows }
+}
+
+/** `3 operations: 1 ready, 2 need you first`. */
+function countsOf({ operations, refused, waiting, problems, complete, summary }: ClusterPlan): string {
+  const filtered = summary.filtered > 0 ? [`${summary.filtered} left out by flags`] : []
+  const { ready } = summary
+  const behind = operations.length - ready
+  if (refused !== undefined)
+    return `Refused: nothing is done${operations.length === 0 ? '' : `; ${count(operations.length, 'operation')} blocked`}`
+  if (operations.length > 0) {
+    const parts = [
+      ...(ready > 0 ? [`${ready} ready`] : []),
+      ...(behind > 0 ? [`${behind} ${behind === 1 ? 'needs' : 'need'} you first`] : []),
+    ]
+    return [`${count(operations.length, 'operation')}: ${parts.join(', ')}`, ...filtered].join('; ')
+  }
+  if (problems.some(({ severity }) => severity === 'error'))
+    return `${['Nothing is ready: see above', ...filtered].join('; ')}.`
+  if (waiting.length > 0) return `${[`Nothing to do yet: ${waiting.length} waiting`, ...filtered].join('; ')}.`
+  if (filtered.length > 0) return `Nothing to do under these flags: ${filtered.join('')}.`
+  if (!complete) return 'Nothing to do: no operation is needed, as far as volctl could read.'
+  return problems.some(({ severity }) => severity === 'warning')
+    ? 'Nothing to do: no operation is needed.'
+    : 'Nothing to do: every volume in this cluster is as it should be.'
+}
+
+function nextOf({ operations, refused, digest, summary }: ClusterPlan, applyCommand: string | undefined): NextStep[] {
+  if (refused !== undefined)
+    return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
+  if (applyCommand !== undefined && operations.some(({ blocked }) => blocked === undefined)) {
+    const asks = digest === undefined ? 'asks first' : `asks first, for ${digest}: finalizers are taken off (--confirm)`
+    return [{ command: applyCommand, why: asks }]
+  }
+  const remedy = (summary.causes ?? [])
+    .flatMap((cause) => cause.remedy)
+    .map(commandIn)
+    .find((each) => each !== undefined)
+  return remedy === undefined ? [] : [remedy]
+}
+
+/** A remedy that ends with a command of volctl: what a person does before, and the command. */
+function commandIn(remedy: string): NextStep | undefined {
+  const [, before = '', command] = /^(.*?)[;:.,]? ?(?:then:? )?(volctl plan --cluster .*)$/.exec(remedy) ?? []
+  if (command === undefined) return undefined
+  return {
+    ...(before !== '' && { first: `${before.slice(0, 1).toLowerCase()}${before.slice(1)}` }),
+    command,
+    why: 'plans it then',
+  }
+}
