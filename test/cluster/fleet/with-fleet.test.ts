@@ -263,9 +263,8 @@ describe('a snapshot of something else is refused by name', () => {
   })
 
   it('another address of the same server is none', () => {
-    expect(codesOf(plan(unwanted(), [{ ...ledgerOf('a'), server: 'https://127.0.0.1:6443' }]))).not.toContain(
-      'SnapshotUnused',
-    )
+    const { problems } = plan(unwanted(), [{ ...ledgerOf('a'), server: 'https://127.0.0.1:6443' }])
+    expect(problems.map(({ message }) => message).join('\n')).not.toContain('of another cluster or machine')
   })
 
   it('of two that claim one name the one of the right machine counts', () => {
