@@ -48,7 +48,7 @@ async function planned(): Promise<{ operations: string[]; codes: string[]; compl
   return { operations: operationsOf(plan), codes, complete: plan.complete }
 }
 
-const SHADES = /as a whole|twice|no node|could not be read/
+const SHADES = /could not be read(?! as a whole)|as a whole|twice|no node/
 
 const PAGE = { path: '/api/v1/pods?', skip: 1 }
 const BUSY = { type: 'status', status: 429, retryAfter: 0 } as const
