@@ -20,10 +20,29 @@ export class InOtherMount extends StepFailed {
 
 /** Opens a directory by its whole path. @throws StepFailed Swapped for a link on the way, ForeignMount for another mount */
 export function openDirectory(path: string, mountId: number): OpenDirectory {
-  return checked(markDirectory(path), mountId, path, (fd) => {
-    const real = readlinkSync(`/proc/self/fd/${fd}`)
-    if (real !== path) throw new StepFailed('Swapped', `${path} leads to ${real}: there is a link on the way`)
-  })
+  return checked(markDirectory(path), mountId, path, (fd) => requireReal(path, fd))
+}
+
+/**
+ * Does something to a name in a directory, by the directory's descriptor: a link that has taken the place of one above it is
+ * not followed.
+ *
+ * @param directory absolute, without links on the way
+ * @throws StepFailed Swapped; errors of open(2), and what is thrown by what is done
+ */
+export function inDirectory<T>(directory: string, name: string, act: (path: string) => T): T {
+  const fd = markDirectory(directory)
+  try {
+    requireReal(directory, fd)
+    return act(`/proc/self/fd/${fd}/${name}`)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function requireReal(path: string, fd: number): void {
+  const real = readlinkSync(`/proc/self/fd/${fd}`)
+  if (real !== path) throw new StepFailed('Swapped', `${path} leads to ${real}: there is a link on the way`)
 }
 
 export function openBelow(directory: OpenDirectory, name: Buffer): OpenDirectory {

@@ -60,8 +60,10 @@ export interface Host {
    * replaced as a whole.
    */
   writeStateFile(path: string, text: string): void
-  rmdir(path: string): void
-  unlink(path: string): void
+  /** @param directory where its parent is, without links: what has taken its place meanwhile is not followed */
+  rmdir(path: string, directory?: string): void
+  /** @param directory as for rmdir */
+  unlink(path: string, directory?: string): void
   /** Undefined: nothing there. Never follows a link. */
   lstat(path: string): FoundFile | undefined
   /** Names and types below a directory, links not followed; the directory itself is not among them. */

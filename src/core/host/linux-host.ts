@@ -11,6 +11,7 @@ import {
   symlinkSync,
   unlinkSync,
 } from 'node:fs'
+import { posix } from 'node:path'
 import {
   fileSystemLives,
   isSuperblockGone,
@@ -26,6 +27,7 @@ import { SysfsBlockTree } from '../block/sysfs-block-tree.ts'
 import { errnoOf } from '../errors/errors.ts'
 import { changeOwnership } from '../files/change-ownership.ts'
 import { deleteContent } from '../files/delete-content.ts'
+import { inDirectory } from '../files/descriptors.ts'
 import { writeStateFile } from '../files/write-state-file.ts'
 import { askProcesses } from '../holders/ask-processes.ts'
 import { contentHolders } from '../holders/content-holders.ts'
@@ -71,8 +73,8 @@ export const linuxHost: Host = {
   symlink: (to, path) => symlinkSync(to, path),
   readLink,
   writeStateFile,
-  rmdir: rmdirSync,
-  unlink: unlinkSync,
+  rmdir: (path, directory) => removeAt(path, directory, rmdirSync),
+  unlink: (path, directory) => removeAt(path, directory, unlinkSync),
   lstat: findFile,
   listTree,
   listNames,
@@ -114,6 +116,11 @@ function chmod(path: string, mode: number): void {
   } finally {
     closeSync(fd)
   }
+}
+
+function removeAt(path: string, directory: string | undefined, remove: (path: string) => void): void {
+  if (directory === undefined) remove(path)
+  else inDirectory(directory, posix.basename(path), remove)
 }
 
 function findFile(path: string): FoundFile | undefined {

@@ -4,6 +4,7 @@ import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
+import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { Step } from '../../plan/plan.ts'
 import { STATE_FILES } from '../../plugins/state-files.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
@@ -17,7 +18,7 @@ export function removeStep(step: Step, run: StepContext): void {
 export function removeDirectory(path: string, run: StepContext): void {
   requireNoMountPoint(path, run)
   try {
-    run.host.rmdir(path)
+    run.host.rmdir(path, parentOf(path, run))
   } catch (error) {
     const code = errnoOf(error)
     if (code === 'ENOENT') return
@@ -48,10 +49,15 @@ function removeFile(path: string, run: StepContext): void {
     })
   }
   try {
-    run.host.unlink(path)
+    run.host.unlink(path, parentOf(path, run))
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw removeFailed(path, error)
   }
+}
+
+/** Where its parent was when the mount table was read: a link of the kubelet's directories is followed once, and no other (S8). */
+function parentOf(path: string, { around }: StepContext): string {
+  return placeOf(around.table, posix.dirname(path))
 }
 
 function isEmptyFile(path: string, { host }: StepContext): boolean {
