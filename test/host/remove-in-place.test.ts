@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { linuxHost } from '../../src/core/host/linux-host.ts'
-import { temporaryDirectory } from '../apply/temporary-directory.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
 
 it.each([
   { name: 'the parent', at: 'a/b' },

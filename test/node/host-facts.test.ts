@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readlinkSync, realpathSync, symlinkSync, utimesSync } from 'node:fs'
+import { closeSync, mkdirSync, readlinkSync, realpathSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loopDevices } from '../../src/core/block/block-devices.ts'
@@ -203,6 +203,7 @@ describe('S6: checkMountNamespace', () => {
       expect(failure).toMatchObject({ rule: 'S6', exit: 4 })
       const { namespace } = failure as WrongNamespace
       expect(readlinkSync(`/proc/self/fd/${namespace}`)).toBe(readlinkSync(`/proc/${child.pid}/ns/mnt`))
+      closeSync(namespace)
     } finally {
       child.kill('SIGKILL')
     }

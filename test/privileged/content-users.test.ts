@@ -147,7 +147,7 @@ describe.skipIf(noMounts !== undefined)(
   () => {
     it.each(['disk', 'memory'])('goes with its pod, from %s', async (medium) => {
       const found = await inSameNamespace(WORKER, 'nobody', [medium])
-      expect(found).toEqual({ states: ['done', 'done', 'done', 'done'], left: false })
+      expect(found).toEqual({ states: ['done', 'done'], left: false })
     })
   },
 )

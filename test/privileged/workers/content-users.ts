@@ -25,8 +25,6 @@ import { nodeProgram } from '../../helpers/programs.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 
 const POD = '00000000-0000-4000-8000-000000000001'
-/** Torn down first. */
-const BESIDE = '00000000-0000-4000-8000-000000000000'
 
 interface Use {
   /** What the user sees of the data; something else once it is hurt. */
@@ -376,16 +374,9 @@ async function endOf(child: ChildProcessWithoutNullStreams): Promise<void> {
   await ended
 }
 
-/** @param beside whether there is another pod, with a volume in memory */
-async function forgotten(
-  directory: string,
-  medium: 'disk' | 'memory',
-  beside = false,
-): Promise<{ node: LiveNode; dir: string }> {
+async function forgotten(directory: string, medium: 'disk' | 'memory'): Promise<{ node: LiveNode; dir: string }> {
   const node = new LiveNode(directory)
   node.pod(POD, 'gone', [{ name: 'v', emptyDir: medium === 'memory' ? { medium: 'Memory' } : {} }])
-  const name = { path: 'name', fieldRef: { fieldPath: 'metadata.name' } }
-  if (beside) node.pod(BESIDE, 'beside', [{ name: 'd', downwardAPI: { items: [name] } }])
   const made = Object.values(statesOf(await node.apply()))
   if (made.some((state) => state !== 'done')) throw new Error(made.join())
   const dir = `${node.root}/pods/${POD}/volumes/kubernetes.io~empty-dir/v`
@@ -400,7 +391,6 @@ async function forgotten(
   for (const name of ['out', 'bound', 'beside-up']) mkdirSync(`${directory}/${name}`)
   symlinkSync(dir, `${directory}/link`)
   node.forget(POD)
-  if (beside) node.forget(BESIDE)
   return { node, dir }
 }
 
@@ -443,7 +433,7 @@ await runScenario({
     // A namespace that is cloned later has a copy of the memory's mount, and is one that uses it.
     const others = [elsewhere(), new Shell()]
     for (const other of others) await other.ask('true')
-    const { node, dir } = await forgotten(directory, medium as 'disk' | 'memory', true)
+    const { node, dir } = await forgotten(directory, medium as 'disk' | 'memory')
     const [lower, upper, work, merged] = ['1/fs', '2/fs', '2/work', 'merged'].map((name) => {
       mkdirSync(`${directory}/snapshots/${name}`, { recursive: true })
       return `${directory}/snapshots/${name}`
@@ -456,9 +446,6 @@ await runScenario({
       '-c',
       `cd ${directory}/snapshots && mount -t overlay overlay -o lowerdir=1/fs,upperdir=${upper},workdir=${work} ${merged}`,
     )
-    // Once that volume is unmounted, the path in the options leads nowhere.
-    const layer = `${node.root}/pods/${BESIDE}/volumes/kubernetes.io~downward-api/d/..data`
-    sh('mount', '-t', 'overlay', 'overlay', '-o', `lowerdir=${layer}:${lower}`, `${directory}/beside-up`)
     writeFileSync(`${directory}/image`, Buffer.alloc(1 << 20))
     const device = sh('losetup', '--show', '-f', `${directory}/image`)
     rmSync(`${directory}/image`)
@@ -476,7 +463,6 @@ await runScenario({
       }
     } finally {
       for (const other of others) await other.end()
-      sh('umount', `${directory}/beside-up`)
       await server.end?.()
       sh('losetup', '-d', device)
     }
