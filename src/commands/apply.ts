@@ -26,6 +26,8 @@ import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { givenFlags, requireNoPlanFlags } from '../core/cli/plan-file.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { requireNamed } from '../core/cli/require-named.ts'
+import { requireOwnTerminal, type StopAsked, stopAsked } from '../core/cli/stop-asked.ts'
+import { notStarted, type StoppedKubelet, stoppedKubelet } from '../core/cli/stopped-kubelet.ts'
 import {
   OUTPUT_FORMATS,
   type OutputFormat,
@@ -35,12 +37,15 @@ import {
 } from '../core/cli/volctl-command.ts'
 import { mustAsk, terminals } from '../core/cli/whom-to-ask.ts'
 import { ownDescriptor } from '../core/files/own-descriptor.ts'
+import { timeLimits } from '../core/kubelet-stop/time-limits.ts'
+import type { UnitFacts } from '../core/kubelet-stop/unit-facts.ts'
 import { defined } from '../core/lang/defined.ts'
 import { parseDuration } from '../core/lang/duration.ts'
+import type { NodeState } from '../core/model/node-state.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import type { ApplyEvent } from '../core/plan/events.ts'
 import { type Given, volctl, withAdvice } from '../core/plan/next-steps.ts'
-import type { Plan, PlanOptions, ReviewedPlan } from '../core/plan/plan.ts'
+import type { Operation, Plan, PlanOptions, ReviewedPlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { PlanNames } from '../core/plan/plan-names.ts'
 import type { SavedPlan } from '../core/plan/plan-shape.ts'
@@ -50,16 +55,18 @@ import { refuseInsecureApi } from '../core/reconcile/pods/guards.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { applyDocument, resultEvent } from '../core/views/apply-document.ts'
 import { closing, eventLine } from '../core/views/apply-lines.ts'
+import { announcement } from '../core/views/downtime-view.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { Progress } from '../core/views/progress.ts'
 import { toJsonLine } from '../core/views/structured.ts'
 
 const DEFAULT_TIMEOUT = '2m'
 const DEFAULT_PARALLEL = '8'
+const DEFAULT_DOWNTIME = '4m'
 
-function questionAbout({ summary: { ready = 0 } }: Plan): string {
+function questionAbout({ summary: { ready = 0 } }: Plan, unit: string | undefined): string {
   const what = ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
-  return `\nPerform ${what}? Type 'yes' to continue: `
+  return `\n${unit === undefined ? 'Perform' : `Stop ${unit} and perform`} ${what}? Type 'yes' to continue: `
 }
 
 /** The same apply once more, of a cluster. */
@@ -85,9 +92,15 @@ interface CarryingOut {
   readonly given: Given
 }
 
-/** One look, and what it means. */
-interface Seen extends Looked {
+/** A look, the plan that it gives, and what of it would be carried out. */
+interface Planned {
   readonly node: CollectedNode
+  readonly fresh: Plan
+  readonly shown: Plan
+}
+
+interface Seen extends Looked {
+  readonly planned: Planned
   again(): Promise<Seen>
 }
 
@@ -125,6 +138,10 @@ export default class Apply extends VolctlCommand {
       description: 'The attachments of a node whose machine is off, from a workstation:',
       command: '<%= config.bin %> apply --cluster --node-gone node7',
     },
+    {
+      description: 'With the kubelet running: stop it, wait, apply, start it again, whatever happens:',
+      command: '<%= config.bin %> apply --stop-kubelet',
+    },
     { description: 'For scripts, one event per line:', command: '<%= config.bin %> apply --yes -o ndjson' },
   ]
   static override flags = {
@@ -136,6 +153,16 @@ export default class Apply extends VolctlCommand {
     'no-wait': Flags.boolean({
       summary:
         'Do not wait for the settle time of a kubelet that has just stopped. Without this flag apply waits, with a countdown.',
+    }),
+    'stop-kubelet': Flags.boolean({
+      summary:
+        "Stop the kubelet's systemd unit, wait for the settle time, apply, and start it again, whatever happens. If nothing needs that, nothing is stopped.",
+      exclusive: ['no-wait'],
+    }),
+    'max-downtime': Flags.string({
+      helpValue: 'DUR',
+      summary: `With --stop-kubelet: how long the kubelet may be stopped (default ${DEFAULT_DOWNTIME}); then systemd starts it.`,
+      dependsOn: ['stop-kubelet'],
     }),
     parallel: Flags.string({
       helpValue: 'N',
@@ -167,6 +194,8 @@ export default class Apply extends VolctlCommand {
     if (planfile !== undefined) requireNoPlanFlags(givenFlags(raw))
     const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)
     const timeoutMs = parseDuration(flags.timeout ?? DEFAULT_TIMEOUT, '--timeout')
+    const maxMs = parseDuration(flags['max-downtime'] ?? DEFAULT_DOWNTIME, '--max-downtime')
+    if (flags['stop-kubelet']) requireOwnTerminal()
     const journalDir = journalDirectory(flags.journal)
     const format = flags.output as OutputFormat
     const asks = mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals())
@@ -178,12 +207,14 @@ export default class Apply extends VolctlCommand {
     requireRoot()
 
     let node: CollectedNode | undefined
+    let stop: StoppedKubelet | undefined
     using interrupts = new Interrupts((line) => this.say(line))
     const look = (before?: CollectedNode): Promise<CollectedNode> =>
       lookAtNode(nodeChoice(flags), {
         attributes: 'plan',
         log: (line) => this.detail(line),
         signal: before === undefined ? interrupts.stop : interrupts.abandon,
+        ownTimer: stop?.timer,
         ...defined({ before }),
       })
     try {
@@ -192,29 +223,55 @@ export default class Apply extends VolctlCommand {
       // Not before: where volctl starts again in another mount namespace, that run reads it.
       const saved = piped ? await interrupts.orInterrupted(this.#readInput()) : fromFile
       const options = saved?.options ?? fromFlags
-      const looked = await this.#settled(node, options, flags['no-wait'], { look, interrupts })
-      const { node: state, plan: fresh } = looked
-      node = state
+      const planOf = (state: CollectedNode, given: NodeState = state): Planned => {
+        const fresh = planNode(given, options)
+        const done = (operation: Operation): boolean => isDone(operation, given)
+        return { node: state, fresh, shown: saved === undefined ? fresh : planToReview(saved, fresh, done) }
+      }
+      const first = node
+      const asked = flags['stop-kubelet']
+        ? await interrupts.orInterrupted(this.#stopAsked(first, options, flags.kubeconfig, planOf))
+        : undefined
+      const planned = asked ?? (await this.#settled(node, flags['no-wait'], planOf, { look, interrupts }))
+      const { fresh, shown } = planned
+      node = planned.node
       if (saved === undefined) requireNamed(fresh.problems, flags['ignore-not-found'])
-      const shown = saved === undefined ? fresh : planToReview(saved, fresh, (operation) => isDone(operation, state))
+      const limits =
+        asked &&
+        timeLimits({
+          maxMs,
+          settleMs: options.settleMs,
+          timeoutMs: flags.timeout === undefined ? undefined : timeoutMs,
+          defaultTimeoutMs: timeoutMs,
+        })
       const asking = asks && shown.operations.some(({ blocked }) => blocked === undefined)
       const given = { words: applyWords(flags), wordsOnNode: wordsOnNode(flags), settleMs: options.settleMs }
       await this.#show(shown, given, format, asking)
       const insecure = refuseInsecureApi(fresh.inputs.api, options)
       const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })
       if (refusal !== undefined) throw refusal
-      if (asking) await confirm(questionAbout(shown), interrupts.stop)
+      if (asked !== undefined) this.#announce(asked.facts, fresh.node, maxMs, options.settleMs)
+      if (asking) await confirm(questionAbout(shown, asked?.facts.unit), interrupts.stop)
+      if (asked !== undefined && limits !== undefined)
+        stop = stoppedKubelet(node, {
+          unit: asked.facts.unit,
+          maxMs,
+          limits,
+          interrupts,
+          detail: (line) => this.detail(line),
+        })
       const context = applyContext(node, {
         options,
-        planIsFresh: !asking,
-        freshPlan: asking || saved === undefined ? undefined : fresh,
+        planIsFresh: !asking && stop === undefined,
+        freshPlan: asking || stop !== undefined || saved === undefined ? undefined : fresh,
         planFile: planfile,
         journalDir,
         noJournal: flags['no-journal'],
         parallel,
-        timeoutMs,
+        timeoutMs: limits?.operationMs ?? timeoutMs,
         signal: interrupts.stop,
         abandon: interrupts.abandon,
+        kubeletStop: stop,
         lookAgain: look,
       })
       await this.#carryOut(saved ?? fresh, new PlanNames(shown), { context, format, given })
@@ -223,20 +280,40 @@ export default class Apply extends VolctlCommand {
     }
   }
 
+  /** Undefined: nothing is stopped, and the person was told why. */
+  async #stopAsked(
+    node: CollectedNode,
+    { settleMs }: PlanOptions,
+    kubeconfig: string | undefined,
+    planOf: (node: CollectedNode, state?: NodeState) => Planned,
+  ): Promise<(StopAsked & Planned) | undefined> {
+    const asked = await stopAsked(node, {
+      settleMs,
+      ownKubeconfig: kubeconfig !== undefined,
+      planOf: (state) => planOf(node, state),
+    })
+    if (typeof asked !== 'string') return { ...asked, node }
+    this.say(asked)
+    return undefined
+  }
+
   /** The last look: once the settle time of a kubelet that has just stopped is over, unless nobody wants to wait. */
   async #settled(
     first: CollectedNode,
-    options: PlanOptions,
     noWait: boolean,
+    planOf: (node: CollectedNode) => Planned,
     { look, interrupts }: Looking,
-  ): Promise<Seen> {
-    const seen = (node: CollectedNode): Seen => ({
-      node,
-      plan: planNode(node, options),
-      kubeletIsBack: async () => ownsNode(await node.node.kubeletState()),
-      again: async () => seen(await look(node)),
-    })
-    if (noWait) return seen(first)
+  ): Promise<Planned> {
+    const seen = (node: CollectedNode): Seen => {
+      const planned = planOf(node)
+      return {
+        planned,
+        plan: planned.fresh,
+        kubeletIsBack: async () => ownsNode(await node.node.kubeletState()),
+        again: async () => seen(await look(node)),
+      }
+    }
+    if (noWait) return planOf(first)
     const waited = afterSettling(seen(first), {
       signal: interrupts.stop,
       begins: (left) =>
@@ -245,7 +322,13 @@ export default class Apply extends VolctlCommand {
         ),
       terminal: process.stderr.isTTY === true ? messages : undefined,
     })
-    return await interrupts.orInterrupted(waited)
+    return (await interrupts.orInterrupted(waited)).planned
+  }
+
+  /** How long the kubelet will be down, and what that means. */
+  #announce({ unit, unitFileState }: UnitFacts, node: string, maxMs: number, settleMs: number): void {
+    const atBoot = unitFileState.startsWith('enabled')
+    messages.write(announcement({ unit, node, maxMs, settleMs, atBoot }, messages.columns))
   }
 
   /** The other scope shares only flags and manners: it needs no root, and changes nothing on this machine. */
@@ -349,5 +432,6 @@ export default class Apply extends VolctlCommand {
     await this.output.flush()
     const refusal = refusalOf(result)
     if (refusal !== undefined) throw refusal
+    if (result.downtime?.runs === false) throw notStarted(result.downtime)
   }
 }

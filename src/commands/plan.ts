@@ -14,9 +14,12 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
+import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
+import { ExitStatus } from '../core/errors/exit-status.ts'
 import { count } from '../core/lang/count.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
-import { volctl, withAdvice } from '../core/plan/next-steps.ts'
+import { type Given, volctl, withAdvice } from '../core/plan/next-steps.ts'
+import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
@@ -69,6 +72,7 @@ export default class Plan extends VolctlCommand {
       'Fold nothing; print on standard error what was read, how long that took, and each decision with its rule.',
     ),
     ...pagerFlag,
+    ...watchFlag,
     ...apiFlags,
     ...nodeFlags,
     ...nodesFlag,
@@ -81,18 +85,12 @@ export default class Plan extends VolctlCommand {
     requireFlagsOfScope(flags)
     const options = planOptions(flags, this.config.version)
     if (flags.cluster) return await this.#planCluster(flags, options)
+    if (flags.watch) return await this.#watch(flags, options)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const { plan: planned, decisions } = this.verbose
       ? planWithDecisions(state, options)
       : { plan: planNode(state, options), decisions: [] }
-    const { settleMs } = options
-    const plan = withAdvice(planned, {
-      words: applyWords(flags),
-      wordsOnNode: wordsOnNode(flags),
-      settleMs,
-      snapshot: flags.snapshot,
-      through: isPlugin() ? programName() : undefined,
-    })
+    const plan = withAdvice(planned, this.#given(flags, options))
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
@@ -106,6 +104,37 @@ export default class Plan extends VolctlCommand {
     )
     if (flags.out !== undefined) this.#save(plan, options, flags.out, planId(plan))
     this.#end(plan, flags['detailed-exitcode'])
+  }
+
+  #given(flags: ParsedFlags, { settleMs }: PlanOptions): Given {
+    return {
+      words: applyWords(flags),
+      wordsOnNode: wordsOnNode(flags),
+      settleMs,
+      snapshot: flags.snapshot,
+      through: isPlugin() ? programName() : undefined,
+    }
+  }
+
+  async #watch(flags: ParsedFlags, options: PlanOptions): Promise<void> {
+    const format = flags.output as OutputFormat
+    const screen = await this.screenOf(process.stdout, format)
+    const status = await watchNode(nodeChoice(flags), {
+      format,
+      shown: async (node) => {
+        const plan = withAdvice(planNode(node, options), this.#given(flags, options))
+        requireNamed(plan.problems, flags['ignore-not-found'])
+        return {
+          text: renderPlan(plan, screen, {}),
+          lines: openLines(plan),
+          isOver: planExitStatus(plan, true) === ExitStatus.Ok,
+        }
+      },
+      write: (text) => this.output.write(text),
+      log: (line) => this.detail(line),
+    })
+    this.finish(status)
+    await this.output.flush()
   }
 
   /** @throws SafetyRefusal of a plan that is refused as a whole, after it was printed */

@@ -2,7 +2,7 @@ import { Args, type Interfaces } from '@oclif/core'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { refusalOf } from '../core/cli/plan-exit-status.ts'
+import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { requireNamed } from '../core/cli/require-named.ts'
 import {
@@ -13,9 +13,13 @@ import {
   VolctlCommand,
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
+import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
+import { ExitStatus } from '../core/errors/exit-status.ts'
 import { isPlainWord } from '../core/lang/plain-word.ts'
+import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { snapshotWords } from '../core/plan/snapshot-words.ts'
+import { planNode } from '../core/reconcile/plan-node.ts'
 import { nodeStatus } from '../core/status/node-status.ts'
 import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
@@ -73,6 +77,7 @@ export default class Status extends VolctlCommand {
       'Show good volumes, too. Print on standard error what was read, how long that took, and each decision with its rule.',
     ),
     ...pagerFlag,
+    ...watchFlag,
     ...apiFlags,
     ...nodeFlags,
     ...nodesFlag,
@@ -91,6 +96,7 @@ export default class Status extends VolctlCommand {
     const all = this.verbose || pods.length > 0 || flags.volume !== undefined
     requireFlagsOfScope(flags)
     if (flags.cluster) return await this.#ofCluster(flags, options, all)
+    if (flags.watch) return await this.#watch(flags, options, all)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const status = nodeStatus(state, options, flags['ignore-not-found'])
     this.detail(`${status.rows.length} volumes`)
@@ -103,6 +109,24 @@ export default class Status extends VolctlCommand {
     })
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
+  }
+
+  async #watch(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
+    const format = flags.output as OutputFormat
+    const screen = await this.screenOf(process.stdout, format)
+    const ended = await watchNode(nodeChoice(flags), {
+      format,
+      shown: async (node) => {
+        const status = nodeStatus(node, options, flags['ignore-not-found'])
+        const plan = planNode(node, options)
+        const text = renderStatus(status, screen, { all, suffix: '' })
+        return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
+      },
+      write: (text) => this.output.write(text),
+      log: (line) => this.detail(line),
+    })
+    this.finish(ended)
+    await this.output.flush()
   }
 
   /** Each volume on each node, by the attach/detach controller's pass. */

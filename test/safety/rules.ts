@@ -480,4 +480,19 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
     ...shown('trust/bytes', 'ends what unpacks to more, long before all is unpacked', 'ends one that never ends'),
     ...UNTRUSTED,
   ],
+  S35: [
+    ...shown(
+      'privileged/stop/stop',
+      'S35: stops the kubelet, waits, applies, starts it, and says so',
+      'S35: the kubelet runs again after every end',
+      'S35: a terminal that is closed does not end it',
+      'S35: killed at any moment, systemd starts it (from point %i)',
+      'S35: a reboot meanwhile starts it',
+      'S35: a unit that does not run stays as it was',
+      'S35: refused',
+    ),
+    ...shown('kubelet-stop/require-stoppable', 'S35: $name: $outcome'),
+    ...shown('kubelet-stop/once-stopped', 'S35: what the kubelet has to be stopped for: $name'),
+    ...shown('kubelet-stop/time-limits', 'S35: where nothing could end in time, nothing is stopped: $says'),
+  ],
 }

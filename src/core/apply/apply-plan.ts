@@ -13,10 +13,11 @@ import type { Operation, Plan, ReviewedPlan } from '../plan/plan.ts'
 import { planId } from '../plan/plan-id.ts'
 import { ApplyRun } from './apply-run.ts'
 import { findAgain, requireSameNode } from './conditions/find-again.ts'
-import { execute, type Looked, type Scope } from './execute.ts'
+import { type Beginning, execute, firstEntry, type Looked, type Scope } from './execute.ts'
 import { defaultLockFile, type Lock, type LockOwner, takeLock } from './lock.ts'
 import { refuseAll } from './operation/conclude.ts'
 import type { ApplyContext } from './operation/ports.ts'
+import { askKubelet, ownsNode } from './operation/preconditions.ts'
 import { runAll } from './run-all.ts'
 
 /**
@@ -30,7 +31,8 @@ export async function applyPlan(
 ): Promise<ApplyResult> {
   const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
-  return await execute(id, plan, nodeScope(plan, context, onEvent), onEvent)
+  const result = await execute(id, plan, nodeScope(plan, context, onEvent), onEvent)
+  return { ...result, ...defined({ downtime: context.kubeletStop?.downtime }) }
 }
 
 function nodeScope(
@@ -42,10 +44,15 @@ function nodeScope(
     words: { what: 'node', planCommand: 'volctl plan' },
     lock: () => {
       const lock = takeLock(context.lockFile ?? defaultLockFile(plan.rootDir))
+      const stopped = context.kubeletStop && stopFor(plan, context, lock, onEvent)
       return {
         takenOver: lock.takenOverFrom && sayTakenOver(lock.takenOverFrom),
-        lookAgain: () => lookAgain(plan, context, lock, onEvent),
-        [Symbol.asyncDispose]: async () => lock[Symbol.dispose](),
+        lookAgain: () => lookAgain(plan, context, lock, { onEvent, stopped }),
+        [Symbol.asyncDispose]: async () => {
+          // Whatever has happened, the kubelet runs again before anything else is done (S35).
+          await stopped?.end()
+          lock[Symbol.dispose]()
+        },
       }
     },
     openJournal: () => openJournalOf(context, onEvent),
@@ -63,29 +70,69 @@ async function lookAgain(
   plan: ReviewedPlan,
   context: ApplyContext,
   lock: Lock,
-  onEvent: (event: ApplyEvent) => void,
+  { onEvent, stopped }: { readonly onEvent: (event: ApplyEvent) => void; readonly stopped: Stopped | undefined },
 ): Promise<Looked<Operation, Plan>> {
-  const fresh = await freshPlan(plan, context)
+  const fresh = await (stopped === undefined ? freshPlan(plan, context) : stopped.begin())
   return {
     fresh,
+    ...defined({ journal: stopped?.journal }),
     compare: () => {
       requireSameNode(plan, fresh)
       return findAgain(plan, fresh, context.isDone)
     },
-    beginning: () => {
-      const { node, rootDir, bootID } = plan
-      const { guards, planFile } = context
-      const { api } = fresh.inputs
-      const insecureApi = api.insecure ?? api.secondLookInsecure
-      return { node, rootDir, ...defined({ bootID, planFile, guards, insecureApi, tookOverFrom: lock.takenOverFrom }) }
-    },
+    beginning: () => beginning(plan, fresh.inputs.api, context, lock),
     start: (operations, journal) => {
       const run = new ApplyRun(fresh, operations, context, journal, onEvent)
       return {
         run,
-        runAll: () => runAll(run, context),
+        runAll: async () => {
+          await runAll(run, context)
+          // What is left is looked at afterwards, when there is time.
+          await stopped?.end()
+        },
         lookAfter: async () => context.replan(await context.look()),
       }
+    },
+  }
+}
+
+function beginning(
+  { node, rootDir, bootID }: ReviewedPlan,
+  api: Plan['inputs']['api'] | undefined,
+  { guards, planFile }: ApplyContext,
+  { takenOverFrom: tookOverFrom }: Lock,
+): Beginning {
+  const insecureApi = api?.insecure ?? api?.secondLookInsecure
+  return { node, rootDir, ...defined({ bootID, planFile, guards, insecureApi, tookOverFrom }) }
+}
+
+/** An apply that stops the kubelet (S35): recorded before the stop, from a look after it. */
+interface Stopped {
+  readonly journal: Journal | undefined
+  /** The plan of the look. */
+  begin(): Promise<Plan>
+  end(): Promise<void>
+}
+
+function stopFor(plan: ReviewedPlan, context: ApplyContext, lock: Lock, onEvent: (event: ApplyEvent) => void): Stopped {
+  let journal: Journal | undefined
+  return {
+    get journal() {
+      return journal
+    },
+    begin: async () => {
+      journal = openJournalOf(context, onEvent)
+      const api = isWhole(plan) ? plan.inputs.api : undefined
+      journal.write(firstEntry(planId(plan), plan, beginning(plan, api, context, lock)))
+      const looks = {
+        look: async () => context.replan(await context.look()),
+        kubeletIsBack: async () => ownsNode(await askKubelet(context)),
+      }
+      return (await context.kubeletStop?.begin(journal, looks, onEvent)) ?? looks.look()
+    },
+    end: async () => {
+      if (journal === undefined) return
+      await context.kubeletStop?.end(journal, onEvent)
     },
   }
 }

@@ -36,6 +36,14 @@ export const WITNESS_AGE_MS = 1000
 /** These operations take a device away: the mount namespace of every thread is read before them (S21). */
 const TAKING_DEVICES = new Set<OperationKind>(['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume'])
 
+/** Kinds of operations for a pod that wants the volume. All others are for orphaned or finished pods, or for no pod. */
+export const BRINGING_UP: ReadonlySet<OperationKind> = new Set<OperationKind>([
+  'MountVolume',
+  'MapVolume',
+  'RemountVolume',
+  'ExpandVolume',
+])
+
 /** Who is listed and who lives, and whether a kubelet was in charge when that was known. */
 interface Answer {
   readonly witness: Witness
@@ -53,6 +61,8 @@ export class ApplyRun extends Run<Operation> {
   readonly #witness: Shared<Answer>
   readonly #users: SharedLook
   readonly #records: VolumeRecords
+  /** For steps that can end early: interrupted, or out of time. */
+  readonly #signal: AbortSignal | undefined
 
   constructor(
     plan: Plan,
@@ -66,6 +76,8 @@ export class ApplyRun extends Run<Operation> {
     this.#context = context
     this.host = context.host ?? linuxHost
     this.timeoutMs = context.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    const limited = [context.signal, context.kubeletStop?.limit.over].filter((signal) => signal !== undefined)
+    this.#signal = limited.length > 1 ? AbortSignal.any(limited) : limited[0]
     this.schedule = new Schedule(operations, isBatchable)
     this.#records = new VolumeRecords(plan, this.host)
     this.#witness = new Shared(async () => {
@@ -91,9 +103,36 @@ export class ApplyRun extends Run<Operation> {
     return super.isInterrupted || this.#context.abandon?.aborted === true
   }
 
+  override get isStopping(): boolean {
+    return super.isStopping || this.outOfTime !== undefined
+  }
+
+  /** A kubelet that was stopped for it is a change. */
+  override get changedSomething(): boolean {
+    return super.changedSomething || this.#context.kubeletStop !== undefined
+  }
+
+  /** Set where not even a short operation could end before the kubelet has to run again (S35). */
+  get outOfTime(): OperationRefused | undefined {
+    return this.#hasTimeFor(this.timeoutMs) ? undefined : noTimeLeft()
+  }
+
+  #hasTimeFor(ms: number): boolean {
+    const limit = this.#context.kubeletStop?.limit
+    return limit === undefined || limit.leftMs() >= ms
+  }
+
+  /** @throws OperationRefused NoTimeLeft: one of them could not end before the kubelet has to run again (S35) */
+  override intend(operations: readonly Operation[]): true {
+    // What sets up a volume may need as long again to take it back.
+    const longest = operations.some(({ kind }) => BRINGING_UP.has(kind)) ? 2 * this.timeoutMs : this.timeoutMs
+    if (!this.#hasTimeFor(longest)) throw noTimeLeft()
+    return super.intend(operations)
+  }
+
   /** The error of an operation that is not started for that reason. */
   get whyStopping(): VolctlError {
-    return this.stop ?? new StepInterrupted('not started: the apply was interrupted')
+    return this.stop ?? this.outOfTime ?? new StepInterrupted('not started: the apply was interrupted')
   }
 
   /** @param everyThread read the namespaces of every thread: before a device is taken away */
@@ -142,7 +181,7 @@ export class ApplyRun extends Run<Operation> {
       host: this.host,
       journal: this.journal,
       waiting: new WaitingBudget(this.timeoutMs),
-      signal: this.#context.signal,
+      signal: this.#signal,
       record: this.#records.of(operation, () => around.table),
       bringUp: {},
       users: this.#lookForUsers,
@@ -233,4 +272,10 @@ export function isBatchable({ pod, steps, expects }: Operation): boolean {
     steps.every(({ op, detail }) => BATCH_STEPS.has(op) && detail === undefined) &&
     (expects ?? []).every(({ layers }) => layers.every(({ fsType }) => cannotHang(fsType)))
   )
+}
+
+function noTimeLeft(): OperationRefused {
+  return new OperationRefused('NoTimeLeft', 'not begun: it could not end before the kubelet has to run again', {
+    hint: 'Run the same command again, or with a longer --max-downtime.',
+  })
 }

@@ -22,6 +22,7 @@ interface Reviewed<Op extends AnyOperation> extends AnyPlan<Op> {
 }
 
 type Begin = Extract<JournalEntry, { readonly type: 'begin' }>
+export type Beginning = Pick<Begin, 'node' | 'rootDir'> & Partial<Begin>
 
 /** Where a plan is carried out. */
 export interface Scope<Op extends AnyOperation, Made extends AnyPlan<Op>> {
@@ -44,10 +45,12 @@ export interface Held<Op extends AnyOperation, Made extends AnyPlan<Op>> extends
 export interface Looked<Op extends AnyOperation, Made extends AnyPlan<Op>> {
   /** The plan of this look: what is left as long as nothing was changed. */
   readonly fresh: Made
+  /** Opened before the look, with its first entry. */
+  readonly journal?: Journal
   /** The reviewed operations as they are now. @throws VolctlError if the plan is not of this node or cluster */
   compare(): readonly FoundAgain<Op>[]
   /** What the journal's first entry says of the scope. */
-  beginning(): Pick<Begin, 'node' | 'rootDir'> & Partial<Begin>
+  beginning(): Beginning
   /** @param operations those of the plan, as they will be carried out */
   start(operations: readonly Op[], journal: Journal): Started<Op, Made>
 }
@@ -102,16 +105,24 @@ async function begin<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   if (fresh.refused !== undefined) return { refused: fresh.refused }
   const found = looked.compare()
   const willRun = found.some(({ operation, refused }) => refused === undefined && operation.blocked === undefined)
-  const journal = (willRun ? scope.openJournal() : undefined) ?? NO_JOURNAL
-  const { createdAt: plannedAt, volctlVersion } = plan
+  const journal = looked.journal ?? (willRun ? scope.openJournal() : undefined) ?? NO_JOURNAL
   try {
-    journal.write({ type: 'begin', plan: id, plannedAt, volctlVersion, by: invoker(), ...looked.beginning() })
+    if (looked.journal === undefined) journal.write(firstEntry(id, plan, looked.beginning()))
     const operations = found.map(({ operation }) => operation)
     return { started: looked.start(operations, journal), fresh, found }
   } catch (error) {
     journal[Symbol.dispose]()
     throw error
   }
+}
+
+/** The first entry of a journal. @param beginning what the scope adds */
+export function firstEntry(
+  plan: string,
+  { createdAt: plannedAt, volctlVersion }: Pick<Reviewed<never>, 'createdAt' | 'volctlVersion'>,
+  beginning: Beginning,
+): Begin {
+  return { type: 'begin', plan, plannedAt, volctlVersion, by: invoker(), ...beginning }
 }
 
 const NO_JOURNAL: Journal = { write: () => {}, [Symbol.dispose]: () => {} }

@@ -85,9 +85,10 @@ function settleBehindAbandoned(apply: ApplyRun, operation: Operation, because: s
 
 function settleWaiting(apply: ApplyRun): void {
   for (const operation of apply.schedule.waiting) {
-    if (apply.stop === undefined) apply.settleInterrupted(operation)
+    const why = apply.stop ?? apply.outOfTime
+    if (why === undefined) apply.settleInterrupted(operation)
     else {
-      const { code, message, hint } = apply.stop
+      const { code, message, hint } = why
       apply.settle(operation, 'refused', { code, message, ...defined({ hint }) })
     }
   }

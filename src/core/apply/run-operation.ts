@@ -1,6 +1,6 @@
 /** One operation by itself: its conditions, the intent in the journal, the steps, the outcome. */
-import type { Operation, OperationKind } from '../plan/plan.ts'
-import { type ApplyRun, WITNESS_AGE_MS } from './apply-run.ts'
+import type { Operation } from '../plan/plan.ts'
+import { type ApplyRun, BRINGING_UP, WITNESS_AGE_MS } from './apply-run.ts'
 import {
   requireNetwork,
   requireNothingNew,
@@ -22,9 +22,6 @@ import { requireUnused } from './operation/preconditions.ts'
 import { requireNoReaders } from './operation/readers.ts'
 import type { StepContext } from './operation/step-context.ts'
 import { runSteps } from './run-steps.ts'
-
-/** Kinds of operations for a pod that wants the volume. All others are for orphaned or finished pods, or for no pod. */
-const BRINGING_UP = new Set<OperationKind>(['MountVolume', 'MapVolume', 'RemountVolume', 'ExpandVolume'])
 
 export async function runOperation(operation: Operation, apply: ApplyRun): Promise<void> {
   const run = apply.begin(operation)

@@ -15,7 +15,7 @@ import {
   requestToken,
 } from '../api/volume-content.ts'
 import { isDone } from '../apply/conditions/is-done.ts'
-import type { ApplyContext, Cluster, CsiNode, Witness } from '../apply/operation/ports.ts'
+import type { ApplyContext, Cluster, CsiNode, KubeletStop, Witness } from '../apply/operation/ports.ts'
 import { CsiNodeClient } from '../csi/csi-node-client.ts'
 import { endpointPath } from '../csi/socket-paths.ts'
 import { apiLookup } from '../desired/api-lookup.ts'
@@ -59,13 +59,14 @@ export interface ApplySettings {
   readonly timeoutMs: number
   readonly signal: AbortSignal
   readonly abandon: AbortSignal
+  readonly kubeletStop?: KubeletStop | undefined
   /** A new whole look, with the connections of the last. */
   readonly lookAgain: (before: CollectedNode) => Promise<CollectedNode>
 }
 
 export function applyContext(first: CollectedNode, settings: ApplySettings): ApplyContext {
   const { options, planIsFresh, parallel, timeoutMs, signal, abandon, lookAgain } = settings
-  const { freshPlan, planFile, noJournal } = settings
+  const { freshPlan, planFile, noJournal, kubeletStop } = settings
   const { lockFile, journalDir: lazyDir = DEFAULT_JOURNAL_DIR } = first.node.places ?? {}
   let latest = first
   return {
@@ -99,7 +100,8 @@ export function applyContext(first: CollectedNode, settings: ApplySettings): App
     journalDir: settings.journalDir ?? lazyDir,
     lazyDir,
     noJournal,
-    ...defined({ freshPlan, planFile }),
+    ...defined({ freshPlan, planFile, kubeletStop }),
+    ...(kubeletStop !== undefined && { detachWaitMs: timeoutMs }),
   }
 }
 

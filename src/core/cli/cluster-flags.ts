@@ -76,7 +76,10 @@ const NODE_ONLY = [
   'runtime-endpoint',
   'host-root',
   'parallel',
+  'watch',
   'no-wait',
+  'stop-kubelet',
+  'max-downtime',
 ] as const
 
 const CLUSTER_ONLY = ['node-gone', 'nodes', 'strip-finalizers', 'confirm', 'lease-namespace'] as const

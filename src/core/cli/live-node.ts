@@ -22,6 +22,8 @@ export interface LookOptions {
   readonly wholePods?: CollectOptions['wholePods']
   readonly log: (line: string) => void
   readonly signal?: AbortSignal
+  /** A timer of volctl's own, which starts the kubelet that it has stopped (S35). */
+  readonly ownTimer?: string | undefined
   /** Connections of an earlier look. */
   readonly before?: CollectedNode
 }
@@ -33,7 +35,7 @@ export interface LookOptions {
  * @throws Reentered when that run has ended
  */
 export async function lookAtNode(choice: NodeChoice, options: LookOptions): Promise<CollectedNode> {
-  const { attributes, wholePods, log, signal, before } = options
+  const { attributes, wholePods, log, signal, ownTimer, before } = options
   const { collectNode } = await import('../node/collect-node.ts')
   const look = (): Promise<CollectedNode> =>
     watched(log, (line) =>
@@ -41,6 +43,7 @@ export async function lookAtNode(choice: NodeChoice, options: LookOptions): Prom
         ...localChoice(choice),
         kubeconfig: choice.kubeconfig,
         context: choice.context,
+        ownTimer,
         attributes,
         wholePods,
         log: line,

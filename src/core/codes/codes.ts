@@ -18,6 +18,7 @@ import { POD_CODES } from './pod-codes.ts'
 import { POD_RUN_CODES } from './pod-run-codes.ts'
 import { REASON_CODES } from './reasons.ts'
 import { RUN_CODES } from './run-codes.ts'
+import { STOP_CODES } from './stop-codes.ts'
 import { VOLUME_CODES } from './volume-codes.ts'
 
 type Subjects = [
@@ -33,6 +34,7 @@ type Subjects = [
   typeof POD_RUN_CODES,
   typeof REASON_CODES,
   typeof RUN_CODES,
+  typeof STOP_CODES,
   typeof VOLUME_CODES,
 ]
 
@@ -54,6 +56,7 @@ const JOINED = {
   ...POD_RUN_CODES,
   ...REASON_CODES,
   ...RUN_CODES,
+  ...STOP_CODES,
   ...VOLUME_CODES,
 } as const
 

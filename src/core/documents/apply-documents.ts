@@ -21,6 +21,7 @@ import type {
   ApplyEvent,
   ApplyEventType,
   ClusterApplyDocument,
+  KubeletDowntime,
   Outcome,
   OutcomeState,
   ResultEvent,
@@ -49,6 +50,18 @@ const differences = about(
 const refused = about(
   'The safety rule that refused everything; nothing was changed.',
   object<Refusal>({ rule: text, ...said('refusal') }),
+)
+
+const downtime = about(
+  'Of --stop-kubelet: how the kubelet was down.',
+  object<KubeletDowntime>({
+    unit: text,
+    stoppedAt: time,
+    downMs: about('Milliseconds, until it ran again; if it does not, until then.', number),
+    runs: about('systemd shows it as active, and its health port answers if it has one.', flag),
+    why: optional(about('Why it does not.', text)),
+    ready: optional(about('Whether the node is Ready again; absent: not known.', flag)),
+  }),
 )
 
 const state = named('state', oneOf<OutcomeState>(...STATES))
@@ -82,6 +95,7 @@ export const applyDocument = about(
     exit: about('The exit status.', exit),
     interrupted: flag,
     refused: optional(refused),
+    downtime: optional(downtime),
     outcomes: list(named('outcome', outcome)),
     left: optional(about('What a new plan would still do; absent: nobody looked.', list(operation))),
     waiting: optional(waiting),
@@ -139,6 +153,7 @@ const resultEvent = object<ResultEvent>({
   exit: about('The exit status.', exit),
   interrupted: flag,
   refused: optional(refused),
+  downtime: optional(downtime),
   outcomes: about('How many operations ended so.', recordOf<OutcomeState, number>(state, count)),
   left: optional(about('How many operations a new plan would still have; absent: nobody looked.', count)),
 })

@@ -1,6 +1,13 @@
 /** What `volctl journal` prints, as others are told. */
 import { BEGIN, INTENT, OUTCOME } from '../journal/journal-entry.ts'
-import type { DamagedLine, PastApplies, PastApply, PastOperation, PastState } from '../journal/past-applies.ts'
+import type {
+  DamagedLine,
+  PastApplies,
+  PastApply,
+  PastOperation,
+  PastState,
+  PastStop,
+} from '../journal/past-applies.ts'
 import { about, named } from '../json/json-schema.ts'
 import { count, flag, integer, list, object, oneOf, optional, text } from '../json/shape.ts'
 import { STABLE } from './stable.ts'
@@ -45,6 +52,18 @@ const pastApply = object<PastApply>({
   endedAt: optional(about('RFC 3339; absent: it was killed, or is at work.', time)),
   exit: optional(about('The exit status.', integer)),
   interrupted: optional(flag),
+  kubelet: optional(
+    about(
+      'How the kubelet was stopped for it (--stop-kubelet).',
+      object<PastStop>({
+        unit: text,
+        stoppedAt: about('RFC 3339: just before the stop.', time),
+        startedAt: optional(about('RFC 3339; absent: the apply was killed, or is at work. systemd starts it.', time)),
+        downMs: optional(about('Milliseconds.', count)),
+        runs: optional(flag),
+      }),
+    ),
+  ),
   operations: list(named('operation', pastOperation)),
 })
 

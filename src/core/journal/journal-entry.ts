@@ -74,6 +74,20 @@ export interface LazyLine extends Line {
   readonly dev: string
 }
 
+/** The kubelet was stopped for the apply. */
+export interface StopLine extends Line {
+  readonly unit: string
+  /** What starts it, if the apply does not. */
+  readonly timer: string
+  readonly limitMs: number
+}
+
+export interface StartLine extends Line {
+  readonly unit: string
+  readonly downMs: number
+  readonly runs: boolean
+}
+
 export interface EndLine extends Line {
   readonly exit: number
   readonly interrupted: boolean
@@ -142,5 +156,7 @@ export const LINES = {
     ...line,
     outcomes: list(object<JournalOutcome>(OUTCOME)),
   }),
+  stop: object<StopLine>({ ...line, unit: text, timer: text, limitMs: count }),
+  start: object<StartLine>({ ...line, unit: text, downMs: count, runs: flag }),
   end: object<EndLine>({ ...line, exit: integer, interrupted: flag }),
 } as const

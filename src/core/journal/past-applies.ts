@@ -38,7 +38,19 @@ export interface PastApply extends Omit<BeginLine, 'time'> {
   readonly endedAt?: string
   readonly exit?: number
   readonly interrupted?: boolean
+  /** How the kubelet was stopped for it. */
+  readonly kubelet?: PastStop
   readonly operations: readonly PastOperation[]
+}
+
+export interface PastStop {
+  readonly unit: string
+  /** RFC 3339: when it was written down, just before the stop. */
+  readonly stoppedAt: string
+  /** Absent: the apply was killed, and systemd's timer has started it, or will. */
+  readonly startedAt?: string
+  readonly downMs?: number
+  readonly runs?: boolean
 }
 
 /** A line that cannot be read. */
@@ -59,6 +71,7 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 interface Apply {
   readonly begin: BeginLine
   readonly operations: Map<string, Writable<PastOperation>>
+  kubelet?: PastStop
   end?: EndLine
   /** Size of the lines that are kept for this apply. */
   bytes: number
@@ -221,6 +234,12 @@ function addTo(apply: Apply, type: string, line: unknown, wanted: string): numbe
     const { operation, path } = line as Read<'lazy'>
     const found = apply.operations.get(operation)
     if (found !== undefined) found.lazy = [...(found.lazy ?? []), path]
+  } else if (type === 'stop') {
+    const { time: stoppedAt, unit } = line as Read<'stop'>
+    apply.kubelet = { unit, stoppedAt }
+  } else if (type === 'start' && apply.kubelet !== undefined) {
+    const { time: startedAt, downMs, runs } = line as Read<'start'>
+    apply.kubelet = { ...apply.kubelet, startedAt, downMs, runs }
   } else if (type === 'end') apply.end = line as Read<'end'>
   return 1
 }
@@ -242,11 +261,12 @@ function endOperation({ operations }: Apply, outcome: JournalOutcome): void {
   operations.set(outcome.id, { ...operations.get(outcome.id), ...outcome })
 }
 
-function finished({ begin: { time: begunAt, ...begin }, operations, end }: Apply): PastApply {
+function finished({ begin: { time: begunAt, ...begin }, operations, kubelet, end }: Apply): PastApply {
   return {
     begunAt,
     ...begin,
     ...(end === undefined ? {} : { endedAt: end.time, exit: end.exit, interrupted: end.interrupted }),
+    ...defined({ kubelet }),
     operations: [...operations.values()],
   }
 }

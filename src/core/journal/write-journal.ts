@@ -49,6 +49,9 @@ export type JournalEntry =
       readonly operation: string
     } & LazyRecord)
   | { readonly type: 'outcome'; readonly outcomes: readonly unknown[] }
+  /** The kubelet is stopped next, for this apply (S35). */
+  | { readonly type: 'stop'; readonly unit: string; readonly timer: string; readonly limitMs: number }
+  | { readonly type: 'start'; readonly unit: string; readonly downMs: number; readonly runs: boolean }
   | { readonly type: 'end'; readonly exit: number; readonly interrupted: boolean }
 
 export interface Journal extends Disposable {

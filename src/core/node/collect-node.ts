@@ -46,6 +46,7 @@ export interface CollectOptions {
   readonly rootDir?: string | undefined
   readonly nodeName?: string | undefined
   readonly runtimeEndpoint?: string | undefined
+  readonly ownTimer?: string | undefined
   readonly kubeconfig?: string | undefined
   readonly context?: string | undefined
   /** `all` for a snapshot, `plan` for a plan. */

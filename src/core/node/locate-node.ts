@@ -12,7 +12,7 @@ import { findKubelet, type KubeletChoice } from './kubelet/find-kubelet.ts'
 import { DEFAULT_ROOT_DIR, type KubeletCandidate } from './kubelet/kubelet-candidate.ts'
 import { type KubeletConfig, kubeletConfig } from './kubelet/kubelet-config.ts'
 import { kubeletsSeen } from './kubelet/kubelet-process.ts'
-import { kubeletState } from './kubelet/kubelet-state.ts'
+import { healthOf, kubeletState } from './kubelet/kubelet-state.ts'
 import { type OwnNodeName, ownNodeName } from './kubelet/own-node-name.ts'
 import { type ProcessScan, scanProcesses } from './kubelet/scan-processes.ts'
 import type { LocalKubelet } from './kubelet/signs-of-life.ts'
@@ -39,6 +39,8 @@ export interface LocatedNode {
   processes(): PodsWithProcesses | undefined
   /** Asks the process table, systemd and the kubelet's ports again (S11). */
   kubeletState(): Promise<LocalKubelet>
+  /** Whether the kubelet's health port answers now; undefined: it has none. */
+  kubeletHealth(): Promise<boolean | undefined>
   /** Asks the container runtimes again (S9). */
   runtime(): Promise<RuntimeSnapshot>
 }
@@ -84,8 +86,9 @@ export async function locateNode(choice: KubeletChoice): Promise<LocatedNode> {
       return seen && { ...seen, podUids: [...new Set([...seen.podUids, ...(places?.processes ?? [])])].sort() }
     },
     kubeletState: async () => {
-      return placesNow()?.kubelet ?? stateNow(kubelet, config)
+      return placesNow()?.kubelet ?? stateNow(kubelet, config, choice.ownTimer)
     },
+    kubeletHealth: () => healthOf(config),
     runtime: () =>
       askRuntimes(places, choice.runtimeEndpoint, config.containerRuntimeEndpoint ?? kubelet?.runtimeEndpoint),
   }
@@ -109,10 +112,14 @@ function podsWithProcesses(): PodsWithProcesses | undefined {
   return scan.error === undefined ? { podUids: scan.podUids, nestedUids: scan.nestedUids } : undefined
 }
 
-async function stateNow(kubelet: KubeletCandidate | undefined, config: KubeletConfig): Promise<LocalKubelet> {
+async function stateNow(
+  kubelet: KubeletCandidate | undefined,
+  config: KubeletConfig,
+  ownTimer: string | undefined,
+): Promise<LocalKubelet> {
   using seen = await kubeletsSeen()
   const chosen = seen.kubelets.find((each) => each.rootDir === kubelet?.rootDir) ?? kubelet
-  return await kubeletState({ running: seen.kubelets, chosen, config })
+  return await kubeletState({ running: seen.kubelets, chosen, config, ownTimer })
 }
 
 function resolvedRoot(rootDir: string): string {

@@ -51,6 +51,21 @@ export interface ApplyEvent {
   readonly differences?: readonly Difference[]
 }
 
+/** How the kubelet was down for an apply (--stop-kubelet). */
+export interface KubeletDowntime {
+  readonly unit: string
+  /** RFC 3339. */
+  readonly stoppedAt: string
+  /** Until it ran again; if it does not, until now. */
+  readonly downMs: number
+  /** systemd shows it as active, and its health port answers if it has one. */
+  readonly runs: boolean
+  /** Why it does not. */
+  readonly why?: string
+  /** Whether the node is Ready again; absent: not waited for, or not readable. */
+  readonly ready?: boolean
+}
+
 export interface ApplyResult {
   /** The plan's id, as in the journal. */
   readonly plan: string
@@ -61,6 +76,8 @@ export interface ApplyResult {
   readonly interrupted: boolean
   /** The safety rule that refused everything; nothing was changed. */
   readonly refused?: NonNullable<Plan['refused']>
+  /** Of an apply that has stopped the kubelet. */
+  readonly downtime?: KubeletDowntime
   readonly exit: ExitStatus
 }
 
@@ -106,7 +123,7 @@ export function note(message: string, more: Pick<ApplyEvent, 'code' | 'hint'> = 
 /** An apply's answer for `-o json` and `yaml`. */
 export interface ApplyDocument
   extends Pick<Plan, 'apiVersion' | 'node' | 'rootDir' | 'volctlVersion'>,
-    Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'outcomes'> {
+    Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'downtime' | 'outcomes'> {
   readonly kind: 'ApplyResult'
   /** What a new plan would still do; absent if the last look failed or was not waited for. */
   readonly left?: readonly Operation[]
@@ -125,7 +142,7 @@ export interface ClusterApplyDocument
 }
 
 /** The last line of `-o ndjson`. */
-export interface ResultEvent extends Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused'> {
+export interface ResultEvent extends Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'downtime'> {
   readonly type: 'result'
   /** RFC 3339. */
   readonly time: string

@@ -59,6 +59,7 @@ function resultFields({
   exit,
   interrupted,
   refused,
-}: ApplyResult | ClusterApplyResult): Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused'> {
-  return { plan, exit, interrupted, ...defined({ refused }) }
+  downtime,
+}: ApplyResult | ClusterApplyResult): Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'downtime'> {
+  return { plan, exit, interrupted, ...defined({ refused, downtime }) }
 }

@@ -13,6 +13,7 @@ import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { DEFAULT_SETTLE_MS, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
+import { downtimeText } from './downtime-view.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import { terminalSafe } from './terminal-safe.ts'
@@ -84,12 +85,12 @@ export function hintOf({ hint }: ApplyEvent, width: Width): string {
  */
 export function closing(
   result: ApplyResult,
-  plan: Pick<Plan, 'operations'>,
+  plan: Pick<Plan, 'operations' | 'node'>,
   screen: Screen,
   given: Given = { words: [], settleMs: DEFAULT_SETTLE_MS },
 ): string {
   const { paint, width } = screen
-  const { outcomes, interrupted } = result
+  const { outcomes, interrupted, downtime } = result
   return [
     '\n',
     wrapped('', `Apply: ${tally(outcomes)}.${deletedText(outcomes, plan)}`, width, paint.bold),
@@ -97,6 +98,7 @@ export function closing(
       ? wrapped('', 'This plan is already done: of its operations none is left to do on this node.', width)
       : '',
     interrupted ? wrapped('', 'Interrupted: operations that were not started changed nothing.', width, paint.warn) : '',
+    downtime === undefined ? '' : downtimeText(downtime, plan.node, paint, width),
     leftText(result, plan, screen, given),
   ].join('')
 }

@@ -30,6 +30,7 @@ function applyText(apply: PastApply, wide: boolean, paint: Palette): string {
   return [
     `${exit === 0 ? paint.bold(head) : paint.warn(head)}\n`,
     wide ? applyDetails(apply) : '',
+    kubeletText(apply),
     ...operations.map((operation) => operationText(operation, wide, paint)),
   ].join('')
 }
@@ -45,6 +46,18 @@ function endText({ begunAt, endedAt, exit, interrupted }: PastApply): string {
   const took = Date.parse(endedAt) - Date.parse(begunAt)
   const time = Number.isNaN(took) || took < 0 ? '' : ` after ${formatDuration(took)}`
   return `exit ${exit}${interrupted ? ' (interrupted)' : ''}${time}`
+}
+
+function kubeletText({ kubelet }: PastApply): string {
+  if (kubelet === undefined) return ''
+  const { unit, stoppedAt, startedAt, downMs = 0, runs } = kubelet
+  const end =
+    startedAt === undefined
+      ? 'no start recorded: systemd starts it, or has started it'
+      : runs === true
+        ? `started again after ${formatDuration(downMs)}`
+        : `did not start again at ${startedAt}`
+  return `  ${terminalSafe(`${unit} was stopped at ${stoppedAt}; ${end}`)}\n`
 }
 
 function tally(operations: readonly PastOperation[]): string {

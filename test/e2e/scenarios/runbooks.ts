@@ -42,11 +42,11 @@ async function terminating(scene: Scene): Promise<void> {
   setAlive(scene, [])
 }
 
-/** What is left of the settle time when the kubelet has stopped: apply waits for it. */
+/** What is left of the settle time when apply begins: it waits for that. */
 const LEFT_MS = 2000
 
-/** `systemctl stop` and `start`, as the test host shows them. */
-function kubelet(scene: Scene, word: string | undefined): void {
+/** The kubelet after `systemctl start`, and before an apply, as the test host shows it. */
+function kubelet(scene: Scene, word: 'start' | 'stop'): void {
   const stoppedAt = new Date(Date.now() - DEFAULT_SETTLE_MS + LEFT_MS).toISOString()
   const state =
     word === 'start'
@@ -62,7 +62,8 @@ await withScene(async (scene) => {
     await STATES[title]?.(scene)
     for (const command of lines) {
       const [program, word] = command.split(' ')
-      if (program === 'systemctl') kubelet(scene, word)
+      if (program === 'systemctl' && word === 'start') kubelet(scene, word)
+      if (word === 'apply') kubelet(scene, 'stop')
       if (program !== 'volctl') continue
       const volume = title === 'An attachment stays' ? pvOf(IDLE) : 'pv-web'
       const typed = command.replace('/root', scene.directory).replace('pv-web', volume)

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { noRoot } from '../namespace.ts'
 import { sh } from '../scenario.ts'
@@ -31,13 +31,17 @@ export interface TestSystemd extends AsyncDisposable {
  * Everything below /run and /etc/systemd must already be the caller's own: systemd and the caller share it.
  *
  * @param directory of the caller's own, for the cgroup's mount
+ * @param again after an earlier one has ended, as after a reboot: units and what is enabled are still there
  * @throws Error with systemd's output, if systemd does not start
  */
-export async function startSystemd(directory: string): Promise<TestSystemd> {
-  const cgroup = makeCgroup(`${directory}/cgroup`)
-  sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', '/usr/local/lib')
+export async function startSystemd(directory: string, again = false): Promise<TestSystemd> {
+  const cgroup = makeCgroup(`${directory}/cgroup${again ? '-again' : ''}`)
+  if (again) rmSync('/run/systemd', { recursive: true, force: true })
+  else sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', '/usr/local/lib')
   mkdirSync(UNITS, { recursive: true })
-  writeFileSync(`${UNITS}/test.target`, '[Unit]\nDefaultDependencies=no\n')
+  // What timers and services come after, without anything that a distribution starts with it.
+  for (const target of ['test', 'sysinit', 'basic', 'shutdown'])
+    writeFileSync(`${UNITS}/${target}.target`, '[Unit]\nDefaultDependencies=no\n')
   const child = spawn('sh', ['-c', BOOT, 'sh', cgroup.path, cgroup.options, SYSTEMD], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, container: 'volctl-test' },
@@ -88,13 +92,16 @@ export async function startSystemd(directory: string): Promise<TestSystemd> {
   }
 }
 
-/** Hides the machine's own units from systemd: generators, and every unit that a test did not ask for. */
+/**
+ * Hides the machine's own units from systemd: generators, and every unit that a test did not ask for. What a distribution starts at
+ * boot empties /tmp and sets kernel parameters of the whole machine.
+ */
 const BOOT = `
 set -e
 echo $$ > "$1/cgroup.procs"
 exec unshare --pid --fork --kill-child --mount --cgroup --mount-proc sh -c '
   set -e
-  for covered in /sys/fs/cgroup /usr/lib/systemd/system-generators; do
+  for covered in /sys/fs/cgroup /usr/lib/systemd/system-generators /usr/lib/systemd/system /lib/systemd/system; do
     if [ -d "$covered" ]; then mount -t tmpfs tmpfs "$covered"; fi
   done
   if [ "$1" = cgroup2 ]; then

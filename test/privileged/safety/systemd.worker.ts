@@ -2,10 +2,11 @@
  * The built volctl beside a kubelet that a real systemd starts, stops, restarts and forgets (S11). What systemd says is
  * its own; only the lease is put in place, since the kubelet is a shell that bears the name.
  */
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import type { ApplyResult } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
+import { LIVES, named, unitText as unit } from '../../helpers/systemd/kubelet-unit.ts'
 import { startSystemd, type TestSystemd } from '../../helpers/systemd/start.ts'
 import { NODE, nodeObject, type TrustNode, withNode } from '../trust/node.ts'
 
@@ -39,17 +40,6 @@ interface Place {
 const HOUR = 3600
 /** Older than its duration, younger than the settle time. */
 const MINUTE = 60
-
-function named(directory: string, name: string): string {
-  const program = `${directory}/bin/${name}`
-  mkdirSync(`${directory}/bin`, { recursive: true })
-  symlinkSync('/bin/bash', program)
-  return program
-}
-
-const unit = (command: string, more = ''): string =>
-  `[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=${command}\n${more}[Install]\nWantedBy=test.target\n`
-const LIVES = "-c 'sleep infinity & wait'"
 
 async function inPlace<T>(directory: string, use: (place: Place) => Promise<T>): Promise<T> {
   return withNode(directory, { kubelet: 'none' }, async (node) => {

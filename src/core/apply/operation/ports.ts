@@ -6,6 +6,7 @@ import type { ClaimStatusPatch } from '../../desired/claim-status-patch.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { NameOf } from '../../holders/container-names.ts'
 import type { Host } from '../../host/host.ts'
+import type { Journal } from '../../journal/write-journal.ts'
 import type { NodeState } from '../../model/node-state.ts'
 import type {
   ClusterTrustBundle,
@@ -19,6 +20,7 @@ import type {
 } from '../../model/objects.ts'
 import type { KubeletSnapshot } from '../../model/snapshot.ts'
 import type { MountTable } from '../../mountinfo/mount-table.ts'
+import type { ApplyEvent, KubeletDowntime } from '../../plan/events.ts'
 import type { Operation, Plan } from '../../plan/plan.ts'
 import type { DeviceSource } from '../../plugins/plugin.ts'
 
@@ -66,6 +68,38 @@ export interface Cluster {
   requestToken(request: TokenRequest): Promise<ServiceAccountToken | undefined>
   getClusterTrustBundle(name: string): Promise<ClusterTrustBundle | undefined>
   listClusterTrustBundles(signerName: string): Promise<readonly ClusterTrustBundle[]>
+}
+
+/** Until when operations may run, where the kubelet has to run again then (S35). */
+export interface TimeLimit {
+  /** Milliseconds until then. */
+  leftMs(): number
+  /** Aborted then. */
+  readonly over: AbortSignal
+}
+
+/** How a kubelet that was stopped is looked at. */
+export interface StoppedLooks {
+  /** A whole look, and its plan. */
+  look(): Promise<Plan>
+  /** Asks this machine alone. */
+  kubeletIsBack(): Promise<boolean>
+}
+
+/** Stops the kubelet before the operations of an apply, and starts it again after them, however they end (S35). */
+export interface KubeletStop {
+  readonly limit: TimeLimit
+  /**
+   * Stops it, and waits until its last calls have ended.
+   *
+   * @returns the plan of the last look
+   * @throws VolctlError; `end` is to be called all the same
+   */
+  begin(journal: Journal, looks: StoppedLooks, onEvent: (event: ApplyEvent) => void): Promise<Plan>
+  /** Starts it, if it may have been stopped. Does so once, and never throws. */
+  end(journal: Journal, onEvent: (event: ApplyEvent) => void): Promise<void>
+  /** Once it has ended; undefined: it was not stopped. */
+  readonly downtime: KubeletDowntime | undefined
 }
 
 export interface ApplyContext {
@@ -130,6 +164,8 @@ export interface ApplyContext {
   readonly noJournal?: boolean
   /** The file that the plan was read from, for the journal. */
   readonly planFile?: string
+  /** --stop-kubelet was given, and something needs it. */
+  readonly kubeletStop?: KubeletStop
   /** Once aborted, nothing new is started, and apply waits for running operations. */
   readonly signal?: AbortSignal
   /** Once aborted, apply returns at once and names what is unfinished. */

@@ -45,6 +45,8 @@ export interface KubeletChoice {
   readonly nodeName?: string | undefined
   /** --runtime-endpoint */
   readonly runtimeEndpoint?: string | undefined
+  /** A timer of volctl's own, which starts the kubelet that it has stopped (S35): no sign that somebody else may start it. */
+  readonly ownTimer?: string | undefined
 }
 
 /**

@@ -23,6 +23,8 @@ export interface KubeletSigns {
   /** The kubelet of this root directory. */
   readonly chosen: KubeletCandidate | undefined
   readonly config: KubeletConfig
+  /** A timer of volctl's own, which starts the unit again (S35). */
+  readonly ownTimer?: string | undefined
 }
 
 /** Asks systemd and the kubelet's ports, if the process table shows no kubelet. */
@@ -30,7 +32,7 @@ export async function kubeletState(signs: KubeletSigns): Promise<LocalKubelet> {
   const unit = signs.chosen?.unit ?? 'kubelet.service'
   const process = signs.running[0]
   if (process !== undefined) return judgeKubelet(signs, { unit, state: undefined, healthy: true })
-  const [state, healthy] = await Promise.all([unitState(unit), answersHealthz(signs.config)])
+  const [state, healthy] = await Promise.all([unitState(unit, signs.ownTimer), answersHealthz(signs.config)])
   return judgeKubelet(signs, { unit, state, healthy, port: listensOnItsPort(signs.config) })
 }
 
@@ -95,6 +97,12 @@ function held({ unit, state }: KubeletAnswers): Held {
   if (startedBy) return { mayReturn: true, ...since, note: `${unit} ${activeState}; ${startedBy} may start the unit` }
   const atBoot = unitFileState.startsWith('enabled') ? ', starts at next boot' : ''
   return { mayReturn: false, ...since, note: `${unit} ${activeState}; ${unitFileState || 'not installed'}${atBoot}` }
+}
+
+/** Whether the kubelet's health port answers; undefined: it is off, or somebody else has it. */
+export async function healthOf(config: KubeletConfig): Promise<boolean | undefined> {
+  const port = config.healthzPort ?? HEALTHZ_PORT
+  return port === 0 || isOthers(port) ? undefined : await answersHealthz(config)
 }
 
 /** 200 "ok" on localhost. It only shows that the process serves, which is all that is needed (N19). */

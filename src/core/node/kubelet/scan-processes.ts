@@ -36,7 +36,7 @@ export interface HostProcess {
 
 /** Names of processes that are, contain or start a kubelet (N14); comm is cut at 15 bytes. */
 const KUBELET_COMM = /^(kubelet.*|hyperkube|kubelite|k3s.*)$/
-const RUNTIME_COMM = /^(containerd|crio|cri-o|dockerd|cri-dockerd)$/
+export const RUNTIME_COMM = /^(containerd|crio|cri-o|dockerd|cri-dockerd)$/
 
 /**
  * Reads `comm` and `cgroup` of every process, synchronously, which is fastest on procfs. A process that ends meanwhile is
@@ -188,9 +188,19 @@ function rootsProcess(process: PinnedProcess, proc: string, say: boolean): HostP
  * @param cgroup text of /proc/PID/cgroup
  */
 export function serviceOf(cgroup: string): string | undefined {
-  const path = /^(?:0:|\d+:name=systemd):(.*)$/m.exec(cgroup)?.[1] ?? ''
-  const service = path.split('/').findLast((name) => name.endsWith('.service'))
+  const service = unitsOf(cgroup).findLast((name) => name.endsWith('.service'))
   return service !== undefined && /^(?!user@)[\w:.@-]+$/.test(service) ? service : undefined
+}
+
+/**
+ * The units that a process is in, outermost first, by systemd's own hierarchy. Of the two that may be, a systemd that does not use
+ * one leaves all processes at its root.
+ *
+ * @param cgroup text of /proc/PID/cgroup
+ */
+export function unitsOf(cgroup: string): readonly string[] {
+  const paths = [...cgroup.matchAll(/^(?:0:|\d+:name=systemd):(.*)$/gm)].map(([, path = '']) => path)
+  return (paths.find((path) => path !== '/') ?? '').split('/')
 }
 
 /** Why a process does not belong to this host's root, for messages; undefined: it does. */

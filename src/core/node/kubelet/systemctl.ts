@@ -20,21 +20,45 @@ const PROPERTIES = [
   ...['Job', 'TriggeredBy', 'UpheldBy'],
 ]
 
-/** Asks systemd, with a deadline. Undefined if systemd does not run here, does not answer, or knows no such unit. */
-export async function unitState(unit: string): Promise<UnitState | 'no systemd' | 'no answer' | undefined> {
-  if (!existsSync('/run/systemd/system')) return 'no systemd'
+/**
+ * Asks systemd, with a deadline. Undefined if systemd does not run here, does not answer, or knows no such unit.
+ *
+ * @param ownTimer a timer of volctl's own, which starts the unit again (S35): what it does is known
+ */
+export async function unitState(
+  unit: string,
+  ownTimer?: string,
+): Promise<UnitState | 'no systemd' | 'no answer' | undefined> {
+  if (!hasSystemd()) return 'no systemd'
   const output = await show(PROPERTIES, [unit])
   if (output === undefined) return 'no answer'
   const state = parseUnitState(output)
   if (state?.startedBy === undefined) return state
   const { startedBy, ...rest } = state
-  const starters = startedBy.filter((each) => each !== QUEUED)
-  const active = starters.length === 0 ? [] : activeOf((await show(['Id', 'ActiveState'], starters)) ?? '', starters)
+  const active = await activeAmong(startedBy.filter((each) => each !== QUEUED && each !== ownTimer))
   const may = [...startedBy.filter((each) => each === QUEUED), ...active]
   return may.length === 0 ? rest : { ...rest, startedBy: may }
 }
 
 const QUEUED = 'a queued job'
+
+export function hasSystemd(): boolean {
+  return existsSync('/run/systemd/system')
+}
+
+/** The units that are active, or that systemd says nothing about. */
+export async function activeAmong(units: readonly string[]): Promise<readonly string[]> {
+  return units.length === 0 ? [] : activeOf((await show(['Id', 'ActiveState'], units)) ?? '', units)
+}
+
+/** Properties of one unit, by name; undefined: systemd does not answer. An empty one may be unknown to this systemd. */
+export async function unitProperties(
+  unit: string,
+  properties: readonly string[],
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const output = await show(properties, [unit])
+  return output === undefined ? undefined : fieldsOf(output)
+}
 
 /** The units that systemd shows as active, or does not show at all. */
 export function activeOf(output: string, units: readonly string[]): readonly string[] {

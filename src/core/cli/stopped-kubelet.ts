@@ -1,0 +1,204 @@
+/** Stops the kubelet for an apply, and starts it again at every end (S35). */
+
+import { getNode } from '../api/node-objects.ts'
+import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/ports.ts'
+import { errorMessage, VolctlError } from '../errors/errors.ts'
+import { ExitStatus } from '../errors/exit-status.ts'
+import type { Journal } from '../journal/write-journal.ts'
+import { startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
+import type { TimeLimits } from '../kubelet-stop/time-limits.ts'
+import { type ArmedTimer, armTimer, disarmTimer } from '../kubelet-stop/timer.ts'
+import { defined } from '../lang/defined.ts'
+import type { Node } from '../model/objects.ts'
+import type { CollectedNode } from '../node/collect-node.ts'
+import { type ApplyEvent, type KubeletDowntime, note } from '../plan/events.ts'
+import type { Plan } from '../plan/plan.ts'
+import { pause } from '../processes/deadline.ts'
+import { startText, stopText } from '../views/downtime-view.ts'
+import type { Terminal } from '../views/progress.ts'
+import { afterSettling, type Looked } from './after-settling.ts'
+import type { Interrupts } from './interrupts.ts'
+import { messages } from './messages.ts'
+
+/** A kubelet answers within seconds, and reports its node as soon as it does. */
+const HEALTHY_WITHIN_MS = 60_000
+const READY_WITHIN_MS = 30_000
+const BETWEEN_MS = 500
+
+export interface StopPorts {
+  readonly unit: string
+  /** --max-downtime */
+  readonly maxMs: number
+  readonly limits: TimeLimits
+  /** Aborted: end the wait, and begin no operation. */
+  readonly signal: AbortSignal
+  /** Aborted: start the kubelet, and wait for nothing more. */
+  readonly abandon: AbortSignal
+  readonly terminal: Terminal | undefined
+  detail(line: string): void
+  /** Undefined: it has no health port. */
+  kubeletHealth(): Promise<boolean | undefined>
+  /** Whether the API shows the node as Ready since a moment; undefined: it is not readable. */
+  nodeIsReady(since: Date): Promise<boolean | undefined>
+}
+
+export interface StopChoice extends Pick<StopPorts, 'unit' | 'maxMs' | 'limits' | 'detail'> {
+  readonly interrupts: Pick<Interrupts, 'stop' | 'abandon'>
+}
+
+/** Nothing is stopped yet. */
+export function stoppedKubelet(node: CollectedNode, { interrupts, ...choice }: StopChoice): StoppedKubelet {
+  const { client, node: located } = node
+  return new StoppedKubelet({
+    ...choice,
+    signal: interrupts.stop,
+    abandon: interrupts.abandon,
+    terminal: process.stderr.isTTY === true ? messages : undefined,
+    kubeletHealth: () => located.kubeletHealth(),
+    nodeIsReady: async (since) => isReadySince(await getNode(client, located.nodeName), since),
+  })
+}
+
+/** The node's own clock wrote the heartbeat, in whole seconds. */
+function isReadySince({ status }: Node, since: Date): boolean {
+  const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+  const heartbeat = Date.parse(ready?.lastHeartbeatTime ?? '')
+  return ready?.status === 'True' && heartbeat >= Math.floor(since.getTime() / 1000) * 1000
+}
+
+/** What becomes of the kubelet. */
+export function notStarted(downtime: KubeletDowntime): VolctlError {
+  return new VolctlError('KubeletNotStarted', startText(downtime), {
+    hint: `See why: journalctl -u ${downtime.unit} -n 50`,
+    exit: ExitStatus.Partial,
+  })
+}
+
+type Say = (event: ApplyEvent) => void
+
+export class StoppedKubelet implements KubeletStop {
+  readonly #ports: StopPorts
+  readonly #over = new AbortController()
+  #timer: ArmedTimer | undefined
+  /** When the stop was asked for, by performance.now(). */
+  #stopping: number | undefined
+  #stoppedAt = ''
+  #end: Promise<void> | undefined
+  #downtime: KubeletDowntime | undefined
+
+  constructor(ports: StopPorts) {
+    this.#ports = ports
+  }
+
+  /** Of systemd: what starts the kubelet if volctl does not. Undefined: it is not armed. */
+  get timer(): string | undefined {
+    return this.#timer?.name
+  }
+
+  readonly limit: TimeLimit = {
+    leftMs: () => this.#leftMs(),
+    over: this.#over.signal,
+  }
+
+  #leftMs(): number {
+    if (this.#timer === undefined) return Number.POSITIVE_INFINITY
+    return this.#timer.firesAt - this.#ports.limits.startMs - performance.now()
+  }
+
+  async begin(journal: Journal, looks: StoppedLooks, onEvent: Say): Promise<Plan> {
+    const { unit, maxMs, signal, detail } = this.#ports
+    this.#timer = await armTimer(unit, maxMs)
+    detail(`${this.#timer.name} is armed: systemd starts ${unit} when it is over`)
+    if (signal.aborted) throw interrupted()
+    journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })
+    this.#stopping = performance.now()
+    this.#stoppedAt = new Date().toISOString()
+    const timeout = setTimeout(() => this.#over.abort(), Math.max(0, this.#leftMs()))
+    this.#over.signal.addEventListener('abort', () => clearTimeout(timeout))
+    detail(`stopping ${unit}`)
+    await stopUnit(unit)
+    detail(`${unit} is stopped`)
+    onEvent(note(stopText(unit, maxMs)))
+    const { plan } = await this.#settled(looks)
+    return plan
+  }
+
+  async #settled({ look, kubeletIsBack }: StoppedLooks): Promise<Looked> {
+    const { signal, terminal } = this.#ports
+    const again = async (): Promise<Looked> => ({ plan: await look(), kubeletIsBack, again })
+    const until = Date.now() + this.#leftMs()
+    return await afterSettling(await again(), { signal, terminal, until, begins: () => undefined })
+  }
+
+  end(journal: Journal, onEvent: Say): Promise<void> {
+    this.#end ??= this.#started(journal, onEvent)
+    return this.#end
+  }
+
+  get downtime(): KubeletDowntime | undefined {
+    return this.#downtime
+  }
+
+  async #started(journal: Journal, onEvent: Say): Promise<void> {
+    const { unit, detail, abandon } = this.#ports
+    // What is still at work must not hold up the start.
+    this.#over.abort()
+    if (this.#stopping === undefined) {
+      await this.#disarm()
+      return
+    }
+    detail(`starting ${unit}`)
+    const startedAt = new Date()
+    const failure = await startUnit(unit)
+    if (failure === undefined) detail(`${unit} is active`)
+    const why = failure ?? (await this.#whyUnhealthy())
+    const downMs = Math.round(performance.now() - this.#stopping)
+    // Where it does not run, the timer tries once more.
+    if (failure === undefined) await this.#disarm()
+    const down = { unit, stoppedAt: this.#stoppedAt, downMs, runs: why === undefined, ...defined({ why }) }
+    try {
+      journal.write({ type: 'start', unit, downMs, runs: down.runs })
+    } catch (error) {
+      onEvent(note(errorMessage(error), { code: 'JournalFailed' }))
+    }
+    onEvent(note(startText(down)))
+    const ready = down.runs && !abandon.aborted ? await this.#untilReady(startedAt) : undefined
+    this.#downtime = { ...down, ...defined({ ready }) }
+  }
+
+  async #disarm(): Promise<void> {
+    if (this.#timer === undefined) return
+    const { name } = this.#timer
+    this.#ports.detail(
+      (await disarmTimer(name)) ? `${name} is gone` : `${name} is still there; it does nothing to a kubelet that runs`,
+    )
+  }
+
+  async #whyUnhealthy(): Promise<string | undefined> {
+    const { abandon, kubeletHealth, detail } = this.#ports
+    const until = performance.now() + HEALTHY_WITHIN_MS
+    while (!abandon.aborted && performance.now() < until) {
+      const health = await kubeletHealth().catch(() => false)
+      if (health !== false) {
+        detail(health === undefined ? 'the kubelet has no health port' : "the kubelet's health port answers")
+        return undefined
+      }
+      await pause(BETWEEN_MS, abandon)
+    }
+    return abandon.aborted ? undefined : 'its health port does not answer'
+  }
+
+  async #untilReady(since: Date): Promise<boolean | undefined> {
+    const { signal, abandon, nodeIsReady } = this.#ports
+    const until = performance.now() + READY_WITHIN_MS
+    for (;;) {
+      const ready = await nodeIsReady(since).catch(() => undefined)
+      if (ready === true || performance.now() >= until || signal.aborted || abandon.aborted) return ready
+      await pause(BETWEEN_MS, abandon)
+    }
+  }
+}
+
+function interrupted(): VolctlError {
+  return new VolctlError('Interrupted', 'interrupted: nothing was changed', { exit: ExitStatus.Interrupted })
+}

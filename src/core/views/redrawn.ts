@@ -1,0 +1,56 @@
+import type { Terminal } from './progress.ts'
+import { cutToWidth } from './text-width.ts'
+
+const CLEAR_BELOW = '\u001b[0J'
+
+/** A text on a terminal that the next one takes the place of: as much of it as the terminal has rows for. */
+export class Redrawn implements Disposable {
+  readonly #terminal: Terminal | undefined
+  #drawn = 0
+
+  /** @param terminal undefined: nothing is drawn */
+  constructor(terminal: Terminal | undefined) {
+    this.#terminal = terminal
+  }
+
+  /** @param text whole lines without control characters but colours */
+  draw(text: string): void {
+    if (this.#terminal === undefined) return
+    const lines = fitting(text, this.#terminal)
+    this.#terminal.write(`${this.#up()}${lines.map((line) => `${line}\n`).join('')}`)
+    this.#drawn = lines.length
+  }
+
+  /** Prints something in its place, which stays. */
+  leave(print: () => void): void {
+    this[Symbol.dispose]()
+    print()
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#drawn > 0) this.#terminal?.write(this.#up())
+    this.#drawn = 0
+  }
+
+  #up(): string {
+    return this.#drawn > 0 ? `\u001b[${this.#drawn}A\r${CLEAR_BELOW}` : ''
+  }
+}
+
+/** A line that is too long would take two rows, and one too many would scroll away. */
+function fitting(text: string, { columns = 80, rows = 24 }: Terminal): string[] {
+  const lines = text.replace(/\n$/, '').split('\n')
+  const most = Math.max(rows - 2, 1)
+  const shown = lines.length > most ? [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`] : lines
+  return shown.map((line) => (line.includes('\u001b') ? line : cutToWidth(line, columns - 1)))
+}
+
+/** One line for each that is new or has changed, and for each that is gone. */
+export function changedLines(
+  before: ReadonlyMap<string, string> | undefined,
+  now: ReadonlyMap<string, string>,
+): string[] {
+  const changed = [...now].filter(([key, line]) => before?.get(key) !== line).map(([, line]) => line)
+  const gone = [...(before ?? [])].filter(([key]) => !now.has(key)).map(([key]) => `${key}: done, or gone`)
+  return [...changed, ...gone]
+}

@@ -1,0 +1,100 @@
+import { expect, it } from 'vitest'
+import { type Shown, type WatchPorts, watch } from '../../src/core/cli/watch.ts'
+import { SafetyRefusal, VolctlError } from '../../src/core/errors/errors.ts'
+
+const shown = (text: string, isOver = false): Shown => ({
+  text: `${text}\n`,
+  lines: new Map(text.split('\n').map((line) => [line.split(':')[0] ?? '', line])),
+  isOver,
+})
+
+interface Watched {
+  readonly over: boolean | string
+  readonly written: string
+  readonly drawn: string
+  readonly pauses: readonly number[]
+  /** Most that were at work at once. */
+  readonly most: number
+}
+
+/** One look after the other, each a thing to show or to throw; after the last one somebody presses Ctrl-C. */
+async function watched(
+  looks: readonly (Shown | Error)[],
+  { terminal = false, tookMs = 100, rows = 24 } = {},
+): Promise<Watched> {
+  let [now, count, busy, most, written, drawn] = [0, 0, 0, 0, '', '']
+  const pauses: number[] = []
+  const ports: WatchPorts = {
+    look: async () => {
+      most = Math.max(most, ++busy)
+      await Promise.resolve()
+      now += tookMs
+      busy--
+      const next = looks[count++] as Shown | Error
+      if (next instanceof Error) throw next
+      return next
+    },
+    write: (text) => {
+      written += text
+    },
+    terminal: terminal ? { columns: 80, rows, write: (text) => (drawn += text) } : undefined,
+    interrupted: () => count >= looks.length,
+    pause: async (ms) => {
+      pauses.push(ms)
+      now += ms
+    },
+    now: () => now,
+  }
+  const over = await watch(ports).catch((error: Error) => error.message)
+  return { over, written, drawn, pauses, most }
+}
+
+it('ends when nothing is left', async () => {
+  const { over, written, most } = await watched([shown('a: waits\nb: ready'), shown('b: ready'), shown('', true)])
+  expect(over).toBe(true)
+  expect(written).toBe('a: waits\nb: ready\na: done, or gone\n\nb: done, or gone\n')
+  expect(most).toBe(1)
+})
+
+it('without a terminal only what has changed is a line', async () => {
+  const looks = [shown('a: waits\nb: ready'), shown('a: waits\nb: ready'), shown('a: ready\nb: ready')]
+  expect(await watched(looks)).toMatchObject({ over: false, written: 'a: waits\nb: ready\na: ready\n' })
+})
+
+it('the API server is asked less and less often, and again sooner after a change', async () => {
+  const [same, other] = [shown('a: waits'), shown('a: ready')]
+  const { pauses } = await watched([same, same, same, same, same, other, other, other])
+  expect(pauses).toEqual([2000, 4000, 8000, 10_000, 10_000, 2000, 4000, 8000])
+})
+
+it('a look that takes long has at most a fifth of the time', async () => {
+  expect((await watched([shown('a: x'), shown('a: x')], { tookMs: 5000 })).pauses).toEqual([20_000, 20_000])
+})
+
+it('a terminal is drawn in place, and keeps the last answer', async () => {
+  const { drawn, written } = await watched([shown('a: waits\nb: ready'), shown('b: ready', true)], { terminal: true })
+  expect(drawn).toBe('a: waits\nb: ready\n\u001b[2A\r\u001b[0Jb: ready\n\u001b[1A\r\u001b[0J')
+  expect(written).toBe('b: ready\n')
+})
+
+it('what a terminal has no rows for is counted', async () => {
+  const text = Array.from({ length: 20 }, (_, n) => `${n}: x`).join('\n')
+  const { drawn, written } = await watched([shown(text, true)], { terminal: true, rows: 6 })
+  expect(drawn).toMatch(/^0: x\n1: x\n2: x\n… 17 more lines\n/)
+  expect(written).toBe(`${text}\n`)
+})
+
+it('a later look that fails is told, and the next one is taken', async () => {
+  const error = new VolctlError('ApiUnreachable', 'no answer')
+  const { over, written } = await watched([shown('a: x'), error, shown('a: y', true)])
+  expect([over, written]).toEqual([true, 'a: x\nThe last look failed: no answer\na: y\n'])
+})
+
+it.each([
+  { name: 'the first look', looks: [new VolctlError('ApiUnreachable', 'no answer'), shown('a: x')], says: 'no answer' },
+  {
+    name: 'another node',
+    looks: [shown('a: x'), new SafetyRefusal('S1', 'OtherNode', 'another node'), shown('a: x')],
+    says: 'another node',
+  },
+])('$name ends it', async ({ looks, says }) => expect((await watched(looks)).over).toBe(says))

@@ -1,0 +1,17 @@
+/** Units whose process has the name of a kubelet or a runtime: a shell. */
+import { mkdirSync, symlinkSync } from 'node:fs'
+
+/** A program of this name. */
+export function named(directory: string, name: string): string {
+  const program = `${directory}/bin/${name}`
+  mkdirSync(`${directory}/bin`, { recursive: true })
+  symlinkSync('/bin/bash', program)
+  return program
+}
+
+/** @param more lines of its section Service */
+export const unitText = (command: string, more = ''): string =>
+  `[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=${command}\n${more}[Install]\nWantedBy=test.target\n`
+
+/** Arguments of such a shell that make it live on. */
+export const LIVES = "-c 'sleep infinity & wait'"

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import { requireStoppable, type StopAsked } from '../../src/core/kubelet-stop/require-stoppable.ts'
+import type { UnitFacts } from '../../src/core/kubelet-stop/unit-facts.ts'
+
+const FACTS: UnitFacts = {
+  unit: 'kubelet.service',
+  activeState: 'active',
+  subState: 'running',
+  unitFileState: 'enabled',
+  killMode: 'control-group',
+  refusesManually: false,
+  startedBy: [],
+  stopsToo: [],
+  containers: [],
+  runsRuntime: false,
+  servesApi: false,
+}
+const SHIM = { pid: 7, comm: 'containerd-shim' }
+const asked = (facts: Partial<UnitFacts>, more: Partial<StopAsked> = {}): StopAsked => {
+  const all = { ...FACTS, ...facts }
+  return { unit: all.unit, facts: all, otherApi: false, ...more }
+}
+/** The refusal's code, or that it may be stopped. */
+function outcomeOf(given: StopAsked): string {
+  try {
+    return requireStoppable(given).unit
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+}
+
+it.each([
+  { name: 'a unit that runs the kubelet alone', given: asked({}), outcome: 'kubelet.service' },
+  { name: 'no unit', given: asked({}, { unit: undefined }), outcome: 'NoKubeletUnit' },
+  { name: 'no systemd, or not its unit', given: asked({}, { facts: undefined }), outcome: 'NoKubeletUnit' },
+  { name: 'a unit between two starts', given: asked({ activeState: 'activating' }), outcome: 'KubeletUnsteady' },
+  { name: 'a unit that another one starts', given: asked({ startedBy: ['a.timer'] }), outcome: 'KubeletUnsteady' },
+  { name: 'a unit that only dependencies stop', given: asked({ refusesManually: true }), outcome: 'KubeletUnsteady' },
+  { name: 'a k3s server', given: asked({ unit: 'k3s.service' }), outcome: 'UnitRunsMore' },
+  { name: 'MicroK8s', given: asked({ unit: 'snap.microk8s.daemon-kubelite.service' }), outcome: 'UnitRunsMore' },
+  { name: 'a k0s controller', given: asked({ unit: 'k0scontroller.service' }), outcome: 'UnitRunsMore' },
+  {
+    name: 'a k3s server, and another API server',
+    given: asked({ unit: 'k3s.service' }, { otherApi: true }),
+    outcome: 'k3s.service',
+  },
+  { name: 'a k3s agent', given: asked({ unit: 'k3s-agent.service' }), outcome: 'k3s-agent.service' },
+  { name: 'a unit that listens on the API server port', given: asked({ servesApi: true }), outcome: 'UnitRunsMore' },
+  { name: 'containers in its cgroup', given: asked({ containers: [SHIM] }), outcome: 'UnitRunsMore' },
+  {
+    name: 'the same, KillMode=mixed',
+    given: asked({ containers: [SHIM], killMode: 'mixed' }),
+    outcome: 'UnitRunsMore',
+  },
+  {
+    name: 'containers that outlive it (k3s, RKE2, k0s)',
+    given: asked({ containers: [SHIM], killMode: 'process' }),
+    outcome: 'kubelet.service',
+  },
+  { name: 'a unit that stops with it', given: asked({ stopsToo: ['containerd.service'] }), outcome: 'UnitRunsMore' },
+])('S35: $name: $outcome', ({ given, outcome }) => expect(outcomeOf(given)).toBe(outcome))

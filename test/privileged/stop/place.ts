@@ -1,0 +1,230 @@
+/**
+ * A node whose kubelet is a unit of a real systemd and answers on its health port, beside a staged volume that it has forgotten:
+ * what `volctl apply --stop-kubelet` is for. The built volctl runs in systemd's namespaces.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { named, unitText } from '../../helpers/systemd/kubelet-unit.ts'
+import { startSystemd, type TestSystemd, UNITS } from '../../helpers/systemd/start.ts'
+import { VOLCTL } from '../../helpers/volctl-program.ts'
+import { NODE, nodeObject, type TrustNode, withNode } from '../trust/node.ts'
+
+export const UNIT = 'kubelet.service'
+export const TIMER = 'kubelet.timer'
+const DEVICE = 'plugins/kubernetes.io/flexvolume/v/d/mounts/x'
+
+export interface Ended {
+  /** Undefined: by a signal. */
+  readonly status: number | undefined
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Run {
+  /** nsenter(1), which has volctl as its child. */
+  readonly child: ChildProcess
+  /** What it said on standard error so far. */
+  said(): string
+  readonly ended: Promise<Ended>
+}
+
+export interface StopPlace {
+  readonly directory: string
+  readonly node: TrustNode
+  systemd: TestSystemd
+  /** The kubelet's command line. @param before what its shell runs first */
+  command(before?: string): string
+  /** Writes a unit anew, and starts it anew. @param more lines of its section Service */
+  restart(command: string, more?: string): void
+  /** Removes a unit that was written. */
+  remove(unit: string): void
+  /** Runs a program in systemd's namespaces. */
+  inside(...args: readonly string[]): { readonly status: number | null; readonly stdout: string }
+  /** Mounts the forgotten volume, if it is not mounted. */
+  forget(): void
+  isMounted(): boolean
+  /** `active`, `inactive`, …; of the timer also `not-found`. */
+  state(unit?: string): string
+  /** Words of a command line of apply on this node. */
+  words(...flags: readonly string[]): string[]
+  /** Starts a program there; `run` has volctl as its child. */
+  start(...command: readonly string[]): Run
+  /** The same to its end. */
+  run(...words: readonly string[]): Promise<Ended>
+  /** Sends a signal to volctl itself. */
+  signal(run: Run, name: NodeJS.Signals): void
+  /** The lines of the journal that are not about an operation, by their types; a start with whether it runs. */
+  journal(): string[]
+}
+
+/** With a time that is short, and still long enough for two looks on a busy machine. */
+export const QUICK = ['--settle', '1s', '--max-downtime', '20s']
+
+export async function inStopPlace<T>(directory: string, use: (place: StopPlace) => Promise<T>): Promise<T> {
+  return await withNode(directory, { kubelet: 'none' }, async (node) => {
+    const booted = await startSystemd(directory)
+    const port = await freePort()
+    const health = `${directory}/health.cjs`
+    writeFileSync(
+      health,
+      `require('http').createServer((_, answer) => answer.end('ok')).listen(${port}, '127.0.0.1')\n`,
+    )
+    const shell = named(directory, 'kubelet')
+    const device = `${node.root}/${DEVICE}`
+    const inside = (...args: readonly string[]) => {
+      const [program = '', ...rest] = place.systemd.inside
+      return spawnSync(program, [...rest, ...args], { encoding: 'utf8' })
+    }
+    const place: StopPlace = {
+      directory,
+      node,
+      systemd: booted,
+      inside,
+      command: (before = '') =>
+        `${shell} -c '${before}${process.execPath} ${health} & sleep infinity & wait' ${node.flags().join(' ')} --healthz-port=${port}`,
+      restart: (command, more) => {
+        place.systemd.unit(UNIT, unitText(command, more))
+        place.systemd.systemctl('restart', UNIT)
+      },
+      remove: (unit) => {
+        rmSync(`${UNITS}/${unit}`)
+        place.systemd.systemctl('daemon-reload')
+      },
+      forget: () => {
+        if (place.isMounted()) return
+        mkdirSync(device, { recursive: true })
+        inside('mount', '-t', 'tmpfs', 'tmpfs', device)
+      },
+      isMounted: () => inside('mountpoint', '-q', device).status === 0,
+      state: (unit = UNIT) => {
+        const shown = inside('systemctl', 'show', '--value', '--property=LoadState,ActiveState', unit).stdout.trim()
+        const [load, active = ''] = shown.split('\n')
+        return load === 'not-found' ? load : active
+      },
+      words: (...flags) => [
+        ...['apply', '--stop-kubelet', '--driver-gone', 'v/d', '--root-dir', node.root, '--node', NODE],
+        ...['--kubeconfig', node.api.kubeconfig('admin'), ...flags],
+      ],
+      start: (...command) => {
+        const [program = '', ...rest] = [...place.systemd.inside, ...command]
+        const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: environment(directory) })
+        const said = { stdout: '', stderr: '' }
+        for (const name of ['stdout', 'stderr'] as const) {
+          child[name].setEncoding('utf8').on('data', (text: string) => {
+            said[name] += text
+          })
+        }
+        const ended = once(child, 'close').then(([status]) => ({
+          status: (status as number | null) ?? undefined,
+          ...said,
+        }))
+        return { child, said: () => said.stderr, ended }
+      },
+      run: (...words) => place.start(VOLCTL, ...words).ended,
+      signal: (run, name) => {
+        const pid = volctlOf(run.child.pid ?? 0)
+        if (pid !== undefined) process.kill(pid, name)
+      },
+      journal: () => journalOf(),
+    }
+    booted.unit(
+      'containerd.service',
+      unitText(`${named(`${directory}/runtime`, 'containerd')} -c 'sleep infinity & wait'`),
+    )
+    booted.systemctl('start', 'containerd.service')
+    booted.unit(UNIT, unitText(place.command()))
+    booted.systemctl('enable', '--now', UNIT)
+    place.forget()
+    const reporting = reportNode(place)
+    try {
+      return await use(place)
+    } finally {
+      clearInterval(reporting)
+      await place.systemd[Symbol.asyncDispose]()
+    }
+  })
+}
+
+/** As the kubelet does as long as it runs. */
+function reportNode(place: StopPlace): NodeJS.Timeout {
+  return setInterval(() => {
+    if (place.state() !== 'active') return
+    const { status, ...node } = nodeObject() as { readonly status: object }
+    const ready = { type: 'Ready', status: 'True', lastHeartbeatTime: new Date().toISOString() }
+    void place.node.api.put({ ...node, status: { ...status, conditions: [ready] } }).catch(() => undefined)
+  }, 500)
+}
+
+function environment(home: string): NodeJS.ProcessEnv {
+  const { PATH, LC_ALL, TZ, NO_COLOR } = process.env
+  return { PATH, LC_ALL, TZ, NO_COLOR, HOME: home }
+}
+
+/** Below nsenter, and below script(1) where that gives a terminal: the first process that is volctl. */
+function volctlOf(root: number): number | undefined {
+  for (const pid of childrenOf(root)) {
+    const words = textOf(`/proc/${pid}/cmdline`)
+    const found = words.includes('\0apply\0') && !words.startsWith('script\0') ? pid : volctlOf(pid)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    const [, ppid] = /^PPid:\s+(\d+)$/m.exec(/^\d+$/.test(name) ? textOf(`/proc/${name}/status`) : '') ?? []
+    return Number(ppid) === parent ? [Number(name)] : []
+  })
+}
+
+function journalOf(): string[] {
+  return textOf('/var/lib/volctl/journal.jsonl')
+    .split('\n')
+    .filter((line) => line !== '')
+    .flatMap((line) => {
+      const { type, runs } = JSON.parse(line) as { type: string; runs?: boolean }
+      if (type === 'intent' || type === 'outcome') return []
+      return runs === undefined ? type : `${type}, ${runs ? 'runs' : 'does not run'}`
+    })
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  return port
+}
+
+/** Waits for what is asked of systemd or of a file, at most so long. @returns whether it came */
+export async function within(ms: number, holds: () => boolean): Promise<boolean> {
+  const until = performance.now() + ms
+  while (!holds()) {
+    if (performance.now() > until) return false
+    await sleep(50)
+  }
+  return true
+}
+
+/** A program that hands connections on to a port, and its own port. */
+export async function forwarder(
+  directory: string,
+  to: number,
+): Promise<{ readonly program: string; readonly port: number }> {
+  const port = await freePort()
+  const program = `${directory}/forwarder.cjs`
+  const hand = `require('net').createServer((from) => { const to = require('net').connect(${to}, '127.0.0.1'); from.pipe(to).pipe(from); for (const end of [from, to]) end.on('error', () => end.destroy()) })`
+  writeFileSync(program, `${hand}.listen(${port}, '127.0.0.1')\n`)
+  return { program, port }
+}

@@ -1,0 +1,127 @@
+/** S35 beside a real systemd: the kubelet runs again at every end of an apply that has stopped it. */
+import { describe, expect, it, vi } from 'vitest'
+import { inNamespace } from '../../helpers/in-namespace.ts'
+import { noSystemd } from '../../helpers/systemd/start.ts'
+import type { After } from './stop.worker.ts'
+
+vi.setConfig({ testTimeout: 290_000 })
+
+const WORKER = new URL('./stop.worker.ts', import.meta.url)
+const run = <T = After & { readonly same: boolean }>(
+  scenario: string,
+  args: readonly string[] = [],
+): Promise<Readonly<Record<string, T>>> => inNamespace<Readonly<Record<string, T>>>(WORKER, scenario, args)
+
+const RUNS = { kubelet: 'active', timer: 'not-found' }
+const WHOLE = ['begin', 'stop', 'start, runs', 'end']
+const text = (pattern: RegExp): unknown => expect.stringMatching(pattern)
+
+describe.skipIf(noSystemd !== undefined)(
+  `apply --stop-kubelet${noSystemd === undefined ? '' : ` (${noSystemd})`}`,
+  () => {
+    it('S35: stops the kubelet, waits, applies, starts it, and says so', async () => {
+      const { meanwhile, json, table, question, nothing, journal } = (await run('whole')) as Readonly<
+        Record<string, unknown>
+      >
+      expect(meanwhile).toBe('active')
+      expect(json).toMatchObject({ status: 0, ...RUNS, left: false, journal: WHOLE })
+      const { downtime } = json as After
+      expect(downtime).toMatchObject({ unit: 'kubelet.service', runs: true, ready: true })
+      expect(downtime?.downMs).toBeGreaterThan(1000)
+      expect(downtime?.downMs).toBeLessThan(20_000)
+      expect(question).toMatch(/once kubelet.service is stopped.*waits 1s.*at most 20s/s)
+      expect(table).toMatch(/kubelet\.service runs again, after \d+s; node node-1 is Ready\./)
+      expect(nothing).toEqual({
+        same: true,
+        status: 0,
+        said: text(/^Nothing here needs the kubelet to be stopped: kubelet.service keeps running\./),
+      })
+      expect(journal).toMatch(/kubelet\.service was stopped at \S+; started again after \d+s/)
+    })
+
+    it('S35: the kubelet runs again after every end', async () => {
+      const { ofSecond, ...ends } = await run<After>('exits')
+      const interrupted = {
+        status: 130,
+        ...RUNS,
+        left: true,
+        journal: WHOLE,
+      }
+      expect(ends).toEqual({
+        interrupted: expect.objectContaining(interrupted),
+        twice: expect.objectContaining({ status: 130, ...RUNS, left: true }),
+        failed: expect.objectContaining({ status: 1, ...RUNS, left: true, journal: ['begin', 'stop', 'start, runs'] }),
+        second: expect.objectContaining({ status: 0, ...RUNS, left: false, journal: WHOLE }),
+        masked: expect.objectContaining({
+          status: 3,
+          said: 'KubeletNotStarted',
+          kubelet: 'inactive',
+          journal: WHOLE.with(2, 'start, does not run'),
+        }),
+      })
+      // Its timer shows that the kubelet may start at any moment.
+      expect(ofSecond).toEqual({ status: 4, said: 'KubeletUnsteady' })
+    })
+
+    it('S35: a terminal that is closed does not end it', async () => {
+      expect(await run('closed')).toEqual({
+        started: true,
+        ended: true,
+        timer: 'not-found',
+        left: false,
+        journal: WHOLE,
+      })
+    })
+
+    it.each([0, 7, 14])('S35: killed at any moment, systemd starts it (from point %i)', async (from) => {
+      const found = Object.values(await run<object>('killed', [String(from), '7']))
+      expect(found).toEqual(
+        Array.from({ length: 7 }, (_, n) =>
+          expect.objectContaining({ point: from + n, killed: true, runs: true, late: false }),
+        ),
+      )
+    })
+
+    it('S35: a reboot meanwhile starts it', async () => {
+      expect(await run('reboot')).toEqual({
+        before: 'active',
+        started: true,
+        timer: 'not-found',
+        journal: ['begin', 'stop'],
+      })
+    })
+
+    it('S35: a unit that does not run stays as it was', async () => {
+      const { stopped, masked, failed, restarting, timed } = await run('before')
+      const stays = {
+        status: 0,
+        said: text(/^The kubelet does not run: it is not stopped now/),
+        same: true,
+        timer: 'not-found',
+      }
+      expect({ stopped, masked, failed }).toEqual({
+        stopped: expect.objectContaining({ ...stays, kubelet: 'inactive' }),
+        masked: expect.objectContaining({ ...stays, kubelet: 'inactive' }),
+        failed: expect.objectContaining({ ...stays, kubelet: 'failed' }),
+      })
+      const refused = { status: 4, said: 'KubeletUnsteady', same: true, left: true, journal: [] }
+      expect(restarting).toMatchObject({ ...refused, kubelet: 'activating', timer: 'not-found' })
+      expect(timed).toMatchObject({ ...refused, kubelet: 'inactive', timer: 'active' })
+    })
+
+    it('S35: refused', async () => {
+      const { keepsContainers, ...refused } = await run('refused')
+      const by = (said: string): unknown =>
+        expect.objectContaining({ status: 4, said, same: true, left: true, journal: [] })
+      expect(refused).toEqual({
+        noTimer: expect.objectContaining({ status: 4, said: 'TimerNotArmed', same: true, left: true }),
+        startedByOthers: by('KubeletUnsteady'),
+        endsContainers: by('UnitRunsMore'),
+        stopsOthers: by('UnitRunsMore'),
+        servesApi: by('UnitRunsMore'),
+        noUnit: by('NoKubeletUnit'),
+      })
+      expect(keepsContainers).toMatchObject({ status: 0, ...RUNS, left: false })
+    })
+  },
+)
