@@ -156,7 +156,7 @@ describe('what to type next on this node', () => {
         waiting: [wait({ code: 'KubeletJustStopped', until: '2026-11-22T08:52:00Z' })],
       },
       words: ['--orphans'],
-      next: ['sleep 101; volctl apply --orphans'],
+      next: ['volctl apply --orphans'],
     },
     { name: 'nothing on a healthy node', plan: running, next: [] },
     {
@@ -167,22 +167,17 @@ describe('what to type next on this node', () => {
     {
       name: 'the real unit, where the kubelet never does it',
       plan: { ...running, operations: [op('a')], waiting: [staged] },
-      next: [
-        'volctl apply',
-        'systemctl stop k3s-agent.service',
-        'sleep 30; volctl apply',
-        'systemctl start k3s-agent.service',
-      ],
+      next: ['volctl apply', 'volctl apply --stop-kubelet'],
     },
     {
       name: 'without a known unit the process, once it is clear what started it',
       plan: { ...withKubelet({ pid: 4711 }), operations: [op('a')], waiting: [staged] },
-      next: ['volctl apply', 'ps -o pid,ppid,lstart,args -p 4711', 'kill 4711', 'sleep 30; volctl apply'],
+      next: ['volctl apply', 'ps -o pid,ppid,lstart,args -p 4711', 'kill 4711', 'volctl apply'],
     },
     {
       name: 'before that what is known, where nothing is ready',
       plan: { ...withKubelet({}), waiting: [staged] },
-      next: ['volctl explain shop/db-0', "pgrep -af 'kubelet|k3s|k0s'", 'sleep 30; volctl apply'],
+      next: ['volctl explain shop/db-0', "pgrep -af 'kubelet|k3s|k0s'", 'volctl apply'],
     },
     {
       name: 'no process is ended where none runs',
@@ -200,9 +195,7 @@ it('in a container, what needs a stopped kubelet is typed on the node, without w
   const given = { words: ['--orphans', '--host-root', '/host'], wordsOnNode: ['--orphans'], settleMs: 30_000 }
   expect(withAdvice(plan, given).summary.next?.map(({ command, node }) => [node, command])).toEqual([
     [undefined, 'volctl apply --orphans --host-root /host'],
-    ['node-1', 'systemctl stop k3s-agent.service'],
-    ['node-1', 'sleep 30; volctl apply --orphans'],
-    ['node-1', 'systemctl start k3s-agent.service'],
+    ['node-1', 'volctl apply --stop-kubelet --orphans'],
   ])
 })
 
@@ -216,9 +209,7 @@ describe('what to type about a snapshot', () => {
   it('what acts is typed on the node', () =>
     expect(steps({ ...running, operations: [op('a')], waiting: [staged] })).toEqual([
       ['node-1', 'volctl apply'],
-      ['node-1', 'systemctl stop k3s-agent.service'],
-      ['node-1', 'sleep 30; volctl apply'],
-      ['node-1', 'systemctl start k3s-agent.service'],
+      ['node-1', 'volctl apply --stop-kubelet'],
     ]))
 
   it('what reads, reads the snapshot', () => {

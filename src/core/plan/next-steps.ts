@@ -6,6 +6,7 @@ import { kubeletOutlook } from './kubelet-outlook.ts'
 import { runsApiServer } from './kubelet-units.ts'
 import type { NextStep, Plan, PodRef } from './plan.ts'
 import { namespacedName, podName } from './pod-name.ts'
+import { settledAt } from './settled-at.ts'
 import { snapshotWords } from './snapshot-words.ts'
 import { stopPod } from './stop-pod.ts'
 
@@ -26,7 +27,9 @@ export function withAdvice<T extends Plan>(plan: T, given: Given): T {
   const kubelet = kubeletOutlook(plan)
   const steps = nextSteps(plan, given)
   const { snapshot, through, wordsOnNode } = given
-  const placed = wordsOnNode === undefined ? steps : steps.map((step) => ofContainer(step, plan.node))
+  const placed = steps.map(({ onNode, ...step }) =>
+    wordsOnNode === undefined ? step : ofContainer({ ...step, onNode: onNode === true }, plan.node),
+  )
   const next = snapshot === undefined ? placed : steps.map((step) => ofSnapshot(step, plan.node, snapshot, through))
   return {
     ...plan,
@@ -34,21 +37,26 @@ export function withAdvice<T extends Plan>(plan: T, given: Given): T {
   }
 }
 
-/** volctl runs in a container; what stops or starts the kubelet, and volctl meanwhile, is typed on the node, since no Pod starts then. */
-function ofContainer(step: NextStep, node: string): NextStep {
-  return step.command.startsWith('volctl ') ? step : { ...step, node }
+/** `onNode`: the kubelet is down meanwhile, so that no Pod starts. */
+interface Step extends NextStep {
+  readonly onNode?: boolean
+}
+
+/** volctl runs in a container; what stops or starts the kubelet, and volctl meanwhile, is typed on the node. */
+function ofContainer({ onNode = false, ...step }: Step, node: string): NextStep {
+  return step.command.startsWith('volctl ') && !onNode ? step : { ...step, node }
 }
 
 /** What reads, reads the snapshot; what acts, acts on the node. */
-function ofSnapshot({ command, why }: NextStep, node: string, snapshot: string, through?: string): NextStep {
+function ofSnapshot({ command, why, onNode }: Step, node: string, snapshot: string, through?: string): NextStep {
   if (!/^volctl (?:explain|plan) /.test(`${command} `)) {
-    const words = through === undefined ? undefined : /^volctl (.*)$/s.exec(command)?.[1]
+    const words = through === undefined || onNode ? undefined : /^volctl (.*)$/s.exec(command)?.[1]
     return words === undefined ? { command, why, node } : { command: `${through} on ${shellWord(node)} ${words}`, why }
   }
   return { command: `${command}${snapshotWords(snapshot)}`, why }
 }
 
-function nextSteps(plan: Plan, given: Given): readonly NextStep[] {
+function nextSteps(plan: Plan, given: Given): readonly Step[] {
   const { refused } = plan
   if (refused !== undefined)
     return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
@@ -76,22 +84,24 @@ function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
 }
 
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
-function kubeletSteps(plan: Plan, { words, wordsOnNode = words, settleMs }: Given): NextStep[] {
-  const { unit } = plan.inputs.kubelet
-  const stops = stopSteps(plan.inputs.kubelet)
+function kubeletSteps(plan: Plan, { words, wordsOnNode = words, settleMs }: Given): Step[] {
+  const { unit, state } = plan.inputs.kubelet
   const never = kubeletOutlook(plan)?.never ?? []
   // Operations without waits need no stopped kubelet.
-  if (stops.length === 0 || !never.some(({ about }) => about !== undefined)) return []
-  const seconds = Math.ceil(settleMs / 1000)
-  const api =
-    unit !== undefined && runsApiServer(unit)
-      ? `; ${unit} also runs this node's API server: give the --kubeconfig of another one`
-      : ''
+  if (!never.some(({ about }) => about !== undefined)) return []
+  if (unit !== undefined && state === 'running') {
+    const api = runsApiServer(unit) ? '; needs the --kubeconfig of another API server' : ''
+    const command = volctl('apply', '--stop-kubelet', ...wordsOnNode)
+    return [{ command, why: `stops ${unit} for what the kubelet never does, and starts it again${api}`, onNode: true }]
+  }
+  const stops = stopSteps(plan.inputs.kubelet)
+  if (stops.length === 0) return []
   return [
     ...stops,
     {
-      command: `sleep ${seconds}; ${volctl('apply', ...wordsOnNode)}`,
-      why: `after the settle time of ${formatDuration(settleMs)}${api}`,
+      command: volctl('apply', ...wordsOnNode),
+      why: `waits for the settle time of ${formatDuration(settleMs)}`,
+      onNode: true,
     },
     ...(unit === undefined ? [] : [{ command: `systemctl start ${shellWord(unit)}`, why: 'afterwards' }]),
   ]
@@ -121,16 +131,13 @@ function stopSteps({ unit, pid, state }: Plan['inputs']['kubelet']): NextStep[] 
   ]
 }
 
-/** Of a kubelet that stopped a moment ago: when to go on (S11). An error is looked at first. */
-function settleSteps({ createdAt, waiting, problems }: Plan, { words, wordsOnNode = words }: Given): NextStep[] {
-  if (problems.some(({ severity }) => severity === 'error')) return []
-  const ends = waiting.flatMap(({ code, until }) =>
-    code === 'KubeletJustStopped' && until !== undefined ? [Date.parse(until)] : [],
-  )
-  const seconds = Math.ceil((Math.max(...ends) - Date.parse(createdAt)) / 1000)
-  if (!Number.isFinite(seconds) || seconds <= 0) return []
-  const command = `sleep ${seconds}; ${volctl('apply', ...wordsOnNode)}`
-  return [{ command, why: 'by then the kubelet has been stopped for the settle time' }]
+/** Of a kubelet that stopped a moment ago: apply waits by itself (S11). An error is looked at first. */
+function settleSteps(plan: Plan, { words, wordsOnNode = words }: Given): Step[] {
+  if (plan.problems.some(({ severity }) => severity === 'error')) return []
+  const left = (settledAt(plan) ?? Number.NaN) - Date.parse(plan.createdAt)
+  if (!(left > 0)) return []
+  const why = `waits the ${formatDuration(left)} that are left of the settle time, and asks`
+  return [{ command: volctl('apply', ...wordsOnNode), why, onNode: true }]
 }
 
 /** Causes that a kubelet which starts makes no worse. */
