@@ -5,7 +5,7 @@ import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/po
 import { errorMessage, VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 import type { Journal } from '../journal/write-journal.ts'
-import { startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
+import { requireActive, startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
 import type { TimeLimits } from '../kubelet-stop/time-limits.ts'
 import { type ArmedTimer, armTimer, disarmTimer } from '../kubelet-stop/timer.ts'
 import { defined } from '../lang/defined.ts'
@@ -110,6 +110,8 @@ export class StoppedKubelet implements KubeletStop {
     this.#timer = await armTimer(unit, maxMs)
     detail(`${this.#timer.name} is armed: systemd starts ${unit} when it is over`)
     if (signal.aborted) throw interrupted()
+    // The question may have been open for long: a unit that was stopped meanwhile stays so.
+    await requireActive(unit)
     journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })
     this.#stopping = performance.now()
     this.#stoppedAt = new Date().toISOString()

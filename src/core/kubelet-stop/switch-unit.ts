@@ -1,5 +1,5 @@
 /** Stops and starts the unit that runs the kubelet (S35). */
-import { errorMessage, VolctlError } from '../errors/errors.ts'
+import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { unitProperties } from '../node/kubelet/systemctl.ts'
 import { pause } from '../processes/deadline.ts'
 import { runCommand } from '../trust/programs.ts'
@@ -9,6 +9,15 @@ const STOP_DEADLINE_MS = 30_000
 /** A k3s tells systemd only then that it has started when it has. */
 const START_DEADLINE_MS = 60_000
 const BETWEEN_MS = 200
+
+/** @throws SafetyRefusal KubeletUnsteady */
+export async function requireActive(unit: string): Promise<void> {
+  const state = (await unitProperties(unit, ['ActiveState']))?.get('ActiveState')
+  if (state === 'active') return
+  throw new SafetyRefusal('S35', 'KubeletUnsteady', `${unit} is ${state ?? 'unknown'} now`, {
+    hint: 'volctl only stops a kubelet that runs. Plan again.',
+  })
+}
 
 /** @throws VolctlError CommandFailed: it may be stopped, or not */
 export async function stopUnit(unit: string): Promise<void> {
