@@ -129,7 +129,12 @@ export class StoppedKubelet implements KubeletStop {
     const { signal, terminal } = this.#ports
     const again = async (): Promise<Looked> => ({ plan: await look(), kubeletIsBack, again })
     const until = Date.now() + this.#leftMs()
-    return await afterSettling(await again(), { signal, terminal, until, begins: () => undefined })
+    try {
+      return await afterSettling(await again(), { signal, terminal, until, begins: () => undefined })
+    } catch (error) {
+      // The second interruption ends a look as well.
+      throw signal.aborted ? interrupted('interrupted: no operation was begun') : error
+    }
   }
 
   end(journal: Journal, onEvent: Say): Promise<void> {
@@ -201,6 +206,6 @@ export class StoppedKubelet implements KubeletStop {
   }
 }
 
-function interrupted(): VolctlError {
-  return new VolctlError('Interrupted', 'interrupted: nothing was changed', { exit: ExitStatus.Interrupted })
+function interrupted(message = 'interrupted: nothing was changed'): VolctlError {
+  return new VolctlError('Interrupted', message, { exit: ExitStatus.Interrupted })
 }
