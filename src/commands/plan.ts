@@ -99,7 +99,7 @@ export default class Plan extends VolctlCommand {
     await this.answer(
       plan,
       flags.output as OutputFormat,
-      (screen) => renderPlan(plan, screen, { unfolded: this.verbose }),
+      (screen) => renderPlan(plan, screen, { unfolded: this.verbose, elsewhere: flags.snapshot !== undefined }),
       { paged, names: flags.output === 'name' ? namesOfPlan(plan) : [] },
     )
     if (flags.out !== undefined) this.#save(plan, options, flags.out, planId(plan))

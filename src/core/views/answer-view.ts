@@ -16,6 +16,8 @@ const LONGEST_LABEL = 24
 export interface AnswerDetail {
   /** Every row and every need whole. */
   readonly unfolded?: boolean
+  /** Where what stands with the needs is typed, if that is not here. */
+  readonly place?: string | undefined
   /** In place of the headline. */
   readonly header?: string | undefined
   /** What the part of what volctl would do is called. */
@@ -33,7 +35,7 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
   ]
   const parts = [
     `${header ?? wrapped('', answer.headline, width, paint.bold)}${doubts.map((each) => wrapped('  ! ', each, width, paint.warn)).join('')}`,
-    needsText(answer.needs, screen, unfolded),
+    needsText(answer.needs, screen, detail),
     partText(ready, answer.ready, screen, unfolded),
     partText('Kept', answer.kept, screen, unfolded),
     partText('Left to others', answer.others, screen, unfolded),
@@ -49,12 +51,13 @@ function answerEnd({ counts, next }: Answer, screen: Screen): string {
   return `${wrapped('', counts, screen.width, screen.paint.bold)}${nextText(next, screen)}`
 }
 
-function needsText(needs: readonly Need[], screen: Screen, unfolded: boolean): string {
+function needsText(needs: readonly Need[], screen: Screen, { unfolded = false, place }: AnswerDetail): string {
   if (needs.length === 0) return ''
   const whole = unfolded ? needs : needs.slice(0, NEEDS_AT_MOST)
   const rest = needs.slice(whole.length)
   const texts = whole.map((need, index) => needText(need, screen, need.remedy[0] !== whole[index + 1]?.remedy[0]))
-  return `${screen.paint.bold('Needs you')}\n${texts.join('')}${rest.map((need) => signed(need, screen)).join('')}`
+  const where = place === undefined ? '' : ` (on node ${terminalSafe(place)})`
+  return `${screen.paint.bold(`Needs you${where}`)}\n${texts.join('')}${rest.map((need) => signed(need, screen)).join('')}`
 }
 
 /** @param withRemedy false: the next one has the same */

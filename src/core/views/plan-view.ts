@@ -17,9 +17,15 @@ export interface PlanDetail {
   readonly confirm?: boolean
   /** -v: nothing is folded. */
   readonly unfolded?: boolean
+  /** The plan is a snapshot's, maybe of another machine. */
+  readonly elsewhere?: boolean
 }
 
-export function renderPlan(plan: Plan, screen: Screen, { confirm = false, unfolded = false }: PlanDetail = {}): string {
+export function renderPlan(
+  plan: Plan,
+  screen: Screen,
+  { confirm = false, unfolded = false, elsewhere = false }: PlanDetail = {},
+): string {
   const { wide } = screen
   const full = unfolded || wide
   const answer = answerOf(plan)
@@ -31,7 +37,10 @@ export function renderPlan(plan: Plan, screen: Screen, { confirm = false, unfold
     confirm ? insteadText(plan, screen) : '',
   ].filter((part) => part !== '')
   const header = full || confirm ? planHeader(plan, screen) : undefined
-  return renderAnswer(asks ? { ...answer, next: [] } : answer, screen, { unfolded: full, header, more })
+  return renderAnswer(asks ? { ...answer, next: [] } : answer, screen, {
+    ...{ unfolded: full, header, more },
+    place: elsewhere ? plan.node : undefined,
+  })
 }
 
 /** S31: what the kubelet would have done instead, where it differs. */
