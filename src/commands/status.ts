@@ -1,4 +1,5 @@
 import { Args, type Interfaces } from '@oclif/core'
+import { answerOf } from '../core/answer/make-answer.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -16,11 +17,11 @@ import {
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { isPlainWord } from '../core/lang/plain-word.ts'
+import { withAdvice } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { snapshotWords } from '../core/plan/snapshot-words.ts'
-import { planNode } from '../core/reconcile/plan-node.ts'
-import { nodeStatus } from '../core/status/node-status.ts'
+import { statusAndPlan } from '../core/status/node-status.ts'
 import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
@@ -98,15 +99,23 @@ export default class Status extends VolctlCommand {
     if (flags.cluster) return await this.#ofCluster(flags, options, all)
     if (flags.watch) return await this.#watch(flags, options, all)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
-    const status = nodeStatus(state, options, flags['ignore-not-found'])
+    const { status, plan } = statusAndPlan(state, options, flags['ignore-not-found'] === true)
+    const given = { words: [], settleMs: options.settleMs, snapshot: flags.snapshot }
+    const answer = all && !this.verbose ? undefined : answerOf(withAdvice(plan, given))
+    const place = flags.snapshot === undefined ? undefined : status.node
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
     const suffix = snapshotWords(flags.snapshot)
-    await this.answer(status, flags.output as OutputFormat, (screen) => renderStatus(status, screen, { all, suffix }), {
-      paged: !flags['no-pager'],
-      names: namesOfRows(shownRows(status.rows, all)),
-    })
+    await this.answer(
+      status,
+      flags.output as OutputFormat,
+      (screen) => renderStatus(status, screen, { all, suffix, answer, place }),
+      {
+        paged: !flags['no-pager'],
+        names: namesOfRows(shownRows(status.rows, all)),
+      },
+    )
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
   }
@@ -117,9 +126,9 @@ export default class Status extends VolctlCommand {
     const ended = await watchNode(nodeChoice(flags), {
       format,
       shown: async (node) => {
-        const status = nodeStatus(node, options, flags['ignore-not-found'])
-        const plan = planNode(node, options)
-        const text = renderStatus(status, screen, { all, suffix: '' })
+        const { status, plan } = statusAndPlan(node, options, flags['ignore-not-found'] === true)
+        const answer = all && !this.verbose ? undefined : answerOf(withAdvice(plan, { words: [], settleMs: options.settleMs }))
+        const text = renderStatus(status, screen, { all, suffix: '', answer })
         return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
       },
       write: (text) => this.output.write(text),

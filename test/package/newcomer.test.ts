@@ -111,7 +111,7 @@ function parts(text: string): ReadonlyMap<string, string> {
 const LIBATOMIC =
   /\nvolctl: \S+ needs libatomic\.so\.1, which is not installed\. Next: apt-get install libatomic1 .*\nstatus 1$/
 /** The plan of a recorded node, since nothing can be mounted. */
-const PLANNED = /This user cannot create real mounts here.*RemoveOrphanPodDir/s
+const PLANNED = /This user cannot create real mounts here.*remove 3 directories/s
 
 const unless = process.arch === 'x64' ? noRoot : 'made for x64'
 describe.skipIf(unless !== undefined)(`a newcomer’s two commands${unless === undefined ? '' : ` (${unless})`}`, () => {

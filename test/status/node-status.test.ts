@@ -66,22 +66,22 @@ describe('a volume that a pod wants', () => {
     {
       name: 'not there yet',
       built: wanting(),
-      want: 'wanted, attached, inUse true/true, NotMounted, operation NotMounted',
+      want: 'wanted, attached, inUse true/true, NotMounted, NotMounted, operation NotMounted',
     },
     {
       name: 'not attached yet: the kubelet reports it in use before it mounts (T73)',
       built: wanting({ attached: false }),
-      want: 'wanted, detached, inUse true/false, NotMounted, waiting NotAttached',
+      want: 'wanted, detached, inUse true/false, NotMounted, NotMounted, waiting NotAttached',
     },
     {
       name: 'attached, and not reported in use',
       built: wanting({ inUse: false }),
-      want: 'wanted, attached, inUse true/false, NotMounted, waiting NotReportedInUse',
+      want: 'wanted, attached, inUse true/false, NotMounted, NotMounted, waiting NotReportedInUse',
     },
     {
       name: 'attached to another node',
       built: wanting({ attached: false }).attach('pv-1', 'pv-1', 'node-2'),
-      want: 'wanted, detached on node-2, inUse true/false, NotMounted, waiting AccessMode',
+      want: 'wanted, detached on node-2, inUse true/false, NotMounted, NotMounted, waiting AccessMode',
     },
     {
       name: 'mounted, and its state file lost',
@@ -191,7 +191,7 @@ describe('a node that was not seen whole', () => {
   ])('$name: what nobody looked at is not said to be unmounted', ({ override, staged }) => {
     const built = staged ? wanting().staged('pv-1', '7:1').published(POD, 'pv-1', '7:1') : wanting()
     built.override = override as never
-    expect(brief(rowsOf(built), POD)).toMatch(/, MountUncertain, unknown/)
+    expect(brief(rowsOf(built), POD)).toMatch(/, MountUncertain, MountUncertain, unknown/)
   })
 
   it('what a pod asks for could not be read: what it has on disk may be that (S3, S4)', () => {

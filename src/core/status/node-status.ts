@@ -8,7 +8,7 @@
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
-import type { PlanOptions } from '../plan/plan.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { podListIsComplete, sectionUnseen } from '../reconcile/pods/pod-classes.ts'
@@ -25,9 +25,19 @@ import { statusSources } from './status-source.ts'
  * @throws VolctlError NothingNamed, AmbiguousName
  */
 export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFound = false): Status {
+  return statusAndPlan(state, options, ignoreNotFound).status
+}
+
+/** The same with the plan of the whole node that it was made from. */
+export function statusAndPlan(
+  state: NodeState,
+  options: PlanOptions,
+  ignoreNotFound: boolean,
+): { readonly status: Status; readonly plan: Plan } {
   const { pods, namespaces, volumes, ...whole } = options
   const decided = planWithDecisions(state, whole)
-  return statusOf(decided, { ...defined({ pods, namespaces, volumes }), ignoreNotFound })
+  const status = statusOf(decided, { ...defined({ pods, namespaces, volumes }), ignoreNotFound })
+  return { status, plan: decided.plan }
 }
 
 /** The same from a plan that was made for the whole node. */

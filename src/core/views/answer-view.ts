@@ -24,11 +24,13 @@ export interface AnswerDetail {
   readonly ready?: string
   /** Between the parts and the counts. */
   readonly more?: readonly string[]
+  /** In place of the counts and the next commands. */
+  readonly end?: string
 }
 
 export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetail = {}): string {
   const { paint, width } = screen
-  const { unfolded = false, header, ready = 'Ready', more = [] } = detail
+  const { unfolded = false, header, ready = 'Ready', more = [], end } = detail
   const doubts = [
     ...(header === undefined ? answer.doubts : []),
     ...(answer.incomplete ? ['Not complete: something could not be read, and counts as in use'] : []),
@@ -41,7 +43,7 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
     partText('Left to others', answer.others, screen, unfolded),
     notesText(answer.notes, screen, unfolded),
     ...more,
-    answerEnd(answer, screen),
+    end ?? answerEnd(answer, screen),
   ]
   return parts.filter((part) => part !== '').join('\n')
 }

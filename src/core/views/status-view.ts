@@ -3,8 +3,10 @@
  * their like of one pod are one row, unless all is asked for. The last line counts, and says what to type next.
  */
 
+import type { Answer } from '../answer/answer.ts'
 import { count } from '../lang/count.ts'
 import type { Status, StatusRow } from '../status/status.ts'
+import { nextText, renderAnswer } from './answer-view.ts'
 import type { Screen } from './screen.ts'
 import { colourOf, isInUseDoubtful, VERDICTS } from './status-columns.ts'
 import { foldContent } from './status-folds.ts'
@@ -17,6 +19,10 @@ export interface StatusOptions {
   readonly all: boolean
   /** What to add to a command: the snapshot that was read. */
   readonly suffix: string
+  /** Of the whole node. */
+  readonly answer?: Answer | undefined
+  /** Where its commands are typed, if that is not here. */
+  readonly place?: string | undefined
 }
 
 /** What is good is only counted, unless all is asked for, or the Node's status says otherwise of its use. */
@@ -24,23 +30,35 @@ export function shownRows(rows: readonly StatusRow[], all: boolean): readonly St
   return all ? rows : rows.filter((row) => row.verdict.state !== 'good' || isInUseDoubtful(row))
 }
 
-export function renderStatus(status: Status, screen: Screen, { all, suffix }: StatusOptions): string {
+/** The answer of the plan above the table; of what was asked for by name the table alone. */
+export function renderStatus(status: Status, screen: Screen, { all, suffix, answer, place }: StatusOptions): string {
   const { rows, node, createdAt, kubelet, refused } = status
   const { width, paint } = screen
   const unfolded = all || screen.wide
   const shown = shownRows(rows, unfolded)
+  const table =
+    shown.length === 0
+      ? ''
+      : `${statusTable(status, unfolded ? shown : foldContent(shown), screen)}${foldedText(rows.length - shown.length)}`
+  const counts = lastLines(status)
+    .map((line) => wrapped('', line, width, paint.bold))
+    .join('')
+  if (answer !== undefined) {
+    const { ready: _, ...told } = answer
+    const more = table === '' ? [] : [table]
+    return renderAnswer(told, screen, { unfolded, place, more, end: `${counts}${nextText(answer.next, screen)}` })
+  }
   const unit = kubelet.unit === undefined ? '' : ` (${kubelet.unit})`
   const head = `Node ${node}, kubelet ${KUBELET_STATES[kubelet.state]}${unit}, as of ${seconds(createdAt)}`
+  const next =
+    status.next === undefined ? '' : wrapped('Next: ', `volctl ${status.next.join(' ')}${suffix}`, width, paint.bold)
   return [
     wrapped('', head, width, paint.bold),
     refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
-    shown.length === 0
-      ? ''
-      : `\n${statusTable(status, unfolded ? shown : foldContent(shown), screen)}${foldedText(rows.length - shown.length)}`,
+    table === '' ? '' : `\n${table}`,
     screen.wide ? '' : whyText(shown, screen),
     problemsText(status, screen),
-    '\n',
-    ...lastLines(status, suffix).map((line) => wrapped('', line, width, paint.bold)),
+    `\n${counts}${next}`,
   ].join('')
 }
 
@@ -81,7 +99,7 @@ function problemsText({ problems }: Status, { width, paint }: Screen): string {
   return `\nOf the node:\n${lines.join('')}`
 }
 
-function lastLines({ rows, summary, complete, next }: Status, suffix: string): string[] {
+function lastLines({ rows, summary, complete }: Status): string[] {
   const { verdicts, orphanedPods, filtered } = summary
   const bad = Object.entries(VERDICTS).flatMap(([state, word]) => {
     const n = verdicts[state as keyof typeof verdicts] ?? 0
@@ -97,6 +115,5 @@ function lastLines({ rows, summary, complete, next }: Status, suffix: string): s
   return [
     ...(complete ? [] : ['Not complete: something that may matter could not be read.']),
     `${[counted, ...more].join('; ')}.`,
-    ...(next === undefined ? [] : [`Next: volctl ${next.join(' ')}${suffix}`]),
   ]
 }

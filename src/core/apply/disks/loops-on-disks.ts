@@ -6,6 +6,8 @@ import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { DiskUser } from './disk-user.ts'
 
+type LoopDevice = ReturnType<StepContext['host']['loops']>[number]
+
 /** losetup asks the file system of the backing file, which may hang. */
 const ANSWER_MS = 5000
 
@@ -36,12 +38,17 @@ export async function loopsOn(
     const behind = named?.dev ?? (await behindLoop(loop, run))
     const node = byDev.get(behind ?? '')
     if (node !== undefined) users.push({ disk: node.on, who: `${device}, backed by ${backingFile}` })
-    else if (behind === undefined) {
+    else if (behind === undefined && isStillThere(loop, host)) {
       const who = `possibly ${device}: its backing file ${backingFile} could not be identified`
       users.push({ disk: first.on, who })
     }
   }
   return users
+}
+
+/** A loop device whose driver has just released it cannot be asked any more, and uses nothing. */
+function isStillThere({ device, backingFile }: LoopDevice, host: StepContext['host']): boolean {
+  return host.loops().some((each) => each.device === device && each.backingFile === backingFile)
 }
 
 /**
@@ -51,10 +58,7 @@ export async function loopsOn(
  *
  * @returns undefined: not known
  */
-export async function behindLoop(
-  { device, backingFile }: { readonly device: string; readonly backingFile: string },
-  run: StepContext,
-): Promise<string | undefined> {
+export async function behindLoop({ device, backingFile }: LoopDevice, run: StepContext): Promise<string | undefined> {
   const { host, around } = run
   const path = undeletedPath(backingFile)
   // The kernel would ask the server of the file.
