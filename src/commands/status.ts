@@ -127,7 +127,8 @@ export default class Status extends VolctlCommand {
       format,
       shown: async (node) => {
         const { status, plan } = statusAndPlan(node, options, flags['ignore-not-found'] === true)
-        const answer = all && !this.verbose ? undefined : answerOf(withAdvice(plan, { words: [], settleMs: options.settleMs }))
+        const answer =
+          all && !this.verbose ? undefined : answerOf(withAdvice(plan, { words: [], settleMs: options.settleMs }))
         const text = renderStatus(status, screen, { all, suffix: '', answer })
         return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
       },
