@@ -55,7 +55,7 @@ async function atTerminal(typed: string): Promise<{ status: number | undefined; 
 
 describe('the digest of a plan that takes finalizers off', () => {
   it('is in the plan, as text and as JSON, and in no other plan', async () => {
-    expect((await plan()).stdout).toContain(`${againWith(await digest())}\n`)
+    expect((await plan()).stdout).toContain(`${againWith(await digest())}  # `)
     const other = await volctl(['plan', '--cluster', ...kubeconfig(), '-o', 'json'])
     expect(JSON.parse(other.stdout)).not.toHaveProperty('digest')
   })

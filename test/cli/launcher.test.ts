@@ -8,6 +8,7 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -329,6 +330,8 @@ const IN_DIST: readonly Danger[] = [
   { name: "another user's directory above, sticky", ...foreign(({ root }) => makeDirectory(dirname(root), 0o1777)) },
 ]
 
+const isOutOfReach = (path: string): boolean => lstatSync(path).isSymbolicLink() && !existsSync(path)
+
 describe.skipIf(noRoot !== undefined)(`S33: what root does not run${unless(noRoot)}`, () => {
   it.each([...DANGERS, ...IN_DIST, { name: "another user's launch.cjs", ...foreign(({ launch }) => launch) }])(
     '$name',
@@ -336,7 +339,9 @@ describe.skipIf(noRoot !== undefined)(`S33: what root does not run${unless(noRoo
       const installed = install(join(makePlace(), 'above', 'volctl'))
       said(await run(installed.bin))
       const path = spoil(installed)
-      expect(await run(installed.bin)).toEqual(refused(path, why, installed.root))
+      // Where the kernel protects links, root cannot follow another user's in a sticky directory, and nothing is found there.
+      const end = isOutOfReach(path) ? { exitCode: 1, stdout: '' } : refused(path, why, installed.root)
+      expect(await run(installed.bin)).toMatchObject(end)
       // Who has no rights of root's may.
       said(await run(installed.bin, asNobody))
     },

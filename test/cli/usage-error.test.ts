@@ -70,8 +70,8 @@ it.each([
     meant: expect.stringMatching(/^Did you mean p-cfg\? Give /),
   },
   {
-    args: ['explain', 'drivernotregisterd', ...snapshot],
-    says: '"drivernotregisterd" was not found on node pg-node',
+    args: ['explain', 'driverunavailble', ...snapshot],
+    says: '"driverunavailble" was not found on node pg-node',
     meant: 'Did you mean DriverUnavailable?',
   },
   {

@@ -128,8 +128,11 @@ function nextOf({ operations, refused, digest, summary }: ClusterPlan, applyComm
   if (refused !== undefined)
     return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
   if (applyCommand !== undefined && operations.some(({ blocked }) => blocked === undefined)) {
-    const asks = digest === undefined ? 'asks first' : `asks first, for ${digest}: finalizers are taken off (--confirm)`
-    return [{ command: applyCommand, why: asks }]
+    if (digest === undefined) return [{ command: applyCommand, why: 'asks first' }]
+    return [
+      { command: applyCommand, why: `takes finalizers off, and asks for the digest: ${digest}` },
+      { command: `${applyCommand} --confirm ${digest}`, why: 'where it cannot ask' },
+    ]
   }
   const remedy = (summary.causes ?? [])
     .flatMap((cause) => cause.remedy)

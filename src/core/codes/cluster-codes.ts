@@ -7,7 +7,7 @@ export const CLUSTER_CODES = {
     cause: 'controller',
     means:
       'nobody will delete a VolumeAttachment: its driver is gone, its name or handle is one that the controller cannot detach, or it is of a volume in a spec',
-    next: 'Look at the attachment: kubectl describe volumeattachment NAME. Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
+    next: 'Look at the attachment (kubectl describe volumeattachment NAME). Once no pod wants the volume, volctl detaches it: volctl plan --cluster',
     rules: ['N59', 'R738', 'C43', 'C33'],
   },
   ControllerRunning: {

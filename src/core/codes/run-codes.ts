@@ -126,7 +126,7 @@ export const RUN_CODES = {
   FileDamaged: {
     in: ['error'],
     means: 'a file is no snapshot or plan file, or is cut off or damaged',
-    next: 'Take it again: volctl snapshot --output FILE, or volctl plan --out FILE',
+    next: 'Take it again; a snapshot: volctl snapshot --output FILE',
   },
   FileVersion: {
     in: ['error'],

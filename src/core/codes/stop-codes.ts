@@ -13,7 +13,7 @@ export const STOP_CODES = {
     in: ['refusal'],
     cause: 'kubelet',
     means: "the kubelet's unit does not run steadily, or something else may start it at any moment",
-    next: 'See why: systemctl status UNIT. volctl stops only a unit that runs, and that stays stopped.',
+    next: 'See why (systemctl status UNIT). volctl stops only a unit that runs, and that stays stopped.',
     rules: ['S35'],
   },
   UnitRunsMore: {
@@ -40,7 +40,7 @@ export const STOP_CODES = {
   KubeletNotStarted: {
     in: ['error'],
     means: "the kubelet's unit did not start again after the apply",
-    next: 'See why: journalctl -u UNIT. systemd tries once more when --max-downtime is over.',
+    next: 'See why (journalctl -u UNIT). systemd tries once more when --max-downtime is over.',
     rules: ['S35'],
   },
 } as const satisfies Record<string, CodeEntry>
