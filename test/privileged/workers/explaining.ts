@@ -244,6 +244,7 @@ await runScenario({
         return {
           state: verdict.state,
           code: verdict.code,
+          message: verdict.message,
           links: chain.map(({ kind, state }) => `${kind} ${state}`),
           driver,
         }
