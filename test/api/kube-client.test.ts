@@ -109,7 +109,7 @@ describe('lists', () => {
       { times: 1, action: { type: 'body', body: page({ resourceVersion: '8' }) } },
     )
     const error = await failureOf(client.list(VOLUMES))
-    expect(error).toMatchObject({ code: 'BadAnswer', message: expect.stringContaining('pages of two states') })
+    expect(error).toMatchObject({ code: 'ApiFailed', message: expect.stringContaining('pages of two states') })
   })
 
   it('takes an empty page with a token for what it is, and null items for none', async () => {

@@ -79,7 +79,7 @@ it.each(files)('%s: what volctl itself writes into labels is in snake case', asy
 it.each([
   ['deadMount', 'dead_mount'],
   ['NodeIsLost', 'node_is_lost'],
-  ['FileDamaged', 'not_a_plan'],
+  ['NotAPlan', 'not_a_plan'],
   ['SELinuxMismatch', 'se_linux_mismatch'],
   ['waiting', 'waiting'],
 ])('%s is %s', (name, words) => expect(snakeCase(name)).toBe(words))

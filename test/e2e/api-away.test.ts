@@ -25,7 +25,7 @@ describe.skipIf(noMounts !== undefined)('the API server goes away while apply is
     { name: 'silent', why: 'TimedOut' },
     { name: 'dropped', why: 'ApiUnreachable' },
     { name: 'forbidden', why: 'Forbidden' },
-    { name: 'throttled', why: 'TooManyRequests' },
+    { name: 'throttled', why: 'ApiFailed' },
   ])('S3: $name right after the plan: nothing is done on what it said before', ({ name, why }) => {
     const { status, ends, unchanged } = runOf(name)
     expect({ status, unchanged }).toEqual({ status: 3, unchanged: true })

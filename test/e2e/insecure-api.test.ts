@@ -3,7 +3,8 @@ import { noMounts } from '../helpers/namespace.ts'
 import { runScenario } from './run-scenario.ts'
 import type { InsecureApiReport } from './scenarios/insecure-api.ts'
 
-const HEADER = /^API: .* \(certificate not verified: anyone on the network path could answer\)$/m
+const HEADER =
+  /^(?:API: .* \(| +! API server \S+: )its certificate is not verified: anyone on the network path could answer\)?$/m
 
 describe.skipIf(noMounts !== undefined)('S34: an API server that the kubeconfig does not verify', () => {
   let report: InsecureApiReport

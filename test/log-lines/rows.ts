@@ -258,7 +258,7 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   PodNews: 'Normal  Scheduled  3s  default-scheduler  Successfully assigned shop/web-0 to node-1',
   Informational: 'I1122 20:01:02.123456     812 x.go:1] all is as always',
   DriverTooSlow: stage(rpc('DeadlineExceeded', 'context deadline exceeded')),
-  DriverUnavailable: stage(rpc('Unavailable', 'the storage has no leader')),
+  DriverNotServing: stage(rpc('Unavailable', 'the storage has no leader')),
   DriverPrecondition: stage(rpc('FailedPrecondition', 'volume vol-1 is not in the state published')),
   DriverExhausted: stage(rpc('ResourceExhausted', 'enough is enough')),
   DriverDenied: attach(rpc('PermissionDenied', 'this account may not')),

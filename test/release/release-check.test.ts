@@ -22,7 +22,9 @@ describe('what is read of generated files', () => {
     )
     expect([...statusesOf(page('volctl-plan.8')).keys()]).toEqual(expect.arrayContaining(['0', '1', '2', '4', '5']))
     expect(statusesOf(page('volctl-plan.8')).get('4')).toMatch(/^Refused for safety: .* printed as well\.$/)
-    expect(codesOf(page('volctl-codes.7'))).toEqual(expect.arrayContaining(['PodGone', 'HeldBy', 'NotBelieved']))
+    expect(codesOf(page('volctl-codes.7'))).toEqual(
+      expect.arrayContaining(['PodStillRunning', 'HeldBy', 'NotBelieved']),
+    )
   })
 
   it('fields of schemas, by path', () => {
@@ -90,12 +92,12 @@ describe('what was promised and is not kept', () => {
         'man/volctl-plan.8',
         plan.replaceAll('\\-\\-orphans', '\\-\\-leftovers').replace('4\tT{\nRefused', '4\tT{\nStopped'),
       ],
-      ['man/volctl-codes.7', codes.replace('\\fBPodGone\\fR (', '\\fBPodLost\\fR (')],
+      ['man/volctl-codes.7', codes.replace('\\fBPodStillRunning\\fR (', '\\fBPodLost\\fR (')],
     ])
     expect(brokenPromises(before, now)).toEqual([
       { what: 'volctl-plan.8: the flag --orphans is gone', word: '--orphans' },
       { what: 'volctl-plan.8: exit status 4 says something else', word: 'status 4' },
-      { what: 'the code PodGone is gone', word: 'PodGone' },
+      { what: 'the code PodStillRunning is gone', word: 'PodStillRunning' },
       { what: 'man/volctl-wait.8 is gone', word: 'volctl-wait' },
     ])
   })

@@ -12,8 +12,8 @@ const GATES = 'core/trust/'
 /** Of node:fs: what neither opens a file nor writes to one by its path. */
 const HARMLESS = new Set(
   [
-    ['constants', 'Stats', 'Dirent', 'BigIntStats'],
-    ['lstatSync', 'statSync', 'existsSync', 'accessSync', 'readdirSync', 'readlinkSync', 'realpathSync'],
+    ['constants', 'Stats', 'Dir', 'Dirent', 'BigIntStats'],
+    ['lstatSync', 'statSync', 'existsSync', 'accessSync', 'readdirSync', 'opendirSync', 'readlinkSync', 'realpathSync'],
     ['closeSync', 'fstatSync', 'fsyncSync', 'readSync', 'writeSync', 'fchmodSync', 'fchownSync'],
     [
       'mkdirSync',

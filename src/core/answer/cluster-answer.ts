@@ -46,10 +46,9 @@ function headlineOf({ cluster, inputs: { controller, counts } }: ClusterPlan): s
   return `${cluster.server}: ${CONTROLLER[controller.state]}${why}; ${seen}`
 }
 
-function doubtsOf({ inputs: { api, unjudged }, problems }: ClusterPlan): string[] {
-  const isReported = problems.some(({ code }) => code === 'InsecureApi')
+function doubtsOf({ inputs: { api, unjudged } }: ClusterPlan): string[] {
   return [
-    ...(api.insecure === undefined || isReported ? [] : [`API server: ${INSECURE_API[api.insecure]}`]),
+    ...(api.insecure === undefined ? [] : [`API server: ${INSECURE_API[api.insecure]}`]),
     ...unjudged.map(({ message }) => `Not judged: ${message}`),
   ]
 }

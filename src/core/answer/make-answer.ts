@@ -57,16 +57,14 @@ function headlineOf({ node, inputs }: Plan): string {
 }
 
 /** What matches is not said. */
-function doubtsOf({ inputs: { machine, api }, refused, problems }: Plan): string[] {
+function doubtsOf({ inputs: { machine, api }, refused }: Plan): string[] {
   const { contradictions = [] } = machine
-  // What is reported says also what to do.
-  const isReported = problems.some(({ code }) => code === 'InsecureApi')
   const differs = contradictions.map(({ field, accepted }) => (accepted ? `${field} (accepted)` : field))
   return [
     ...(refused !== undefined || machine.matches ? [] : ['Nothing proves that this machine is the node']),
     ...(refused !== undefined || differs.length === 0 ? [] : [`The Node object has another ${differs.join(', ')}`]),
-    ...(api.insecure === undefined || isReported ? [] : [`API server ${api.server}: ${INSECURE_API[api.insecure]}`]),
-    ...(api.secondLookInsecure === undefined || isReported
+    ...(api.insecure === undefined ? [] : [`API server ${api.server}: ${INSECURE_API[api.insecure]}`]),
+    ...(api.secondLookInsecure === undefined
       ? []
       : [`API server, with the kubelet's credential: ${INSECURE_API[api.secondLookInsecure]}`]),
   ]

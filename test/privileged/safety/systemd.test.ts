@@ -46,7 +46,10 @@ describe.skipIf(noSystemd !== undefined)(
 
     it('S11: apply waits for the settle time by itself, and does not with --no-wait', async () => {
       const { hasty, patient } = await run<{ readonly left: boolean; readonly said: string }>('waits')
-      expect(hasty).toEqual({ left: true, said: expect.stringMatching(/^Node:.*waiting time .*the kubelet stopped less than/s) })
+      expect(hasty).toEqual({
+        left: true,
+        said: expect.stringMatching(/^Node:.*waiting time .*the kubelet stopped less than/s),
+      })
       expect(patient).toEqual({
         left: false,
         said: expect.stringMatching(/^The kubelet stopped a moment ago: waiting [1-4]s for its last calls to end/),

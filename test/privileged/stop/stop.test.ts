@@ -73,13 +73,9 @@ describe.skipIf(noSystemd !== undefined)(
       })
     })
 
-    it.each([0, 7, 14])('S35: killed at any moment, systemd starts it (from point %i)', async (from) => {
-      const found = Object.values(await run<object>('killed', [String(from), '7']))
-      expect(found).toEqual(
-        Array.from({ length: 7 }, (_, n) =>
-          expect.objectContaining({ point: from + n, killed: true, runs: true, late: false }),
-        ),
-      )
+    it.each([0, 5, 10, 15, 20])('S35: killed at any moment, systemd starts it (point %i)', async (point) => {
+      const found = Object.values(await run<object>('killed', [String(point), '1']))
+      expect(found).toEqual([expect.objectContaining({ point, killed: true, runs: true, late: false })])
     })
 
     it('S35: a reboot meanwhile starts it', async () => {

@@ -68,7 +68,7 @@ await runScenario({
       const users = async (of: string): Promise<string[]> => {
         const run = {
           host: { ...linuxHost, loops: () => readLoops().filter(({ device }) => loops.includes(device)) },
-          around: { table: readMounts() },
+          around: { table: readMounts(), others: [] },
           operation: { steps: [] },
           waiting: new WaitingBudget(20_000),
         } as unknown as StepContext

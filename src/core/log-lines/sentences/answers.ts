@@ -11,7 +11,7 @@ export const ANSWERS = {
     "Find what the driver waits for: its log shows the call without an end. Most often the storage's API or a mount on the node hangs. The call is repeated by itself.",
     { unchecked: 'volctl does not see what the driver is doing' },
   ),
-  DriverUnavailable: row(
+  DriverNotServing: row(
     'code = unavailable',
     "The CSI driver, or the storage behind it, could not be reached: the driver's own word is at the end of the line.",
     "See that the driver's pods run: kubectl get pods -A -o wide. If they do, the driver cannot reach its storage: its log has the address.",
