@@ -216,15 +216,3 @@ export async function within(ms: number, holds: () => boolean): Promise<boolean>
   }
   return true
 }
-
-/** A program that hands connections on to a port, and its own port. */
-export async function forwarder(
-  directory: string,
-  to: number,
-): Promise<{ readonly program: string; readonly port: number }> {
-  const port = await freePort()
-  const program = `${directory}/forwarder.cjs`
-  const hand = `require('net').createServer((from) => { const to = require('net').connect(${to}, '127.0.0.1'); from.pipe(to).pipe(from); for (const end of [from, to]) end.on('error', () => end.destroy()) })`
-  writeFileSync(program, `${hand}.listen(${port}, '127.0.0.1')\n`)
-  return { program, port }
-}
