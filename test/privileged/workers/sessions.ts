@@ -71,7 +71,9 @@ function hostOf(directory: string): Host {
     ...linuxHost,
     blockTree: new SysfsBlockTree(`${directory}/sys`, `${directory}/dev`),
     requireCommand: (name) => linuxHost.requireCommand(`${directory}/bin/${name}`),
-    run: (name, args, deadlineMs, input) => linuxHost.run(`${directory}/bin/${name}`, args, deadlineMs, input),
+    // What is behind a loop device the real program says.
+    run: (name, args, deadlineMs, input) =>
+      linuxHost.run(name === 'losetup' ? name : `${directory}/bin/${name}`, args, deadlineMs, input),
   }
 }
 
