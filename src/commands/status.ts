@@ -1,4 +1,5 @@
 import { Args, type Interfaces } from '@oclif/core'
+import type { Answer } from '../core/answer/answer.ts'
 import { answerOf } from '../core/answer/make-answer.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
@@ -19,8 +20,9 @@ import { ExitStatus } from '../core/errors/exit-status.ts'
 import { isPlainWord } from '../core/lang/plain-word.ts'
 import { withAdvice } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
-import type { PlanOptions } from '../core/plan/plan.ts'
+import type { Plan, PlanOptions } from '../core/plan/plan.ts'
 import { snapshotWords } from '../core/plan/snapshot-words.ts'
+import { planNode } from '../core/reconcile/plan-node.ts'
 import { statusAndPlan } from '../core/status/node-status.ts'
 import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
@@ -100,8 +102,6 @@ export default class Status extends VolctlCommand {
     if (flags.watch) return await this.#watch(flags, options, all)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const { status, plan } = statusAndPlan(state, options, flags['ignore-not-found'] === true)
-    const given = { words: [], settleMs: options.settleMs, snapshot: flags.snapshot }
-    const answer = all && !this.verbose ? undefined : answerOf(withAdvice(plan, given))
     const place = flags.snapshot === undefined ? undefined : status.node
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
@@ -110,7 +110,7 @@ export default class Status extends VolctlCommand {
     await this.answer(
       status,
       flags.output as OutputFormat,
-      (screen) => renderStatus(status, screen, { all, suffix, answer, place }),
+      (screen) => renderStatus(status, screen, { all, suffix, answer: this.#told(plan, flags, options, all), place }),
       {
         paged: !flags['no-pager'],
         names: namesOfRows(shownRows(status.rows, all)),
@@ -120,6 +120,11 @@ export default class Status extends VolctlCommand {
     if (refusal !== undefined) throw refusal
   }
 
+  /** The answer above the table; none where volumes were asked for by name. */
+  #told(plan: Plan, { snapshot }: ParsedFlags, { settleMs }: PlanOptions, all: boolean): Answer | undefined {
+    return all && !this.verbose ? undefined : answerOf(withAdvice(plan, { words: [], settleMs, snapshot }))
+  }
+
   async #watch(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
     const format = flags.output as OutputFormat
     const screen = await this.screenOf(process.stdout, format)
@@ -127,10 +132,11 @@ export default class Status extends VolctlCommand {
       format,
       shown: async (node) => {
         const { status, plan } = statusAndPlan(node, options, flags['ignore-not-found'] === true)
-        const answer =
-          all && !this.verbose ? undefined : answerOf(withAdvice(plan, { words: [], settleMs: options.settleMs }))
-        const text = renderStatus(status, screen, { all, suffix: '', answer })
-        return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
+        const text = renderStatus(status, screen, { all, suffix: '', answer: this.#told(plan, flags, options, all) })
+        // It is over once nothing is left of what was named.
+        const { pods, namespaces, volumes } = options
+        const named = [pods, namespaces, volumes].some((each) => each !== undefined) ? planNode(node, options) : plan
+        return { text, lines: openLines(named), isOver: planExitStatus(named, true) === ExitStatus.Ok }
       },
       write: (text) => this.output.write(text),
       log: (line) => this.detail(line),
