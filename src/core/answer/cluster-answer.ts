@@ -4,9 +4,11 @@ import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../plan/clus
 import { INSECURE_API } from '../plan/insecure-api.ts'
 import type { NextStep, PodRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
-import type { Answer, Need, Part, Row } from './answer.ts'
+import type { Answer, Part, Row } from './answer.ts'
+import { countsOf } from './counts.ts'
 import { few } from './names.ts'
-import { type Ground, needsOf } from './needs.ts'
+import { type Ground, needsOf, refusalNeed } from './needs.ts'
+import { waitRows } from './others.ts'
 
 /** @param applyCommand what carries the plan out; absent: that is done already */
 export function clusterAnswerOf(plan: ClusterPlan, applyCommand?: string): Answer {
@@ -19,7 +21,7 @@ export function clusterAnswerOf(plan: ClusterPlan, applyCommand?: string): Answe
     doubts: doubtsOf(plan),
     incomplete: !plan.complete,
     needs: [
-      ...refusalOf(plan),
+      ...refusalNeed(plan),
       ...needsOf(
         causes.filter(({ severity }) => severity !== 'info'),
         groundOf(plan),
@@ -28,7 +30,7 @@ export function clusterAnswerOf(plan: ClusterPlan, applyCommand?: string): Answe
     ...(ready !== undefined && { ready }),
     ...(others !== undefined && { others }),
     notes: [...new Set(plan.problems.filter(({ severity }) => severity === 'info').map(({ message }) => message))],
-    counts: countsOf(plan),
+    counts: countsOf(plan, () => partsOf(plan), 'in this cluster'),
     next: nextOf(plan, applyCommand),
   }
 }
@@ -51,12 +53,6 @@ function doubtsOf({ inputs: { api, unjudged } }: ClusterPlan): string[] {
     ...(api.insecure === undefined ? [] : [`API server: ${INSECURE_API[api.insecure]}`]),
     ...unjudged.map(({ message }) => `Not judged: ${message}`),
   ]
-}
-
-function refusalOf({ refused }: ClusterPlan): Need[] {
-  if (refused === undefined) return []
-  const { message, hint } = refused
-  return [{ severity: 'error', text: message, wake: [], remedy: hint === undefined ? [] : [hint] }]
 }
 
 function groundOf({ operations, waiting }: ClusterPlan): Ground {
@@ -90,37 +86,21 @@ function readyPart(operations: readonly ClusterOperation[]): Part | undefined {
 
 function othersPart(waits: readonly ClusterWaiting[]): Part | undefined {
   if (waits.length === 0) return undefined
-  const alike = [...Map.groupBy(waits, ({ code, kind }) => `${code} ${kind}`).values()]
-  const rows = alike.map((same): Row => {
-    const names = same.map(({ volume, attachment, node }) => `${volume?.name ?? attachment ?? '?'} on ${node}`)
-    const more = same.length === 1 ? '' : `; likewise ${few(names.slice(1))}`
-    return { label: names[0] ?? '', text: `${same[0]?.message ?? ''}${more}` }
-  })
+  const rows = waitRows(
+    waits,
+    ({ volume, attachment, node }) => `${volume?.name ?? attachment ?? '?'} on ${node}`,
+    ({ message }) => message,
+  )
   return { title: '', rows }
 }
 
-/** `3 operations: 1 ready, 2 need you first`. */
-function countsOf({ operations, refused, waiting, problems, complete, summary }: ClusterPlan): string {
-  const filtered = summary.filtered > 0 ? [`${summary.filtered} left out by flags`] : []
-  const { ready } = summary
+/** `1 ready`, `2 need you first`. */
+function partsOf({ operations, summary: { ready } }: ClusterPlan): string[] {
   const behind = operations.length - ready
-  if (refused !== undefined)
-    return `Refused: nothing is done${operations.length === 0 ? '' : `; ${count(operations.length, 'operation')} blocked`}`
-  if (operations.length > 0) {
-    const parts = [
-      ...(ready > 0 ? [`${ready} ready`] : []),
-      ...(behind > 0 ? [`${behind} ${behind === 1 ? 'needs' : 'need'} you first`] : []),
-    ]
-    return [`${count(operations.length, 'operation')}: ${parts.join(', ')}`, ...filtered].join('; ')
-  }
-  if (problems.some(({ severity }) => severity === 'error'))
-    return `${['Nothing is ready: see above', ...filtered].join('; ')}.`
-  if (waiting.length > 0) return `${[`Nothing to do yet: ${waiting.length} waiting`, ...filtered].join('; ')}.`
-  if (filtered.length > 0) return `Nothing to do under these flags: ${filtered.join('')}.`
-  if (!complete) return 'Nothing to do: no operation is needed, as far as volctl could read.'
-  return problems.some(({ severity }) => severity === 'warning')
-    ? 'Nothing to do: no operation is needed.'
-    : 'Nothing to do: every volume in this cluster is as it should be.'
+  return [
+    ...(ready > 0 ? [`${ready} ready`] : []),
+    ...(behind > 0 ? [`${behind} ${behind === 1 ? 'needs' : 'need'} you first`] : []),
+  ]
 }
 
 function nextOf({ operations, refused, digest, summary }: ClusterPlan, applyCommand: string | undefined): NextStep[] {

@@ -1,20 +1,33 @@
 /** The counts, in one line, that add up. */
 import { count } from '../lang/count.ts'
 import type { Cause } from '../plan/cause.ts'
-import type { LiftingFlag, Operation, Plan } from '../plan/plan.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import type { LiftingFlag, Operation, Plan, Problem } from '../plan/plan.ts'
 import { liftingFlag, readyAmong } from '../plan/plan-summary.ts'
 
+/** A plan of either scope, as far as it is counted. */
+type Counted = Pick<Plan | ClusterPlan, 'operations' | 'refused' | 'waiting' | 'complete'> & {
+  readonly problems: readonly Pick<Problem, 'severity'>[]
+  readonly summary: Pick<Plan['summary'], 'filtered'>
+}
+
 /** `44 operations: 34 ready, 9 wait for loop.pg.test, 1 needs --orphans`. */
-export function countsText(plan: Plan, where = 'on this node'): string {
+export function countsText(plan: Plan): string {
+  return countsOf(plan, () => partsOf(plan), 'on this node')
+}
+
+/**
+ * @param parts what the operations are in, with their numbers
+ * @param where all volumes are
+ */
+export function countsOf(plan: Counted, parts: () => readonly string[], where: string): string {
   const { operations, refused, waiting, problems, complete, summary } = plan
   const filtered = summary.filtered > 0 ? [`${summary.filtered} left out by flags`] : []
-  if (refused !== undefined) {
-    return `Refused: nothing is done${operations.length === 0 ? '' : `; ${count(operations.length, 'operation')} blocked`}`
-  }
-  if (operations.length > 0)
-    return [`${count(operations.length, 'operation')}: ${partsOf(plan).join(', ')}`, ...filtered].join('; ')
-  const needs = problems.filter(({ severity }) => severity === 'error').length
-  if (needs > 0) return `${['Nothing is ready: see above', ...filtered].join('; ')}.`
+  const total = count(operations.length, 'operation')
+  if (refused !== undefined) return `Refused: nothing is done${operations.length === 0 ? '' : `; ${total} blocked`}`
+  if (operations.length > 0) return [`${total}: ${parts().join(', ')}`, ...filtered].join('; ')
+  if (problems.some(({ severity }) => severity === 'error'))
+    return `${['Nothing is ready: see above', ...filtered].join('; ')}.`
   if (waiting.length > 0) return `${[`Nothing to do yet: ${waiting.length} waiting`, ...filtered].join('; ')}.`
   if (filtered.length > 0) return `Nothing to do under these flags: ${filtered.join('')}.`
   if (!complete) return 'Nothing to do: no operation is needed, as far as volctl could read.'
@@ -35,13 +48,11 @@ function partsOf({ operations, summary }: Plan): string[] {
   const sorted = [...why].toSorted(([, a], [, b]) => b - a)
   return [
     ...(ready.size > 0 ? [`${ready.size} ready`] : []),
-    ...sorted.map(([text, n]) => `${n} ${n === 1 ? text : (PLURAL[text] ?? text.replace(/^(\w+)s /, '$1 '))}`),
+    ...sorted.map(([text, n]) => `${n} ${n === 1 ? text : text.replace(/^(\w+)s /, '$1 ')}`),
   ]
 }
 
 const ORPHANS: LiftingFlag = '--orphans'
-
-const PLURAL: Readonly<Record<string, string>> = { blocked: 'blocked' }
 
 /** In the singular: `waits for loop.pg.test`, `needs --orphans`. */
 function whyNot(operation: Operation, causes: ReadonlyMap<string, Cause>): string {

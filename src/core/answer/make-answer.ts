@@ -2,14 +2,15 @@
 import { count } from '../lang/count.ts'
 import type { Cause } from '../plan/cause.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
+import { isForgotten } from '../plan/kubelet-outlook.ts'
 import type { Plan, PlanInputs } from '../plan/plan.ts'
 import { PlanNames, shownVolume } from '../plan/plan-names.ts'
 import type { Answer, Need } from './answer.ts'
 import { countsText } from './counts.ts'
 import { isKept, keptPart } from './kept.ts'
 import { few, withoutRoot } from './names.ts'
-import { needsOf, nodeGround } from './needs.ts'
-import { isForgotten, othersPart } from './others.ts'
+import { needsOf, nodeGround, refusalNeed } from './needs.ts'
+import { othersPart } from './others.ts'
 import { readyPart } from './ready.ts'
 
 export function answerOf(plan: Plan): Answer {
@@ -28,7 +29,7 @@ export function answerOf(plan: Plan): Answer {
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
     incomplete: !plan.complete,
-    needs: [...refusalOf(plan), ...needsOf(pressing, nodeGround(plan, names)), ...neverOf(plan, pressing)],
+    needs: [...refusalNeed(plan), ...needsOf(pressing, nodeGround(plan, names)), ...neverOf(plan, pressing)],
     ...(ready !== undefined && { ready }),
     ...(kept !== undefined && { kept }),
     ...(others !== undefined && { others }),
@@ -68,12 +69,6 @@ function doubtsOf({ inputs: { machine, api }, refused }: Plan): string[] {
       ? []
       : [`API server, with the kubelet's credential: ${INSECURE_API[api.secondLookInsecure]}`]),
   ]
-}
-
-function refusalOf({ refused }: Plan): Need[] {
-  if (refused === undefined) return []
-  const { message, hint } = refused
-  return [{ severity: 'error', text: message, wake: [], remedy: hint === undefined ? [] : [hint] }]
 }
 
 /** Nobody may wait for what a kubelet that runs never does; a volume of which something worse is said is not named again. */

@@ -37,6 +37,13 @@ export function nodeGround(plan: Plan, names: PlanNames): Ground {
   }
 }
 
+/** What refuses a plan as a whole needs a person first. */
+export function refusalNeed({ refused }: Pick<Plan, 'refused'>): Need[] {
+  if (refused === undefined) return []
+  const { message, hint } = refused
+  return [{ severity: 'error', text: message, wake: [], remedy: hint === undefined ? [] : [hint] }]
+}
+
 /** @param causes those that are shown, the worst first */
 export function needsOf(causes: readonly Cause[], ground: Ground): Need[] {
   const alike = Map.groupBy(causes, ({ kind, code, severity, message }) =>

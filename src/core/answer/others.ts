@@ -1,5 +1,6 @@
 /** What the kubelet, the attach/detach controller or a driver does next, and until when. */
 import { count } from '../lang/count.ts'
+import { isForgotten } from '../plan/kubelet-outlook.ts'
 import type { OperationKind, Plan, Waiting } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import type { Part, Row } from './answer.ts'
@@ -26,11 +27,6 @@ const DOES: Readonly<Partial<Record<OperationKind, string>>> = {
   ExpandVolume: 'grows',
   UnmountDevice: 'unstages',
   UnmapDevice: 'unmaps',
-}
-
-/** A kubelet unstages what it knows within seconds, or tries again at least every 2 min 2 s; what it does not list it has forgotten. */
-export function isForgotten({ kind, code, volume }: Waiting): boolean {
-  return code === 'KubeletRunning' && (kind === 'UnmountDevice' || kind === 'UnmapDevice') && volume?.inUse === false
 }
 
 function kubeletRows(waits: readonly Waiting[]): Row[] {
@@ -89,12 +85,24 @@ const KUBELETS: ReadonlySet<Waiting['code']> = new Set<Waiting['code']>([
 
 function controllerRows(waits: readonly Waiting[], { rootDir }: Plan, names: PlanNames): Row[] {
   const others = waits.filter(({ code }) => !KUBELETS.has(code))
-  return [...Map.groupBy(others, ({ code, kind }) => `${code} ${kind}`).values()].map((same): Row => {
-    const volumes = same.map(
-      (each) => `${each.pod === undefined ? '' : `${names.podText(each.pod)} `}${shownVolume(each)}`,
-    )
-    const more = same.length === 1 ? '' : `; likewise ${few(volumes.slice(1))}`
-    return { label: volumes[0] ?? '', text: `${withoutRoot(same[0]?.message ?? '', rootDir)}${more}` }
+  return waitRows(
+    others,
+    (each) => `${each.pod === undefined ? '' : `${names.podText(each.pod)} `}${shownVolume(each)}`,
+    ({ message }) => withoutRoot(message, rootDir),
+  )
+}
+
+/** A row for the waits of one code and kind: the first in whole, and the names of the others. */
+export function waitRows<T extends Pick<Waiting, 'code' | 'kind'>>(
+  waits: readonly T[],
+  nameOf: (wait: T) => string,
+  textOf: (wait: T) => string,
+): Row[] {
+  return [...Map.groupBy(waits, ({ code, kind }) => `${code} ${kind}`).values()].flatMap((same): Row[] => {
+    const [first, ...others] = same
+    if (first === undefined) return []
+    const more = others.length === 0 ? '' : `; likewise ${few(others.map(nameOf))}`
+    return [{ label: nameOf(first), text: `${textOf(first)}${more}` }]
   })
 }
 

@@ -1,63 +1,38 @@
 /** The causes of a cluster's plan, each named by its findings; the subjects are volumes on nodes. */
-import { causeOf } from '../codes/codes.ts'
 import type { Cause, CauseSubject } from '../plan/cause.ts'
 import type {
   ClusterAbout,
+  ClusterBlocked,
   ClusterOperation,
   ClusterPlan,
   ClusterProblem,
   ClusterWaiting,
 } from '../plan/cluster-plan.ts'
-import { Causes } from './find-causes.ts'
+import { type Finding, nameFindings } from './find-causes.ts'
 
 type Parts = Pick<ClusterPlan, 'operations' | 'waiting' | 'problems'>
 
 /** The same findings, each with the key of its cause; and the causes, those that stop most first. */
-export function nameClusterCauses({ operations, waiting, problems }: Parts): Parts & {
-  readonly causes: readonly Cause[]
-} {
-  const causes = new Causes()
-  const keys = new Map<string, string>()
-  const named = operations.map((operation) => {
-    const key = causeOfOperation(operation, causes, keys)
-    if (operation.blocked === undefined || key === undefined) return operation
-    keys.set(operation.id, key)
-    return { ...operation, blocked: { ...operation.blocked, cause: key } }
-  })
+export function nameClusterCauses(parts: Parts): Parts & { readonly causes: readonly Cause[] } {
+  return nameFindings(parts, { operation: findingOfOperation, wait: findingOfWait, problem: findingOfProblem })
+}
+
+function findingOfOperation(
+  { pods, volume, node, id }: ClusterOperation,
+  { code, message, hint }: ClusterBlocked,
+): Finding {
+  const name = onNode(volume.name, node)
   return {
-    operations: named,
-    waiting: waiting.map((wait) => ({ ...wait, cause: causes.add(findingOfWait(wait)) })),
-    problems: problems.map((problem) => ({ ...problem, cause: causes.add(findingOfProblem(problem)) })),
-    causes: causes.all(),
-  }
-}
-
-function causeOfOperation(
-  operation: ClusterOperation,
-  causes: Causes,
-  keys: ReadonlyMap<string, string>,
-): string | undefined {
-  const { blocked, after, pods, volume, node, id } = operation
-  if (blocked === undefined) return undefined
-  const about = { operation: id, pods, volume: onNode(volume.name, node) }
-  if (causeOf(blocked.code) === 'follows') {
-    const before = after.map((each) => keys.get(each)).find((key) => key !== undefined)
-    if (before !== undefined) {
-      causes.follow(before, about)
-      return before
-    }
-  }
-  const { code, message, hint } = blocked
-  return causes.add({
     from: 'operation',
-    ...{ code, message, hint },
-    subject: { object: onNode(volume.name, node) },
-    ...about,
+    ...{ code, message, hint, pods },
+    subject: { object: name },
+    operation: id,
+    volume: name,
     driver: volume.driver,
-  })
+  }
 }
 
-function findingOfWait(wait: ClusterWaiting): Parameters<Causes['add']>[0] {
+function findingOfWait(wait: ClusterWaiting): Finding {
   const { code, message, hint, until, pods, volume, attachment, node } = wait
   const name = onNode(volume?.name ?? attachment ?? 'a volume', node)
   return {
@@ -69,7 +44,7 @@ function findingOfWait(wait: ClusterWaiting): Parameters<Causes['add']>[0] {
   }
 }
 
-function findingOfProblem({ code, message, hint, severity, about }: ClusterProblem): Parameters<Causes['add']>[0] {
+function findingOfProblem({ code, message, hint, severity, about }: ClusterProblem): Finding {
   return {
     from: 'problem',
     ...{ code, message, hint, severity },

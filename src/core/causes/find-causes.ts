@@ -42,7 +42,7 @@ const OF_PODS: ReadonlySet<CauseKind> = new Set<CauseKind>(['alive', 'data'])
 const OF_NODE: ReadonlySet<CauseKind> = new Set<CauseKind>(['machine', 'unread', 'kubelet', 'asked'])
 
 /** Collects causes; findings are added in the plan's order. */
-export class Causes {
+class Causes {
   readonly #byKey = new Map<string, Growing>()
 
   /** @returns the key of the finding's cause */
@@ -161,4 +161,59 @@ function weightOfWords({ from, severity, of }: Finding): number {
 function severityOf(kind: CauseKind, { from, severity }: Finding): Severity {
   if (from === 'problem') return severity ?? 'warning'
   return PASSES.has(kind) ? 'info' : 'error'
+}
+
+/** An operation of either scope, as far as it has a cause. */
+interface Blockable {
+  readonly id: string
+  readonly after: readonly string[]
+  readonly blocked?: object
+}
+
+interface Parts<Op, Wait, Problem> {
+  readonly operations: readonly Op[]
+  readonly waiting: readonly Wait[]
+  readonly problems: readonly Problem[]
+}
+
+/** How the findings of a scope are read. */
+export interface Reading<Op extends Blockable, Wait, Problem> {
+  operation(operation: Op, blocked: NonNullable<Op['blocked']>): Finding
+  wait(wait: Wait): Finding
+  problem(problem: Problem): Finding
+}
+
+/**
+ * The same findings, each with the key of its cause; and the causes, those that stop most first. An operation that waits for a blocked
+ * one has the cause of that one.
+ */
+export function nameFindings<Op extends Blockable, Wait extends object, Problem extends object>(
+  { operations, waiting, problems }: Parts<Op, Wait, Problem>,
+  reading: Reading<Op, Wait, Problem>,
+): Parts<Op, Wait, Problem> & { readonly causes: readonly Cause[] } {
+  const causes = new Causes()
+  const keys = new Map<string, string>()
+  const keyOf = (finding: Finding, after: readonly string[]): string => {
+    const follows = causeOf(finding.code) === 'follows'
+    const before = follows ? after.map((id) => keys.get(id)).find((key) => key !== undefined) : undefined
+    if (before === undefined) return causes.add(finding)
+    causes.follow(before, finding)
+    return before
+  }
+  return {
+    operations: operations.map((operation) => {
+      if (operation.blocked === undefined) return operation
+      const key = keyOf(reading.operation(operation, operation.blocked), operation.after)
+      keys.set(operation.id, key)
+      return { ...operation, blocked: withKey(operation.blocked, key) }
+    }),
+    waiting: waiting.map((wait) => withKey(wait, causes.add(reading.wait(wait)))),
+    problems: problems.map((problem) => withKey(problem, causes.add(reading.problem(problem)))),
+    causes: causes.all(),
+  }
+}
+
+function withKey<T extends object>(finding: T, cause: string): T {
+  const { of: _, ...rest } = finding as T & { readonly of?: CauseOf }
+  return { ...(rest as unknown as T), cause }
 }

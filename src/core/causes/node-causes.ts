@@ -3,7 +3,7 @@ import { causeOf } from '../codes/codes.ts'
 import type { Cause, CauseOf, CauseSubject } from '../plan/cause.ts'
 import type { Blocked, Operation, Plan, PodRef, Problem, VolumeRef, Waiting } from '../plan/plan.ts'
 import { shownVolume } from '../plan/plan-names.ts'
-import { Causes } from './find-causes.ts'
+import { type Finding, nameFindings } from './find-causes.ts'
 
 type Parts = Pick<Plan, 'operations' | 'waiting' | 'problems'>
 
@@ -11,50 +11,22 @@ type Parts = Pick<Plan, 'operations' | 'waiting' | 'problems'>
 type WithOf<T> = T & { readonly of?: CauseOf }
 
 /** The same findings, each with the key of its cause; and the causes, those that stop most first. */
-export function nameCauses({ operations, waiting, problems }: Parts): Parts & { readonly causes: readonly Cause[] } {
-  const causes = new Causes()
-  const keys = new Map<string, string>()
-  const named = operations.map((operation) => {
-    const key = causeOfOperation(operation, causes, keys)
-    if (operation.blocked === undefined || key === undefined) return operation
-    keys.set(operation.id, key)
-    return { ...operation, blocked: withKey(operation.blocked, key) }
-  })
+export function nameCauses(parts: Parts): Parts & { readonly causes: readonly Cause[] } {
+  return nameFindings(parts, { operation: findingOfOperation, wait: findingOfWait, problem: findingOfProblem })
+}
+
+function findingOfOperation(operation: Operation, { code, message, hint, of }: WithOf<Blocked>): Finding {
+  const { pod, volume, id, attachment } = operation
   return {
-    operations: named,
-    waiting: waiting.map((wait) => withKey(wait, causes.add(findingOfWait(wait)))),
-    problems: problems.map((problem) => withKey(problem, causes.add(findingOfProblem(problem)))),
-    causes: causes.all(),
-  }
-}
-
-function withKey<T extends object>(finding: WithOf<T>, cause: string): T & { cause: string } {
-  const { of: _, ...rest } = finding
-  return { ...(rest as unknown as T), cause }
-}
-
-/** An operation that waits for a blocked one has the cause of that one. */
-function causeOfOperation(operation: Operation, causes: Causes, keys: ReadonlyMap<string, string>): string | undefined {
-  const { blocked, after, pod, volume, id, attachment } = operation
-  if (blocked === undefined) return undefined
-  const about = { operation: id, pods: pod === undefined ? [] : [pod], volume: nameOf(operation) }
-  if (causeOf(blocked.code) === 'follows') {
-    const before = after.map((each) => keys.get(each)).find((key) => key !== undefined)
-    if (before !== undefined) {
-      causes.follow(before, about)
-      return before
-    }
-  }
-  const { code, message, hint, of } = blocked as WithOf<typeof blocked>
-  return causes.add({
     from: 'operation',
-    ...{ code, message, hint, of },
+    ...{ code, message, hint, of, pod },
     subject:
       subjectOf(pod, volume) ?? (attachment === undefined ? NODE : { object: `VolumeAttachment ${attachment.name}` }),
-    ...about,
-    pod,
+    operation: id,
+    pods: pod === undefined ? [] : [pod],
+    volume: nameOf(operation),
     driver: volume?.driver,
-  })
+  }
 }
 
 const NODE: CauseSubject = {}
@@ -67,7 +39,7 @@ export function followsFrom(operation: Pick<Operation, 'pod' | 'volume'>, { code
   return { code, ...(subject !== undefined && { subject }), ...of, follows: true }
 }
 
-function findingOfWait(wait: WithOf<Waiting>): Parameters<Causes['add']>[0] {
+function findingOfWait(wait: WithOf<Waiting>): Finding {
   const { code, message, hint, of, pod, volume, until } = wait
   return {
     from: 'wait',
@@ -79,7 +51,7 @@ function findingOfWait(wait: WithOf<Waiting>): Parameters<Causes['add']>[0] {
   }
 }
 
-function findingOfProblem(problem: WithOf<Problem>): Parameters<Causes['add']>[0] {
+function findingOfProblem(problem: WithOf<Problem>): Finding {
   const { code, message, hint, of, severity, about } = problem
   const pod = about.podRef ?? (about.pod === undefined ? undefined : { uid: about.pod })
   return {

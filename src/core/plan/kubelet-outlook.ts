@@ -23,8 +23,8 @@ export function kubeletOutlook(plan: Plan): KubeletOutlook | undefined {
  * tries again at least every 2 min 2 s; a volume that is not listed is forgotten, and the kubelet never looks for it
  * again.
  */
-function isForgotten({ kind, volume }: Waiting): boolean {
-  return (kind === 'UnmountDevice' || kind === 'UnmapDevice') && volume?.inUse === false
+export function isForgotten({ code, kind, volume }: Waiting): boolean {
+  return code === 'KubeletRunning' && (kind === 'UnmountDevice' || kind === 'UnmapDevice') && volume?.inUse === false
 }
 
 interface Saying {
