@@ -27,7 +27,7 @@ export const noCrowd =
     : 'the root directory cannot be the lower layer of an overlay')
 
 export interface CrowdedRoot extends AsyncDisposable {
-  /** The command line that runs a command there, with a PID namespace and a /proc of its own, and an empty /tmp. */
+  /** The command line that runs a command there, with a PID namespace and a /proc of its own, and an empty /tmp but for a checkout in it. */
   enter(command: readonly string[], user?: 'root' | 'ordinary'): readonly string[]
 }
 
@@ -47,7 +47,9 @@ const INSIDE = `here=$PWD; ${OVERLAY}; cd merged; without=$2; shift 2
     umount -l tmp/block; rmdir tmp/block
   fi
   for each in hosts resolv.conf hostname; do ! [ -f "/etc/$each" ] || mount --bind "/etc/$each" "etc/$each"; done
-  pivot_root . tmp/host; cd "$here"; umount -l /tmp/host; rmdir /tmp/host
+  pivot_root . tmp/host
+  case $here in /tmp/*) mkdir -p "$here"; mount --bind "/tmp/host$here" "$here" ;; esac
+  cd "$here"; umount -l /tmp/host; rmdir /tmp/host
   cp "$(command -v sleep)" /tmp/kubelet; /tmp/kubelet infinity &
   exec env TMPDIR=/tmp HOME=/tmp "$@"`
 
