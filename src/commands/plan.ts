@@ -1,5 +1,5 @@
 import { Flags, type Interfaces } from '@oclif/core'
-import { applyWords, wordsOnNode } from '../core/cli/apply-words.ts'
+import { applyWords, readingWords, wordsOnNode } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -160,7 +160,11 @@ export default class Plan extends VolctlCommand {
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     const paged = !flags['no-pager']
-    const look = { unfolded: this.verbose, applyCommand: volctl('apply', ...applyWords(flags)) }
+    const look = {
+      unfolded: this.verbose,
+      applyCommand: volctl('apply', ...applyWords(flags)),
+      reading: readingWords(flags),
+    }
     await this.answer(plan, flags.output as OutputFormat, (screen) => renderClusterPlan(plan, screen, look), {
       paged,
       names: flags.output === 'name' ? namesOfClusterPlan(plan) : [],

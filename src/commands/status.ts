@@ -1,6 +1,6 @@
 import { Args, type Interfaces } from '@oclif/core'
-import type { Answer } from '../core/answer/answer.ts'
 import { answerOf } from '../core/answer/make-answer.ts'
+import { applyWords, readingWords, wordsOnNode } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -17,13 +17,13 @@ import {
 } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
-import { isPlainWord } from '../core/lang/plain-word.ts'
-import { withAdvice } from '../core/plan/next-steps.ts'
+import { defined } from '../core/lang/defined.ts'
+import { type Given, volctl } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
-import type { Plan, PlanOptions } from '../core/plan/plan.ts'
-import { snapshotWords } from '../core/plan/snapshot-words.ts'
+import type { PlanOptions } from '../core/plan/plan.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
 import { statusAndPlan } from '../core/status/node-status.ts'
+import { isPlugin, programName } from '../core/trust/called-as.ts'
 import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
@@ -101,28 +101,28 @@ export default class Status extends VolctlCommand {
     if (flags.cluster) return await this.#ofCluster(flags, options, all)
     if (flags.watch) return await this.#watch(flags, options, all)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
-    const { status, plan } = statusAndPlan(state, options, flags['ignore-not-found'] === true)
-    const place = flags.snapshot === undefined ? undefined : status.node
+    const given = this.#given(flags, options)
+    const { status, plan } = statusAndPlan(state, options, flags['ignore-not-found'] === true, given)
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
-    const suffix = snapshotWords(flags.snapshot)
+    const place = flags.snapshot === undefined ? undefined : status.node
     await this.answer(
       status,
       flags.output as OutputFormat,
-      (screen) => renderStatus(status, screen, { all, suffix, answer: this.#told(plan, flags, options, all), place }),
-      {
-        paged: !flags['no-pager'],
-        names: namesOfRows(shownRows(status.rows, all)),
-      },
+      (screen) => renderStatus(status, screen, { all, plan, answer: answerOf(plan), place }),
+      { paged: !flags['no-pager'], names: namesOfRows(shownRows(status.rows, all)) },
     )
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
   }
 
-  /** The answer above the table; none where volumes were asked for by name. */
-  #told(plan: Plan, { snapshot }: ParsedFlags, { settleMs }: PlanOptions, all: boolean): Answer | undefined {
-    return all && !this.verbose ? undefined : answerOf(withAdvice(plan, { words: [], settleMs, snapshot }))
+  #given(flags: ParsedFlags, { pods, settleMs }: PlanOptions): Given {
+    const words = { ...flags, ...defined({ pod: pods }) }
+    return {
+      ...{ words: applyWords(words), wordsOnNode: wordsOnNode(words), settleMs, snapshot: flags.snapshot },
+      through: isPlugin() ? programName() : undefined,
+    }
   }
 
   async #watch(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
@@ -131,8 +131,9 @@ export default class Status extends VolctlCommand {
     const ended = await watchNode(nodeChoice(flags), {
       format,
       shown: async (node) => {
-        const { status, plan } = statusAndPlan(node, options, flags['ignore-not-found'] === true)
-        const text = renderStatus(status, screen, { all, suffix: '', answer: this.#told(plan, flags, options, all) })
+        const given = this.#given(flags, options)
+        const { status, plan } = statusAndPlan(node, options, flags['ignore-not-found'] === true, given)
+        const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
         // It is over once nothing is left of what was named.
         const { pods, namespaces, volumes } = options
         const named = [pods, namespaces, volumes].some((each) => each !== undefined) ? planNode(node, options) : plan
@@ -151,24 +152,20 @@ export default class Status extends VolctlCommand {
     const { besideNodes } = await import('../core/cluster/fleet/beside-nodes.ts')
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { snapshotsOf } = await import('../core/cli/plan-beside-nodes.ts')
-    const { renderClusterStatus, shownClusterRows } = await import('../core/views/cluster-status-view.ts')
+    const { clusterAnswerOf } = await import('../core/answer/cluster-answer.ts')
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
     const given = clusterOptions(flags, options)
     const fleet = flags.nodes === undefined ? undefined : await snapshotsOf(flags.nodes, (line) => this.detail(line))
-    const { status, unmatched } = clusterStatus(state, given, fleet && ((context) => besideNodes(context, fleet)))
+    const { status, plan, unmatched } = clusterStatus(state, given, fleet && ((context) => besideNodes(context, fleet)))
     requireNamed(unmatched, flags['ignore-not-found'])
-    const suffix = `${snapshotWords(flags.snapshot)}${nodesWords(flags.nodes)}`
-    const draw = (screen: Screen): string => renderClusterStatus(status, screen, all, suffix)
+    const applyCommand = volctl('apply', ...applyWords({ ...flags, ...defined({ pod: options.pods }) }))
+    const answer = clusterAnswerOf(plan, { applyCommand, reading: readingWords(flags) })
+    const draw = (screen: Screen): string => renderStatus(status, screen, { all, plan, answer })
     await this.answer(status, flags.output as OutputFormat, draw, {
       paged: !flags['no-pager'],
-      names: namesOfClusterRows(shownClusterRows(status.rows, all)),
+      names: namesOfClusterRows(shownRows(status.rows, all)),
     })
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
   }
-}
-
-/** What a plan needs to take the same snapshots of nodes. */
-function nodesWords(given: string | undefined): string {
-  return given === undefined || given === '-' ? '' : ` --nodes ${isPlainWord(given) ? given : 'DIR'}`
 }

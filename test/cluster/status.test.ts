@@ -1,11 +1,12 @@
 /** status --cluster: a row for each volume on each node, with the plan's verdict. */
 import { describe, expect, it } from 'vitest'
 import schema from '../../schema/cluster-status.schema.json' with { type: 'json' }
+import { clusterAnswerOf } from '../../src/core/answer/cluster-answer.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { clusterStatus } from '../../src/core/cluster/status/cluster-status.ts'
 import type { ClusterStatusRow } from '../../src/core/plan/cluster-status.ts'
-import { renderClusterStatus } from '../../src/core/views/cluster-status-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { renderStatus } from '../../src/core/views/status-view.ts'
 import { textWidth } from '../../src/core/views/text-width.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
 import {
@@ -116,23 +117,22 @@ describe('on a screen of 80 columns', () => {
     pods: many.map((name) => pod(`pod-${name}`, 'worker-with-a-long-name.example.com', [name])),
   })
 
+  const drawnOf = (state: ClusterState, wide = false): string => {
+    const { status, plan } = clusterStatus(state, clusterOptions())
+    const screen = { ...PLAIN_SCREEN, width: 80, rows: 24, wide }
+    return renderStatus(status, screen, { all: false, plan, answer: clusterAnswerOf(plan) })
+  }
+
   it.each(Object.entries({ HEALTHY, busy }))('%s: nothing is wider, and a screen holds it', (_, state) => {
     for (const wide of [false, true]) {
-      const { status } = clusterStatus(state, clusterOptions())
-      const lines = renderClusterStatus(status, { ...PLAIN_SCREEN, width: 80, wide }, false, '').split('\n')
+      const lines = drawnOf(state, wide).split('\n')
       expect(lines.filter((line) => textWidth(line) > 80)).toEqual([])
       if (!wide) expect(lines.length).toBeLessThanOrEqual(25)
     }
   })
 
   it('of a healthy cluster says so in its last line', () => {
-    const { status } = clusterStatus(HEALTHY, clusterOptions())
-    expect(
-      renderClusterStatus(status, { ...PLAIN_SCREEN, width: 80 }, false, '')
-        .trimEnd()
-        .split('\n')
-        .at(-1),
-    ).toBe('2 volumes: all are as they should be.')
+    expect(drawnOf(HEALTHY).trimEnd().split('\n').at(-1)).toBe('2 volumes: all are as they should be.')
   })
 })
 

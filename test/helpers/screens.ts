@@ -7,3 +7,12 @@ export const SCREENS = {
   '120x40': { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 120, rows: 40 },
   'a pipe': PLAIN_SCREEN,
 } as const satisfies Readonly<Record<string, Screen>>
+
+/** Nothing is said twice: a sentence of some length stands once. */
+export function saidTwice(text: string): string[] {
+  const sentences = text
+    .split(/\n(?=\n| {0,3}\S| {4}(?:->|→) )/)
+    .map((each) => each.replace(/\s+/g, ' ').trim())
+    .filter((each) => each.length > 30 && /[^#] /.test(each))
+  return sentences.filter((each, index) => sentences.indexOf(each) !== index)
+}

@@ -1,21 +1,34 @@
 /** A cluster's plan as an answer: the same parts, by volume and node. Pure. */
 import { count } from '../lang/count.ts'
+import type { Cause } from '../plan/cause.ts'
 import type { ClusterOperation, ClusterPlan, ClusterWaiting } from '../plan/cluster-plan.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
+import { volctl } from '../plan/next-steps.ts'
 import type { NextStep, PodRef } from '../plan/plan.ts'
-import { podName } from '../plan/pod-name.ts'
+import { namespacedName, podName } from '../plan/pod-name.ts'
 import type { Answer, Part, Row } from './answer.ts'
 import { countsOf } from './counts.ts'
-import { few } from './names.ts'
+import { few, withAges, withoutRoot } from './names.ts'
 import { type Ground, needsOf, refusalNeed } from './needs.ts'
 import { waitRows } from './others.ts'
 
-/** @param applyCommand what carries the plan out; absent: that is done already */
-export function clusterAnswerOf(plan: ClusterPlan, applyCommand?: string): Answer {
+export interface ClusterGiven {
+  /** What carries the plan out; absent: that is done already. */
+  readonly applyCommand?: string | undefined
+  /** What commands need to read the same cluster: `--snapshot FILE`. */
+  readonly reading?: readonly string[]
+}
+
+export function clusterAnswerOf(plan: ClusterPlan, { applyCommand, reading = [] }: ClusterGiven = {}): Answer {
+  const placed = (text: string): string => text.replaceAll(READS, (command) => [command, ...reading].join(' '))
+  const said = (text: string): string => withAges(withoutRoot(text, ''), plan.createdAt)
   const causes = plan.summary.causes ?? []
   const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))
   const ready = readyPart(plan.operations.filter(({ blocked }) => blocked === undefined))
-  const others = othersPart(plan.waiting.filter(({ cause }) => passing.has(cause ?? '')))
+  const others = othersPart(
+    plan.waiting.filter(({ cause }) => passing.has(cause ?? '')),
+    said,
+  )
   return {
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
@@ -26,23 +39,27 @@ export function clusterAnswerOf(plan: ClusterPlan, applyCommand?: string): Answe
         causes.filter(({ severity }) => severity !== 'info'),
         groundOf(plan),
       ),
-    ],
+    ].map(({ text, remedy, ...need }) => ({ ...need, text: said(text), remedy: remedy.map(placed) })),
     ...(ready !== undefined && { ready }),
     ...(others !== undefined && { others }),
-    notes: [...new Set(plan.problems.filter(({ severity }) => severity === 'info').map(({ message }) => message))],
+    notes: [
+      ...new Set(plan.problems.filter(({ severity }) => severity === 'info').map(({ message }) => said(message))),
+    ],
     counts: countsOf(plan, () => partsOf(plan), 'in this cluster'),
-    next: nextOf(plan, applyCommand),
+    next: nextOf(plan, applyCommand).map((step) => ({ ...step, command: placed(step.command) })),
   }
 }
+
+const READS = /\bvolctl (?:plan|explain) --cluster\b/g
 
 const CONTROLLER = { lives: 'controller runs', mayLive: 'controller may run', dead: 'controller does not run' } as const
 
 /** `https://…: controller does not run; 2 nodes, 12 pods, 3 VolumeAttachments`. */
-function headlineOf({ cluster, inputs: { controller, counts } }: ClusterPlan): string {
+function headlineOf({ cluster, inputs: { controller, counts, lists } }: ClusterPlan): string {
   const seen = [
     count(counts.nodes, 'node'),
     count(counts.pods, 'pod'),
-    count(counts.attachments, 'VolumeAttachment'),
+    count(lists.volumeattachments?.count ?? counts.attachments, 'VolumeAttachment'),
   ].join(', ')
   const why = controller.state === 'lives' ? '' : ` (${controller.note})`
   return `${cluster.server}: ${CONTROLLER[controller.state]}${why}; ${seen}`
@@ -84,12 +101,12 @@ function readyPart(operations: readonly ClusterOperation[]): Part | undefined {
   }
 }
 
-function othersPart(waits: readonly ClusterWaiting[]): Part | undefined {
+function othersPart(waits: readonly ClusterWaiting[], said: (text: string) => string): Part | undefined {
   if (waits.length === 0) return undefined
   const rows = waitRows(
     waits,
     ({ volume, attachment, node }) => `${volume?.name ?? attachment ?? '?'} on ${node}`,
-    ({ message }) => message,
+    ({ message }) => said(message),
   )
   return { title: '', rows }
 }
@@ -113,20 +130,33 @@ function nextOf({ operations, refused, digest, summary }: ClusterPlan, applyComm
       { command: `${applyCommand} --confirm ${digest}`, why: 'where it cannot ask' },
     ]
   }
-  const remedy = (summary.causes ?? [])
-    .flatMap((cause) => cause.remedy)
-    .map(commandIn)
-    .find((each) => each !== undefined)
-  return remedy === undefined ? [] : [remedy]
+  const causes = summary.causes ?? []
+  const pressing = causes.filter(({ severity }) => severity !== 'info')
+  const remedies = pressing.flatMap((cause) => cause.remedy.flatMap((each) => commandIn(each) ?? []))
+  const [worst = causes.find(({ affects }) => affects.waiting > 0)] = pressing
+  const look = worst && volctl('explain', '--cluster', subjectOf(worst))
+  return [
+    ...remedies,
+    ...(look === undefined ? [] : [{ command: look, why: 'says what is wrong, and what to do' }]),
+  ].slice(0, 1)
+}
+
+/** A word that `volctl explain --cluster` takes. */
+function subjectOf({ subject: { driver, pod, object = '' }, code }: Cause): string {
+  if (driver !== undefined) return `driver/${driver}`
+  if (pod?.name !== undefined) return namespacedName(pod)
+  const [, kind = '', name = ''] = /^(node|VolumeAttachment|PersistentVolumeClaim) ([^ ,]+)/.exec(object) ?? []
+  if (kind !== '') return `${kind.toLowerCase()}/${name}`
+  return object.replace(/ on node .*$/, '') || code
 }
 
 /** A remedy that ends with a command of volctl: what a person does before, and the command. */
 function commandIn(remedy: string): NextStep | undefined {
   const [, before = '', command] = /^(.*?)[;:.,]? ?(?:then:? )?(volctl plan --cluster .*)$/.exec(remedy) ?? []
   if (command === undefined) return undefined
-  return {
-    ...(before !== '' && { first: `${before.slice(0, 1).toLowerCase()}${before.slice(1)}` }),
-    command,
-    why: 'plans it then',
-  }
+  const [clause = ''] = before.split(';')
+  const first = `${clause.slice(0, 1).toLowerCase()}${clause.slice(1)}`
+  // What stands behind another way out is not the next step.
+  if (/\. |kubectl/.test(first)) return undefined
+  return { ...(first !== '' && { first }), command, why: 'shows what that allows' }
 }

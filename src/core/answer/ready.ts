@@ -87,7 +87,8 @@ function nounOf(operations: readonly Operation[]): string {
   return reasons.has('PodFinished') ? (reasons.size === 1 ? 'ended pod' : 'deleted or ended pod') : 'deleted pod'
 }
 
-function verbsOf(operations: readonly Operation[]): string {
+/** `unmount, unstage and detach`. */
+export function verbsOf(operations: readonly Pick<Operation, 'kind'>[]): string {
   const verbs = [...new Set(operations.map(({ kind }) => VERBS[kind]))]
   return verbs.length < 2 ? verbs.join('') : `${verbs.slice(0, -1).join(', ')} and ${verbs.at(-1)}`
 }

@@ -38,7 +38,7 @@ interface Look {
 /** Orphaned pods count with everything that is left of them. */
 export function examine(state: NodeState, options: PlanOptions): Look {
   const decided = planWithDecisions(state, { ...options, orphans: true })
-  const status = statusOf(decided, {})
+  const { status } = statusOf(decided, {})
   return { decided, status, troubles: troublesOf(decided, status) }
 }
 

@@ -1,3 +1,4 @@
+import { shellWord } from '../lang/shell-word.ts'
 import { isThroughPod } from '../trust/called-as.ts'
 import { clusterFlags } from './cluster-flags.ts'
 import { apiFlags, nodeFlags } from './node-flags.ts'
@@ -20,5 +21,14 @@ export function applyWords(flags: Readonly<Record<string, unknown>>): string[] {
     const value = flags[name]
     if (value === true) return [`--${name}`]
     return [value].flat().flatMap((each) => (typeof each === 'string' ? [`--${name}`, each] : []))
+  })
+}
+
+/** What another command needs to read the same cluster, as a shell takes it; what came from standard input, it cannot. */
+export function readingWords(flags: Readonly<Record<string, unknown>>): string[] {
+  return ['kubeconfig', 'context', 'snapshot', 'nodes'].flatMap((name) => {
+    const value = flags[name]
+    if (typeof value !== 'string' || (isThroughPod() && OF_CONTAINER.includes(name))) return []
+    return [`--${name}`, value === '-' ? 'FILE' : shellWord(value)]
   })
 }

@@ -2,6 +2,7 @@
 import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } from '../json/shape.ts'
+import { causes } from './cause-shape.ts'
 import { cluster, clusterVolume, controller, FLEET, type FoundOnNode, fleetSays, foundOnNode } from './cluster-plan.ts'
 import { codeOf, count, pod } from './operation-shape.ts'
 import { refused } from './plan-shape.ts'
@@ -56,6 +57,8 @@ const row = object({
     ),
   ),
   verdict: named<ClusterVerdict>('verdict', verdict),
+  operations: about('Ids in the plan.', list(text)),
+  causes: about('Keys of `causes`, the worst first.', list(text)),
 })
 
 /** A volume on a node: wanted there, attached, or reported by the Node. */
@@ -86,6 +89,7 @@ export const clusterStatusShape = object({
     filtered: about('Rows left out by names of nodes, pods, namespaces and volumes.', count),
     problems: about('Everything that the plan reports, of these volumes or of others.', count),
   }),
+  causes,
   fleet: optional(about<StatusFleet>('What node snapshots (--nodes) add.', fleet)),
   complete: about('false: something that may matter could not be known.', flag),
   refused: optional(refused),

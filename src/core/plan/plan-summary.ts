@@ -55,7 +55,10 @@ function freedByFlags(operations: readonly Operation[], ready: number): FreedBy[
 }
 
 /** The flag that asks for work that is done only on request (S13, S23). */
-export function liftingFlag({ kind, blocked }: Operation): LiftingFlag | undefined {
+export function liftingFlag({
+  kind,
+  blocked,
+}: Pick<Operation, 'kind'> & { readonly blocked?: { readonly code: string } }): LiftingFlag | undefined {
   if (blocked?.code === 'DeletesData') return '--orphans'
   if (blocked?.code !== 'NotAsked') return undefined
   return kind === 'ExpandVolume' ? '--expand' : '--remount'

@@ -110,12 +110,15 @@ const summary = object<PlanSummary>({
     about(
       'What to type on this node, in this order, and why.',
       list(
-        object<NextStep>({
-          first: optional(about('What a person does before it, in words.', text)),
-          command: text,
-          why: text,
-          node: optional(about('The node to type it on, if the plan was made from a snapshot.', text)),
-        }),
+        named(
+          'nextStep',
+          object<NextStep>({
+            first: optional(about('What a person does before it, in words.', text)),
+            command: text,
+            why: text,
+            node: optional(about('The node to type it on, if the plan was made from a snapshot.', text)),
+          }),
+        ),
       ),
     ),
   ),

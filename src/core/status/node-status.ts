@@ -8,17 +8,18 @@
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
+import { type Given, withAdvice } from '../plan/next-steps.ts'
+import { partOf } from '../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { summaryOf } from '../plan/plan-summary.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { podListIsComplete, sectionUnseen } from '../reconcile/pods/pod-classes.ts'
 import { type Narrowing, narrowed, requireNames } from './narrow.ts'
-import { nextCommand } from './next-command.ts'
-import { rankOf } from './row-verdict.ts'
-import { findingsOf } from './source-findings.ts'
+import { type Found, findingsOf, rankOf } from './row-verdict.ts'
 import type { Status, StatusRow, VerdictState } from './status.ts'
 import { rowMaker } from './status-row.ts'
-import { statusSources } from './status-source.ts'
+import { type StatusSource, statusSources } from './status-source.ts'
 
 /**
  * @param options those of a plan; what they narrow is left out of the answer, and changes no verdict
@@ -28,28 +29,40 @@ export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFoun
   return statusAndPlan(state, options, ignoreNotFound).status
 }
 
-/** The same with the plan of the whole node that it was made from. */
+/**
+ * The same with the plan that it was made from: of the whole node, or where names leave something out, of the rows.
+ *
+ * @param given what the next steps go by
+ */
 export function statusAndPlan(
   state: NodeState,
   options: PlanOptions,
   ignoreNotFound: boolean,
+  given: Given = { words: [], settleMs: options.settleMs },
 ): { readonly status: Status; readonly plan: Plan } {
   const { pods, namespaces, volumes, ...whole } = options
   const decided = planWithDecisions(state, whole)
-  const status = statusOf(decided, { ...defined({ pods, namespaces, volumes }), ignoreNotFound })
-  return { status, plan: decided.plan }
+  const { status, part } = statusOf(decided, { ...defined({ pods, namespaces, volumes }), ignoreNotFound })
+  const plan = withAdvice(part ?? decided.plan, given)
+  return { status: { ...status, ...defined({ causes: plan.summary.causes, next: plan.summary.next }) }, plan }
 }
 
-/** The same from a plan that was made for the whole node. */
-export function statusOf({ plan, context, decisions }: Decided, narrowing: Narrowing): Status {
+/**
+ * The same from a plan that was made for the whole node.
+ *
+ * @returns `part`: the plan as far as it is about the rows, where names leave something out
+ */
+export function statusOf(decided: Decided, narrowing: Narrowing): { readonly status: Status; readonly part?: Plan } {
+  const { plan, context } = decided
   const sources = statusSources(context)
-  const parts = findingsOf(sources, plan, decisions)
-  const rowOf = rowMaker(context, whyUnjudged(context.inputs))
-  const all = sources.map((source) => rowOf(source, parts.of(source))).toSorted(worstFirst)
+  const found = findingsOf(sources, decided)
+  const rowOf = rowMaker(context, found, whyUnjudged(context.inputs))
+  const sourceOf = new Map(sources.map((source) => [rowOf(source), source]))
+  const all = [...sourceOf.keys()].toSorted(worstFirst)
   requireNames(context, all, narrowing)
   const rows = narrowed(context, all, narrowing)
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
-  return {
+  const status: Status = {
     apiVersion: 'volctl.io/v1',
     kind: 'Status',
     node,
@@ -59,7 +72,7 @@ export function statusOf({ plan, context, decisions }: Decided, narrowing: Narro
     volctlVersion,
     kubelet: inputs.kubelet,
     rows,
-    problems: parts.unassigned,
+    problems: found.unassigned,
     summary: {
       volumes: rows.length,
       verdicts: countVerdicts(rows),
@@ -67,8 +80,27 @@ export function statusOf({ plan, context, decisions }: Decided, narrowing: Narro
       filtered: all.length - rows.length,
     },
     complete,
-    ...defined({ next: nextCommand(rows, parts.unassigned, complete), refused }),
+    ...defined({ refused }),
   }
+  if (rows.length === all.length) return { status }
+  return {
+    status,
+    part: planOfRows(
+      plan,
+      found,
+      rows.flatMap((row) => sourceOf.get(row) ?? []),
+    ),
+  }
+}
+
+function planOfRows(plan: Plan, found: Found, sources: readonly StatusSource[]): Plan {
+  const own = sources.flatMap((source) => {
+    const { operations, waiting, problems } = found.of(source)
+    return [...operations, ...waiting, ...problems]
+  })
+  const { causes, ...part } = partOf(plan, new Set<object>(own))
+  const summary = summaryOf(part, plan.operations.length - part.operations.length)
+  return { ...plan, ...part, summary: { ...summary, ...(causes.length > 0 && { causes }) } }
 }
 
 /** A node that was seen only in part is not planned (S3): that the plan is empty says nothing then. */

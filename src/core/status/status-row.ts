@@ -11,8 +11,7 @@ import { describeCsiVolume, describeDevice, describePersistentVolume } from '../
 import { describeWanted } from '../reconcile/mount-volumes/wanted.ts'
 import { attachOf, inUseOf } from './attach-state.ts'
 import { deviceOf, mountOf } from './mount-state.ts'
-import { verdictOf } from './row-verdict.ts'
-import type { SourceFindings } from './source-findings.ts'
+import { type Found, type RowFindings, verdictOf } from './row-verdict.ts'
 import type { Desire, DeviceMountState, StatusRow } from './status.ts'
 import type { StatusSource } from './status-source.ts'
 
@@ -23,17 +22,23 @@ interface SharedFacts {
   readonly mounted: boolean
 }
 
-/** @param unjudged why the node was not planned */
+/**
+ * @param found what the plan says of each row
+ * @param unjudged why the node was not planned
+ */
 export function rowMaker(
   context: PlanContext,
+  found: Found,
   unjudged: string | undefined,
-): (source: StatusSource, parts: SourceFindings) => StatusRow {
+): (source: StatusSource) => StatusRow {
   const known = new Map<VolumeRow, SharedFacts>()
   const unresolvedBy = Map.groupBy(context.desired.unresolved, ({ podUid }) => podUid)
-  return (source, parts) => {
+  return (source) => {
     const shared = known.get(source.volume) ?? sharedBy(context, source.volume)
     known.set(source.volume, shared)
-    return statusRow(context, source, parts, { ...shared, unjudged, unresolvedBy })
+    const findings = found.of(source)
+    const row = statusRow(context, source, findings, { ...shared, unjudged, unresolvedBy })
+    return { ...row, causes: found.causesOf(findings) }
   }
 }
 
@@ -54,9 +59,9 @@ interface NodeFacts {
 function statusRow(
   context: PlanContext,
   source: StatusSource,
-  parts: SourceFindings,
+  parts: RowFindings,
   shared: SharedFacts & NodeFacts,
-): StatusRow {
+): Omit<StatusRow, 'causes'> {
   const { volume, pod } = source
   const attach = attachOf(context, volume, source.unused?.attachability)
   const ref = refOf(context, source, parts)
@@ -104,7 +109,7 @@ function mayBeWanted(
   return asking.some(({ mayBe }) => mayBeOne(mayBe, { plugin, driver }))
 }
 
-function dueOf({ operations, waiting }: SourceFindings): ('remount' | 'expand')[] {
+function dueOf({ operations, waiting }: RowFindings): ('remount' | 'expand')[] {
   const kinds = new Set([...operations, ...waiting].map(({ kind }) => kind))
   return [
     ...(kinds.has('RemountVolume') ? (['remount'] as const) : []),
@@ -123,7 +128,7 @@ function deadOf({ inputs }: PlanContext, { volume, pod, onDisk, leaked }: Status
 }
 
 /** As the plan has it, where an operation or a wait knows more of it. */
-function refOf(context: PlanContext, source: StatusSource, parts: SourceFindings): VolumeRef {
+function refOf(context: PlanContext, source: StatusSource, parts: RowFindings): VolumeRef {
   const { volume, pod, wanted, ended, unused } = source
   if (unused !== undefined) return unused.ref
   const planned = [...parts.operations, ...parts.waiting].find((each) => each.volume !== undefined)?.volume

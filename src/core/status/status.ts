@@ -4,7 +4,8 @@
  */
 import type { Code } from '../codes/codes.ts'
 import type { AttachmentView } from '../explain/explanation.ts'
-import type { Plan, PlanInputs, PodRef, Problem, VolumeRef } from '../plan/plan.ts'
+import type { Cause } from '../plan/cause.ts'
+import type { NextStep, Plan, PlanInputs, PodRef, Problem, VolumeRef } from '../plan/plan.ts'
 
 /**
  * wanted: a pod that is meant to run has the volume, and a container uses it. unused: in the pod's spec, but no container uses it, so
@@ -89,6 +90,8 @@ export interface StatusRow {
   readonly verdict: RowVerdict
   /** Ids in the plan. */
   readonly operations: readonly string[]
+  /** Keys of `causes` of the status, the worst first. */
+  readonly causes: readonly string[]
 }
 
 export interface Status {
@@ -115,7 +118,9 @@ export interface Status {
   }
   /** false: something that may matter could not be known. */
   readonly complete: boolean
-  /** Arguments of the next volctl command to type; absent: nothing is left to do. */
-  readonly next?: readonly string[]
+  /** Of these rows and problems, as in the plan. */
+  readonly causes?: readonly Cause[]
+  /** What to type on this node, as in the plan; absent: nothing is left to do. */
+  readonly next?: readonly NextStep[]
   readonly refused?: NonNullable<Plan['refused']>
 }

@@ -1,7 +1,7 @@
 /**
  * A cluster's plan on a screen: the answer; with -v and `-o wide` each operation with what it rests on, each wait and each problem.
  */
-import { clusterAnswerOf } from '../answer/cluster-answer.ts'
+import { type ClusterGiven, clusterAnswerOf } from '../answer/cluster-answer.ts'
 import { count } from '../lang/count.ts'
 import { firstFew } from '../lang/first-few.ts'
 import type { ClusterOperation, ClusterPlan, ClusterProblem, ClusterWaiting } from '../plan/cluster-plan.ts'
@@ -14,18 +14,16 @@ import { wrapped } from './wrap.ts'
 
 const NAMES_AT_MOST = 4
 
-export interface ClusterPlanLook {
+export interface ClusterPlanLook extends ClusterGiven {
   /** Nothing is folded. */
   readonly unfolded: boolean
-  /** The command that carries the plan out; absent: this is it. */
-  readonly applyCommand?: string
 }
 
 /** The whole answer of `volctl plan --cluster`. */
 export function renderClusterPlan(plan: ClusterPlan, screen: Screen, look: ClusterPlanLook): string {
   const full = look.unfolded || screen.wide
   const asks = look.applyCommand === undefined
-  const answer = clusterAnswerOf(plan, look.applyCommand)
+  const answer = clusterAnswerOf(plan, look)
   const view = new ClusterPlanView(screen)
   const more = full ? [view.operations(plan.operations), view.waiting(plan.waiting), view.problems(plan.problems)] : []
   return renderAnswer(answer, screen, {
@@ -46,14 +44,14 @@ class ClusterPlanView {
 
   /** S31: which cluster, as whom, who else acts, and how much was seen. */
   header({ cluster, inputs, fleet }: ClusterPlan): string {
-    const { api, controller, counts, unjudged } = inputs
+    const { api, controller, counts, lists, unjudged } = inputs
     const { paint } = this.#screen
     const user = api.user === undefined ? '' : ` as ${api.user}`
     const insecure = api.insecure === undefined ? '' : ' (not verified: anyone on the network path could answer)'
     const seen = [
       count(counts.nodes, 'node'),
       count(counts.pods, 'pod'),
-      count(counts.attachments, 'VolumeAttachment'),
+      count(lists.volumeattachments?.count ?? counts.attachments, 'VolumeAttachment'),
       `${count(counts.inUse, 'volume')} in use on nodes`,
     ]
     return [

@@ -1,35 +1,71 @@
-/** The columns of `volctl status`, and the order in which they give way where the terminal is narrow. */
+/** The columns of `volctl status` of either scope, and the order in which they give way where the terminal is narrow. */
+import type { ClusterStatusRow, OnNode } from '../plan/cluster-status.ts'
+import { podName } from '../plan/pod-name.ts'
+import { podTexts } from '../plan/pod-texts.ts'
 import type { StatusRow, VerdictState } from '../status/status.ts'
 import type { Cell } from './render-table.ts'
 import type { Screen } from './screen.ts'
+import type { Column, TableForm } from './status-table.ts'
 import { volumeText } from './words.ts'
 
-export interface Column {
-  readonly head: string
-  readonly cell: (row: StatusRow, screen: Screen) => Cell
-  /** The lowest gives way first; absent: it stays. */
-  readonly stays?: number
-  /** A row of which the column tells something that is wrong: the column then gives way after all others. */
-  readonly tells?: (row: StatusRow) => boolean
+type Row = StatusRow | ClusterStatusRow
+
+/** @param says what each row comes to, in a few words */
+export function nodeTable(all: readonly StatusRow[], says: (row: Row) => string): TableForm<StatusRow> {
+  const names = podTexts(all.flatMap(({ pod }) => pod ?? []))
+  return {
+    owner: { head: 'POD', cell: ({ pod }) => (pod === undefined ? 'on the node' : names(pod)) },
+    columns: [
+      { head: 'VOLUME', cell: ({ podVolumeNames, volume }) => podVolumeNames.join(',') || volumeText(volume) },
+      { head: 'SPEC NAME', cell: specName, stays: 1 },
+      {
+        head: 'PLUGIN',
+        cell: ({ volume }) => volume.driver ?? volume.plugin.replace(/^kubernetes\.io\//, ''),
+        stays: 4,
+      },
+      { head: 'WANTED', cell: ({ desired }) => WANTED[desired], stays: 5 },
+      { head: 'ATTACHED', cell: attachedText, stays: 6 },
+      { head: 'IN USE', cell: inUseText, stays: 3, tells: isInUseDoubtful },
+      { head: 'STAGED', cell: ({ staged }) => (staged === undefined ? '' : STAGED[staged]), stays: 7 },
+      { head: 'MOUNTED', cell: mountedText, stays: 8 },
+      { head: 'DUE', cell: ({ due }) => due.join(','), stays: 2 },
+      verdictColumn(says),
+    ],
+    also: [
+      { head: 'CODE', cell: ({ verdict: { code, also } }) => [code, ...also].filter(Boolean).join(','), stays: 0 },
+    ],
+  }
 }
 
-/** Without the pod, which is a column of its own or the head of its rows. */
-export const COLUMNS: readonly Column[] = [
-  { head: 'VOLUME', cell: ({ podVolumeNames, volume }) => podVolumeNames.join(',') || volumeText(volume) },
-  { head: 'SPEC NAME', cell: specName, stays: 1 },
-  { head: 'PLUGIN', cell: ({ volume }) => volume.driver ?? volume.plugin.replace(/^kubernetes\.io\//, ''), stays: 4 },
-  { head: 'WANTED', cell: ({ desired }) => WANTED[desired], stays: 5 },
-  { head: 'ATTACHED', cell: attachedText, stays: 6 },
-  { head: 'IN USE', cell: inUseText, stays: 3, tells: isInUseDoubtful },
-  { head: 'STAGED', cell: ({ staged }) => (staged === undefined ? '' : STAGED[staged]), stays: 7 },
-  { head: 'MOUNTED', cell: mountedText, stays: 8 },
-  { head: 'DUE', cell: ({ due }) => due.join(','), stays: 2 },
-  { head: 'VERDICT', cell: verdictCell },
-]
+/** @param says what each row comes to, in a few words */
+export function clusterTable(says: (row: Row) => string): TableForm<ClusterStatusRow> {
+  return {
+    owner: { head: 'NODE', cell: ({ node }) => node },
+    columns: [
+      { head: 'VOLUME', cell: ({ volume }) => volume.claim ?? volume.name },
+      { head: 'WANTED BY', cell: ({ desired, pods }) => podsText(desired, pods.map(podName)), stays: 1 },
+      { head: 'ATTACHED', cell: clusterAttachedText, stays: 3 },
+      { head: 'IN USE', cell: ({ inUse }) => (inUse ? 'yes' : 'no'), stays: 2 },
+      // With snapshots of nodes: what they show.
+      { head: 'ON NODE', cell: ({ onNode }) => (onNode === undefined ? '' : onNodeText(onNode)), stays: 4 },
+      verdictColumn(says),
+    ],
+    also: [
+      { head: 'ATTACHMENT', cell: ({ attachments }) => attachments.map(({ name }) => name).join(','), stays: 0 },
+      { head: 'CODE', cell: ({ verdict: { code = '' } }) => code, stays: 0 },
+    ],
+  }
+}
 
-/** Only with -o wide. */
-export const ALSO: Column = { head: 'ALSO', cell: ({ verdict }) => verdict.also.join(','), stays: 0 }
-export const WHY: Column = { head: 'WHY', cell: ({ verdict }) => verdict.message }
+function verdictColumn<R extends Row>(says: (row: Row) => string): Column<R> {
+  return {
+    head: 'VERDICT',
+    cell: (row, screen) => {
+      const { state } = row.verdict
+      return { text: `${signOf(state, screen)} ${says(row)}`, paint: colourOf(state, screen) }
+    },
+  }
+}
 
 const WANTED = {
   wanted: 'yes',
@@ -86,24 +122,6 @@ function mountedText({ mounted, mountsNothing, dead }: StatusRow, { paint }: Scr
   return mounted === 'VolumeMountUncertain' ? { text: MOUNTED[mounted], paint: paint.warn } : MOUNTED[mounted]
 }
 
-/** In the plan's words. */
-export const VERDICTS: Readonly<Record<VerdictState, string>> = {
-  error: 'error',
-  blocked: 'blocked',
-  unknown: 'unknown',
-  waiting: 'waiting',
-  operation: 'ready',
-  notAsked: 'not asked',
-  warning: 'warning',
-  kept: 'left alone',
-  good: 'good',
-}
-
-function verdictCell({ verdict: { state, code } }: StatusRow, screen: Screen): Cell {
-  const text = [signOf(state, screen), VERDICTS[state], code].filter((part) => part !== undefined).join(' ')
-  return { text, paint: colourOf(state, screen) }
-}
-
 function signOf(state: VerdictState, { symbols }: Screen): string {
   const { good, bad, warn, unknown, waiting, arrow } = symbols
   const signs = {
@@ -120,7 +138,28 @@ function signOf(state: VerdictState, { symbols }: Screen): string {
   return signs[state]
 }
 
-export function colourOf(state: VerdictState, { paint }: Screen): (text: string) => string {
+function colourOf(state: VerdictState, { paint }: Screen): (text: string) => string {
   if (state === 'good') return paint.good
   return state === 'error' || state === 'blocked' ? paint.bad : paint.warn
+}
+
+function podsText(desired: ClusterStatusRow['desired'], [first, ...others]: readonly string[]): string {
+  if (first === undefined) return '-'
+  const names = others.length === 0 ? first : `${first} +${others.length}`
+  return desired === 'ended' ? `${names} (ended)` : names
+}
+
+function clusterAttachedText({ attachments, confirmed }: ClusterStatusRow): string {
+  if (attachments.some(({ deleting }) => deleting)) return 'detaching'
+  if (attachments.some(({ attached }) => attached)) return confirmed ? 'yes' : 'object only'
+  if (confirmed) return 'status only'
+  return attachments.length > 0 ? 'attaching' : 'no'
+}
+
+const ON_NODE = { mayBeThere: 'may be', free: 'free', unknown: 'not shown' } as const
+
+function onNodeText({ says, found = [] }: OnNode): string {
+  return says === 'there'
+    ? [...new Set(found.filter(({ certain }) => certain).map(({ how }) => how))].join(', ')
+    : ON_NODE[says]
 }

@@ -1,119 +1,145 @@
 /**
- * `volctl status` on a screen: a row for each volume, the worst first; what is good is only counted, and config maps and
- * their like of one pod are one row, unless all is asked for. The last line counts, and says what to type next.
+ * `volctl status` on a screen, of either scope: the answer, and below what needs a person a row for each volume, the worst first. What
+ * is good is only counted; on a terminal as many rows are shown as leave room for the answer, unless all is asked for.
  */
-
 import type { Answer } from '../answer/answer.ts'
+import { rowSays } from '../answer/row-says.ts'
 import { count } from '../lang/count.ts'
-import type { Status, StatusRow } from '../status/status.ts'
+import { isApiContent } from '../plan/api-content.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import type { ClusterStatus, ClusterStatusRow, StatusFleet } from '../plan/cluster-status.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { Status, StatusRow, VerdictState } from '../status/status.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
+import { screenLines } from './fit-parts.ts'
+import { fleetWords } from './fleet-words.ts'
 import type { Screen } from './screen.ts'
-import { colourOf, isInUseDoubtful, VERDICTS } from './status-columns.ts'
-import { foldContent } from './status-folds.ts'
+import { clusterTable, isInUseDoubtful, nodeTable } from './status-columns.ts'
 import { statusTable } from './status-table.ts'
-import { KUBELET_STATES, seconds } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 export interface StatusOptions {
-  /** Show what is good, too. */
+  /** Show what is good, and every row. */
   readonly all: boolean
-  /** What to add to a command: the snapshot that was read. */
-  readonly suffix: string
-  /** Of the whole node. */
-  readonly answer?: Answer | undefined
+  /** That the status was made with. */
+  readonly plan: Plan | ClusterPlan
+  readonly answer: Answer
   /** Where its commands are typed, if that is not here. */
   readonly place?: string | undefined
 }
 
+type Rows = readonly (StatusRow | ClusterStatusRow)[]
+
 /** What is good is only counted, unless all is asked for, or the Node's status says otherwise of its use. */
-export function shownRows(rows: readonly StatusRow[], all: boolean): readonly StatusRow[] {
-  return all ? rows : rows.filter((row) => row.verdict.state !== 'good' || isInUseDoubtful(row))
+export function shownRows<R extends Rows[number]>(rows: readonly R[], all: boolean): readonly R[] {
+  return all ? rows : rows.filter((row) => row.verdict.state !== 'good' || ('due' in row && isInUseDoubtful(row)))
 }
 
-/** The answer of the plan above the table; of what was asked for by name the table alone. */
-export function renderStatus(status: Status, screen: Screen, { all, suffix, answer, place }: StatusOptions): string {
-  const { rows, node, createdAt, kubelet, refused } = status
-  const { width, paint } = screen
+/** However little room there is. */
+const LEAST_LINES = 4
+
+export function renderStatus(
+  status: Status | ClusterStatus,
+  screen: Screen,
+  { all, plan, answer, place }: StatusOptions,
+): string {
   const unfolded = all || screen.wide
-  const shown = shownRows(rows, unfolded)
-  const table =
-    shown.length === 0
-      ? ''
-      : `${statusTable(status, unfolded ? shown : foldContent(shown), screen)}${foldedText(rows.length - shown.length)}`
-  const counts = lastLines(status)
-    .map((line) => wrapped('', line, width, paint.bold))
-    .join('')
-  if (answer !== undefined) {
-    const { ready: _, ...told } = answer
-    const more = table === '' ? [] : [table]
-    return renderAnswer(told, screen, { unfolded, place, more, end: `${counts}${nextText(answer.next, screen)}` })
+  const { ready: _, ...told } = answer
+  const counts = lastLines(status).map((line) => wrapped('', line, screen.width, screen.paint.bold))
+  const end = `${counts.join('')}${nextText(answer.next, screen)}`
+  const withTable = (table: string): string =>
+    renderAnswer(told, screen, { unfolded, place, more: table === '' ? [] : [table], end })
+  if (unfolded || screen.rows === undefined) return withTable(tableOf(status, plan, screen, { unfolded }))
+  // The prompt and the blank line above the table.
+  const room = screen.rows - screenLines(withTable(''), screen.width) - 2
+  return withTable(tableOf(status, plan, screen, { unfolded, lines: Math.max(LEAST_LINES, room) }))
+}
+
+interface Fold {
+  readonly unfolded: boolean
+  /** That it may take; absent: any number. */
+  readonly lines?: number
+}
+
+function tableOf(status: Status | ClusterStatus, plan: Plan | ClusterPlan, screen: Screen, fold: Fold): string {
+  const says = rowSays(plan)
+  if ('scope' in status) {
+    const shown = shownRows(status.rows, fold.unfolded)
+    return fitted(shown, status.rows.length, fold, (rows) => statusTable(clusterTable(says), rows, screen))
   }
-  const unit = kubelet.unit === undefined ? '' : ` (${kubelet.unit})`
-  const head = `Node ${node}, kubelet ${KUBELET_STATES[kubelet.state]}${unit}, as of ${seconds(createdAt)}`
-  const next =
-    status.next === undefined ? '' : wrapped('Next: ', `volctl ${status.next.join(' ')}${suffix}`, width, paint.bold)
-  return [
-    wrapped('', head, width, paint.bold),
-    refused === undefined ? '' : wrapped('Refused: ', refused.message, width, paint.bad),
-    table === '' ? '' : `\n${table}`,
-    screen.wide ? '' : whyText(shown, screen),
-    problemsText(status, screen),
-    `\n${counts}${next}`,
-  ].join('')
-}
-
-function foldedText(folded: number): string {
-  return folded === 0 ? '' : `and ${count(folded, 'volume')} that ${folded === 1 ? 'is' : 'are'} good (-v shows them)\n`
-}
-
-const MOST_CODES = 5
-
-/** What the codes of the table mean here: the first message of each. */
-function whyText(rows: readonly StatusRow[], screen: Screen): string {
-  const coded = rows.filter(({ verdict }) => verdict.state !== 'good' && verdict.code !== undefined)
-  const groups = [...Map.groupBy(coded, ({ verdict }) => verdict.code)]
-  if (groups.length === 0) return ''
-  const lines = groups.slice(0, MOST_CODES).map(([code, alike]) => {
-    const [first] = alike
-    if (first === undefined) return ''
-    const messages = new Set(alike.map(({ verdict }) => verdict.message))
-    const more = messages.size === 1 ? '' : ` (and ${messages.size - 1} more like it)`
-    return wrapped(
-      '  ',
-      `${code}: ${first.verdict.message}${more}`,
-      screen.width,
-      colourOf(first.verdict.state, screen),
-    )
-  })
-  const rest = groups.length - MOST_CODES
-  return `\nWhy:\n${lines.join('')}${rest > 0 ? `  and ${count(rest, 'more code')}: -o wide\n` : ''}`
-}
-
-/** What is wrong with the node, and with no single volume. */
-function problemsText({ problems }: Status, { width, paint }: Screen): string {
-  const serious = problems.filter(({ severity }) => severity !== 'info')
-  if (serious.length === 0) return ''
-  const lines = serious.map(({ severity, code, message }) =>
-    wrapped('  ', `${severity} ${code}: ${message}`, width, severity === 'error' ? paint.bad : paint.warn),
+  const shown = shownRows(status.rows, fold.unfolded)
+  const form = nodeTable(status.rows, says)
+  const folded = fold.unfolded ? shown : foldContent(shown)
+  return fitted(folded, status.rows.length - shown.length + folded.length, fold, (rows) =>
+    statusTable(form, rows, screen),
   )
-  return `\nOf the node:\n${lines.join('')}`
 }
 
-function lastLines({ rows, summary, complete }: Status): string[] {
-  const { verdicts, orphanedPods, filtered } = summary
-  const bad = Object.entries(VERDICTS).flatMap(([state, word]) => {
-    const n = verdicts[state as keyof typeof verdicts] ?? 0
-    return n === 0 || state === 'good' ? [] : [`${n} ${word}`]
+/** @param all rows, those included that are good */
+function fitted<R>(shown: readonly R[], all: number, { lines }: Fold, draw: (rows: readonly R[]) => string): string {
+  if (shown.length === 0) return ''
+  const good = all - shown.length
+  const foot = good === 0 ? '' : `and ${count(good, 'volume')} that ${good === 1 ? 'is' : 'are'} good (-v shows them)\n`
+  let rows = lines === undefined ? shown : shown.slice(0, lines)
+  for (;;) {
+    const more = shown.length - rows.length
+    const text = `${draw(rows)}${more === 0 ? foot : `and ${more + good} more (-v shows them)\n`}`
+    const excess = lines === undefined ? 0 : text.split('\n').length - 1 - lines
+    if (excess <= 0 || rows.length === 1) return text
+    rows = rows.slice(0, Math.max(1, rows.length - excess))
+  }
+}
+
+/** Config maps and their like of one pod that share one fate are one row, in the place of the first. */
+function foldContent(rows: readonly StatusRow[]): readonly StatusRow[] {
+  const groups = Map.groupBy(rows, likeness)
+  return rows.flatMap((row) => {
+    const [first, ...others] = groups.get(likeness(row)) ?? []
+    if (others.length === 0) return row
+    const name = `${others.length + 1} config volumes`
+    return first === row ? { ...row, podVolumeNames: [name], volume: { ...row.volume, name, plugin: '' } } : []
   })
-  const good = verdicts.good ?? 0
+}
+
+function likeness(row: StatusRow): unknown {
+  const { pod, volume, desired, mounted, dead, due, verdict, causes } = row
+  if (pod === undefined || !isApiContent(volume)) return row
+  return JSON.stringify([pod.uid, desired, mounted, dead, due, verdict.state, causes])
+}
+
+const COUNTED: Readonly<Record<Exclude<VerdictState, 'good'>, string>> = {
+  error: 'error',
+  blocked: 'blocked',
+  unknown: 'unknown',
+  waiting: 'waiting',
+  operation: 'ready',
+  notAsked: 'not asked',
+  warning: 'warning',
+  kept: 'left alone',
+}
+
+function lastLines({ rows, summary, ...status }: Status | ClusterStatus): string[] {
+  const verdicts: Readonly<Partial<Record<VerdictState, number>>> = summary.verdicts
+  const bad = Object.entries(COUNTED).flatMap(([state, word]) => {
+    const n = verdicts[state as VerdictState] ?? 0
+    return n === 0 ? [] : [`${n} ${word}`]
+  })
+  const { good = 0 } = verdicts
   const fine = good === 0 ? [] : [bad.length === 0 ? 'all are as they should be' : `${good} good`]
-  const counted = rows.length === 0 ? 'No volumes' : `${count(rows.length, 'volume')}: ${[...bad, ...fine].join(', ')}`
-  const more = [
-    ...(orphanedPods > 0 ? [count(orphanedPods, 'orphaned pod')] : []),
-    ...(filtered > 0 ? [`${filtered} left out by names`] : []),
+  const orphaned = 'orphanedPods' in summary ? summary.orphanedPods : 0
+  const counted = [
+    rows.length === 0 ? 'No volumes' : `${count(rows.length, 'volume')}: ${[...bad, ...fine].join(', ')}`,
+    ...(orphaned > 0 ? [count(orphaned, 'orphaned pod')] : []),
+    ...(summary.filtered > 0 ? [`${summary.filtered} left out by names`] : []),
   ]
-  return [
-    ...(complete ? [] : ['Not complete: something that may matter could not be read.']),
-    `${[counted, ...more].join('; ')}.`,
-  ]
+  const fleet = 'fleet' in status ? status.fleet : undefined
+  return [`${counted.join('; ')}.`, ...(fleet === undefined ? [] : [onNodesText(fleet)])]
+}
+
+function onNodesText(fleet: StatusFleet): string {
+  const { there = 0, mayBeThere = 0, free = 0, unknown = 0 } = fleet.says
+  const maybe = mayBeThere === 0 ? '' : `, ${mayBeThere} that may be there`
+  const hidden = unknown === 0 ? '' : `, ${unknown} not shown`
+  const differ = fleet.disagreements === 0 ? 'everybody agrees' : `${fleet.disagreements} where not everybody agrees`
+  return `On the nodes (${fleetWords(fleet)}): ${there} there${maybe}, ${free} proven free${hidden}; ${differ}.`
 }

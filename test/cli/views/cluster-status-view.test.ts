@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { clusterAnswerOf } from '../../../src/core/answer/cluster-answer.ts'
 import { clusterStatus } from '../../../src/core/cluster/status/cluster-status.ts'
-import { renderClusterStatus } from '../../../src/core/views/cluster-status-view.ts'
 import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
+import { renderStatus } from '../../../src/core/views/status-view.ts'
 import { UNICODE_SYMBOLS } from '../../../src/core/views/symbols.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
 import { clusterOptions } from '../../helpers/cluster-builder.ts'
+import { saidTwice } from '../../helpers/screens.ts'
 import { SCENES } from './cluster-scenes.ts'
 
 const SIZES: Readonly<Record<string, Screen>> = {
@@ -14,8 +16,9 @@ const SIZES: Readonly<Record<string, Screen>> = {
 }
 
 describe.each(Object.entries(SCENES))('the status of a cluster: %s', (name, state) => {
-  const { status } = clusterStatus(state, clusterOptions())
-  const drawn = (screen: Screen): string => renderClusterStatus(status, screen, false, '')
+  const { status, plan } = clusterStatus(state, clusterOptions())
+  const answer = clusterAnswerOf(plan, { applyCommand: 'volctl apply --cluster' })
+  const drawn = (screen: Screen): string => renderStatus(status, screen, { all: false, plan, answer })
 
   it('is drawn as before', async () => {
     const screens = Object.entries(SIZES).map(([size, screen]) => `==== ${size}\n${drawn(screen)}`)
@@ -25,8 +28,11 @@ describe.each(Object.entries(SCENES))('the status of a cluster: %s', (name, stat
 
   it.each(['80x24', '120x40'])('fits on a terminal of %s', (size) => {
     const screen = SIZES[size] as Screen
-    const lines = drawn(screen).trimEnd().split('\n')
-    expect(lines.filter((line) => textWidth(line) > (screen.width ?? 0))).toEqual([])
+    const text = drawn(screen)
+    const lines = text.trimEnd().split('\n')
+    // A command is never broken.
+    expect(lines.filter((line) => textWidth(line) > (screen.width ?? 0) && !line.includes('volctl '))).toEqual([])
     expect(lines.length).toBeLessThan(screen.rows ?? 0)
+    expect(saidTwice(text)).toEqual([])
   })
 })

@@ -21,6 +21,7 @@ import { UNICODE_SYMBOLS } from '../../../src/core/views/symbols.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { buildNode, randomNode } from '../../helpers/random-node.ts'
+import { saidTwice } from '../../helpers/screens.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
 import { CAPTURES } from '../run-volctl.ts'
 
@@ -62,15 +63,6 @@ function tooWide(text: string, width: number): string[] {
 /** The verdict as a person reads it who sees the last lines only. */
 function lastLines(text: string, rows: number): string {
   return text.split('\n').slice(-rows).join(' ').replace(/\s+/g, ' ')
-}
-
-/** Nothing is said twice: a sentence of some length stands once. */
-function saidTwice(text: string): string[] {
-  const sentences = text
-    .split(/\n(?=\n| {0,3}\S| {4}(?:->|→) )/)
-    .map((each) => each.replace(/\s+/g, ' ').trim())
-    .filter((each) => each.length > 30 && /[^#] /.test(each))
-  return sentences.filter((each, index) => sentences.indexOf(each) !== index)
 }
 
 /** Errors stand on the first screen, the counts and the next command last. */

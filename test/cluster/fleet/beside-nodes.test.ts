@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import planSchema from '../../../schema/cluster-plan.schema.json' with { type: 'json' }
 import statusSchema from '../../../schema/cluster-status.schema.json' with { type: 'json' }
 import nodePlanSchema from '../../../schema/plan.schema.json' with { type: 'json' }
+import { clusterAnswerOf } from '../../../src/core/answer/cluster-answer.ts'
 import { besideNodes } from '../../../src/core/cluster/fleet/beside-nodes.ts'
 import type { NodeLedger } from '../../../src/core/cluster/fleet/node-ledger.ts'
 import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
@@ -10,8 +11,8 @@ import { clusterStatus } from '../../../src/core/cluster/status/cluster-status.t
 import { csiUniqueName } from '../../../src/core/names/volume-names.ts'
 import type { ClusterOptions } from '../../../src/core/plan/cluster-plan.ts'
 import type { ClusterStatus } from '../../../src/core/plan/cluster-status.ts'
-import { renderClusterStatus } from '../../../src/core/views/cluster-status-view.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
+import { renderStatus } from '../../../src/core/views/status-view.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
 import { schemaCheck } from '../../helpers/closed-schema.ts'
 import { ALIVE, clusterOptions, pod } from '../../helpers/cluster-builder.ts'
@@ -21,14 +22,11 @@ import { ledgerOf, PUBLISHED, STAGED, unwanted } from './fleet-nodes.ts'
 const X = csiUniqueName(DRIVER, 'h-x')
 const defects = schemaCheck(statusSchema, planSchema, nodePlanSchema)
 
-function statusOf(
-  state: ClusterState,
-  ledgers: readonly NodeLedger[],
-  options: Partial<ClusterOptions> = {},
-): ClusterStatus {
-  const all = clusterOptions(options)
-  return clusterStatus(state, all, (context) => besideNodes(context, { ledgers, defects: [] })).status
+function told(state: ClusterState, ledgers: readonly NodeLedger[], options: Partial<ClusterOptions> = {}) {
+  return clusterStatus(state, clusterOptions(options), (context) => besideNodes(context, { ledgers, defects: [] }))
 }
+
+const statusOf = (...of: Parameters<typeof told>): ClusterStatus => told(...of).status
 
 const IN_ORDER = unwanted(
   { pods: [pod('p', 'a', ['x'])], controller: { lease: ALIVE } },
@@ -92,29 +90,34 @@ describe('each volume on each node', () => {
 })
 
 describe('on a screen of 80 columns', () => {
-  const status = statusOf(unwanted(), [ledgerOf('a', PUBLISHED)])
+  const { status, plan } = told(unwanted(), [ledgerOf('a', PUBLISHED)])
+  const answer = clusterAnswerOf(plan, { reading: ['--nodes', 'DIR'] })
   const drawn = (width: number, wide = false): string =>
-    renderClusterStatus(status, { ...PLAIN_SCREEN, width, wide }, false, '')
+    renderStatus(status, { ...PLAIN_SCREEN, width, wide }, { all: false, plan, answer })
 
   it('has what the node shows, and who does not agree', () => {
     expect(drawn(80)).toMatchInlineSnapshot(`
-      "Cluster https://api.example:6443, as of 2026-03-01T12:00:00Z
-      The attach/detach controller does not run: lease
+      "https://api.example:6443: controller does not run (lease
       kube-system/kube-controller-manager was last renewed 4m ago, and nothing acted
-      since
-      Snapshots: 1 node shown whole, 1 node judged by the API alone
+      since); 2 nodes, 3 pods, 0 VolumeAttachments
+
+      Needs you
+        x the snapshot of node a taken 30s ago shows the volume mounted:
+          /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-x/mount
+            stays as it is: pv-x on node a
+          -> See what keeps the volume there: kubectl volctl on a plan; then take the
+             snapshot of the node again.
+
+      Note: 1 of 2 nodes have no snapshot and are judged by the API alone: b
 
       NODE  VOLUME     WANTED BY  ATTACHED     IN USE  ON NODE  VERDICT
-      a     default/x  -          object only  no      mounted  blocked MountedOnNode
-
-      Why:
-        MountedOnNode: the snapshot of node a of 2026-03-01T11:59:30Z shows the volume
-        mounted:
-        /var/lib/kubelet/pods/00000000-0000-4000-8000-000000000009/volumes/kubernetes.io~csi/pv-x/mount
+      a     default/x  -          object only  no      mounted  x in use
 
       1 volume: 1 blocked.
-      On the nodes: 1 there, 0 proven free; 1 where not everybody agrees.
-      Next: volctl plan --cluster
+      On the nodes (1 node shown whole, 1 node judged by the API alone): 1 there, 0
+      proven free; 1 where not everybody agrees.
+      Next: volctl explain --cluster --nodes DIR pv-x
+              # says what is wrong, and what to do
       "
     `)
   })
@@ -124,8 +127,8 @@ describe('on a screen of 80 columns', () => {
       expect(
         drawn(width, wide)
           .split('\n')
-          // A path is never broken.
-          .filter((line) => textWidth(line) > width && line.trim().includes(' ')),
+          // A path or a command is never broken.
+          .filter((line) => textWidth(line) > width && line.trim().includes(' ') && !line.includes('volctl ')),
       ).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ import { defined } from '../../lang/defined.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { ClusterBlocked, NewAttachment } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { type ClusterContext, isControllerAlive, nodeOf } from '../context/cluster-context.ts'
+import { type ClusterContext, isControllerAlive, lookAtController, nodeOf } from '../context/cluster-context.ts'
 import { blockedBy, type ClusterDraft, type ClusterFindings, type ClusterWait, podRef } from '../context/findings.ts'
 import {
   credentialFor,
@@ -73,14 +73,14 @@ function mayAttach(
   if (elsewhere.state === 'waits') return elsewhere.wait
   if (isControllerAlive(context)) {
     const message = `the attach/detach controller attaches the volume to node ${want.node}`
-    return { code: 'ControllerActs', message, hint: controllerHint(want) }
+    return { code: 'ControllerActs', message, hint: controllerHint(context, want) }
   }
   const node = nodeOf(context, want.node)
   return (node && whyNotYet(context, node, driver)) ?? elsewhere
 }
 
-function controllerHint({ pods: [pod] }: Want): string {
-  const first = 'If nothing happens, look at the log of kube-controller-manager'
+function controllerHint(context: ClusterContext, { pods: [pod] }: Want): string {
+  const first = `If nothing happens, ${lookAtController(context)}`
   return pod === undefined ? `${first}.` : `${first}, and at the pod's events: ${describePod(pod)}`
 }
 
@@ -92,7 +92,12 @@ function aboutOf({ node, pods, volume }: Want) {
 function waitForStatus(context: ClusterContext, findings: ClusterFindings, want: Want): void {
   if (context.actual.isConfirmed(want.node, want.volume.uniqueName)) return
   const message = `only the attach/detach controller attaches a volume of plugin ${want.volume.plugin}: it writes the status of node ${want.node}`
-  findings.wait('AttachVolume', { code: 'ControllerActs', message, hint: controllerHint(want) }, 'R331', aboutOf(want))
+  findings.wait(
+    'AttachVolume',
+    { code: 'ControllerActs', message, hint: controllerHint(context, want) },
+    'R331',
+    aboutOf(want),
+  )
 }
 
 /** An attachment that is there: its attacher has to attach, or to end its deletion first. */

@@ -42,6 +42,13 @@ export function isControllerAlive({ controller }: Pick<ClusterContext, 'controll
   return controller.state !== 'dead'
 }
 
+/** Where only the controller can do it: what to do about it. */
+export function lookAtController(context: Pick<ClusterContext, 'controller'>): string {
+  return isControllerAlive(context)
+    ? 'look at the log of kube-controller-manager'
+    : 'let kube-controller-manager run again'
+}
+
 /** A Node that is known; undefined: it does not exist, or nobody knows. */
 export function nodeOf({ objects }: Pick<ClusterContext, 'objects'>, name: string): ClusterNode | undefined {
   const found = objects.node(name)

@@ -2,7 +2,13 @@
 
 import { attachmentName } from '../../names/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
+import {
+  type ClusterContext,
+  isControllerAlive,
+  isSettled,
+  lookAtController,
+  nodeOf,
+} from '../context/cluster-context.ts'
 import { attacherLease, isStale } from '../context/drivers.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'
 import {
@@ -158,11 +164,11 @@ function noAttachment(context: ClusterContext, label: string, name: string, driv
       }
 }
 
-function notReported({ actual }: ClusterContext, { volume, node }: Want): Cause | undefined {
-  if (volume.driver === undefined || actual.isConfirmed(node, volume.uniqueName)) return undefined
+function notReported(context: ClusterContext, { volume, node }: Want): Cause | undefined {
+  if (volume.driver === undefined || context.actual.isConfirmed(node, volume.uniqueName)) return undefined
   return {
     text: shaped`volume ${volumeLabel(volumeRef(volume))} is attached, and volumesAttached of node ${node}, for which its kubelet waits, does not list it`,
-    hint: 'Only the controller writes that list: look at the log of kube-controller-manager.',
+    hint: `Only the controller writes that list: ${lookAtController(context)}.`,
   }
 }
 

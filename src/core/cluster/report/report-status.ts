@@ -6,7 +6,7 @@ import { count } from '../../lang/count.ts'
 import { MANAGED } from '../../model/annotations.ts'
 import { parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
-import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
+import { type ClusterContext, isControllerAlive, isSettled, lookAtController } from '../context/cluster-context.ts'
 import type { ClusterFindings } from '../context/findings.ts'
 import { taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
 import { isHeard, readinessOf } from '../context/readiness.ts'
@@ -117,7 +117,7 @@ function reportConfirmed(
     'ReportedNotAttached',
     shaped`volumesAttached of node ${node.name} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`,
     about,
-    'The controller corrects the list once a minute. If it does not, look at the log of kube-controller-manager.',
+    `The controller corrects the list once a minute. If it does not, ${lookAtController(context)}.`,
   )
 }
 
@@ -134,7 +134,7 @@ function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, 
       'AttachedNotReported',
       shaped`volume ${volume.name} is attached to node ${name} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
       { nodes: [name], volume, attachment: object.name },
-      'Only the controller writes that list: look at the log of kube-controller-manager.',
+      `Only the controller writes that list: ${lookAtController(context)}.`,
     )
   }
 }

@@ -23,6 +23,7 @@ import {
   type ClusterVerdictState,
   type StatusFleet,
 } from '../../plan/cluster-status.ts'
+import { partOf } from '../../plan/part-of-plan.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
@@ -36,6 +37,8 @@ import { reportUnmatchedNames } from '../pass/unmatched-names.ts'
 
 export interface ClusterAnswer {
   readonly status: ClusterStatus
+  /** That it was made with; as far as it is about the rows, where names leave something out. */
+  readonly plan: ClusterPlan
   /** Names that nothing has. */
   readonly unmatched: readonly ClusterProblem[]
 }
@@ -68,10 +71,11 @@ export function clusterStatus(
   const context = { ...planned, options }
   const named = new ClusterFindings()
   reportUnmatchedNames(context, named)
-  const all = rowsOf(context, new Verdicts(plan), beside)
-  const isNamed = narrowing(context)
-  const rows = all.filter(isNamed).toSorted(worstFirst)
+  const verdicts = new Verdicts(plan)
+  const all = rowsOf(context, verdicts, beside)
+  const rows = all.filter(narrowing(context)).toSorted(worstFirst)
   const { cluster, createdAt, volctlVersion, inputs, complete, refused, problems } = plan
+  const told = rows.length === all.length ? plan : planOfRows(plan, new Set(rows.flatMap((row) => verdicts.said(row))))
   return {
     status: {
       apiVersion: 'volctl.io/v1',
@@ -85,10 +89,18 @@ export function clusterStatus(
         problems: problems.length,
       },
       complete,
-      ...defined({ fleet: beside && fleetOf(beside, rows), refused }),
+      ...defined({ causes: told.summary.causes, fleet: beside && fleetOf(beside, rows), refused }),
     },
+    plan: told,
     unmatched: named.problems,
   }
+}
+
+function planOfRows(plan: ClusterPlan, findings: ReadonlySet<object>): ClusterPlan {
+  const { causes, ...part } = partOf(plan, findings)
+  const ready = part.operations.filter(({ blocked }) => blocked === undefined).length
+  const filtered = plan.operations.length - part.operations.length
+  return { ...plan, ...part, summary: { ...plan.summary, causes, ready, filtered } }
 }
 
 function fleetOf({ plan: { fleet } }: BesideNodes, rows: readonly ClusterStatusRow[]): StatusFleet {
@@ -146,7 +158,7 @@ function rowsOf(context: ClusterContext, verdicts: Verdicts, beside: BesideNodes
           attachments: [{ name, attached: isAttached === true, deleting: deletedAt !== undefined }],
           ...{ confirmed: false, inUse: false },
         }
-        return { ...row, verdict: verdicts.of(row) }
+        return verdicts.judged(row)
       }),
     ]
   })
@@ -190,67 +202,85 @@ function rowOf(
     ...{ confirmed, inUse },
     ...defined({ onNode: shown && defined({ says: shown.says, found: shown.found }) }),
   } as const
-  return { ...row, verdict: verdicts.of(row) }
+  return verdicts.judged(row)
 }
 
 function nameless(uniqueName: string): ClusterVolumeRef {
   return { name: uniqueName, uniqueName, plugin: uniqueName.split('/').slice(0, 2).join('/') }
 }
 
-type Judged = Omit<ClusterStatusRow, 'verdict'>
+type Unjudged = Omit<ClusterStatusRow, 'verdict' | 'operations' | 'causes'>
 
-/** What the plan says, by the volume or the attachment that it says it of. */
-/** The cause of a row is told above the table. */
-function saidOf({ cause: _, ...said }: ClusterBlocked): Omit<ClusterBlocked, 'cause'> {
-  return said
+/** An operation, wait or problem of the plan. */
+interface Said {
+  readonly finding: { readonly cause?: string; readonly blocked?: ClusterBlocked; readonly id?: string }
+  readonly nodes: readonly string[]
+  readonly verdict: ClusterVerdict
 }
 
+/** What the plan says, by the volume or the attachment that it says it of. */
 class Verdicts {
-  readonly #said = new Map<string, { readonly nodes?: readonly string[]; readonly verdict: ClusterVerdict }[]>()
-  readonly #complete: boolean
+  readonly #said = new Map<string, Said[]>()
+  readonly #plan: ClusterPlan
 
-  constructor({ operations, waiting, problems, complete }: ClusterPlan) {
-    this.#complete = complete
-    for (const { node, volume, attachment, blocked, reason, message, rule } of operations) {
-      const verdict: ClusterVerdict =
-        blocked === undefined
-          ? { state: 'operation', code: reason, message, rule }
-          : { state: 'blocked', ...saidOf(blocked), rule }
-      this.#add([volume.uniqueName, attachment.name], [node], verdict)
-    }
-    for (const { node, volume, attachment, code, message, hint, rule } of waiting)
-      this.#add([volume?.uniqueName, attachment], [node], {
-        ...{ state: 'waiting', code, message, rule },
-        ...defined({ hint }),
+  constructor(plan: ClusterPlan) {
+    this.#plan = plan
+    for (const operation of plan.operations) {
+      const { node, volume, attachment, blocked, reason, message, rule } = operation
+      const { cause: _, ...why } = { ...blocked }
+      const verdict = { state: 'blocked', code: reason, message, rule, ...why } as const
+      this.#add([volume.uniqueName, attachment.name], {
+        ...{ finding: operation, nodes: [node] },
+        verdict: blocked === undefined ? { ...verdict, state: 'operation' } : verdict,
       })
-    for (const { severity, code, message, hint, about } of problems) {
+    }
+    for (const wait of plan.waiting) {
+      const { node, volume, attachment, code, message, hint, rule } = wait
+      const verdict = { state: 'waiting', code, message, ...defined({ hint }), rule } as const
+      this.#add([volume?.uniqueName, attachment], { finding: wait, nodes: [node], verdict })
+    }
+    for (const problem of plan.problems) {
+      const { severity, code, message, hint, about } = problem
       if (severity === 'info') continue
       const verdict = { state: severity, code, message, ...defined({ hint }) }
-      this.#add([about.volume?.uniqueName, about.attachment], about.nodes, verdict)
+      this.#add([about.volume?.uniqueName, about.attachment], { finding: problem, nodes: about.nodes ?? [], verdict })
     }
   }
 
-  #add(keys: readonly (string | undefined)[], nodes: readonly string[] | undefined, verdict: ClusterVerdict): void {
-    const said = { verdict, ...defined({ nodes }) }
+  #add(keys: readonly (string | undefined)[], said: Said): void {
     for (const key of new Set(keys)) if (key !== undefined) append(this.#said, key, said)
   }
 
-  /** The worst of what is said. */
-  of(row: Judged): ClusterVerdict {
-    const keys = [row.volume.uniqueName, ...row.attachments.map(({ name }) => name)]
-    const said = keys
-      .flatMap((key) => (key === undefined ? [] : (this.#said.get(key) ?? [])))
-      .filter(({ nodes }) => nodes === undefined || nodes.length === 0 || nodes.includes(row.node))
-      .map(({ verdict }) => verdict)
-    const rank = ({ state }: ClusterVerdict): number => CLUSTER_VERDICTS.indexOf(state)
-    const [worst] = said.toSorted((a, b) => rank(a) - rank(b))
-    return worst ?? this.#unsaid(row)
+  #of({ node, volume, attachments }: Unjudged): Said[] {
+    const keys = [volume.uniqueName, ...attachments.map(({ name }) => name)]
+    const all = keys.flatMap((key) => (key === undefined ? [] : (this.#said.get(key) ?? [])))
+    return [...new Set(all)].filter(({ nodes }) => nodes.length === 0 || nodes.includes(node))
   }
 
-  #unsaid({ desired, attachments, confirmed }: Judged): ClusterVerdict {
+  /** The findings that are about a row. */
+  said(row: Unjudged): object[] {
+    return this.#of(row).map(({ finding }) => finding)
+  }
+
+  /** With the worst of what is said. */
+  judged(row: Unjudged): ClusterStatusRow {
+    const said = this.#of(row)
+    const rank = ({ verdict: { state } }: Said): number => CLUSTER_VERDICTS.indexOf(state)
+    const [worst] = said.toSorted((a, b) => rank(a) - rank(b))
+    const keys = new Set(said.flatMap(({ finding: { cause, blocked } }) => blocked?.cause ?? cause ?? []))
+    const causes = keys.size === 0 ? [] : (this.#plan.summary.causes ?? [])
+    return {
+      ...row,
+      verdict: worst?.verdict ?? this.#unsaid(row),
+      operations: said.flatMap(({ finding: { id } }) => id ?? []),
+      causes: causes.flatMap(({ key }) => (keys.has(key) ? key : [])),
+    }
+  }
+
+  #unsaid({ desired, attachments, confirmed }: Unjudged): ClusterVerdict {
     const isAttached = confirmed || attachments.some(({ attached, deleting }) => attached && !deleting)
     if (isAttached && desired === 'wanted') return { state: 'good', message: 'wanted and attached' }
-    if (!this.#complete)
+    if (!this.#plan.complete)
       return { state: 'unknown', message: 'not everything that the verdict depends on could be read' }
     if (desired === 'wanted')
       return { state: 'unknown', message: 'wanted and not attached, and the plan does not say why' }
