@@ -486,7 +486,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S35: stops the kubelet, waits, applies, starts it, and says so',
       'S35: the kubelet runs again after every end',
       'S35: a terminal that is closed does not end it',
-      'S35: killed at any moment, systemd starts it (point %i)',
+      'S35: killed at any moment, systemd starts it, its timer goes, and the next apply works',
       'S35: a reboot meanwhile starts it',
       'S35: a unit that does not run stays as it was',
     ),

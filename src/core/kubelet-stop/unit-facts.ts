@@ -1,7 +1,7 @@
 /** What a unit runs besides the kubelet, and who else may start or stop it: asked before volctl stops it (S35). */
 import { defined } from '../lang/defined.ts'
 import { RUNTIME_COMM, unitsOf } from '../node/kubelet/scan-processes.ts'
-import { activeAmong, hasSystemd, unitProperties } from '../node/kubelet/systemctl.ts'
+import { activeAmong, hasSystemd, STARTERS, startersIn, unitProperties } from '../node/kubelet/systemctl.ts'
 import { kernelTextIfAny, linkIfAny, listIfAny } from '../trust/kernel.ts'
 import { holdersOf, listeners } from '../trust/listeners.ts'
 
@@ -33,7 +33,6 @@ export interface UnitFacts {
   readonly servesApi: boolean
 }
 
-const STARTERS = ['TriggeredBy', 'UpheldBy']
 const STOPPED_WITH_IT = ['RequiredBy', 'RequisiteOf', 'BoundBy', 'ConsistsOf', 'PropagatesStopTo']
 const PLAIN = [
   'LoadState',
@@ -58,7 +57,7 @@ export async function unitFacts(unit: string, apiPort: number | undefined): Prom
   if (shown === undefined || shown.get('LoadState') === 'not-found') return undefined
   const text = (name: string): string => shown.get(name) ?? ''
   const named = (names: readonly string[]): string[] => names.flatMap((name) => text(name).split(/\s+/).filter(Boolean))
-  const [startedBy, stopsToo] = await Promise.all([activeAmong(named(STARTERS)), activeAmong(named(STOPPED_WITH_IT))])
+  const [startedBy, stopsToo] = await Promise.all([activeAmong(startersIn(shown)), activeAmong(named(STOPPED_WITH_IT))])
   const inside = processesOf(unit)
   const containers = inside.filter(
     ({ pid, comm }) => RUNTIME_COMM.test(comm) || SHIM_COMM.test(comm) || isContained(pid),

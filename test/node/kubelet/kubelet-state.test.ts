@@ -149,6 +149,8 @@ describe('parseUnitState', () => {
     // What may start it, a queued job among them.
     const triggered = `${text}Job=7\nTriggeredBy=kubelet.timer kubelet.path\nUpheldBy=\n`
     expect(parseUnitState(triggered)?.startedBy).toEqual(['a queued job', 'kubelet.timer', 'kubelet.path'])
+    const wanted = `${text}WantedBy=multi-user.target volctl-start-kubelet.service\n`
+    expect(parseUnitState(wanted)?.startedBy).toEqual(['volctl-start-kubelet.timer'])
     const starters = 'Id=kubelet.timer\nActiveState=active\n\nId=kubelet.path\nActiveState=inactive\n'
     expect(activeOf(starters, ['kubelet.timer', 'kubelet.path'])).toEqual(['kubelet.timer'])
     expect(activeOf('', ['kubelet.timer'])).toEqual(['kubelet.timer'])

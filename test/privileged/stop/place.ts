@@ -13,7 +13,14 @@ import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { NODE, nodeObject, type TrustNode, withNode } from '../trust/node.ts'
 
 export const UNIT = 'kubelet.service'
-export const TIMER = 'kubelet.timer'
+export const TIMER = 'volctl-start-kubelet.timer'
+export const STARTER = 'volctl-start-kubelet.service'
+/** Lines of what volctl does after the timer is armed, by their number or their end. */
+export const POINTS: readonly (number | string)[] = [
+  ...Array.from({ length: 16 }, (_, line) => line),
+  ...[`starting ${UNIT}`, `${UNIT} is active`, "the kubelet's health port answers", `${TIMER} is gone`],
+]
+
 const DEVICE = 'plugins/kubernetes.io/flexvolume/v/d/mounts/x'
 
 export interface Ended {
@@ -28,6 +35,8 @@ export interface Run {
   readonly child: ChildProcess
   /** What it said on standard error so far. */
   said(): string
+  /** Until it has said what is asked for, or has ended. */
+  saying(holds: () => boolean): Promise<unknown>
   readonly ended: Promise<Ended>
 }
 
@@ -121,7 +130,13 @@ export async function inStopPlace<T>(directory: string, use: (place: StopPlace) 
           status: (status as number | null) ?? undefined,
           ...said,
         }))
-        return { child, said: () => said.stderr, ended }
+        const saying = (holds: () => boolean): Promise<unknown> => {
+          const heard = new Promise<void>((resolve) => {
+            child.stderr.on('data', () => holds() && resolve())
+          })
+          return Promise.race([heard, ended])
+        }
+        return { child, said: () => said.stderr, saying, ended }
       },
       run: (...words) => place.start(VOLCTL, ...words).ended,
       signal: (run, name) => {

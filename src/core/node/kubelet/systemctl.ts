@@ -14,10 +14,13 @@ export interface UnitState {
 }
 
 const DEADLINE_MS = 2000
+/** Properties of a unit that name what may start it. */
+export const STARTERS = ['TriggeredBy', 'UpheldBy', 'WantedBy']
 const PROPERTIES = [
   ...['LoadState', 'ActiveState', 'SubState', 'UnitFileState'],
   ...['InactiveEnterTimestamp', 'InactiveEnterTimestampMonotonic'],
-  ...['Job', 'TriggeredBy', 'UpheldBy'],
+  'Job',
+  ...STARTERS,
 ]
 
 /**
@@ -98,10 +101,7 @@ export function parseUnitState(output: string, now: Moment = thisMoment()): Unit
     sinceMonotonic(fields.get('InactiveEnterTimestampMonotonic') ?? '', now) ??
     parseTime(fields.get('InactiveEnterTimestamp') ?? '')
   const job = fields.get('Job') ?? ''
-  const startedBy = [
-    ...(/^[1-9]/.test(job) ? [QUEUED] : []),
-    ...['TriggeredBy', 'UpheldBy'].flatMap((name) => (fields.get(name) ?? '').split(/\s+/).filter(Boolean)),
-  ]
+  const startedBy = [...(/^[1-9]/.test(job) ? [QUEUED] : []), ...startersIn(fields)]
   return {
     activeState: fields.get('ActiveState') ?? '',
     subState: fields.get('SubState') ?? '',
@@ -110,6 +110,27 @@ export function parseUnitState(output: string, now: Moment = thisMoment()): Unit
     ...(startedBy.length > 0 && { startedBy }),
   }
 }
+
+/**
+ * What may start a unit at any moment as long as it is active, by the unit's own properties. A timer of volctl's is not among those
+ * that trigger the unit: it starts a service that wants it.
+ *
+ * @param fields those of STARTERS
+ */
+export function startersIn(fields: ReadonlyMap<string, string>): readonly string[] {
+  const [triggers, upholds, wants] = STARTERS.map((name) => (fields.get(name) ?? '').split(/\s+/).filter(Boolean))
+  const own = wants?.filter((name) => name.startsWith(STARTS) && name.endsWith(SERVICE)) ?? []
+  return [...(triggers ?? []), ...(upholds ?? []), ...own.map(timerOf)]
+}
+
+const STARTS = 'volctl-start-'
+const SERVICE = '.service'
+
+/** The service of volctl's that wants a unit, so that it starts it and then ends itself, with its timer (S35). */
+export const startingService = (unit: string): string => `${STARTS}${unit}`
+
+/** The timer of a service. */
+export const timerOf = (service: string): string => service.replace(/\.service$/, '.timer')
 
 /** A time by the monotonic clock, in microseconds: its age is right even if the wall clock has been set since (S28). */
 function sinceMonotonic(text: string, { wall, monotonic }: Moment): string | undefined {
