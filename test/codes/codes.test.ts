@@ -44,8 +44,8 @@ const MAY_COMPARE = new RegExp(
     'cli/require-named',
     'check/troubles',
     'explain/(?:advice|not-asked-for|verdict|why-nothing)',
-    'plan/(?:kubelet-outlook|next-steps|plan-summary|settled-at)',
-    'status/(?:next-command|row-verdict)',
+    'plan/(?:forgotten|next-steps|plan-summary|settled-at)',
+    'status/row-verdict',
   ].join('|')})\\.ts$`,
 )
 

@@ -1,7 +1,8 @@
 /** What a plan says beside its operations: counts that add up, what to type next, groups, names. */
 import { describe, expect, it } from 'vitest'
 import { countsText } from '../../src/core/answer/counts.ts'
-import { kubeletOutlook } from '../../src/core/plan/kubelet-outlook.ts'
+import { answerOf } from '../../src/core/answer/make-answer.ts'
+import { nameCauses } from '../../src/core/causes/node-causes.ts'
 import { withAdvice } from '../../src/core/plan/next-steps.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { PlanNames } from '../../src/core/plan/plan-names.ts'
@@ -223,30 +224,26 @@ describe('what to type about a snapshot', () => {
 })
 
 describe('a kubelet that runs', () => {
-  const shares = (plan: Partial<Plan>): unknown => {
-    const { does, never } = kubeletOutlook(aPlan({ ...running, ...plan })) ?? { does: [], never: [] }
-    return {
-      does: does.map(({ about, until }) => [about, until]),
-      never: never.map(({ about, operations }) => about ?? operations),
-    }
+  const told = (given: Partial<Plan>): unknown => {
+    const plan = aPlan({ ...running, ...given })
+    const { causes, ...parts } = nameCauses(plan)
+    const { others, needs } = answerOf({ ...plan, ...parts, summary: { ...plan.summary, causes } })
+    return { does: others?.rows.map(({ text }) => text), never: needs.map(({ text, wake }) => [text, ...wake]) }
   }
 
   it('does what it remembers, and never what it has forgotten', () =>
-    expect(shares({ waiting: [wait(), staged], operations: [op('a', { kubeletWould: 'leave it' })] })).toEqual({
-      does: [[['shop/db-0: data'], 'after a failure it tries again, at least every 2 min 2 s']],
-      never: [['shop/db-0: pv-c'], ['a']],
+    expect(told({ waiting: [wait(), staged] })).toEqual({
+      does: ['sets up 1 volume of 1 pod'],
+      never: [['The kubelet has lost track of a staged volume, and never unstages it', 'pv-c']],
     }))
 
   it('has until the settle time to clean up after a pod', () =>
-    expect(shares({ waiting: [wait({ code: 'Settling', until: '2026-11-01T12:02:00.000Z' })] })).toEqual({
-      does: [[['shop/db-0'], '2026-11-01T12:02:00.000Z']],
+    expect(told({ waiting: [wait({ code: 'Settling', until: '2026-11-01T12:02:00.000Z' })] })).toEqual({
+      does: ['tears down what changed a moment ago: shop/db-0; after 12:02:00Z volctl does it'],
       never: [],
     }))
 
-  it('is not mentioned where it is stopped, or has nothing to do', () => {
-    expect(kubeletOutlook(aPlan({ waiting: [wait()] }))).toBeUndefined()
-    expect(kubeletOutlook(aPlan(running))).toBeUndefined()
-  })
+  it('is not mentioned where it has nothing to do', () => expect(told({})).toEqual({ does: undefined, never: [] }))
 })
 
 describe('names', () => {

@@ -1,7 +1,7 @@
 /** What volctl does where a real kubelet was seen to be careless (O…), row by row. */
 import { describe, expect, it } from 'vitest'
 import { csiGlobalDir } from '../../src/core/names/volume-names.ts'
-import { kubeletOutlook } from '../../src/core/plan/kubelet-outlook.ts'
+import { isForgotten } from '../../src/core/plan/forgotten.ts'
 import { withAdvice } from '../../src/core/plan/next-steps.ts'
 import type { Plan, PlanOptions } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
@@ -812,24 +812,21 @@ describe('O37: staged, wanted by nobody, and the kubelet runs', () => {
     built.override = { kubelet: { running: true, mayReturn: true, unit } }
     const made = plan(built)
     const hint = made.problems.find(({ code }) => code === 'MountedButNotAttached')?.hint ?? ''
-    return { hint, outlook: kubeletOutlook(made) }
+    return { hint, forgotten: made.waiting.filter(({ kind }) => kind === 'UnmountDevice').map(isForgotten) }
   }
   const STOP = 'top the kubelet (systemctl stop kubelet.service); then: volctl apply --volume pv-1'
 
-  it('what the kubelet has forgotten it never unstages: hint and outlook say so', () => {
-    const { hint, outlook } = staged(false)
+  it('what the kubelet has forgotten it never unstages: hint and wait say so', () => {
+    const { hint, forgotten } = staged(false)
     expect(hint).toBe(`No pod here wants the volume, and the kubelet never unstages it. S${STOP}`)
-    expect(outlook).toMatchObject({
-      does: [],
-      never: [{ message: expect.stringContaining('unstage volumes that it has forgotten') }],
-    })
+    expect(forgotten).toEqual([true])
   })
 
   it('what the kubelet lists in use it unstages by itself: both say so', () => {
-    const { hint, outlook } = staged(true)
+    const { hint, forgotten } = staged(true)
     expect(hint).toContain('The kubelet unstages it by itself')
     expect(hint).toContain(`s${STOP}`)
-    expect(outlook).toMatchObject({ does: [{ message: expect.stringContaining('unstage volumes') }], never: [] })
+    expect(forgotten).toEqual([false])
   })
 
   it('a unit that also runs the API server is named as such', () => {

@@ -1,8 +1,8 @@
 /** A node's plan as the answer to "what is wrong, and what next". Pure. */
 import { count } from '../lang/count.ts'
 import type { Cause } from '../plan/cause.ts'
+import { isForgotten } from '../plan/forgotten.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
-import { isForgotten } from '../plan/kubelet-outlook.ts'
 import type { Plan, PlanInputs } from '../plan/plan.ts'
 import { PlanNames, shownVolume } from '../plan/plan-names.ts'
 import type { Answer, Need } from './answer.ts'

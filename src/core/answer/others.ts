@@ -1,6 +1,6 @@
 /** What the kubelet, the attach/detach controller or a driver does next, and until when. */
 import { count } from '../lang/count.ts'
-import { isForgotten } from '../plan/kubelet-outlook.ts'
+import { isForgotten } from '../plan/forgotten.ts'
 import type { OperationKind, Plan, Waiting } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import type { Part, Row } from './answer.ts'

@@ -2,7 +2,7 @@
 import { formatDuration } from '../lang/duration.ts'
 import { shellWord } from '../lang/shell-word.ts'
 import type { Cause } from './cause.ts'
-import { kubeletOutlook } from './kubelet-outlook.ts'
+import { isForgotten } from './forgotten.ts'
 import { runsApiServer } from './kubelet-units.ts'
 import type { NextStep, Plan, PodRef } from './plan.ts'
 import { namespacedName, podName } from './pod-name.ts'
@@ -24,17 +24,13 @@ export interface Given {
 
 /** The plan with the next steps for a person. */
 export function withAdvice<T extends Plan>(plan: T, given: Given): T {
-  const kubelet = kubeletOutlook(plan)
   const steps = nextSteps(plan, given)
   const { snapshot, through, wordsOnNode } = given
   const placed = steps.map(({ onNode, ...step }) =>
     wordsOnNode === undefined ? step : ofContainer({ ...step, onNode: onNode === true }, plan.node),
   )
   const next = snapshot === undefined ? placed : steps.map((step) => ofSnapshot(step, plan.node, snapshot, through))
-  return {
-    ...plan,
-    summary: { ...plan.summary, ...(kubelet !== undefined && { kubelet }), ...(next.length > 0 && { next }) },
-  }
+  return { ...plan, summary: { ...plan.summary, ...(next.length > 0 && { next }) } }
 }
 
 /** `onNode`: the kubelet is down meanwhile, so that no Pod starts. */
@@ -86,9 +82,7 @@ function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
 /** Only if something waits that the kubelet never does; otherwise the kubelet is left alone. */
 function kubeletSteps(plan: Plan, { words, wordsOnNode = words, settleMs }: Given): Step[] {
   const { unit, state } = plan.inputs.kubelet
-  const never = kubeletOutlook(plan)?.never ?? []
-  // Operations without waits need no stopped kubelet.
-  if (!never.some(({ about }) => about !== undefined)) return []
+  if (!plan.waiting.some(isForgotten)) return []
   if (unit !== undefined && state === 'running') {
     const api = runsApiServer(unit) ? '; needs the --kubeconfig of another API server' : ''
     const command = volctl('apply', '--stop-kubelet', ...wordsOnNode)

@@ -113,8 +113,6 @@ export interface PlanSummary {
   readonly freedBy?: readonly FreedBy[]
   /** Why things are blocked, wait or are wrong: those that stop most first. */
   readonly causes?: readonly Cause[]
-  /** What a kubelet that runs, or may come back, does about the plan. */
-  readonly kubelet?: KubeletOutlook
   /** What to type on this node, in this order. */
   readonly next?: readonly NextStep[]
 }
@@ -125,22 +123,6 @@ export type LiftingFlag = '--orphans' | '--remount' | '--expand'
 export interface FreedBy {
   readonly flag: LiftingFlag
   readonly operations: number
-}
-
-/** One thing that the kubelet does by itself, or never does. */
-export interface KubeletShare {
-  readonly message: string
-  /** The subject: "shop/web-0: data". */
-  readonly about?: readonly string[]
-  /** Ids of operations of this plan. */
-  readonly operations?: readonly string[]
-  /** Until when, in words or as RFC 3339. */
-  readonly until?: string
-}
-
-export interface KubeletOutlook {
-  readonly does: readonly KubeletShare[]
-  readonly never: readonly KubeletShare[]
 }
 
 /** A command line, and its purpose. */

@@ -5,17 +5,7 @@ import { list, object, oneOf, optional, recordOf, text } from '../json/shape.ts'
 import { insecure } from '../model/snapshot.ts'
 import { causes } from './cause-shape.ts'
 import { causeKey, count, kind, pod, said, volume } from './operation-shape.ts'
-import type {
-  FreedBy,
-  KubeletOutlook,
-  KubeletShare,
-  NextStep,
-  Plan,
-  PlanInputs,
-  PlanSummary,
-  Problem,
-  Waiting,
-} from './plan.ts'
+import type { FreedBy, NextStep, Plan, PlanInputs, PlanSummary, Problem, Waiting } from './plan.ts'
 import { complete, machine, REVIEWED, unjudged, until } from './plan-shape.ts'
 import { subject } from './subject-shape.ts'
 
@@ -74,15 +64,6 @@ const problemEntry = about(
   }),
 )
 
-const share = list(
-  object<KubeletShare>({
-    message: text,
-    about: optional(list(text)),
-    operations: optional(about('Ids of operations of this plan.', list(text))),
-    until: optional(about('In words, or as RFC 3339.', text)),
-  }),
-)
-
 export const waiting = list(named('waiting', waitingEntry))
 export const problems = list(named('problem', problemEntry))
 
@@ -100,12 +81,6 @@ const summary = object<PlanSummary>({
     ),
   ),
   causes,
-  kubelet: optional(
-    about(
-      'What a kubelet that runs, or may come back, does by itself, and what it never does.',
-      object<KubeletOutlook>({ does: share, never: share }),
-    ),
-  ),
   next: optional(
     about(
       'What to type on this node, in this order, and why.',
