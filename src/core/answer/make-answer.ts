@@ -13,8 +13,7 @@ import { needsOf, nodeGround, refusalNeed } from './needs.ts'
 import { othersPart } from './others.ts'
 import { readyPart } from './ready.ts'
 
-export function answerOf(plan: Plan): Answer {
-  const names = new PlanNames(plan)
+export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
   const causes = (plan.summary.causes ?? []).filter(({ code }) => !isKept(code))
   const pressing = causes.filter((cause) => cause.severity !== 'info')
   const passing = new Set(causes.flatMap(({ severity, key }) => (severity === 'info' ? key : [])))

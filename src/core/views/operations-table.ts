@@ -1,102 +1,164 @@
-/** Every operation, wait and problem of a plan with its number, path, reason and rule: -v, -o wide. */
+/** Every operation, wait and problem of a plan of either scope with its number, path, reason and rule: -v, -o wide. */
 import { dataText } from '../answer/ready.ts'
+import { firstFew } from '../lang/first-few.ts'
+import type { ClusterOperation, ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Operation, Plan, Severity } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
-import { Rows } from './plan-rows.ts'
+import { podName } from '../plan/pod-name.ts'
+import { type Column, columnsTable } from './columns-table.ts'
 import type { Screen } from './screen.ts'
-import { numberRanges } from './words.ts'
+import { evidenceText, numberRanges } from './words.ts'
 import { wrapped } from './wrap.ts'
 
-/** @param wide with each step */
-export function operationsTable(plan: Plan, names: PlanNames, screen: Screen, wide: boolean): string {
+export function operationsTable(plan: Plan, names: PlanNames, screen: Screen): string {
+  const { operations, waiting } = plan
+  const ready = readyAmong(operations)
+  const volume: Column<Operation> = {
+    head: 'VOLUME',
+    cell: (each) => (each.volume === undefined ? '' : shownVolume(each)),
+    stays: 6,
+  }
+  const deletes: Column<Operation> = {
+    head: 'DELETES',
+    cell: (each) => (each.deletes === undefined ? '' : dataText(each.deletes)),
+    stays: 4,
+  }
+  return whole(
+    operationsText(operations, [volume, deletes], { ready, below: nodeBelow(plan) }, screen),
+    waiting.map((wait) => {
+      const pod = wait.pod === undefined ? '' : ` of ${names.podText(wait.pod)}`
+      return { ...wait, about: `${wait.kind} ${shownVolume(wait)}${pod}: ` }
+    }),
+    plan,
+    screen,
+  )
+}
+
+export function clusterOperationsTable(plan: ClusterPlan, screen: Screen): string {
+  const { operations, waiting } = plan
+  const ready = new Set(operations.flatMap(({ id, blocked }) => (blocked === undefined ? id : [])))
+  const columns: Column<ClusterOperation>[] = [
+    { head: 'VOLUME', cell: (each) => each.volume.name },
+    { head: 'NODE', cell: ({ node }) => node, stays: 6 },
+  ]
+  return whole(
+    operationsText(operations, columns, { ready, below: clusterBelow }, screen),
+    waiting.map((wait) => ({
+      ...wait,
+      about: `${wait.kind} ${wait.volume?.name ?? wait.attachment ?? '?'} on node ${wait.node}: `,
+    })),
+    plan,
+    screen,
+  )
+}
+
+function whole(
+  operations: string,
+  waiting: readonly Entry[],
+  {
+    problems,
+  }: { readonly problems: readonly (Omit<Entry, 'about'> & { readonly severity: Severity; readonly about: object })[] },
+  screen: Screen,
+): string {
+  const { bad, warn, unknown, waiting: wait } = screen.symbols
+  const signs = { error: bad, warning: warn, info: unknown }
   return [
-    operationsText(plan, names, screen, wide),
-    listText(
-      'Waiting',
-      plan.waiting.map((wait) => ({ ...wait, about: aboutText(wait, names), sign: screen.symbols.waiting })),
-      screen,
-    ),
+    operations,
+    listText('Waiting', waiting, () => wait, screen),
     listText(
       'Problems',
-      plan.problems.map((problem) => ({ ...problem, about: '', sign: SIGNS(screen)[problem.severity] })),
+      problems.map((each) => ({ ...each, about: '' })),
+      ({ severity }) => signs[severity],
       screen,
     ),
-  ].join('')
+  ]
+    .filter((part) => part !== '')
+    .join('\n')
 }
 
-const SIGNS = ({ symbols }: Screen): Readonly<Record<Severity, string>> => ({
-  error: symbols.bad,
-  warning: symbols.warn,
-  info: symbols.unknown,
-})
+interface Drawn<O> {
+  readonly ready: ReadonlySet<string>
+  /** What is said below an operation, before its obstacle. */
+  readonly below: (operation: O, before: O | undefined) => readonly string[]
+}
 
-function operationsText({ operations, rootDir }: Plan, names: PlanNames, screen: Screen, wide: boolean): string {
+function operationsText<O extends Operation | ClusterOperation>(
+  operations: readonly O[],
+  own: readonly Column<O>[],
+  { ready, below }: Drawn<O>,
+  screen: Screen,
+): string {
   if (operations.length === 0) return ''
-  const { paint, width } = screen
-  const ready = readyAmong(operations)
-  const drawn = operations.map((operation, index) => ({
-    operation,
-    row: {
-      '#': `${index + 1}`,
-      OPERATION: operation.kind,
-      VOLUME: operation.volume === undefined ? '' : shownVolume(operation),
-      STATE: stateOf(operation, names, ready),
-      DELETES: operation.deletes === undefined ? '' : dataText(operation.deletes),
-      REASON: operation.reason,
-      RULE: operation.rule,
-      ...(wide && { ID: operation.id }),
-    },
-  }))
-  const rows = new Rows(
-    drawn.map(({ row }) => row),
-    width,
-  )
-  let last: string | undefined
-  const texts = drawn.map(({ operation, row }) => {
-    const { message, podMessage, ownMessage, paths, blocked, dead = [], kubeletWould, steps } = operation
-    // What is said of a pod is said with the first of its operations.
-    const said = podMessage !== undefined && podMessage === last ? (ownMessage ?? message) : message
-    last = podMessage
-    const below = [
-      said,
-      ...paths.slice(0, 1),
-      ...dead.map(({ path, error }) => `${path.replace(`${rootDir}/`, '')} does not answer: ${error}`),
+  const { symbols, wide } = screen
+  const numbers = new Map(operations.map(({ id }, index) => [id, index + 1]))
+  const stateOf = ({ id, blocked, after }: O): string => {
+    const before = numberRanges(after.flatMap((each) => numbers.get(each) ?? []).toSorted((a, b) => a - b))
+    const behind = before === '' ? '' : `after ${before}`
+    if (blocked !== undefined) return 'blocked'
+    return ready.has(id) ? behind || 'ready' : behind
+  }
+  const columns: Column<O>[] = [
+    { head: '#', cell: ({ id }) => `${numbers.get(id)}`.padStart(`${numbers.size}`.length) },
+    { head: 'OPERATION', cell: ({ kind }) => kind },
+    ...own,
+    { head: 'STATE', cell: stateOf, stays: 5 },
+    { head: 'REASON', cell: ({ reason }) => reason, stays: 3 },
+    { head: 'RULE', cell: ({ rule }) => rule, stays: 2 },
+    ...(wide ? [{ head: 'ID', cell: ({ id }: O) => id, stays: 1 }] : []),
+  ]
+  const told = (operation: O): readonly string[] => {
+    const { id, blocked, steps } = operation
+    return [
+      ...below(operation, operations[(numbers.get(id) ?? 0) - 2]),
       ...(blocked === undefined ? [] : [`blocked: ${blocked.code}: ${blocked.message}`]),
-      ...(blocked?.hint === undefined ? [] : [`${screen.symbols.arrow} ${blocked.hint}`]),
-      ...(kubeletWould === undefined ? [] : [`the kubelet would ${kubeletWould}`]),
-      ...(wide ? steps.map(({ op, target, detail }) => `${op} ${target}${detail ? ` (${detail})` : ''}`) : []),
+      ...(blocked?.hint === undefined ? [] : [`${symbols.arrow} ${blocked.hint}`]),
+      ...(wide ? steps.map((step) => `${step.op} ${step.target}${'detail' in step ? ` (${step.detail})` : ''}`) : []),
     ]
-    return `${rows.draw(row, paint)}${below.map((each) => wrapped(rows.indent, each, width)).join('')}`
-  })
-  return `\n${paint.dim(rows.head().trimEnd())}\n${texts.join('')}`
+  }
+  return columnsTable({ columns, inWords: true, below: told }, operations, screen)
 }
 
-function stateOf({ id, blocked, after }: Operation, names: PlanNames, ready: ReadonlySet<string>): string {
-  const numbers = numberRanges(names.numbers(after))
-  const behind = numbers === '' ? '' : `after ${numbers}`
-  if (blocked !== undefined) return 'blocked'
-  return ready.has(id) ? behind || 'ready' : behind
+function nodeBelow({ rootDir }: Plan): Drawn<Operation>['below'] {
+  return ({ message, podMessage, ownMessage, paths, dead = [], kubeletWould }, before) => [
+    // What is said of a pod is said with the first of its operations.
+    podMessage !== undefined && podMessage === before?.podMessage ? (ownMessage ?? message) : message,
+    ...paths.slice(0, 1),
+    ...dead.map(({ path, error }) => `${path.replace(`${rootDir}/`, '')} does not answer: ${error}`),
+    ...(kubeletWould === undefined ? [] : [`the kubelet would ${kubeletWould}`]),
+  ]
 }
 
-function aboutText(wait: Plan['waiting'][number], names: PlanNames): string {
-  const pod = wait.pod === undefined ? '' : ` of ${names.podText(wait.pod)}`
-  return `${wait.kind} ${shownVolume(wait)}${pod}: `
+const PODS_AT_MOST = 4
+
+function clusterBelow({ message, pods, evidence, makeSure, controllerWould }: ClusterOperation): readonly string[] {
+  return [
+    message,
+    ...(pods.length === 0 ? [] : [`pods ${firstFew(pods.map(podName), PODS_AT_MOST, 'and ').join(', ')}`]),
+    ...evidence.map(evidenceText),
+    ...(makeSure === undefined ? [] : [`Make sure first ${makeSure}`]),
+    ...(controllerWould === undefined ? [] : [`the controller would ${controllerWould}`]),
+  ]
 }
 
 interface Entry {
-  readonly sign: string
   readonly about: string
   readonly code: string
   readonly message: string
   readonly hint?: string
 }
 
-function listText(title: string, entries: readonly Entry[], { paint, width, symbols }: Screen): string {
+function listText<E extends Entry>(
+  title: string,
+  entries: readonly E[],
+  signOf: (entry: E) => string,
+  { paint, width, symbols }: Screen,
+): string {
   if (entries.length === 0) return ''
-  const lines = entries.map(
-    ({ sign, about, code, message, hint }) =>
-      `${wrapped(`  ${sign} `, `${about}${code}: ${message}`, width)}${hint === undefined ? '' : wrapped(`    ${symbols.arrow} `, hint, width, paint.dim)}`,
-  )
-  return `\n${paint.bold(`${title}:`)}\n${lines.join('')}`
+  const lines = entries.map((entry) => {
+    const { about, code, message, hint } = entry
+    const next = hint === undefined ? '' : wrapped(`    ${symbols.arrow} `, hint, width, paint.dim)
+    return `${wrapped(`  ${signOf(entry)} `, `${about}${code}: ${message}`, width)}${next}`
+  })
+  return `${paint.bold(`${title}:`)}\n${lines.join('')}`
 }

@@ -10,8 +10,9 @@ import { wrapped } from './wrap.ts'
  * What a person must have seen before saying yes (S31): which cluster and as whom, whether this is the machine that
  * the Node object describes, what the kubelet is doing, how many pods of the node are orphaned, which rules are not judged.
  */
-export function planHeader(plan: Plan, { paint, width }: Screen): string {
+export function planHeader(plan: Plan, screen: Screen): string {
   const { inputs } = plan
+  const { paint } = screen
   const rows: readonly Line[] = [
     { label: 'Node', ...nodeText(plan, paint) },
     { label: 'Root', text: `${plan.rootDir} (${count(inputs.actual.mounts, 'mount')} in the mount table)` },
@@ -21,7 +22,11 @@ export function planHeader(plan: Plan, { paint, width }: Screen): string {
     { label: 'Pods', ...podsText(inputs, paint) },
     ...inputs.unjudged.map(({ message }) => ({ label: 'Not judged', text: message, colour: paint.warn })),
   ]
-  return rows.map(({ label, text, colour }) => wrapped(`${`${label}:`.padEnd(12)}`, text, width, colour)).join('')
+  return headerText(rows, screen)
+}
+
+export function headerText(rows: readonly Line[], { width }: Screen): string {
+  return rows.map(({ label, text, colour }) => wrapped(`${label}:`.padEnd(12), text, width, colour)).join('')
 }
 
 interface Line {

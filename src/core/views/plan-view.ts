@@ -28,12 +28,13 @@ export function renderPlan(
 ): string {
   const { wide } = screen
   const full = unfolded || wide
-  const answer = answerOf(plan)
+  const names = new PlanNames(plan)
+  const answer = answerOf(plan, names)
   // Before a question the question is the next step.
   const asks = confirm && (plan.summary.ready ?? 0) > 0
   const more = [
-    full ? operationsTable(plan, new PlanNames(plan), screen, wide).trimStart() : '',
-    full || confirm ? volumesText(plan.operations, screen).trimStart() : '',
+    full ? operationsTable(plan, names, screen) : '',
+    full || confirm ? volumesText(plan.operations, screen) : '',
     confirm ? insteadText(plan, screen) : '',
   ].filter((part) => part !== '')
   const header = full || confirm ? planHeader(plan, screen) : undefined

@@ -3,15 +3,19 @@ import type { ClusterStatusRow, OnNode } from '../plan/cluster-status.ts'
 import { podName } from '../plan/pod-name.ts'
 import { podTexts } from '../plan/pod-texts.ts'
 import type { StatusRow, VerdictState } from '../status/status.ts'
+import type { Column, TableForm } from './columns-table.ts'
 import type { Cell } from './render-table.ts'
 import type { Screen } from './screen.ts'
-import type { Column, TableForm } from './status-table.ts'
 import { volumeText } from './words.ts'
 
 type Row = StatusRow | ClusterStatusRow
 
 /** @param says what each row comes to, in a few words */
-export function nodeTable(all: readonly StatusRow[], says: (row: Row) => string): TableForm<StatusRow> {
+export function nodeTable(
+  all: readonly StatusRow[],
+  says: (row: Row) => string,
+  { wide }: Screen,
+): TableForm<StatusRow> {
   const names = podTexts(all.flatMap(({ pod }) => pod ?? []))
   return {
     owner: { head: 'POD', cell: ({ pod }) => (pod === undefined ? 'on the node' : names(pod)) },
@@ -30,15 +34,14 @@ export function nodeTable(all: readonly StatusRow[], says: (row: Row) => string)
       { head: 'MOUNTED', cell: mountedText, stays: 8 },
       { head: 'DUE', cell: ({ due }) => due.join(','), stays: 2 },
       verdictColumn(says),
+      ...(wide ? [NODE_CODES, WHY] : []),
     ],
-    also: [
-      { head: 'CODE', cell: ({ verdict: { code, also } }) => [code, ...also].filter(Boolean).join(','), stays: 0 },
-    ],
+    inWords: wide,
   }
 }
 
 /** @param says what each row comes to, in a few words */
-export function clusterTable(says: (row: Row) => string): TableForm<ClusterStatusRow> {
+export function clusterTable(says: (row: Row) => string, { wide }: Screen): TableForm<ClusterStatusRow> {
   return {
     owner: { head: 'NODE', cell: ({ node }) => node },
     columns: [
@@ -49,13 +52,25 @@ export function clusterTable(says: (row: Row) => string): TableForm<ClusterStatu
       // With snapshots of nodes: what they show.
       { head: 'ON NODE', cell: ({ onNode }) => (onNode === undefined ? '' : onNodeText(onNode)), stays: 4 },
       verdictColumn(says),
+      ...(wide ? [CODE, ATTACHMENTS, WHY] : []),
     ],
-    also: [
-      { head: 'ATTACHMENT', cell: ({ attachments }) => attachments.map(({ name }) => name).join(','), stays: 0 },
-      { head: 'CODE', cell: ({ verdict: { code = '' } }) => code, stays: 0 },
-    ],
+    inWords: wide,
   }
 }
+
+const NODE_CODES: Column<StatusRow> = {
+  head: 'CODE',
+  cell: ({ verdict: { code = '', also } }) => [code, ...also].join(','),
+  stays: 0,
+}
+const CODE: Column<ClusterStatusRow> = { head: 'CODE', cell: ({ verdict: { code = '' } }) => code, stays: 0 }
+const ATTACHMENTS: Column<ClusterStatusRow> = {
+  head: 'ATTACHMENT',
+  cell: ({ attachments }) => attachments.map(({ name }) => name).join(','),
+  stays: 0,
+}
+/** The first to give way, as it is long. */
+const WHY: Column<Row> = { head: 'WHY', cell: ({ verdict }) => verdict.message, stays: -1 }
 
 function verdictColumn<R extends Row>(says: (row: Row) => string): Column<R> {
   return {

@@ -11,11 +11,11 @@ import type { ClusterStatus, ClusterStatusRow, StatusFleet } from '../plan/clust
 import type { Plan } from '../plan/plan.ts'
 import type { Status, StatusRow, VerdictState } from '../status/status.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
+import { columnsTable } from './columns-table.ts'
 import { screenLines } from './fit-parts.ts'
 import { fleetWords } from './fleet-words.ts'
 import type { Screen } from './screen.ts'
 import { clusterTable, isInUseDoubtful, nodeTable } from './status-columns.ts'
-import { statusTable } from './status-table.ts'
 import { wrapped } from './wrap.ts'
 
 export interface StatusOptions {
@@ -65,13 +65,13 @@ function tableOf(status: Status | ClusterStatus, plan: Plan | ClusterPlan, scree
   const says = rowSays(plan)
   if ('scope' in status) {
     const shown = shownRows(status.rows, fold.unfolded)
-    return fitted(shown, status.rows.length, fold, (rows) => statusTable(clusterTable(says), rows, screen))
+    return fitted(shown, status.rows.length, fold, (rows) => columnsTable(clusterTable(says, screen), rows, screen))
   }
   const shown = shownRows(status.rows, fold.unfolded)
-  const form = nodeTable(status.rows, says)
+  const form = nodeTable(status.rows, says, screen)
   const folded = fold.unfolded ? shown : foldContent(shown)
   return fitted(folded, status.rows.length - shown.length + folded.length, fold, (rows) =>
-    statusTable(form, rows, screen),
+    columnsTable(form, rows, screen),
   )
 }
 

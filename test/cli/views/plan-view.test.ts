@@ -99,22 +99,22 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
     Left to others
       shop/db-0 data   the controller has not attached it yet
 
-    #  OPERATION      VOLUME  STATE    DELETES          REASON       RULE  ID
-      1  UnmountVolume  pv-a    ready                     PodGone      R404  op-1
-         pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted
-         /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-         NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-      2  UnmountVolume  cache   blocked  3 files, 12 KiB  PodGone      R404  op-2
-         empty-dir volume cache is set up
-         /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-         blocked: DeletesData: it deletes 3 files
-         -> Give --orphans.
-         the kubelet would delete the content without asking
-         NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-      3  UnmountDevice  pv-a    after 1                   LastPodGone  R404  op-3
-         nobody wants it
-         /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
-         NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+    #  OPERATION      VOLUME  DELETES          STATE    REASON       RULE  ID
+    1  UnmountVolume  pv-a                     ready    PodGone      R404  op-1
+        pod shop/web-0 was deleted from the API; no sandbox, container or process is left; volume pv-a is mounted
+        /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+        NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+    2  UnmountVolume  cache   3 files, 12 KiB  blocked  PodGone      R404  op-2
+        empty-dir volume cache is set up
+        /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+        the kubelet would delete the content without asking
+        blocked: DeletesData: it deletes 3 files
+        -> Give --orphans.
+        NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+    3  UnmountDevice  pv-a                     after 1  LastPodGone  R404  op-3
+        nobody wants it
+        /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
+        NodeUnpublishVolume /var/lib/kubelet/pods/uid-1/volumes/kubernetes.io~csi/pv-a/mount
 
     Waiting:
       . MountVolume data of shop/db-0: NotAttached: the controller has not attached it yet
@@ -210,9 +210,9 @@ it('what comes after something blocked has its cause, and the counts add up', ()
     ],
   })
   const text = shown(plan, {}, { unfolded: true })
-  expect(text).toMatch(/ 3 {2}UnmountDevice .* blocked/)
-  expect(text).toMatch(/ 4 {2}DetachVolume .* after 2-3 /)
-  expect(text).toMatch(/ 5 {2}DetachVolume .* after 3 /)
+  expect(text).toMatch(/^3 {2}UnmountDevice .* blocked/m)
+  expect(text).toMatch(/^4 {2}DetachVolume .* after 2-3 /m)
+  expect(text).toMatch(/^5 {2}DetachVolume .* after 3 /m)
   expect(text).toContain('5 operations: 1 ready, 2 need you first, 2 wait for another')
   expect(plan.summary.causes).toHaveLength(1)
   expect(plan.summary.causes?.[0]?.affects.operations).toEqual(['op-1', 'op-3'])
