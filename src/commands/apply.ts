@@ -5,7 +5,7 @@ import { ownsNode } from '../core/apply/operation/preconditions.ts'
 import { planToReview } from '../core/apply/plan-to-review.ts'
 import { afterSettling, type Looked } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
-import { applyWords, wordsOnNode } from '../core/cli/apply-words.ts'
+import { applyWords, readingWords, wordsOnNode } from '../core/cli/apply-words.ts'
 import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
 import {
   clusterApplyFlags,
@@ -54,7 +54,7 @@ import { planNode } from '../core/reconcile/plan-node.ts'
 import { refuseInsecureApi } from '../core/reconcile/pods/guards.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { applyDocument, resultEvent } from '../core/views/apply-document.ts'
-import { closing, eventLine } from '../core/views/apply-lines.ts'
+import { closing, eventLine, numbered } from '../core/views/apply-lines.ts'
 import { announcement } from '../core/views/downtime-view.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
 import { Progress } from '../core/views/progress.ts'
@@ -357,6 +357,7 @@ export default class Apply extends VolctlCommand {
       nodes: flags.nodes,
       saved,
       command: againCommand({ ...flags }, planfile),
+      reading: readingWords({ ...flags }),
       kubeconfig: flags.kubeconfig,
       context: flags.context,
       noJournal: flags['no-journal'] === true,
@@ -419,7 +420,7 @@ export default class Apply extends VolctlCommand {
       progress?.follow(event)
       if (event.type === 'step') this.detail(`${event.id}: ${event.step?.op} ${event.step?.target}`)
       if (format === 'ndjson') this.output.write(toJsonLine(event))
-      const line = lines ? eventLine(event, names, screen) : undefined
+      const line = lines ? eventLine(event, (each) => numbered(each, names), screen) : undefined
       if (line === undefined) return
       if (progress === undefined) this.output.write(line)
       else progress.above(() => this.output.write(line))

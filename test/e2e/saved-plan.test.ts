@@ -55,7 +55,7 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
     expect(status).toBe(0)
     expect(stdout).toMatch(/^skipped {2}1 {2}UnmountVolume +\S+ {2}\S+ /m)
     expect(stdout).toContain('AlreadyDone: already done')
-    expect(stdout).toContain('This plan is already done: of its operations none is left to do on this node.')
+    expect(stdout).toContain('This plan is already done: of its operations none is left to do.')
   })
 
   it('a new one does what is left', () => {

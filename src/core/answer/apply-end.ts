@@ -1,21 +1,47 @@
-/** What to type after an apply: what lifts the first thing that failed; else what the fresh look says. */
+/** The answer at the end of an apply: that of the fresh look; next comes what lifts the first thing that failed. */
 import { causeOf } from '../codes/codes.ts'
-import type { ApplyResult, Outcome } from '../plan/events.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import type { Outcome } from '../plan/events.ts'
 import { volctl } from '../plan/next-steps.ts'
 import type { NextStep, Operation, Plan } from '../plan/plan.ts'
 import { namespacedName } from '../plan/pod-name.ts'
+import type { Answer } from './answer.ts'
+import { type ClusterGiven, clusterAnswerOf } from './cluster-answer.ts'
+import { answerOf } from './make-answer.ts'
 
-/** @param plan what was carried out; an outcome has only the ids of its operations */
-export function nextAfter(
-  { outcomes }: Pick<ApplyResult, 'outcomes'>,
-  { operations }: Pick<Plan, 'operations'>,
-  after: Plan,
-): readonly NextStep[] {
+interface Ended {
+  readonly outcomes: readonly Outcome[]
+}
+
+/** @param plan what was carried out; an outcome has only the ids of its operations @param after with its next steps */
+export function answerAfter({ outcomes }: Ended, { operations }: Pick<Plan, 'operations'>, after: Plan): Answer {
+  const failed = failedOf(outcomes, operations)
+  return { ...answerOf(after), notes: [], ...(failed !== undefined && { next: [stepAfter(...failed)] }) }
+}
+
+export function clusterAnswerAfter(
+  { outcomes }: Ended,
+  { operations }: Pick<ClusterPlan, 'operations'>,
+  after: ClusterPlan,
+  given: ClusterGiven,
+): Answer {
+  const failed = failedOf(outcomes, operations)
+  if (failed === undefined) return { ...clusterAnswerOf(after, given), notes: [] }
+  const [, { attachment }] = failed
+  const command = volctl('explain', '--cluster', ...(given.reading ?? []), `volumeattachment/${attachment.name}`)
+  return { ...clusterAnswerOf(after, given), notes: [], next: [{ command, why: WHY }] }
+}
+
+const WHY = 'says what is wrong, and what to do'
+
+/** What nobody has looked at again is never called done. */
+function failedOf<O extends { readonly id: string }>(
+  outcomes: readonly Outcome[],
+  operations: readonly O[],
+): readonly [Outcome, O] | undefined {
   const failed = outcomes.find(({ state, code }) => ENDED_BADLY.has(state) && !PASSES.has(causeOf(code) ?? ''))
-  const operation = failed && operations.find(({ id }) => id === failed.id)
-  // What nobody has looked at again is never called done.
-  if (failed === undefined || operation === undefined) return after.summary.next ?? []
-  return [stepAfter(failed, operation)]
+  const operation = operations.find(({ id }) => id === failed?.id)
+  return failed === undefined || operation === undefined ? undefined : [failed, operation]
 }
 
 const ENDED_BADLY: ReadonlySet<Outcome['state']> = new Set<Outcome['state']>(['failed', 'refused'])
@@ -28,5 +54,5 @@ function stepAfter({ code }: Outcome, { pod, volume, paths }: Operation): NextSt
   if (causeOf(code) === 'in-use' && name !== undefined)
     return { first: 'end that use', command: volctl('apply', '--volume', name), why: 'does this volume again' }
   const what = pod === undefined ? (name ?? paths[0] ?? '') : pod.name === undefined ? pod.uid : namespacedName(pod)
-  return { command: volctl('explain', what), why: 'says what is wrong, and what to do' }
+  return { command: volctl('explain', what), why: WHY }
 }

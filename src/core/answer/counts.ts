@@ -66,11 +66,15 @@ function whyNot(operation: Operation, causes: ReadonlyMap<string, Cause>): strin
 }
 
 /** Errors and waits that are there though no operation is left. */
-export function openText({ refused, problems, summary }: Pick<Plan, 'refused' | 'problems' | 'summary'>): string[] {
+export function openText({
+  refused,
+  problems,
+  waiting,
+}: Omit<Counted, 'operations' | 'summary' | 'complete'>): string[] {
   const errors = problems.filter(({ severity }) => severity === 'error').length
   return [
     ...(refused === undefined ? [] : [`refused (${refused.code})`]),
     ...(errors > 0 ? [count(errors, 'error')] : []),
-    ...(summary.waiting > 0 ? [`${summary.waiting} waiting`] : []),
+    ...(waiting.length > 0 ? [`${waiting.length} waiting`] : []),
   ]
 }

@@ -15,7 +15,7 @@ import { withDigest } from '../plan/cluster-plan-id.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
 import { callerPath } from '../trust/caller.ts'
 import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
-import { clusterClosing, clusterEventLine, rowNumbers } from '../views/cluster-apply-view.ts'
+import { clusterClosing, eventLine, numberedInCluster } from '../views/apply-lines.ts'
 import { renderClusterPlan } from '../views/cluster-plan-view.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
@@ -45,6 +45,8 @@ export interface ClusterApplyChoice {
   readonly saved?: { readonly plan: SavedClusterPlan; readonly file: string } | undefined
   /** What carries the same plan out again. */
   readonly command: string
+  /** What other commands need to read the same cluster. */
+  readonly reading: readonly string[]
   readonly asks: boolean
   readonly format: OutputFormat
 }
@@ -149,11 +151,11 @@ async function carryOut(
 ): Promise<void> {
   const { options, looked, timeoutMs, leaseNamespace, digest, format, command } = choice
   const screen = await output.screenOf(process.stdout)
-  const numbers = rowNumbers(plan)
+  const nameOf = numberedInCluster(plan)
   const print = (event: ApplyEvent): void => {
-    if (event.type === 'step') output.detail(`${numbers.get(event.id ?? '') ?? '-'}: ${event.message}`)
+    if (event.type === 'step') output.detail(`${nameOf(event)}: ${event.message}`)
     if (format === 'ndjson') output.write(toJsonLine(event))
-    const line = isDrawn(format) ? clusterEventLine(event, numbers, screen) : undefined
+    const line = isDrawn(format) ? eventLine(event, nameOf, screen) : undefined
     if (line !== undefined) output.write(line)
   }
   const settings = {
@@ -167,7 +169,10 @@ async function carryOut(
   }
   const result: ClusterApplyResult = await applyCluster(client, plan, settings, print)
   if (format === 'ndjson') output.write(toJsonLine(resultEvent(result)))
-  else await output.answer(clusterApplyDocument(plan, result), (on) => clusterClosing(result, on))
+  else
+    await output.answer(clusterApplyDocument(plan, result), (on) =>
+      clusterClosing(result, plan, on, { applyCommand: command, reading: choice.reading }),
+    )
   output.finish(result.exit)
   const refusal = refusalOf(defined({ refused: result.refused }))
   if (refusal !== undefined) throw refusal

@@ -1,14 +1,15 @@
 /** What an apply says, line by line. */
 
 import type { Answer } from '../answer/answer.ts'
-import { nextAfter } from '../answer/apply-end.ts'
+import { answerAfter, clusterAnswerAfter } from '../answer/apply-end.ts'
+import type { ClusterGiven } from '../answer/cluster-answer.ts'
 import { openText } from '../answer/counts.ts'
-import { answerOf } from '../answer/make-answer.ts'
 import { byteText } from '../lang/byte-text.ts'
 import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { isApiContent } from '../plan/api-content.ts'
-import type { ApplyEvent, ApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import type { ApplyEvent, ApplyResult, ClusterApplyResult, Outcome, OutcomeState } from '../plan/events.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { DEFAULT_SETTLE_MS, OPERATION_KINDS, type Plan } from '../plan/plan.ts'
 import { type PlanNames, shownVolume } from '../plan/plan-names.ts'
@@ -35,16 +36,35 @@ export function isEnd(event: ApplyEvent): event is ApplyEvent & { type: OutcomeS
 
 const KIND_WIDTH = Math.max(...OPERATION_KINDS.map((kind) => kind.length))
 /** What is said about a line stands below its operation. */
-export const INDENT = ' '.repeat(9)
+const INDENT = ' '.repeat(9)
 
-/** `done     12  UnmountVolume  shop/web-0  data  120ms`, by the plan's numbers and names; what went wrong stands below. */
-export function eventLine(event: ApplyEvent, names: PlanNames, { paint, width }: Screen): string | undefined {
-  if (event.type === 'note') return `${wrapped('note     ', event.message, width, paint.warn)}${hintOf(event, width)}`
+/**
+ * `done     12  UnmountVolume  shop/web-0  data  120ms`; what went wrong, or what is waited for, stands below.
+ *
+ * @param nameOf the operation of an event by its number and names
+ */
+export function eventLine(
+  event: ApplyEvent,
+  nameOf: (event: ApplyEvent) => string,
+  { paint, width }: Screen,
+): string | undefined {
+  const noteLine = (text: string): string => `${wrapped('note     ', text, width, paint.warn)}${hintOf(event, width)}`
+  if (event.type === 'note') return noteLine(event.message)
+  // Of the steps only what a person has to know: the rest is for --verbose.
+  if (event.type === 'step' && event.code !== undefined)
+    return noteLine(`${nameOf(event)}  ${codeOf(event)}${event.message}`)
   if (!isEnd(event)) return undefined
   const time = event.elapsedMs === undefined ? '' : `  ${formatDuration(event.elapsedMs)}`
-  const head = wrapped(`${stateText(event.type, paint)}  `, `${numbered(event, names)}${time}`, width)
+  const head = wrapped(`${stateText(event.type, paint)}  `, `${nameOf(event)}${time}`, width)
   if (event.type === 'done') return head
   return `${head}${wrapped(INDENT, `${codeOf(event)}${event.message}`, width)}${hintOf(event, width)}`
+}
+
+/** The same in a cluster's plan: `1  DetachVolume  node-7  pv-data`. */
+export function numberedInCluster({ operations }: Pick<ClusterPlan, 'operations'>): (event: ApplyEvent) => string {
+  const numbers = new Map(operations.map(({ id }, index) => [id, index + 1]))
+  return ({ id = '', kind = '', node = '-', volume = '' }) =>
+    terminalSafe([`${numbers.get(id) ?? '-'}`, kind, node, volume].join('  '))
 }
 
 /** Kind, pod and volume of an operation, as the journal names it. */
@@ -71,11 +91,11 @@ export function stateText(state: OutcomeState, paint: Palette): string {
   return state === 'failed' ? paint.bad(text) : paint.warn(text)
 }
 
-export function codeOf({ code }: ApplyEvent): string {
+function codeOf({ code }: ApplyEvent): string {
   return code === undefined ? '' : `${code}: `
 }
 
-export function hintOf({ hint }: ApplyEvent, width: Width): string {
+function hintOf({ hint }: ApplyEvent, width: Width): string {
   return hint === undefined ? '' : wrapped(INDENT, hint, width)
 }
 
@@ -89,17 +109,64 @@ export function closing(
   screen: Screen,
   given: Given = { words: [], settleMs: DEFAULT_SETTLE_MS },
 ): string {
+  const { after, downtime, outcomes } = result
+  return endText(result, screen, {
+    deleted: deletedText(outcomes, plan),
+    downtime: downtime === undefined ? '' : downtimeText(downtime, plan.node, screen.paint, screen.width),
+    unread: 'The node was not read again: volctl plan shows what is left to do.',
+    ...(after !== undefined && {
+      answer: answerAfter(result, plan, withAdvice(after, given)),
+      isOpen: openText(after).length > 0,
+    }),
+  })
+}
+
+export function clusterClosing(
+  result: ClusterApplyResult,
+  plan: Pick<ClusterPlan, 'operations'>,
+  screen: Screen,
+  given: ClusterGiven = {},
+): string {
+  const { after } = result
+  const answer = after && clusterAnswerAfter(result, plan, after, given)
+  return endText(result, screen, {
+    unread: 'The cluster was not read again: volctl plan --cluster shows what is left to do.',
+    ...(after !== undefined &&
+      answer !== undefined && { answer, isOpen: openText(after).length + answer.needs.length > 0 }),
+  })
+}
+
+interface End {
+  readonly deleted?: string
+  readonly downtime?: string
+  /** Where nothing is known of what is left. */
+  readonly unread: string
+  /** Of the fresh look. */
+  readonly answer?: Answer
+  /** There is an error, a wait or a refusal. */
+  readonly isOpen?: boolean
+}
+
+function endText(
+  { outcomes, interrupted, left }: Pick<ApplyResult | ClusterApplyResult, 'outcomes' | 'interrupted' | 'left'>,
+  screen: Screen,
+  { deleted = '', downtime = '', unread, answer, isOpen = false }: End,
+): string {
   const { paint, width } = screen
-  const { outcomes, interrupted, downtime } = result
+  const nothing = 'Nothing is left to do.\n'
   return [
     '\n',
-    wrapped('', `Apply: ${tally(outcomes)}.${deletedText(outcomes, plan)}`, width, paint.bold),
-    isAllDone(outcomes)
-      ? wrapped('', 'This plan is already done: of its operations none is left to do on this node.', width)
-      : '',
+    wrapped('', `Apply: ${tally(outcomes)}.${deleted}`, width, paint.bold),
+    isAllDone(outcomes) ? wrapped('', 'This plan is already done: of its operations none is left to do.', width) : '',
     interrupted ? wrapped('', 'Interrupted: operations that were not started changed nothing.', width, paint.warn) : '',
-    downtime === undefined ? '' : downtimeText(downtime, plan.node, paint, width),
-    leftText(result, plan, screen, given),
+    downtime,
+    left === undefined
+      ? wrapped('', unread, width)
+      : answer === undefined
+        ? nothing
+        : left.length > 0 || isOpen
+          ? `\n${renderAnswer(answer, screen, { header: '', ready: 'Left' })}`
+          : `${nothing}${nextText(answer.next, screen)}`,
   ].join('')
 }
 
@@ -110,7 +177,7 @@ function isAllDone(outcomes: readonly Outcome[]): boolean {
 
 const ORDER: readonly OutcomeState[] = ['done', 'failed', 'refused', 'skipped', 'interrupted', 'blocked']
 
-export function tally(outcomes: readonly Outcome[]): string {
+function tally(outcomes: readonly Outcome[]): string {
   const parts = ORDER.flatMap((state) => {
     const n = outcomes.filter((outcome) => outcome.state === state).length
     return n > 0 ? [`${n} ${state}`] : []
@@ -135,18 +202,4 @@ function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'o
     data.files > 0 ? ` Deleted ${count(data.files, 'file')}, ${byteText(data.bytes)}.` : '',
     copies > 0 ? ` Removed ${count(copies, 'file')} that the kubelet made.` : '',
   ].join('')
-}
-
-function leftText(result: ApplyResult, plan: Pick<Plan, 'operations'>, screen: Screen, given: Given): string {
-  const { left, after } = result
-  if (left === undefined)
-    return wrapped('', 'The node was not read again: volctl plan shows what is left to do.', screen.width)
-  if (after === undefined) return 'Nothing is left to do.\n'
-  const advised = withAdvice(after, given)
-  const next = nextAfter(result, plan, advised)
-  const isOpen = left.length > 0 || openText(after).length > 0
-  const answer: Answer = { ...answerOf(advised), notes: [], next }
-  return isOpen
-    ? `\n${renderAnswer(answer, screen, { header: '', ready: 'Left' })}`
-    : `Nothing is left to do.\n${nextText(next, screen)}`
 }

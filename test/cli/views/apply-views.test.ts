@@ -1,10 +1,14 @@
 import { describe, expect, it, vi } from 'vitest'
+import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
 import type { ApplyEvent, ApplyResult, Outcome } from '../../../src/core/plan/events.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { PlanNames } from '../../../src/core/plan/plan-names.ts'
-import { closing, eventLine } from '../../../src/core/views/apply-lines.ts'
+import { closing, clusterClosing, eventLine, numbered } from '../../../src/core/views/apply-lines.ts'
 import { Progress, type Terminal } from '../../../src/core/views/progress.ts'
 import { PLAIN_SCREEN } from '../../../src/core/views/screen.ts'
+import { cluster } from '../../helpers/cluster-builder.ts'
+import { planOf } from '../../helpers/cluster-plan.ts'
+import { WORKED_CLUSTERS } from '../../helpers/worked-clusters.ts'
 import { anOperation, aPlan } from '../plan-builder.ts'
 
 const NAMES = new PlanNames(
@@ -48,7 +52,9 @@ describe('a line for each operation that ends', () => {
     },
     { name: 'start', given: { type: 'start' as const }, line: undefined },
     { name: 'left', given: { type: 'left' as const }, line: undefined },
-  ])('$name', ({ given, line }) => expect(eventLine(event(given), NAMES, PLAIN_SCREEN)).toBe(line))
+  ])('$name', ({ given, line }) =>
+    expect(eventLine(event(given), (each) => numbered(each, NAMES), PLAIN_SCREEN)).toBe(line),
+  )
 })
 
 const outcome = (state: Outcome['state'], deleted?: Outcome['deleted']): Outcome => ({
@@ -224,5 +230,30 @@ describe('progress on a terminal', () => {
     progress.above(() => undefined)
     expect(terminal.lines).toHaveLength(5)
     expect(terminal.lines.at(-2)).toBe('  0 of 50 operations ended, 47 more running')
+  })
+})
+
+describe('the end of an apply of a cluster', () => {
+  const worked = (name: string): ClusterState => WORKED_CLUSTERS[name] ?? cluster()
+  const ended = (state: ClusterState, outcomes: readonly Outcome[] = []): string => {
+    const after = planOf(state)
+    const done = { ...result({ outcomes }), left: after.operations, after }
+    return clusterClosing(done, after, PLAIN_SCREEN, { applyCommand: 'volctl apply --cluster' })
+  }
+
+  it('names what is left, and why', () => {
+    const text = ended(worked('stuck-attachment'))
+    expect(text).toContain('no external attacher of driver disk.csi.example.com runs')
+    expect(text).toMatch(/\nNext: volctl explain --cluster driver\/disk\.csi\.example\.com /)
+    expect(text).not.toMatch(/Left: \d/)
+  })
+
+  it('looks first at what failed', () => {
+    const state = worked('node-gone')
+    const after = planOf(state, { nodeGone: ['node-1'] })
+    const [operation] = after.operations
+    const failed = { ...outcome('failed'), id: operation?.id ?? '', code: 'TimedOut' } as const
+    const text = clusterClosing({ ...result({ outcomes: [failed] }), left: [], after }, after, PLAIN_SCREEN)
+    expect(text).toMatch(/\nNext: volctl explain --cluster volumeattachment\/csi-/)
   })
 })
