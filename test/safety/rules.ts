@@ -489,6 +489,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S35: killed at any moment, systemd starts it, its timer goes, and the next apply works',
       'S35: a reboot meanwhile starts it',
       'S35: a unit that does not run stays as it was',
+      'S35: refused',
     ),
     ...shown('kubelet-stop/require-stoppable', 'S35: $name: $outcome'),
     ...shown('kubelet-stop/once-stopped', 'S35: what the kubelet has to be stopped for: $name'),

@@ -1,11 +1,11 @@
-/** Units whose process has the name of a kubelet or a runtime: a shell. */
+/** Units whose process has the name of a kubelet or a runtime. */
 import { mkdirSync, symlinkSync } from 'node:fs'
 
-/** A program of this name. */
-export function named(directory: string, name: string): string {
+/** A program of this name: a shell, if nothing else is said. */
+export function named(directory: string, name: string, of = '/bin/bash'): string {
   const program = `${directory}/bin/${name}`
   mkdirSync(`${directory}/bin`, { recursive: true })
-  symlinkSync('/bin/bash', program)
+  symlinkSync(of, program)
   return program
 }
 

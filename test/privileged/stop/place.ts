@@ -77,11 +77,14 @@ export async function inStopPlace<T>(directory: string, use: (place: StopPlace) 
     const booted = await startSystemd(directory)
     const port = await freePort()
     const health = `${directory}/health.cjs`
+    // One process, as a kubelet is: it ends as a whole where the unit's KillMode spares all others. Node.js renames it.
     writeFileSync(
       health,
-      `require('http').createServer((_, answer) => answer.end('ok')).listen(${port}, '127.0.0.1')\n`,
+      `require('fs').writeFileSync('/proc/self/comm', 'kubelet')
+require('http').createServer((_, answer) => answer.end('ok')).listen(${port}, '127.0.0.1')
+`,
     )
-    const shell = named(directory, 'kubelet')
+    const kubelet = named(directory, 'kubelet', process.execPath)
     const device = `${node.root}/${DEVICE}`
     const inside = (...args: readonly string[]) => {
       const [program = '', ...rest] = place.systemd.inside
@@ -93,7 +96,7 @@ export async function inStopPlace<T>(directory: string, use: (place: StopPlace) 
       systemd: booted,
       inside,
       command: (before = '') =>
-        `${shell} -c '${before}${process.execPath} ${health} & sleep infinity & wait' ${node.flags().join(' ')} --healthz-port=${port}`,
+        `/bin/bash -c '${before}exec ${kubelet} ${health} ${node.flags().join(' ')} --healthz-port=${port}'`,
       restart: (command, more) => {
         place.systemd.unit(UNIT, unitText(command, more))
         place.systemd.systemctl('restart', UNIT)
@@ -115,7 +118,8 @@ export async function inStopPlace<T>(directory: string, use: (place: StopPlace) 
       },
       words: (...flags) => [
         ...['apply', '--stop-kubelet', '--driver-gone', 'v/d', '--root-dir', node.root, '--node', NODE],
-        ...['--kubeconfig', node.api.kubeconfig('admin'), ...flags],
+        ...(flags.includes('--kubeconfig') ? [] : ['--kubeconfig', node.api.kubeconfig('admin')]),
+        ...flags,
       ],
       start: (...command) => {
         const [program = '', ...rest] = [...place.systemd.inside, ...command]
@@ -230,4 +234,16 @@ export async function within(ms: number, holds: () => boolean): Promise<boolean>
     await sleep(50)
   }
   return true
+}
+
+/** A program that hands connections on to a port, and its own port. */
+export async function forwarder(
+  directory: string,
+  to: number,
+): Promise<{ readonly program: string; readonly port: number }> {
+  const port = await freePort()
+  const program = `${directory}/forwarder.cjs`
+  const hand = `require('net').createServer((from) => { const to = require('net').connect(${to}, '127.0.0.1'); from.pipe(to).pipe(from); for (const end of [from, to]) end.on('error', () => end.destroy()) })`
+  writeFileSync(program, `${hand}.listen(${port}, '127.0.0.1')\n`)
+  return { program, port }
 }

@@ -106,5 +106,20 @@ describe.skipIf(noSystemd !== undefined)(
       expect(restarting).toMatchObject({ ...refused, kubelet: 'activating', timer: 'not-found' })
       expect(timed).toMatchObject({ ...refused, kubelet: 'inactive' })
     })
+
+    it('S35: refused', async () => {
+      const { keepsContainers, ...refused } = await run('refused')
+      const by = (said: string): unknown =>
+        expect.objectContaining({ status: 4, said, same: true, left: true, journal: [] })
+      expect(refused).toEqual({
+        noTimer: expect.objectContaining({ status: 4, said: 'TimerNotArmed', same: true, left: true }),
+        startedByOthers: by('KubeletUnsteady'),
+        endsContainers: by('UnitRunsMore'),
+        stopsOthers: by('UnitRunsMore'),
+        servesApi: by('UnitRunsMore'),
+        noUnit: by('NoKubeletUnit'),
+      })
+      expect(keepsContainers).toMatchObject({ status: 0, ...RUNS, left: false })
+    })
   },
 )

@@ -1,12 +1,13 @@
 /** `volctl apply --stop-kubelet` beside a real systemd: what runs, and what is left, at every end (S35). */
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { ApplyResult, KubeletDowntime } from '../../../src/core/plan/events.ts'
 import { runScenario } from '../../helpers/scenario.ts'
-import { unitText } from '../../helpers/systemd/kubelet-unit.ts'
+import { named, unitText } from '../../helpers/systemd/kubelet-unit.ts'
 import { startSystemd } from '../../helpers/systemd/start.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import {
   type Ended,
+  forwarder,
   inStopPlace,
   POINTS,
   QUICK,
@@ -196,6 +197,52 @@ await runScenario({
       // Somebody's own: that of a volctl which was killed is shown by a second apply.
       place.inside('systemd-run', '--on-active=1h', `--unit=${UNIT}`)
       found.timed = await untouched(place)
+      return found
+    }),
+
+  /** What may not be stopped keeps running. */
+  refused: (directory) =>
+    inStopPlace(directory, async (place) => {
+      const { systemd } = place
+      const found: Record<string, unknown> = {}
+      // A timer of that name which an administrator made: no other can be set.
+      systemd.unit(TIMER, `[Unit]\nDefaultDependencies=no\n[Timer]\nOnActiveSec=1h\nUnit=${UNIT}\n`)
+      found.noTimer = await untouched(place)
+      systemd.systemctl('start', TIMER)
+      found.startedByOthers = await untouched(place)
+      systemd.systemctl('stop', TIMER)
+      place.remove(TIMER)
+
+      const shim = named(`${directory}/shim`, 'containerd-shim')
+      const container = `${shim} -c "sleep infinity & wait" & `
+      place.restart(place.command(container))
+      found.endsContainers = await untouched(place)
+      place.restart(place.command(container), 'KillMode=process\n')
+      found.keepsContainers = after(place, await place.run(...place.words(...JSON_OUT, ...QUICK)))
+      systemd.systemctl('kill', '--kill-whom=all', UNIT)
+
+      systemd.systemctl('stop', UNIT)
+      place.restart(place.command())
+      systemd.unit('other.service', unitText('/bin/sleep infinity').replace('[Unit]', `[Unit]\nBindsTo=${UNIT}`))
+      systemd.systemctl('start', 'other.service')
+      found.stopsOthers = await untouched(place)
+      systemd.systemctl('stop', 'other.service')
+      place.remove('other.service')
+
+      const { url } = place.node.api
+      const { program, port } = await forwarder(directory, Number(new URL(url).port))
+      const kubeconfig = `${directory}/forwarded.kubeconfig`
+      const own = readFileSync(place.node.api.kubeconfig('admin'), 'utf8')
+      writeFileSync(kubeconfig, own.replace(new URL(url).host, `127.0.0.1:${port}`), { mode: 0o600 })
+      place.restart(place.command(`${process.execPath} ${program} & `))
+      await within(20_000, () => place.inside('sh', '-c', `exec bash -c ": > /dev/tcp/127.0.0.1/${port}"`).status === 0)
+      found.servesApi = await untouched(place, true, '--kubeconfig', kubeconfig)
+
+      systemd.systemctl('stop', UNIT)
+      const run = place.start('sh', '-c', `exec ${place.command()}`)
+      found.noUnit = await untouched(place)
+      place.inside('pkill', '-KILL', '-x', 'kubelet')
+      await run.ended
       return found
     }),
 })
