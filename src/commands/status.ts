@@ -21,7 +21,6 @@ import { defined } from '../core/lang/defined.ts'
 import { type Given, volctl } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
-import { planNode } from '../core/reconcile/plan-node.ts'
 import { statusAndPlan } from '../core/status/node-status.ts'
 import { isPlugin, programName } from '../core/trust/called-as.ts'
 import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
@@ -134,10 +133,7 @@ export default class Status extends VolctlCommand {
         const given = this.#given(flags, options)
         const { status, plan } = statusAndPlan(node, options, flags['ignore-not-found'] === true, given)
         const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
-        // It is over once nothing is left of what was named.
-        const { pods, namespaces, volumes } = options
-        const named = [pods, namespaces, volumes].some((each) => each !== undefined) ? planNode(node, options) : plan
-        return { text, lines: openLines(named), isOver: planExitStatus(named, true) === ExitStatus.Ok }
+        return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
       },
       write: (text) => this.output.write(text),
       log: (line) => this.detail(line),
