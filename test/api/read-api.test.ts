@@ -319,7 +319,12 @@ describe('what cannot be read', () => {
   })
 
   it('refuses a node that does not exist (S1)', async () => {
-    expect(await failureOf(read('admin', 'no-such-node'))).toMatchObject({ code: 'NoSuchNode', rule: 'S1', exit: 4 })
+    expect(await failureOf(read('admin', 'no-such-node'))).toMatchObject({
+      code: 'WrongMachine',
+      message: expect.stringMatching(/has no node/),
+      rule: 'S1',
+      exit: 4,
+    })
   })
 
   it('refuses a pod list that is not of this node alone', async () => {
@@ -374,10 +379,13 @@ describe('a pod list asked for before the disk has been read (R804)', () => {
 
   it('fails with what kept the disk from being read', async () => {
     const broken = {
-      podUids: () => Promise.reject(new VolctlError('RootDirUnreadable', 'broken')),
+      podUids: () => Promise.reject(new VolctlError('NodeUnreadable', 'broken')),
       read: async () => undefined,
     }
-    expect(await failureOf(readBeside(broken))).toMatchObject({ code: 'RootDirUnreadable' })
+    expect(await failureOf(readBeside(broken))).toMatchObject({
+      code: 'NodeUnreadable',
+      message: 'broken',
+    })
   })
 })
 

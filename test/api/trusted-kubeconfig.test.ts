@@ -371,7 +371,11 @@ describe('what a kubeconfig said when volctl began', () => {
     const kubeconfig = directory.write('config', config('x'))
     const found = discoverKubeConfig({ kubeconfig })
     directory.write('config', later)
-    expect(await failureOf(found.load())).toMatchObject({ code: 'KubeconfigChanged', exit: 1 })
+    expect(await failureOf(found.load())).toMatchObject({
+      code: 'OtherCluster',
+      message: expect.stringMatching(/has another server/),
+      exit: 1,
+    })
   })
 
   it.each([

@@ -13,7 +13,7 @@ function codesOf({ events }: Ended): (string | undefined)[] {
 }
 
 describe.each([
-  { name: 'a node', start: NodeScope.start, cameBack: 'KubeletCameBack' },
+  { name: 'a node', start: NodeScope.start, cameBack: 'KubeletRunning' },
   { name: 'a cluster', start: ClusterScope.start, cameBack: 'ControllerRunning' },
 ])('an apply of $name', ({ start, cameBack }) => {
   let scope: Scope

@@ -156,7 +156,7 @@ describe('a driver on the disk', () => {
     expect({ log, ran }).toEqual({ log: [], ran: false })
     expect(outcome).toMatchObject({
       state: 'failed',
-      code: 'ProgramNotTrusted',
+      code: 'NotBelieved',
       message: expect.stringContaining(
         `${path} is not run as root: ${says.replace('DRIVER', path).replace('DIR', dirname(path))}`,
       ),

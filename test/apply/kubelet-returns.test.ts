@@ -70,7 +70,7 @@ describe('a kubelet that starts', () => {
       },
     }
     const result = await fixture.apply(planOf(operations()))
-    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['refused KubeletCameBack']))
+    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['refused KubeletRunning']))
     expect(result.exit).toBe(4)
     expect([...fixture.calls, ...fixture.host.log]).toEqual([])
   })
@@ -88,7 +88,7 @@ describe('a kubelet that starts', () => {
       },
     }
     const result = await fixture.apply(planOf(planned))
-    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['refused KubeletCameBack']))
+    expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['refused KubeletRunning']))
     expect([...fixture.calls, ...fixture.host.log]).toEqual([])
   })
 
@@ -143,14 +143,17 @@ describe('a detach', () => {
       },
     }
     const result = await fixture.apply(planOf([detach()]))
-    expect(statesOf(result)).toEqual({ a: 'refused KubeletCameBack' })
-    expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11', code: 'KubeletCameBack' } })
+    expect(statesOf(result)).toEqual({ a: 'refused KubeletRunning' })
+    expect(result).toMatchObject({
+      exit: 4,
+      refused: { rule: 'S11', code: 'KubeletRunning', message: expect.stringMatching(/kubelet/) },
+    })
     expect(fixture.calls).toEqual([])
   })
 
   it.each([
     { name: 'a pod that comes', come: () => void fixture.wanted.add(UNIQUE), want: 'refused WantedAgain' },
-    { name: 'a kubelet that starts', come: startKubelet, want: 'refused KubeletCameBack' },
+    { name: 'a kubelet that starts', come: startKubelet, want: 'refused KubeletRunning' },
     { name: 'nobody', come: () => {}, want: 'done' },
   ])('S21: is judged again by $name while the devices are looked at, and that takes long', async ({ come, want }) => {
     // The tables are read again once the API server has answered.

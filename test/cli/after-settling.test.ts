@@ -9,7 +9,9 @@ const wait = (code: Waiting['code'], until?: string): Waiting => ({
   ...{ kind: 'UnmountDevice', code, message: 'm', rule: 'S11' },
   ...(until !== undefined && { until }),
 })
-const planOf = (...waiting: readonly Waiting[]): Plan => ({ waiting }) as Partial<Plan> as Plan
+const planWith = (state: 'stopped' | 'running', ...waiting: readonly Waiting[]): Plan =>
+  ({ waiting, inputs: { kubelet: { state } } }) as Partial<Plan> as Plan
+const planOf = (...waiting: readonly Waiting[]): Plan => planWith('stopped', ...waiting)
 const SOON = '2026-03-01T10:00:07Z'
 
 interface Node extends Looked {
@@ -52,13 +54,14 @@ async function waited(
 
 it.each([
   { name: 'nothing waits for the settle time', plan: planOf(wait('KubeletRunning')) },
-  { name: 'nothing shows when the kubelet stopped', plan: planOf(wait('KubeletJustStopped')) },
+  { name: 'nothing shows when the kubelet stopped', plan: planOf(wait('Settling')) },
+  { name: 'what settles is a pod beside a kubelet that runs', plan: planWith('running', wait('Settling', SOON)) },
 ])('answers at once where $name', async ({ plan }) => {
   expect(await waited(looks([plan]))).toEqual({ looks: 1, ms: 0, said: [], drawn: [] })
 })
 
 it('counts down to the end of the settle time, and looks again', async () => {
-  const { drawn, ...waiting } = await waited(looks([planOf(wait('KubeletJustStopped', SOON))]))
+  const { drawn, ...waiting } = await waited(looks([planOf(wait('Settling', SOON))]))
   expect(waiting).toEqual({ looks: 2, ms: 7000, said: ['7s'] })
   expect([...new Set(drawn)].filter((line) => line !== '')).toEqual(
     [7, 6, 5, 4, 3, 2, 1].map((s) => `Waiting for the kubelet's last calls: ${s}s left`),
@@ -66,21 +69,21 @@ it('counts down to the end of the settle time, and looks again', async () => {
 })
 
 it('waits once more where the second look still does', async () => {
-  const plans = [SOON, '2026-03-01T10:00:09Z'].map((until) => planOf(wait('KubeletJustStopped', until)))
+  const plans = [SOON, '2026-03-01T10:00:09Z'].map((until) => planOf(wait('Settling', until)))
   expect(await waited(looks(plans))).toMatchObject({ looks: 3, ms: 9000, said: ['7s', '2s'] })
 })
 
 it('a kubelet that comes back ends the wait', async () => {
-  const plans = [planOf(wait('KubeletJustStopped', '2026-03-01T10:01:00Z')), planOf(wait('KubeletRunning'))]
+  const plans = [planOf(wait('Settling', '2026-03-01T10:01:00Z')), planOf(wait('KubeletRunning'))]
   expect(await waited(looks(plans, 1))).toMatchObject({ looks: 2, ms: 10_000 })
 })
 
 it('waits for nothing that ends too late', async () => {
-  const plan = planOf(wait('KubeletJustStopped', SOON))
+  const plan = planOf(wait('Settling', SOON))
   expect(await waited(looks([plan]), { until: Date.parse(SOON) - 1 })).toMatchObject({ looks: 1, ms: 0 })
 })
 
 it('Ctrl-C ends the wait', async () => {
-  const plan = planOf(wait('KubeletJustStopped', SOON))
+  const plan = planOf(wait('Settling', SOON))
   expect(await waited(looks([plan]), { signal: AbortSignal.abort() })).toMatchObject({ looks: 1, ms: 0 })
 })

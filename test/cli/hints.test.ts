@@ -80,7 +80,7 @@ const SEEDS = Array.from({ length: 300 }, (_, seed) => seed)
 
 describe('a command in what volctl says to do next can be pasted as it is', () => {
   it.each<{ of: string; texts: () => string[] | Promise<string[]>; least: number }>([
-    { of: 'a code', texts: () => ALL_CODES.map((code) => CODES[code].next), least: 60 },
+    { of: 'a code', texts: () => ALL_CODES.map((code) => CODES[code].next), least: 40 },
     { of: 'the plan of a cluster', texts: () => SEEDS.flatMap(clusterHints), least: 30 },
     {
       of: 'an answer about a cluster',

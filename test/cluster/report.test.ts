@@ -116,7 +116,7 @@ describe('findings', () => {
     {
       name: 'a pod of a node that is gone',
       state: { ...bound('x'), pods: [pod('p', 'gone', ['x'])], attachments: [attachment('x', 'gone')] },
-      code: 'PodWithoutNode',
+      code: 'NodeMissing',
       says: 'default/p',
     },
     {

@@ -28,8 +28,8 @@ describe.skipIf(noMounts !== undefined)('--host-root: volctl in a container', ()
   })
 
   it('without the flag sees that the directories are not there', () => {
-    expect(report.alone.stdout).toContain('NoPodsDirectory')
-    expect(report.onNode.plan.stdout).not.toContain('NoPodsDirectory')
+    expect(report.alone.stdout).toContain('NodeUnreadable')
+    expect(report.onNode.plan.stdout).not.toContain('NodeUnreadable')
   })
 
   it('gives the exit status of the run in the node', () => expect(report.detailed).toBe(2))

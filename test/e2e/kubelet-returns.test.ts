@@ -8,7 +8,7 @@ describe.skipIf(noMounts !== undefined)('the kubelet starts while apply waits fo
     const { status, ends, unchanged } = await runScenario<KubeletReturnsReport>('kubelet-returns')
     expect(unchanged).toBe(true)
     expect(ends.length).toBeGreaterThan(10)
-    expect(ends.filter((end) => !/: (?:refused|skipped) KubeletCameBack$/.test(end))).toEqual([])
+    expect(ends.filter((end) => !/: (?:refused|skipped) KubeletRunning$/.test(end))).toEqual([])
     expect(status).toBe(4)
   })
 })

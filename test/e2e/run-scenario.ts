@@ -14,7 +14,7 @@ import { layouts } from '../helpers/scene/layouts.ts'
  */
 export const inContainer = process.env.VOLCTL_IMAGE_ROOT !== undefined
 
-/** Of a tree that tells nothing to others no mount of a container follows: apply is refused there (HostRootPrivate). */
+/** Of a tree that tells nothing to others no mount of a container follows: apply is refused there (WrongNamespace). */
 export const layoutsHere = layouts.filter((layout) => !(inContainer && layout === 'slave'))
 
 /**

@@ -77,7 +77,7 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
     const run = report.savedPlan.unsafe[how]
     expect(run?.status).toBe(1)
     expect(JSON.parse(run?.stderr ?? '')).toMatchObject({
-      code: 'FileUnsafe',
+      code: 'NotBelieved',
       message: expect.stringMatching(/plan file/),
     })
   })

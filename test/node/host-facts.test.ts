@@ -145,12 +145,12 @@ describe('S7: standingObstacles', () => {
   const nested = { ...good, pidNamespace: 'pid:[4026532999]', referencePidNamespace: 'pid:[4026532999]' }
   it.each<{ name: string; facts: StandingFacts; want: string[] }>([
     { name: 'the host', facts: good, want: [] },
-    { name: 'a user namespace', facts: { ...good, uidMap: '0 1000 1' }, want: ['UserNamespace'] },
-    { name: 'a user namespace with most uids', facts: { ...good, uidMap: '0 0 65536' }, want: ['UserNamespace'] },
-    { name: 'no uid map', facts: { ...good, uidMap: '' }, want: ['UserNamespace'] },
-    { name: 'a chroot', facts: { ...good, rootMountId: 99 }, want: ['Chroot'] },
-    { name: 'no rights', facts: rootless, want: ['NamespaceUnknown'] },
-    { name: "a container's PID namespace", facts: nested, want: ['PidNamespace'] },
+    { name: 'a user namespace', facts: { ...good, uidMap: '0 1000 1' }, want: ['user namespace'] },
+    { name: 'a user namespace with most uids', facts: { ...good, uidMap: '0 0 65536' }, want: ['user namespace'] },
+    { name: 'no uid map', facts: { ...good, uidMap: '' }, want: ['user namespace'] },
+    { name: 'a chroot', facts: { ...good, rootMountId: 99 }, want: ['chroot'] },
+    { name: 'no rights', facts: rootless, want: ['mount namespace cannot be read'] },
+    { name: "a container's PID namespace", facts: nested, want: ['PID namespace'] },
     {
       name: 'a node in a container, with its kubelet beside us',
       facts: { ...nested, referenceIsKubelet: true },
@@ -160,10 +160,16 @@ describe('S7: standingObstacles', () => {
     {
       name: "another PID namespace than the kubelet's",
       facts: { ...nested, referenceIsKubelet: true, referencePidNamespace: 'pid:[1]' },
-      want: ['PidNamespace'],
+      want: ['PID namespace'],
     },
-    { name: 'no /proc', facts: { ...unreadable, uidMap: '' }, want: ['UserNamespace', 'PidNamespace'] },
-  ])('$name', ({ facts, want }) => expect(standingObstacles(facts).map(({ code }) => code)).toEqual(want))
+    { name: 'no /proc', facts: { ...unreadable, uidMap: '' }, want: ['user namespace', 'PID namespace'] },
+  ])('$name', ({ facts, want }) => {
+    const found = standingObstacles(facts)
+    expect(
+      found.map(({ message }) => /chroot|(?:user|PID) namespace|mount namespace cannot be read/.exec(message)?.[0]),
+    ).toEqual(want)
+    expect(found.every(({ code }) => code === 'WrongNamespace')).toBe(true)
+  })
 })
 
 function thrownBy(work: () => unknown): unknown {

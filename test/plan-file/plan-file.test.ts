@@ -337,7 +337,7 @@ describe('the file', () => {
         writeFileSync(path, '{}')
         chmodSync(path, 0o620)
       },
-      code: 'FileUnsafe',
+      code: 'NotBelieved',
     },
     {
       name: 'is larger than any plan',
@@ -400,7 +400,7 @@ describe('the file', () => {
     const why = says.replace('PATH', path).replace('DIR', dirname(path)).replace('ABOVE', directory)
     expect(() => readPlanFile(path, VERSION, 'node.plan')).toThrow(
       expect.objectContaining({
-        code: 'FileUnsafe',
+        code: 'NotBelieved',
         message: expect.stringContaining(`plan file node.plan${why}`),
         hint: expect.stringContaining('chown root'),
       }),

@@ -154,7 +154,7 @@ describe('what to type next on this node', () => {
       name: 'when to go on, of a kubelet that stopped a moment ago',
       plan: {
         createdAt: '2026-11-22T08:50:19.354Z',
-        waiting: [wait({ code: 'KubeletJustStopped', until: '2026-11-22T08:52:00Z' })],
+        waiting: [wait({ code: 'Settling', until: '2026-11-22T08:52:00Z' })],
       },
       words: ['--orphans'],
       next: ['volctl apply --orphans'],

@@ -211,7 +211,7 @@ const ROWS: readonly Row[] = [
       const { object } = nodeOf(draft)
       object.spec = { taints: [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }] }
     },
-    said: ['error NodeOutOfService'],
+    said: ['error NodeNotReady'],
     words: 'detaches its volumes even while they are mounted',
   },
   ...['v1.32.9', 'v1.37.0', 'v1.20.4-k3s1', 'v2.0.0', 'nightly'].map(

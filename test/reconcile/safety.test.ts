@@ -67,7 +67,11 @@ describe('S1 right machine', () => {
     const built = orphan()
     built.override = ids as never
     const made = plan(built)
-    expect(made.refused).toMatchObject({ rule: 'S1', code: 'IdentityContradicts' })
+    expect(made.refused).toMatchObject({
+      rule: 'S1',
+      code: 'WrongMachine',
+      message: expect.stringMatching(/may be another machine: its /),
+    })
     expect(made.refused?.hint).toContain(`--accept-identity ${value}`)
     expect(made.inputs.machine).toMatchObject({ matches: false, contradictions: [{ field, node: value }] })
     expect(kinds(made)).toEqual([])
@@ -93,7 +97,11 @@ describe('S1 right machine', () => {
       kubelet: { running: false, mayReturn: true },
     }
     built.overrideApi = renewed('2026-11-21T11:59:40Z')
-    expect(plan(built).refused).toMatchObject({ rule: 'S1', code: 'IdentityContradicts' })
+    expect(plan(built).refused).toMatchObject({
+      rule: 'S1',
+      code: 'WrongMachine',
+      message: expect.stringMatching(/may be another machine: its /),
+    })
     // Control: this host's own kubelet, before the reboot.
     built.overrideApi = renewed('2026-11-21T11:58:59Z')
     expect(plan(built).refused).toBeUndefined()
@@ -118,7 +126,11 @@ describe('S1 right machine', () => {
   it('no such node refuses', () => {
     const built = orphan()
     built.overrideApi = { node: null }
-    expect(plan(built).refused).toMatchObject({ rule: 'S1', code: 'NoSuchNode' })
+    expect(plan(built).refused).toMatchObject({
+      rule: 'S1',
+      code: 'WrongMachine',
+      message: expect.stringMatching(/has no node/),
+    })
   })
 })
 
@@ -456,7 +468,7 @@ describe('S11 a kubelet that runs or may come back', () => {
   it('one that stopped less than the settle time ago is waited for', () => {
     const built = orphan()
     built.override = { kubelet: { running: false, mayReturn: false, stoppedAt: '2026-11-21T11:59:00Z' } }
-    expect(plan(built).waiting.map((each) => each.code)).toEqual(['KubeletJustStopped'])
+    expect(plan(built).waiting.map((each) => each.code)).toEqual(['Settling'])
     expect(kinds(plan(built, { settleMs: 30_000 }))).toEqual(['UnmountVolume'])
   })
 })

@@ -263,7 +263,7 @@ describe('readSnapshot', () => {
       code: 'FileTooLarge',
       says: 'the mount table has more than 400000 lines',
     },
-    { name: 'a damaged mount table', bytes: text.replace('254:0', '254'), code: 'MountinfoDamaged', says: 'line 1' },
+    { name: 'a damaged mount table', bytes: text.replace('254:0', '254'), code: 'NodeUnreadable', says: 'line 1' },
     {
       name: 'an api section of another shape',
       bytes: text.replace('"tree"', '"api":{"pods":[{}]},"tree"'),

@@ -166,7 +166,7 @@ describe('a look that fails', () => {
   it('S1: another cluster all of a sudden ends it', async () => {
     const clock = new Clock()
     clock.fails = () => {
-      throw new SafetyRefusal('S1', 'NoSuchNode', 'no node')
+      throw new SafetyRefusal('S1', 'WrongMachine', 'no node')
     }
     await expect(clock.wait(() => 'pending')).rejects.toThrow('no node')
   })

@@ -10,8 +10,7 @@ import { few, withoutRoot } from './names.ts'
 export function othersPart(plan: Plan, waits: readonly Waiting[], names: PlanNames): Part | undefined {
   const rows = [
     ...kubeletRows(waits),
-    ...settlingRows(waits, names),
-    ...stoppedRows(waits, plan, names),
+    ...(plan.inputs.kubelet.state === 'stopped' ? stoppedRows(waits, plan, names) : settlingRows(waits, names)),
     ...controllerRows(waits, plan, names),
   ]
   return rows.length === 0 ? undefined : { title: '', rows }
@@ -63,7 +62,7 @@ function settlingRows(waits: readonly Waiting[], names: PlanNames): Row[] {
 
 /** Of a kubelet that stopped a moment ago: all at once. */
 function stoppedRows(waits: readonly Waiting[], { createdAt }: Plan, names: PlanNames): Row[] {
-  const settling = waits.filter(({ code }) => code === 'KubeletJustStopped')
+  const settling = waits.filter(({ code }) => code === 'Settling')
   // A wait for somebody else as well says more.
   const [first] = settling.toSorted((a, b) => a.message.length - b.message.length)
   if (first === undefined) return []
@@ -77,11 +76,7 @@ function stoppedRows(waits: readonly Waiting[], { createdAt }: Plan, names: Plan
   return [{ label: 'waiting time', text: `${left}${first.message} (${few(whose)})` }]
 }
 
-const KUBELETS: ReadonlySet<Waiting['code']> = new Set<Waiting['code']>([
-  'KubeletRunning',
-  'KubeletJustStopped',
-  'Settling',
-])
+const KUBELETS: ReadonlySet<Waiting['code']> = new Set<Waiting['code']>(['KubeletRunning', 'Settling'])
 
 function controllerRows(waits: readonly Waiting[], { rootDir }: Plan, names: PlanNames): Row[] {
   const others = waits.filter(({ code }) => !KUBELETS.has(code))

@@ -44,7 +44,7 @@ export async function getNode(client: KubeClient, nodeName: string, signal?: Abo
     return reduced(await getObject(client, NODES, { name: nodeName }, { signal }))
   } catch (error) {
     if (error instanceof ApiError && error.isAbsent) {
-      throw new SafetyRefusal('S1', 'NoSuchNode', `The API server ${client.server} has no node "${nodeName}".`, {
+      throw new SafetyRefusal('S1', 'WrongMachine', `The API server ${client.server} has no node "${nodeName}".`, {
         cause: error,
         hint: "Check that this is the right cluster; give the node's name with --node, or the cluster's kubeconfig with --kubeconfig.",
       })

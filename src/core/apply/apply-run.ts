@@ -140,7 +140,7 @@ export class ApplyRun extends Run<Operation> {
     return new Surroundings(this.#context, this.host, this.#plan.rootDir, everyThread)
   }
 
-  /** @throws OperationRefused KubeletCameBack, if a kubelet is there, or the node's lease shows that one is alive (S11) */
+  /** @throws OperationRefused KubeletRunning, if a kubelet is there, or the node's lease shows that one is alive (S11) */
   async witness(maxAgeMs: number): Promise<Witness> {
     const { witness, renewed, owned } = await this.#witness.get(maxAgeMs)
     if (renewed !== undefined && !plannedWithKubelet(this.#plan)) throw this.#stopForKubelet(renewed)
@@ -148,7 +148,7 @@ export class ApplyRun extends Run<Operation> {
     return witness
   }
 
-  /** @throws OperationRefused KubeletCameBack, and starts nothing from then on (S11) */
+  /** @throws OperationRefused KubeletRunning, and starts nothing from then on (S11) */
   async requireNoKubelet(): Promise<void> {
     if (this.stop !== undefined) throw this.stop
     if (plannedWithKubelet(this.#plan) || !ownsNode(await askKubelet(this.#context))) return
@@ -161,7 +161,7 @@ export class ApplyRun extends Run<Operation> {
    *
    * @param asked when kubelet and pods were asked for
    * @returns the pods as they are now, if that is too long ago
-   * @throws OperationRefused KubeletCameBack
+   * @throws OperationRefused KubeletRunning
    */
   async askAgain(asked: number): Promise<Witness | undefined> {
     return performance.now() - asked <= WITNESS_AGE_MS ? undefined : await this.witness(WITNESS_AGE_MS)

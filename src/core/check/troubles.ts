@@ -31,7 +31,7 @@ export const UNKNOWING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'AlivenessUnknown',
   'LazyMemoryUnusable',
   'LinkInPlace',
-  'NoPodsDirectory',
+  'NodeUnreadable',
   'NoWitness',
   'NotBelieved',
   'PodListIncomplete',

@@ -60,7 +60,7 @@ export function requireOwnTerminal(): void {
 }
 
 function mayReturn(note = 'the kubelet may start at any moment'): SafetyRefusal {
-  return new SafetyRefusal('S35', 'KubeletUnsteady', note, {
+  return new SafetyRefusal('S35', 'KubeletNotStopped', note, {
     hint: 'volctl only stops a kubelet that runs, and that stays stopped: systemctl list-timers; systemctl status kubelet',
   })
 }

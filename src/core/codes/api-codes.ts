@@ -80,12 +80,6 @@ export const API_CODES = {
     next: 'Copy it to where only root may write, and name the copy with --kubeconfig.',
     rules: ['S33'],
   },
-  KubeconfigChanged: {
-    in: ['outcome', 'error'],
-    cause: 'unread',
-    means: 'the kubeconfig names another server than when the command began',
-    next: 'Begin again: volctl plan shows which server it is.',
-  },
   CredentialFailed: {
     in: ['outcome', 'error'],
     cause: 'unread',

@@ -133,12 +133,6 @@ export const CLUSTER_CODES = {
     next: 'Take the snapshot on the node again, as root: volctl snapshot',
     rules: ['S26', 'S28', 'S1', 'S34', 'S3'],
   },
-  OtherCluster: {
-    in: ['error'],
-    means: 'the plan was made for another cluster than the one that answers',
-    next: 'Give the kubeconfig and context of the cluster that the plan was made for.',
-    rules: ['S1'],
-  },
   WantedMeanwhile: {
     in: ['outcome'],
     cause: 'controller',
@@ -202,12 +196,5 @@ export const CLUSTER_CODES = {
     means: 'a claim or PersistentVolume is being deleted, and something still holds it',
     next: 'End what holds the object, as the message names it.',
     rules: ['R113'],
-  },
-  PodWithoutNode: {
-    in: ['problem'],
-    cause: 'missing',
-    means: 'a pod is scheduled to a node that does not exist',
-    next: 'Nothing of the pod is detached before the pod is deleted. Once the machine is off: kubectl delete pod -n NAMESPACE NAME --force',
-    rules: ['N55'],
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

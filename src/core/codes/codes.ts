@@ -4,7 +4,6 @@
  * Each file has the codes of one subject; that no code is in two of them, the types see to.
  */
 import { API_CODES } from './api-codes.ts'
-import { APPLY_CODES } from './apply-codes.ts'
 import type { CauseKind } from './cause-kinds.ts'
 import { CLUSTER_CODES } from './cluster-codes.ts'
 import type { CodeEntry, Place } from './code-entry.ts'
@@ -15,15 +14,12 @@ import { NODE_CODES } from './node-codes.ts'
 import type { OutsideCode } from './outside-code.ts'
 import { PATH_CODES } from './path-codes.ts'
 import { POD_CODES } from './pod-codes.ts'
-import { POD_RUN_CODES } from './pod-run-codes.ts'
 import { REASON_CODES } from './reasons.ts'
 import { RUN_CODES } from './run-codes.ts'
-import { STOP_CODES } from './stop-codes.ts'
 import { VOLUME_CODES } from './volume-codes.ts'
 
 type Subjects = [
   typeof API_CODES,
-  typeof APPLY_CODES,
   typeof CLUSTER_CODES,
   typeof DEVICE_CODES,
   typeof DRIVER_CODES,
@@ -31,10 +27,8 @@ type Subjects = [
   typeof NODE_CODES,
   typeof PATH_CODES,
   typeof POD_CODES,
-  typeof POD_RUN_CODES,
   typeof REASON_CODES,
   typeof RUN_CODES,
-  typeof STOP_CODES,
   typeof VOLUME_CODES,
 ]
 
@@ -45,7 +39,6 @@ type Repeated<Files, Seen = never> = Files extends [infer First, ...infer Others
 
 const JOINED = {
   ...API_CODES,
-  ...APPLY_CODES,
   ...CLUSTER_CODES,
   ...DEVICE_CODES,
   ...DRIVER_CODES,
@@ -53,10 +46,8 @@ const JOINED = {
   ...NODE_CODES,
   ...PATH_CODES,
   ...POD_CODES,
-  ...POD_RUN_CODES,
   ...REASON_CODES,
   ...RUN_CODES,
-  ...STOP_CODES,
   ...VOLUME_CODES,
 } as const
 

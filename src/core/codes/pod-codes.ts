@@ -100,13 +100,6 @@ export const POD_CODES = {
     next: 'Run volctl as root of the host; then plan again.',
     rules: ['S9'],
   },
-  NoPodsDirectory: {
-    in: ['problem'],
-    cause: 'unread',
-    means: 'the root directory has no directory of pods',
-    next: 'Check --root-dir, and that the file system with the root directory is mounted.',
-    rules: ['S8'],
-  },
   NotDesired: {
     in: ['problem'],
     cause: 'alive',

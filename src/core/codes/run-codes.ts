@@ -75,13 +75,6 @@ export const RUN_CODES = {
     means: 'a program failed, or could not be started',
     next: 'Run the program by hand, and see what it says; then plan again.',
   },
-  OtherNetwork: {
-    in: ['outcome'],
-    cause: 'machine',
-    means: "volctl runs in a container's network, where a mount over the network would end with the container",
-    next: 'Run volctl in a Pod with hostNetwork: true, as deploy/node-pod.yaml has it, or on the node itself.',
-    rules: ['S6'],
-  },
   NotRoot: {
     in: ['error'],
     means: "apply needs root, with all of root's capabilities",
@@ -138,12 +131,6 @@ export const RUN_CODES = {
     means: 'a file is larger than any that volctl writes',
     next: 'Take the snapshot again: volctl snapshot -o FILE',
     rules: ['S34'],
-  },
-  FileUnsafe: {
-    in: ['error'],
-    means: 'somebody else owns the plan file, or may write to it, and could have overridden safety checks in it',
-    next: 'Make the plan again, in a directory where only root may write.',
-    rules: ['S33'],
   },
   NotWritten: {
     in: ['error'],

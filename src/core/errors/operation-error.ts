@@ -14,7 +14,7 @@ export class OperationRefused extends VolctlError {
 
 /** The kubelet or the controller runs again, and the rest is its work: nothing more is started, and the apply is refused (S11). */
 export class CameBack extends OperationRefused {
-  declare readonly code: 'KubeletCameBack' | 'ControllerRunning'
+  declare readonly code: 'KubeletRunning' | 'ControllerRunning'
 
   constructor(code: CameBack['code'], message: string, options: { readonly hint?: string }) {
     super(code, message, options)

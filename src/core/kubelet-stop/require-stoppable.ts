@@ -25,7 +25,7 @@ export function requireStoppable({ unit, facts, otherApi }: StopAsked): UnitFact
   if (unit === undefined || facts === undefined) {
     throw new SafetyRefusal(
       'S35',
-      'NoKubeletUnit',
+      'KubeletNotStopped',
       unit === undefined ? 'the kubelet runs in no systemd unit' : `systemd knows no unit ${unit}`,
       { hint: 'Stop what runs the kubelet yourself, then: volctl apply; and start it again.' },
     )
@@ -45,7 +45,7 @@ function requireSteady({ unit, activeState, subState, refusesManually, startedBy
           ? `${unit} may not be stopped or started by hand`
           : undefined
   if (why === undefined) return
-  throw new SafetyRefusal('S35', 'KubeletUnsteady', why, {
+  throw new SafetyRefusal('S35', 'KubeletNotStopped', why, {
     hint: `volctl only stops a unit that runs, and that stays stopped: systemctl status ${unit}`,
   })
 }
@@ -53,7 +53,7 @@ function requireSteady({ unit, activeState, subState, refusesManually, startedBy
 function requireAlone(facts: UnitFacts, otherApi: boolean): void {
   const { unit, killMode, containers, stopsToo, servesApi } = facts
   if (!otherApi && (servesApi || runsApiServer(unit))) {
-    throw new SafetyRefusal('S35', 'UnitRunsMore', `${unit} runs this node's API server as well`, {
+    throw new SafetyRefusal('S35', 'KubeletNotStopped', `${unit} runs this node's API server as well`, {
       hint: 'Give the --kubeconfig of an API server on another machine.',
     })
   }
@@ -64,12 +64,12 @@ function requireAlone(facts: UnitFacts, otherApi: boolean): void {
       NAMED_AT_MOST,
       'and ',
     )
-    throw new SafetyRefusal('S35', 'UnitRunsMore', `stopping ${unit} would end containers: ${named.join(', ')}`, {
+    throw new SafetyRefusal('S35', 'KubeletNotStopped', `stopping ${unit} would end containers: ${named.join(', ')}`, {
       hint: `They are in the unit's cgroup, and its KillMode is ${killMode}: set KillMode=process, or move them to a unit of their own.`,
     })
   }
   if (stopsToo.length > 0) {
-    throw new SafetyRefusal('S35', 'UnitRunsMore', `stopping ${unit} would stop ${stopsToo.join(', ')} as well`, {
+    throw new SafetyRefusal('S35', 'KubeletNotStopped', `stopping ${unit} would stop ${stopsToo.join(', ')} as well`, {
       hint: `See why: systemctl list-dependencies --reverse ${unit}`,
     })
   }

@@ -10,11 +10,11 @@ const STOP_DEADLINE_MS = 30_000
 const START_DEADLINE_MS = 60_000
 const BETWEEN_MS = 200
 
-/** @throws SafetyRefusal KubeletUnsteady */
+/** @throws SafetyRefusal KubeletNotStopped */
 export async function requireActive(unit: string): Promise<void> {
   const state = (await unitProperties(unit, ['ActiveState']))?.get('ActiveState')
   if (state === 'active') return
-  throw new SafetyRefusal('S35', 'KubeletUnsteady', `${unit} is ${state ?? 'unknown'} now`, {
+  throw new SafetyRefusal('S35', 'KubeletNotStopped', `${unit} is ${state ?? 'unknown'} now`, {
     hint: 'volctl only stops a kubelet that runs. Plan again.',
   })
 }

@@ -18,7 +18,7 @@ export interface ArmedTimer {
  * A timer stays as long as what it has started runs. So this one starts a service that ends at once, and that wants the unit: systemd
  * starts the unit itself, with no program between that may fail.
  *
- * @throws SafetyRefusal TimerNotArmed: then there is none
+ * @throws SafetyRefusal KubeletNotStopped: then there is none
  */
 export async function armTimer(unit: string, afterMs: number): Promise<ArmedTimer> {
   const service = startingService(unit)
@@ -58,7 +58,7 @@ export async function disarmTimer(name: string): Promise<boolean> {
 }
 
 function notArmed(unit: string, why: string): SafetyRefusal {
-  return new SafetyRefusal('S35', 'TimerNotArmed', `no timer could be set that starts ${unit} again: ${why}`, {
+  return new SafetyRefusal('S35', 'KubeletNotStopped', `no timer could be set that starts ${unit} again: ${why}`, {
     hint: `volctl stops ${unit} only if systemd starts it again whatever happens. Stop and start it yourself, around: volctl apply`,
   })
 }

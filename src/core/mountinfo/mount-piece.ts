@@ -17,7 +17,7 @@ export class MountPiece {
    * @param bytes whole lines; they are copied
    * @param firstLine the number of the first one, for messages
    * @param decoded the same as a string, where there is one: then it is not made a second time
-   * @throws VolctlError MountinfoDamaged, naming the line
+   * @throws VolctlError NodeUnreadable, naming the line
    */
   constructor(bytes: Buffer, firstRow: number, firstLine: number, decoded?: string) {
     this.columns = scanLines(bytes, firstLine)

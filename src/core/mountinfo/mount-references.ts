@@ -13,13 +13,13 @@ const PLUGIN_TREE = '/plugins/kubernetes.io/'
  *
  * The newest mount on or above the path counts. A mount of a subdirectory is no reference; stacked mounts on the same path are.
  *
- * @throws VolctlError NoContainingMount, so that "no references" never means "could not look"
+ * @throws VolctlError NodeUnreadable, so that "no references" never means "could not look"
  */
 export function mountReferences(table: MountTable, path: string): readonly MountInfo[] {
   const directory = withoutTrailingSlash(posix.normalize(path))
   const mount = containingMount(table, directory)
   if (mount === undefined) {
-    throw new VolctlError('NoContainingMount', `the mount table has no mount that contains ${path}`)
+    throw new VolctlError('NodeUnreadable', `the mount table has no mount that contains ${path}`)
   }
   const root = withoutTrailingSlash(posix.join(mount.root, directory.slice(lengthOf(mount, directory))))
   return table.ofDevice(mount.dev).filter((other) => other.index !== mount.index && other.root === root)

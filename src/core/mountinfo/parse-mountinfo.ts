@@ -21,7 +21,7 @@ const PIECE = 256 * 1024
  * One damaged line fails the whole table: a mount that volctl cannot read might be one that it must not touch. Indexes by path,
  * device and id are built when they are first used.
  *
- * @throws VolctlError MountinfoDamaged, naming the line
+ * @throws VolctlError NodeUnreadable, naming the line
  */
 export function parseMountinfo(text: string | Buffer): MountTable {
   return parsePieces(typeof text === 'string' ? cutText(text) : cut(text))
@@ -31,7 +31,7 @@ export function parseMountinfo(text: string | Buffer): MountTable {
  * The same of a table that is read in pieces, so that it need not be in memory twice.
  *
  * @param pieces whole lines each; a piece may be overwritten when the next one is asked for
- * @throws VolctlError MountinfoDamaged, naming the line
+ * @throws VolctlError NodeUnreadable, naming the line
  */
 export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
   const parsed = new Pieces()
@@ -42,7 +42,7 @@ export function parsePieces(pieces: Iterable<Buffer | string>): MountTable {
 /**
  * The same of a table that comes in slowly. Its index by path, which every plan needs, is made meanwhile.
  *
- * @throws VolctlError MountinfoDamaged, and what the pieces throw
+ * @throws VolctlError NodeUnreadable, and what the pieces throw
  */
 export async function parseSlowPieces(pieces: AsyncIterable<Buffer>): Promise<MountTable> {
   const parsed = new Pieces()

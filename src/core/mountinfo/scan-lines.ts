@@ -71,7 +71,7 @@ let scratch = columnsFor(0)
 /**
  * @param bytes whole lines
  * @param firstLine the number of the first one, for messages
- * @throws VolctlError MountinfoDamaged, naming the line
+ * @throws VolctlError NodeUnreadable, naming the line
  */
 export function scanLines(bytes: Buffer, firstLine = 1): MountColumns {
   const most = Math.ceil(bytes.length / SHORTEST_LINE)
@@ -237,7 +237,7 @@ function loneDash(bytes: Buffer, from: number, line: number): number {
 }
 
 function damaged(line: number, what: string): VolctlError {
-  return new VolctlError('MountinfoDamaged', `mount table, line ${line}: ${what}`, {
+  return new VolctlError('NodeUnreadable', `mount table, line ${line}: ${what}`, {
     hint: 'The kernel never writes such a line: try again, or check the snapshot that it came from.',
   })
 }

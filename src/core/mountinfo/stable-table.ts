@@ -23,7 +23,7 @@ export interface TableReading {
 /**
  * The mount table of another namespace, piece by piece, so that one that is too large need not be read to its end (S34).
  *
- * @throws TooLarge, VolctlError MountinfoUnstable or MountinfoDamaged, and what the file system says
+ * @throws TooLarge, VolctlError NodeUnreadable, and what the file system says
  */
 export function tableAt(path: string, reading: TableReading = {}): MountTable {
   const { kernel = release(), read = linesInPieces, take = within(MOST) } = reading
@@ -46,7 +46,7 @@ function within(most: number): (bytes: number) => void {
   }
 }
 
-/** @throws VolctlError MountinfoUnstable */
+/** @throws VolctlError NodeUnreadable */
 export function stableRead(read: () => Buffer, kernel: string): Buffer {
   let bytes = read()
   if (isReliable(kernel)) return bytes
@@ -55,7 +55,7 @@ export function stableRead(read: () => Buffer, kernel: string): Buffer {
     if (again.equals(bytes)) return bytes
     bytes = again
   }
-  throw new VolctlError('MountinfoUnstable', `the mount table changed on each of ${TRIES} reads`, {
+  throw new VolctlError('NodeUnreadable', `the mount table changed on each of ${TRIES} reads`, {
     hint: 'Something mounts or unmounts all the time: wait until it ends, then try again.',
   })
 }

@@ -128,7 +128,7 @@ function resolvedRoot(rootDir: string): string {
   } catch (error) {
     const missing = isMissing(error)
     throw new VolctlError(
-      missing ? 'RootDirMissing' : 'RootDirUnreadable',
+      'NodeUnreadable',
       `root directory ${rootDir}${missing ? ' does not exist' : ` cannot be read: ${errnoOf(error)}`}`,
       {
         cause: error,
@@ -152,7 +152,7 @@ function standing(kubelet: KubeletCandidate | undefined, runtime: boolean): read
     ? [
         {
           rule: 'S8',
-          code: 'StandaloneKubelet',
+          code: 'KubeletUnclear',
           message: `the kubelet of this host (${kubelet.source}) has no API server, so it is unknown which pods it should run`,
           hint: 'volctl can only report here; it changes nothing unless the kubelet has a --kubeconfig.',
         },

@@ -14,7 +14,7 @@ import { structureLinks } from './tree/structure-links.ts'
  * Reads the mount table, the kubelet's directories and the loop devices again, as a whole look does.
  *
  * @param before the last whole look
- * @throws VolctlError RootDirMissing, RootDirUnreadable, MountinfoUnreadable, MountinfoUnstable
+ * @throws VolctlError NodeUnreadable
  */
 export async function lookAtDisk({ snapshot: before }: NodeState): Promise<NodeState> {
   const { rootDir, api } = before

@@ -48,7 +48,7 @@ export function copiesObstacle(
   if (copy === undefined) return undefined
   return {
     rule: 'S6',
-    code: 'HostRootPrivate',
+    code: 'WrongNamespace',
     message: `the mounts of this container do not follow the node's, so it would hold what volctl unmounts: ${copy.mountPoint}`,
     hint: 'Run volctl in a Pod whose volume of / has mountPropagation: HostToContainer (deploy/node-pod.yaml), or on the node itself.',
   }

@@ -19,7 +19,7 @@ export class WrongNamespace extends SafetyRefusal {
   readonly namespace: number
 
   constructor(pid: number, why: string, namespace: number) {
-    super('S6', 'WrongMountNamespace', `volctl runs in another mount namespace than ${why}`, {
+    super('S6', 'WrongNamespace', `volctl runs in another mount namespace than ${why}`, {
       hint: `Run volctl in that namespace: nsenter -t ${pid} -m volctl …`,
     })
     this.namespace = namespace
@@ -38,7 +38,7 @@ export interface NamespaceProcesses {
  * runtime of root's must show the same mounts under the root directory: in a namespace where some are missing, an rmdir would
  * detach live data elsewhere.
  *
- * @throws WrongNamespace, or SafetyRefusal NamespacesDisagree
+ * @throws WrongNamespace, or SafetyRefusal WrongNamespace
  */
 export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc'): void {
   const { kubelet, runtimes, rootDir } = processes
@@ -68,7 +68,7 @@ export function checkMountNamespace(processes: NamespaceProcesses, proc = '/proc
     if (difference === undefined) continue
     throw new SafetyRefusal(
       'S6',
-      'NamespacesDisagree',
+      'WrongNamespace',
       `PID 1 and the container runtime (pid ${runtime.pid}) have different mounts under ${rootDir}: ${difference}`,
       {
         hint: `Start the kubelet, so that its namespace counts; or run volctl in the runtime's: nsenter -t ${runtime.pid} -m volctl …`,
@@ -145,7 +145,7 @@ async function* piecesBeside(path: string): AsyncIterable<Buffer> {
 }
 
 function unreadable(path: string, error: unknown): VolctlError {
-  return new VolctlError('MountinfoUnreadable', `${path}: ${errorMessage(error)}`, {
+  return new VolctlError('NodeUnreadable', `${path}: ${errorMessage(error)}`, {
     cause: error,
     hint: 'Run volctl as root, with /proc mounted.',
   })

@@ -23,7 +23,7 @@ export interface Reentry {
  * namespace.
  *
  * @returns undefined if volctl is already in that namespace
- * @throws VolctlError HostRootIncomplete
+ * @throws VolctlError WrongNamespace
  */
 export function hostReentry(hostRoot: string): Reentry | undefined {
   const proc = `${hostRoot.replace(/\/+$/, '')}/proc`
@@ -34,7 +34,7 @@ export function hostReentry(hostRoot: string): Reentry | undefined {
     // setns(2) can only enter PID namespaces below its caller's, never the host's above.
     if (theirs.pids !== readlinkSync('/proc/self/ns/pid')) {
       throw new VolctlError(
-        'HostRootIncomplete',
+        'WrongNamespace',
         `--host-root ${hostRoot}: this container has a PID namespace of its own, so volctl cannot act on the host's processes`,
         { hint: 'Run the container with hostPID.' },
       )
@@ -43,14 +43,10 @@ export function hostReentry(hostRoot: string): Reentry | undefined {
     return { mountNamespace: openNamespace(first, theirs.mounts), pid }
   } catch (cause) {
     if (cause instanceof VolctlError) throw cause
-    throw new VolctlError(
-      'HostRootIncomplete',
-      `--host-root ${hostRoot}: the host's processes cannot be seen in ${proc}`,
-      {
-        cause,
-        hint: "Mount the host's / there with its /proc, and run the container privileged and with hostPID.",
-      },
-    )
+    throw new VolctlError('WrongNamespace', `--host-root ${hostRoot}: the host's processes cannot be seen in ${proc}`, {
+      cause,
+      hint: "Mount the host's / there with its /proc, and run the container privileged and with hostPID.",
+    })
   }
 }
 
@@ -88,7 +84,7 @@ export function reentryCommand(pid: number, program: Program, word: string): rea
  */
 export function reenter({ mountNamespace, pid }: Reentry): Promise<number> {
   if (!mayReenter()) {
-    throw new SafetyRefusal('S6', 'WrongMountNamespace', "volctl could not enter the kubelet's mount namespace", {
+    throw new SafetyRefusal('S6', 'WrongNamespace', "volctl could not enter the kubelet's mount namespace", {
       hint: 'Run volctl on the node itself, as root, outside of any container.',
     })
   }

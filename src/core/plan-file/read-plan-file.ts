@@ -168,7 +168,7 @@ function readOwn(path: string, name: string): Buffer {
 
 function unsafe(name: string, cause: NotTrusted): VolctlError {
   return new VolctlError(
-    'FileUnsafe',
+    'NotBelieved',
     `plan file ${name}: ${cause.why}, and whoever wrote it could override safety checks`,
     {
       cause,

@@ -55,7 +55,7 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
   if (!isFullRange(facts.uidMap)) {
     obstacles.push({
       rule: 'S7',
-      code: 'UserNamespace',
+      code: 'WrongNamespace',
       message: `volctl runs in a user namespace (uid_map: ${facts.uidMap.replaceAll(/\s+/g, ' ').trim() || 'unreadable'})`,
       hint: 'Run volctl as root of the host itself.',
     })
@@ -63,7 +63,7 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
   if (!isNodePidNamespace(facts)) {
     obstacles.push({
       rule: 'S7',
-      code: 'PidNamespace',
+      code: 'WrongNamespace',
       hidesProcesses: true,
       message: "volctl's PID namespace is not the node's, so the processes of pods cannot be seen",
       hint: 'In a container, run volctl with hostPID and --host-root.',
@@ -73,14 +73,14 @@ export function standingObstacles(facts: StandingFacts): readonly StandingObstac
   if (rootMountId === undefined || referenceRootMountId === undefined) {
     obstacles.push({
       rule: 'S6',
-      code: 'NamespaceUnknown',
+      code: 'WrongNamespace',
       message: "the node's mount namespace cannot be read from here",
       hint: 'Run volctl as root with CAP_SYS_PTRACE.',
     })
   } else if (rootMountId !== referenceRootMountId) {
     obstacles.push({
       rule: 'S7',
-      code: 'Chroot',
+      code: 'WrongNamespace',
       message: "volctl's root directory is not the root of the node's mount namespace: it runs in a chroot",
       hint: 'Run volctl outside of the chroot, or in a container with --host-root.',
     })

@@ -71,7 +71,7 @@ export function reportMissingSections({ inputs }: PlanContext, findings: Finding
   if (missing !== undefined) {
     findings.complete = false
     const about = { path: missing.path, subject: { path: missing.path } }
-    findings.problem('error', 'NoPodsDirectory', missing.message, about, missing.hint)
+    findings.problem('error', 'NodeUnreadable', missing.message, about, missing.hint)
   }
   if (snapshot.api !== undefined && !podListIsComplete(inputs)) {
     findings.complete = false

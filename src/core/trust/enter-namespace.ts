@@ -14,11 +14,11 @@ import { runInForeground } from './programs.ts'
 /**
  * @param expected the namespace's link text when it was judged
  * @returns a descriptor, for enterNamespace
- * @throws VolctlError NamespaceGone
+ * @throws VolctlError WrongNamespace
  */
 export function openNamespace(process: PinnedProcess, expected: string): number {
   const gone = (cause?: unknown): VolctlError =>
-    new VolctlError('NamespaceGone', `the mount namespace of process ${process.pid} is gone`, {
+    new VolctlError('WrongNamespace', `the mount namespace of process ${process.pid} is gone`, {
       cause,
       hint: 'Try again.',
     })

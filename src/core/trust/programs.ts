@@ -49,7 +49,7 @@ export class CommandMissing extends VolctlError {
 /** Somebody else could have written the program. */
 export class ProgramNotTrusted extends VolctlError {
   constructor(path: string, cause: NotTrusted) {
-    super('ProgramNotTrusted', `${path} is not run as root: ${cause.why}`, { cause, hint: TRUST_HINT })
+    super('NotBelieved', `${path} is not run as root: ${cause.why}`, { cause, hint: TRUST_HINT })
   }
 }
 

@@ -19,6 +19,9 @@ it.each<{ name: string; step: Step; needs: boolean }>([
   const mounting = operation('a', { kind: 'MountVolume', steps: [step] })
   expect(() => requireNetwork(mounting, host)).not.toThrow()
   host.inContainersNetwork = true
-  if (needs) expect(() => requireNetwork(mounting, host)).toThrow(expect.objectContaining({ code: 'OtherNetwork' }))
+  if (needs)
+    expect(() => requireNetwork(mounting, host)).toThrow(
+      expect.objectContaining({ code: 'WrongNamespace', message: expect.stringMatching(/network/) }),
+    )
   else expect(() => requireNetwork(mounting, host)).not.toThrow()
 })

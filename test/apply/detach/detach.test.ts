@@ -210,7 +210,7 @@ describe('detaching (S21)', () => {
     fixture.kubelet = { running: true, mayReturn: false }
     const plan = planOf([detach()])
     const inputs = { ...plan.inputs, kubelet: { state: 'running' as const } }
-    expect(statesOf(await fixture.apply({ ...plan, inputs }))).toEqual({ detach: 'refused KubeletCameBack' })
+    expect(statesOf(await fixture.apply({ ...plan, inputs }))).toEqual({ detach: 'refused KubeletRunning' })
   })
 })
 

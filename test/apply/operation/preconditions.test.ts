@@ -102,7 +102,7 @@ describe('the kubelet (S11)', () => {
     const result = await fixture.apply(
       planOf([operation('a', { steps: [step('umount', DIR)], expects }), operation('b')]),
     )
-    expect(statesOf(result)).toEqual({ a: 'refused KubeletCameBack', b: 'refused KubeletCameBack' })
+    expect(statesOf(result)).toEqual({ a: 'refused KubeletRunning', b: 'refused KubeletRunning' })
     expect(result).toMatchObject({ exit: 4, refused: { rule: 'S11' } })
     expect(fixture.host.log).toEqual([])
   })
@@ -119,7 +119,7 @@ describe('the kubelet (S11)', () => {
         operation('b', { volume, steps: [step('NodeUnpublishVolume', `${DIR}2/mount`)] }),
       ]),
     )
-    expect(statesOf(result)).toEqual({ a: 'done', b: 'refused KubeletCameBack' })
+    expect(statesOf(result)).toEqual({ a: 'done', b: 'refused KubeletRunning' })
     expect(result.exit).toBe(3)
   })
 

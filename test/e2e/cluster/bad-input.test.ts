@@ -140,7 +140,7 @@ describe('objects that do not fit together', () => {
       name: 'a pod of a node that does not exist',
       objects: [pod('lost', 'nowhere', 'free')],
       operations: [FREE],
-      codes: ['PodWithoutNode'],
+      codes: ['NodeMissing'],
     },
   ])('$name', async ({ objects, operations, codes }) => {
     await cluster.api.setFaults()

@@ -4,5 +4,6 @@ import { readStandingFacts, standingObstacles } from '../../../src/core/processe
 import { pin } from '../../../src/core/trust/processes.ts'
 
 using kubelet = pin(Number(process.argv[2]))
+const WORDS = /chroot|(?:user|PID) namespace|mount namespace cannot be read/
 const facts = readStandingFacts(kubelet, { kubelet: true, runtime: false })
-console.log(JSON.stringify(standingObstacles(facts).map(({ code }) => code)))
+console.log(JSON.stringify(standingObstacles(facts).map(({ message }) => WORDS.exec(message)?.[0])))

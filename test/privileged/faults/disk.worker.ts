@@ -251,7 +251,7 @@ async function planBlind({ node, mirror }: Scene, path: string, healthy: Plan['o
       .map(({ message }) => message)
   } catch (error) {
     // Without these there is no plan.
-    const told = error instanceof VolctlError && error.code === 'RootDirUnreadable' && error.hint?.includes('dmesg')
+    const told = error instanceof VolctlError && error.code === 'NodeUnreadable' && error.hint?.includes('dmesg')
     return told && ['', 'pods'].includes(path) ? [] : [String(error)]
   } finally {
     mirror.fail()

@@ -35,11 +35,11 @@ describe.skipIf(noSystemd !== undefined)(
       expect(forgotten).toBe('')
       expect(seen).toEqual({
         running: kept('running', 'KubeletRunning'),
-        stopped: kept('stopped', 'KubeletJustStopped', 'enabled, starts at next boot'),
+        stopped: kept('stopped', 'Settling', 'enabled, starts at next boot'),
         settled: gone('enabled'),
         disabled: kept('mayReturn', 'KubeletRunning', "the node's lease was renewed"),
-        later: kept('stopped', 'KubeletJustStopped', 'disabled'),
-        untold: kept('stopped', 'KubeletJustStopped', 'disabled'),
+        later: kept('stopped', 'Settling', 'disabled'),
+        untold: kept('stopped', 'Settling', 'disabled'),
         hourLater: gone('disabled'),
       })
     })
@@ -58,7 +58,7 @@ describe.skipIf(noSystemd !== undefined)(
 
     it('S11: masked', async () => {
       expect(await run('masked')).toEqual({
-        masked: kept('stopped', 'KubeletJustStopped', 'masked'),
+        masked: kept('stopped', 'Settling', 'masked'),
         hourLater: gone('masked'),
       })
     })
@@ -66,7 +66,7 @@ describe.skipIf(noSystemd !== undefined)(
     it('S11: between two starts, and failed for good', async () => {
       expect(await run('failing')).toEqual({
         restarting: kept('mayReturn', 'KubeletRunning', 'auto-restart'),
-        failed: kept('stopped', 'KubeletJustStopped', 'failed'),
+        failed: kept('stopped', 'Settling', 'failed'),
         settled: gone('failed'),
       })
     })
@@ -82,7 +82,7 @@ describe.skipIf(noSystemd !== undefined)(
     it('S11: held by another supervisor', async () => {
       expect(await run('supervised')).toEqual({
         between: kept('mayReturn', 'KubeletRunning', "the node's lease was renewed"),
-        justEnded: kept('stopped', 'KubeletJustStopped', 'inactive'),
+        justEnded: kept('stopped', 'Settling', 'inactive'),
         hourLater: gone('inactive'),
       })
     })

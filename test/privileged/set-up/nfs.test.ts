@@ -47,7 +47,7 @@ describe.skipIf(noRoot !== undefined)(
     })
 
     it("is not mounted in a container's network, where it would end with the container", async () => {
-      expect(await inNamespace(WORKER, 'otherNetwork')).toEqual({ apply: ['refused OtherNetwork'], made: false })
+      expect(await inNamespace(WORKER, 'otherNetwork')).toEqual({ apply: ['refused WrongNamespace'], made: false })
     })
 
     it('is not mounted over what a pod wrote without it (S22)', async () => {

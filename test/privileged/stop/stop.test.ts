@@ -61,7 +61,7 @@ describe.skipIf(noSystemd !== undefined)(
         }),
       })
       // Its timer shows that the kubelet may start at any moment.
-      expect(ofSecond).toEqual({ status: 4, said: 'KubeletUnsteady' })
+      expect(ofSecond).toEqual({ status: 4, said: 'KubeletNotStopped' })
     })
 
     it('S35: a terminal that is closed does not end it', async () => {
@@ -102,7 +102,7 @@ describe.skipIf(noSystemd !== undefined)(
         masked: expect.objectContaining({ ...stays, kubelet: 'inactive' }),
         failed: expect.objectContaining({ ...stays, kubelet: 'failed' }),
       })
-      const refused = { status: 4, said: 'KubeletUnsteady', same: true, left: true, journal: [] }
+      const refused = { status: 4, said: 'KubeletNotStopped', same: true, left: true, journal: [] }
       expect(restarting).toMatchObject({ ...refused, kubelet: 'activating', timer: 'not-found' })
       expect(timed).toMatchObject({ ...refused, kubelet: 'inactive' })
     })

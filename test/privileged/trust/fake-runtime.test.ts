@@ -29,14 +29,14 @@ describe.skipIf(noRoot !== undefined)(
       expect(beside['control: of root, in the PID namespace of the node']).toEqual({
         plan: 4,
         status: 4,
-        code: 'NamespacesDisagree',
+        code: 'WrongNamespace',
         mounted: true,
       })
     })
 
     it("S32: one of another user does not make volctl's PID namespace the node's (S7)", async () => {
       const { stranger, root } = await inNamespace<Record<string, Done>>(WORKER, 'elsewhere')
-      expect(stranger).toEqual({ plan: 0, status: 4, code: 'PidNamespace', mounted: true })
+      expect(stranger).toEqual({ plan: 0, status: 4, code: 'WrongNamespace', mounted: true })
       // Control: as in a node that is a container itself.
       expect(root).toEqual(DONE)
     })

@@ -66,7 +66,7 @@ function refuseProgram({ plugin }: SelectedConfig, source: string): void {
 
 function changed(source: string): VolctlError {
   return new VolctlError(
-    'KubeconfigChanged',
+    'OtherCluster',
     `${source} has another server, or verifies the server in another way, than when volctl started.`,
     { hint: 'The header of a plan shows the server: volctl plan' },
   )

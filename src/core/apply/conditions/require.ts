@@ -29,12 +29,12 @@ const FLEX = new Set<Step['op']>(['flexMountDevice', 'flexMount'])
  * A network file system lives in the network namespace of the process that mounts it. If that is a container's, the mount
  * dies with the container, under a pod that goes on: every access hangs then, and so does its unmount.
  *
- * @throws OperationRefused OtherNetwork, where volctl is in another network than PID 1 (S6)
+ * @throws OperationRefused WrongNamespace, where volctl is in another network than PID 1 (S6)
  */
 export function requireNetwork({ steps }: Operation, host: Host): void {
   if (!steps.some(mountsOverNetwork) || host.isInNodesNetwork()) return
   throw new OperationRefused(
-    'OtherNetwork',
+    'WrongNamespace',
     "volctl runs in a container's network: what is mounted over it would hang as soon as the container ends",
     { hint: 'Run volctl in a Pod with hostNetwork: true (deploy/node-pod.yaml), or on the node itself.' },
   )

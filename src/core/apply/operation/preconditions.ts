@@ -83,7 +83,7 @@ export async function askKubelet(context: ApplyContext): Promise<KubeletSnapshot
     return await context.kubeletState()
   } catch (error) {
     throw new OperationRefused(
-      'KubeletUnknown',
+      'KubeletRunning',
       `the state of the kubelet could not be determined: ${errorMessage(error)}`,
       {
         cause: error,
@@ -103,7 +103,7 @@ const RUNS_AGAIN = 'a kubelet runs again, or may start again, and the volumes of
 
 /** @param why what shows it; absent: this machine does */
 export function kubeletCameBack(why = RUNS_AGAIN): CameBack {
-  return new CameBack('KubeletCameBack', why, {
+  return new CameBack('KubeletRunning', why, {
     hint: 'Let the kubelet do the rest; or stop it, wait for --settle, and plan again.',
   })
 }

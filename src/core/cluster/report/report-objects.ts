@@ -72,7 +72,7 @@ function reportPodsWithoutNode({ state, objects }: ClusterContext, findings: Clu
     if (pod.node === undefined || pod.terminated || objects.node(pod.node).state !== 'Absent') continue
     findings.problem(
       'warning',
-      'PodWithoutNode',
+      'NodeMissing',
       shaped`pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`,
       { pods: [podRef(pod)], nodes: [pod.node] },
       `Once the machine is off: ${deletePod(pod, '--force')}`,

@@ -158,7 +158,7 @@ export const KUBELET = {
     'assuming standalone kubelet | kubelet running in standalone mode | kubeclient not set | cannot get kube client | failed to get a kubernetes client | unable to get kubernetes client from host | error getting kube client | error getting csi client | cannot get kube',
     'This kubelet has no API server: CSI drivers that need one do not work with it.',
     'Compare the arguments of the kubelet (--kubeconfig) with what was meant: journalctl -u {unit} from its start.',
-    { by: ['kubelet'], codes: ['StandaloneKubelet'] },
+    { by: ['kubelet'], codes: ['KubeletUnclear'] },
   ),
   FieldMissing: row(
     'missing volume.spec | missing spec | spec is nil | volume source not found in volume.spec | missing volume id | missing target path | missing volume path | missing staging target path | missing expected parameter | volumename missing expected data | insufficient info encoded in volumename | driver name is empty | csi source driver name is empty | volume handle is empty | devicemountpath is empty | csipersistentvolumesource not defined in spec | failed to get csipersistentvolumesource | failed to get csi persistent source | failed to extract csi volume source | failed to extract volume source | volume.spec nil | volume.spec has both | unexpected api.csivolumesource | invalid volume spec for csi | pvc has empty pvc.spec.volumename | spec.persistentvolume … is nil | spec.persistentvolumesource … is nil | nil pod | nil spec for volume | file path not specified | path is empty | file was empty | is an invalid value for | does not contain any volume(s) | not a flex volume | illegal path for device | must be relative path | volume plugin has invalid name | was registered more than once',

@@ -52,7 +52,7 @@ export interface KubeletChoice {
 /**
  * @param running kubelets that run; if there are any, only they count
  * @param root prefix of the files that are read, for tests
- * @throws SafetyRefusal SeveralKubelets, unless --root-dir or --node names one
+ * @throws SafetyRefusal KubeletUnclear, unless --root-dir or --node names one
  */
 export function findKubelet(
   running: readonly KubeletCandidate[],
@@ -140,7 +140,7 @@ function choose(candidates: readonly KubeletCandidate[], choice: KubeletChoice):
   )
   if (fitting.length <= 1) return fitting[0]
   const list = fitting.map(({ source, rootDir, nodeName }) => `${source}: ${rootDir}, node ${nodeName}`).join('; ')
-  throw new SafetyRefusal('S8', 'SeveralKubelets', `this host has ${fitting.length} kubelets (${list})`, {
+  throw new SafetyRefusal('S8', 'KubeletUnclear', `this host has ${fitting.length} kubelets (${list})`, {
     hint: 'Choose one with --root-dir and --node; if two units have the same root directory, mask the unused unit.',
   })
 }

@@ -31,7 +31,7 @@ type Document = Readonly<Record<string, unknown>>
  * lexical order of their paths, flags. Relative paths inside a file are relative to that file's directory.
  *
  * @param workingDirectory the kubelet's working directory, for relative paths of flags
- * @throws VolctlError KubeletConfigUnreadable
+ * @throws VolctlError NodeUnreadable
  */
 export function kubeletConfig(flags: KubeletFlags, workingDirectory: string): KubeletConfig {
   const files: string[] = []
@@ -144,7 +144,7 @@ const REPAIR_IT =
   'Without this file the static pods and the container runtime are unknown: repair the file, or run volctl as root.'
 
 function unreadable(path: string, why: string, cause?: unknown, hint = REPAIR_IT): VolctlError {
-  return new VolctlError('KubeletConfigUnreadable', `kubelet configuration ${path}: ${why}`, {
+  return new VolctlError('NodeUnreadable', `kubelet configuration ${path}: ${why}`, {
     ...defined({ cause }),
     hint,
   })

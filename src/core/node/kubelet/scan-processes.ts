@@ -84,14 +84,14 @@ function unitedPods(cgroups: Iterable<string>, bases: readonly string[]): Pick<P
 /**
  * Only the processes that may be a kubelet: asked again before every change (S11). The caller must release them with letGo.
  *
- * @throws VolctlError ProcUnreadable, so that "no kubelet" never means "could not look"
+ * @throws VolctlError NodeUnreadable, so that "no kubelet" never means "could not look"
  */
 export function scanKubelets(proc = '/proc'): readonly HostProcess[] {
   let names: readonly string[]
   try {
     names = readdirSync(proc)
   } catch (error) {
-    throw new VolctlError('ProcUnreadable', `${proc}: ${errorMessage(error)}`, {
+    throw new VolctlError('NodeUnreadable', `${proc}: ${errorMessage(error)}`, {
       cause: error,
       hint: 'Run volctl as root, with /proc mounted.',
     })

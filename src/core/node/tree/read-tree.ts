@@ -61,7 +61,7 @@ const PLUGIN_LEVELS = 5
 /**
  * Reads the part that is needed for every pod. Yields now and then, so that the API's answer can be received meanwhile.
  *
- * @throws VolctlError RootDirMissing, RootDirUnreadable
+ * @throws VolctlError NodeUnreadable
  */
 export async function scanTree(options: ReadTreeOptions): Promise<TreeScan> {
   const { rootDir } = options
@@ -115,7 +115,7 @@ function readRoot(rootDir: string): readonly Dirent[] {
     const code = errorText(error)
     if (code === 'ENOENT' || code === 'ENOTDIR') {
       throw new VolctlError(
-        'RootDirMissing',
+        'NodeUnreadable',
         `root directory ${rootDir} ${code === 'ENOENT' ? 'does not exist' : 'is not a directory'}`,
         {
           cause: error,
@@ -128,13 +128,13 @@ function readRoot(rootDir: string): readonly Dirent[] {
 }
 
 function unreadable(what: string, error: string, cause?: unknown): VolctlError {
-  return new VolctlError('RootDirUnreadable', `${what} cannot be read: ${error}`, {
+  return new VolctlError('NodeUnreadable', `${what} cannot be read: ${error}`, {
     cause,
     hint: diskTrouble(error)?.hint ?? 'Run volctl as root.',
   })
 }
 
-/** @throws VolctlError RootDirUnreadable: without their names it is unknown which pods have volumes here */
+/** @throws VolctlError NodeUnreadable: without their names it is unknown which pods have volumes here */
 async function scanPods(walk: TreeWalk, pods: ListedEntry): Promise<readonly PodScan[]> {
   const found: PodScan[] = []
   const entries = walk.children(pods)

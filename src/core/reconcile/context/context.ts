@@ -82,14 +82,14 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
   if (since >= options.settleMs) return undefined
   if (stopShownBy === 'nothing') {
     return {
-      code: 'KubeletJustStopped',
+      code: 'Settling',
       message:
         "it is not known when the kubelet stopped (neither its unit nor the node's lease shows it), so it counts as stopped just now",
       hint: `If the kubelet stopped more than ${options.settleMs / 1000} s ago: volctl plan --settle 0s`,
     }
   }
   return {
-    code: 'KubeletJustStopped',
+    code: 'Settling',
     message: `the kubelet stopped less than ${options.settleMs / 1000} s ago; calls of drivers may still be in flight`,
     hint: 'Wait, or give a shorter --settle.',
     until: timestamp(Date.parse(stoppedAt) + options.settleMs),

@@ -68,7 +68,7 @@ export function refuseWrongMachine(inputs: ActualInputs, machine: PlanInputs['ma
   if (api.node === null) {
     return {
       rule: 'S1',
-      code: 'NoSuchNode',
+      code: 'WrongMachine',
       message: `the API server ${api.server} has no node ${nodeName}`,
       hint: 'Check --context and --node: this may be the API of another cluster.',
     }
@@ -98,7 +98,7 @@ function contradicted({ snapshot }: ActualInputs, { contradictions = [] }: PlanI
     : ''
   return {
     rule: 'S1',
-    code: 'IdentityContradicts',
+    code: 'WrongMachine',
     message: `node ${snapshot.nodeName} of ${snapshot.api?.server} may be another machine: ${differences.join('; ')}`,
     hint: `A cloned machine has the ids of its original: check --context and --node.${boots} If this is the right machine: volctl plan ${flags.join(' ')}`,
   }

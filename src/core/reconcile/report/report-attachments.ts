@@ -145,7 +145,7 @@ function reportOutOfService({ inputs }: PlanContext, findings: Findings, present
   const names = present.map(({ name }) => name)
   findings.problem(
     'error',
-    'NodeOutOfService',
+    'NodeNotReady',
     `the node is tainted out-of-service, so the attach/detach controller detaches its volumes even while they are mounted; still mounted here: ${names.slice(0, 5).join(', ')}${names.length > 5 ? `, … (${names.length})` : ''}`,
     ON_NODE,
     `This machine is running: stop the pods that use these volumes, or remove the taint${isPlainWord(nodeName) ? ` (kubectl taint node ${nodeName} node.kubernetes.io/out-of-service-)` : ''}.`,
