@@ -68,7 +68,7 @@ function withTable(snapshot: NodeSnapshot, mountinfo: string): NodeState {
 
 /** What people and scripts see of it; what it rests on are mounts by their number. */
 function seen({ operations, waiting, problems, summary, complete, refused }: Plan): unknown {
-  const shown = operations.map(({ expects: _, ...operation }) => operation)
+  const shown = operations.map(({ expects: __, ...operation }) => operation)
   return { operations: shown, waiting, problems, summary, complete, refused }
 }
 
@@ -103,10 +103,10 @@ describe.each(['shared-root/node.json', 'stuck/before.json', 'reboot/after.json'
   })
 })
 
-/** What an operation rests on are mounts by their number. */
+/** What an operation rests on are mounts by their number, and they are counted. */
 function untold(explanation: Explanation | undefined): unknown {
-  const { operations = [], ...rest } = explanation ?? {}
-  return { ...rest, operations: operations.map(({ expects: _, ...operation }) => operation) }
+  const { operations = [], inputs: _, ...rest } = explanation ?? {}
+  return { ...rest, operations: operations.map(({ expects: __, ...operation }) => operation) }
 }
 
 /** The machine starts anew and its kubelet stays down: no mount is left but the root directory's own. */

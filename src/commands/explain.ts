@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { Args, Flags, type Interfaces } from '@oclif/core'
-import { applyWords } from '../core/cli/apply-words.ts'
+import { applyWords, wordsOnNode } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { type Answered, isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
@@ -21,16 +21,17 @@ import { VolctlError } from '../core/errors/errors.ts'
 import { podsAskedFor } from '../core/explain/asked-pods.ts'
 import { type Explained, explain } from '../core/explain/explain.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
-import { NOTHING_TO_HOLD } from '../core/explain/not-asked.ts'
 import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { hostPathsOf } from '../core/holders/host-paths.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
+import type { Given } from '../core/plan/next-steps.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import type { Unseen } from '../core/processes/mount-namespaces.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
+import { isPlugin, programName } from '../core/trust/called-as.ts'
 import { typedPath } from '../core/trust/caller.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import { namesOfExplanation } from '../core/views/names.ts'
@@ -189,7 +190,7 @@ export default class Explain extends VolctlCommand {
         attributes: 'all',
         wholePods: (pods) => podsAskedFor(what, pods),
       })
-      return { state, explained: explain(state, this.#options(flags), typedPath(what)) }
+      return { state, explained: explain(state, this.#options(flags), typedPath(what), this.#given(flags)) }
     } catch (error) {
       const [word = '', ...more] = words
       throw more.length > 0 ? error : withOwnWords(error, word, this.config.root)
@@ -232,6 +233,18 @@ export default class Explain extends VolctlCommand {
     if (failure !== undefined) throw failure
   }
 
+  /** What the proposed commands are made of; what is asked about narrows them. */
+  #given(flags: ExplainFlags): Given {
+    const words = { ...flags, namespace: undefined }
+    return {
+      words: applyWords(words),
+      wordsOnNode: wordsOnNode(words),
+      settleMs: this.#options(flags).settleMs,
+      snapshot: flags.snapshot,
+      through: isPlugin() ? programName() : undefined,
+    }
+  }
+
   /** What narrows a plan would only hide a part of the answer. */
   #options(flags: ExplainFlags): PlanOptions {
     return planOptions({ ...flags, namespace: undefined }, this.config.version)
@@ -242,6 +255,7 @@ export default class Explain extends VolctlCommand {
     const asking = {
       look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), { attributes: 'all' }),
       options: this.#options(flags),
+      given: this.#given(flags),
       whole: async (state: LoadedNode, explained: Explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
     }
@@ -255,8 +269,7 @@ export default class Explain extends VolctlCommand {
   /** Holders are no part of a snapshot: who they are is asked now. */
   async #live({ mounts, snapshot, standing }: LoadedNode, explained: Explained): Promise<Explanation> {
     const { explanation, ...held } = explained
-    if (held.heldAt.length + held.devices.length + held.content.length === 0)
-      return explanation.subject.kind === 'Node' ? explanation : { ...explanation, holders: NOTHING_TO_HOLD }
+    if (held.heldAt.length + held.devices.length + held.content.length === 0) return explanation
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )

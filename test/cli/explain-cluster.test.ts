@@ -123,7 +123,7 @@ describe('live', () => {
       ...['explain', '--cluster', '--kubeconfig', api.kubeconfig('admin'), '--node-gone', 'gone', 'pv/pv-data'],
     ])
     expect(status).toBe(0)
-    expect(stdout).toContain('Carry it out: volctl apply --cluster --volume pv-data')
+    expect(stdout).toContain('Next: volctl apply --cluster --volume pv-data')
     expect(stdout).toContain('--node-gone gone')
     const requests = await api.requests()
     const writes = requests.filter(({ method, path }) => method !== 'GET' && !/reviews$/.test(path))

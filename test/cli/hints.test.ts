@@ -9,6 +9,7 @@ import type { Plan } from '../../src/core/plan/plan.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { chunksOf } from '../../src/core/views/command-words.ts'
+import { stepsOf } from '../../src/core/views/explain-view.ts'
 import { captureFiles } from '../helpers/captures.ts'
 import { explainerOf, planOf } from '../helpers/cluster-plan.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -87,7 +88,7 @@ describe('a command in what volctl says to do next can be pasted as it is', () =
       texts: () =>
         Object.values(WORKED_CLUSTERS).flatMap((state) => {
           const { asks, explain } = explainerOf(state)
-          return asks().flatMap((what) => explain(what).advice.map(({ text }) => text))
+          return asks().flatMap((what) => stepsOf(explain(what)))
         }),
       least: 5,
     },

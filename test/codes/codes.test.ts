@@ -43,7 +43,7 @@ const MAY_COMPARE = new RegExp(
     'views/.*',
     'cli/require-named',
     'check/troubles',
-    'explain/(?:advice|not-asked-for|verdict|why-nothing)',
+    'explain/why-nothing',
     'plan/(?:forgotten|next-steps|plan-summary|settled-at)',
     'status/row-verdict',
   ].join('|')})\\.ts$`,

@@ -5,7 +5,7 @@ import type { Explanation, Place } from '../../src/core/explain/explanation.ts'
 import { withHolders } from '../../src/core/explain/with-holders.ts'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
-import { renderExplanation } from '../../src/core/views/explain-view.ts'
+import { renderExplanation, stepsOf } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -26,7 +26,8 @@ function places({ volumes }: Explanation): string[] {
   return volumes.flatMap((view) => view.places).map(({ role, state }: Place) => `${role}: ${state}`)
 }
 
-const codes = (answer: Explanation): (string | undefined)[] => answer.advice.map(({ code }) => code)
+/** Of the causes that are named, those that stop most first. */
+const codes = ({ summary: { causes = [] } }: Explanation): string[] => causes.map(({ code }) => code)
 
 function orphan(): NodeBuilder {
   return node().persistentVolume('pv-1').published(GONE, 'pv-1', '7:1').staged('pv-1', '7:1')
@@ -44,9 +45,8 @@ describe('an orphaned pod', () => {
   it('has what would be done, in order, and the command for just that', () => {
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone', rule: 'R441' })
     expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
-    expect(answer.advice.map(({ text }) => text)).toEqual([
-      `volctl plan --pod ${GONE} shows just this, volctl apply --pod ${GONE} carries it out.`,
-      `The pod's directory is left: volctl plan --orphans --pod ${GONE} shows what would be deleted.`,
+    expect(stepsOf(answer)).toEqual([
+      `volctl apply --pod ${GONE}  # asks, and carries out the 3 operations that are ready`,
     ])
   })
 
@@ -123,7 +123,8 @@ it('a living, healthy volume: nothing to do, and by which rule', () => {
   expect(answer.volumes).toMatchObject([
     { wantedBy: [{ pod: { name: 'web-0' }, as: ['data'] }], desired: 'wanted by pod default/web-0' },
   ])
-  expect(answer).toMatchObject({ operations: [], waiting: [], problems: [], advice: [] })
+  expect(answer).toMatchObject({ operations: [], waiting: [], problems: [] })
+  expect(stepsOf(answer)).toEqual([])
   const pod = ask(built, 'default/web-0')
   expect(pod.verdict.message).toBe(
     'nothing to do: the pod is in the API and meant to run, and its volume is as it should be',
@@ -146,9 +147,7 @@ it('a dead mount below a running pod', () => {
   expect(answer.places).toMatchObject([
     { dead: 'transport endpoint is not connected (ENOTCONN)', mounts: [{ dev: '7:1' }] },
   ])
-  expect(answer.advice).toMatchObject([
-    { code: 'DeadMount', text: expect.stringContaining('Restart the driver or server') },
-  ])
+  expect(stepsOf(answer)[0]).toContain('Restart the driver or server')
 })
 
 it('a leaked sub-path of a volume that has no directory any more', () => {
@@ -194,9 +193,6 @@ describe('a driver that is not registered', () => {
       message: expect.stringMatching(/not registered|no driver|socket/),
     })
     expect(codes(answer)).toContain('DriverUnavailable')
-    expect(answer.advice.find(({ code }) => code === 'DriverUnavailable')?.meaning).toBe(
-      'a driver is not registered or not installed here, or its socket does not answer',
-    )
   })
 
   it('is waited for where a pod wants the volume', () => {
@@ -226,7 +222,10 @@ it('data that only a flag lets go: blocked without it, an operation with it', ()
   const withFlag = ask(built, GONE, { orphans: true })
   expect(withFlag.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
   expect(withFlag.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'RemoveOrphanPodDir'])
-  expect(withFlag.advice.at(-1)?.text).toContain(`volctl apply --orphans --pod ${GONE} carries it out`)
+  expect(
+    explain(built.build(), planOptions({ orphans: true }), GONE, { words: ['--orphans'], settleMs: 0 }).explanation
+      .summary.next?.[0]?.command,
+  ).toBe(`volctl apply --orphans --pod ${GONE}`)
 })
 
 it('a pod that is gone and still runs is left alone', () => {
@@ -277,7 +276,7 @@ it('a plan that is refused says so beside the verdict', () => {
   const answer = ask(built, GONE)
   expect(answer.refused).toMatchObject({ rule: 'S1', code: 'WrongMachine' })
   expect(answer.verdict).toMatchObject({ state: 'blocked', code: 'Refused' })
-  expect(codes(answer)).toContain('WrongMachine')
+  expect(renderExplanation(answer, PLAIN_SCREEN)).toContain(answer.refused?.message)
 })
 
 it('where the list of pods is not complete, that is the reason', () => {
@@ -299,7 +298,7 @@ describe('what must be seen to first stands first', () => {
       .staged('pv-1', '7:1')
     const answer = ask(built, 'pv/pv-1')
     expect(answer.operations.length).toBeGreaterThan(0)
-    expect(codes(answer).slice(0, 2)).toEqual(['MountedButNotAttached', undefined])
+    expect(codes(answer)[0]).toBe('MountedButNotAttached')
     const holders = {
       processes: [{ pid: 7, process: 'sh', what: 'cwd' as const, path: '/x' }],
       namespaces: [],
@@ -308,18 +307,14 @@ describe('what must be seen to first stands first', () => {
       unseen: [],
       unread: [],
     }
-    expect(codes(withHolders(answer, holders, ({ podUid }) => ({ pod: { uid: podUid } }))).slice(0, 3)).toEqual([
-      'MountedButNotAttached',
-      'HeldBy',
-      undefined,
-    ])
+    expect(stepsOf(withHolders(answer, holders, ({ podUid }) => ({ pod: { uid: podUid } })))[1]).toContain('sh (pid 7)')
   })
 
   it('how to stop a pod that is gone and runs is shown on a small screen', () => {
     const answer = ask(running(), GONE)
     expect(codes(answer)[0]).toBe('PodGoneButRunning')
     const screen = renderExplanation(answer, { ...PLAIN_SCREEN, width: 80, rows: 12 })
-    expect(screen.replaceAll(/\s+/g, ' ')).toMatch(/PodGoneButRunning: Stop the pod .*: crictl pods --label/)
+    expect(screen.replaceAll(/\s+/g, ' ')).toMatch(/Stop the pod .*: crictl pods --label/)
   })
 
   it('so is how to stop the containers of a pod that terminates without a kubelet', () => {
@@ -328,6 +323,6 @@ describe('what must be seen to first stands first', () => {
       .pod(LIVING, 'web-0', [claim('pv-1')], { deleted: true })
       .running(LIVING, 'web-0')
     built.published(LIVING, 'pv-1', '7:1').staged('pv-1', '7:1')
-    expect(ask(built, LIVING).advice[0]?.text).toContain('crictl pods --label')
+    expect(stepsOf(ask(built, LIVING)).join()).toContain('crictl pods --label')
   })
 })

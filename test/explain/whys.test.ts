@@ -13,7 +13,7 @@ import type { NodeState } from '../../src/core/model/node-state.ts'
 import { attachmentName, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
-import { renderExplanation } from '../../src/core/views/explain-view.ts'
+import { renderExplanation, stepsOf } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
@@ -40,11 +40,8 @@ function ask(state: NodeState, what: string, found = NOBODY, options: Partial<Pl
   expect(explanationDefects(answer)).toEqual([])
   // On no screen is any of these left out.
   const screen = renderExplanation(answer, { ...PLAIN_SCREEN, width: 80, rows: 24 })
-  for (const part of ['Verdict: ', 'Held by:']) expect(screen).toContain(part)
-  const { verdict, operations, waiting, problems } = answer
-  if (verdict.state !== 'nothing' || operations.length + waiting.length + problems.length > 0)
-    expect(screen).toContain('What to do:')
-  return { answer, next: answer.advice.map(({ text }) => text), screen }
+  expect(screen).toContain('Held by:')
+  return { answer, next: stepsOf(answer), screen }
 }
 
 const capture = (path: string): Promise<NodeState> => readSnapshot(join(CAPTURES, path))
@@ -69,7 +66,9 @@ describe('why does this pod hang in Terminating?', () => {
       rule: 'S9',
     })
     expect(answer.operations).toEqual([])
-    expect(next[0]).toMatch(/^Without a kubelet nothing stops the pod's containers: start the kubelet, or stop them/)
+    expect(next.join('\n')).toMatch(
+      /^Without a kubelet nothing stops the pod's containers: start the kubelet, or stop them/m,
+    )
   })
 
   it('all of it has ended, and its volumes are still up', () => {
@@ -79,8 +78,8 @@ describe('why does this pod hang in Terminating?', () => {
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodFinished', rule: 'R441' })
     expect(answer.operations.map(({ kind }) => kind)).toEqual(['UnmountVolume', 'UnmountDevice', 'DetachVolume'])
     expect(next).toEqual([
-      `volctl plan --pod ${POD} shows just this, volctl apply --pod ${POD} carries it out.`,
-      'Then start the kubelet: only the kubelet reports to the API server that the pod has ended and may be deleted.',
+      'Then start the kubelet: only the kubelet reports to the API server that the pod has ended and may be deleted',
+      `volctl apply --pod ${POD}  # asks, and carries out the 3 operations that are ready`,
     ])
   })
 
@@ -97,8 +96,8 @@ describe('why does this pod hang in Terminating?', () => {
       'nothing to do: the pod has ended; no sandbox, container or process is left, and nothing of its volumes is on this node',
     )
     expect(next).toEqual([
-      'Next, start the kubelet: only the kubelet reports to the API server that the pod has ended and may be deleted.',
-      expect.stringMatching(/^The API server keeps the pod until its finalizers are removed: example\.com\/wait\./),
+      'Then start the kubelet: only the kubelet reports to the API server that the pod has ended and may be deleted',
+      expect.stringMatching(/^The API server keeps the pod until its finalizers are removed: example\.com\/wait;/),
     ])
     built.override = { kubelet: running }
     expect(ask(built.build(), 'default/web-0').next[0]).toMatch(/^The kubelet has to report to the API server/)
@@ -122,16 +121,13 @@ describe('what is this orphaned pod?', () => {
       new Set(['not wanted: left over from pod pg/sc-a, which was deleted from the API']),
     )
     expect(answer.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
-    expect(answer.verdict.message).toContain('2 blocked (DeletesData)')
     expect(next).toEqual([
-      expect.stringMatching(/^volctl plan --pod c2d7ef9e-\S+ shows just this, /),
-      'To delete the data as well: volctl apply --orphans',
-      expect.stringMatching(/^The pod's directory is left: volctl plan --orphans --pod c2d7ef9e-/),
+      expect.stringMatching(/^volctl apply --pod c2d7ef9e-\S+ {2}# asks, and carries out the 6 operations/),
     ])
+    expect(screen).toContain('\nKept: emptyDir data (--orphans deletes it)\n')
     expect(screen).toContain('\nHeld by: nobody\n')
     const { answer: all } = ask(state, 'pg/sc-a', NOBODY, { orphans: true })
     expect(all.operations.at(-1)).toMatchObject({ kind: 'RemoveOrphanPodDir' })
-    expect(all.verdict.message).not.toContain('blocked')
   })
 
   it('one of which something runs is no orphan yet', async () => {
@@ -178,8 +174,8 @@ describe('why is the device busy?', () => {
       expect(answer.volumes).toMatchObject([{ volume: { uniqueName: csiUniqueName(DRIVER, 'pv-1') } }])
       expect(answer.verdict.state).toBe('operation')
       expect(next.slice(0, 2)).toEqual([
-        `Stop what still holds this open, or volctl apply fails: bash (pid 42), tail (pid 43, container ${'c'.repeat(13)} of pod ${uid(7)}), /dev/loop4, backed by ${TARGET}/image, device dm-3, which is made of 7:1.`,
-        'volctl refuses UnmountDevice and DetachVolume while the volume is mounted in another mount namespace: stop node-exporter (pid 50), or unmount the volume there (nsenter -t PID -m).',
+        `Stop what still holds this open, or volctl apply fails: bash (pid 42), tail (pid 43, container ${'c'.repeat(13)} of pod ${uid(7)}), /dev/loop4, backed by ${TARGET}/image, device dm-3, which is made of 7:1`,
+        'volctl refuses UnmountDevice and DetachVolume while the volume is mounted in another mount namespace: stop node-exporter (pid 50), or unmount the volume there (nsenter -t PID -m)',
       ])
       const words = screen.replaceAll(/\s+/g, ' ')
       for (const name of ['Held by: bash (pid 42);', 'mount namespace of node-exporter (pid 50);', 'and 1 more'])
@@ -212,14 +208,14 @@ describe('“transport endpoint is not connected”', () => {
     const { answer, next, screen } = ask(built.build(), `${ROOT}/${target}/deep/in/it`)
     expect(answer.verdict).toEqual({
       state: 'problem',
-      message: `the mount on ${ROOT}/${target} is dead: transport endpoint is not connected (ENOTCONN); operations: 1 ready to run`,
+      message: `the mount on ${ROOT}/${target} is dead: transport endpoint is not connected (ENOTCONN)`,
       code: 'DeadMount',
     })
     expect(answer.operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'dead' })
     expect(screen.replaceAll(/\s+/g, ' ')).toContain(
-      'x bad pod mount of pod 00000000: dead: transport endpoint is not connected (ENOTCONN)',
+      'x bad pod mount of pod 00000000 (dead: transport endpoint is not connected (ENOTCONN)',
     )
-    expect(next).toEqual([expect.stringMatching(/volctl apply --pod .* carries it out\.$/)])
+    expect(next).toEqual([expect.stringMatching(/^volctl apply --pod .* {2}# asks/)])
   })
 
   it('on a mount of a pod that lives: what has to be started anew', () => {
@@ -250,7 +246,7 @@ describe('why does this VolumeAttachment never go away?', () => {
     expect(answer.verdict.message).toMatch(
       /while node\.status\.volumesInUse lists it, and the kubelet, which updates that, is down/,
     )
-    expect(next).toEqual([expect.stringMatching(/volctl apply --volume pv-1 carries it out\.$/)])
+    expect(next).toEqual([expect.stringMatching(/^volctl apply --volume pv-1 {2}# asks/)])
   })
 
   it('a kubelet runs: detaching is the controller’s, and what that waits for', () => {
@@ -337,7 +333,6 @@ describe('what about the volume of a pod that lives?', () => {
     const waiting = answer.waiting.map(({ code }) => code)
     expect(waiting.length).toBeGreaterThan(0)
     expect(answer.verdict).toMatchObject({ state: 'waiting', code: waiting[0] })
-    expect(answer.verdict.message).toContain('5 ready to run')
-    expect(next.length).toBeGreaterThan(1)
+    expect(next.length).toBeGreaterThan(0)
   })
 })

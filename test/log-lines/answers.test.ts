@@ -31,6 +31,7 @@ async function answer(line: string, built: NodeBuilder): Promise<LineExplanation
   const { value } = await lineAnswer(line, {
     look: async () => ({ ...built.build(), standing: [] }),
     options: planOptions(),
+    given: { words: [], settleMs: 0 },
     whole: async (_, { explanation }) => explanation,
   })
   return value as LineExplanation
@@ -82,12 +83,12 @@ describe('a line as it looks', () => {
     expect(renderLine(await answer(line, nodes.orphan()), TERMINAL)).toMatchInlineSnapshot(`
       "On node node-1, as of 2026-11-21T12:00:00Z:
         volume pv-1 (Volume kubernetes.io/csi/disk.test^pv-1)
-          PodGone: 3 operations planned (UnmountVolume, UnmountDevice, DetachVolume):
-          pod 00000000-0000-4000-8000-000000000009 was deleted from the API; no
-          sandbox, container or process is left; volume pv-1 is mounted
+          PodGone: pod 00000000-0000-4000-8000-000000000009 was deleted from the API;
+          no sandbox, container or process is left; volume pv-1 is mounted
         pod 00000000-0000-4000-8000-000000000009: something to do (PodGone)
-        - volctl plan --pod 00000000-0000-4000-8000-000000000009 shows just this,
-          volctl apply --pod 00000000-0000-4000-8000-000000000009 carries it out.
+        driver disk.test: answers and is registered
+        - volctl apply --pod 00000000-0000-4000-8000-000000000009  # asks, and carries
+          out the 3 operations that are ready
 
       TargetBusy, said by the kubelet, a CSI driver or a mount program
 
@@ -117,7 +118,7 @@ describe('a line as it looks', () => {
 
       On node node-1, as of 2026-11-21T12:00:00Z:
         volume kubernetes.io/csi/disk.test^pv-1
-          NotWanted: DetachVolume planned: no pod on this node uses the volume; the attach/detach controller will not detach it while node.status.volumesInUse lists it, and the kubelet, which updates that, is down
+          NotWanted: no pod on this node uses the volume; the attach/detach controller will not detach it while node.status.volumesInUse lists it, and the kubelet, which updates that, is down
         driver disk.test: it is on node-7, and was not looked for here
         node node-7: another node; this one is node-1
       "
@@ -162,6 +163,7 @@ describe('without a node', () => {
   const asking = {
     look: () => Promise.reject(failure),
     options: planOptions(),
+    given: { words: [], settleMs: 0 },
     whole: () => Promise.reject(new Error('nobody asks')),
   }
 
@@ -230,17 +232,14 @@ describe('a log', () => {
       5x OrphanedPodFile, 11-22 20:01:00 to 11-22 20:01:04
           The pod was deleted from the API, and a plain file is left below volumes in
           the pod's directory.
-          pod 00000000-0000-4000-8000-000000000009: 3 operations planned
-          (UnmountVolume, UnmountDevice, DetachVolume): pod
-          00000000-0000-4000-8000-000000000009 was deleted from the API; no sandbox,
-          container or process is left; volume pv-1 is mounted
+          pod 00000000-0000-4000-8000-000000000009: was deleted from the API; no
+          sandbox, container or process is left
           volctl explain pod/00000000-0000-4000-8000-000000000009
 
       3x TargetBusy, Nov 22 20:01:02 to Nov 22 20:01:02
           The volume cannot be unmounted, because something on this node still uses
           it.
-          volume pv-1 (Volume kubernetes.io/csi/disk.test^pv-1): 3 operations planned
-          (UnmountVolume, UnmountDevice, DetachVolume): pod
+          volume pv-1 (Volume kubernetes.io/csi/disk.test^pv-1): pod
           00000000-0000-4000-8000-000000000009 was deleted from the API; no sandbox,
           container or process is left; volume pv-1 is mounted
           volctl explain volume/00000000-0000-4000-8000-000000000009/pv-1

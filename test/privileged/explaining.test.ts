@@ -1,7 +1,7 @@
 /** `volctl explain` on a node whose mounts, processes, namespaces and loop devices are real. */
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it, vi } from 'vitest'
-import type { Advice, Explanation, HoldersView } from '../../src/core/explain/explanation.ts'
+import type { Explanation, HoldersView } from '../../src/core/explain/explanation.ts'
 import { inNamespace } from '../helpers/in-namespace.ts'
 import { noMounts, noRoot } from '../helpers/namespace.ts'
 
@@ -19,7 +19,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
       other: string
       volume: string
       holders: HoldersView
-      advice: Advice[]
+      notes: string[]
       seconds: number
       screen: string
       applied: string[]
@@ -42,7 +42,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     ])
     expect(loops).toEqual(loop === null ? [] : [{ device: loop, backingFile: `${volume}/image` }])
     expect({ kernel, notes }).toEqual({ kernel: [], notes: [] })
-    expect(found.advice.filter(({ code }) => code === 'HeldBy').map(({ text }) => text)).toEqual([
+    expect(found.notes).toEqual([
       expect.stringContaining(`Stop what still holds this open, or volctl apply fails: sh (pid ${pids.cwd}), `),
       expect.stringMatching(
         `^volctl refuses UnmountDevice and DetachVolume while .*: stop sh \\(pid ${pids.inside}\\), sh \\(pid ${pids.mount}\\)`,
@@ -87,13 +87,13 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     expect(web).toMatchObject({
       holders: { processes: [inWeb] },
       verdict: { state: 'nothing', rule: 'S5' },
-      advice: [],
+      notes: [],
     })
     // Its volume is the other pod's too: who wants it, and has a mount of his own, is in nobody's way.
     expect(gone.holders.processes).toMatchObject([inWeb])
     expect(gone.verdict).toMatchObject({ state: 'operation', code: 'PodGone' })
-    expect(gone.advice.map(({ code }) => code)).not.toContain('HeldBy')
-    expect(busy.advice[0]).toMatchObject({ code: 'HeldBy', text: expect.stringContaining(`: sh (pid ${held}).`) })
+    expect(gone.notes).toEqual([])
+    expect(busy.notes[0]).toContain(`: sh (pid ${held})`)
     expect(runs).toMatchObject({
       operations: [],
       verdict: { state: 'problem', code: 'PodGoneButRunning' },
@@ -102,7 +102,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
     expect(runs.holders.processes).toContainEqual(
       expect.objectContaining({ pid: held, container: 'b'.repeat(13), pod: { uid: runs.pods[0]?.pod.uid } }),
     )
-    expect(runs.advice[0]?.text).toMatch(/^Stop the pod .*, then plan again: crictl pods /)
+    expect(runs.summary.causes?.[0]?.remedy[0]).toMatch(/^Stop the pod .*, then plan again: crictl pods /)
   })
 
   it('a driver by its sockets: it answers, it was killed, it was stopped', async () => {

@@ -11,7 +11,7 @@ import { parseLine } from '../log-lines/parse-line.ts'
 import { pastedLines } from '../log-lines/pasted.ts'
 import type { ReadLog } from '../log-lines/read-log.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
-import { renderClusterExplanation } from '../views/explain-cluster-view.ts'
+import { renderExplanation } from '../views/explain-view.ts'
 import { namesOfExplanation } from '../views/names.ts'
 import { type Answered, drawnLine, drawnLog, openedLog, pasteAnswer, requireKnown } from './line-answers.ts'
 import { loadCluster } from './load-cluster.ts'
@@ -37,7 +37,7 @@ export async function explainInCluster(what: string, question: ClusterQuestion):
   const failure = refusalOf(value)
   return {
     value,
-    draw: (screen) => renderClusterExplanation(value, screen),
+    draw: (screen) => renderExplanation(value, screen, question.words),
     names: namesOfExplanation(value),
     ...defined({ failure }),
   }

@@ -17,6 +17,7 @@ import { parseLine } from '../log-lines/parse-line.ts'
 import { pastedLines } from '../log-lines/pasted.ts'
 import { type ReadLog, readLog } from '../log-lines/read-log.ts'
 import { sentencesIn } from '../log-lines/sentences/sentences.ts'
+import type { Given } from '../plan/next-steps.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { callerPath } from '../trust/caller.ts'
 import { renderLine } from '../views/line-view.ts'
@@ -30,6 +31,8 @@ import { refusalOf } from './plan-exit-status.ts'
 export interface Asking {
   readonly look: () => Promise<LoadedNode>
   readonly options: PlanOptions
+  /** What proposed commands are made of. */
+  readonly given: Given
   /** With those that hold it open, where the node is the live one. */
   readonly whole: (state: LoadedNode, explained: Explained) => Promise<Explanation>
 }
@@ -75,8 +78,8 @@ export async function pasteAnswer(text: string, answerTo: (log: ReadLog) => Prom
 }
 
 /** One line is answered whole, several as a log. */
-async function answerOf(log: ReadLog, looked: Looked, { options, whole }: Asking): Promise<Answered> {
-  const asked = 'state' in looked ? askedNode(looked.state, options) : undefined
+async function answerOf(log: ReadLog, looked: Looked, { options, given, whole }: Asking): Promise<Answered> {
+  const asked = 'state' in looked ? askedNode(looked.state, options, given) : undefined
   const failure = 'failure' in looked ? looked.failure : undefined
   const [line = parseLine(''), ...more] = pastedLines(log.lines)
   if (more.length > 0 || log.total > log.lines.length) return drawnLog(explainLog(log, asked), failure)

@@ -1,8 +1,10 @@
 /** Every document that volctl writes and that a shape describes. The JSON Schemas in schema/ are made of them. */
 import { checkShape } from '../check/check-node.ts'
+import { clusterExplanationShape } from '../cluster/explain/cluster-explanation.ts'
 import { doctorShape } from '../doctor/check.ts'
 import { codeShape } from '../explain/explain-code.ts'
 import { ruleShape } from '../explain/explain-rule.ts'
+import { explanationShape } from '../explain/explanation.ts'
 import { about, named } from '../json/json-schema.ts'
 import { object, type Shape } from '../json/shape.ts'
 import { sentenceShape } from '../log-lines/explain-sentence.ts'
@@ -46,6 +48,14 @@ const clusterStatus = stable(
   clusterStatusShape,
 )
 
+const explanation = stable(
+  'One thing of a node, and why it is as it is: `volctl explain WHAT -o json`.',
+  explanationShape,
+)
+const clusterExplanation = stable(
+  'One object of a cluster, and why it is as it is: `volctl explain --cluster WHAT -o json`.',
+  clusterExplanationShape,
+)
 const check = stable('A node as a monitor sees it: `volctl check -o json`.', checkShape)
 const doctor = stable(
   'Whether volctl can work on a node: `volctl doctor -o json`. Checks and groups may be added.',
@@ -72,6 +82,8 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'journal', title: 'Journal', shape: journalDocument },
   { file: 'node-snapshot', title: 'NodeSnapshot', shape: snapshotShape },
   { file: 'error', title: 'Error', shape: errorDocument },
+  { file: 'explanation', title: 'Explanation', shape: explanation },
+  { file: 'cluster-explanation', title: 'Explanation of an object of a cluster', shape: clusterExplanation },
   { file: 'check', title: 'Check', shape: check },
   { file: 'doctor', title: 'Doctor', shape: doctor },
   { file: 'wait', title: 'Wait', shape: wait },

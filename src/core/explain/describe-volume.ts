@@ -13,7 +13,7 @@ import { chainOf } from './chain.ts'
 import { type Concern, concernOf } from './concern.ts'
 import type { AttachmentView, VolumeView } from './explanation.ts'
 import { placesOf } from './places.ts'
-import { type Because, verdictOf } from './verdict.ts'
+import { type Because, deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 
 export interface DescribedVolume {
   readonly view: VolumeView
@@ -51,7 +51,11 @@ export function describeVolume(
     chain: chainOf(context, volume, only),
     places,
     ...defined({ attachment }),
-    verdict: verdictOf(concern, { nothing: because, places }),
+    verdict: verdictOf(concern, plan.summary.causes ?? [], {
+      dead: deadVerdict(places),
+      doubt: doubtVerdict(concern.decisions),
+      nothing: nothingVerdict(because),
+    }),
   }
   return { view, because }
 }

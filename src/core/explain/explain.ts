@@ -7,24 +7,23 @@ import type { Held } from '../holders/live-holders.ts'
 import { defined } from '../lang/defined.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import type { NodeState } from '../model/node-state.ts'
+import type { Given } from '../plan/next-steps.ts'
 import type { PlanOptions } from '../plan/plan.ts'
-import type { PlanContext } from '../reconcile/context/context.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
-import { adviceOn } from './advice.ts'
 import { type Asked, asker } from './asked.ts'
-import { cluesOn } from './clues.ts'
 import { type Concern, concernOf } from './concern.ts'
 import { type DescribedVolume, describeVolume } from './describe-volume.ts'
 import { driverChain } from './driver-chain.ts'
-import { type DriverTarget, withWaiting } from './driver-target.ts'
-import { driverAdvice, driverVerdict } from './driver-verdict.ts'
+import { withWaiting } from './driver-target.ts'
+import { brokenDriver, driverNotes, whyFine } from './driver-verdict.ts'
 import type { Explanation } from './explanation.ts'
 import { heldAt } from './held-at.ts'
-import { mattersMost } from './matters-most.ts'
+import { byWorst } from './matters-most.ts'
+import { narrowedPlan } from './narrowed-plan.ts'
 import { nodeFacts } from './node-target.ts'
-import { FROM_SNAPSHOT, OF_NODE } from './not-asked.ts'
+import { podNotes } from './pod-notes.ts'
 import { podViews } from './pod-views.ts'
-import { verdictOf } from './verdict.ts'
+import { deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
 import { becauseOf, untouchable } from './why-nothing.ts'
 
 /** With the places at which holders are looked for. */
@@ -34,14 +33,19 @@ export interface Explained extends Held {
 
 /**
  * @param what a name, kind/name, a UID, an absolute path, or a device
+ * @param given what commands that are proposed are made of
  * @throws VolctlError NotFound, AmbiguousName
  */
-export function explain(state: NodeState, options: PlanOptions, what: string): Explained {
-  return explainer(state, options)(what)
+export function explain(state: NodeState, options: PlanOptions, what: string, given?: Given): Explained {
+  return explainer(state, options, given)(what)
 }
 
 /** For several questions about one look: the pass is made once. */
-export function explainer(state: NodeState, options: PlanOptions): (what: string) => Explained {
+export function explainer(
+  state: NodeState,
+  options: PlanOptions,
+  given: Given = { words: [], settleMs: options.settleMs },
+): (what: string) => Explained {
   const decided = planWithDecisions(state, options)
   const { context } = decided
   const ask = asker(context)
@@ -57,76 +61,60 @@ export function explainer(state: NodeState, options: PlanOptions): (what: string
     const asked = ask(what)
     const concern = concernOf(context, decided.plan, decided.decisions, asked.scope)
     const { only } = asked.scope
-    const described = asked.scope.volumes.map((volume) => describe(volume, only))
-    const explanation = explanationOf(decided, options, { what, asked, concern, volumes: described })
+    const volumes = asked.scope.volumes.map((volume) => describe(volume, only))
+    const explanation = explanationOf(decided, { what, asked, concern, volumes, given })
     return { explanation, ...heldAt(context, asked, explanation.operations) }
   }
 }
 
-function explanationOf(
-  { plan, context }: Decided,
-  options: PlanOptions,
-  {
-    what,
-    asked,
-    concern,
-    volumes,
-  }: { what: string; asked: Asked; concern: Concern; volumes: readonly DescribedVolume[] },
-): Explanation {
-  const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused } = plan
+interface Question {
+  readonly what: string
+  readonly asked: Asked
+  readonly concern: Concern
+  readonly volumes: readonly DescribedVolume[]
+  readonly given: Given
+}
+
+function explanationOf(decided: Decided, { what, asked, concern, volumes, given }: Question): Explanation {
+  const { context } = decided
+  const { scope: _, ...plan } = narrowedPlan(decided.plan, concern, what, given)
   const isNode = asked.scope.node === true
-  const all = new Set([...concern.before, ...concern.operations])
-  const { first, clues, ...judged } =
-    asked.driver === undefined
-      ? ofThing(context, asked, { concern, volumes, options })
-      : ofDriver(context, asked.driver, concern)
+  const views = volumes.map(({ view }) => view)
+  const driver = asked.driver && withWaiting(asked.driver.view, concern.waiting)
+  const chain = asked.driver && driver && driverChain(context, { ...asked.driver, view: driver })
+  const broken = driver && chain && brokenDriver(context, driver, chain)
+  const verdict = verdictOf(concern, plan.summary.causes ?? [], {
+    dead: broken ?? deadVerdict([...asked.places, ...views.flatMap(({ places }) => places)]),
+    untouchable: untouchable(context, asked.scope),
+    ofPod: asked.scope.pods.length === 1,
+    doubt: doubtVerdict(concern.decisions),
+    nothing: nothingVerdict(driver ? { why: whyFine(driver) } : becauseOf(context, asked, volumes, concern)),
+  })
   return {
-    apiVersion: 'volctl.io/v1',
+    ...plan,
     kind: 'Explanation',
     what,
-    node,
-    rootDir,
-    ...defined({ bootID }),
-    createdAt,
-    volctlVersion,
     subject: asked.subject,
+    verdict,
+    notes: [...podNotes(context, asked.scope.pods, concern), ...(broken && driver ? driverNotes(driver) : [])],
     identity: isNode ? nodeFacts(context, plan) : asked.identity,
+    chain: chain ?? byWorst(views)[0]?.chain ?? [],
+    ...defined({ driver }),
     // Of a node every one: they are counted.
     pods: isNode ? [] : podViews(context, asked.scope),
-    volumes: volumes.map(({ view }) => view),
-    ...judged,
+    volumes: views,
     places: asked.places,
-    operations: plan.operations.filter((operation) => all.has(operation)),
-    waiting: concern.waiting,
-    problems: concern.problems,
     decisions: concern.decisions,
-    holders: isNode ? OF_NODE : FROM_SNAPSHOT,
-    advice: [...first, ...adviceOn(concern, plan, options, clues, judged.verdict)],
-    complete,
-    ...defined({ refused }),
+    holders: NOT_LOOKED,
   }
 }
 
-interface Judging {
-  readonly concern: Concern
-  readonly volumes: readonly DescribedVolume[]
-  readonly options: PlanOptions
-}
-
-function ofThing(context: PlanContext, asked: Asked, { concern, volumes, options }: Judging) {
-  const views = volumes.map(({ view }) => view)
-  const verdict = verdictOf(concern, {
-    nothing: becauseOf(context, asked, volumes, concern),
-    untouchable: untouchable(context, asked.scope),
-    places: [...asked.places, ...views.flatMap(({ places }) => places)],
-  })
-  const clues = cluesOn(context, asked.scope.pods, concern, options)
-  return { chain: mattersMost(views)?.chain ?? [], verdict, first: [], clues }
-}
-
-function ofDriver(context: PlanContext, target: DriverTarget, concern: Concern) {
-  const driver = withWaiting(target.view, concern.waiting)
-  const chain = driverChain(context, { ...target, view: driver })
-  const verdict = driverVerdict(context, driver, chain, concern)
-  return { driver, chain, verdict, first: driverAdvice(driver, verdict), clues: { urgent: [], more: [] } }
+/** Of a snapshot, and of a node as a whole. */
+const NOT_LOOKED: Explanation['holders'] = {
+  known: false,
+  processes: [],
+  namespaces: [],
+  loops: [],
+  kernel: [],
+  notes: ['who holds it is not part of a snapshot: run volctl explain on the node'],
 }

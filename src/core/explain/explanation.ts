@@ -1,13 +1,29 @@
 /**
- * All that is known about one thing of a node: data, drawn by a view (contract, `volctl explain`).
- * Fields are stable once released; new ones may come.
+ * All that is known about one thing of a node: the node's plan narrowed to it, and what it is made of. Data, drawn by a view
+ * (contract, `volctl explain`). Fields are stable once released; new ones may come.
  */
-
-import type { Code } from '../codes/codes.ts'
-import type { Operation, Plan, PodRef, Problem, VolumeRef, Waiting } from '../plan/plan.ts'
+import { ALL_CODES, causeOf } from '../codes/codes.ts'
+import { about, named } from '../json/json-schema.ts'
+import {
+  flag,
+  integer,
+  list,
+  type ObjectOf,
+  object,
+  oneOf,
+  optional,
+  type Shape,
+  type ShapeOf,
+  schemaOf,
+  text,
+  withSchema,
+} from '../json/shape.ts'
+import { codeOf, pod, volume } from '../plan/operation-shape.ts'
+import { subject } from '../plan/subject-shape.ts'
+import { WHOLE_PLAN } from '../plan/whole-plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 
-export const SUBJECT_KINDS = [
+const SUBJECT_KINDS = [
   'Pod',
   'PersistentVolumeClaim',
   'PersistentVolume',
@@ -22,252 +38,278 @@ export const SUBJECT_KINDS = [
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number]
 
-export interface Subject {
-  readonly kind: SubjectKind
-  /** namespace/name, a name, a unique name, "major:minor" or an absolute path. */
-  readonly name: string
-}
+const asked = object({
+  kind: oneOf(...SUBJECT_KINDS),
+  name: about('namespace/name, a name, a unique name, "major:minor" or an absolute path.', text),
+})
+
+export interface Subject extends ShapeOf<typeof asked> {}
+
+const code = optional(codeOf(ALL_CODES))
+
+export const fact = named(
+  'fact',
+  object({ label: text, value: text, from: about('e.g. "API", "vol_data.json", "mount table"', text) }),
+)
 
 /** One thing that is known, and where it was learned. */
-export interface Fact {
-  readonly label: string
-  readonly value: string
-  /** e.g. "API", "vol_data.json", "mount table" */
-  readonly from: string
-}
+export interface Fact extends ShapeOf<typeof fact> {}
 
-export interface PodView {
-  readonly pod: PodRef
-  readonly class: 'Desired' | 'Frozen' | 'Finished' | 'Gone'
-  readonly rule: string
-  /** Why volctl takes it for this. */
-  readonly why: string
-  /** In the API. */
-  readonly listed: boolean
-  readonly phase?: string
-  /** RFC 3339. */
-  readonly deletedAt?: string
-  /** What shows that it runs; empty: nothing does. */
-  readonly signsOfLife: readonly string[]
-}
+const podView = object({
+  pod,
+  class: oneOf('Desired', 'Frozen', 'Finished', 'Gone'),
+  rule: text,
+  why: about('Why volctl takes it for this.', text),
+  listed: about('It is in the API.', flag),
+  phase: optional(text),
+  deletedAt: optional(about('RFC 3339.', text)),
+  signsOfLife: about('What shows that it runs; empty: nothing does.', list(text)),
+})
 
-export interface MountView {
-  readonly id: number
-  /** "major:minor" */
-  readonly dev: string
-  readonly root: string
-  readonly fsType: string
-  readonly source: string
-  readonly readOnly: boolean
-}
+export interface PodView extends ShapeOf<typeof podView> {}
 
-export const PLACE_ROLES = [
-  'target',
-  'stateFile',
-  'marker',
-  'subPath',
-  'link',
-  'staged',
-  'global',
-  'map',
-  'published',
-  'foreign',
-  'path',
-] as const
+const mount = object({
+  id: integer,
+  dev: about('"major:minor"', text),
+  root: text,
+  fsType: text,
+  source: text,
+  readOnly: flag,
+})
+
+export interface MountView extends ShapeOf<typeof mount> {}
+
+const place = object({
+  role: oneOf(
+    'target',
+    'stateFile',
+    'marker',
+    'subPath',
+    'link',
+    'staged',
+    'global',
+    'map',
+    'published',
+    'foreign',
+    'path',
+  ),
+  path: text,
+  state: about('In words: "mounted", "an empty directory", what a state file says.', text),
+  exists: about('Something is mounted or on disk there.', flag),
+  pod: optional(about("Whose it is; absent: the node's own.", pod)),
+  mounts: about('Oldest first.', list<MountView>(mount)),
+  loops: optional(about('Loop devices that hold it.', list(text))),
+  dead: optional(about('What a probe of the mount answered, where it is dead.', text)),
+})
 
 /** One path on this node that belongs to a volume, or was asked about, and what is there. */
-export interface Place {
-  readonly role: (typeof PLACE_ROLES)[number]
-  readonly path: string
-  /** In words: "mounted", "an empty directory", what a state file says. */
-  readonly state: string
-  /** Is anything mounted or on disk there. */
-  readonly exists: boolean
-  /** Whose it is; absent: the node's own. */
-  readonly pod?: PodRef
-  /** Oldest first. */
-  readonly mounts: readonly MountView[]
-  /** Loop devices that hold it. */
-  readonly loops?: readonly string[]
-  /** What a probe of the mount answered, where it is dead. */
-  readonly dead?: string
-}
+export interface Place extends ShapeOf<typeof place> {}
 
-export interface AttachmentView {
-  readonly name: string
-  readonly attached: boolean
-  readonly deleting: boolean
-  /** The last attempt to attach or detach. */
-  readonly error?: string
-}
+const attachment = object({
+  name: text,
+  attached: flag,
+  deleting: flag,
+  error: optional(about('The last attempt to attach or detach.', text)),
+})
 
-export const LINK_KINDS = [
-  'PersistentVolumeClaim',
-  'PersistentVolume',
-  'VolumeAttachment',
-  'StagedMount',
-  'BlockMap',
-  'PodMount',
-  'SubPath',
-  'NodePluginPod',
-  'Socket',
-  'Registration',
-  'CSINode',
-  'CSIDriver',
-] as const
+export interface AttachmentView extends ShapeOf<typeof attachment> {}
 
 /** absent: not there, and not needed. */
-export const LINK_STATES = ['good', 'bad', 'unknown', 'absent'] as const
+export const linkState = oneOf('good', 'bad', 'unknown', 'absent')
+
+const link = object({
+  kind: oneOf(
+    'PersistentVolumeClaim',
+    'PersistentVolume',
+    'VolumeAttachment',
+    'StagedMount',
+    'BlockMap',
+    'PodMount',
+    'SubPath',
+    'NodePluginPod',
+    'Socket',
+    'Registration',
+    'CSINode',
+    'CSIDriver',
+  ),
+  name: about('Of the object, or an absolute path.', text),
+  state: linkState,
+  says: about('Why.', text),
+  pod: optional(about('Whose mount, map or sub-path it is.', pod)),
+})
 
 /** One link of the chain from a claim to what a container sees, or of that from a driver's pod to its objects. */
-export interface Link {
-  readonly kind: (typeof LINK_KINDS)[number]
-  /** Of the object, or an absolute path. */
-  readonly name: string
-  readonly state: (typeof LINK_STATES)[number]
-  /** Why. */
-  readonly says: string
-  /** Whose mount, map or sub-path it is. */
-  readonly pod?: PodRef
+export interface Link extends ShapeOf<typeof link> {}
+
+const links = list<Link>(named('link', link))
+
+const VERDICT_STATES = ['problem', 'blocked', 'waiting', 'operation', 'nothing'] as const
+
+const verdictFields = object({
+  state: about(
+    'operation: volctl would act; nothing: it is as it should be, or not volctl’s to change.',
+    oneOf(...VERDICT_STATES),
+  ),
+  message: text,
+  code,
+  rule: optional(text),
+})
+
+/** In one line what becomes of it: the worst that is to be said. */
+export interface Verdict extends ShapeOf<typeof verdictFields> {}
+
+export const verdict = named<Verdict>('verdict', verdictFields)
+
+/** What only a flag is missing for comes after what would be done. */
+export function worstFirst(a: { readonly verdict: Verdict }, b: { readonly verdict: Verdict }): number {
+  return rankOf(a.verdict) - rankOf(b.verdict)
 }
 
-export interface VolumeView {
-  readonly volume: VolumeRef
-  readonly wantedBy: readonly { readonly pod: PodRef; readonly as: readonly string[]; readonly readOnly: boolean }[]
-  /** Pods that do not want it, and have something of it on disk. */
-  readonly hadBy: readonly PodRef[]
-  /** Why it is wanted, or why by nobody. */
-  readonly desired: string
-  /** From the claim to the pods' sub-paths; of a volume without a claim the part that it has. */
-  readonly chain: readonly Link[]
-  readonly places: readonly Place[]
-  readonly attachment?: AttachmentView
-  readonly verdict: Verdict
+function rankOf({ state, code: of }: Verdict): number {
+  const kind = of && causeOf(of)
+  const isAsked = state === 'blocked' && (kind === 'data' || kind === 'asked')
+  return isAsked ? VERDICT_STATES.indexOf('operation') + 0.5 : VERDICT_STATES.indexOf(state)
 }
 
-export const VERDICT_STATES = ['operation', 'blocked', 'waiting', 'problem', 'nothing'] as const
+const volumeView = object({
+  volume,
+  wantedBy: list(object({ pod, as: list(text), readOnly: flag })),
+  hadBy: about('Pods that do not want it, and have something of it on disk.', list(pod)),
+  desired: about('Why it is wanted, or why by nobody.', text),
+  chain: about('From the claim to the pods’ sub-paths; of a volume without a claim the part that it has.', links),
+  places: list<Place>(named('place', place)),
+  attachment: optional<AttachmentView>(attachment),
+  verdict,
+})
 
-/** In one line what becomes of it, by which rule. */
-export interface Verdict {
-  /** operation: volctl would act; nothing: it is as it should be, or not volctl's to change. */
-  readonly state: (typeof VERDICT_STATES)[number]
-  readonly message: string
-  /** Reason of the operation, or code of the obstacle. */
-  readonly code?: Code
-  readonly rule?: string
-}
+export interface VolumeView extends ShapeOf<typeof volumeView> {}
 
-export interface ProcessView {
-  readonly pid: number
-  readonly command: string
-  /** cwd, root, file, map or device: how, and on which path as the process sees it. */
-  readonly holds: readonly { readonly what: string; readonly path: string }[]
-  readonly container?: string
-  readonly pod?: PodRef
-}
+const HOLDER = { pid: integer, command: text, container: optional(text), pod: optional(pod) }
 
-export interface NamespaceView {
-  readonly pid: number
-  readonly command: string
-  readonly mountPoints: readonly string[]
-  readonly container?: string
-  readonly pod?: PodRef
-}
+const processView = object({
+  ...HOLDER,
+  holds: about(
+    'cwd, root, file, map or device: how, and on which path as the process sees it.',
+    list(object({ what: text, path: text })),
+  ),
+})
+
+export interface ProcessView extends ShapeOf<typeof processView> {}
+
+const namespaceView = object({ ...HOLDER, mountPoints: list(text) })
+
+export interface NamespaceView extends ShapeOf<typeof namespaceView> {}
+
+const socket = object({
+  path: about('Absolute.', text),
+  endpoint: optional(about('Absolute: where the driver says that it can be called.', text)),
+  answers: flag,
+  versions: optional(list(text)),
+  capabilities: optional(list(text)),
+  error: optional(text),
+})
 
 /** One socket of a CSI driver, and what it answered. */
-export interface DriverSocket {
-  /** Absolute. */
-  readonly path: string
-  /** Absolute: where the driver says that it can be called. */
-  readonly endpoint?: string
-  readonly answers: boolean
-  readonly versions?: readonly string[]
-  readonly capabilities?: readonly string[]
-  readonly error?: string
-}
+export interface DriverSocket extends ShapeOf<typeof socket> {}
+
+const driverPod = object({
+  pod,
+  phase: optional(text),
+  containers: about('Each with its state, as the container runtime has it.', list(object({ name: text, state: text }))),
+  directory: about('The hostPath by which it is known.', text),
+})
 
 /** A pod of this node that has the directory of the driver's socket, or of all drivers, from the host. */
-export interface DriverPod {
-  readonly pod: PodRef
-  readonly phase?: string
-  /** Each with its state, as the container runtime has it. */
-  readonly containers: readonly { readonly name: string; readonly state: string }[]
-  /** hostPath by which it is known. */
-  readonly directory: string
-}
+export interface DriverPod extends ShapeOf<typeof driverPod> {}
+
+const dependents = object({
+  staged: list(text),
+  published: list(object({ volume: text, pod })),
+  attachments: list(text),
+  waiting: about(
+    'Pods that cannot have a volume of the driver yet.',
+    list(object({ volume: text, pod: optional(pod), code: codeOf(ALL_CODES) })),
+  ),
+})
 
 /** What of this node depends on a CSI driver. */
-export interface DriverDependents {
-  readonly staged: readonly string[]
-  readonly published: readonly { readonly volume: string; readonly pod: PodRef }[]
-  readonly attachments: readonly string[]
-  /** Pods that cannot have a volume of the driver yet. */
-  readonly waiting: readonly { readonly volume: string; readonly pod?: PodRef; readonly code: Code }[]
+export interface DriverDependents extends ShapeOf<typeof dependents> {}
+
+const driverView = object({
+  name: text,
+  sockets: list<DriverSocket>(socket),
+  csiNode: optional(
+    about(
+      "Whether this node's CSINode lists it; absent: there is no CSINode, or it is not known.",
+      object({ listed: flag, nodeID: optional(text) }),
+    ),
+  ),
+  csiDriver: optional(
+    about('Its CSIDriver object; absent: there is none, or it is not known.', object({ attachRequired: flag })),
+  ),
+  pods: list<DriverPod>(driverPod),
+  dependents,
+})
+
+export interface DriverView extends ShapeOf<typeof driverView> {}
+
+const holders = object({
+  known: about('false: nobody looked; `notes` says why.', flag),
+  processes: list<ProcessView>(processView),
+  namespaces: about(
+    'Other mount namespaces that still have something of it mounted.',
+    list<NamespaceView>(namespaceView),
+  ),
+  loops: list(object({ device: text, backingFile: text })),
+  kernel: about('What the kernel has on its devices, in words.', list(text)),
+  notes: about('What could not be seen.', list(text)),
+})
+
+export interface HoldersView extends ShapeOf<typeof holders> {}
+
+const decision: Shape<Decision> = withSchema(
+  (value) => value as Decision,
+  (defs) =>
+    schemaOf(
+      object({
+        path: text,
+        rule: text,
+        why: text,
+        subject,
+        pod: optional(text),
+        volume: optional(text),
+        satisfied: optional(about('Of a wanted volume that is as it should be.', text)),
+        obstacle: optional(object({ code: codeOf(ALL_CODES), message: text, hint: optional(text) })),
+      }),
+      defs,
+    ),
+)
+
+/** What both scopes have beside the plan that is narrowed to the thing. */
+export const EXPLAINED = {
+  kind: oneOf<'Explanation'>('Explanation'),
+  what: about('As it was asked.', text),
+  identity: about('What it is, and where that was learned.', list<Fact>(fact)),
+  verdict,
+  notes: about('What to know or do that no plan says.', list(text)),
 }
 
-export interface DriverView {
-  readonly name: string
-  readonly sockets: readonly DriverSocket[]
-  /** Does this node's CSINode list it; absent: there is no CSINode, or it is not known. */
-  readonly csiNode?: { readonly listed: boolean; readonly nodeID?: string }
-  /** Its CSIDriver object; absent: there is none, or it is not known. */
-  readonly csiDriver?: { readonly attachRequired: boolean }
-  readonly pods: readonly DriverPod[]
-  readonly dependents: DriverDependents
+const { scope: _scope, ...PLAN } = WHOLE_PLAN
+
+/** Operations, with what has to come before them, waits and problems are those that concern the thing, in the order of the plan. */
+const EXPLANATION = {
+  ...PLAN,
+  ...EXPLAINED,
+  subject: about<Subject>('What was asked about.', asked),
+  pods: list<PodView>(podView),
+  volumes: list<VolumeView>(volumeView),
+  chain: about('Of the volume that matters most, or of the driver; empty: there is none.', links),
+  driver: optional(about<DriverView>('Where a CSI driver was asked about.', driverView)),
+  places: about('What lies at the path, or on the device, that was asked about.', list<Place>(named('place', place))),
+  decisions: about("The planner's own word on each thing that it left or acted on.", list(decision)),
+  holders: about<HoldersView>('Who keeps it busy.', holders),
 }
 
-export interface HoldersView {
-  /** false: nobody looked; `notes` says why. */
-  readonly known: boolean
-  readonly processes: readonly ProcessView[]
-  /** Other mount namespaces that still have something of it mounted. */
-  readonly namespaces: readonly NamespaceView[]
-  readonly loops: readonly { readonly device: string; readonly backingFile: string }[]
-  /** What the kernel has on its devices, in words. */
-  readonly kernel: readonly string[]
-  /** What could not be seen. */
-  readonly notes: readonly string[]
-}
+export interface Explanation extends ObjectOf<typeof EXPLANATION> {}
 
-export interface Advice {
-  readonly text: string
-  readonly code?: Code
-  /** Of the code, by the catalogue. */
-  readonly meaning?: string
-}
-
-export interface Explanation {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Explanation'
-  /** As it was asked. */
-  readonly what: string
-  readonly node: string
-  readonly rootDir: string
-  readonly bootID?: string
-  /** RFC 3339: when the node was looked at. */
-  readonly createdAt: string
-  readonly volctlVersion: string
-  readonly subject: Subject
-  readonly identity: readonly Fact[]
-  readonly pods: readonly PodView[]
-  readonly volumes: readonly VolumeView[]
-  /** Of the volume that matters most, or of the driver; empty: there is none. */
-  readonly chain: readonly Link[]
-  /** Where a CSI driver was asked about. */
-  readonly driver?: DriverView
-  /** What lies at the path, or on the device, that was asked about. */
-  readonly places: readonly Place[]
-  readonly verdict: Verdict
-  /** Those that concern it, and what has to come before them, in the order of the plan. */
-  readonly operations: readonly Operation[]
-  readonly waiting: readonly Waiting[]
-  readonly problems: readonly Problem[]
-  /** The planner's own word on each thing that it left or acted on. */
-  readonly decisions: readonly Decision[]
-  readonly holders: HoldersView
-  readonly advice: readonly Advice[]
-  /** false: something that may matter could not be known. */
-  readonly complete: boolean
-  /** A safety rule refuses the plan as a whole (exit status 4). */
-  readonly refused?: NonNullable<Plan['refused']>
-}
+export const explanationShape = object(EXPLANATION)

@@ -37,7 +37,7 @@ export function volumesHere({ all }: Ledger): VolumeRow[] {
 }
 
 /** What matters most first. */
-export function nodeFacts({ inputs, classes, kubelet }: PlanContext, { problems }: Plan): Fact[] {
+export function nodeFacts({ inputs, classes, kubelet }: PlanContext, { problems }: Pick<Plan, 'problems'>): Fact[] {
   const { snapshot } = inputs
   const { api, nodeName, rootDir, machineID, bootID, bootTime } = snapshot
   const { status } = api?.node ?? {}

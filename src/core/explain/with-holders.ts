@@ -1,14 +1,12 @@
 /** The answer with who holds it, as the live node shows it. */
 
-import { CODES } from '../codes/codes.ts'
 import type { ContainerName, NameOf } from '../holders/container-names.ts'
 import type { Holders } from '../holders/find-holders.ts'
 import { firstFew } from '../lang/first-few.ts'
 import type { OperationKind, StepOp } from '../plan/plan.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import type { PodProcess } from '../processes/pod-cgroups.ts'
-import { leadingAdvice } from './advice.ts'
-import type { Advice, Explanation, HoldersView, NamespaceView, ProcessView } from './explanation.ts'
+import type { Explanation, HoldersView, NamespaceView, ProcessView } from './explanation.ts'
 
 /** Steps that fail on what somebody holds. */
 const FAILING: ReadonlySet<StepOp> = new Set([
@@ -48,14 +46,11 @@ export function withHolders(explanation: Explanation, found: Holders, nameOf: Na
     kernel,
     notes: unseen.map(({ text }) => text),
   }
-  // What has to be seen to before anything is done comes before what apply would fail on.
-  const leading = leadingAdvice(explanation)
-  const advice = explanation.advice.toSpliced(leading, 0, ...adviceOnHolders(explanation, holders))
-  return { ...explanation, holders, advice }
+  return { ...explanation, holders, notes: [...holderNotes(explanation, holders), ...explanation.notes] }
 }
 
 /** What the operations that would run fail on: not on those who have a mount of their own because they want it. */
-function adviceOnHolders({ operations, volumes }: Explanation, holders: HoldersView): Advice[] {
+function holderNotes({ operations, volumes }: Explanation, holders: HoldersView): string[] {
   const runnable = operations.filter(({ blocked }) => blocked === undefined)
   const steps = runnable.flatMap((operation) => operation.steps)
   const wanting = new Set(volumes.flatMap(({ wantedBy }) => wantedBy.map(({ pod }) => pod.uid)))
@@ -74,13 +69,11 @@ function adviceOnHolders({ operations, volumes }: Explanation, holders: HoldersV
   const devices = new Set(runnable.map(({ kind }) => kind)).intersection(DEVICES)
   return [
     ...(busy.length > 0 && steps.some(({ op }) => FAILING.has(op))
-      ? [heldBy(`Stop what still holds this open, or volctl apply fails: ${firstFew(busy, MOST).join(', ')}.`)]
+      ? [`Stop what still holds this open, or volctl apply fails: ${firstFew(busy, MOST).join(', ')}`]
       : []),
     ...(namespaces.length > 0 && devices.size > 0
       ? [
-          heldBy(
-            `volctl refuses ${[...devices].join(' and ')} while the volume is mounted in another mount namespace: stop ${firstFew(namespaces.map(holderText), MOST).join(', ')}, or unmount the volume there (nsenter -t PID -m).`,
-          ),
+          `volctl refuses ${[...devices].join(' and ')} while the volume is mounted in another mount namespace: stop ${firstFew(namespaces.map(holderText), MOST).join(', ')}, or unmount the volume there (nsenter -t PID -m)`,
         ]
       : []),
   ]
@@ -89,8 +82,6 @@ function adviceOnHolders({ operations, volumes }: Explanation, holders: HoldersV
 function mountText(holder: NamespaceView): string {
   return `${holder.mountPoints[0]} in the mount namespace of ${holderText(holder)}`
 }
-
-const heldBy = (text: string): Advice => ({ text, code: 'HeldBy', meaning: CODES.HeldBy.means })
 
 /** Named; the rest is counted. */
 const MOST = 4

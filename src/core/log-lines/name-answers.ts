@@ -7,6 +7,7 @@ import { firstFew } from '../lang/first-few.ts'
 import { onceFor } from '../lang/once-for.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
 import type { NodeState } from '../model/node-state.ts'
+import type { Given } from '../plan/next-steps.ts'
 import type { PlanOptions } from '../plan/plan.ts'
 import { elsewhereAnswer, notFoundText, objectAnswer } from './absent-names.ts'
 import type { NameView } from './line-explanation.ts'
@@ -25,8 +26,9 @@ export interface Resolved {
 }
 
 /** The pass is made with the first question, not before. */
-export function askedNode(state: NodeState, options: PlanOptions): AskedNode {
-  const made = onceFor((of: NodeState) => explainer(of, options))
+/** @param given what proposed commands are made of */
+export function askedNode(state: NodeState, options: PlanOptions, given?: Given): AskedNode {
+  const made = onceFor((of: NodeState) => explainer(of, options, given))
   const answers = new Map<string, Explained | VolctlError>()
   const explain = (what: string): Explained => {
     const answer = answers.get(what) ?? answered(() => made(state)(what))

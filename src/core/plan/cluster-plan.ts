@@ -257,7 +257,7 @@ export interface FoundOnNode extends ShapeOf<typeof foundOnNode> {}
 /** `free`: nothing of it is on the node, and the look was whole, fresh and of this boot. */
 export const fleetSays = oneOf('there', 'mayBeThere', 'free', 'unknown')
 
-const fleetRow = object({
+export const fleetRow = object({
   node: text,
   volume: clusterVolume,
   wanted: about('Pods of the node that want it.', list(pod)),

@@ -1,12 +1,19 @@
 /** The counts of a plan: they add up to its operations. */
-import type { FreedBy, LiftingFlag, Operation, OperationKind, Plan, PlanSummary } from './plan.ts'
+import type { Blocked, FreedBy, LiftingFlag, Operation, OperationKind, PlanSummary } from './plan.ts'
+
+/** An operation of either scope, as far as it is counted. */
+type Counted<Kind extends OperationKind> = Pick<Operation, 'id' | 'after'> & {
+  readonly kind: Kind
+  readonly blocked?: Pick<Blocked, 'code'>
+}
 
 /** @param filtered how many operations were left out by flags */
-export function summaryOf(
-  { operations, waiting, problems }: Pick<Plan, 'operations' | 'waiting' | 'problems'>,
+export function summaryOf<Kind extends OperationKind>(
+  plan: Record<'waiting' | 'problems', readonly unknown[]> & { readonly operations: readonly Counted<Kind>[] },
   filtered: number,
-): PlanSummary {
-  const kinds: Partial<Record<OperationKind, number>> = {}
+) {
+  const { operations, waiting, problems } = plan
+  const kinds: Partial<Record<Kind, number>> = {}
   for (const { kind } of operations) kinds[kind] = (kinds[kind] ?? 0) + 1
   const ready = readyAmong(operations).size
   const freedBy = freedByFlags(operations, ready)
@@ -18,7 +25,7 @@ export function summaryOf(
     filtered,
     ready,
     ...(freedBy.length > 0 && { freedBy }),
-  }
+  } satisfies PlanSummary
 }
 
 /**
@@ -26,9 +33,9 @@ export function summaryOf(
  *
  * @param lifted true for an operation that counts as not blocked
  */
-export function readyAmong(
-  operations: readonly Operation[],
-  lifted: (operation: Operation) => boolean = () => false,
+export function readyAmong<Op extends Counted<OperationKind>>(
+  operations: readonly Op[],
+  lifted: (operation: Op) => boolean = () => false,
 ): ReadonlySet<string> {
   // Of few operations it matters which ones the plan has.
   let known: ReadonlySet<string> | undefined
@@ -45,10 +52,11 @@ export function readyAmong(
   return ready
 }
 
-function freedByFlags(operations: readonly Operation[], ready: number): FreedBy[] {
+function freedByFlags(operations: readonly Counted<OperationKind>[], ready: number): FreedBy[] {
   const flags = new Set(operations.flatMap((operation) => liftingFlag(operation) ?? []))
   return [...flags].flatMap((flag) => {
-    const lifted = (each: Operation): boolean => liftingFlag(each) === flag || each.blocked?.code === 'Predecessor'
+    const lifted = (each: Counted<OperationKind>): boolean =>
+      liftingFlag(each) === flag || each.blocked?.code === 'Predecessor'
     const more = readyAmong(operations, lifted).size - ready
     return more > 0 ? [{ flag, operations: more }] : []
   })
@@ -60,6 +68,7 @@ export function liftingFlag({
   blocked,
 }: Pick<Operation, 'kind'> & { readonly blocked?: { readonly code: string } }): LiftingFlag | undefined {
   if (blocked?.code === 'DeletesData') return '--orphans'
-  if (blocked?.code !== 'NotAsked') return undefined
+  // A detach that is not asked for is a cluster's, and takes finalizers off.
+  if (blocked?.code !== 'NotAsked' || kind === 'DetachVolume') return undefined
   return kind === 'ExpandVolume' ? '--expand' : '--remount'
 }

@@ -16,6 +16,8 @@ const LONGEST_LABEL = 24
 export interface AnswerDetail {
   /** Every row and every need whole. */
   readonly unfolded?: boolean
+  /** Of one thing: more rows than this are counted; more needs are a line each, and counted past twice as many. */
+  readonly most?: number
   /** Where what stands with the needs is typed, if that is not here. */
   readonly place?: string | undefined
   /** In place of the headline. */
@@ -30,7 +32,7 @@ export interface AnswerDetail {
 
 export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetail = {}): string {
   const { paint, width } = screen
-  const { unfolded = false, header, ready = 'Ready', more = [], end } = detail
+  const { unfolded = false, header, ready = 'Ready', more = [], most, end } = detail
   const doubts = [
     ...(header === undefined ? answer.doubts : []),
     ...(answer.incomplete ? ['Not complete: something could not be read, and counts as in use'] : []),
@@ -38,9 +40,9 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
   const parts = [
     `${header ?? wrapped('', answer.headline, width, paint.bold)}${doubts.map((each) => wrapped('  ! ', each, width, paint.warn)).join('')}`,
     needsText(answer.needs, screen, detail),
-    partText(ready, answer.ready, screen, unfolded),
-    partText('Kept', answer.kept, screen, unfolded),
-    partText('Left to others', answer.others, screen, unfolded),
+    partText(ready, answer.ready, screen, unfolded, most),
+    partText('Kept', answer.kept, screen, unfolded, most),
+    partText('Left to others', answer.others, screen, unfolded, most),
     notesText(answer.notes, screen, unfolded),
     ...more,
     end ?? answerEnd(answer, screen),
@@ -53,22 +55,29 @@ function answerEnd({ counts, next }: Answer, screen: Screen): string {
   return `${wrapped('', counts, screen.width, screen.paint.bold)}${nextText(next, screen)}`
 }
 
-function needsText(needs: readonly Need[], screen: Screen, { unfolded = false, place }: AnswerDetail): string {
+function needsText(needs: readonly Need[], screen: Screen, detail: AnswerDetail): string {
   if (needs.length === 0) return ''
-  const whole = unfolded ? needs : needs.slice(0, NEEDS_AT_MOST)
-  const rest = needs.slice(whole.length)
+  const { unfolded = false, place, most } = detail
+  const whole = unfolded ? needs : needs.slice(0, most ?? NEEDS_AT_MOST)
+  const last = unfolded || most === undefined ? needs.length : 2 * most
+  const rest = needs.slice(whole.length, last)
+  const hidden = needs.length - whole.length - rest.length
+  const more = hidden <= 0 ? '' : `  and ${hidden} more (-o wide shows all)\n`
   const texts = whole.map((need, index) => needText(need, screen, need.remedy[0] !== whole[index + 1]?.remedy[0]))
   const where = place === undefined ? '' : ` (on node ${terminalSafe(place)})`
-  return `${screen.paint.bold(`Needs you${where}`)}\n${texts.join('')}${rest.map((need) => signed(need, screen)).join('')}`
+  return `${screen.paint.bold(`Needs you${where}`)}\n${texts.join('')}${rest.map((need) => signed(need, screen)).join('')}${more}`
 }
 
 /** @param withRemedy false: the next one has the same */
 function needText(need: Need, screen: Screen, withRemedy: boolean): string {
-  const { width, symbols, paint } = screen
+  return `${signed(need, screen)}${needRows(withRemedy ? need : { ...need, remedy: [] }, screen)}`
+}
+
+/** What hangs on it, and what lifts it. */
+export function needRows({ wake, remedy }: Pick<Need, 'wake' | 'remedy'>, { width, symbols, paint }: Screen): string {
   return [
-    signed(need, screen),
-    ...need.wake.map((each) => wrapped('      ', each, width)),
-    ...(withRemedy ? need.remedy : []).map((each) => wrapped(`    ${symbols.arrow} `, each, width, paint.dim)),
+    ...wake.map((each) => wrapped('      ', each, width)),
+    ...remedy.map((each) => wrapped(`    ${symbols.arrow} `, each, width, paint.dim)),
   ].join('')
 }
 
@@ -77,12 +86,18 @@ function signed({ severity, text }: Need, { width, paint, symbols }: Screen): st
   return wrapped(`  ${sign} `, text, width, severity === 'error' ? paint.bad : paint.warn)
 }
 
-function partText(name: string, part: Part | undefined, screen: Screen, unfolded: boolean): string {
+function partText(
+  name: string,
+  part: Part | undefined,
+  screen: Screen,
+  unfolded: boolean,
+  most = ROWS_AT_MOST,
+): string {
   if (part === undefined) return ''
   const { rows } = part
-  const shown = unfolded || rows.length <= ROWS_AT_MOST + 1 ? rows : rows.slice(0, ROWS_AT_MOST)
+  const shown = unfolded || rows.length <= most + 1 ? rows : rows.slice(0, most)
   const hidden = rows.length - shown.length
-  const more = hidden === 0 ? '' : `  and ${hidden} more (-v shows all)\n`
+  const more = hidden === 0 ? '' : `  and ${hidden} more (${most === ROWS_AT_MOST ? '-v' : '-o wide'} shows all)\n`
   return `${wrapped('', part.title === '' ? name : `${name}: ${part.title}`, screen.width, screen.paint.bold)}${rowsText(shown, screen)}${more}`
 }
 
@@ -112,10 +127,12 @@ export function nextText(next: readonly NextStep[], { width, paint }: Screen): s
   return next
     .map(({ first: before, command, why, node }, index) => {
       const first = index === 0 ? 'Next: ' : '      '
-      const line = `${before === undefined ? '' : `${before}, then: `}${node === undefined ? '' : `on node ${node}: `}${command}`
-      const whole = `${line}  # ${why}`
+      const line = `${node === undefined ? '' : `on node ${node}: `}${command}`
+      const whole = `${before === undefined ? '' : `${before}, then: `}${line}  # ${why}`
       if (width === undefined || textWidth(first + whole) <= width) return wrapped(first, whole, undefined, paint.bold)
-      return `${wrapped(first, line, undefined, paint.bold)}${wrapped('        # ', why, width)}`
+      // Prose is broken, a command never is.
+      const prose = before === undefined ? '' : wrapped(first, `${before}, then:`, width, paint.bold)
+      return `${prose}${wrapped(prose === '' ? first : '      ', line, undefined, paint.bold)}${wrapped('        # ', why, width)}`
     })
     .join('')
 }

@@ -7,18 +7,6 @@ import { wrapped } from './wrap.ts'
 
 const MOST_NAMED = 3
 
-/** How much depends on it. */
-export function dependentsLine({ dependents }: DriverView, { paint, width }: Screen): string {
-  const { staged, published, attachments, waiting } = dependents
-  const counts = [
-    `${published.length} published`,
-    `${staged.length} staged`,
-    `${attachments.length} attached`,
-    `${waiting.length} waiting`,
-  ]
-  return `\n${wrapped(paint.bold('Depends on it: '), `volumes: ${counts.join(', ')}`, width)}`
-}
-
 /** What depends on it: the first few by name; wide: all. */
 export function dependentsText({ dependents }: DriverView, { paint, width, wide }: Screen): string {
   const { staged, published, attachments, waiting } = dependents

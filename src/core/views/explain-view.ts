@@ -1,179 +1,195 @@
 /**
- * The answer of `volctl explain` on a screen. The verdict comes first and what to do near the end, where a terminal shows it.
- * The normal form is at most a screen: what gives way first is what the last line names. `wide` has all of it.
+ * The answer of `volctl explain` on a screen, of either scope: the worst first, the chain in few lines, then the answer narrowed to
+ * the thing, and the next step last. `wide` has all that is known.
  */
-import type { Advice, Explanation, VolumeView } from '../explain/explanation.ts'
+import type { Answer } from '../answer/answer.ts'
+import { clusterAnswerOf } from '../answer/cluster-answer.ts'
+import { answerOf } from '../answer/make-answer.ts'
+import { withAges, withoutRoot } from '../answer/names.ts'
+import type { ClusterChain, ClusterExplanation } from '../cluster/explain/cluster-explanation.ts'
+import type { Explanation, Verdict } from '../explain/explanation.ts'
 import { byWorst } from '../explain/matters-most.ts'
-import { adviceText, decisionsText, factsText, headText, podsText, rulesText } from './explain-blocks.ts'
+import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import { PlanNames } from '../plan/plan-names.ts'
+import { needRows, nextText, renderAnswer } from './answer-view.ts'
+import { decisionsText, factsText, podsText } from './explain-blocks.ts'
 import { chainLines, chainText } from './explain-chain.ts'
-import { dependentsLine, dependentsText, driverDetails } from './explain-driver.ts'
+import { dependentsText, driverDetails } from './explain-driver.ts'
 import { hasHolders, holdersLine, holdersText } from './explain-holders.ts'
-import { notesBeside, notesLine, notesText } from './explain-notes.ts'
-import { operationsText, operationTitles } from './explain-operations.ts'
 import { placesText } from './explain-places.ts'
-import { volumeBlock, volumeRows, volumesSummary, volumesTable } from './explain-volumes.ts'
-import type { Part } from './fit-parts.ts'
-import { foldedScreen } from './folded-screen.ts'
+import { colourOf, volumeBlock, volumeRows, volumesSummary } from './explain-volumes.ts'
+import { clusterOperationsTable, operationsTable } from './operations-table.ts'
 import type { Screen } from './screen.ts'
-import { volumeText } from './words.ts'
+import { seconds, volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
-export function renderExplanation(answer: Explanation, screen: Screen): string {
-  if (screen.wide) return wideText(answer, screen)
-  return foldedScreen(partsOf(answer, screen), screen, ['decisions'])
+/** @param reading what commands need to read the same cluster */
+export function renderExplanation(
+  told: Explanation | ClusterExplanation,
+  screen: Screen,
+  reading: readonly string[] = [],
+): string {
+  return 'cluster' in told ? clusterText(told, screen, reading) : nodeText(told, screen)
 }
 
-function wideText(answer: Explanation, screen: Screen): string {
-  const { verdict, volumes, places, subject, driver } = answer
-  const said = { verdict, objects: ['PersistentVolumeClaim', 'PersistentVolume'].includes(subject.kind) }
-  return [
-    headText(answer, screen),
-    factsText(answer.identity, screen),
-    pathsText(places, screen),
-    podsText(answer.pods, screen),
-    ...(driver === undefined
-      ? []
-      : [chainBlock(`driver ${driver.name}`, chainText(answer.chain, screen, 'full'), screen)]),
-    ...(driver === undefined ? [] : [driverDetails(driver, screen), dependentsText(driver, screen)]),
-    ...volumes.map((volume) => volumeBlock(volume, said, screen)),
-    operationsText(answer.operations, screen),
-    notesText(answer, screen),
-    decisionsText(answer, screen),
-    holdersText(answer.holders, screen),
-    adviceText(answer.advice, screen),
-    rulesText(answer, screen),
-  ].join('')
+/** What to do about it, the most pressing first, each in a line. */
+export function stepsOf(told: Explanation | ClusterExplanation): string[] {
+  const { needs, next } = 'cluster' in told ? answerInCluster(told) : answerOnNode(told)
+  const steps = next.map(
+    ({ first, command, why }) => `${first === undefined ? '' : `${first}, then: `}${command}  # ${why}`,
+  )
+  return [...new Set([...needs.flatMap(({ remedy }) => remedy.slice(0, 1)), ...passing(told), ...told.notes, ...steps])]
 }
 
-/** What is shown in any case, what grows first where there is room, and what gives way first (rank). */
-function partsOf(answer: Explanation, screen: Screen): Part[] {
-  const { verdict, volumes, places, subject, operations, holders, driver } = answer
-  const said = { verdict, objects: ['PersistentVolumeClaim', 'PersistentVolume'].includes(subject.kind) }
-  const sorted = byWorst(volumes)
-  const beside = notesBeside(answer)
-  const also = notesLine(beside, screen)
-  return [
-    { forms: [headText(answer, screen)], rank: 0 },
-    { forms: identityForms(answer, screen), rank: 9, name: 'identity' },
-    { forms: placesForms(places, volumes.length, screen), rank: 7, name: 'paths' },
-    // No one volume is what a question about a node is about.
-    subject.kind === 'Node'
-      ? { forms: growing(chainForms(answer, sorted, screen)), rank: 8, name: 'chains' }
-      : { forms: chainForms(answer, sorted, screen), rank: 1, ahead: 1, name: 'chains' },
-    { forms: driverForms(driver, screen), rank: 3, name: 'sockets' },
-    { forms: podsForms(answer, screen), rank: 6, name: 'pods' },
-    {
-      forms: growing([operationTitles(operations, screen), operationsText(operations, screen)]),
-      rank: 5,
-      name: 'steps',
-    },
-    { forms: growing([notesText(beside, screen)]), rank: 4, name: 'problems' },
-    { forms: volumesForms(sorted, said, screen), rank: 5, name: 'volumes' },
-    { forms: [volumes.length > 1 || (also === '' && driver !== undefined) ? also : `\n${also}`], rank: 0 },
-    ...(driver === undefined && subject.kind !== 'Node'
-      ? [{ forms: holdersForms(holders, screen), rank: 3, name: 'holders' }]
-      : []),
-    { forms: adviceForms(answer.advice, screen), rank: 2, name: 'what to do' },
-    { forms: growing([rulesText(answer, screen)]), rank: 8, name: 'rules' },
-    { forms: ['', '\n'], rank: 10 },
-  ]
+/** What would end a wait sooner that ends without anybody. */
+function passing({ verdict, summary: { causes = [] } }: Explanation | ClusterExplanation): readonly string[] {
+  if (verdict.state !== 'waiting') return []
+  const cause = causes.find(({ severity, code }) => severity === 'info' && code === verdict.code)
+  return cause?.remedy.slice(0, 1) ?? []
+}
+
+function answerOnNode(told: Explanation): Answer {
+  return answerOf({ ...told, kind: 'Plan', scope: 'node' })
+}
+
+function planOf({ fleet: _, ...told }: ClusterExplanation): ClusterPlan {
+  return { ...told, kind: 'Plan' }
+}
+
+function answerInCluster(told: ClusterExplanation, reading: readonly string[] = []): Answer {
+  return clusterAnswerOf(planOf(told), { applyCommand: told.apply, reading })
 }
 
 const FEW_FACTS = 4
 
-/** Of a node the facts are what was asked for. */
-function identityForms({ identity, subject }: Explanation, screen: Screen): string[] {
-  const text = factsText(identity, screen)
-  return subject.kind === 'Node' ? [factsText(identity.slice(0, FEW_FACTS), screen), text] : growing([text])
-}
-
-function holdersForms(holders: Explanation['holders'], screen: Screen): string[] {
-  const line = holdersLine(holders, screen)
-  return hasHolders(holders) ? [line, holdersText(holders, screen)] : [line]
-}
-
-/** What depends on a driver, counted, then by name; its sockets in the wide form alone have their paths. */
-function driverForms(driver: Explanation['driver'], screen: Screen): string[] {
-  if (driver === undefined) return ['']
-  const depending = dependentsText(driver, screen)
-  return [dependentsLine(driver, screen), depending, `${driverDetails(driver, screen)}${depending}`]
-}
-
-/** Nothing, then these. */
-function growing(forms: readonly string[]): string[] {
-  return forms.some((form) => form !== '') ? ['', ...forms] : ['']
-}
-
-/** The one that matters, then all that have trouble, then all with a claim. */
-function chainForms(answer: Explanation, sorted: readonly VolumeView[], screen: Screen): string[] {
-  const { driver, chain } = answer
-  const [first] = sorted
-  if (driver !== undefined) {
-    const title = `driver ${driver.name}`
-    return [
-      chainBlock(title, chainLines(chain, screen, 'folded'), screen),
-      chainBlock(title, chainText(chain, screen, 'folded'), screen),
-    ]
-  }
-  if (first === undefined) return ['']
-  const form = answer.subject.kind === 'Pod' ? 'ofPod' : 'folded'
-  const tree = (view: VolumeView): string => chainBlock(titleOf(view), chainText(view.chain, screen, form), screen)
-  const others = sorted.slice(1)
-  const troubled = others.filter(({ verdict }) => verdict.state !== 'nothing')
-  const claimed = others.filter((each) => each.verdict.state !== 'nothing' || each.chain.length > 1)
-  return [
-    chainBlock(titleOf(first), chainLines(chain, screen, 'ofPod'), screen),
-    chainBlock(titleOf(first), chainText(chain, screen, 'ofPod'), screen),
-    tree(first),
-    ...[troubled, claimed].map((views) => [first, ...views].map(tree).join('')),
+function nodeText(told: Explanation, screen: Screen): string {
+  const { subject, node, createdAt, identity, volumes, places, driver, holders, chain } = told
+  const [first, ...others] = byWorst(volumes)
+  const answer = answerOnNode(told)
+  const { wide } = screen
+  const isNode = subject.kind === 'Node'
+  const title = isNode ? `Node ${node}` : `${subject.kind} ${subject.name} on node ${node}`
+  const short = [
+    others.length > 0 ? volumesSummary(volumes, screen, !isNode) : '',
+    first !== undefined && others.length === 0 ? volumeRows(first, screen) : '',
+    driver === undefined ? '' : dependentsText(driver, screen),
+    holders.known || hasHolders(holders) ? holdersLine(holders, screen) : '',
   ]
+  const plan = { ...told, kind: 'Plan', scope: 'node' } as const
+  const all = (): string[] => [
+    factsText(identity, screen),
+    places.length === 0 ? '' : placesText(places, screen),
+    podsText(told.pods, screen),
+    driver === undefined ? '' : `${chainText(chain, screen, 'full')}${driverDetails(driver, screen)}`,
+    driver === undefined ? '' : dependentsText(driver, screen),
+    ...volumes.map((volume) => volumeBlock(volume, screen)),
+    operationsTable(plan, new PlanNames(plan), screen),
+    decisionsText(told, screen),
+    holdersText(holders, screen),
+  ]
+  const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod' ? 'ofPod' : 'folded')
+  const isOfOne = links !== '' && others.length > 0 && first !== undefined && driver === undefined
+  return drawn(told, screen, {
+    title: wide ? `${title}, as of ${seconds(createdAt)}` : title,
+    says: withoutRoot(told.verdict.message, told.rootDir),
+    ...(isNode && { headline: answer.headline }),
+    answer,
+    chain: isOfOne ? `${wrapped('  ', `Volume ${volumeText(first.volume)}:`, screen.width)}${links}` : links,
+    parts: wide ? all() : short,
+  })
 }
 
-function titleOf({ volume }: VolumeView): string {
-  return `volume ${volumeText(volume)}`
+function clusterText(told: ClusterExplanation, screen: Screen, reading: readonly string[]): string {
+  const { subject, cluster, createdAt, identity, chains, inputs } = told
+  const { wide, paint, width } = screen
+  const [worst] = chains
+  const isMany = subject.kind === 'Node' || subject.kind === 'Driver'
+  const { state, note } = inputs.controller
+  const controller = wrapped('Attach/detach controller: ', `${CONTROLLER[state]}: ${note}`, width)
+  const title = `${subject.kind} ${subject.name} in cluster ${cluster.server}`
+  return drawn(told, screen, {
+    title: wide ? `${title}, as of ${seconds(createdAt)}` : title,
+    says: withAges(withoutRoot(told.verdict.message, ''), createdAt),
+    answer: answerInCluster(told, reading),
+    chain: worst === undefined || isMany || wide ? '' : chainLines(worst.links, screen, 'folded'),
+    parts: wide
+      ? [
+          controller,
+          factsText(identity, screen),
+          ...chains.map((each) => chainBlock(each, screen)),
+          clusterOperationsTable(planOf(told), screen),
+        ]
+      : [
+          isMany ? factsText(identity.slice(0, FEW_FACTS), screen) : '',
+          worst === undefined || isMany || told.verdict.state !== 'nothing'
+            ? ''
+            : wrapped('Why: ', worst.decision.why, width, paint.dim),
+          chains.length > 1
+            ? wrapped('', `${chains.length} volumes on nodes; -o wide has the chain of each`, width)
+            : '',
+        ],
+  })
 }
 
-function chainBlock(title: string, links: string, { width, paint }: Screen): string {
-  return links === '' ? '' : `\n${wrapped('', `Chain of ${title}:`, width, paint.bold)}${links}`
+const CONTROLLER = { lives: 'lives', mayLive: 'may live', dead: 'does not run' } as const
+
+function chainBlock({ node, volume, links, decision }: ClusterChain, screen: Screen): string {
+  const where = node === undefined ? '' : ` on node ${node}`
+  const title = volume === undefined ? `The volume${where}` : `Volume ${volume.claim ?? volume.name}${where}`
+  const { width, paint } = screen
+  return `${wrapped('', `${title}:`, width, paint.bold)}${chainText(links, screen, 'full')}${wrapped('  Why: ', decision.why, width)}`
 }
 
-const FEW_PATHS = 3
-
-/** A path that is nobody's volume's is all that there is to show. */
-function placesForms(places: Explanation['places'], volumes: number, screen: Screen): string[] {
-  if (places.length === 0) return ['']
-  const some = pathsText(places.slice(0, FEW_PATHS), screen)
-  const least = volumes > 0 ? '' : pathsText(places.slice(0, 1), screen)
-  return [least, some, pathsText(places, screen)]
+interface Drawn {
+  readonly title: string
+  /** The verdict, in the words of the answer. */
+  readonly says: string
+  /** In place of title and verdict. */
+  readonly headline?: string
+  readonly answer: Answer
+  readonly chain: string
+  readonly parts: readonly string[]
 }
 
-function pathsText(places: Explanation['places'], screen: Screen): string {
-  return places.length === 0 ? '' : `\n${screen.paint.bold('Paths:')}\n${placesText(places, screen)}`
-}
-
-/** Of pods of one name each has to be told apart. */
-function podsForms({ pods, subject }: Explanation, screen: Screen): string[] {
-  if (pods.length === 0) return ['']
-  const lines = pods.map(({ pod, class: name }) => wrapped('  ', `${pod.uid}: ${name}`, screen.width)).join('')
-  const least = subject.kind === 'Pod' && pods.length > 1 ? `\n${screen.paint.bold('Pods:')}\n${lines}` : ''
-  return [least, podsText(pods, screen)]
-}
-
-/** One with what is known of it; several in a line, then in a table. */
-function volumesForms(
-  volumes: readonly VolumeView[],
-  said: Parameters<typeof volumeRows>[1],
+/** What the first line says is not said again below. */
+function drawn(
+  told: Explanation | ClusterExplanation,
   screen: Screen,
-): string[] {
-  const [only, ...others] = volumes
-  if (only === undefined) return ['']
-  if (others.length === 0) return ['', volumeRows(only, said, screen), volumeBlock(only, said, screen)]
-  const summaries = [false, true].map((named) => `\n${volumesSummary(volumes, screen, named)}`)
-  return [...summaries, `${volumesTable(volumes, screen)}\n`]
+  { title, says, headline, answer, chain, parts }: Drawn,
+): string {
+  const { width, paint, wide } = screen
+  const { verdict, notes } = told
+  const said = headline === undefined ? answer.needs.find(({ text }) => text === says) : undefined
+  const header = [
+    wrapped('', headline ?? `${title}${HOW[verdict.state]}: ${says}`, width, colourOf(verdict, paint)),
+    chain,
+    needRows(said ?? { wake: [], remedy: passing(told) }, screen),
+  ].join('')
+  const shown: Answer = {
+    ...answer,
+    needs: answer.needs.filter((need) => need !== said),
+    notes: [...notes, ...answer.notes].filter((note) => note !== says),
+  }
+  const code = headline === undefined && HAS_CODE.has(verdict.state) ? verdict.code : undefined
+  const more = [
+    ...parts,
+    code === undefined ? '' : wrapped('', `Code: ${code} (volctl explain ${code})`, width, paint.dim),
+  ]
+  return renderAnswer(shown, screen, {
+    unfolded: wide,
+    most: 2,
+    header,
+    more: more.map((part) => part.replace(/^\n/, '')).filter((part) => part !== ''),
+    ...(verdict.state === 'nothing' && { end: nextText(answer.next, screen) }),
+  })
 }
 
-/** The first is what helps most; it is shown in any case. */
-function adviceForms(advice: readonly Advice[], screen: Screen): string[] {
-  const forms = advice.map((_, index) => adviceText(advice.slice(0, index + 1), screen))
-  return forms.length === 0 ? [''] : forms
+const HAS_CODE: ReadonlySet<Verdict['state']> = new Set<Verdict['state']>(['problem', 'blocked', 'waiting'])
+
+const HOW: Readonly<Record<Verdict['state'], string>> = {
+  problem: '',
+  blocked: ' is stuck',
+  waiting: ' waits',
+  operation: '',
+  nothing: '',
 }

@@ -1,28 +1,12 @@
 /** Volumes as `volctl explain` shows them: one with all that is known of it, several in a table. */
-import type { Place, Verdict, VolumeView } from '../explain/explanation.ts'
+import type { Verdict, VolumeView } from '../explain/explanation.ts'
 import { chainText } from './explain-chain.ts'
 import { placesText } from './explain-places.ts'
 import type { Palette } from './palette.ts'
-import { type Cell, renderTable } from './render-table.ts'
 import type { Screen } from './screen.ts'
 import { terminalSafe } from './terminal-safe.ts'
 import { volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
-
-export function volumesTable(volumes: readonly VolumeView[], { paint }: Screen): string {
-  if (volumes.length === 0) return ''
-  const rows = volumes.map(({ volume, places, verdict, wantedBy }): Cell[] => [
-    `  ${volumeText(volume)}`,
-    volume.plugin.replace('kubernetes.io/', ''),
-    wantedBy.length > 0 ? 'wanted' : 'not wanted',
-    actualText(places),
-    {
-      text: verdictCell(verdict),
-      paint: colourOf(verdict, paint),
-    },
-  ])
-  return `\n${renderTable(['  VOLUME', 'PLUGIN', 'DESIRED', 'ACTUAL', 'VERDICT'], rows)}`
-}
 
 /** How many are in which state. @param named those with trouble by name, where they are few, the others by kind */
 export function volumesSummary(volumes: readonly VolumeView[], { paint, width }: Screen, named: boolean): string {
@@ -57,45 +41,21 @@ function verdictCell({ state, code }: Verdict): string {
   return state === 'problem' ? code : `${state}: ${code}`
 }
 
-function actualText(places: readonly Place[]): string {
-  const mounted = places.filter(({ mounts }) => mounts.length > 0).length
-  const dead = places.some((place) => place.dead !== undefined) ? ', dead' : ''
-  if (mounted > 0) return `${mounted === 1 ? 'mounted' : `${mounted} mounts`}${dead}`
-  return places.some(({ exists }) => exists) ? 'on disk' : (places[0]?.state ?? 'not there')
-}
-
 export function colourOf({ state }: Verdict, paint: Palette): (text: string) => string {
   if (state === 'nothing') return paint.good
   if (state === 'operation') return paint.bold
   return state === 'problem' ? paint.bad : paint.warn
 }
 
-export function verdictText({ message, code }: Verdict): string {
-  return code === undefined ? message : `${message} (${code})`
-}
-
-/** What the answer has said already. */
-export interface AlreadySaid {
-  readonly verdict: Verdict
-  /** Claim and PersistentVolume. */
-  readonly objects: boolean
-}
-
 /** With its chain and all its paths. */
-export function volumeBlock(view: VolumeView, said: AlreadySaid, screen: Screen): string {
-  return `${volumeRows(view, said, screen)}${chainText(view.chain, screen, 'full')}${placesText(view.places, screen)}`
+export function volumeBlock(view: VolumeView, screen: Screen): string {
+  const { verdict } = view
+  const says = wrapped(`  ${'Verdict'.padEnd(13)}`, verdict.message, screen.width, colourOf(verdict, screen.paint))
+  return `${volumeRows(view, screen)}${says}${chainText(view.chain, screen, 'full')}${placesText(view.places, screen)}`
 }
 
 /** What is known of it, without paths. */
-export function volumeRows(view: VolumeView, said: AlreadySaid, { paint, width }: Screen): string {
-  const title = paint.bold(terminalSafe(`Volume ${volumeText(view.volume)}:`))
-  const rows = rowsOf(view, said).map(([label, text]) => wrapped(`  ${label.padEnd(13)}`, text, width))
-  const isSaid = JSON.stringify(view.verdict) === JSON.stringify(said.verdict)
-  const verdict = wrapped(`  ${'Verdict'.padEnd(13)}`, verdictText(view.verdict), width, colourOf(view.verdict, paint))
-  return `\n${title}\n${rows.join('')}${isSaid ? '' : verdict}`
-}
-
-function rowsOf({ volume, desired, attachment }: VolumeView, { objects }: AlreadySaid): [string, string][] {
+export function volumeRows({ volume, desired, attachment }: VolumeView, { paint, width }: Screen): string {
   const { plugin, driver, handle, handleFrom, mode, uniqueName, claim } = volume
   const { persistentVolume, accessModes = [], attachedElsewhere } = volume
   const raw = mode === 'Block' ? ', raw block' : ''
@@ -103,13 +63,14 @@ function rowsOf({ volume, desired, attachment }: VolumeView, { objects }: Alread
     ['Plugin', `${plugin}${raw}${driver === undefined ? '' : `, driver ${driver}`}`],
     ['Handle', handle && `${handle}${handleFrom === undefined ? '' : ` (from ${handleFrom})`}`],
     ['Unique name', uniqueName],
-    ['Claim', objects ? undefined : claim],
-    ['PV', objects ? undefined : persistentVolume && [persistentVolume, ...accessModes].join(', ')],
+    ['Claim', claim],
+    ['PV', persistentVolume && [persistentVolume, ...accessModes].join(', ')],
     ['Desired', desired],
     ['Attached', attachedText(volume, attachment)],
     ['Elsewhere', attachedElsewhere && `also attached to ${attachedElsewhere.join(', ')}`],
   ]
-  return rows.flatMap(([label, text]) => (text === undefined ? [] : [[label, text] as [string, string]]))
+  const lines = rows.map(([label, text]) => (text === undefined ? '' : wrapped(`  ${label.padEnd(13)}`, text, width)))
+  return `\n${paint.bold(terminalSafe(`Volume ${volumeText(volume)}:`))}\n${lines.join('')}`
 }
 
 function attachedText(

@@ -3,7 +3,6 @@
  * On a terminal the normal form fits the screen: what gives way first stands in GIVES_WAY. `-o wide` shows all, and the whole
  * explanation of the thing that the line is about.
  */
-import { leadingAdvice } from '../explain/advice.ts'
 import type { HoldersView, ProcessView, Verdict } from '../explain/explanation.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
@@ -11,8 +10,7 @@ import type { ClusterLineExplanation } from '../log-lines/cluster-line.ts'
 import type { LineAnswer, LineExplanation, NameView, SentenceView } from '../log-lines/line-explanation.ts'
 import type { NameKind } from '../log-lines/line-name.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
-import { renderClusterExplanation } from './explain-cluster-view.ts'
-import { renderExplanation } from './explain-view.ts'
+import { renderExplanation, stepsOf } from './explain-view.ts'
 import { fitParts, screenLines } from './fit-parts.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
@@ -40,12 +38,7 @@ export function renderLine(answer: Asked, screen: Screen): string {
 
 /** The whole explanation of the thing that the line is about. */
 function wholeText(answer: Asked, screen: Screen): string {
-  if (answer.explanation === undefined) return ''
-  const text =
-    'scope' in answer.explanation
-      ? renderClusterExplanation(answer.explanation, screen)
-      : renderExplanation(answer.explanation, screen)
-  return `\n${text}`
+  return answer.explanation === undefined ? '' : `\n${renderExplanation(answer.explanation, screen)}`
 }
 
 function textOf(parts: readonly Part[]): string {
@@ -142,7 +135,7 @@ function sentenceParts(
 }
 
 const MOST_NAMES = 4
-const MOST_ADVICE = 2
+const MOST_STEPS = 2
 
 type Paper = Omit<Screen, 'symbols' | 'rows'>
 
@@ -150,8 +143,7 @@ type Paper = Omit<Screen, 'symbols' | 'rows'>
 function placeParts(answer: Asked, place: string, paper: Paper): Part[] {
   const { main, explanation } = answer
   const { paint, width } = paper
-  const advice = (explanation?.advice ?? []).slice(0, MOST_ADVICE)
-  const leading = explanation === undefined ? 0 : leadingAdvice(explanation)
+  const steps = explanation === undefined ? [] : stepsOf(explanation).slice(0, MOST_STEPS)
   const parts: Part[] = [
     {
       what: 'stays',
@@ -163,10 +155,9 @@ function placeParts(answer: Asked, place: string, paper: Paper): Part[] {
       text: explanation !== undefined && 'holders' in explanation ? holdersText(explanation.holders, width) : '',
     },
     ...otherNames(answer, paper),
-    ...advice.map(
-      ({ text }, index): Part => ({
-        // What must be seen to first is never left out.
-        what: index > 0 ? 'advice' : leading > 0 ? 'stays' : 'next step',
+    ...steps.map(
+      (text, index): Part => ({
+        what: index > 0 ? 'advice' : 'next step',
         text: wrapped('  - ', text, width),
       }),
     ),

@@ -1,7 +1,4 @@
-/** Small wordings shared by the views. */
-import { byteText } from '../lang/byte-text.ts'
-import { count } from '../lang/count.ts'
-import type { Operation, PodRef, VolumeRef } from '../plan/plan.ts'
+import type { PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 
 /** What the kubelet is doing. */
@@ -38,13 +35,6 @@ export function evidenceText({ what, since }: { readonly what: string; readonly 
 /** A time of RFC 3339 without the parts of its seconds. */
 export function seconds(time: string): string {
   return time.replace(/\.\d+/, '')
-}
-
-/** What an operation deletes for good, or ''. */
-export function deletesText(deletes: Operation['deletes']): string {
-  if (deletes === undefined) return ''
-  if (deletes.counted === false) return 'tmpfs content, size unknown'
-  return `${count(deletes.files, 'file')}, ${byteText(deletes.bytes)}`
 }
 
 /** Row numbers in a short form: `1-3, 7`. */

