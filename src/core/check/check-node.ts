@@ -8,7 +8,7 @@ import { statusOf } from '../status/node-status.ts'
 import type { Status } from '../status/status.ts'
 import { type Gauge, nodeGauges, outcomeGauges } from './gauges.ts'
 import { JUDGED, type Judged, judge, type Limits, limitsShape, unknownBecause } from './judge.ts'
-import { type Trouble, troubleShape, troublesOf, UNKNOWING } from './troubles.ts'
+import { isUnknowing, type Trouble, troubleShape, troublesOf } from './troubles.ts'
 
 export const checkShape = object({
   apiVersion: oneOf('volctl.io/v1'),
@@ -73,7 +73,7 @@ export function failedCheck(judged: Judged, volctlVersion: string, at: number): 
 
 /** Why "nothing is wrong" may not be true. */
 function doubtOf({ problems, complete }: Plan): string | undefined {
-  const unknowing = problems.find(({ severity, code }) => severity === 'error' && UNKNOWING.has(code))
+  const unknowing = problems.find(isUnknowing)
   if (unknowing !== undefined) return `${unknowing.code}: ${unknowing.message}`
   return complete ? undefined : 'something that may matter could not be read'
 }

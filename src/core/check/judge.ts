@@ -69,7 +69,7 @@ const NOUNS: Readonly<Record<TroubleKind, readonly [one: string, many: string]>>
   deadMount: ['dead mount', 'dead mounts'],
   orphanedPod: ['orphaned pod', 'orphaned pods'],
   leakedDevice: ['leaked device', 'leaked devices'],
-  blocked: ['blocked operation', 'blocked operations'],
+  blocked: ['obstacle', 'obstacles'],
   waiting: ['volume or pod waits too long', 'volumes or pods wait too long'],
 }
 

@@ -2,11 +2,11 @@
  * What a monitor is to know of a node, out of one look: countable, and only what has been wrong for long enough. A healthy node that
  * is busy (pods come and go, the kubelet has yet to clean up) shows none of it.
  */
-import type { BlockCode, ProblemCode } from '../codes/codes.ts'
+import { causeOf, type ProblemCode } from '../codes/codes.ts'
 import { mayBeOne } from '../desired/may-be.ts'
 import { about } from '../json/json-schema.ts'
 import { integer, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
-import type { Operation, OperationKind, PodRef, Waiting } from '../plan/plan.ts'
+import type { OperationKind, Plan, PodRef, Problem, Waiting } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { waitToSettle } from '../reconcile/context/context.ts'
 import { podTimes } from '../reconcile/context/pod-facts.ts'
@@ -26,39 +26,47 @@ export const troubleShape = object({
 
 export interface Trouble extends ShapeOf<typeof troubleShape> {}
 
-/** Errors that say what could not be known: the answer is then unknown, not wrong. */
-export const UNKNOWING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+/** Kinds of which an error says that something could not be known: the answer is then unknown, not wrong. */
+const UNREAD: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'AlivenessUnknown',
   'LazyMemoryUnusable',
   'LinkInPlace',
-  'NodeUnreadable',
-  'NoWitness',
-  'NotBelieved',
-  'PodListIncomplete',
-  'RuntimeNotAnswering',
-  'RuntimeUnknown',
-  'RuntimeUnproven',
-  'ReadFailed',
   'UnresolvedVolume',
 ])
+
+export function isUnknowing({ severity, code }: Pick<Problem, 'severity' | 'code'>): boolean {
+  return severity === 'error' && (causeOf(code) === 'unread' || UNREAD.has(code))
+}
 
 /** @param decided a plan of the whole node, with what --orphans asks for */
 export function troublesOf(decided: Decided, status: Status): Trouble[] {
   const { plan, context } = decided
   const orphaned = context.classes.all.filter((pod) => isSettledOrphan(decided, pod))
   return [
-    ...plan.problems
-      .filter(({ severity, code }) => severity === 'error' && code !== 'DeadMount' && !UNKNOWING.has(code))
-      .map(({ code, about }) => trouble('error', `${code} ${JSON.stringify(about)}`, code)),
+    ...causeTroubles(plan),
     ...(context.inputs.snapshot.deadMounts ?? []).map(({ path }) => trouble('deadMount', path, path)),
     ...orphaned.map(({ uid, ref }) => trouble('orphanedPod', uid, shortName(ref))),
     ...leakedDevices(decided, status).map(({ volume }) =>
       trouble('leakedDevice', volume.uniqueName ?? volume.name, volume.name),
     ),
-    ...plan.operations.filter(isStuck).map((operation) => trouble('blocked', keyOf(operation), nameOf(operation))),
     ...plan.waiting.flatMap((wait) => waitingFor(decided, wait)),
     ...context.classes.all.flatMap((pod) => terminatingFor(decided, pod)),
   ]
+}
+
+/** Causes that need a person, each once however much hangs on it; dead mounts are counted by themselves, waits by how long they last. */
+function causeTroubles({ problems, refused, summary: { causes = [] } }: Plan): Trouble[] {
+  const wrong = new Set(
+    problems.filter((each) => each.severity === 'error' && !isUnknowing(each)).map(({ cause }) => cause),
+  )
+  return causes.flatMap(({ key, kind, severity, code, subject, affects }) => {
+    const isBlocking = severity === 'error' && affects.operations.length > 0 && refused === undefined
+    const { driver, pod, volume, object, path } = subject
+    const name = driver ?? (pod && shortName(pod)) ?? volume ?? object ?? path
+    const what = name === undefined ? code : `${name} (${code})`
+    if (kind === 'dead-mount' || !(wrong.has(key) || isBlocking)) return []
+    return [trouble(wrong.has(key) ? 'error' : 'blocked', key, what)]
+  })
 }
 
 function trouble(kind: TroubleKind, key: string, what: string): Trouble {
@@ -91,21 +99,6 @@ function leakedDevices({ context: { inputs, desired } }: Decided, { rows }: Stat
       (uniqueName === undefined || !ofPods.has(uniqueName)) &&
       !desired.unresolved.some(({ mayBe }) => mayBeOne(mayBe, { plugin, driver })),
   )
-}
-
-/** Blocked only for a flag that was not given, or because the whole plan is refused. */
-const NOT_STUCK: ReadonlySet<BlockCode> = new Set(['NotAsked', 'DeletesData', 'Refused', 'OutageSuspected'])
-
-function isStuck({ blocked }: Operation): boolean {
-  return blocked !== undefined && !NOT_STUCK.has(blocked.code)
-}
-
-function keyOf({ kind, pod, volume, paths }: Operation): string {
-  return [kind, pod?.uid, volume?.uniqueName ?? volume?.name ?? paths[0]].join(' ')
-}
-
-function nameOf({ pod, volume, blocked }: Operation): string {
-  return `${pod === undefined ? (volume?.name ?? 'a volume') : shortName(pod)} (${blocked?.code})`
 }
 
 const MOUNTING: ReadonlySet<OperationKind> = new Set(['MountVolume', 'MapVolume', 'AttachVolume'])

@@ -10,11 +10,11 @@ const most = (what: string) =>
   Flags.string({ ...limits, helpValue: 'N', summary: `Not ok with more than N ${what} (default 0).` })
 
 export const checkFlags = {
-  'max-errors': most('problems of severity error'),
+  'max-errors': most('causes that are errors'),
   'max-dead-mounts': most('mounts that do not answer'),
   'max-orphaned-pods': most('pods that were deleted from the API and whose leftovers no longer change'),
   'max-leaked-devices': most('volumes that are staged or mapped though no pod here has them'),
-  'max-blocked': most('operations that are blocked'),
+  'max-blocked': most('obstacles that block operations'),
   'max-waiting-for': Flags.string({
     ...limits,
     helpValue: 'DUR',
