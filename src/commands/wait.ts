@@ -1,5 +1,8 @@
 import { Args, Flags } from '@oclif/core'
+import type { Answer } from '../core/answer/answer.ts'
+import { answerOf } from '../core/answer/make-answer.ts'
 import { lateError } from '../core/api/api-error.ts'
+import { applyWords } from '../core/cli/apply-words.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { planOptions } from '../core/cli/plan-flags.ts'
@@ -9,12 +12,15 @@ import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl
 import { VolctlError } from '../core/errors/errors.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { parseDuration } from '../core/lang/duration.ts'
+import type { NodeState } from '../core/model/node-state.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import { lookAtDisk } from '../core/node/look-at-disk.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { pause } from '../core/processes/deadline.ts'
 import { makeContext } from '../core/reconcile/plan-context.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
+import { statusAndPlan } from '../core/status/node-status.ts'
+import { renderAnswer } from '../core/views/answer-view.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { notReachedText, reachedText, renderWaited, waitingText } from '../core/views/wait-view.ts'
 import { DEFAULT_TIMEOUT_MS, type Waited, type WaitPorts, waitFor } from '../core/wait/wait-for.ts'
@@ -134,27 +140,37 @@ export default class Wait extends VolctlCommand {
     })
     const firstMs = performance.now() - began
     try {
-      const result = await this.#wait(ask, timeoutMs, { first, firstMs, look, stop: stop.signal, format })
-      await this.#end(result, format)
+      const { pod: _, namespace: __, volume: ___, ...others } = flags
+      const means = { first, firstMs, look, stop: stop.signal, format, words: applyWords(others) }
+      const { result, answer } = await this.#wait(ask, timeoutMs, means)
+      await this.#end(result, answer, format)
     } finally {
       leaveNode(first)
     }
   }
 
-  async #wait(ask: WaitAsk, timeoutMs: number, { first, firstMs, look, stop, format }: Means): Promise<WaitResult> {
+  /** @returns `answer`: why it was not reached in time */
+  async #wait(
+    ask: WaitAsk,
+    timeoutMs: number,
+    { first, firstMs, look, stop, format, words }: Means,
+  ): Promise<{ readonly result: WaitResult; readonly answer: Answer | undefined }> {
     const { condition } = ask
     const options = optionsOf(ask, this.config.version)
     const targets = targetsIn(first, ask, options)
     if (condition === 'detached' && timeoutMs > 0) requireSight(unseenDetaches(first, options, targets))
     const onLook = this.#printer(condition, timeoutMs, format, await this.screenOf(process.stdout, format))
-    const judge = (state: Parameters<typeof waitState>[0]): readonly WaitedTarget[] =>
-      waitState(state, options, targets, condition)
+    let last: NodeState = first
+    const judge = (state: NodeState): readonly WaitedTarget[] => {
+      last = state
+      return waitState(state, options, targets, condition)
+    }
     const waited: Waited = await waitFor(
       { condition, timeoutMs, first, firstMs, judge, onLook },
       portsOf(first, look, stop),
     )
     const { outcome, waitedMs, looks, problem } = waited
-    return {
+    const result: WaitResult = {
       apiVersion: 'volctl.io/v1',
       kind: 'Wait',
       node: first.snapshot.nodeName,
@@ -166,6 +182,7 @@ export default class Wait extends VolctlCommand {
       targets: waited.targets,
       ...(problem !== undefined && { problem }),
     }
+    return { result, answer: outcome === 'timedOut' ? whyNot(last, options, waited.targets, words) : undefined }
   }
 
   /** In a table the line of each pod or volume is printed as soon as its end is known. */
@@ -192,23 +209,43 @@ export default class Wait extends VolctlCommand {
     }
   }
 
-  async #end(result: WaitResult, format: OutputFormat): Promise<void> {
+  async #end(result: WaitResult, answer: Answer | undefined, format: OutputFormat): Promise<void> {
     const { outcome, targets, for: condition } = result
-    await this.answer(result, format, (screen) =>
-      targets
-        .filter(({ state }) => state === 'pending')
-        .map((target) => renderWaited(target, condition, screen))
-        .join(''),
-    )
+    const pending = targets.filter(({ state }) => state === 'pending')
+    await this.answer(result, format, (screen) => {
+      const lines = pending.map((target) => renderWaited(target, condition, screen)).join('')
+      const why = answer === undefined ? '' : renderAnswer(answer, screen, { header: '', ready: 'Not done', end: '' })
+      return why === '' ? lines : `${lines}\n${why}`
+    })
     this.detail(`${result.looks.node} looks at the node, ${result.looks.api} at the API server`)
     this.finish(EXITS[outcome])
     if (outcome === 'reached' && targets.length > 1 && process.stderr.isTTY === true) this.say(reachedText(result))
     if (outcome === 'reached' || outcome === 'interrupted') return
     const [missing] = targets.filter(({ state }) => state !== 'reached')
-    const hint = missing?.name.startsWith('node/') ? 'See why: volctl plan' : `See why: volctl explain ${missing?.name}`
+    const [next] = answer?.next ?? []
+    const hint = `Next: ${next?.first === undefined ? '' : `${next.first}, then: `}${next?.command ?? `volctl explain ${missing?.name}`}`
     const code = outcome === 'impossible' ? 'NeverReached' : 'NotReached'
     throw new VolctlError(code, notReachedText(result), { hint, exit: EXITS[outcome] })
   }
+}
+
+/** What the plan says of what was not reached: of the pods or volumes that were named; of the whole node where both were. */
+function whyNot(
+  state: NodeState,
+  options: PlanOptions,
+  targets: readonly WaitedTarget[],
+  words: readonly string[],
+): Answer {
+  const missing = targets.filter((each) => each.state !== 'reached')
+  const pods = missing.flatMap(({ pod }) => pod?.uid ?? [])
+  const volumes = missing.flatMap(({ volume }) => volume ?? [])
+  const named: Pick<PlanOptions, 'pods' | 'volumes'> =
+    pods.length === missing.length ? { pods } : volumes.length === missing.length ? { volumes } : {}
+  const more = Object.entries({ '--pod': named.pods, '--volume': named.volumes }).flatMap(([flag, names = []]) =>
+    names.flatMap((name) => [flag, name]),
+  )
+  const given = { words: [...words, ...more], settleMs: options.settleMs }
+  return answerOf(statusAndPlan(state, { ...options, ...named }, true, given).plan)
 }
 
 function interrupted(): VolctlError {
@@ -225,6 +262,8 @@ interface Means {
   readonly look: Look
   readonly stop: AbortSignal
   readonly format: OutputFormat
+  /** What other commands need to look at the same node. */
+  readonly words: readonly string[]
 }
 
 /** As with kubectl, what is waited for has to be named. */

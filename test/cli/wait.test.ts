@@ -36,3 +36,16 @@ it("--for=detached with the node's own credential says at once that the detach w
     stderr: expect.stringContaining('timed out'),
   })
 })
+
+it('when the time is up it tells why, of what was waited for alone, and what to type', async () => {
+  await using node = await startWarmNode(join(CAPTURES, 'recreate', 'before.json'))
+  const { status, stdout, stderr } = await volctl(['wait', '--for=mounted', 'pg/sc-n4', '--timeout=0'], {
+    env: node.env,
+    extendEnv: true,
+  })
+  expect(status).toBe(5)
+  expect(stdout).toMatch(/^\S pod\/pg\/sc-n4: not mounted: .*\n\nNeeds you\n/)
+  expect(stdout).toContain('PersistentVolumeClaim pg/pvc-n4 does not exist')
+  expect(stdout).not.toContain('sc-n2')
+  expect(stderr).toMatch(/\n {8}Next: volctl apply --pod \S+\n$/)
+})

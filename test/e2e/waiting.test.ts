@@ -30,7 +30,7 @@ describe.skipIf(noMounts !== undefined)('wait, on a node with real mounts', () =
     expect(JSON.parse(stderr)).toMatchObject({
       code: 'NotReached',
       message: expect.stringMatching(/^timed out after \d+ms: pod\/\S+ is not unmounted$/),
-      hint: expect.stringMatching(/^See why: volctl explain pod\//),
+      hint: expect.stringMatching(/^Next: volctl /),
     })
   })
 

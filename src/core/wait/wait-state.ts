@@ -8,8 +8,7 @@ import { isNamed } from '../reconcile/context/filter-operations.ts'
 import { makeContext } from '../reconcile/plan-context.ts'
 import { decideNode } from '../reconcile/plan-node.ts'
 import { isDetachUnseen } from './attached-here.ts'
-import { podDetached, podMounted, podUnmounted } from './pod-state.ts'
-import { attachedName, volumeDetached, volumeMounted, volumeUnmounted } from './volume-state.ts'
+import { attachedName, detached, mounted, unmounted } from './target-state.ts'
 import type { WaitCondition, WaitedTarget } from './wait-result.ts'
 import type { WaitTarget } from './wait-target.ts'
 
@@ -50,13 +49,12 @@ function targetState(
   condition: Exclude<WaitCondition, 'in-sync'>,
 ): WaitedTarget {
   const { name } = target
-  if (target.kind === 'pod') return { name, pod: target.ref, ...OF_PODS[condition](context, target) }
   if (target.kind === 'node') return { name, state: 'pending', message: '' }
-  return { name, ...defined({ volume: target.uniqueName }), ...OF_VOLUMES[condition](context, target) }
+  const of = target.kind === 'pod' ? { pod: target.ref } : defined({ volume: target.uniqueName })
+  return { name, ...of, ...STATES[condition](context, target) }
 }
 
-const OF_PODS = { mounted: podMounted, unmounted: podUnmounted, detached: podDetached } as const
-const OF_VOLUMES = { mounted: volumeMounted, unmounted: volumeUnmounted, detached: volumeDetached } as const
+const STATES = { mounted, unmounted, detached } as const
 
 /** The plan has no operation, not even a blocked one, nothing waits, and it is complete. */
 function inSync(plan: Plan, { options }: PlanContext): Omit<WaitedTarget, 'name'> {
