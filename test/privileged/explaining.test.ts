@@ -126,7 +126,7 @@ describe.skipIf(noMounts !== undefined)(`explaining for real${noMounts === undef
       driver: { sockets: [] },
     })
     expect(stopped.links).toEqual(['NodePluginPod bad', 'Socket bad', ...objects])
-    expect(screen).toContain('; volumes that depend on the driver: ')
+    expect(screen).toContain('\nDepends on it:\n')
     expect(screen.split('\n').length).toBeLessThanOrEqual(24)
   })
 
