@@ -43,9 +43,14 @@ export default class Doctor extends VolctlCommand {
     const createdAt = facts.state?.snapshot.capturedAt ?? new Date().toISOString()
     const doctor = diagnose(facts, planOptions({}, this.config.version), createdAt)
     const plan = `volctl plan${snapshotWords(flags.snapshot)}`
-    await this.answer(doctor, flags.output as OutputFormat, (screen) => renderDoctor(doctor, screen, plan), {
-      paged: !flags['no-pager'],
-    })
+    await this.answer(
+      doctor,
+      flags.output as OutputFormat,
+      (screen) => renderDoctor(doctor, screen, plan, this.verbose || screen.wide),
+      {
+        paged: !flags['no-pager'],
+      },
+    )
     this.finish(doctor.works.plan ? ExitStatus.Ok : ExitStatus.Failed)
   }
 

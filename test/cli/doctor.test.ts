@@ -10,8 +10,8 @@ const healthy = join(CAPTURES, 'healthy', 'node.json')
 it('0 where plan can work, and the next command is the plan of this snapshot', async () => {
   const { status, stdout, stderr } = await volctl(['doctor', '--snapshot', healthy])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-  expect(stdout).toContain(`\nVerdict: a plan can be made from this snapshot\n`)
-  expect(stdout).toMatch(new RegExp(`^Next: volctl plan --snapshot ${RegExp.escape(healthy)}\n$`, 'm'))
+  expect(stdout).toMatch(/^pg-node \(\S+\): a plan can be made from this snapshot\n/)
+  expect(stdout).toMatch(new RegExp(`^Next: volctl plan --snapshot ${RegExp.escape(healthy)}\\b`, 'm'))
 })
 
 it('1 where plan cannot, and every check is there all the same', async () => {
