@@ -53,7 +53,7 @@ describe('a batch of unmounts', () => {
     fixture.host.busy.add(volumeDir(2))
     fixture.witness = { listed: new Set(), alive: new Set(['pod-3']), apiPods: [] }
     const states = statesOf(await fixture.apply(planOf(operations)))
-    expect(states).toEqual({ s0: 'done', s1: 'done', s2: 'failed HeldBy', s3: 'refused PodIsAlive', s4: 'done' })
+    expect(states).toEqual({ s0: 'done', s1: 'done', s2: 'failed HeldBy', s3: 'refused PodStillRunning', s4: 'done' })
     expect(fixture.host.mounts.map(({ path }) => path)).toEqual(['/', volumeDir(2), volumeDir(3)])
     expect(fixture.host.files.has(volumeDir(2))).toBe(true)
   })

@@ -135,7 +135,7 @@ describe('a volume that a pod wants', () => {
 
   it.each<{ name: string; object: Parameters<typeof attachment>[2]; code: string[] }>([
     { name: 'attached', object: {}, code: [] },
-    { name: 'created, and not attached yet', object: { attached: false }, code: ['AttacherActs a'] },
+    { name: 'created, and not attached yet', object: { attached: false }, code: ['ControllerActs a'] },
     { name: 'being deleted', object: { deletedAt: ago(5) }, code: ['AttachmentDeleting a'] },
   ])('T107, T98: with an attachment that is $name waits: $code', ({ object, code }) => {
     const nodes = [node('a', { volumesAttached: [uniqueName('x')] })]

@@ -24,7 +24,7 @@ it('plans nothing for a big, healthy cluster in which volumes come and go', asyn
     expect(plan.problems.filter(({ severity }) => severity !== 'info')).toEqual([])
     // Those on their way to a node, and those on their way off one.
     expect(plan.waiting.length).toBeGreaterThan(10)
-    expect(new Set(plan.waiting.map(({ code }) => code))).toEqual(new Set(['AttacherActs', 'AttachmentDeleting']))
+    expect(new Set(plan.waiting.map(({ code }) => code))).toEqual(new Set(['ControllerActs', 'AttachmentDeleting']))
   } finally {
     client.close()
   }

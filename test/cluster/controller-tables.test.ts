@@ -186,7 +186,7 @@ describe('upstream’s tests of the controller that are in no other table', () =
         pods: [pod('p', 'a', ['x'])],
         attachments: [attachment('x', 'a', { attached: false, detachError: { message: 'busy', time: ago(4) } })],
       },
-      is: ['AttacherActs a'],
+      is: ['ControllerActs a'],
     },
     {
       name: 'T103: a pod that was replaced by one of its name elsewhere wants nothing here any more',

@@ -178,7 +178,7 @@ describe('a volume that no pod wants, the controller dead', () => {
   it('no hint beside it says that the taint takes what is in use', () => {
     const parts = { ready: 'False', readySince: ago(9), outOfService: true, ...IN_USE }
     const hintOf = (given: Partial<ClusterNode>): string | undefined =>
-      planOf(unwanted({ ...parts, ...given })).problems.find(({ code }) => code === 'InUseWithoutPod')?.hint
+      planOf(unwanted({ ...parts, ...given })).problems.find(({ code }) => code === 'ReportedUnused')?.hint
     expect(hintOf({ leaseRenewTime: ago(0.3) })).toContain('what it reports in use stays attached')
     expect(hintOf({ leaseRenewTime: ago(9), heartbeat: ago(9) })).toContain('what it reports holds no detach')
   })
@@ -210,7 +210,10 @@ describe('a volume that no pod wants, the controller dead', () => {
   it('on a node that is tainted and ready is blocked, and named', () => {
     const { operations, problems } = planOf(unwanted({ outOfService: true, ...IN_USE }))
     expect(operations).toMatchObject([{ blocked: { code: 'TaintedButReady' } }])
-    expect(problems).toMatchObject([{ code: 'TaintedButReady', severity: 'error' }, { code: 'InUseWithoutPod' }])
+    expect(problems).toMatchObject([
+      { code: 'TaintedButReady', severity: 'error' },
+      { code: 'ReportedUnused', message: expect.stringMatching(/no pod/) },
+    ])
   })
 
   it('R733: six minutes on a healthy node never make a volume in use free', () => {

@@ -66,31 +66,31 @@ describe('findings', () => {
     {
       name: 'two attachments where there may be one',
       state: { ...bound('x'), pods: [pod('p', 'a', ['x'])], attachments: [attachment('x', 'a'), attachment('x', 'b')] },
-      code: 'AttachedTwice',
+      code: 'TwoWriters',
       says: 'a, b',
     },
     {
       name: 'in use without a pod',
       state: { ...bound('x'), nodes: [node('a', { volumesInUse: [X] })] },
-      code: 'InUseWithoutPod',
+      code: 'ReportedUnused',
       says: 'pv-x',
     },
     {
       name: 'attached by the status alone, a CSI volume',
       state: { ...WANTED, nodes: [node('a', IN_ORDER)], attachments: [] },
-      code: 'ReportedNotAttached',
-      says: 'pv-x',
+      code: 'AttachedMismatch',
+      says: 'there is no VolumeAttachment',
     },
     {
       name: 'attached, and not in the status',
       state: { ...WANTED, nodes: [node('a', { volumesInUse: [X] })] },
-      code: 'AttachedNotReported',
-      says: 'pv-x',
+      code: 'AttachedMismatch',
+      says: 'does not list it',
     },
     {
       name: 'attached by the status alone, iSCSI',
       state: { nodes: [node('a', { volumesAttached: ['kubernetes.io/iscsi/10.0.0.1:3260:iqn:0'] })] },
-      code: 'StatusOnly',
+      code: 'ReportedUnused',
       says: 'no object',
     },
     {
@@ -261,7 +261,7 @@ describe('findings', () => {
 
   it('a node that is tainted out-of-service is not to be tainted again', () => {
     const nodes = [silentNode('a', 9, { volumesInUse: [X], outOfService: true })]
-    const found = plan({ ...bound('x'), nodes }).problems.find(({ code }) => code === 'InUseWithoutPod')
+    const found = plan({ ...bound('x'), nodes }).problems.find(({ code }) => code === 'ReportedUnused')
     expect(found?.hint).toBe('The node is tainted out-of-service: what it reports holds no detach.')
   })
 

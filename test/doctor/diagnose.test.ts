@@ -154,7 +154,7 @@ const CASES: readonly Case[] = [
       state: withoutApi,
       failures: {
         api: { message: 'x' },
-        kubeletPods: { is: 'podListsDisagree', code: 'PodListsDisagree', message: 'one shows 3 pods' },
+        kubeletPods: { is: 'podListsDisagree', code: 'PodListIncomplete', message: 'one shows 3 pods' },
       },
     },
     is: ['KubeletPodList failed', 'PodList unknown', ...UNREAD, 'Clock unknown'],

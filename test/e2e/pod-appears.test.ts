@@ -31,7 +31,7 @@ describe.skipIf(cannot !== undefined)(`a container appears after the plan${canno
     it('the next plan leaves it alone as well, and says why', () => {
       const { plan, status } = report.atThePrompt.after
       expect(plan.operations).toEqual([])
-      const others = plan.problems.map(({ code }) => code).filter((code) => code !== 'NameWithoutVolume')
+      const others = plan.problems.map(({ code }) => code).filter((code) => code !== 'ReportedUnused')
       expect(others).toEqual(['PodGoneButRunning'])
       expect(status).toBe(1)
     })

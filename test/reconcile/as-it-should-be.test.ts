@@ -139,7 +139,7 @@ const ROWS: readonly Row[] = [
       const { status } = nodeOf(draft)
       status.volumesInUse = without(status.volumesInUse ?? [], (name) => name === NAME)
     },
-    said: ['error MountedButNotInUse'],
+    said: ['error NotReportedInUse'],
     words: 'node.status.volumesInUse does not list it',
   },
   {
@@ -162,7 +162,7 @@ const ROWS: readonly Row[] = [
   {
     name: 'the Node lists as in use a CSI volume that nothing here explains',
     change: (draft) => nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost'),
-    said: ['warning NameWithoutVolume'],
+    said: ['warning ReportedUnused'],
     ask: 'kubernetes.io/csi/loop.pg.test^vol-lost',
     words: 'kubernetes.io/csi/loop.pg.test^vol-lost is still listed in node.status.volumesInUse of pg-node',
   },
@@ -173,7 +173,7 @@ const ROWS: readonly Row[] = [
         name: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0',
         devicePath: '/dev/sdx',
       }),
-    said: ['warning NameWithoutVolume'],
+    said: ['warning ReportedUnused'],
     ask: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0',
     words: 'kubernetes.io/iscsi/10.0.0.1:iqn.x:0 is still listed in node.status.volumesAttached of pg-node',
   },

@@ -191,7 +191,7 @@ describe.each(SOURCES)('of %s', (_name, spec, uniqueName) => {
       built.mount(`plugins/kubernetes.io/flexvolume/${wanted.plugin}/mounts/pv-1`, { fsType: 'ext4' })
     expect(codes(plan(built))).toEqual(['MountedButNotAttached'])
     built.attached.push(uniqueName)
-    expect(codes(plan(built))).toEqual(['MountedButNotInUse'])
+    expect(codes(plan(built))).toEqual(['NotReportedInUse'])
     built.inUse.push(uniqueName)
     expect(codes(plan(built))).toEqual([])
   })

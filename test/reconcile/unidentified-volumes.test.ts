@@ -218,8 +218,8 @@ describe('S9: what runs counts, with or without a directory', () => {
       built.sandboxes.splice(0)
       built.processes.splice(0, 1)
       built.overrideApi = { ...built.overrideApi, resourceVersion: '1' }
-      expect(severe(plan(built))).toContain('RuntimeUnproven')
-      expect(severe(plan(built, { foreignPods: [OLD] }))).not.toContain('RuntimeUnproven')
+      expect(severe(plan(built))).toContain('RuntimeUnknown')
+      expect(severe(plan(built, { foreignPods: [OLD] }))).not.toContain('RuntimeUnknown')
     })
   })
 

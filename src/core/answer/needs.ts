@@ -102,16 +102,14 @@ function remedyOf(cause: Cause, { inputs: { kubelet } }: Plan): string[] {
 const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number) => string>>> = {
   PodGoneButRunning: (n) => `${n} pods were deleted from the API and still run; their volumes are in use`,
   AlivenessUnknown: (n) => `${n} pods may still run; their volumes count as in use`,
-  MountedButNotAttached: (n) =>
-    `${n} volumes are mounted here but not attached to this node: another node may write to them`,
+  MountedButNotAttached: (n) => `${n} volumes are mounted but not attached: another node may write to them`,
   OrphanDirKept: (n) => `The directories of ${n} deleted pods are kept: files that the kubelet did not make lie there`,
-  MayBeStatic: (n) => `The directories of ${n} pods may belong to static pods, and stay`,
-  MirrorPodUid: (n) => `The directories of ${n} pods belong to mirror pods, and stay`,
+  MayBeStatic: (n) => `The directories of ${n} pods belong to static pods, or may, and stay`,
   HeldBy: (n) => `${n} volumes are in use`,
   ForeignMount: (n) => `Mounts that the kubelet did not make are in the way of ${n} volumes`,
   UnexpectedFile: (n) => `Files that the kubelet did not make are in the way of ${n} volumes`,
   IdentityUnconfirmed: (n) => `Nothing proves which volume is mounted at ${n} places`,
-  TwoWriters: (n) => `${n} volumes are in use here and attached elsewhere, against their access mode`,
+  TwoWriters: (n) => `${n} volumes are in use or attached at several places, against their access mode`,
   MultiAttach: (n) => `${n} volumes are attached to another node, and pods here wait for them`,
   DeadMount: (n) => `${n} mounts do not answer: their server or daemon is gone`,
 }

@@ -90,7 +90,7 @@ export async function checkedPods(
 /** Two credentials show other pods of this node: one of them does not see all, or asks another cluster (S2). */
 export class PodListsDisagree extends SafetyRefusal {
   constructor(message: string, hint: string) {
-    super('S2', 'PodListsDisagree', message, { hint })
+    super('S2', 'PodListIncomplete', message, { hint })
   }
 }
 

@@ -1,7 +1,87 @@
-/** Attachments, nodes and drivers as the attach/detach controller sees them: the whole cluster (--cluster, --nodes). */
+/** Attachments, nodes and drivers as the attach/detach controller sees them: of a node, of the whole cluster (--cluster), and by snapshots (--nodes). */
 import type { CodeEntry } from './code-entry.ts'
 
 export const CLUSTER_CODES = {
+  NotAttached: {
+    in: ['waiting', 'outcome'],
+    cause: 'controller',
+    means: 'the volume has to be attached to this node first, and is not',
+    next: "The attach/detach controller attaches it. See the pod's events: kubectl describe pod -n NAMESPACE NAME",
+    rules: ['S22'],
+  },
+  NotReportedInUse: {
+    in: ['waiting', 'problem', 'outcome'],
+    cause: 'controller',
+    means:
+      'the volume is attached or mounted here, and node.status.volumesInUse, which only the kubelet writes, does not list it',
+    next: 'Start the kubelet, which reports it: the controller may detach a volume that is not reported in use.',
+    rules: ['S22'],
+  },
+  AttachedMismatch: {
+    in: ['waiting', 'problem'],
+    cause: 'controller',
+    means:
+      'volumesAttached of the Node, for which the kubelet waits, and the VolumeAttachments do not agree about a volume',
+    next: 'Only the attach/detach controller writes that list, once a minute. If it does not: see the log of kube-controller-manager.',
+    rules: ['R750', 'C36', 'O43', 'R752'],
+  },
+  AttachmentDeleting: {
+    in: ['waiting', 'problem', 'outcome'],
+    cause: 'controller',
+    means: 'the VolumeAttachment is being deleted, whether or not a pod wants the volume by now',
+    next: "If the volume is mounted here, stop what uses it. The driver's external attacher ends the deletion: see its log.",
+    rules: ['S22', 'S26', 'N59'],
+  },
+  ControllerActs: {
+    in: ['waiting'],
+    cause: 'controller',
+    means: "the attach/detach controller or the driver's external attacher acts next",
+    next: 'Wait for it; if nothing happens, look at its log and at the VolumeAttachment.',
+    rules: ['S21', 'C42'],
+  },
+  NotManaged: {
+    in: ['blocked', 'waiting', 'problem'],
+    cause: 'controller',
+    means: "the attach/detach controller does not manage this node's attachments",
+    next: "For CSI volumes set enableControllerAttachDetach: true in the kubelet's configuration, and start the kubelet.",
+    rules: ['N9', 'S21'],
+  },
+  MountedButNotAttached: {
+    in: ['problem'],
+    cause: 'elsewhere',
+    means: 'a volume is mounted or staged on a node that it is not attached to: another node may write to it',
+    next: 'Stop what uses the volume there before anything else (with --nodes: take the snapshot again first); then let the controller attach it again.',
+    rules: ['R731', 'S30'],
+  },
+  MultiAttach: {
+    in: ['problem'],
+    cause: 'elsewhere',
+    means: 'a pod waits for a volume that is attached to another node (Multi-Attach error)',
+    next: 'End the pod on the other node, or detach the volume there; the hint of the problem names that node.',
+    rules: ['S30'],
+  },
+  TwoWriters: {
+    in: ['blocked', 'problem'],
+    cause: 'elsewhere',
+    means:
+      'the volume is attached to, in use or mounted on several nodes, or two pods have it, against its access mode',
+    next: 'Decide which node or pod may have the volume, and end the pods of the other.',
+    rules: ['S30', 'R740'],
+  },
+  AccessMode: {
+    in: ['waiting', 'outcome'],
+    cause: 'elsewhere',
+    means: 'the access mode does not allow the volume for a second pod or node',
+    next: 'End the pod that has the volume, here or on the other node; then plan again.',
+    rules: ['S22', 'S30'],
+  },
+  ReportedUnused: {
+    in: ['problem'],
+    cause: 'controller',
+    means: "a Node's status reports a volume as attached or in use, and nothing on the node has it, or no pod wants it",
+    next: 'A kubelet that starts, and the controller, correct the status. See what keeps the volume there: kubectl volctl on NODE plan',
+    rules: ['N62', 'R739', 'R331', 'R834'],
+  },
   NobodyDetaches: {
     in: ['problem'],
     cause: 'controller',
@@ -133,62 +213,12 @@ export const CLUSTER_CODES = {
     next: 'Take the snapshot on the node again, as root: volctl snapshot',
     rules: ['S26', 'S28', 'S1', 'S34', 'S3'],
   },
-  WantedMeanwhile: {
-    in: ['outcome'],
-    cause: 'controller',
-    means: 'a pod that wants the volume appeared on the node while its VolumeAttachment was being deleted',
-    next: 'Once the attachment is gone, the volume is attached again for the pod: volctl plan --cluster',
-    rules: ['S26', 'N59'],
-  },
   DetachFirst: {
     in: ['waiting'],
     cause: 'controller',
     means: 'the volume is attached to another node, and has to be detached there first',
     next: 'Wait for the detach. If nothing happens, look at the VolumeAttachment of the other node.',
     rules: ['R740', 'R742'],
-  },
-  AttacherActs: {
-    in: ['waiting'],
-    cause: 'controller',
-    means: "the VolumeAttachment exists, and the driver's external attacher has to attach the volume",
-    next: "Wait for the attacher. If nothing happens, look at its log: it runs beside the driver's controller.",
-    rules: ['C42'],
-  },
-  AttachedTwice: {
-    in: ['problem'],
-    cause: 'elsewhere',
-    means: 'a volume that only one node may have is attached to several',
-    next: 'Find out which node may have the volume; then end its pods on the other nodes, so that it is detached there.',
-    rules: ['R740', 'S30'],
-  },
-  ReportedNotAttached: {
-    in: ['problem'],
-    cause: 'controller',
-    means: 'volumesAttached of the Node lists a volume, and there is no VolumeAttachment of it',
-    next: 'The controller corrects the list once a minute. If it does not, look at the log of kube-controller-manager.',
-    rules: ['R750', 'R752'],
-  },
-  AttachedNotReported: {
-    in: ['problem', 'waiting'],
-    cause: 'controller',
-    means: 'a volume is attached, and volumesAttached of the Node, for which the kubelet waits, does not list it',
-    next: 'Only the controller writes that list: look at the log of kube-controller-manager.',
-    rules: ['R750', 'C36', 'O43'],
-  },
-  InUseWithoutPod: {
-    in: ['problem'],
-    cause: 'controller',
-    means: 'a node reports a volume in use, and no pod of the node wants the volume',
-    next: 'See what keeps the volume there: kubectl volctl on NODE plan',
-    rules: ['N62', 'R739'],
-  },
-  StatusOnly: {
-    in: ['problem'],
-    cause: 'controller',
-    means:
-      'a volume without VolumeAttachment (iscsi, fc, flexVolume) is attached by the word of a Node, and no pod wants it',
-    next: 'Let kube-controller-manager run: only the controller can detach the volume. volctl never writes the status of a Node.',
-    rules: ['R331', 'R834'],
   },
   BeingRemoved: {
     in: ['problem'],

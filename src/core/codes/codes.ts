@@ -9,7 +9,6 @@ import { CLUSTER_CODES } from './cluster-codes.ts'
 import type { CodeEntry, Place } from './code-entry.ts'
 import { DEVICE_CODES } from './device-codes.ts'
 import { DRIVER_CODES } from './driver-codes.ts'
-import { FLEET_CODES } from './fleet-codes.ts'
 import { NODE_CODES } from './node-codes.ts'
 import type { OutsideCode } from './outside-code.ts'
 import { PATH_CODES } from './path-codes.ts'
@@ -23,7 +22,6 @@ type Subjects = [
   typeof CLUSTER_CODES,
   typeof DEVICE_CODES,
   typeof DRIVER_CODES,
-  typeof FLEET_CODES,
   typeof NODE_CODES,
   typeof PATH_CODES,
   typeof POD_CODES,
@@ -42,7 +40,6 @@ const JOINED = {
   ...CLUSTER_CODES,
   ...DEVICE_CODES,
   ...DRIVER_CODES,
-  ...FLEET_CODES,
   ...NODE_CODES,
   ...PATH_CODES,
   ...POD_CODES,

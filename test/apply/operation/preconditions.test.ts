@@ -41,16 +41,16 @@ describe('pods (S3, S5, S9)', () => {
     {
       name: 'a container appeared (T142)',
       witness: { listed: nobody, alive, apiPods: [] },
-      want: 'refused PodIsAlive',
+      want: 'refused PodStillRunning',
     },
-    { name: 'listed again', witness: { listed, alive: nobody, apiPods: [pod()] }, want: 'refused PodIsListed' },
-    { name: 'listed under another UID', witness: { listed, alive: nobody, apiPods: [] }, want: 'refused PodIsListed' },
+    { name: 'listed again', witness: { listed, alive: nobody, apiPods: [pod()] }, want: 'refused WantedAgain' },
+    { name: 'listed under another UID', witness: { listed, alive: nobody, apiPods: [] }, want: 'refused WantedAgain' },
     { name: 'being deleted', witness: { listed, alive: nobody, apiPods: [pod({ deleted: true })] }, want: 'done' },
     { name: 'terminal', witness: { listed, alive: nobody, apiPods: [pod({ phase: 'Failed' })] }, want: 'done' },
     {
       name: 'being deleted and alive',
       witness: { listed, alive, apiPods: [pod({ deleted: true })] },
-      want: 'refused PodIsAlive',
+      want: 'refused PodStillRunning',
     },
   ])('$name: $want', async ({ witness, want }) => {
     fixture.witness = witness
@@ -60,7 +60,7 @@ describe('pods (S3, S5, S9)', () => {
 
   it('keeps the directory of a pod that the API still knows, finished or not', async () => {
     fixture.witness = { listed, alive: nobody, apiPods: [pod({ deleted: true })] }
-    expect(await outcome('RemoveOrphanPodDir')).toBe('refused PodIsListed')
+    expect(await outcome('RemoveOrphanPodDir')).toBe('refused WantedAgain')
   })
 
   it('touches nothing when no witness can prove its sight', async () => {

@@ -190,7 +190,7 @@ it('problems that differ only in their volume are one; -v and -o wide list each'
   const plan = aPlan({ problems })
   const text = shown(plan)
   expect(text).toContain(
-    '\n  x 3 volumes are mounted here but not attached to this node: another node may write to them\n      pv-a, pv-b, pv-c\n',
+    '\n  x 3 volumes are mounted but not attached: another node may write to them\n      pv-a, pv-b, pv-c\n',
   )
   expect(text.match(/->/g)).toHaveLength(1)
   for (const all of [shown(plan, { wide: true }), shown(plan, {}, { unfolded: true })])

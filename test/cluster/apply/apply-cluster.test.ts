@@ -282,7 +282,7 @@ describe('what came in between', () => {
     const applied = await apply(late, await planOf(admin()))
     expect(applied.events).toContainEqual(
       expect.objectContaining({
-        code: 'WantedMeanwhile',
+        code: 'AttachmentDeleting',
         message: 'pod shop/web-0 wants the volume on node off, and appeared while the volume was being detached',
       }),
     )

@@ -68,7 +68,7 @@ describe('each volume on each node', () => {
         name: 'is a row also where only a node has it',
         state: IN_ORDER,
         ledgers: [ledgerOf('a', STAGED), ledgerOf('b', STAGED)],
-        rows: ['a there MountedNotAttached', 'b there MountedNotAttached'],
+        rows: ['a there MountedButNotAttached', 'b there MountedButNotAttached'],
         says: { nodes: 2, without: 0, says: { there: 2 }, disagreements: 1 },
       },
     ],
@@ -84,7 +84,7 @@ describe('each volume on each node', () => {
   it('is left out by a name, and that changes no verdict', () => {
     const ledgers = [ledgerOf('a', STAGED), ledgerOf('b', STAGED)]
     const { rows, fleet } = statusOf(IN_ORDER, ledgers, { nodes: ['a'] })
-    expect(rows.map(({ node, verdict }) => [node, verdict.code])).toEqual([['a', 'MountedNotAttached']])
+    expect(rows.map(({ node, verdict }) => [node, verdict.code])).toEqual([['a', 'MountedButNotAttached']])
     expect([fleet?.says, fleet?.disagreements]).toEqual([{ there: 1 }, 1])
   })
 })

@@ -156,7 +156,7 @@ describe('an attach', () => {
       code: 'MountedOnNode',
       message: expect.stringContaining('node a'),
     })
-    expect(codesOf(held)).toContain('MountedNotAttached')
+    expect(codesOf(held)).toContain('MountedButNotAttached')
   })
 
   it.each<{ name: string; on: Partial<ClusterNode>; options: Partial<ClusterOptions>; minutes: number; code?: string }>(
@@ -216,7 +216,7 @@ describe('findings of both sides', () => {
   it('mounted on two nodes', () => {
     const state = unwanted({ attachments: [attached('a'), attached('b')] })
     const found = plan(state, [ledgerOf('a', STAGED), ledgerOf('b', PUBLISHED)]).problems.find(
-      ({ code }) => code === 'MountedOnSeveral',
+      ({ code }) => code === 'TwoWriters',
     )
     expect(found).toMatchObject({ severity: 'error', about: { nodes: ['a', 'b'] } })
   })

@@ -67,7 +67,7 @@ describe.skipIf(noMounts !== undefined)(
     it('S9: a runtime that knows none of the pods that live is no witness, and nothing of a pod is undone', async () => {
       expect(await run('S9')).toMatchObject({
         status: 3,
-        problems: ['AlivenessUnknown', 'RuntimeUnproven'],
+        problems: ['AlivenessUnknown', 'RuntimeUnknown'],
         undone: ['DetachVolume vol-old: skipped AlivenessUnknown', 'UnmountDevice vol-old: refused AlivenessUnknown'],
         // What is merely attached, and of no pod.
         done: 1,

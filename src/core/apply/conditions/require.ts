@@ -56,10 +56,10 @@ export function requireWanted({ pod, volume }: Operation, witness: Witness, cont
     witness.apiPods.find((each) => !isMirrorPod(each) && each.metadata.uid === pod?.uid) ??
     witness.apiPods.find((each) => onDiskUid(each) === pod?.uid)
   if (found === undefined)
-    throw new OperationRefused('PodMissing', `pod ${pod?.uid} is no longer in the API`, { hint: 'Plan again.' })
+    throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} is no longer in the API`, { hint: 'Plan again.' })
   const isAlive = protectedUids(found).some((uid) => witness.alive.has(uid))
   if (isTerminalPhase(found) || (isTerminating(found) && !isAlive))
-    throw new OperationRefused('PodEnding', `pod ${pod?.uid} is terminating or has ended`, { hint: 'Plan again.' })
+    throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} is terminating or has ended`, { hint: 'Plan again.' })
   const wanted = volume?.uniqueName === undefined ? undefined : context.wanted(found, volume.uniqueName)
   if (wanted === undefined) {
     throw new OperationRefused('NoLongerWanted', `pod ${pod?.uid} no longer wants ${volume?.uniqueName}`, {

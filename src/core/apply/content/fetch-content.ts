@@ -84,7 +84,7 @@ async function wholePod(pod: Pod, cluster: Cluster): Promise<Pod> {
   const found = await lookUp(() => cluster.getPod(podNamespace(pod), pod.metadata.name))
   if (found.state === 'Unknown') throw new StepFailed('ContentUnknown', `${label} ${found.reason}`)
   if (found.state === 'Absent' || found.object.metadata.uid !== pod.metadata.uid)
-    throw new StepFailed('PodMissing', `${label} is no longer in the API`, { hint: 'Plan again.' })
+    throw new StepFailed('NoLongerWanted', `${label} is no longer in the API`, { hint: 'Plan again.' })
   const { [MIRROR]: mirror, ...annotations } = found.object.metadata.annotations ?? {}
   const own = mirror === undefined ? { [SEEN]: new Date().toISOString(), [SOURCE]: 'api' } : {}
   return { ...pod, metadata: { ...found.object.metadata, annotations: { ...annotations, ...own } } }

@@ -110,19 +110,19 @@ export function kubeletCameBack(why = RUNS_AGAIN): CameBack {
 
 function requirePodAway(operation: Operation, uid: string, witness: Witness): void {
   if (witness.alive.has(uid)) {
-    throw new OperationRefused('PodIsAlive', `pod ${uid} still has a sandbox, container or process`, {
+    throw new OperationRefused('PodStillRunning', `pod ${uid} still has a sandbox, container or process`, {
       hint: 'Stop its containers; then plan again.',
     })
   }
   const pods = podsOf(witness).get(uid)
   if (pods === undefined && !witness.listed.has(uid)) return
   if (operation.kind === 'RemoveOrphanPodDir') {
-    throw new OperationRefused('PodIsListed', `pod ${uid} is in the API`, {
+    throw new OperationRefused('WantedAgain', `pod ${uid} is in the API`, {
       hint: 'volctl keeps its directory until the pod is deleted from the API.',
     })
   }
   if (pods === undefined || !pods.every((pod) => isFinished(pod, witness))) {
-    throw new OperationRefused('PodIsListed', `pod ${uid} is in the API and has not finished`, { hint: 'Plan again.' })
+    throw new OperationRefused('WantedAgain', `pod ${uid} is in the API and has not finished`, { hint: 'Plan again.' })
   }
 }
 

@@ -110,7 +110,7 @@ async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise
     const message = `pod ${namespacedName(pod)} wants the volume on node ${operation.node}, and appeared while the volume was being detached`
     const hint =
       'The kubelet mounts no volume whose attachment is being deleted. Once the attachment is gone, the controller attaches the volume again; or volctl does: volctl plan --cluster'
-    run.say(operation, message, { code: 'WantedMeanwhile', hint })
+    run.say(operation, message, { code: 'AttachmentDeleting', hint })
   }
 }
 

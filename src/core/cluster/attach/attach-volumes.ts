@@ -113,7 +113,7 @@ function whoseTurn({ objects }: ClusterContext, { name }: Attachable): ClusterWa
   }
   if (attached === true) return undefined
   const error = attachError === undefined ? '' : `; the last attempt failed: ${attachError.message}`
-  return { code: 'AttacherActs', message: `VolumeAttachment ${name} is not attached yet${error}`, hint: look }
+  return { code: 'ControllerActs', message: `VolumeAttachment ${name} is not attached yet${error}`, hint: look }
 }
 
 /** What the node lacks. An attachment to a node that cannot use it helps nobody. */

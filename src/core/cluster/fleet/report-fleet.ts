@@ -99,7 +99,7 @@ function reportNotAttached(context: ClusterContext, findings: ClusterFindings, r
   const also = isTaken ? `, and attached to ${nodesText(elsewhere)}` : ''
   findings.problem(
     isTaken ? 'error' : 'warning',
-    'MountedNotAttached',
+    'MountedButNotAttached',
     shaped`the snapshot of node ${node} shows volume ${volumeLabel(volume)} at ${found[0]?.path ?? ''}, and the API shows the volume neither attached nor in use there${also}`,
     { nodes: [node, ...elsewhere], volume },
     `Take the snapshot of node ${node} again. If it still shows the volume: ${volctlOn(node, 'plan')}`,
@@ -129,7 +129,7 @@ function reportSeveral(
     const nodes = there.map(({ node }) => node).toSorted()
     findings.problem(
       mayHaveMoved ? 'warning' : 'error',
-      'MountedOnSeveral',
+      'TwoWriters',
       shaped`volume ${volumeLabel(first.volume)} may be on one node only, and is mounted or staged on ${nodesText(nodes)}`,
       { nodes, volume: first.volume },
       mayHaveMoved

@@ -149,7 +149,7 @@ function reportTwice({ known, actual }: ClusterContext, findings: ClusterFinding
     const ref = volumeRef(volume)
     findings.problem(
       'error',
-      'AttachedTwice',
+      'TwoWriters',
       shaped`volume ${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodesText(nodes)}`,
       { volume: ref, nodes, ...defined({ claim: ref.claim, driver: ref.driver }) },
       FIND_OUT,

@@ -77,7 +77,7 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
   if (isReady && ended !== undefined && !isSettled(context, ended.deletedAt)) return
   findings.problem(
     'warning',
-    'InUseWithoutPod',
+    'ReportedUnused',
     shaped`node ${node.name} reports volume ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
     { nodes: [node.name], volume },
     isReady
@@ -101,7 +101,7 @@ function reportConfirmed(
     if (isExplained(context, node.name, uniqueName) || context.actual.isInUse(node.name, uniqueName)) return
     findings.problem(
       'warning',
-      'StatusOnly',
+      'ReportedUnused',
       shaped`only the status of node ${node.name} says that volume ${uniqueName} is attached, and no pod wants it: there is no object that could be deleted`,
       about,
       isControllerAlive(context)
@@ -114,7 +114,7 @@ function reportConfirmed(
   const isWanted = isExplained(context, node.name, uniqueName)
   findings.problem(
     isWanted ? 'warning' : 'info',
-    'ReportedNotAttached',
+    'AttachedMismatch',
     shaped`volumesAttached of node ${node.name} lists volume ${about.volume.name}, and there is no VolumeAttachment of it`,
     about,
     `The controller corrects the list once a minute. If it does not, ${lookAtController(context)}.`,
@@ -131,7 +131,7 @@ function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, 
     const volume = refOf(context, uniqueName)
     findings.problem(
       'warning',
-      'AttachedNotReported',
+      'AttachedMismatch',
       shaped`volume ${volume.name} is attached to node ${name} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
       { nodes: [name], volume, attachment: object.name },
       `Only the controller writes that list: ${lookAtController(context)}.`,

@@ -35,7 +35,7 @@ export const ATTACHING = {
       next: 'Look on the node that the line names, before it gets pods again: kubectl volctl on NODE explain of the volume.',
       volctl: 'Says of each node that still reports the volume in use; the mounts only the node shows.',
     },
-    codes: ['MountedButNotAttached', 'MountedButNotInUse', 'NotAttached'],
+    codes: ['MountedButNotAttached', 'NotReportedInUse', 'NotAttached'],
     rules: ['R725', 'O7'],
   },
   DetachStuck: {

@@ -24,7 +24,7 @@ export const PODS = {
     'cannot connect to the docker daemon | container runtime is down | runtime is unresponsive | pleg is not healthy | containerd.sock … connection refused | crio.sock … connection refused | runtime network not ready',
     'The container runtime does not answer the kubelet, so that pods neither start nor stop.',
     'systemctl status containerd (or crio, docker) on {node}; a process in state D, hanging on its storage, also stops the runtime.',
-    { by: ['kubelet'], codes: ['RuntimeNotAnswering'], rules: ['S9'] },
+    { by: ['kubelet'], codes: ['RuntimeUnknown'], rules: ['S9'] },
   ),
   PodTerminating: {
     says: [

@@ -51,7 +51,7 @@ function unreportedWait(context: PlanContext, { uniqueName, driver, handle }: Vo
   if (metadata === undefined || metadata.deletionTimestamp !== undefined || status?.attached !== true) return undefined
   if (Date.parse(metadata.creationTimestamp ?? '') > cautiousNow - options.settleMs) return undefined
   return {
-    code: 'AttachedNotReported',
+    code: 'AttachedMismatch',
     message: `VolumeAttachment ${metadata.name} is attached, but node.status.volumesAttached, which only the attach/detach controller writes, does not list ${uniqueName}`,
     hint: 'The kubelet can only wait for that. See whether the controller runs, and when it last renewed its lease: kubectl -n kube-system get lease kube-controller-manager -o yaml. If it runs, its log says why it does not report.',
   }

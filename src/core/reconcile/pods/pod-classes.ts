@@ -43,7 +43,7 @@ export interface WhyFrozen {
 const FROZEN = {
   unseen: 'ReadFailed',
   unlisted: 'PodListIncomplete',
-  mirror: 'MirrorPodUid',
+  mirror: 'MayBeStatic',
   static: 'MayBeStatic',
   stranger: 'UnknownPodProcess',
   running: 'PodStillRunning',

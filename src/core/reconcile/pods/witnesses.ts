@@ -1,6 +1,5 @@
 /** The two sources that show whether a pod is alive: the container runtime and the process table (S9). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
-import type { ProblemCode } from '../../codes/codes.ts'
 import { onDiskUid } from '../../desired/pods.ts'
 import type { Problem } from '../../plan/plan.ts'
 import { THE_NODE } from '../../plan/subject.ts'
@@ -60,15 +59,14 @@ const NESTED_SIGN = 'processes in a cgroup with its UID that neither the kubelet
 interface Blindness {
   /** Which witness. */
   readonly of: 'runtime' | 'processes'
-  readonly code: ProblemCode
   readonly message: string
   /** For the message of each pod; `message` and `hint` are given once. */
   readonly short: string
   readonly hint: string
 }
 
-function problemOf({ code, message, hint }: Blindness): Problem {
-  return { severity: 'error', code, message, hint, about: {}, subject: THE_NODE }
+function problemOf({ message, hint }: Blindness): Problem {
+  return { severity: 'error', code: 'RuntimeUnknown', message, hint, about: {}, subject: THE_NODE }
 }
 
 /** `CONTAINER_RUNNING` as "running". */
@@ -85,18 +83,17 @@ function blindnessOf(
   const hint = 'Start the container runtime, or name its socket with --runtime-endpoint; then plan again.'
   if (runtime === undefined) {
     const message = 'the container runtime was not asked'
-    return { of: 'runtime', code: 'RuntimeUnknown', message, short: message, hint }
+    return { of: 'runtime', message, short: message, hint }
   }
   // One of several sockets may have answered: the containers of the other still run without it.
   if (runtime.error !== undefined || (runtime.source === 'none' && runtime.endpoint !== undefined)) {
     const message = `the container runtime${runtime.endpoint ? ` at ${runtime.endpoint}` : ''} did not answer${runtime.error ? ` (${runtime.error})` : ''}`
     const short = 'the container runtime did not answer'
-    return { of: 'runtime', code: 'RuntimeNotAnswering', message, short, hint }
+    return { of: 'runtime', message, short, hint }
   }
   if (snapshot.processes === undefined) {
     return {
       of: 'processes',
-      code: 'NoWitness',
       message: 'the process table was not read, so nothing confirms that a pod does not run',
       short: 'the process table was not read',
       hint: 'Run volctl, or take the snapshot, as root.',
@@ -108,7 +105,6 @@ function blindnessOf(
   if (known.length === 0 || known.some(aliveByRuntime)) return undefined
   return {
     of: 'runtime',
-    code: 'RuntimeUnproven',
     message: `the container runtime at ${runtime.endpoint ?? 'its socket'} lists none of the ${known.length} pods that are known to run on this node`,
     short: 'the container runtime that answered lists none of the pods that run on this node',
     hint: 'This may be the wrong runtime: name the right socket with --runtime-endpoint; then plan again.',

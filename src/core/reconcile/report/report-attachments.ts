@@ -74,7 +74,7 @@ function reportOwnAttachment(context: PlanContext, findings: Findings, volume: P
   } else if (!objects.isInUse(uniqueName)) {
     findings.problem(
       'error',
-      'MountedButNotInUse',
+      'NotReportedInUse',
       `${uniqueName} is mounted on ${path}, but node.status.volumesInUse does not list it: the attach/detach controller may detach it while it is mounted`,
       about,
       howToReport(context, volume),

@@ -139,23 +139,13 @@ function reportFrozen(context: PlanContext, findings: Findings, pod: PodClass): 
   } else if (why === 'perhapsRunning') {
     findings.complete = false
     findings.problem('error', 'AlivenessUnknown', `pod ${name} may still run: ${pod.why?.message}`, about)
-  } else if (why === 'static') {
-    findings.problem(
-      'warning',
-      'MayBeStatic',
-      `the directory of pod ${name} is left alone: ${pod.why?.message}`,
-      about,
-      'Let the kubelet run: it knows its static pods, and removes the directories of orphaned pods.',
-    )
-  } else if (why === 'mirror') {
-    findings.problem(
-      'warning',
-      'MirrorPodUid',
-      `the directory of pod ${name} is left alone: ${pod.why?.message}`,
-      about,
-    )
+  } else if (why === 'static' || why === 'mirror') {
+    const kept = `the directory of pod ${name} is left alone: ${pod.why?.message}`
+    findings.problem('warning', 'MayBeStatic', kept, about, why === 'static' ? LET_IT_RUN : undefined)
   }
 }
+
+const LET_IT_RUN = 'Let the kubelet run: it knows its static pods, and removes the directories of orphaned pods.'
 
 function reportUnresolved(context: PlanContext, findings: Findings): void {
   for (const each of context.desired.unresolved) {

@@ -87,7 +87,7 @@ function reportName({ inputs, objects, kubelet }: PlanContext, findings: Finding
   ]
   findings.problem(
     'warning',
-    'NameWithoutVolume',
+    'ReportedUnused',
     `${name} is still listed in node.status.${lists.join(' and ')} of ${nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here`,
     { volume: name, subject: { row: name } },
     objects.isInUse(name)
