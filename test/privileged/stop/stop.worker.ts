@@ -22,7 +22,7 @@ import {
 /** How it stands after a run. */
 export interface After {
   readonly status: number | undefined
-  /** The code of an error, or what else was said. */
+  /** Code and words of an error, or what else was said. */
   readonly said: string
   readonly kubelet: string
   readonly timer: string
@@ -31,7 +31,12 @@ export interface After {
   readonly downtime?: KubeletDowntime | undefined
 }
 
-const codeOf = ({ stderr }: Ended): string => /^\{"apiVersion".*"code":"(\w+)"/m.exec(stderr)?.[1] ?? stderr
+const codeOf = ({ stderr }: Ended): string => {
+  const [line] = /^\{"apiVersion".*/m.exec(stderr) ?? []
+  if (line === undefined) return stderr
+  const { code, message } = JSON.parse(line) as { code: string; message: string }
+  return `${code}: ${message}`
+}
 
 function after(place: StopPlace, ended: Ended): After {
   const document = ended.stdout.startsWith('{') ? (JSON.parse(ended.stdout) as ApplyResult) : undefined
