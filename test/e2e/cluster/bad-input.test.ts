@@ -122,7 +122,7 @@ describe('objects that do not fit together', () => {
       name: 'an attachment of a node that does not exist',
       objects: [attached('free', 'nowhere')],
       operations: [FREE, 'DetachVolume pv-free@nowhere MachineMayWrite'],
-      codes: ['TwoWriters', 'AttachmentDangling'],
+      codes: ['AttachmentDangling', 'TwoWriters'],
     },
     {
       name: 'a pod whose claim does not exist',
