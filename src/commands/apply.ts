@@ -5,7 +5,7 @@ import { ownsNode } from '../core/apply/operation/preconditions.ts'
 import { planToReview } from '../core/apply/plan-to-review.ts'
 import { afterSettling, type Looked } from '../core/cli/after-settling.ts'
 import { applyContext } from '../core/cli/apply-context.ts'
-import { applyWords, readingWords, wordsOnNode } from '../core/cli/apply-words.ts'
+import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import type { ClusterApplyChoice } from '../core/cli/cluster-apply.ts'
 import {
   clusterApplyFlags,
@@ -245,7 +245,7 @@ export default class Apply extends VolctlCommand {
           defaultTimeoutMs: timeoutMs,
         })
       const asking = asks && shown.operations.some(({ blocked }) => blocked === undefined)
-      const given = { words: applyWords(flags), wordsOnNode: wordsOnNode(flags), settleMs: options.settleMs }
+      const given = givenBy(flags, options.settleMs)
       await this.#show(shown, given, format, asking)
       const insecure = refuseInsecureApi(fresh.inputs.api, options)
       const refusal = refusalOf(fresh) ?? refusalOf({ ...(insecure && { refused: insecure }) })

@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { Args, Flags, type Interfaces } from '@oclif/core'
-import { applyWords, wordsOnNode } from '../core/cli/apply-words.ts'
+import { applyWords, givenBy } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { type Answered, isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
@@ -26,12 +26,10 @@ import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { hostPathsOf } from '../core/holders/host-paths.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
-import type { Given } from '../core/plan/next-steps.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import type { Unseen } from '../core/processes/mount-namespaces.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
-import { isPlugin, programName } from '../core/trust/called-as.ts'
 import { typedPath } from '../core/trust/caller.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import { namesOfExplanation } from '../core/views/names.ts'
@@ -190,7 +188,15 @@ export default class Explain extends VolctlCommand {
         attributes: 'all',
         wholePods: (pods) => podsAskedFor(what, pods),
       })
-      return { state, explained: explain(state, this.#options(flags), typedPath(what), this.#given(flags)) }
+      return {
+        state,
+        explained: explain(
+          state,
+          this.#options(flags),
+          typedPath(what),
+          givenBy({ ...flags, namespace: undefined }, this.#options(flags).settleMs),
+        ),
+      }
     } catch (error) {
       const [word = '', ...more] = words
       throw more.length > 0 ? error : withOwnWords(error, word, this.config.root)
@@ -233,18 +239,6 @@ export default class Explain extends VolctlCommand {
     if (failure !== undefined) throw failure
   }
 
-  /** What the proposed commands are made of; what is asked about narrows them. */
-  #given(flags: ExplainFlags): Given {
-    const words = { ...flags, namespace: undefined }
-    return {
-      words: applyWords(words),
-      wordsOnNode: wordsOnNode(words),
-      settleMs: this.#options(flags).settleMs,
-      snapshot: flags.snapshot,
-      through: isPlugin() ? programName() : undefined,
-    }
-  }
-
   /** What narrows a plan would only hide a part of the answer. */
   #options(flags: ExplainFlags): PlanOptions {
     return planOptions({ ...flags, namespace: undefined }, this.config.version)
@@ -255,7 +249,7 @@ export default class Explain extends VolctlCommand {
     const asking = {
       look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), { attributes: 'all' }),
       options: this.#options(flags),
-      given: this.#given(flags),
+      given: givenBy({ ...flags, namespace: undefined }, this.#options(flags).settleMs),
       whole: async (state: LoadedNode, explained: Explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
     }

@@ -1,5 +1,5 @@
 import { Flags, type Interfaces } from '@oclif/core'
-import { applyWords, readingWords, wordsOnNode } from '../core/cli/apply-words.ts'
+import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -18,14 +18,13 @@ import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { count } from '../core/lang/count.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
-import { type Given, volctl, withAdvice } from '../core/plan/next-steps.ts'
+import { volctl, withAdvice } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
-import { isPlugin, programName } from '../core/trust/called-as.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
@@ -90,7 +89,7 @@ export default class Plan extends VolctlCommand {
     const { plan: planned, decisions } = this.verbose
       ? planWithDecisions(state, options)
       : { plan: planNode(state, options), decisions: [] }
-    const plan = withAdvice(planned, this.#given(flags, options))
+    const plan = withAdvice(planned, givenBy(flags, options.settleMs))
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
@@ -106,23 +105,13 @@ export default class Plan extends VolctlCommand {
     this.#end(plan, flags['detailed-exitcode'])
   }
 
-  #given(flags: ParsedFlags, { settleMs }: PlanOptions): Given {
-    return {
-      words: applyWords(flags),
-      wordsOnNode: wordsOnNode(flags),
-      settleMs,
-      snapshot: flags.snapshot,
-      through: isPlugin() ? programName() : undefined,
-    }
-  }
-
   async #watch(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     const format = flags.output as OutputFormat
     const screen = await this.screenOf(process.stdout, format)
     const status = await watchNode(nodeChoice(flags), {
       format,
       shown: async (node) => {
-        const plan = withAdvice(planNode(node, options), this.#given(flags, options))
+        const plan = withAdvice(planNode(node, options), givenBy(flags, options.settleMs))
         requireNamed(plan.problems, flags['ignore-not-found'])
         return {
           text: renderPlan(plan, screen, {}),

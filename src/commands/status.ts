@@ -1,6 +1,6 @@
 import { Args, type Interfaces } from '@oclif/core'
 import { answerOf } from '../core/answer/make-answer.ts'
-import { applyWords, readingWords, wordsOnNode } from '../core/cli/apply-words.ts'
+import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
@@ -18,11 +18,10 @@ import {
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { defined } from '../core/lang/defined.ts'
-import { type Given, volctl } from '../core/plan/next-steps.ts'
+import { volctl } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { statusAndPlan } from '../core/status/node-status.ts'
-import { isPlugin, programName } from '../core/trust/called-as.ts'
 import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
@@ -100,7 +99,7 @@ export default class Status extends VolctlCommand {
     if (flags.cluster) return await this.#ofCluster(flags, options, all)
     if (flags.watch) return await this.#watch(flags, options, all)
     const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
-    const given = this.#given(flags, options)
+    const given = givenBy({ ...flags, ...defined({ pod: options.pods }) }, options.settleMs)
     const { status, plan } = statusAndPlan(state, options, flags['ignore-not-found'] === true, given)
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
@@ -116,21 +115,13 @@ export default class Status extends VolctlCommand {
     if (refusal !== undefined) throw refusal
   }
 
-  #given(flags: ParsedFlags, { pods, settleMs }: PlanOptions): Given {
-    const words = { ...flags, ...defined({ pod: pods }) }
-    return {
-      ...{ words: applyWords(words), wordsOnNode: wordsOnNode(words), settleMs, snapshot: flags.snapshot },
-      through: isPlugin() ? programName() : undefined,
-    }
-  }
-
   async #watch(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
     const format = flags.output as OutputFormat
     const screen = await this.screenOf(process.stdout, format)
     const ended = await watchNode(nodeChoice(flags), {
       format,
       shown: async (node) => {
-        const given = this.#given(flags, options)
+        const given = givenBy({ ...flags, ...defined({ pod: options.pods }) }, options.settleMs)
         const { status, plan } = statusAndPlan(node, options, flags['ignore-not-found'] === true, given)
         const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
         return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }

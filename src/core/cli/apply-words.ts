@@ -1,5 +1,6 @@
 import { shellWord } from '../lang/shell-word.ts'
-import { isThroughPod } from '../trust/called-as.ts'
+import type { Given } from '../plan/next-steps.ts'
+import { isPlugin, isThroughPod, programName } from '../trust/called-as.ts'
 import { clusterFlags } from './cluster-flags.ts'
 import { apiFlags, nodeFlags } from './node-flags.ts'
 import { planFlags } from './plan-flags.ts'
@@ -31,4 +32,16 @@ export function readingWords(flags: Readonly<Record<string, unknown>>): string[]
     if (typeof value !== 'string' || (isThroughPod() && OF_CONTAINER.includes(name))) return []
     return [`--${name}`, value === '-' ? 'FILE' : shellWord(value)]
   })
+}
+
+/** What the next steps of a command go by. @param flags that narrow it, in the words that apply takes */
+export function givenBy(flags: Readonly<Record<string, unknown>>, settleMs: number): Given {
+  const { snapshot } = flags
+  return {
+    words: applyWords(flags),
+    wordsOnNode: wordsOnNode(flags),
+    settleMs,
+    snapshot: typeof snapshot === 'string' ? snapshot : undefined,
+    through: isPlugin() ? programName() : undefined,
+  }
 }

@@ -23,7 +23,8 @@ import { subject } from '../plan/subject-shape.ts'
 import { WHOLE_PLAN } from '../plan/whole-plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 
-const SUBJECT_KINDS = [
+/** What the API has as well; devices, mounts and paths are a node's alone. */
+export const OBJECT_KINDS = [
   'Pod',
   'PersistentVolumeClaim',
   'PersistentVolume',
@@ -31,10 +32,9 @@ const SUBJECT_KINDS = [
   'Volume',
   'Driver',
   'Node',
-  'Device',
-  'Mount',
-  'Path',
 ] as const
+
+const SUBJECT_KINDS = [...OBJECT_KINDS, 'Device', 'Mount', 'Path'] as const
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number]
 

@@ -1,35 +1,26 @@
 /** The plan of a node narrowed to what is asked about, with the command that does just that. */
 import { type Given, withAdvice } from '../plan/next-steps.ts'
+import { partOf } from '../plan/part-of-plan.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
-import { readyAmong, summaryOf } from '../plan/plan-summary.ts'
+import { readyAmong } from '../plan/plan-summary.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import type { Concern } from './concern.ts'
 
 /** @param what as it was asked: a next step that asks it again is none */
 export function narrowedPlan(plan: Plan, concern: Concern, what: string, given: Given): Plan {
-  const own = new Set([...concern.before, ...concern.operations])
-  const operations = plan.operations.filter((operation) => own.has(operation))
-  const { waiting, problems } = concern
-  const named = new Set([
-    ...operations.map(({ blocked }) => blocked?.cause),
-    ...[...waiting, ...problems].map(({ cause }) => cause),
-  ])
-  const causes = (plan.summary.causes ?? []).filter(({ key }) => named.has(key))
-  const parts = { operations, waiting, problems }
-  const summary = { ...summaryOf(parts, 0), causes }
-  const advised = withAdvice<Plan>(
-    { ...plan, ...parts, summary },
-    { ...given, words: [...given.words, ...scopeWords(operations, plan)] },
-  )
-  const next = advised.summary.next?.filter(({ command }) => plan.refused !== undefined || !isAskedAgain(command, what))
-  const { next: _, ...rest } = advised.summary
-  return { ...advised, summary: next === undefined || next.length === 0 ? rest : { ...rest, next } }
+  const { before, operations, waiting, problems } = concern
+  const part = partOf(plan, new Set<object>([...before, ...operations, ...waiting, ...problems]), 0)
+  const words = [...given.words, ...scopeWords(part.operations, plan)]
+  const { next = [], ...summary } = withAdvice(part, { ...given, words }).summary
+  const steps = next.filter(({ command }) => plan.refused !== undefined || !isAskedAgain(command, what))
+  return { ...part, summary: { ...summary, ...(steps.length > 0 && { next: steps }) } }
 }
 
 /** What is asked about is explained already; what its driver is, is another question. */
 function isAskedAgain(command: string, what: string): boolean {
   const [, again] = /^volctl explain (\S+)/.exec(command) ?? []
-  return again !== undefined && !(again.startsWith('driver/') && !again.endsWith(`/${what}`) && again !== what)
+  if (again === undefined) return false
+  return !again.startsWith('driver/') || again === what || again === `driver/${what}`
 }
 
 /** Flags with which a plan has all that is ready among these and nothing else; none: the whole plan is the narrowest. */

@@ -1,33 +1,39 @@
 /** A plan of either scope as far as some of its findings go. */
 import type { Cause } from './cause.ts'
+import type { OperationKind } from './plan.ts'
+import { type Counted, summaryOf } from './plan-summary.ts'
 
 interface Caused {
   readonly cause?: string
 }
 
-interface Parts {
+interface Findings {
   readonly operations: readonly { readonly blocked?: Caused }[]
   readonly waiting: readonly Caused[]
   readonly problems: readonly Caused[]
+}
+
+interface Whole extends Findings {
+  readonly operations: readonly Counted<OperationKind>[]
   readonly summary: { readonly causes?: readonly Cause[] }
 }
 
 /**
  * @param findings operations, waits and problems of the plan that stay
- * @returns these in the plan's order, and the causes that they have
+ * @param filtered how many operations count as left out by flags; absent: all that do not stay
+ * @returns the plan with these alone, in its order, their causes, and their counts
  */
-export function partOf<P extends Parts>(
-  { operations, waiting, problems, summary: { causes = [] } }: P,
-  findings: ReadonlySet<object>,
-): Pick<P, 'operations' | 'waiting' | 'problems'> & { readonly causes: readonly Cause[] } {
+export function partOf<P extends Whole>(plan: P, findings: ReadonlySet<object>, filtered?: number): P {
   const kept = <T extends object>(all: readonly T[]): readonly T[] => all.filter((each) => findings.has(each))
-  const part = { operations: kept(operations), waiting: kept(waiting), problems: kept(problems) }
+  const part = { operations: kept(plan.operations), waiting: kept(plan.waiting), problems: kept(plan.problems) }
   const keys = causeKeys(part)
-  return { ...part, causes: causes.filter(({ key }) => keys.has(key)) }
+  const causes = (plan.summary.causes ?? []).filter(({ key }) => keys.has(key))
+  const counts = summaryOf(part, filtered ?? plan.operations.length - part.operations.length)
+  return { ...plan, ...part, summary: { ...counts, ...(causes.length > 0 && { causes }) } }
 }
 
 /** Of findings, in no order. */
-export function causeKeys({ operations, waiting, problems }: Omit<Parts, 'summary'>): ReadonlySet<string> {
+export function causeKeys({ operations, waiting, problems }: Findings): ReadonlySet<string> {
   const blocked = operations.flatMap((each) => each.blocked ?? [])
   return new Set([...blocked, ...waiting, ...problems].flatMap(({ cause }) => cause ?? []))
 }

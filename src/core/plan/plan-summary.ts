@@ -2,9 +2,9 @@
 import type { Blocked, FreedBy, LiftingFlag, Operation, OperationKind, PlanSummary } from './plan.ts'
 
 /** An operation of either scope, as far as it is counted. */
-type Counted<Kind extends OperationKind> = Pick<Operation, 'id' | 'after'> & {
+export type Counted<Kind extends OperationKind> = Pick<Operation, 'id' | 'after'> & {
   readonly kind: Kind
-  readonly blocked?: Pick<Blocked, 'code'>
+  readonly blocked?: Pick<Blocked, 'code' | 'cause'>
 }
 
 /** @param filtered how many operations were left out by flags */

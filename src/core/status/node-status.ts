@@ -11,7 +11,6 @@ import type { NodeState } from '../model/node-state.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { summaryOf } from '../plan/plan-summary.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { podListIsComplete, sectionUnseen } from '../reconcile/pods/pod-classes.ts'
@@ -98,9 +97,7 @@ function planOfRows(plan: Plan, found: Found, sources: readonly StatusSource[]):
     const { operations, waiting, problems } = found.of(source)
     return [...operations, ...waiting, ...problems]
   })
-  const { causes, ...part } = partOf(plan, new Set<object>(own))
-  const summary = summaryOf(part, plan.operations.length - part.operations.length)
-  return { ...plan, ...part, summary: { ...summary, ...(causes.length > 0 && { causes }) } }
+  return partOf(plan, new Set<object>(own))
 }
 
 /** A node that was seen only in part is not planned (S3): that the plan is empty says nothing then. */

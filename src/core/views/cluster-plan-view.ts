@@ -9,6 +9,7 @@ import { fleetWords } from './fleet-words.ts'
 import { clusterOperationsTable } from './operations-table.ts'
 import { headerText } from './plan-header.ts'
 import type { Screen } from './screen.ts'
+import { CONTROLLER } from './words.ts'
 
 export interface ClusterPlanLook extends ClusterGiven {
   /** Nothing is folded. */
@@ -26,8 +27,6 @@ export function renderClusterPlan(plan: ClusterPlan, screen: Screen, look: Clust
     more: full ? [clusterOperationsTable(plan, screen)].filter((part) => part !== '') : [],
   })
 }
-
-const CONTROLLER = { lives: 'lives', mayLive: 'may live', dead: 'does not run' } as const
 
 /** S31: which cluster, as whom, who else acts, and how much was seen. */
 function header({ cluster, inputs, fleet }: ClusterPlan, screen: Screen): string {

@@ -10,6 +10,7 @@ import type { ClusterChain, ClusterExplanation } from '../cluster/explain/cluste
 import type { Explanation, Verdict } from '../explain/explanation.ts'
 import { byWorst } from '../explain/matters-most.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
+import type { Plan } from '../plan/plan.ts'
 import { PlanNames } from '../plan/plan-names.ts'
 import { needRows, nextText, renderAnswer } from './answer-view.ts'
 import { decisionsText, factsText, podsText } from './explain-blocks.ts'
@@ -20,7 +21,7 @@ import { placesText } from './explain-places.ts'
 import { colourOf, volumeBlock, volumeRows, volumesSummary } from './explain-volumes.ts'
 import { clusterOperationsTable, operationsTable } from './operations-table.ts'
 import type { Screen } from './screen.ts'
-import { seconds, volumeText } from './words.ts'
+import { CONTROLLER, seconds, volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 /** @param reading what commands need to read the same cluster */
@@ -34,7 +35,7 @@ export function renderExplanation(
 
 /** What to do about it, the most pressing first, each in a line. */
 export function stepsOf(told: Explanation | ClusterExplanation): string[] {
-  const { needs, next } = 'cluster' in told ? answerInCluster(told) : answerOnNode(told)
+  const { needs, next } = 'cluster' in told ? answerInCluster(told) : answerOf(planOnNode(told))
   const steps = next.map(
     ({ first, command, why }) => `${first === undefined ? '' : `${first}, then: `}${command}  # ${why}`,
   )
@@ -48,16 +49,16 @@ function passing({ verdict, summary: { causes = [] } }: Explanation | ClusterExp
   return cause?.remedy.slice(0, 1) ?? []
 }
 
-function answerOnNode(told: Explanation): Answer {
-  return answerOf({ ...told, kind: 'Plan', scope: 'node' })
+function planOnNode(told: Explanation): Plan {
+  return { ...told, kind: 'Plan', scope: 'node' }
 }
 
-function planOf({ fleet: _, ...told }: ClusterExplanation): ClusterPlan {
+function planInCluster({ fleet: _, ...told }: ClusterExplanation): ClusterPlan {
   return { ...told, kind: 'Plan' }
 }
 
 function answerInCluster(told: ClusterExplanation, reading: readonly string[] = []): Answer {
-  return clusterAnswerOf(planOf(told), { applyCommand: told.apply, reading })
+  return clusterAnswerOf(planInCluster(told), { applyCommand: told.apply, reading })
 }
 
 const FEW_FACTS = 4
@@ -65,7 +66,9 @@ const FEW_FACTS = 4
 function nodeText(told: Explanation, screen: Screen): string {
   const { subject, node, createdAt, identity, volumes, places, driver, holders, chain } = told
   const [first, ...others] = byWorst(volumes)
-  const answer = answerOnNode(told)
+  const plan = planOnNode(told)
+  const names = new PlanNames(plan)
+  const answer = answerOf(plan, names)
   const { wide } = screen
   const isNode = subject.kind === 'Node'
   const title = isNode ? `Node ${node}` : `${subject.kind} ${subject.name} on node ${node}`
@@ -75,7 +78,6 @@ function nodeText(told: Explanation, screen: Screen): string {
     driver === undefined ? '' : dependentsText(driver, screen),
     holders.known || hasHolders(holders) ? holdersLine(holders, screen) : '',
   ]
-  const plan = { ...told, kind: 'Plan', scope: 'node' } as const
   const all = (): string[] => [
     factsText(identity, screen),
     places.length === 0 ? '' : placesText(places, screen),
@@ -83,7 +85,7 @@ function nodeText(told: Explanation, screen: Screen): string {
     driver === undefined ? '' : `${chainText(chain, screen, 'full')}${driverDetails(driver, screen)}`,
     driver === undefined ? '' : dependentsText(driver, screen),
     ...volumes.map((volume) => volumeBlock(volume, screen)),
-    operationsTable(plan, new PlanNames(plan), screen),
+    operationsTable(plan, names, screen),
     decisionsText(told, screen),
     holdersText(holders, screen),
   ]
@@ -117,7 +119,7 @@ function clusterText(told: ClusterExplanation, screen: Screen, reading: readonly
           controller,
           factsText(identity, screen),
           ...chains.map((each) => chainBlock(each, screen)),
-          clusterOperationsTable(planOf(told), screen),
+          clusterOperationsTable(planInCluster(told), screen),
         ]
       : [
           isMany ? factsText(identity.slice(0, FEW_FACTS), screen) : '',
@@ -130,8 +132,6 @@ function clusterText(told: ClusterExplanation, screen: Screen, reading: readonly
         ],
   })
 }
-
-const CONTROLLER = { lives: 'lives', mayLive: 'may live', dead: 'does not run' } as const
 
 function chainBlock({ node, volume, links, decision }: ClusterChain, screen: Screen): string {
   const where = node === undefined ? '' : ` on node ${node}`

@@ -3,7 +3,7 @@
  * shows (mounts, directories, who holds them) is left out. Fields are stable once released; new ones may come.
  */
 
-import { EXPLAINED, linkState, type SubjectKind, verdict } from '../../explain/explanation.ts'
+import { EXPLAINED, linkState, OBJECT_KINDS, verdict } from '../../explain/explanation.ts'
 import { about, named } from '../../json/json-schema.ts'
 import { list, type ObjectOf, object, oneOf, optional, type ShapeOf, text } from '../../json/shape.ts'
 import { clusterVolume, fleetRow, WHOLE_CLUSTER_PLAN } from '../../plan/cluster-plan.ts'
@@ -39,19 +39,7 @@ const { digest: _digest, fleet: _fleet, ...PLAN } = WHOLE_CLUSTER_PLAN
 const CLUSTER_EXPLANATION = {
   ...PLAN,
   ...EXPLAINED,
-  subject: object({
-    /** Devices, mounts and paths are a node's alone. */
-    kind: oneOf<Exclude<SubjectKind, 'Device' | 'Mount' | 'Path'>>(
-      'Pod',
-      'PersistentVolumeClaim',
-      'PersistentVolume',
-      'VolumeAttachment',
-      'Volume',
-      'Driver',
-      'Node',
-    ),
-    name: text,
-  }),
+  subject: object({ kind: oneOf(...OBJECT_KINDS), name: text }),
   chains: about('Of each volume on each node that the question is about, the worst first.', list<ClusterChain>(chain)),
   fleet: optional(
     about('What snapshots of nodes (--nodes) show of its volumes; absent: none were given.', list(fleetRow)),

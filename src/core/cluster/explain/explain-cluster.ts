@@ -8,7 +8,7 @@ import { verdictOf } from '../../explain/verdict.ts'
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { ClusterPlan, FleetRow } from '../../plan/cluster-plan.ts'
-import { summaryOf } from '../../plan/plan-summary.ts'
+import { partOf } from '../../plan/part-of-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
@@ -60,32 +60,25 @@ function explanationOf(
 ): ClusterExplanation {
   const scope = scopeOf(context, plan, target)
   const concern = concernOf(plan, scope)
-  const { fleet, digest: _, ...whole } = plan
+  const { fleet, digest: _, ...narrowed } = partOf(plan, new Set<object>(Object.values(concern).flat()), 0)
   const rows = fleet && fleetRows(fleet.volumes, scope)
   const pairs = scope.volumes.map((on) => ({ on, chain: chainFor(context, plan, concern, on, rows ?? []) }))
   const sorted = pairs.toSorted((a, b) => worstFirst(a.chain, b.chain))
   const worst: Scope = { target, volumes: sorted.map(({ on }) => on) }
-  const causes = causesOf(plan, concern)
-  const narrowed = { ...whole, ...concern, summary: { ...summaryOf(concern, 0), causes } }
   const apply = applyCommand(worst, narrowed, words)
   return {
     ...narrowed,
     kind: 'Explanation',
     what,
     subject: { kind: target.kind, name: nameOf(target) },
-    verdict: verdictOf(concern, causes, { nothing: quietVerdict(context, worst, plan.complete) }),
+    verdict: verdictOf(concern, narrowed.summary.causes ?? [], {
+      nothing: quietVerdict(context, worst, plan.complete),
+    }),
     notes: onTheNode(context, worst),
     identity: clusterFacts(context, target),
     chains: sorted.map(({ chain }) => chain),
     ...defined({ fleet: rows, apply }),
   }
-}
-
-/** Those that are named by what is about the thing. */
-function causesOf({ summary: { causes = [] } }: ClusterPlan, { operations, waiting, problems }: Concern) {
-  const found = [...operations.map(({ blocked }) => blocked ?? {}), ...waiting, ...problems]
-  const named = new Set(found.map((each: { readonly cause?: string }) => each.cause))
-  return causes.filter(({ key }) => named.has(key))
 }
 
 function chainFor(

@@ -75,7 +75,7 @@ export function clusterStatus(
   const all = rowsOf(context, verdicts, beside)
   const rows = all.filter(narrowing(context)).toSorted(worstFirst)
   const { cluster, createdAt, volctlVersion, inputs, complete, refused, problems } = plan
-  const told = rows.length === all.length ? plan : planOfRows(plan, new Set(rows.flatMap((row) => verdicts.said(row))))
+  const told = rows.length === all.length ? plan : partOf(plan, new Set(rows.flatMap((row) => verdicts.said(row))))
   return {
     status: {
       apiVersion: 'volctl.io/v1',
@@ -94,13 +94,6 @@ export function clusterStatus(
     plan: told,
     unmatched: named.problems,
   }
-}
-
-function planOfRows(plan: ClusterPlan, findings: ReadonlySet<object>): ClusterPlan {
-  const { causes, ...part } = partOf(plan, findings)
-  const ready = part.operations.filter(({ blocked }) => blocked === undefined).length
-  const filtered = plan.operations.length - part.operations.length
-  return { ...plan, ...part, summary: { ...plan.summary, causes, ready, filtered } }
 }
 
 function fleetOf({ plan: { fleet } }: BesideNodes, rows: readonly ClusterStatusRow[]): StatusFleet {
