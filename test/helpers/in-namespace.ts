@@ -48,12 +48,12 @@ export async function inSameNamespace<T>(worker: URL, scenario: string, args: re
   if (server?.worker.href !== worker.href) {
     await endServer()
     server = new Server(worker)
-    atFileEnd(endServer)
+    atFileEnd(() => endServer())
   }
   try {
     return (await server.run({ scenario, args, layout: process.env[LAYOUT] })) as T
   } catch (error) {
-    await endServer()
+    await endServer('SIGKILL')
     throw error
   }
 }
@@ -61,10 +61,10 @@ export async function inSameNamespace<T>(worker: URL, scenario: string, args: re
 /** One at a time: each has a machine. */
 let server: Server | undefined
 
-async function endServer(): Promise<void> {
+async function endServer(signal?: 'SIGKILL'): Promise<void> {
   const ending = server
   server = undefined
-  await ending?.end()
+  await ending?.end(signal)
 }
 
 class Server {
@@ -98,9 +98,11 @@ class Server {
     throw new Error(`${request.scenario}: ${error}\n${this.#said}`)
   }
 
-  async end(): Promise<void> {
+  /** @param signal after a failure: what the scenario has left open would keep it for ever */
+  async end(signal?: 'SIGKILL'): Promise<void> {
     const { exitCode, signalCode } = this.#child
     this.#child.stdin?.end()
+    if (signal !== undefined) this.#child.kill(signal)
     if (exitCode === null && signalCode === null) await once(this.#child, 'close')
   }
 }

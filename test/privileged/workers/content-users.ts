@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
+import { cpus } from 'node:os'
 import { deleteContent } from '../../../src/core/files/delete-content.ts'
 import { containingMount } from '../../../src/core/mountinfo/location.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
@@ -39,11 +40,13 @@ type Begin = (dir: string, directory: string, node: LiveNode) => Use | Promise<U
 /** A shell that does and says what it is told; ends with its standard input. */
 class Shell {
   readonly #child: ChildProcessWithoutNullStreams
+  readonly #closed: Promise<unknown>
   #said = ''
 
   constructor(command: readonly string[] = ['sh']) {
     const [program = '', ...args] = command
     this.#child = spawn(program, args)
+    this.#closed = once(this.#child, 'close')
     this.#child.stdout.on('data', (text) => {
       this.#said += text
     })
@@ -55,18 +58,42 @@ class Shell {
   async ask(command: string): Promise<string> {
     this.#said = ''
     this.#child.stdin.write(`${command}\necho; echo END-OF-IT\n`)
-    while (!this.#said.includes('END-OF-IT')) await new Promise((resolve) => this.#child.stdout.once('data', resolve))
+    const died = this.#closed.then(() => Promise.reject(new Error(`the shell ended: ${this.#said}`)))
+    while (!this.#said.includes('END-OF-IT')) await Promise.race([once(this.#child.stdout, 'data'), died])
+    died.catch(() => undefined)
     return this.#said.replace(/\n?END-OF-IT\n/, '').trim()
   }
 
   async end(): Promise<void> {
-    const ended = new Promise((resolve) => this.#child.once('close', resolve))
     this.#child.stdin.end()
-    await ended
+    await this.#closed
   }
 }
 
-const elsewhere = (): Shell => new Shell(['unshare', '-m', '--propagation', 'private', 'sh'])
+const ELSEWHERE = ['unshare', '-m', '--propagation', 'private', 'sh']
+
+const elsewhere = (): Shell => new Shell(ELSEWHERE)
+
+/**
+ * Keeps a mount namespace in which a command has run by a mount in this one. The kernel does so only for a namespace with a
+ * higher number than this one's, and each CPU gives out numbers of its own: higher for certain is one of the CPU that made this.
+ */
+async function keepByMount(kept: string, command: string): Promise<void> {
+  const refused = []
+  for (const cpu of cpus().keys()) {
+    const inside = new Shell(['taskset', '--cpu-list', String(cpu), ...ELSEWHERE])
+    try {
+      await inside.ask(command)
+      sh('mount', '--bind', `/proc/${await inside.ask('echo $$')}/ns/mnt`, kept)
+      return
+    } catch (error) {
+      refused.push(error)
+    } finally {
+      await inside.end()
+    }
+  }
+  throw new AggregateError(refused, refused.join('; '))
+}
 
 /** Told to a shell before the pod's data is looked at. */
 function inShell(shell: () => Shell, begin: (dir: string, directory: string) => string, view: string): Begin {
@@ -175,12 +202,9 @@ const USES: Readonly<Record<string, Begin>> = {
     return { view, end: () => keeper.end() }
   },
   namespaceByMount: async (dir, directory) => {
-    const inside = elsewhere()
-    await inside.ask(`mount --bind ${dir} ${directory}/out`)
     const kept = `${directory}/kept`
     writeFileSync(kept, '')
-    sh('mount', '--bind', `/proc/${(await inside.ask('echo $$')).trim()}/ns/mnt`, kept)
-    await inside.end()
+    await keepByMount(kept, `mount --bind ${dir} ${directory}/out`)
     return { view: () => sh('nsenter', `--mount=${kept}`, 'ls', `${directory}/out`), end: () => sh('umount', kept) }
   },
   loop: (dir) => {
