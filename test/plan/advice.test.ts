@@ -100,6 +100,10 @@ const staged = wait({
 })
 
 describe('what to type next on this node', () => {
+  const stillListed: Problem = {
+    ...{ severity: 'warning', code: 'ReportedUnused', message: 'm' },
+    about: { volume: 'kubernetes.io/csi/d^v' },
+  }
   const orphanDirs = { severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} } as const
   it.each<{ name: string; plan: Partial<Plan>; words?: string[]; next: string[] }>([
     {
@@ -141,6 +145,24 @@ describe('what to type next on this node', () => {
       name: 'the kubelet, where nothing is left to do',
       plan: { inputs: { ...inputs, kubelet: { state: 'stopped', unit: 'k3s-agent.service' } } },
       next: ['systemctl start k3s-agent.service'],
+    },
+    {
+      name: 'the kubelet, where the controller goes on by what it reports',
+      plan: { ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }), problems: [stillListed] },
+      next: ['systemctl start kubelet.service'],
+    },
+    {
+      name: 'not the kubelet, where a person has to see to something first',
+      plan: {
+        ...withKubelet({ state: 'stopped', unit: 'kubelet.service' }),
+        problems: [stillListed, { severity: 'warning', code: 'TwoWriters', message: 'm', about: { pod: 'uid-9' } }],
+      },
+      next: ['volctl explain uid-9'],
+    },
+    {
+      name: 'why the controller does not go on, where the kubelet runs',
+      plan: { ...running, problems: [stillListed] },
+      next: ['volctl explain kubernetes.io/csi/d^v'],
     },
     {
       name: 'not the kubelet, where flags left something out',
@@ -244,6 +266,18 @@ describe('a kubelet that runs', () => {
     }))
 
   it('is not mentioned where it has nothing to do', () => expect(told({})).toEqual({ does: undefined, never: [] }))
+})
+
+describe('causes', () => {
+  it('of two volumes that go by one name are two', () => {
+    const blocked = { code: 'ForeignMount', message: 'a tmpfs lies below' } as const
+    const of = (id: string, row: string): Operation => {
+      const { pod: _, ...rest } = op(id, { blocked, subject: { row } })
+      return rest
+    }
+    const { causes } = nameCauses(aPlan({ operations: [of('a', 'csi/one^x'), of('b', 'csi/two^x')] }))
+    expect(causes.map(({ affects }) => affects.operations)).toEqual([['a'], ['b']])
+  })
 })
 
 describe('names', () => {

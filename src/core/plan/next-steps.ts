@@ -1,4 +1,5 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
+import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { shellWord } from '../lang/shell-word.ts'
 import type { Cause } from './cause.ts'
@@ -167,8 +168,11 @@ function podSteps({ summary: { causes = [] } }: Plan): NextStep[] {
   ]
 }
 
-/** What is known about the worst thing that volctl does nothing about. */
-function lookSteps({ summary: { causes = [] }, createdAt }: Plan, { words }: Given): NextStep[] {
+/** What is known about the worst thing that volctl does nothing about, and that ends with no kubelet that starts. */
+function lookSteps(plan: Plan, { words }: Given): NextStep[] {
+  const { summary, createdAt } = plan
+  const ended = new Set(endedByStart(plan))
+  const causes = summary.causes?.filter((cause) => !ended.has(cause)) ?? []
   const pressing = causes.find(({ severity }) => severity !== 'info')
   const passing = causes.find(({ affects: { waiting }, kind }) => waiting > 0 && kind !== 'data')
   const directories = causes.find(({ code }) => code === 'OrphanPodDir')
@@ -196,10 +200,27 @@ function explain(what: string, why = 'says what is wrong, and what to do'): Next
 }
 
 /** Nothing is left to do, with any flags, and the kubelet is down. */
-function startSteps({ inputs: { kubelet }, complete, summary }: Plan): NextStep[] {
+function startSteps(plan: Plan): NextStep[] {
+  const unit = unitToStart(plan)
+  if (unit === undefined) return []
+  const volumes = new Set(endedByStart(plan).flatMap(({ subject, affects }) => subject.volume ?? affects.volumes)).size
+  const why =
+    volumes === 0
+      ? 'nothing is left to do: start the kubelet'
+      : `the attach/detach controller then goes on with ${count(volumes, 'volume')}`
+  return [{ command: `systemctl start ${shellWord(unit)}`, why }]
+}
+
+/** Undefined: it is not down, it has none, or not all was seen. */
+function unitToStart({ inputs: { kubelet }, complete, summary }: Plan): string | undefined {
   const isDown = kubelet.state === 'stopped' || kubelet.state === 'mayReturn'
-  if (!isDown || kubelet.unit === undefined || !complete || summary.filtered > 0) return []
-  return [{ command: `systemctl start ${shellWord(kubelet.unit)}`, why: 'nothing is left to do: start the kubelet' }]
+  return isDown && complete && summary.filtered === 0 ? kubelet.unit : undefined
+}
+
+/** What the attach/detach controller acts on next: it goes by what a kubelet reports, and a kubelet that starts makes it no worse. */
+function endedByStart(plan: Plan): readonly Cause[] {
+  if (unitToStart(plan) === undefined) return []
+  return plan.summary.causes?.filter(({ kind, severity }) => kind === 'controller' && severity !== 'error') ?? []
 }
 
 /** A word that `volctl explain` takes. */
