@@ -3,14 +3,14 @@
  * temporary directory, broken as nodes break, and repaired. Each command is echoed as a person would type it, and none waits for
  * a person. Nothing is left behind, even if it is interrupted; what it leaves if it is killed, the next demo sweeps.
  *
- *   npm run demo -- --layout shared-self-bind
- *
- * sets up the node's root directory as on other machines (test/helpers/scene/layouts.ts).
+ *   npm run demo -- --step                        waits for Enter before each command
+ *   npm run demo -- --layout shared-self-bind     its root directory as on other machines (test/helpers/scene/layouts.ts)
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { errorMessage } from '../src/core/errors/errors.ts'
 import { lockedDirectory, sweepUnlocked } from '../test/helpers/demo-directory.ts'
@@ -27,10 +27,13 @@ const root = join(import.meta.dirname, '..')
 const INSIDE = 'VOLCTL_DEMO_DIRECTORY'
 /** How the names of such directories begin. */
 const DIRECTORIES = 'volctl-demo-'
-const layout = layoutAsked()
+const { layout, step } = asked()
 const NO_PAGER = '--no-pager'
-/** `plan` fails if there is something to do. */
-const NOTHING_LEFT = '--detailed-exitcode'
+const TO_REMEMBER = `
+On a node, as root:
+  volctl plan                   # what is wrong, and what to type
+  volctl apply --stop-kubelet   # asks; stops the kubelet, repairs, starts it again
+  volctl explain shop/web-0     # why a pod, a volume or a line of a log is as it is`
 /** A command ended as it should not. */
 class Failed extends Error {}
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -49,7 +52,14 @@ async function outside(): Promise<number> {
   const { path: own, lock } = lockedDirectory(DIRECTORIES)
   noteStrangers()
   const endMachine = allowMachines(own)
-  const inner = [process.execPath, '--no-warnings', import.meta.filename, '--layout', layout]
+  const inner = [
+    process.execPath,
+    '--no-warnings',
+    import.meta.filename,
+    '--layout',
+    layout,
+    ...(step ? ['--step'] : []),
+  ]
   try {
     const child = spawn(...onOwnMachine(inner), {
       // unshare(1) passes no signal on to a process that it forks: a request to stop goes through a channel. The directory is
@@ -68,16 +78,19 @@ async function outside(): Promise<number> {
   }
 }
 
-/** The layout of the mounts around the root directory; default: private. */
-function layoutAsked(): Layout {
-  const { layout: asked = 'private' } = parseArgs({ options: { layout: { type: 'string' } } }).values
-  const found = layouts.find((each) => each === asked)
-  if (found === undefined) throw new Error(`demo: --layout ${asked} is not one of ${layouts.join(', ')}`)
-  return found
+/** `layout`: of the mounts around the root directory; default: private. */
+function asked(): { readonly layout: Layout; readonly step: boolean } {
+  const { values } = parseArgs({
+    options: { layout: { type: 'string', default: 'private' }, step: { type: 'boolean', default: false } },
+  })
+  const found = layouts.find((each) => each === values.layout)
+  if (found === undefined) throw new Error(`demo: --layout ${values.layout} is not one of ${layouts.join(', ')}`)
+  return { layout: found, step: values.step }
 }
 
 async function inside(own: string): Promise<number> {
   let scene: Scene | undefined
+  let status = 1
   const stop = new AbortController()
   for (const signal of SIGNALS) process.on(signal, () => stop.abort())
   // The inner demo ends with the outer one, even if that was killed.
@@ -85,16 +98,15 @@ async function inside(own: string): Promise<number> {
   // Listens only as long as there is something to do.
   process.channel?.unref()
   try {
-    title('Set up a node in its own mount namespace')
-    say('An API server over HTTPS, a container runtime, a CSI driver on a unix socket, and three pods with')
-    say('CSI volumes (one shared by two pods), a local volume, a secret, a config map, emptyDirs and subPaths.')
-    scene = await makeScene({ directory: own, layout })
+    say('A node is set up in its own mount namespace: an API server, a container runtime, a CSI driver, three pods.')
+    scene = await makeScene({ directory: own, layout, small: true })
     stop.signal.throwIfAborted()
     const { driver, rootDir } = scene
     if (layout !== 'private') say(`The root directory: ${LAYOUTS[layout]}.`)
     const data = driver.backend === 'loop' ? 'loop devices' : 'tmpfs, because loop devices need real root'
     say(`Root directory: ${rootDir}, ${scene.mountPoints().length} mounts; CSI volumes are on ${data}.`)
-    return await story(scene, stop.signal)
+    status = await story(scene, stop.signal)
+    return status
   } catch (error) {
     if (stop.signal.aborted) {
       say('\nInterrupted: cleaning up.')
@@ -104,41 +116,25 @@ async function inside(own: string): Promise<number> {
   } finally {
     await scene?.dispose()
     say(existsSync(own) ? `\n${own} could not be removed.` : '\nThe demo has removed everything that it created.')
+    if (status === 0) say(TO_REMEMBER)
   }
 }
 
 async function story(scene: Scene, signal: AbortSignal): Promise<number> {
   const run = (shown: readonly string[], ...more: readonly string[]): Promise<void> =>
     runVolctl(shown, more, scene.env, signal)
-  title('Break the node')
-  await scene.breakIt((step) => {
+  await scene.breakIt((line) => {
     signal.throwIfAborted()
-    say(step)
+    say(line)
   })
   const before = JSON.stringify(scene.contentHashes())
-
-  title('What does this line of the kubelet mean?')
   const { uid } = scene.pods.db
-  await run(['explain', `orphaned pod "${uid}" found, but volume paths are still present on disk`], NO_PAGER)
-  title('What is wrong?')
-  await run(['status'], NO_PAGER)
+  const line = `orphaned pod "${uid}" found, but volume paths are still present on disk`
   await run(['plan'], NO_PAGER)
-  title('Repair it, with the leftovers of deleted pods')
+  await run(['explain', line], NO_PAGER)
   await run(['apply', '--orphans', '--yes'])
-  title('Is anything left?')
-  await run(['plan'], NO_PAGER, NOTHING_LEFT)
-
-  const kept = JSON.stringify(scene.contentHashes()) === before
-  title('Reboot with the kubelet stopped: nothing is mounted')
-  const { 'pod that lives': _, ...volumes } = scene.contentHashes()
-  await scene.reboot()
-  await run(['plan'], NO_PAGER)
-  await run(['apply', '--yes'])
-  await run(['wait', '--for=mounted', 'shop/web-0'])
-  await run(['plan'], NO_PAGER, NOTHING_LEFT)
-
-  const { 'pod that lives': __, ...after } = scene.contentHashes()
-  const unchanged = kept && JSON.stringify(after) === JSON.stringify(volumes)
+  await run(['status'], NO_PAGER)
+  const unchanged = JSON.stringify(scene.contentHashes()) === before
   say(unchanged ? '\nThe content of every volume is unchanged.' : '\nTHE CONTENT OF A VOLUME HAS CHANGED.')
   return unchanged ? 0 : 1
 }
@@ -159,15 +155,32 @@ async function runVolctl(
   const args = [...shown, ...more]
   const typed = (words: readonly string[]): string =>
     ['volctl', ...words.map((word) => (word.includes(' ') ? `'${word}'` : word))].join(' ')
-  say(`\n$ ${typed(shown)}`)
+  if (step) await enter(typed(shown), signal)
+  // Before it asks, apply shows the plan once more, with all that is known about each volume: pages of it.
+  const brief = shown[0] === 'apply'
+  say(`\n$ ${typed(shown)}${brief ? '   # the plan that it shows first, in full, is left out here' : ''}`)
   const options = { cwd: root, env: { ...process.env, ...env } }
-  const child = spawn(VOLCTL, args, { ...options, stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = spawn(VOLCTL, args, { ...options, stdio: ['ignore', 'inherit', brief ? 'pipe' : 'inherit'] })
+  let leftOut = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    leftOut += text
+  })
   const end = (): void => void child.kill('SIGTERM')
   signal?.addEventListener('abort', end)
-  const [status, by] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
+  const [status, by] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
   signal?.removeEventListener('abort', end)
   signal?.throwIfAborted()
-  if (status !== 0) throw new Failed(`${typed(args)} ended with ${by ?? `exit status ${status}`}`)
+  if (status === 0) return
+  say(leftOut)
+  throw new Failed(`${typed(args)} ended with ${by ?? `exit status ${status}`}`)
+}
+
+/** Waits for Enter, or for the end of what is typed. */
+async function enter(command: string, signal?: AbortSignal): Promise<void> {
+  say(`\nEnter: ${command}`)
+  const lines = createInterface({ input: process.stdin })
+  const options = signal === undefined ? {} : { signal }
+  await Promise.race([once(lines, 'line', options), once(lines, 'close', options)]).finally(() => lines.close())
 }
 
 async function onSnapshot(): Promise<number> {
@@ -191,10 +204,6 @@ function failed(error: unknown): number {
       : `\ndemo: the node could not be set up or broken on this machine: ${message}`,
   )
   return 1
-}
-
-function title(text: string): void {
-  say(`\n== ${text}`)
 }
 
 function say(text: string): void {

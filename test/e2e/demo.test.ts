@@ -33,18 +33,21 @@ interface Settings {
   readonly layout?: Layout
   /** Started from a terminal, on which nobody types; default: without one. */
   readonly terminal?: boolean
+  /** Of its standard input, and whether it waits for Enter. */
+  readonly step?: boolean
   /** Of the demo; default: what the tests use. */
   readonly program?: string
 }
 
 /** Runs the demo with a temporary directory of its own, in a process group of its own. */
 async function demo(settings: Settings = {}): Promise<Shown> {
-  const { onText, path = process.env.PATH, by = [], layout, terminal = false, program } = settings
-  const line = [...by, process.execPath, '--no-warnings', DEMO, ...(layout === undefined ? [] : ['--layout', layout])]
+  const { onText, path = process.env.PATH, by = [], layout, terminal = false, step = false, program } = settings
+  const flags = [...(layout === undefined ? [] : ['--layout', layout]), ...(step ? ['--step'] : [])]
+  const line = [...by, process.execPath, '--no-warnings', DEMO, ...flags]
   const [file = '', ...args] = terminal ? onTerminal(line) : line
   const child = spawn(file, args, {
     // The terminal's keyboard stays silent, and is not at its end.
-    stdio: [terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    stdio: [terminal || step ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     env: { ...process.env, PATH: path, TMPDIR: directory, TERM: 'xterm', ...(program && { VOLCTL_PROGRAM: program }) },
     detached: true,
   })
@@ -76,9 +79,9 @@ function expectNothingLeft(): void {
 const LAYOUTS: readonly Layout[] = ['shared-self-bind', 'nested']
 
 const KILLS: readonly { readonly mark: string; readonly layout: Layout }[] = [
-  { mark: 'Set up a node', layout: 'private' },
+  { mark: 'A node is set up', layout: 'private' },
   { mark: '$ volctl apply', layout: 'nested' },
-  { mark: 'Reboot', layout: 'private' },
+  { mark: '$ volctl status', layout: 'private' },
 ]
 
 /** Root of a user namespace, as a plain user's demo is in the one that it makes for itself. */
@@ -94,6 +97,8 @@ function onceShown(mark: string, act: (pid: number) => void): NonNullable<Settin
     act(pid)
   }
 }
+
+const START = 'Next: systemctl start kubelet.service  #'
 
 const commands = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.startsWith('$ '))
 
@@ -113,26 +118,40 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
       const { status, text } = await demo(settings)
       expect(status, text).toBe(0)
       expect(commands(text)).toEqual([
+        '$ volctl plan',
         expect.stringMatching(
           /^\$ volctl explain 'orphaned pod "\S+" found, but volume paths are still present on disk'$/,
         ),
+        expect.stringMatching(/^\$ volctl apply --orphans --yes /),
         '$ volctl status',
-        '$ volctl plan',
-        '$ volctl apply --orphans --yes',
-        '$ volctl plan',
-        '$ volctl plan',
-        '$ volctl apply --yes',
-        '$ volctl wait --for=mounted shop/web-0',
-        '$ volctl plan',
       ])
       for (const words of ['2 deleted pods left something here', 'pv-old   unstage and detach', 'pv-idle   detach'])
         expect(text.replaceAll(/ {4,}/g, '   ')).toContain(words)
       expect(text).toMatch(
-        /(?:Nothing is left to do|No operation is left: [^.]*)\..*Nothing to do(?: yet)?: .*The content of every volume is unchanged\./s,
+        /Nothing is left to do\..*The content of every volume is unchanged\..*everything that it created\..*volctl plan .*volctl apply --stop-kubelet .*volctl explain [^\n]*\s*$/s,
       )
+      expect(text.match(/Next: (.*?) {2}#/g)).toEqual(['Next: volctl apply  #', ...Array(2).fill(START)])
+      expect(text.split('\n').length).toBeLessThanOrEqual(120)
       expectNothingLeft()
     },
   )
+
+  it('with --step it waits for Enter before each command', async () => {
+    const { status, text } = await demo({
+      step: true,
+      onText: (shown, { stdin }) => {
+        if (!shown.endsWith('\n') || !/^Enter: .*\n$/m.test(shown.slice(shown.lastIndexOf('Enter:')))) return
+        stdin?.write('\n')
+      },
+    })
+    expect(status, text).toBe(0)
+    expect(text.match(/^Enter: volctl \w+/gm)).toEqual(
+      commands(text)
+        .map((line) => /volctl \w+/.exec(line)?.[0])
+        .map((line) => `Enter: ${line}`),
+    )
+    expectNothingLeft()
+  })
 
   it.skipIf(noCgroups !== undefined)(
     `takes no pod of a kubelet on this machine for one of its own${noCgroups === undefined ? '' : ` (${noCgroups})`}`,
@@ -155,8 +174,8 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
   )
 
   it.each([
-    { when: 'while the node is made', mark: 'Set up a node', signal: 'SIGINT' },
-    { when: 'while the node breaks', mark: 'Break the node', signal: 'SIGTERM' },
+    { when: 'while the node is made', mark: 'A node is set up', signal: 'SIGINT' },
+    { when: 'while the node breaks', mark: 'The kubelet goes down', signal: 'SIGTERM' },
     { when: 'while volctl repairs it', mark: '$ volctl apply', signal: 'SIGINT' },
   ] as const)('interrupted $when, it leaves nothing behind', async ({ mark, signal }) => {
     const { status, text } = await demo({ onText: onceShown(mark, (pid) => process.kill(pid, signal)) })
@@ -190,7 +209,7 @@ describe.skipIf(noMounts !== undefined)(`the demo${noMounts === undefined ? '' :
       expect(directories).toHaveLength(1)
       left = join(directory, directories[0] ?? '')
     }
-    const { text } = await demo({ onText: onceShown('Set up a node', (pid) => process.kill(pid, 'SIGINT')) })
+    const { text } = await demo({ onText: onceShown('A node is set up', (pid) => process.kill(pid, 'SIGINT')) })
     expectSwept(text)
     expectNothingLeft()
   })

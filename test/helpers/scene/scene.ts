@@ -153,7 +153,7 @@ function testHost(directory: string, rootDir: string, runtime: string, kubeconfi
     bootTime: new Date(Date.now() - 86_400_000).toISOString(),
     nodeName: NODE,
     rootDir,
-    kubelet: { running: false, mayReturn: false, note: 'kubelet.service inactive; masked' },
+    kubelet: { running: false, mayReturn: false, unit: 'kubelet.service', note: 'kubelet.service inactive' },
     runtimeEndpoints: [runtime],
     runtimeExpected: true,
     lockFile: join(directory, 'apply.lock'),
