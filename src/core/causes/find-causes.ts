@@ -8,6 +8,7 @@ import { type Code, causeOf } from '../codes/codes.ts'
 import { defined } from '../lang/defined.ts'
 import type { Cause, CauseOf, CauseSubject } from '../plan/cause.ts'
 import type { PodRef, Severity } from '../plan/plan.ts'
+import type { Subject } from '../plan/subject.ts'
 
 /** An operation that is blocked, a wait or a problem of either scope, as far as its cause goes by it. */
 export interface Finding {
@@ -19,6 +20,8 @@ export interface Finding {
   /** Of a problem. */
   readonly severity?: Severity
   readonly subject: CauseSubject
+  /** Of a volume as subject: whose it is, as two may go by one name. */
+  readonly whose?: Subject | undefined
   /** Where the code's cause is a driver: which. */
   readonly driver?: string | undefined
   /** Where it is a pod: which. */
@@ -50,7 +53,8 @@ class Causes {
     const code = finding.of?.code ?? finding.code
     const kind = causeOf(code) ?? 'failed'
     const subject = finding.of?.subject ?? subjectOf(kind, finding)
-    const key = `${kind}:${ONE_EACH.has(kind) ? '' : `${code}:`}${subjectKey(subject)}`
+    const whose = finding.of?.subject === undefined ? finding.whose : finding.of.whose
+    const key = `${kind}:${ONE_EACH.has(kind) ? '' : `${code}:`}${subjectKey(subject, whose)}`
     const known = this.#byKey.get(key)
     if (known === undefined) this.#byKey.set(key, new Growing(key, kind, subject, finding))
     else known.add(finding)
@@ -85,8 +89,9 @@ function subjectOf(kind: CauseKind, { driver, pod, subject }: Finding): CauseSub
   return subject
 }
 
-function subjectKey({ driver, pod, volume, object, path }: CauseSubject): string {
-  return [driver, pod?.uid, volume, object, path].filter((each) => each !== undefined).join('/')
+function subjectKey({ driver, pod, volume, object, path }: CauseSubject, whose: Subject | undefined): string {
+  const row = volume !== undefined && whose !== undefined && 'row' in whose ? whose.row : volume
+  return [driver, pod?.uid, row, object, path].filter((each) => each !== undefined).join('/')
 }
 
 class Growing {

@@ -16,10 +16,10 @@ export function nameCauses(parts: Parts): Parts & { readonly causes: readonly Ca
 }
 
 function findingOfOperation(operation: Operation, { code, message, hint, of }: WithOf<Blocked>): Finding {
-  const { pod, volume, id, attachment } = operation
+  const { pod, volume, id, attachment, subject: whose } = operation
   return {
     from: 'operation',
-    ...{ code, message, hint, of, pod },
+    ...{ code, message, hint, of, pod, whose },
     subject:
       subjectOf(pod, volume) ?? (attachment === undefined ? NODE : { object: `VolumeAttachment ${attachment.name}` }),
     operation: id,
@@ -32,18 +32,20 @@ function findingOfOperation(operation: Operation, { code, message, hint, of }: W
 const NODE: CauseSubject = {}
 
 /** For what follows from a blocked operation, and is not an operation itself. */
-export function followsFrom(operation: Pick<Operation, 'pod' | 'volume'>, { code, of }: WithOf<Blocked>): CauseOf {
-  const { pod, volume } = operation
+export function followsFrom(
+  { pod, volume, subject: whose }: Pick<Operation, 'pod' | 'volume' | 'subject'>,
+  { code, of }: WithOf<Blocked>,
+): CauseOf {
   const driver = causeOf(code) === 'driver' ? volume?.driver : undefined
   const subject = driver === undefined ? subjectOf(pod, volume) : { driver }
-  return { code, ...(subject !== undefined && { subject }), ...of, follows: true }
+  return { code, ...(subject !== undefined && { subject, whose }), ...of, follows: true }
 }
 
 function findingOfWait(wait: WithOf<Waiting>): Finding {
-  const { code, message, hint, of, pod, volume, until } = wait
+  const { code, message, hint, of, pod, volume, until, subject: whose } = wait
   return {
     from: 'wait',
-    ...{ code, message, hint, of, until, pod },
+    ...{ code, message, hint, of, until, pod, whose },
     subject: subjectOf(pod, volume) ?? NODE,
     pods: pod === undefined ? [] : [pod],
     volume: nameOf(wait),
@@ -52,11 +54,11 @@ function findingOfWait(wait: WithOf<Waiting>): Finding {
 }
 
 function findingOfProblem(problem: WithOf<Problem>): Finding {
-  const { code, message, hint, of, severity, about } = problem
+  const { code, message, hint, of, severity, about, subject: whose } = problem
   const pod = about.podRef ?? (about.pod === undefined ? undefined : { uid: about.pod })
   return {
     from: 'problem',
-    ...{ code, message, hint, of, severity, pod },
+    ...{ code, message, hint, of, severity, pod, whose },
     subject: subjectOfProblem(pod, about),
     pods: [],
     driver: about.driver,

@@ -2,6 +2,7 @@
 import type { CauseKind } from '../codes/cause-kinds.ts'
 import type { Code } from '../codes/codes.ts'
 import type { PodRef, Severity } from './pod-ref.ts'
+import type { Subject } from './subject.ts'
 
 /** The one thing that a cause is a fact about: one of these, a volume maybe of a pod; nothing: the node or cluster as a whole. */
 export interface CauseSubject {
@@ -20,6 +21,8 @@ export interface CauseOf {
   readonly code?: Code
   /** Absent: what the finding is about. */
   readonly subject?: CauseSubject
+  /** Of a volume as subject: whose it is. */
+  readonly whose?: Subject | undefined
   /** It only follows: another finding has the words. */
   readonly follows?: true
 }

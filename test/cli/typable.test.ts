@@ -1,0 +1,59 @@
+/** Every command that a screen of a snapshot prints is accepted where it is printed: it is run on the snapshot, or typed on its node. */
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { chunksOf } from '../../src/core/views/command-words.ts'
+import { captureFiles } from '../helpers/captures.ts'
+import { CAPTURES, volctl } from './run-volctl.ts'
+
+const CLUSTERS = join(CAPTURES, '..', 'clusters')
+
+/** volctl's own commands of a text, each with the line that it stands in. */
+function commandsIn(text: string): { readonly words: readonly string[]; readonly line: string }[] {
+  return text.split('\n').flatMap((line) =>
+    chunksOf(line.trim().replace(/ +# .*/, ''))
+      .filter(({ isCommand, text: chunk }) => isCommand && /^\(?volctl /.test(chunk))
+      .map(({ text: chunk }) => ({
+        line,
+        words: chunk
+          .replace(/^\(|[).,;:]*$/g, '')
+          .split(' ')
+          .slice(1),
+      })),
+  )
+}
+
+async function refused(stdout: string, ownPlace: boolean): Promise<string[]> {
+  const bad: string[] = []
+  const seen = new Set<string>()
+  for (const { words, line } of commandsIn(stdout)) {
+    const command = words.join(' ')
+    if (seen.has(command)) continue
+    seen.add(command)
+    if (!words.includes('--snapshot')) {
+      // What acts is typed on the node; a cluster's apply by the API, from anywhere.
+      const isPlaced = /on node \S+: /.test(line) || /^Needs you \(on node /m.test(stdout) || words[0] === 'apply'
+      if (!isPlaced || !ownPlace) bad.push(`not on this snapshot: ${command}`)
+      continue
+    }
+    const run = await volctl(words)
+    if (run.stderr !== '' && run.status === 1) bad.push(`${command}: ${run.stderr}`)
+  }
+  return bad
+}
+
+describe.each(captureFiles())('%s', (path) => {
+  const snapshot = ['--snapshot', join(CAPTURES, path)]
+  it.each(['plan', 'plan --orphans', 'status', 'doctor'])('%s', async (command) => {
+    const { stdout } = await volctl([...command.split(' '), ...snapshot])
+    expect(await refused(stdout, true)).toEqual([])
+  })
+})
+
+describe.each(globSync('*.jsonl', { cwd: CLUSTERS }))('%s', (file) => {
+  it.each(['plan', 'status'])('%s --cluster', async (command) => {
+    const { stdout } = await volctl([command, '--cluster', '--snapshot', join(CLUSTERS, file)])
+    expect(commandsIn(stdout).length).toBeGreaterThan(0)
+    expect(await refused(stdout, true)).toEqual([])
+  })
+})
