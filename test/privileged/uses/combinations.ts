@@ -65,7 +65,11 @@ export const USES = {
   'device mapped among many mappings': 'node',
   'bind of the device node': 'node',
   'bind of the device node in a namespace': 'node',
+  'device open, its node deleted': 'node',
   'loop device on the disk': 'node',
+  'loop device on a device node on a disk': 'node',
+  'loop device on a device node on a disk, made in a namespace': 'node',
+  'loop device on a device node on a disk, deleted': 'node',
   'device mapper on the disk': 'node',
   'swap on the disk': 'node',
   'another partition mounted': 'partition',
@@ -98,9 +102,16 @@ export const isPlainDirectory = ({ kind }: State): boolean =>
 const isMountPoint = (each: State): boolean =>
   !isPlainDirectory(each) && !isBare(each) && !(each.kind === 'CSI directory' && each.operation === 'DetachVolume')
 
+/** A loop device whose file nobody finds may be on any disk of its size. */
+const MAY_BE_ON_ANY: ReadonlySet<Use> = new Set([
+  'loop device on a device node on a disk, made in a namespace',
+  'loop device on a device node on a disk, deleted',
+])
+
 /** Of a mount that its user has detached lazily nothing is left to be seen but what he holds. */
 const isHidden = (each: Combination): boolean =>
   each.use === 'mounted, detached lazily, file open' ||
+  MAY_BE_ON_ANY.has(each.use) ||
   (isBare(each) && ((USES[each.use] === 'file' && !BINDS.has(each.use)) || STAYS_HIDDEN.has(each.use)))
 
 const STAYS_HIDDEN: ReadonlySet<Use> = new Set([
@@ -209,8 +220,9 @@ export function chosenCombinations(count: number, atMostHidden: number, seed: nu
     .toSorted((a, b) => a.at - b.at)
     .map(({ each }) => each)
   const seen = shuffled.filter((each) => !isHidden(each))
-  const lazily = shuffled.find(({ use }) => use === 'mounted, detached lazily, file open')
-  const hidden = [...new Set([...(lazily ? [lazily] : []), ...shuffled.filter(isHidden)])].slice(0, atMostHidden)
+  const alwaysHidden = (Object.keys(USES) as Use[]).filter((use) => !seen.some((each) => each.use === use))
+  const ofEachHidden = alwaysHidden.flatMap((use) => shuffled.find((each) => each.use === use) ?? [])
+  const hidden = [...new Set([...ofEachHidden, ...shuffled.filter(isHidden)])].slice(0, atMostHidden)
   const control = seen.filter(({ use }) => use === 'none')
   const ofEachUse = (Object.keys(USES) as Use[]).flatMap((use) => seen.find((each) => each.use === use) ?? [])
   const ofEachState = control.flatMap(({ kind, operation }) =>

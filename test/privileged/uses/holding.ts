@@ -1,7 +1,8 @@
 /** Somebody begins to use a volume, in one of the ways of the table; it is asked later whether that was hurt. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
 import { nodeProgram } from '../../helpers/programs.ts'
 import { sh } from '../../helpers/scenario.ts'
@@ -192,8 +193,32 @@ const BEGIN: Readonly<Record<Use, Begin>> = {
     const held: Held = { how: 'by name', path: `${own}.node`, mark: subject.mark, at: RAW_AT }
     return elsewhere(node, ['mount', '--bind', device, `${own}.node`], held)
   },
+  'device open, its node deleted': async ({ device, own, subject }) => {
+    const held = await process_({
+      how: 'for write',
+      path: nodeOf(device, `${own}.node`),
+      mark: subject.mark,
+      at: RAW_AT,
+    })
+    rmSync(`${own}.node`)
+    return held
+  },
   'loop device on the disk': ({ device, subject }) =>
     onLoop(sh('losetup', '--find', '--show', device), RAW_AT, subject),
+  'loop device on a device node on a disk': ({ device, own, subject }) =>
+    onLoop(sh('losetup', '--find', '--show', nodeOf(device, `${own}.node`)), RAW_AT, subject),
+  'loop device on a device node on a disk, made in a namespace': ({ device, own, subject }) => {
+    mkdirSync(`${own}.nodes`)
+    nodeOf(device, `${own}.nodes/x`)
+    const script = 'mount --bind "$1" "$2" && exec losetup --find --show "$2/x"'
+    const namespace = ['-m', '--propagation', 'private', 'sh', '-c', script, 'sh', `${own}.nodes`, own]
+    return onLoop(sh('unshare', ...namespace), RAW_AT, subject)
+  },
+  'loop device on a device node on a disk, deleted': ({ device, own, subject }) => {
+    const loop = sh('losetup', '--find', '--show', nodeOf(device, `${own}.node`))
+    rmSync(`${own}.node`)
+    return onLoop(loop, RAW_AT, subject, false)
+  },
   'device mapper on the disk': async ({ device, subject }) => {
     if (spawnSync('dmsetup', ['version']).status !== 0) throw new Unavailable('this kernel has no device mapper')
     const name = `volctl-${process.pid}-${subject.name}`
@@ -354,12 +379,20 @@ async function started(child: ChildProcess): Promise<Holding> {
 
 const line = async (lines: Interface): Promise<string> => (await once(lines, 'line'))[0] as string
 
-async function onLoop(loop: string, at: number, { mark }: Subject): Promise<Holding> {
+/** A device file of the user's own. @returns its path */
+function nodeOf(device: string, path: string): string {
+  const number = readFileSync(`/sys/class/block/${basename(device)}/dev`, 'utf8').trim()
+  sh('mknod', path, 'b', ...number.split(':'))
+  return path
+}
+
+/** @param isNamed whether its file has a name, which it keeps */
+async function onLoop(loop: string, at: number, { mark }: Subject, isNamed = true): Promise<Holding> {
   const backing = `/sys/block/${loop.slice('/dev/'.length)}/loop/backing_file`
   return {
     names: [loop],
     check: async (token) => {
-      if (readFileSync(backing, 'utf8').includes('(deleted)')) return 'the file has no name any more'
+      if (isNamed && readFileSync(backing, 'utf8').includes('(deleted)')) return 'the file has no name any more'
       sh('blockdev', '--flushbufs', loop)
       return await checkOnce(token, { how: 'by name', path: loop, mark, at })
     },

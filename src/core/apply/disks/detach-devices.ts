@@ -38,7 +38,7 @@ export async function requireDevicesUnused(
   const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
   const isOwn = (device: string): boolean =>
     ofOthers.has(keyOf({ device, backingFile: host.loopBackingFile(device) ?? '' }))
-  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, isOwnLoop: isOwn, filesAside: true }, run)
+  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, isOwnLoop: isOwn }, run)
   const [user] = lasting
   if (user !== undefined) throw volumeInUse(operation, user.who)
   const inUse = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))

@@ -41,8 +41,6 @@ export interface DiskQuestion {
   readonly isToBeFree?: (node: OnDisk) => boolean
   /** Loop devices that do not count; default: none. */
   readonly isOwnLoop?: (device: string) => boolean
-  /** As of loopsOn. */
-  readonly filesAside?: boolean
 }
 
 /**
@@ -93,10 +91,7 @@ export class Patience {
 export async function lookAtDisks(question: DiskQuestion, run: StepContext): Promise<DiskUsers> {
   const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true } = question
   const { around, host } = run
-  const loops = await loopsOn(nodes, run, {
-    isOwn: question.isOwnLoop ?? (() => false),
-    filesAside: question.filesAside ?? false,
-  })
+  const loops = await loopsOn(nodes, run, question.isOwnLoop)
   const mounts = (table: MountTable, pid?: number): [MountInfo, OnDisk][] =>
     mountsOf(table, nodes, host.blockTree).filter(([mount]) => !isOwnMount(mount, pid))
   const lasting = [

@@ -6,16 +6,6 @@ import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { DiskUser } from './disk-user.ts'
 
-export interface LoopQuestion {
-  /** Loop devices that do not count; loop devices that the operation itself releases never count. */
-  readonly isOwn?: (device: string) => boolean
-  /**
-   * True if a backing file that cannot be found counts as an ordinary file if it is on a disk's file system: an image that was deleted,
-   * or that is in another mount namespace. Device files are mostly on file systems in memory.
-   */
-  readonly filesAside?: boolean
-}
-
 type LoopDevice = ReturnType<StepContext['host']['loops']>[number]
 
 /** losetup asks the file system of the backing file, which may hang. */
@@ -23,12 +13,15 @@ const ANSWER_MS = 5000
 
 /**
  * A container may have put a loop device on a device file that it made itself, whose name means nothing here. So every loop
- * device of a fitting size counts as a user, unless its backing file is shown to be something else.
+ * device of a fitting size counts as a user, unless its backing file is shown to be something else. That the file lies on a
+ * disk shows nothing: a device file may, too.
+ *
+ * @param isOwn loop devices that do not count; loop devices that the operation itself releases never count
  */
 export async function loopsOn(
   nodes: readonly OnDisk[],
   run: StepContext,
-  { isOwn = () => false, filesAside = false }: LoopQuestion = {},
+  isOwn: (device: string) => boolean = () => false,
 ): Promise<DiskUser[]> {
   const { host, operation } = run
   const [first] = nodes
@@ -46,18 +39,12 @@ export async function loopsOn(
     const behind = named?.dev ?? (await behindLoop(loop, run))
     const node = byDev.get(behind ?? '')
     if (node !== undefined) users.push({ disk: node.on, who: `${device}, backed by ${backingFile}` })
-    else if (behind === undefined && isStillThere(loop, host) && !(filesAside && (await isOnDisk(device, run)))) {
+    else if (behind === undefined && isStillThere(loop, host)) {
       const who = `possibly ${device}: its backing file ${backingFile} could not be identified`
       users.push({ disk: first.on, who })
     }
   }
   return users
-}
-
-/** True if the backing file is on a block device's file system: the major part of its device number is then above 0. */
-async function isOnDisk(loop: string, run: StepContext): Promise<boolean> {
-  const [, fileSystem] = (await askLoop(loop, run)) ?? []
-  return fileSystem !== undefined && /^[1-9]\d*:/.test(fileSystem)
 }
 
 /** A loop device whose driver has just released it cannot be asked any more, and uses nothing. */

@@ -61,7 +61,6 @@ function questionFor(run: StepContext, witness: Witness): DiskQuestion {
   const expected = expectedIds(operation)
   const common = {
     nodes,
-    filesAside: true,
     // The volume's own device is a holder of the devices below it.
     isNoUse: (holder: Parameters<DiskQuestion['isNoUse']>[0]) =>
       isPassive(holder) || below.has(holder.name) || (isFound && isOpenedByDriver(holder)),
