@@ -237,7 +237,7 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   RegisteredWithKubelet: 'kubernetes.io/csi: Register new plugin with name: disk.test at endpoint: /s.sock',
   CallLogged: 'GRPC call: /csi.v1.Node/NodeGetCapabilities',
   ControllerStarted: '"Starting attach detach controller"',
-  SkippedAsDone: 'Warning: Unmap skipped because symlink does not exist on the path: /l',
+  SkippedAsDone: 'volume pvc-1 is already detached from node node-1',
   VolumeStillSettling: 'Failed to start operation with name "v": it already has an operation pending',
   VsphereFault: attach(
     rpc(
@@ -322,6 +322,87 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   CloudBusyState: attach('IncorrectState: x'),
   CloudParameter: 'failed to provision: InvalidParameterValue: iops',
   CloudDown: attach('503'),
+  EfsDenied: mount('mount.nfs4: access denied by server while mounting 127.0.0.1:/'),
+  NfsAuth: kernel('RPC: server nas-1 requires stronger authentication.'),
+  CephMountDenied: mount('mount error 13 = Permission denied', 'ceph'),
+  CephMountOptions: mount('mount error 22 = Invalid argument', 'ceph'),
+  DeviceLinkWrong: stage(
+    rpc(
+      'Internal',
+      'failed to manually set link for disk pvc-1: symlink /dev/nvme0n8 /dev/disk/by-id/google-pvc-1: file exists',
+    ),
+  ),
+  MountNoSource: mount("mount: /m: can't find in /etc/fstab.", 'efs'),
+  BlobFuseFailed: setUp(
+    'Error: Unable to start blobfuse. Failed to connect to the storage container. Terminating with -1',
+  ),
+  IscsiDaemonFailed: 'iscsiadm: initiator reported error (9 - internal error)',
+  MultipathNoId: 'multipathd[612]: sda: failed to get sgio uid: No such file or directory',
+  MultipathNoDaemon: stage(rpc('Internal', 'failed to stage volume: multipathd is not running')),
+  MultipathMapFailed: 'multipathd[612]: 3600a: failed in domap for addition of new path sda',
+  RbdBlocklisted: stage(rpc('Internal', 'rbd: map failed: (108) Cannot send after transport endpoint shutdown')),
+  RbdLockLost: kernel('rbd: rbd0: encountered watch error: -107'),
+  RbdDeviceHidden: stage(
+    rpc('Internal', 'rbd: mapping succeeded but /dev/rbd5 is not accessible, is host /dev mounted?'),
+  ),
+  CephOsdDown: kernel('libceph: osd3 down'),
+  ModuleMissing: stage(rpc('Internal', 'modprobe: FATAL: Module rbd not found in directory /lib/modules/6.1.0')),
+  ProgramNotStarted: 'failed to provision: fork/exec /usr/local/bin/provisioner: bad address',
+  KernelTooOld: kernel("EXT4-fs (sdc): couldn't mount RDWR because of unsupported optional features (400)"),
+  ReservationConflict: kernel('sd 3:0:0:1: reservation conflict'),
+  DrbdFailed: kernel('drbd pvc-1: State change failed: Need access to UpToDate data'),
+  SELinuxSameSuperblock: kernel(
+    'SELinux: mount invalid.  Same superblock, different security settings for (dev sdb, type ext4)',
+  ),
+  SecretsStoreDenied: setUp(
+    rpc(
+      'Unknown',
+      'failed to mount secrets store objects for pod shop/web-0, err: An IAM role must be associated with service account web (namespace: shop)',
+    ),
+  ),
+  SecretsStoreMissing: setUp(
+    rpc(
+      'Unknown',
+      'failed to get objectType:secret, objectName:db: Code="SecretNotFound" Message="A secret with (name/id) db was not found in this key vault."',
+    ),
+  ),
+  MessageTooLarge: setUp(rpc('ResourceExhausted', 'grpc: received message larger than max (5242880 vs. 4194304)')),
+  AttachmentUnreadable:
+    'MountVolume.WaitForAttach failed for volume "pvc-1" : volume vol-1 has GET error for volume attachment csi-1: volumeattachments.storage.k8s.io "csi-1" not found',
+  EmptyDirLimit: 'Warning  Evicted  3s  kubelet  Usage of EmptyDir volume "cache" exceeds the limit "1Gi".',
+  RuntimeTooSlow:
+    'time="2026-11-22T20:01:02Z" level=error msg="StopPodSandbox failed" error="rpc error: code = DeadlineExceeded desc = context deadline exceeded"',
+  RelabelFailed: 'Error: relabel failed /var/lib/kubelet/pods/u/volumes/x: lsetxattr /x: operation not supported',
+  VolumeNotInPod: 'Error: cannot find volume "data" to mount into container "web"',
+  SubPathGone:
+    'failed to create shim task: OCI runtime create failed: error mounting "/var/lib/kubelet/pods/u/volume-subpaths/config/web/2" to rootfs at "/etc/app.yml": no such file or directory: unknown',
+  SelfLinkEmpty: "unexpected error getting claim reference: selfLink was empty, can't make reference",
+  SnapshotApiMissing:
+    'Failed to watch *v1.VolumeSnapshotClass: the server could not find the requested resource (get volumesnapshotclasses.snapshot.storage.k8s.io)',
+  ObjectImmutable:
+    'The PersistentVolumeClaim "data" is invalid: spec: Forbidden: spec is immutable after creation except resources.requests',
+  ClassParametersWrong: 'failed to provision volume with StorageClass "s": claim Selector is not supported',
+  CloneTooSmall:
+    'failed to provision volume: requested volume size 1073741824 is less than the size 2147483648 for the source snapshot s',
+  DiskConflict: '0/3 nodes are available: 3 node(s) had no available disk.',
+  NamespaceEnding:
+    'persistentvolumeclaims "data" is forbidden: unable to create new content in namespace shop because it is being terminated',
+  ExpansionExternal:
+    "Warning  ExternalExpanding  3s  volume_expand  Ignoring the PVC: didn't find a plugin capable of expanding the volume; waiting for an external controller to process this PVC.",
+  ExpansionUnderWay:
+    'resize volume "pvc-1" by resizer "disk.test" failed: rpc error: code = Unknown desc = volume expansion not completed yet',
+  ExpansionSizeWrong:
+    'updating capacity of PV "pvc-1" to 0 failed: spec.capacity[storage]: Invalid value: "0": must be greater than zero',
+  VolumeStatsFailed: 'failed to get volume stats: x',
+  StagingMissing: setUp(rpc('Internal', 'staging path /g for volume vol-1 does not exists on node')),
+  LeaderLost: 'E1122 20:01:02.123456       1 main.go:1] leaderelection lost',
+  UnmountedAlready: 'umount: /var/lib/kubelet/plugins/kubernetes.io/csi/pv/pvc-1/globalmount: not mounted.',
+  NotMountedDevice: 'could not determine device for path: "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pvc-1"',
+  MapSkipped: 'Warning: Unmap skipped because symlink does not exist on the path: /l',
+  DriverLogsCleanUp: '"unmounting target path as node publish volume failed" targetPath="/m" pod="shop/web-0"',
+  MultipathSays: 'multipathd[612]: sdb: it failed',
+  IscsidSays: 'iscsid[612]: it failed',
+  EfsWatchdog: 'WARNING - Could not start amazon-efs-mount-watchdog, unrecognized init system "aws-efs-csi-dri"',
 }
 
 /** Lines whose cause says more than what failed: the one and the other. */

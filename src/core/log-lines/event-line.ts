@@ -45,7 +45,7 @@ function described(line: string, head: string): EventLine | undefined {
 function listed(line: string, head: string): EventLine | undefined {
   const [all, namespace, age = '', type, reason = '', kind = '', name] = LISTED.exec(head) ?? []
   if (all === undefined) return undefined
-  const about = KINDS[kind.toLowerCase()]
+  const about = objectKey(kind)
   const whole = namespace === undefined || name === undefined ? name : `${namespace}/${name}`
   return {
     severity: severityOf(type),
@@ -57,6 +57,11 @@ function listed(line: string, head: string): EventLine | undefined {
 }
 
 const KINDS: Readonly<Record<string, 'pod' | 'pvc'>> = { pod: 'pod', persistentvolumeclaim: 'pvc' }
+
+/** @param kind of an object, in whatever case @returns the key under which a line's values have it */
+export function objectKey(kind: string): 'pod' | 'pvc' | undefined {
+  return KINDS[kind.toLowerCase()]
+}
 
 function old(line: string, head: string): EventLine | undefined {
   const [all, times, type, reason = '', from, source] = OLD.exec(head) ?? []

@@ -1,6 +1,6 @@
 /** A line in JSON: Kubernetes' own logging format, zap's of drivers, journalctl -o json, a container runtime's log file. */
 import { parseJson } from '../trust/parse-json.ts'
-import type { LineSeverity } from './log-line.ts'
+import { type LineSeverity, severityOfLevel } from './log-line.ts'
 
 export interface JsonLine {
   readonly message: string
@@ -72,10 +72,7 @@ function textOf(value: unknown): string {
 
 /** Kubernetes writes no level: an error is what has err. */
 function severityOf(level: string | undefined, values: ReadonlyMap<string, string>): LineSeverity | undefined {
-  const lower = level?.toLowerCase()
-  if (lower === 'warn' || lower === 'warning') return 'warning'
-  if (lower === 'fatal' || lower === 'error' || lower === 'info') return lower
-  return values.has('err') ? 'error' : undefined
+  return severityOfLevel(level ?? '') ?? (values.has('err') ? 'error' : undefined)
 }
 
 const US_DIGITS = 16

@@ -1,33 +1,54 @@
 /**
- * What stands before the program's own line: journald or syslog, a container's log file, a kernel's time, a time alone. Only the
- * head of a line is looked at, so that no line can make this slow.
+ * What stands before the program's own line: journald or syslog, a container's log file, a kernel's time, a time and a level alone, the
+ * marks of a quotation. Only the head of a line is looked at, so that no line can make this slow.
  */
 import { defined } from '../lang/defined.ts'
+import { type LineSeverity, severityOfLevel } from './log-line.ts'
 
 export interface Prefix {
   readonly time?: string
   readonly host?: string
   readonly program?: string
+  readonly severity?: LineSeverity
+  readonly source?: string
 }
 
 const HEAD_CHARS = 300
+const KLOG_FOLLOWS = String.raw`(?=[IWEF]\d{4} \d\d:\d\d:\d\d)`
 
 /** Each takes off one layer; the named groups are fields of a prefix. */
 const LAYERS: readonly RegExp[] = [
+  // > quoted, `code`, * an item; grep -n
+  /^(?:[>`*]+ ?)+(?=\S)/,
+  /^\d{1,9}:(?=\p{L}{3} [ \d]\d )/u,
+  // Rancher: Wed, Apr 13 2022 9:49:39 am | …
+  /^(?<time>\w{3}, \w{3} \d{1,2} \d{4} \d{1,2}:\d\d:\d\d [ap]m) \| /,
   // 2026-11-22T20:01:02.123456789Z stderr F …: a file of /var/log/pods
   /^(?<time>\d{4}-\d\d-\d\dT[\d:.]+\S{0,6}) (?:stdout|stderr) [FP] /,
   // Nov 22 20:01:02 node-1 kubelet[1234]: …
   /^(?<time>\p{L}{3,10} {1,2}\d{1,2} \d\d:\d\d:\d\d(?:\.\d+)?) (?<host>\S+) (?<program>[\w.@/()-]+)(?:\[\d+\])?: /u,
   // 2026-11-22T20:01:02+0000 node-1 kubelet[1234]: …
-  /^(?<time>\d{4}-\d\d-\d\dT[\d:.,]+(?:Z|[+-][\d:]{4,6})?) (?<host>[\w.-]+) (?<program>[\w.@/()-]+)(?:\[\d+\])?: /,
+  /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?) (?<host>[\w.-]+) (?<program>[\w.@/()-]+)(?:\[\d+\])?: /,
   // other languages of the month
   /^(?<time>\S{1,12} \d{1,2} \d\d:\d\d:\d\d) (?<host>\S+) (?<program>[\w.@/()-]+)(?:\[\d+\])?: /,
-  // journalctl -o cat of the kernel, dmesg
-  /^\[ *(?<time>\d+\.\d+)\] /,
-  // [pod] or a component's name, before klog's header: stern, microshift
-  /^(?:\[[\w./-]{1,253}\]|(?<program>[a-z][\w.-]{1,60})):? (?=[IWEF]\d{4} \d\d:\d\d:\d\d)/,
+  // … without a host, or without a time
+  /^(?<time>\p{L}{3} {1,2}\d{1,2} \d\d:\d\d:\d\d) (?<program>[\w.@/()-]+)\[\d+\]: /u,
+  /^(?:(?<host>[\w.-]{1,253}) )?(?<program>[a-z][\w.-]{1,60})\[\d+\]: /,
+  /^(?<program>kernel): /,
+  // journalctl -o cat of the kernel, dmesg, dmesg -T
+  /^\[ *(?<kernel>\d+\.\d+)\] (?:kernel: )?/,
+  /^\[(?<kernel>\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4})\] /,
+  // [pod] or a component's name, before klog's header: stern, microshift, kubectl logs --prefix
+  new RegExp(String.raw`^(?:\[[\w./-]{1,253}\]|(?<program>[a-z][\w.-]{1,60})):? ${KLOG_FOLLOWS}`),
+  new RegExp(String.raw`^[\w.-]{1,253} [\w.-]{1,63} ${KLOG_FOLLOWS}`),
+  /^\[[\w./-]{1,253}(?: [\w./-]{1,63})?\] (?=time=|level=|ts=|\{)/,
   // kubectl logs --timestamps, and what wrote its own time
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
+  // "- INFO - ", "ERROR  ", and once more a time behind it
+  /^(?:- )?\[?(?<level>DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\]?(?: -|:)?\s+/,
+  /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
+  // a header of klog whose beginning was not copied
+  /^(?:\d{1,8} )?(?<source>[\w./@-]+\.go:\d+)(?:\]|\s)\s*/,
 ]
 
 /** The rest of the line, and what the layers say: time and host of the outermost one, the program of the innermost. */
@@ -37,8 +58,9 @@ export function takePrefix(line: string): { readonly prefix: Prefix; readonly re
   for (const layer of LAYERS) {
     const match = layer.exec(rest.slice(0, HEAD_CHARS))
     if (match === null) continue
-    const { time, host, program } = { ...match.groups }
-    prefix = { ...defined({ time, host }), ...prefix, ...defined({ program }) }
+    const { kernel, time = kernel, host, level, source, program = kernel && 'kernel' } = { ...match.groups }
+    const severity = level === undefined ? undefined : severityOfLevel(level)
+    prefix = { ...defined({ time, host }), ...prefix, ...defined({ program, severity, source }) }
     rest = rest.slice(match[0].length)
   }
   return { prefix, rest }

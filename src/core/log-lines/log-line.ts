@@ -7,6 +7,27 @@ export type LineFormat = (typeof LINE_FORMATS)[number]
 
 export type LineSeverity = 'info' | 'warning' | 'error' | 'fatal'
 
+const LEVELS: Readonly<Record<string, LineSeverity>> = {
+  trace: 'info',
+  debug: 'info',
+  info: 'info',
+  notice: 'info',
+  warn: 'warning',
+  warning: 'warning',
+  err: 'error',
+  error: 'error',
+  crit: 'error',
+  critical: 'error',
+  panic: 'fatal',
+  fatal: 'fatal',
+}
+
+/** @param level as a program writes it, in whatever case @returns undefined for a word that is none */
+export function severityOfLevel(level: string): LineSeverity | undefined {
+  const lower = level.toLowerCase()
+  return Object.hasOwn(LEVELS, lower) ? LEVELS[lower] : undefined
+}
+
 export interface LogLine {
   readonly format: LineFormat
   /** As the line has it: "Nov 22 20:01:02", klog's as "11-22 20:01:02", RFC 3339; of an event its age. */

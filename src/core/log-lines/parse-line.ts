@@ -10,14 +10,14 @@
  * Nothing here throws, and each part takes time in proportion to the line.
  */
 import { defined } from '../lang/defined.ts'
-import { parseEvent } from './event-line.ts'
+import { objectKey, parseEvent } from './event-line.ts'
 import { flattened, unquoteAt } from './go-quoting.ts'
 import { parseJsonLine } from './json-line.ts'
 import { keyValues } from './key-values.ts'
 import { takePrefix } from './line-prefix.ts'
-import { type LineSeverity, type LogLine, MAX_LINE_CHARS } from './log-line.ts'
+import { type LineSeverity, type LogLine, MAX_LINE_CHARS, severityOfLevel } from './log-line.ts'
 
-const KLOG = /^([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)? {1,8}\d+ ([\w.@/-]+:\d+)\] ?/
+const KLOG = /^([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)?(?: {1,8}\d+)? {1,8}([\w.@/-]+:\d+)\] ?/
 const HEADER_CHARS = 200
 const SEVERITIES: Readonly<Record<string, LineSeverity>> = { I: 'info', W: 'warning', E: 'error', F: 'fatal' }
 
@@ -28,8 +28,40 @@ export function parseLine(given: string): LogLine {
 /** @param depth how many lines this one was wrapped in */
 function parsed(text: string, cut: boolean, depth: number): LogLine {
   const { prefix, rest } = takePrefix(text)
+  const { severity, source, ...place } = prefix
   const line = klogLine(rest) ?? jsonLine(rest, depth) ?? eventLine(rest) ?? logfmtLine(rest) ?? plainLine(rest)
-  return { ...line, ...prefix, cut }
+  return ofEvent({ ...defined({ severity, source }), ...line, ...place, cut })
+}
+
+/** client-go's log of the events that a controller sends: what they are about, and that they are warnings. */
+const SENT =
+  /^Event\(v1\.ObjectReference\{Kind:"(\w+)", Namespace:"([^"]{0,63})", Name:"([^"]{1,253})"[^}]{0,600}\}\): type: '(\w+)' reason: '(\w+)' /
+
+function ofEvent(line: LogLine): LogLine {
+  const { message, values } = line
+  const [head, kind, namespace, name, type, reason] = SENT.exec(message) ?? []
+  if (head !== undefined) {
+    const object = namespace === '' ? name : `${namespace}/${name}`
+    const text = message.slice(head.length)
+    return withEvent({ ...line, message: text, said: flattened(text) }, { kind, object, type, reason })
+  }
+  if (message !== 'Event occurred') return line
+  const sent = {
+    kind: values.get('kind'),
+    object: values.get('object'),
+    type: values.get('type'),
+    reason: values.get('reason'),
+  }
+  return withEvent({ ...line, message: values.get('message') ?? message }, sent)
+}
+
+type Sent = Readonly<Record<'kind' | 'object' | 'type' | 'reason', string | undefined>>
+
+function withEvent(line: LogLine, { kind, object, type, reason }: Sent): LogLine {
+  const key = kind === undefined ? undefined : objectKey(kind)
+  const about: [string, string][] = key === undefined || object === undefined ? [] : [[key, object]]
+  const severity = type === 'Warning' ? 'warning' : 'info'
+  return { ...line, severity, ...defined({ reason }), values: new Map([...line.values, ...about]) }
 }
 
 type Parsed = Omit<LogLine, 'cut'>
@@ -73,14 +105,6 @@ function eventLine(text: string): Parsed | undefined {
   }
 }
 
-const LEVELS: Readonly<Record<string, LineSeverity>> = {
-  warning: 'warning',
-  warn: 'warning',
-  error: 'error',
-  fatal: 'fatal',
-  info: 'info',
-}
-
 /** containerd, and whatever else logs with logrus or slog; also a structured line whose header was not copied. */
 function logfmtLine(text: string): Parsed | undefined {
   const quoted = text.startsWith('"') ? unquoteAt(text, 0) : undefined
@@ -93,7 +117,7 @@ function logfmtLine(text: string): Parsed | undefined {
   const values = keyValues(text, 0)
   const message = values.get('msg')
   if (message === undefined) return undefined
-  const level = LEVELS[values.get('level') ?? '']
+  const level = severityOfLevel(values.get('level') ?? '')
   return {
     format: 'structured',
     message,

@@ -90,7 +90,7 @@ export const ANSWERS = {
     'What was waited for stands before these words: a driver (see its pod and log), the API server, the storage, or a container that does not stop. It is tried again.',
   ),
   SocketDead: row(
-    'dial unix … connection refused | dial unix … connect: no such file or directory | dial unix … no such file or directory | dial unix … i/o timeout | dial unix … context deadline exceeded | transport: error while dialing | failed to connect to … .sock | connection error: desc = | dial failed at socket | error connecting to csi driver | lost connection to … .sock | still connecting to unix | still trying to connect',
+    'dial unix … connection refused | dial unix … connect: no such file or directory | dial unix … no such file or directory | dial unix … i/o timeout | dial unix … context deadline exceeded | transport: error while dialing | failed to connect to … .sock | connection error: desc = | dial failed at socket | error connecting to csi driver | lost connection to … .sock | still connecting to unix | still trying to connect | still trying, connection is | csi.sock timed out | grpc: the connection is unavailable | failed to establish connection to csi driver | failed to connect to the csi driver | csi driver … connection … transient_failure | lost connection to csi driver',
     'Nothing listens on the socket of the CSI driver: its pod on this node does not run, crashed or is just starting.',
     "See the driver's pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}; then its log. Once it runs, the call is repeated by itself.",
     { about: 'driver' },

@@ -5,7 +5,7 @@ const CLOUD = { unchecked: 'volctl does not ask the cloud' } as const
 
 export const CLOUDS = {
   AttachedElsewhere: row(
-    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | volume … is already attached | status must be available | failed to lock the file',
+    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | status must be available | failed to lock the file | already owned by vm | could not be attached to node | already attached to node … could not be attached | is already attached to node | attachment point * is already in use | is attached to instance | volume * is already attached | owned by another vm',
     'The disk is attached to another machine, and the storage gives it to one at a time.',
     'kubectl get volumeattachments shows who should have it. On that node: volctl plan. If no attachment says so, the cloud has an old one: detach it there once nothing on that machine has it mounted.',
     { ...CLOUD, codes: ['MultiAttach', 'AccessMode'], rules: ['S30'] },
@@ -17,7 +17,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   StuckDetaching: row(
-    'but was detaching | is in detaching state | state: detaching | attachdiskwhilebeingdetached | while the disk is being detached | still detaching | busy detaching | volume is still in detaching',
+    'but was detaching | is in detaching state | state: detaching | attachdiskwhilebeingdetached | while the disk is being detached | still detaching | busy detaching | volume is still in detaching | currently being detached | last detach operation failed | is being detached',
     'The disk is still being detached from its old machine.',
     'Wait some minutes. If it stays, the old machine does not let it go: see on that node what still has it mounted (volctl plan), or whether the machine still runs.',
     CLOUD,
@@ -29,13 +29,13 @@ export const CLOUDS = {
     CLOUD,
   ),
   CloudRights: row(
-    'unauthorizedoperation | not authorized to perform | accessdenied | authorizationfailed | does not have authorization to perform action | required … permission for | permission … denied on resource | insufficient authentication scopes | no permission | nopermission | linkedauthorizationfailed | is not authorized | invalidauthenticationtoken | does not have permission | forbidden: 403 | error 403 | statuscode: 403 | http response code 403 | you are not authorized | insufficient privileges | encoded authorization failure',
+    'unauthorizedoperation | not authorized to perform | accessdenied | authorizationfailed | does not have authorization to perform action | required … permission for | permission … denied on resource | insufficient authentication scopes | no permission | nopermission | linkedauthorizationfailed | is not authorized | invalidauthenticationtoken | does not have permission | forbidden: 403 | error 403 | statuscode: 403 | http response code 403 | you are not authorized | insufficient privileges | encoded authorization failure | permission to perform this operation was denied | keybasedauthenticationnotpermitted | insufficient permission | insufficientpermissions | authorizationfailure | authorizationpermissionmismatch | does not have permission to | is not authorized to access | statuscode=403 | status code: 403 | forbidden … error code',
     "The cloud does not allow the driver's account to do this.",
     'The line names the action. Give the right to the role of the driver (IAM role, service account, managed identity); with encrypted disks also for the key (KMS).',
     CLOUD,
   ),
   CloudCredential: row(
-    'nocredentialproviders | no valid providers in chain | could not load credentials | failed to refresh cached credentials | expiredtoken | security token included in the request is expired | no ec2 imds role found | failed to retrieve credentials | invalidclienttokenid | error acquiring token | adal: refresh request failed | aadsts | could not find default credentials | cannot complete login due to an incorrect user name | authentication required | keystone | not authenticated | ec2 metadata | imds | unable to get credentials | oauth2: cannot fetch token | failed to get credentials',
+    'nocredentialproviders | no valid providers in chain | could not load credentials | failed to refresh cached credentials | expiredtoken | security token included in the request is expired | no ec2 imds role found | failed to retrieve credentials | invalidclienttokenid | error acquiring token | adal: refresh request failed | aadsts | could not find default credentials | cannot complete login due to an incorrect user name | authentication required | keystone | not authenticated | ec2 metadata | imds | unable to get credentials | oauth2: cannot fetch token | failed to get credentials | session is not authenticated | instance metadata is not available | could not get metadata | application credential | you must provide a password | invalid_grant | get credentials: | failed to get token | managed identity | identity not found | webidentityerr | assumerolewithwebidentity',
     'The driver has no valid credential for the cloud.',
     'See how it should get one: its service account (workload identity), a secret, or the metadata service of the machine (hop limit 2 for pods). Then restart its controller pod.',
     CLOUD,
@@ -47,19 +47,19 @@ export const CLOUDS = {
     { codes: ['NodeAffinity'] },
   ),
   CloudNoDisk: row(
-    'invalidvolume.notfound | volume … does not exist in | resource … was not found … disk | disk … not found | volume … could not be found | itemnotfound | volume not found | no such volume | volume … not found in the backend | snapshot not found | could not find volume | failed to find volume | cannot find volume | no volume found | volume id not found | volume does not exist | fcd … not found | cns … volume … not found | virtual disk not found | unknown volume',
+    'invalidvolume.notfound | itemnotfound | volume not found | no such volume | snapshot not found | could not find volume | failed to find volume | no volume found | volume id not found | volume does not exist | cns … volume … not found | virtual disk not found | disk not found | disk * not found | disk * was not found | volume * could not be found | volume id * could not be found | volume * does not exist in the | volume * not found in the backend | disks/ * was not found | disks/ … was not found, notfound | volume * not found | volume not found, failed with error | could not get volume | fcd * not found | vstorageobject … was not found | not registered as cns volume | not registered as a cns volume | volume * does not exist | invalidsnapshot.notfound | the snapshot * does not exist | volume id * does not exist',
     'The cloud or storage has no such disk: it was deleted there, or is in another account, project or region.',
     'Compare the volume handle (kubectl get pv NAME -o yaml) with the list at the storage. If it was deleted there, the data has to come from a snapshot or backup.',
     { ...CLOUD, codes: ['VolumeNotFound'] },
   ),
   CloudNoMachine: row(
-    'invalidinstanceid.notfound | instance not found | failed to find virtual machine | vm … not found | no vm found | virtual machine … not found | nodevm not found | node … not found in the cloud | instance … not found | could not find node | failed to get instance id | vm instance not found | no such instance | server … could not be found | failed to find vm | unable to find virtual machine | nodeid … not found | node with name … not found | instance does not exist | failed to get providerid | failed to find nodevm',
+    'invalidinstanceid.notfound | instance not found | failed to find virtual machine | no vm found | nodevm not found | could not find node | failed to get instance id | vm instance not found | no such instance | failed to find vm | unable to find virtual machine | node with name … not found | instance does not exist | failed to get providerid | failed to find nodevm | vm * not found | virtual machine * not found | node * not found in the cloud | instance * not found | instance * was not found | instances/ … was not found, notfound | server * could not be found | nodeid * not found | node wasnt found | node wasnt found | failed to get vm | vm … was not found',
     'The cloud has no such machine: it was deleted or made again, or the driver knows it by another name.',
     'kubectl get node -o yaml (spec.providerID) and kubectl get csinode -o yaml (nodeID) must name the machine that runs. A Node whose machine is gone for good: kubectl delete node.',
     CLOUD,
   ),
   CloudNoRoom: row(
-    'zone_resource_pool_exhausted | insufficient capacity | insufficientcapacity | no suitable host | no valid backend | no valid host | skunotavailable | no storage could be allocated | insufficient disk space on datastore | insufficient free space | not enough free storage | insufficient storage | not enough space | no compatible datastore | failed to find datastore | no shared datastores | overprovisioned | no enough free space | no available disk candidates | insufficient space | insufficient resources | not enough available capacity | insufficient free extents | insufficient suitable allocatable extents',
+    'zone_resource_pool_exhausted | insufficient capacity | insufficientcapacity | no suitable host | no valid backend | no valid host | skunotavailable | no storage could be allocated | insufficient disk space on datastore | insufficient free space | not enough free storage | insufficient storage | not enough space | no compatible datastore | failed to find datastore | no shared datastores | overprovisioned | no enough free space | no available disk candidates | insufficient space | insufficient resources | not enough available capacity | insufficient free extents | insufficient suitable allocatable extents | not enough suitable pools | not enough available nodes | out of space | insufficient free extents | no suitable pool | thin pool … full | no space left on pool | pool is full | capacity exceeded | failed to find a suitable disk | no weighed backends',
     'The storage has no room for this volume: capacity, a fitting pool or datastore is missing.',
     'See the free space of the pool, volume group, datastore or zone that the StorageClass refers to. Delete released volumes, add capacity, or choose another class.',
     CLOUD,
@@ -99,7 +99,7 @@ export const CLOUDS_IN_GENERAL = {
     CLOUD,
   ),
   CloudParameter: row(
-    'invalidparameter | invalidparametervalue | invalidparametercombination | validationerror | invalid value for field | invalid parameter | badrequest | bad request | invalid input | is not a valid | invalidargument: | unsupported parameter | volume type … could not be found | invalid storage class | unknown parameter | must be specified | is required but | cannot be empty | is not supported for',
+    'invalidparameter | invalidparametervalue | invalidparametercombination | validationerror | invalid value for field | invalid parameter | badrequest | bad request | invalid input | is not a valid | invalidargument: | unsupported parameter | volume type … could not be found | invalid storage class | unknown parameter | must be specified | is required but | cannot be empty | is not supported for | cannot be used by',
     'The cloud or driver refuses a parameter: type, size, IOPS, zone, or a name.',
     'The line names it. Compare the parameters of the StorageClass (kubectl get storageclass NAME -o yaml) with what driver and cloud offer.',
     CLOUD,

@@ -1,5 +1,5 @@
 /** Config maps, secrets and tokens; and the driver that is not there. */
-import type { Sentence } from './sentence.ts'
+import { row, type Sentence } from './sentence.ts'
 
 export const CONTENT = {
   ContentNotFound: {
@@ -10,6 +10,8 @@ export const CONTENT = {
       'configmaps * not found',
       'secrets * not found',
       'failed to get secret',
+      'couldnt find key',
+      'references nonexistent',
     ],
     by: ['kubelet'],
     means:
@@ -23,6 +25,12 @@ export const CONTENT = {
     about: 'pod',
   },
   // Both stand in one list of errors, and this one is the cause.
+  AttachmentUnreadable: row(
+    'get error for volume attachment | volumeattachments … no relationship found between node | watch error … volume attachment | volumeattachments.storage.k8s.io … not found',
+    'The kubelet or attacher could not read the VolumeAttachment of the volume: it is gone, or for the API server it is not of this node.',
+    'kubectl get volumeattachments | grep the volume. If there is none, the attach/detach controller has to make one: its log, and whether the Node object was deleted and made again.',
+    { codes: ['NotAttached', 'AttachmentDeleting'], rules: ['C41'] },
+  ),
   TokenRefused: {
     says: [
       'failed to fetch token',

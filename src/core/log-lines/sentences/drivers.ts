@@ -30,7 +30,7 @@ export const DRIVERS = {
     { about: 'driver' },
   ),
   PluginWatcher: frame(
-    'failed to traverse plugin socket path | error when handling create event | error when handling create | fswatcher received error | failed to start plugin fswatcher | failed to watch | error accessing path | failed to determine if file … unix domain socket | error adding socket path | plugin watcher | error (re-)creating root | socket path is empty | failed to dial socket',
+    'failed to traverse plugin socket path | error when handling create event | error when handling create | fswatcher received error | failed to start plugin fswatcher | failed to watch | error accessing path | failed to determine if file … unix domain socket | error adding socket path | plugin watcher | error (re-)creating root | socket path is empty | failed to dial socket | failed to listen on socket | bind: permission denied | bind: address already in use',
     'The kubelet could not look at its directory of plugin sockets, so that drivers may not be noticed.',
     'ls -la of plugins_registry below the root directory of the kubelet; limits of inotify; then systemctl restart {unit}.',
   ),
@@ -65,10 +65,27 @@ export const DRIVERS = {
     { about: 'pod' },
   ),
   SecretsStoreProvider: row(
-    'provider not found: provider | provider … not found … secrets-store | failed to lookup provider client | error connecting to provider',
+    'provider not found: provider | provider … not found … secrets-store | failed to lookup provider client | error connecting to provider | failed to find provider binary',
     'The provider of the secrets-store driver (Vault, Azure, AWS, GCP) does not run on this node, or its socket is elsewhere.',
     "See the provider's DaemonSet on {node}: its pod and the directory of its socket (providersDir).",
     { about: 'pod' },
+  ),
+  SecretsStoreDenied: row(
+    'an iam role must be associated | must be associated with service account | couldnt read secret | couldnt read … code: 403 | service account name not authorized | namespace not authorized | does not have secrets get permission | failed to login … vault | error logging in | failed to get keyvault client | failed to acquire token … keyvault | error making mount request … permission denied | secretmanager … permission_denied | does not have secrets/get permission | keyvaulterrorexception … forbidden | caller is not authorized to perform action on resource … vaults',
+    'Vault or the cloud does not give this secret to the service account of the pod.',
+    'Compare its role: the policy at Vault, the IAM role or identity that the service account is annotated with, and the access policy of the key vault.',
+    { about: 'pod', unchecked: 'volctl does not ask the provider' },
+  ),
+  SecretsStoreMissing: row(
+    'secretnotfound | was not found in this key vault | cant find the specified secret | invalid role name | no secret exists | secret * does not exist at path | invalid secret path | failed to get objecttype | no secret found at | secretversion … not found | secrets/ … not found or has no versions',
+    'The pod asks for a secret, a version, a role or a provider that does not exist under this name.',
+    'Compare objectName, objectVersion, path and role in the SecretProviderClass with what is there; for a provider: its DaemonSet on {node}.',
+    { about: 'pod', unchecked: 'volctl does not ask the provider' },
+  ),
+  MessageTooLarge: row(
+    'received message larger than max | trying to send message larger than max | etcdserver: request is too large | request entity too large',
+    'What is sent is larger than the receiver allows.',
+    'For secrets: fewer or smaller objects in one SecretProviderClass, or --max-call-recv-msg-size of the driver. A config map or secret holds at most 1 MiB.',
   ),
   SecretsStoreFailed: frame(
     'failed to mount secrets store objects | failed to mount objects | error mounting secret | failed to create/update spcps | failed to process mount request',
@@ -77,25 +94,25 @@ export const DRIVERS = {
     { about: 'pod', unchecked: 'volctl does not ask the provider' },
   ),
   EfsFailed: frame(
-    'mount.efs | efs-utils | could not start amazon-efs-mount-watchdog | failed to locate an available port | failed to initialize tls tunnel | access point … does not exist | failed to fetch az information | efs … mount target',
+    'mount.efs | efs-utils | failed to locate an available port | failed to initialize tls tunnel | access point … does not exist | failed to fetch az information | mount target | mounting arguments: -t efs',
     'An EFS file system could not be mounted: its mount target, its access point or the TLS tunnel on the node.',
     'Each zone needs a mount target whose security group allows port 2049 from the nodes; then the log of efs-csi-node on {node} and /var/log/amazon/efs.',
     { unchecked: 'volctl does not ask the cloud' },
   ),
   LonghornNotReady: row(
-    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | volume is not ready for workloads | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | longhorn-manager | there is no block device frontend for volume | volume endpoint',
+    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | volume is not ready for workloads | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | longhorn-backend | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available',
     'Longhorn cannot serve the volume: it is detached, degraded or faulted there, or its engine does not run.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness. Salvage a faulted volume there before anything else.',
     { unchecked: 'volctl does not ask the storage' },
   ),
   ZfsOrLvm: row(
-    'zfs: | dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | vgcreate | lvcreate failed | lvm: | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | zpool',
+    'zfs: | dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | vgcreate | lvcreate failed | lvm: | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | zpool | volume has children | cannot process volume group | failed to find logical volume | pool i/o is currently suspended | dataset already exists | cannot mount … directory is not empty | failed to get lv | vgs failed | lvs failed | lvchange | lvextend | pvcreate | topolvm … failed | filesystem has dependent clones',
     'The local storage below the driver (LVM, ZFS, OpenEBS) failed or lacks the volume group, pool or volume.',
     'On the node of the volume: vgs, lvs or zpool status, zfs list. Local volumes exist on one node: the pod has to run there.',
     { unchecked: 'volctl does not look into volume groups and pools' },
   ),
   LocalPathFailed: row(
-    'no local path available on node | create process timeout | failed to create volume pvc- | helper-pod | config doesnt contain node | no local path | local-path … failed',
+    'no local path available on node | create process timeout | failed to create volume pvc- | no local path | local-path … failed | config doesnt contain node … no default_path | helper-pod … failed | helper-pod … error | failed to create the helper pod | helper pod … timeout',
     'The local-path provisioner could not make the directory of the volume: its helper pod did not end, or no path is set for the node.',
     'kubectl -n local-path-storage get pods,events (helper-pod-…); the config map local-path-config lists the paths of each node.',
   ),
@@ -106,13 +123,13 @@ export const DRIVERS = {
     { codes: ['DriverUnavailable'] },
   ),
   DriverStandalone: row(
-    'controller not configured | driver is not configured | not initialized | driver not ready | driver is not ready | csi driver … not healthy | csi driver probe failed | liveness probe … csi | driver isnt ready | health check failed',
+    'controller not configured | driver is not configured | not initialized | driver not ready | driver is not ready | csi driver … not healthy | csi driver probe failed | liveness probe … csi | driver isnt ready | health check failed | driver responded but is not ready',
     'The CSI driver runs and says that it is not ready: a part of its configuration or its storage is missing.',
     "The beginning of the driver's log, right after its start, names what it lacks; then its config map, secret and arguments.",
     { about: 'driver' },
   ),
   FormatFailed: frame(
-    'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed',
+    'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed | mkfs.ext4: | mkfs.ext3: | mkfs.btrfs: | mkfs: failed | appears to contain an existing filesystem | contains a partition table',
     'The device could not be formatted, or nobody could see whether it holds something.',
     'lsblk -f and dmesg on {node}: a missing device, an I/O error, or something that has it open. A device that holds data must not be formatted: look before you do anything with it.',
     { rules: ['S15'], codes: ['NoFileSystem'] },

@@ -120,7 +120,7 @@ export const ERRORS = {
     'Kerberos: klist -k and the time on {node}. Encryption: the secret of the volume. Secure Boot: a signed module.',
   ),
   BadMessage: row(
-    'bad message | ebadmsg | exec format error | value too large for defined data type',
+    'bad message | ebadmsg | exec format error | value too large for defined data type | fork/exec … invalid argument',
     'What was read is not in a form that the kernel can use: a damaged file system, or a program for another kind of machine.',
     'dmesg says more. A damaged file system: stop the pods, copy the volume, fsck. "exec format error": the image is for another architecture.',
   ),
@@ -133,6 +133,11 @@ export const ERRORS = {
     'disk quota exceeded | edquot | quota exceeded | exceeded quota | over quota | quota has been exceeded',
     'A quota is used up: of the file system, of the namespace (ResourceQuota), or of the project at the cloud.',
     'The words before it say which. kubectl describe resourcequota -A; df and repquota on the server; the quota page of the cloud.',
+  ),
+  ModuleMissing: row(
+    'module is not loaded | modprobe: fatal | modprobe: error | kernel module … not loaded | kernel module … not found | while running … modprobe | modprobe … exit status | could not load module | module not found | module … not found in directory | failed to load … module',
+    'A kernel module that the driver needs is not loaded and could not be loaded.',
+    "On {node}: modprobe NAME (the line names it: rbd, ceph, nbd, nvme_tcp, iscsi_tcp, dm_crypt, nfs); then for good in /etc/modules-load.d. The driver's container needs /lib/modules of the host.",
   ),
   ProgramMissing: row(
     'executable file not found in $path | command not found | exit status 127 | exec: … not found | no such file or directory: unknown program',
@@ -161,6 +166,11 @@ export const ERRORS = {
     'The program umount failed. Its own words stand behind "Output", or at the end of the line.',
     'volctl explain on the path says what is mounted there and who uses it.',
     { codes: ['UnmountFailed', 'HeldBy'] },
+  ),
+  ProgramNotStarted: frame(
+    'fork/exec',
+    'A program could not be started.',
+    'The words behind its path say why: it is not there, not executable, for another machine, or the limit of processes is reached.',
   ),
   ProgramFailed: frame(
     'exit status 32 | exit code 32 | exit status 1 | exit status 2 | exit status 3 | exit status 5 | exit status 6 | exit status 255 | exit code: 1 | exit status 16 | exit status 21 | exit status 64 | returned an error: exit status',

@@ -15,7 +15,7 @@ export const EXPANDING = {
     { codes: ['ExpandFailed', 'HasFilesystemErrors'], unchecked: 'volctl does not check file systems' },
   ),
   ExpansionForbidden: row(
-    'only dynamically provisioned pvc can be resized | must support resize | allowvolumeexpansion | does not support volume expansion | does not support resizing | resize is not supported | version of csi driver does not support volume expansion | can not find plugin for expanding volume | error finding plugin for expanding volume | not support expansion | ignoring the pvc: didnt find a plugin capable of expanding | waiting for an external controller to process this pvc | isnt capable of expanding',
+    'only dynamically provisioned pvc can be resized | must support resize | allowvolumeexpansion | does not support volume expansion | does not support resizing | resize is not supported | version of csi driver does not support volume expansion | can not find plugin for expanding volume | error finding plugin for expanding volume | not support expansion | isnt capable of expanding | neither supports controller resize nor node resize | http response code [202] … got 406 | does not support online | volume is in use … expan | cannot expand … in use | offline expansion',
     'The volume cannot grow this way: its StorageClass does not allow it, or no plugin or driver here can do it.',
     'kubectl get storageclass {class|NAME} -o yaml: allowVolumeExpansion: true. For a CSI volume the external resizer of the driver has to run.',
     { codes: ['ExpandFailed'] },
@@ -30,6 +30,22 @@ export const EXPANDING = {
     'A volume could not be made larger; the pod goes on with the old size. It is tried again.',
     'What follows is the reason. kubectl describe pvc (Conditions, allocatedResourceStatuses) says whether the storage or the file system on {node} is behind.',
     { codes: ['ExpandFailed'], rules: ['S23'] },
+  ),
+  ExpansionUnderWay: row(
+    'volume expansion not completed yet | volume is being modified | is in modifying state | expansion … in progress | modification is in progress | already being resized | resizing … in progress',
+    'The storage is still at work on an earlier change of the size.',
+    'Wait: it is tried again. If it stays for hours: the state of the volume at the storage.',
+    { unchecked: 'volctl does not ask the storage' },
+  ),
+  ExpansionSizeWrong: row(
+    'must be greater than zero | updating capacity of pv … to 0 failed',
+    'The driver answered the growing with no size, so that the PersistentVolume keeps the old one.',
+    'It is a fault of the driver: use another version. The volume at the storage may be larger already.',
+  ),
+  ExpansionExternal: news(
+    'ignoring the pvc: didnt find a plugin capable of expanding | waiting for an external controller to process this pvc | waiting for an external controller to expand this pvc | externalexpanding',
+    'The controller leaves the growing of this volume to the external resizer of its driver: so it begins for every CSI volume.',
+    'Nothing, if "Resizing" follows. If it does not: the driver\'s external resizer does not run, or the driver cannot expand.',
   ),
   ExpansionWaits: news(
     'waiting for user to (re-)start a pod | filesystemresizerequired | require file system resize of volume on node | filesystemresizepending | file system resize of volume',

@@ -74,6 +74,18 @@ export const FRAMES = {
     "The end of the line is the storage's reason; on the node, volctl plan shows what is still mounted.",
     { by: ['driver'], codes: ['ControllerActs'] },
   ),
+  MultipathSays: frame(
+    'multipathd: | multipath:',
+    'multipathd says this of a disk or of one of its paths.',
+    'multipath -ll on {node} shows maps and paths; journalctl -u multipathd the lines around this one.',
+    { envelope: true },
+  ),
+  IscsidSays: frame(
+    'iscsid:',
+    'iscsid says this of a session with an iSCSI target.',
+    'iscsiadm -m session -P 3 on {node} shows sessions and disks; journalctl -u iscsid the lines around this one.',
+    { envelope: true },
+  ),
   ProbeFailed: frame(
     'liveness probe failed | readiness probe failed | startup probe failed | probe errored | unhealthy',
     'A probe of a pod failed; of a driver that means that its volumes cannot be mounted or unmounted for a while.',

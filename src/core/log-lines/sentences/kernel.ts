@@ -3,7 +3,7 @@ import { news, row } from './sentence.ts'
 
 export const KERNEL = {
   JournalAborted: row(
-    'aborting journal | detected aborted journal | journal has aborted | jbd2: … error | error while writing to journal | log i/o error | xfs … filesystem has been shut down | xfs … shutting down filesystem | corruption of in-memory data | xfs … metadata i/o error | metadata i/o error in | force_shutdown | ext4_journal_check_start',
+    'aborting journal | detected aborted journal | journal has aborted | jbd2: … error | error while writing to journal | xfs … filesystem has been shut down | xfs … shutting down filesystem | corruption of in-memory data | xfs … metadata i/o error | metadata i/o error in | force_shutdown | ext4_journal_check_start | journal superblock … error | journal commit i/o error | ext4-fs error … journal has aborted',
     'The kernel has given a file system up: it could not write its journal. Nothing can be written any more, and what was not yet written is lost.',
     'Find out why the device failed (the lines before), stop the pods, then unmount, run fsck or xfs_repair, and mount again.',
     {
@@ -13,13 +13,13 @@ export const KERNEL = {
     },
   ),
   DiskErrors: row(
-    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error',
+    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | ext4-fs error … io failure | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests',
     'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
     'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a. Stop the pods before you check the file system.',
     { unchecked: 'volctl does not test disks' },
   ),
   DeviceOffline: row(
-    'device offlined | rejecting i/o to offline device | rejecting i/o to dead device | offline device | device … is offline | synchronizing scsi cache … failed | hardware error | device not ready | killing request',
+    'device offlined | rejecting i/o to offline device | rejecting i/o to dead device | offline device | device … is offline | synchronizing scsi cache … failed | hardware error | device not ready | killing request | stopped by user | i/o to dead device | removing after probe failure | receive control failed | shutting down sockets | nbd … connection timed out',
     'The kernel has taken a disk offline: the storage does not answer, or the disk was detached while it was in use.',
     'See the attachment (kubectl get volumeattachments) and the storage. What was mounted from the disk is dead: volctl explain on the device shows which pods.',
     { by: ['kernel'], codes: ['MountedButNotAttached', 'DeadMount'], rules: ['O7'] },
@@ -35,8 +35,14 @@ export const KERNEL = {
     'XFS does not mount a file system whose UUID is mounted already: it is a clone or a restored snapshot of a volume in use on this node.',
     'Mount one of the two with the option nouuid (mountOptions), or give the copy a UUID of its own (xfs_admin -U generate) while it is not mounted.',
   ),
+  KernelTooOld: row(
+    'unsupported optional features | unknown incompatible features | cannot be safely mounted by this kernel | incompatible features … enabled | feature set mismatch, my | missing required protocol features | wrong mount options … kernel',
+    'The file system or cluster has features that the kernel of this node does not know: it was made by a newer one.',
+    'Mount it on a node with a newer kernel, or make such file systems without the feature (mkfs options of the StorageClass). Data is not lost.',
+    { by: ['kernel'], unchecked: 'volctl does not check file systems' },
+  ),
   NoFileSystemFound: row(
-    'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | log mount/recovery failed | cant read superblock | unable to read superblock',
+    'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | log mount/recovery failed | unable to read superblock',
     'What is on the device is not the file system that was expected, or its beginning is damaged.',
     'blkid and lsblk -f on the device, against fsType of the PersistentVolume. Do not format it: take a copy first, then fsck with another superblock (dumpe2fs).',
     { codes: ['FilesystemMismatch', 'NoFileSystem'], rules: ['S15'] },
@@ -59,6 +65,24 @@ export const KERNEL = {
     'The trace below the line names what it waits for (nfs, xfs, jbd2, rbd, fuse). Bring that storage back; else only a restart of the node ends the process.',
     { by: ['kernel'] },
   ),
+  ReservationConflict: row(
+    'reservation conflict | persistent reservation | pr: … conflict',
+    'Another machine has reserved the disk (SCSI reservation), so that this one may not write it.',
+    'sg_persist -r /dev/NAME shows who holds the reservation. Only its owner, or the storage, may clear it: make sure that nobody else writes the disk.',
+    { by: ['kernel'], codes: ['MultiAttach'] },
+  ),
+  DrbdFailed: row(
+    'drbd … state change failed | drbd … need access to uptodate data | drbd … refusing | drbd … standalone | drbd … connection lost | drbd … split-brain | drbd … quorum | linstor … failed | piraeus … failed',
+    'DRBD (LINSTOR, Piraeus) does not give the volume: no up-to-date copy, no quorum, or its peers are away.',
+    'drbdadm status on {node}, and linstor resource list: at least one copy must be UpToDate. After a split brain somebody has to choose which copy stays.',
+    { unchecked: 'volctl does not ask the storage' },
+  ),
+  SELinuxSameSuperblock: row(
+    'selinux: mount invalid | same superblock, different security settings',
+    'The volume is mounted here already with another SELinux context; the kernel allows one for each file system.',
+    'Give all pods of the volume the same seLinuxOptions, or seLinuxChangePolicy: Recursive; the first mount has to go before another context holds.',
+    { by: ['kernel'], codes: ['SELinuxMismatch'] },
+  ),
   BusyInodes: row(
     'busy inodes after unmount | self-destruct in',
     'A file system was unmounted while the kernel still used files of it.',
@@ -66,13 +90,13 @@ export const KERNEL = {
     { by: ['kernel'], rules: ['S21'] },
   ),
   DeviceMapperFailed: row(
-    'device-mapper: table | device-mapper: ioctl | dm- … error | device-mapper: … out of data space | switching pool to read-only | device-mapper: reload',
+    'device-mapper: table | device-mapper: ioctl | device-mapper: … out of data space | switching pool to read-only | device-mapper: reload',
     'The device mapper (LVM, crypt, multipath) refuses a table, or its pool is full.',
     'dmesg says which; dmsetup table and lvs -a. A thin pool that is full has to be extended before anything is written.',
     { by: ['kernel'], unchecked: 'volctl does not look into volume groups and pools' },
   ),
   FileSystemNews: news(
-    'mounted filesystem | ending clean mount | mounting v5 filesystem | mounting v4 filesystem | unmounting filesystem | recovery complete | starting recovery | resized filesystem | resizing filesystem | orphan cleanup | re-mounted | attached scsi disk | detected capacity change | nfs: server … ok | attached scsi | connection … is operational now | write protect is off | now operational | is operational after recovery | spinning up disk | logical blocks | mode sense | setting new capacity | added device | mounted successfully | power-on or device reset occurred | write cache: enabled | direct-access | callbacks suppressed | iscsi initiator over tcp/ip',
+    'mounted filesystem | ending clean mount | mounting v5 filesystem | mounting v4 filesystem | unmounting filesystem | recovery complete | starting recovery | resized filesystem | resizing filesystem | orphan cleanup | re-mounted | attached scsi disk | detected capacity change | nfs: server … ok | attached scsi | connection … is operational now | write protect is off | now operational | is operational after recovery | spinning up disk | logical blocks | mode sense | setting new capacity | added device | mounted successfully | power-on or device reset occurred | write cache: enabled | direct-access | callbacks suppressed | iscsi initiator over tcp/ip | unknown partition table | ending recovery | attempting to mount | session established | synchronizing scsi cache | stopping disk | with acls, security attributes | sgi xfs | supports timestamps until | attached scsi generic | no dialect specified on mount | mon … session established | loading iscsi transport class | registered transport | quota mode',
     'The kernel says what it did with a disk or file system; nothing failed.',
   ),
 } as const

@@ -1,5 +1,5 @@
 /** What the kubelet and the attach/detach controller say of one thing that went wrong inside them. */
-import { frame, row } from './sentence.ts'
+import { frame, news, row } from './sentence.ts'
 
 const ITS_LOG = 'The reason stands at the end of the line; it is tried again by itself.'
 
@@ -83,7 +83,7 @@ export const KUBELET = {
     { by: ['kubelet'] },
   ),
   ContentNotWritten: frame(
-    'error creating atomic writer | error writing payload to dir | error renaming symbolic link | unable to write file | unable to create new temp directory | error creating symbolic link for atomic update | error removing old data directory | unable to change file … with owner | unable to change file … with mode | error writing payload to ts data directory | error applying ownership settings | error creating visible symlinks | error reading link for data directory | error determining user-visible files | error determining whether payload | error removing new ts directory | error removing data dir directory | error removing new data dir | error removing old visible symlinks | error pruning old user-visible path | unable to set mode on new temp directory | unable to create directory | invalid payload | skipping change of linux owner | invalid path: must | invalid path: filenames must be',
+    'error creating atomic writer | error writing payload to dir | error renaming symbolic link | unable to write file | unable to create new temp directory | error creating symbolic link for atomic update | error removing old data directory | unable to change file … with owner | unable to change file … with mode | error writing payload to ts data directory | error applying ownership settings | error creating visible symlinks | error reading link for data directory | error determining user-visible files | error determining whether payload | error removing new ts directory | error removing data dir directory | error removing new data dir | error removing old visible symlinks | error pruning old user-visible path | unable to set mode on new temp directory | unable to create directory | invalid payload | skipping change of linux owner | invalid path: must | invalid path: filenames must be | must not contain ..',
     'The kubelet could not write the content of a config map, secret or projected volume.',
     'df -h, df -i and dmesg for the disk below /var/lib/kubelet, or the memory limit of the pod for a tmpfs; a key may also be no valid file name.',
     { by: ['kubelet'], codes: ['WriteFailed'] },
@@ -119,7 +119,7 @@ export const KUBELET = {
     { by: ['kubelet'], codes: ['DeviceMissing'] },
   ),
   DeviceMapFailed: frame(
-    'blkutil.mapdevice failed | blkutil.attachfiledevice failed | blkutil.detachfiledevice failed | mappoddevice failed | mapblockvolume failed | evalhostsymlinks failed | mapvolume type assertion | getloopdevice failed | makeloopdevice failed | removeloopdevice failed | losetup | failed to map device | failed to unmap device | findglobalmappathuuidfrompod failed | getdevicemajorminor failed | failed to remove map path | failed to list loop devices | couldnt find loopback device | not attachable: | failed to unmount linkpath | cannot validate map path | the map path should be absolute | pathisdevice failed | deviceopened failed | is not referring to a device | failed to lstat file | failed to stat file | failed to open file | failed to close file | failed to readlink path | failed to evaluate path',
+    'blkutil.mapdevice failed | blkutil.attachfiledevice failed | blkutil.detachfiledevice failed | mappoddevice failed | mapblockvolume failed | evalhostsymlinks failed | mapvolume type assertion | getloopdevice failed | makeloopdevice failed | removeloopdevice failed | losetup | failed to map device | failed to unmap device | findglobalmappathuuidfrompod failed | getdevicemajorminor failed | failed to remove map path | failed to list loop devices | not attachable: | failed to unmount linkpath | cannot validate map path | the map path should be absolute | pathisdevice failed | deviceopened failed | is not referring to a device | failed to lstat file | failed to stat file | failed to open file | failed to close file | failed to readlink path | failed to evaluate path',
     'A raw block volume could not be bound, linked or given a loop device on the node.',
     'volctl explain on the volume shows device, map and link. Usually the driver has published no device: its log (NodePublishVolume), then ls -la of the publish path.',
     { by: ['kubelet'], codes: ['DeviceMissing'] },
@@ -143,7 +143,7 @@ export const KUBELET = {
     { rules: ['S21'] },
   ),
   ControllerBooks: frame(
-    'error populating the actual state of world | error populating the desired state of world | failed to mark the volume as attached | failed to process volume attachments | error creating spec for volume of pod | failed to find unique name for volume | failed to update volume spec for node | failed to list volumeattachment | unable to lookup pv object | markvolumeasuncertain fail | metanamespacekeyfunc failed | podlister get failed | podlister list failed | get pod list failed | failed to update statusupdateneeded | failed to resetdetachrequesttime | cannot trigger detach because it fails | updatenodestatusfornode failed | unable to update … nodes | error splitting dswpodkey | failed to sync pvc | failed to set detach request time | no node with the name | does not exist in volumestoreportasattached | no longer attached to the node | couldnt get key for object | unexpected object type | failed to find pvc … in pvcinformer | failed to find pv … in pvinformer | nodename is empty | not found on node | could not initialize attach detach controller | could not initialize volume plugins | not supported by attach/detach controller | unsupported in attach/detach controller | failed to get volume attachment from lister | failed to getuniquevolumenamefromspec | failed to get uniquevolumename | volumespec cannot be nil | failed to find pvc | failed to find pv | unsupported in attachdetachcontroller',
+    'error populating the actual state of world | error populating the desired state of world | failed to mark the volume as attached | failed to process volume attachments | error creating spec for volume of pod | failed to find unique name for volume | failed to update volume spec for node | failed to list volumeattachment | unable to lookup pv object | markvolumeasuncertain fail | metanamespacekeyfunc failed | podlister get failed | podlister list failed | get pod list failed | failed to update statusupdateneeded | failed to resetdetachrequesttime | cannot trigger detach because it fails | updatenodestatusfornode failed | unable to update … nodes | error splitting dswpodkey | failed to sync pvc | failed to set detach request time | no node with the name | no longer attached to the node | couldnt get key for object | unexpected object type | failed to find pvc … in pvcinformer | failed to find pv … in pvinformer | nodename is empty | not found on node | could not initialize attach detach controller | could not initialize volume plugins | not supported by attach/detach controller | unsupported in attach/detach controller | failed to get volume attachment from lister | failed to getuniquevolumenamefromspec | failed to get uniquevolumename | volumespec cannot be nil | failed to find pvc | failed to find pv | unsupported in attachdetachcontroller',
     'The attach/detach controller could not read an object or keep its books; it goes on from the API the next time.',
     `${ITS_LOG} If attachments do not change for minutes: is the leader of kube-controller-manager alive (kubectl -n kube-system get lease)?`,
     { by: ['controller'] },
@@ -181,6 +181,43 @@ export const KUBELET = {
     'The driver reports a number of attachable volumes that does not fit into CSINode; the kubelet cuts it.',
     'Nothing for volumes that are mounted; report it to the driver.',
     { by: ['kubelet'], about: 'driver' },
+  ),
+  VolumeStatsFailed: frame(
+    'failed to get volume stats | nodegetvolumestats failed | failed to get fsinfo | failed to get stats … volume | volumeconditionabnormal | failed to calculate volume metrics | error getting volume stats | volume stats … failed | volume condition | failed to get fsstats | metricserror',
+    'How full a volume is, or whether it is well, could not be found out, or its driver reports that it is not.',
+    'volctl explain on the volume or path shows whether it answers: a dead mount, or a pod that has just ended. Monitoring lacks the number; the volume itself may be well.',
+    { codes: ['DeadMount'] },
+  ),
+  StagingMissing: row(
+    'staging path … does not exist | is not staged | not staged at | staging target path … not mounted | stagingtargetpath … is not mounted | staging path … not mounted | volume … not staged | staging path is not | staging path … does not exists',
+    'The driver was asked to mount a volume for a pod, and the volume is not staged on the node where the driver looks for it.',
+    'volctl explain on the volume shows the staging directory. If it is mounted there, the container of the driver does not see it: mountPropagation: Bidirectional, and the same --root-dir. Else restart the pod.',
+    { codes: ['NotMounted'] },
+  ),
+  LeaderLost: row(
+    'leaderelection lost | leader election lost | failed to renew lease | lost leader lease | error retrieving resource lock | lost the lease | stopped leading',
+    'The program is no longer the leader, or could not renew its lease in time: the API server was slow. It ends, and another copy goes on.',
+    "Nothing, if it is rare. If it repeats: kubectl get --raw /readyz, the log of etcd, and the CPU limits of the program's pod. Calls that it had begun go on in the driver.",
+  ),
+  UnmountedAlready: row(
+    'umount … not mounted | umount … mountpoint not found | umount … no mount point specified | unmount … not mounted',
+    'The program umount says that nothing is mounted at the path: it was unmounted before.',
+    'Usually nothing. If the kubelet repeats it: volctl explain on the path; a mount of it may be left in another mount namespace.',
+    { rules: ['S18'], harmless: true },
+  ),
+  NotMountedDevice: frame(
+    'could not determine device for path | could not get device for',
+    'The path of a volume is no mount, so that no device belongs to it.',
+    'volctl explain on the path says what should be there; of a pod that was deleted it is a leftover.',
+    { by: ['kubelet'], codes: ['NotMounted', 'OrphanPodDir'] },
+  ),
+  MapSkipped: news(
+    'map skipped because bind mount already exists | map skipped because bind mount already exist on the path | already exists but is not mounted, skip creating file | unmap skipped because bind mount does not exist | unmap skipped because symlink does not exist | unmap skipped because path does not exist | skip detaching device | does not exist in volumestoreportasattached list or | removevolumefromreportasattached failed | error is ignored and unstaging is continuing',
+    'What was to be done was done already, or there was nothing to do; the program says so and goes on.',
+  ),
+  DriverLogsCleanUp: news(
+    'unmounting target path as node publish volume failed',
+    'The driver cleans up after a mount that failed; why it failed stands in another line.',
   ),
   FetchingFailed: frame(
     'failed to fetch pvc from api server | failed to fetch pv … from api server | error processing pvc | verifycontrollerattachedvolume fetching pvc failed | failed fetching node from api server | failed to get volume attachment | get error for volume attachment | failed to get persistentvolume',

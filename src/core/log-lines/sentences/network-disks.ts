@@ -1,5 +1,5 @@
 /** iSCSI, Fibre Channel, multipath, NVMe over fabrics, Ceph RBD: disks that come over a network. */
-import { frame, row } from './sentence.ts'
+import { frame, news, row } from './sentence.ts'
 
 const STORAGE = { unchecked: 'volctl does not ask the storage' } as const
 
@@ -11,13 +11,13 @@ export const NETWORK_DISKS = {
     { codes: ['SessionUnknown'], harmless: true },
   ),
   IscsiLogin: row(
-    'login failed to authenticate with target | authorization failure | initiator reported error (24 | iscsi login failed due to authorization | chap … failed | failed to update node with chap | failed to update discoverydb with chap',
+    'login failed to authenticate with target | authorization failure | initiator reported error (24 | iscsi login failed due to authorization | chap … failed | failed to update node with chap | failed to update discoverydb with chap | initiator reported error (19 | encountered non-retryable iscsi login failure | initiator failed authorization | login rejected: target error | login rejected: initiator',
     'The iSCSI target refuses the login: the initiator name or the CHAP secret is not the one that it expects.',
     'Compare /etc/iscsi/initiatorname.iscsi of {node} with the access list of the target, and the CHAP keys in the secret of the volume.',
     STORAGE,
   ),
   IscsiUnreachable: row(
-    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: could not log into all portals | iscsiadm: could not login to | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | iscsi: failed to sendtargets | iscsi: failed to attach disk | failed to get any path for iscsi disk | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery',
+    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: could not log into all portals | iscsiadm: could not login to | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | iscsi: failed to sendtargets | iscsi: failed to attach disk | failed to get any path for iscsi disk | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11',
     'The iSCSI portal does not answer, or the login did not come about on any path.',
     'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
     { ...STORAGE, codes: ['LoginFailed'] },
@@ -28,8 +28,14 @@ export const NETWORK_DISKS = {
     'Nothing. If the disk does not come: iscsiadm -m session -P 3 shows its LUNs; iscsiadm -m session --rescan.',
     { harmless: true },
   ),
+  IscsiDaemonFailed: row(
+    'initiator reported error (9 | iscsiadm: could not logout of all | sendmsg: bug? ctrl_fd | semop down failed | initiator reported error (6 | initiator reported error (5 | initiator reported error (7 | initiator reported error (18 | initiator reported error (22',
+    'iscsid could not do what it was asked for, for a reason of its own: it is busy, its records are damaged, or a disk of the session is in use.',
+    'journalctl -u iscsid on {node}; iscsiadm -m session -P 3 shows the sessions and their disks. A session whose disks are in use is not logged out.',
+    { codes: ['SessionLeft'] },
+  ),
   IscsiNoDaemon: row(
-    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | iscsid is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12',
+    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | iscsid is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed',
     'iscsid does not run on this node, or the kernel module iscsi_tcp is missing.',
     'systemctl enable --now iscsid (package open-iscsi or iscsi-initiator-utils); modprobe iscsi_tcp.',
   ),
@@ -67,6 +73,22 @@ export const NETWORK_DISKS = {
     'The kubelet could not set the Fibre Channel volume up or down.',
     'The words at the end of the line are the reason; volctl explain on the volume shows what is mounted of it.',
   ),
+  MultipathNoId: news(
+    'failed to get sgio uid | failed to get udev uid | failed to get sysfs uid | add missing path | failed to get path uid | failed to get wwid',
+    'multipathd looks at a disk without an id, and leaves it alone. Virtual disks often have none.',
+    'Nothing for mounts. The vSphere driver needs disk.EnableUUID=TRUE on the machine; else blacklist such disks in /etc/multipath.conf, and the line ends.',
+  ),
+  MultipathNoDaemon: row(
+    'multipathd is not running | multipathd … not running | multipath-tools … not installed | multipath: not found | find_multipaths … value',
+    'The driver wants multipath, and multipathd does not run on this node, or not as the driver needs it.',
+    "On {node}: systemctl enable --now multipathd (package multipath-tools or device-mapper-multipath), and /etc/multipath.conf as the driver's documentation has it (find_multipaths no).",
+  ),
+  MultipathMapFailed: row(
+    'failed in domap | domap … failed | multipathd … reload failed | failed to reload | multipath: error getting device | error getting map | addmap: | uevent trigger error | failed to flush map | ioctl on … failed: device or resource busy',
+    'multipathd could not make or change a map: the disk is in use without multipath, or the map is.',
+    'multipath -ll and lsblk on {node} show who has the disk. Keep multipath away from disks that a CSI driver mounts directly (blacklist in /etc/multipath.conf).',
+    { codes: ['HeldBy'] },
+  ),
   PathsFailing: row(
     'failing path | remaining active paths | multipath: failing | path … down | checker msg is … path | device-mapper: multipath | no path available | all paths down | path is down',
     'Multipath has lost paths to a disk. With no path left, reads and writes fail or hang.',
@@ -80,10 +102,34 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   NvmeLost: row(
-    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect',
+    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme',
     'An NVMe controller, local or over a network, does not answer.',
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
     STORAGE,
+  ),
+  RbdBlocklisted: row(
+    '(108) cannot send after transport endpoint shutdown | map failed: (108) | cannot send after transport endpoint shutdown | result -108 | error: -108 | failed to map, status: 108',
+    'Ceph has put this node on its blocklist: it did not answer for a while, or somebody fenced it. What it has mapped is lost to it.',
+    'ceph osd blocklist ls. When nothing on {node} writes the image any more: ceph osd blocklist rm ADDRESS, or restart the node; then the pods that use it.',
+    { unchecked: 'volctl does not ask the storage' },
+  ),
+  RbdLockLost: row(
+    'exclusive-lock release timed out | lock transition deadlock | encountered watch error | failed to unlock header | failed to acquire lock | breaking header lock | lock request … expired | failed to acquire exclusive lock | no lock owners',
+    'The lock of an RBD image changes hands or was lost: another client has the image, or the cluster did not answer this one.',
+    'rbd status POOL/IMAGE and rbd lock ls POOL/IMAGE name the clients. A node that is off for good: ceph osd blocklist add ADDRESS. Reads and writes hang or fail until then.',
+    { by: ['kernel'], codes: ['MultiAttach'], unchecked: 'volctl does not ask the storage' },
+  ),
+  RbdDeviceHidden: row(
+    'is host /dev mounted | mapping succeeded but | rbd: sysfs is not accessible',
+    "The RBD image is mapped, and the driver's container does not see its device: /dev or /sys of the host is not in it.",
+    "Compare the DaemonSet of the driver with its manifest: hostPath /dev, /sys and /lib/modules, privileged. Some distributions keep the kubelet's directory elsewhere (--root-dir).",
+    { about: 'driver' },
+  ),
+  CephOsdDown: row(
+    'osds down | osd(s) down | health_err | pgs … inactive | full osd | slow requests | slow ops | libceph: … wrong peer | libceph: * down',
+    'A part of the Ceph cluster is down: reads and writes of images on it may hang.',
+    'ceph -s and ceph health detail on the cluster. What hangs on {node} goes on once the placement groups are active.',
+    { unchecked: 'volctl does not ask the storage' },
   ),
   CephUnreachable: row(
     'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | rados: ret=-2 | couldnt connect to the cluster | error connecting to the cluster | errno: 110',
@@ -92,7 +138,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   CephDenied: row(
-    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | ceph … permission denied | rados … permission denied',
+    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | ceph … permission denied | rados … permission denied | caps … insufficient | error eacces | error eperm',
     'The Ceph user may not do this: its capabilities lack something (rbd: profile rbd for mon and osd, which allows to blocklist).',
     "ceph auth get client.USER; give it mon 'profile rbd' and osd 'profile rbd pool=POOL', and put its key into the secret of the StorageClass.",
     STORAGE,
@@ -115,7 +161,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   CephSettings: row(
-    'missing id field userid in secrets | missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | missing required parameter | failed to get userid | csi … configuration … cluster id',
+    'missing id field userid in secrets | missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | failed to get userid | csi … configuration … cluster id | rados: ret=-22 | error calling conf_read_file | failed to parse migration | volume id … no clusterid | cluster id … not found | userkey in secrets',
     'A setting of ceph-csi is missing: keys of the secret (userID, userKey, adminID) or the clusterID in its config map.',
     'Compare the secret that the StorageClass refers to, and the config map ceph-csi-config, with the clusterID of the volume.',
   ),

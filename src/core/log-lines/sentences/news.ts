@@ -24,12 +24,16 @@ export const NEWS = {
     'An empty disk is formatted for its first use.',
     'Nothing, if the volume is new. If it held data: stop the pod at once, and find out why the disk looks empty.',
   ),
+  EfsWatchdog: news(
+    'could not start amazon-efs-mount-watchdog',
+    'The EFS helper finds no init system in its container and starts its watchdog itself: so it is in each driver pod.',
+  ),
   OrphanCleaned: news(
     'cleaned up orphaned pod volumes dir | cleaned up orphaned volumes from pod | orphaned volume cleaned up | cleaned up orphaned pod | removing orphaned pod | orphaned pod … removed | cleaned up mount point for volume | cleaned up volume',
     'The kubelet removed what was left of a deleted pod: nothing is wrong any more.',
   ),
   Provisioned: news(
-    'provisioningsucceeded | successfully provisioned volume | succeeded in provisioning | external provisioner is provisioning volume | volume … created for claim | successfully created pv | saved pv | bound to claim | volume … entered phase bound | entered phase available | entered phase released | volume is already provisioned | creatingsnapshot | createdsnapshot | snapshotcreated | snapshotready | volumesnapshot … is ready | started provisioning | successfully deleted',
+    'provisioningsucceeded | successfully provisioned volume | succeeded in provisioning | external provisioner is provisioning volume | volume … created for claim | successfully created pv | saved pv | bound to claim | volume … entered phase bound | entered phase available | entered phase released | volume is already provisioned | createdsnapshot | snapshotcreated | snapshotready | volumesnapshot … is ready | started provisioning | successfully deleted | creatingsnapshot | waiting for a snapshot',
     'A volume or snapshot is made, bound or deleted as asked; nothing failed.',
   ),
   RegisteredWithKubelet: news(
@@ -41,11 +45,11 @@ export const NEWS = {
     'A driver or program logs each call, as it should; this line reports no error.',
   ),
   ControllerStarted: news(
-    'starting attach detach controller | shutting down attach detach controller | starting persistent volume controller | caches populated | caches are synced | waiting for caches to sync | successfully acquired lease | attempting to acquire leader lease | became leader | new leader elected | starting controller | reconciler: start to sync state | starting kubelet volume manager | the desired_state_of_world populator starts | desired state populator starts to run | desired_state_of_world populator starts | shutting down kubelet volume manager | starting expand controller | started attachdetach | starting pvc protection | starting volume manager | finished processing | starting server | leaderelection',
+    'starting attach detach controller | shutting down attach detach controller | starting persistent volume controller | caches populated | caches are synced | waiting for caches to sync | successfully acquired lease | attempting to acquire leader lease | became leader | new leader elected | starting controller | reconciler: start to sync state | starting kubelet volume manager | the desired_state_of_world populator starts | desired state populator starts to run | desired_state_of_world populator starts | shutting down kubelet volume manager | starting expand controller | started attachdetach | starting pvc protection | starting volume manager | finished processing | starting server | leaderelection.go | lock is held by | failed to acquire lease | successfully renewed lease | metrics endpoint will not be started | cannot run systemd-run, assuming non-systemd | detected os without systemd | waiting for volume state | skipping http server | attempting to open a grpc connection | connecting to unix | probing csi driver for readiness',
     'A program starts, stops or takes its turn as leader; nothing failed.',
   ),
   SkippedAsDone: news(
-    'map skipped because bind mount already exists | map skipped because bind mount already exist on the path | already exists but is not mounted, skip creating file | unmap skipped because bind mount does not exist | unmap skipped because symlink does not exist | unmap skipped because path does not exist | already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | already staged | not staged | not published | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted',
+    'already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | already staged | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted',
     'What was to be done was found done already, or has to be left out; nothing is wrong in this line.',
   ),
   VolumeStillSettling: news(
@@ -66,13 +70,13 @@ export const NEWS = {
     'Several events are shown as one; what stands behind these words says what they are about.',
   ),
   PodNews: news(
-    'created container | started container | stopping container | pulling image | successfully assigned | successfully pulled image | container image … already present | add/remove pod | syncloop | scaling replica set | successfulcreate | successfuldelete | mount: deactivated successfully | scope: deactivated successfully',
+    'created container | started container | stopping container | pulling image | successfully assigned | successfully pulled image | container image … already present | add/remove pod | syncloop | scaling replica set | successfulcreate | successfuldelete | mount: deactivated successfully | scope: deactivated successfully | mount: succeeded | scope: succeeded | service: succeeded',
     'A pod is started or stopped as usual.',
   ),
   /** Known by its level alone: sentences.ts. */
   Informational: {
     says: [],
-    means: 'The program says what it does: the line is of level info and reports no failure.',
+    means: 'The program says what it does, and reports no failure.',
     next: 'Nothing.',
     harmless: true,
   },

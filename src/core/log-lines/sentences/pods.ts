@@ -14,11 +14,29 @@ export const PODS = {
     'If the machine does run, switch it off now: two machines may write one volume. Remove the taint after the machine was restarted.',
     { by: ['controller'], rules: ['R731'] },
   ),
+  EmptyDirLimit: row(
+    'usage of emptydir volume | exceeded its local ephemeral storage limit | exceeds the limit … emptydir | ephemeral local storage usage exceeds | exceeds the total limit of containers',
+    'The pod wrote more than its emptyDir (sizeLimit) or its ephemeral-storage limit allows, and is evicted; what is in its emptyDir volumes goes with it.',
+    'Raise sizeLimit or resources.limits.ephemeral-storage, or write to a volume of a claim. Logs and the writable layer of the container count too.',
+    { by: ['kubelet'], about: 'pod' },
+  ),
   DiskPressure: row(
     'diskpressure | node.kubernetes.io/disk-pressure | imagegcfailed | freediskspacefailed | failed to garbage collect required amount of images',
     "The node's own disk is nearly full: pods are evicted and none are admitted.",
     'df -h and df -i on {node}. volctl plan --orphans counts what directories of deleted pods would free.',
     { by: ['kubelet'], codes: ['OrphanPodDir'], rules: ['S13'] },
+  ),
+  RuntimeTooSlow: row(
+    'from runtime service failed … deadlineexceeded | stoppodsandbox … deadlineexceeded | stopcontainer … deadlineexceeded | createcontainer … deadlineexceeded | runpodsandbox … deadlineexceeded | removepodsandbox … deadlineexceeded | failed to reserve container name | is reserved for | kubelet may be retrying requests that are timing out in cri-o | container name … is already in use',
+    'The container runtime did not answer in time, and still works on an earlier request for the same container.',
+    'Usually its disk is slow, or a volume that the container mounts does not answer or is relabelled file by file (SELinux): iostat, and ps for processes in state D on {node}.',
+    { by: ['kubelet'], about: 'pod', codes: ['RuntimeUnknown'] },
+  ),
+  RelabelFailed: row(
+    'relabel failed | lsetxattr | failed to relabel | selinux relabeling',
+    'The container runtime could not give the files of a volume their SELinux label: the file system does not take labels, is read-only, or does not answer.',
+    'On NFS, SMB or CephFS mount with context= (mountOptions), or leave relabelling out (seLinuxOptions of type spc_t, or seLinuxChangePolicy).',
+    { about: 'pod', codes: ['SELinuxMismatch'] },
   ),
   RuntimeDown: row(
     'cannot connect to the docker daemon | container runtime is down | runtime is unresponsive | pleg is not healthy | containerd.sock … connection refused | crio.sock … connection refused | runtime network not ready',

@@ -2,6 +2,43 @@
 import { frame, news, row } from './sentence.ts'
 
 export const PROVISIONING = {
+  SelfLinkEmpty: row(
+    'selflink was empty',
+    'The provisioner is too old for this Kubernetes: it needs the field selfLink, which is gone since 1.20.',
+    'Install a newer version of the provisioner (nfs-subdir-external-provisioner instead of nfs-client-provisioner).',
+  ),
+  SnapshotApiMissing: row(
+    'no matches for kind volumesnapshot | volumesnapshot … could not find the requested resource | snapshot.storage.k8s.io … could not find the requested resource | no kind volumesnapshot | could not find the requested resource … snapshot.storage.k8s.io',
+    'The API for snapshots is not installed in this cluster, or in another version than the program wants.',
+    'Install the CRDs of external-snapshotter (VolumeSnapshot, VolumeSnapshotContent, VolumeSnapshotClass) and the snapshot-controller; kubectl api-resources | grep snapshot.',
+  ),
+  ObjectImmutable: row(
+    'is immutable after creation | field is immutable | may not change fields other than | updates to parameters are forbidden | updates to provisioner are forbidden | updates to statefulset spec',
+    'A field of an existing object cannot be changed: of a claim only the size can grow, and a StorageClass, a pod or the templates of a StatefulSet stay as they are.',
+    'Make a new object. For a claim with other properties: a new claim, and copy the data; of a StatefulSet: delete it with --cascade=orphan and make it again.',
+  ),
+  ClassParametersWrong: row(
+    'claim selector is not supported | claim.spec.selector is not supported | provisioner secrets are not specified | name and namespace template from params | failed to get secret … from params | error resolving … secret template | not all parameters are valid | invalid parameters in storageclass | missing required parameter | unknown parameters',
+    'The provisioner cannot make a volume of such a claim or with these parameters of the StorageClass.',
+    'The line names the field. kubectl get storageclass {class|NAME} -o yaml against the documentation of the driver; a selector works only with volumes that exist already.',
+    { codes: ['ClaimUnbound'] },
+  ),
+  CloneTooSmall: row(
+    'is less than the size … for the source | requested volume size … is less than the size | requested size … smaller than the source | smaller than snapshot | smaller than source volume | less than the snapshot size',
+    'The new volume would be smaller than the snapshot or volume that it is made from.',
+    'Request at least that size in the claim.',
+  ),
+  DiskConflict: row(
+    'had no available disk | node(s) had no available disk | disk conflict',
+    'A disk that the pod names directly is used by another pod on each node that fits.',
+    'Find the pod that uses the disk; two pods share a disk only read-only. A claim instead of a disk in the pod shows this earlier.',
+    { by: ['scheduler'], about: 'pod', codes: ['MultiAttach'] },
+  ),
+  NamespaceEnding: row(
+    'because it is being terminated | namespace … is being terminated',
+    'The namespace is being deleted, and nothing new is made in it.',
+    'Wait until it is gone: kubectl get namespace NAME -o yaml (conditions) says what it waits for, often a claim that a pod still uses.',
+  ),
   StorageClassMissing: row(
     'storageclass … not found | storageclasses … not found | storageclass.storage.k8s.io … not found | no storage class is set | class … not found | storage class … not found',
     'The claim names a StorageClass that does not exist, or none and the cluster has no default one.',
@@ -62,7 +99,7 @@ export const PROVISIONING = {
     { codes: ['ClaimUnbound'] },
   ),
   SnapshotFailed: frame(
-    'failed to create snapshot | snapshotcreationfailed | snapshotcontentcreationfailed | failed to create snapshot content | snapshotcontentcheckandupdatefailed | cannot get default volumesnapshotclass | failed to get input parameters to create snapshot | error creating snapshot | snapshotfinalizererror | failed to check and update snapshot | volumesnapshotclass … not found | failed to take snapshot | createsnapshot',
+    'failed to create snapshot | snapshotcreationfailed | snapshotcontentcreationfailed | failed to create snapshot content | snapshotcontentcheckandupdatefailed | cannot get default volumesnapshotclass | failed to get input parameters to create snapshot | error creating snapshot | snapshotfinalizererror | failed to check and update snapshot | volumesnapshotclass … not found | failed to take snapshot | createsnapshot | failed to sync content | could not sync snapshot | failed to sync snapshot | createsnapshot for content … returned error | unable to create snapshot',
     'A snapshot of a volume could not be made.',
     'kubectl describe volumesnapshot, and its VolumeSnapshotContent: the class, the bound claim, and the reason of the driver.',
     { unchecked: 'volctl does not look at snapshots' },

@@ -2,8 +2,20 @@
 import { frame, row } from './sentence.ts'
 
 export const RUNTIME = {
+  VolumeNotInPod: row(
+    'cannot find volume * to mount into container | volumemounts … not found | volumedevices … not found | spec.volumes … duplicate value | volumemounts … must be unique',
+    'A container mounts a volume that the pod does not have, or that the kubelet had already taken down or not yet set up.',
+    'Compare the names in volumeMounts with spec.volumes. If they agree, the pod was just ending or its mount was not finished: its next events say which.',
+    { by: ['kubelet'], about: 'pod' },
+  ),
+  SubPathGone: row(
+    'volume-subpaths … no such file or directory',
+    'The container mounts a subPath whose file is gone: the config map, secret or volume was changed after the pod was made.',
+    'Delete the pod, so that a new one mounts it again. With a ConfigMap and subPath this comes after each change of it; a mount without subPath follows changes.',
+    { about: 'pod', codes: ['LeakedSubPath'] },
+  ),
   SubPathFailed: frame(
-    'failed to prepare subpath for volumemount | failed to create subpath directory for volumemount | subpath prep failed | error preparing subpath | failed to create subpath | subpath … not within volume path | error checking subpath mount info | error opening subpath | unexpected symlink found | is outside of allowed base | error resolving symlinks | error mounting … subpath | error creating file … subpath | createcontainerconfigerror … subpath | failed to subpath | is an unexpected symlink after | is an unexpected irregular file after | is not within base | not within basedir | unable to create nested volume mountpoints | invalid container mount point | must not contain ..',
+    'failed to prepare subpath for volumemount | failed to create subpath directory for volumemount | subpath prep failed | error preparing subpath | failed to create subpath | subpath … not within volume path | error checking subpath mount info | error opening subpath | unexpected symlink found | is outside of allowed base | error resolving symlinks | error mounting … subpath | error creating file … subpath | createcontainerconfigerror … subpath | failed to subpath | is an unexpected symlink after | is an unexpected irregular file after | is not within base | not within basedir | unable to create nested volume mountpoints | invalid container mount point',
     'A subPath of a volume cannot be made or opened: it leads out of the volume, is a link, is a file where a directory should be, or the volume does not answer.',
     'ls -la of that path inside the volume. After a subPath file was removed and made again on the host, restart the pod.',
     { by: ['kubelet'], about: 'pod' },

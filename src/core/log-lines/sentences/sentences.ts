@@ -35,13 +35,13 @@ export const SENTENCES = {
   ...DRIVERS,
   ...ATTACHING,
   ...CLOUDS,
+  ...KERNEL,
   ...CAUSES,
   ...PROVISIONING,
   ...EXPANDING,
   ...RUNTIME,
   ...PODS,
   ...KUBELET,
-  ...KERNEL,
   ...WRAPPERS,
   ...FRAMES,
   ...NEWS,
@@ -62,20 +62,24 @@ const WAYS = new Ways(NAMES.map((name) => [name, sentenceOf(name).says]))
 /** What a line says, without its header; of an event also its reason. */
 export interface Spoken {
   readonly said: string
+  readonly program?: string
   readonly reason?: string
   readonly severity?: 'info' | 'warning' | 'error' | 'fatal'
 }
 
 /** Those that a line says, the most telling first; empty: nobody knows it. */
-export function sentencesIn({ said, reason = '', severity }: Spoken): SentenceName[] {
-  const isTrouble = severity === 'error' || severity === 'fatal' || severity === 'warning'
+export function sentencesIn({ said, program = '', reason = '', severity }: Spoken): SentenceName[] {
+  const text = plainText(`${program}: ${reason} ${said}`)
+  const isTrouble = severity === 'error' || severity === 'fatal' || severity === 'warning' || CALL_FAILED.test(text)
   const rank = ({ of }: Said<SentenceName>): number => (isTrouble && Object.hasOwn(NEWS, of) ? LAST : rankOf(of))
-  const text = plainText(`${reason} ${said}`)
-  const found = WAYS.in(text)
-  if (found.length === 0 && severity === 'info' && !TROUBLE.test(text)) return ['Informational']
-  return found
-    .toSorted((a, b) => rank(a) - rank(b) || (rank(a) === OWN ? placeIn(a) - placeIn(b) : inner(a, b)))
-    .map(({ of }) => of)
+  const found = WAYS.in(text).toSorted(
+    (a, b) => rank(a) - rank(b) || (rank(a) === OWN ? placeIn(a) - placeIn(b) : inner(a, b)),
+  )
+  const [first] = found
+  // What such a line says in passing ("no such file or directory", of a file that is made then) is no failure.
+  const saysLittle = first === undefined || (rank(first) !== OWN && sentenceOf(first.of).harmless !== true)
+  const isNews = severity === 'info' ? !TROUBLE.test(text) : ROUTINE.test(program) && !SYSTEM_TROUBLE.test(text)
+  return saysLittle && isNews ? ['Informational'] : found.map(({ of }) => of)
 }
 
 /** With all that any sentence may say. */
@@ -90,7 +94,17 @@ export function isFrame(name: SentenceName): boolean {
 
 /** Words in which somebody may report a failure at level info. */
 const TROUBLE =
-  /err|fail|cannot|can not|unable|could not|couldnt|cant|timed? ?out|refus|denied|not found|invalid|stuck|wait|retry|lost|dead|panic/
+  /err(?!ing\b)|fail|cannot|can not|unable|could not|couldnt|cant|timed? ?out|refus|denied|not found|invalid|stuck|wait|retry|lost|dead|panic/
+
+/** Who writes without a level, and mostly what is as it should be. */
+const ROUTINE = /^(?:kernel|multipathd?|iscsid|systemd|systemd-udevd|udevd)$/
+
+const SYSTEM_TROUBLE = new RegExp(
+  `${TROUBLE.source}|abort|bad|beyond|block|bug|conflict|corrupt|damage|degraded|down|exceed|full|hung|kill|mismatch|missing|not |offline|oops|reject|reset|shut|stale|unknown|unsupported|warn|wrong`,
+)
+
+/** Then what a driver says besides, such as "not staged", is why it refuses. */
+const CALL_FAILED = /rpc error: code = (?!ok\b)/
 
 const OWN = 0
 const LAST = 3
