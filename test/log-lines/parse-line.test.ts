@@ -73,7 +73,61 @@ describe('the parts of a line', () => {
       line: 'Nov 22 20:01:02 n kernel: EXT4-fs error',
       want: { format: 'plain', program: 'kernel', message: 'EXT4-fs error' },
     },
-    { line: '[  123.456789] nfs: server not responding', want: { format: 'plain', time: '123.456789' } },
+    {
+      line: '[  123.456789] nfs: server not responding',
+      want: { format: 'plain', time: '123.456789', program: 'kernel' },
+    },
+    {
+      line: '[Fri Aug 14 03:17:03 2026] rbd: rbd0: x',
+      want: { time: 'Fri Aug 14 03:17:03 2026', program: 'kernel', message: 'rbd: rbd0: x' },
+    },
+    {
+      line: '2026-11-22T20:01:02.741Z\tERROR\tvolume/manager.go:484\tIt broke',
+      want: {
+        time: '2026-11-22T20:01:02.741Z',
+        severity: 'error',
+        source: 'volume/manager.go:484',
+        message: 'It broke',
+      },
+    },
+    {
+      line: '2026-11-22 20:01:02,904 - WARNING - It broke',
+      want: { severity: 'warning', message: 'It broke' },
+    },
+    { line: 'csi_handler.go:98] It broke', want: { source: 'csi_handler.go:98', message: 'It broke' } },
+    {
+      line: '> E1122 20:01:02.123456 file.go:12] It broke',
+      want: { format: 'klog', severity: 'error', message: 'It broke' },
+    },
+    {
+      line: 'Sun, Nov 22 2026 9:49:39 am | I1122 20:01:02.123456 1 file.go:12] It works',
+      want: { format: 'klog', severity: 'info', message: 'It works' },
+    },
+    {
+      line: 'node-1 kubelet[812]: W1122 20:01:02.123456     812 file.go:12] It broke',
+      want: { host: 'node-1', program: 'kubelet', severity: 'warning', message: 'It broke' },
+    },
+    {
+      line: 'csi-resizer-0 csi-resizer E1122 20:01:02.123456       1 file.go:12] It broke',
+      want: { severity: 'error', message: 'It broke' },
+    },
+    {
+      line: '{"stream":"stderr","message":"E1122 20:01:02.123456       1 file.go:12] It broke"}',
+      want: { severity: 'error', message: 'It broke' },
+    },
+    {
+      line: `I1122 20:01:02.123456       1 event.go:218] Event(v1.ObjectReference{Kind:"Pod", Namespace:"shop", Name:"web-0", UID:"u", FieldPath:""}): type: 'Warning' reason: 'FailedMount' It broke`,
+      want: {
+        severity: 'warning',
+        reason: 'FailedMount',
+        message: 'It broke',
+        values: new Map([['pod', 'shop/web-0']]),
+      },
+    },
+    {
+      line: 'I1122 20:01:02.123456       1 event.go:389] "Event occurred" object="shop/data" kind="PersistentVolumeClaim" type="Warning" reason="ProvisioningFailed" message="It broke"',
+      want: { severity: 'warning', reason: 'ProvisioningFailed', message: 'It broke' },
+    },
   ])('$line', ({ line, want }) => expect(parseLine(line)).toMatchObject(want))
 
   it('pairs: quoted, bare, lists, several lines, an object of JSON', () => {

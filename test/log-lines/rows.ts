@@ -403,6 +403,12 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   MultipathSays: 'multipathd[612]: sdb: it failed',
   IscsidSays: 'iscsid[612]: it failed',
   EfsWatchdog: 'WARNING - Could not start amazon-efs-mount-watchdog, unrecognized init system "aws-efs-csi-dri"',
+  DeviceNameInUse: attach(
+    rpc(
+      'Internal',
+      "InvalidParameterValue: Invalid value '/dev/xvdb' for unixDevice. Attachment point /dev/xvdb is already in use",
+    ),
+  ),
 }
 
 /** Lines whose cause says more than what failed: the one and the other. */

@@ -14,6 +14,8 @@ export interface JsonLine {
   readonly wrapped: boolean
 }
 
+/** A collector of logs puts the whole line into its own field. */
+const KLOG_HEAD = /^[IWEF]\d{4} \d\d:\d\d:\d\d/
 const MESSAGES = ['msg', 'MESSAGE', 'message', 'log']
 const TIMES = ['ts', 'time', 'timestamp', '__REALTIME_TIMESTAMP']
 const LEVELS = ['level', 'severity']
@@ -34,7 +36,7 @@ export function parseJsonLine(text: string): JsonLine | undefined {
   return {
     message,
     values,
-    wrapped: fields.log !== undefined || fields.MESSAGE !== undefined,
+    wrapped: fields.log !== undefined || fields.MESSAGE !== undefined || KLOG_HEAD.test(message),
     ...(time !== undefined && { time: timeText(time) }),
     ...(severity !== undefined && { severity }),
     ...named('source', first(fields, SOURCES)),

@@ -151,6 +151,7 @@ export const CAUSES = {
       'low on resource: inodes',
       'attempting to reclaim … inodes',
       'attempting to reclaim … ephemeral-storage',
+      'delayed block allocation failed … error 28',
     ],
     by: ['kubelet', 'driver', 'kernel'],
     means: 'A file system is full: no blocks or no inodes are left, or a quota is used up.',

@@ -5,10 +5,16 @@ const CLOUD = { unchecked: 'volctl does not ask the cloud' } as const
 
 export const CLOUDS = {
   AttachedElsewhere: row(
-    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | status must be available | failed to lock the file | already owned by vm | could not be attached to node | already attached to node … could not be attached | is already attached to node | attachment point * is already in use | is attached to instance | volume * is already attached | owned by another vm',
+    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | status must be available | failed to lock the file | already owned by vm | could not be attached to node | already attached to node … could not be attached | is already attached to node | is attached to instance | volume * is already attached | owned by another vm',
     'The disk is attached to another machine, and the storage gives it to one at a time.',
     'kubectl get volumeattachments shows who should have it. On that node: volctl plan. If no attachment says so, the cloud has an old one: detach it there once nothing on that machine has it mounted.',
     { ...CLOUD, codes: ['MultiAttach', 'AccessMode'], rules: ['S30'] },
+  ),
+  DeviceNameInUse: row(
+    'attachment point * is already in use | device name * is already in use | the device is already in use',
+    'The cloud already uses this device name on the machine: an earlier attachment is not gone yet, or was made by hand.',
+    'See the disks of the machine at the cloud, against lsblk on {node}. An attachment that nobody knows has to be detached there; the driver takes another name the next time.',
+    CLOUD,
   ),
   StuckAttaching: row(
     'expected device to be attached but was attaching | but was attaching | is in attaching state | state: attaching | still attaching | volume is in the attaching state | device … stuck in attaching | timeout waiting for volume to be attached | volume to be attached within the alloted time | failed to wait for volume attachment',
@@ -47,7 +53,7 @@ export const CLOUDS = {
     { codes: ['NodeAffinity'] },
   ),
   CloudNoDisk: row(
-    'invalidvolume.notfound | itemnotfound | volume not found | no such volume | snapshot not found | could not find volume | failed to find volume | no volume found | volume id not found | volume does not exist | cns … volume … not found | virtual disk not found | disk not found | disk * not found | disk * was not found | volume * could not be found | volume id * could not be found | volume * does not exist in the | volume * not found in the backend | disks/ * was not found | disks/ … was not found, notfound | volume * not found | volume not found, failed with error | could not get volume | fcd * not found | vstorageobject … was not found | not registered as cns volume | not registered as a cns volume | volume * does not exist | invalidsnapshot.notfound | the snapshot * does not exist | volume id * does not exist',
+    'invalidvolume.notfound | itemnotfound | volume not found | no such volume | snapshot not found | could not find volume | failed to find volume | no volume found | volume id not found | volume does not exist | cns … volume … not found | virtual disk not found | disk not found | disk * not found | disk * was not found | volume * could not be found | volume id * could not be found | volume * does not exist in the | volume * not found in the backend | disks/ * was not found | disks/ … was not found, notfound | volume not found, failed with error | could not get volume | fcd * not found | vstorageobject … was not found | not registered as cns volume | not registered as a cns volume | invalidsnapshot.notfound | the snapshot * does not exist | volume id * does not exist | volume vol- * not found | no volume with id | volume with id * not found | volume with id * does not exist',
     'The cloud or storage has no such disk: it was deleted there, or is in another account, project or region.',
     'Compare the volume handle (kubectl get pv NAME -o yaml) with the list at the storage. If it was deleted there, the data has to come from a snapshot or backup.',
     { ...CLOUD, codes: ['VolumeNotFound'] },

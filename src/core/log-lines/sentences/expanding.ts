@@ -32,7 +32,7 @@ export const EXPANDING = {
     { codes: ['ExpandFailed'], rules: ['S23'] },
   ),
   ExpansionUnderWay: row(
-    'volume expansion not completed yet | volume is being modified | is in modifying state | expansion … in progress | modification is in progress | already being resized | resizing … in progress',
+    'volume expansion not completed yet | volume is being modified | is in modifying state | modification is in progress | already being resized | resizing … in progress | expansion is in progress | expansion already in progress',
     'The storage is still at work on an earlier change of the size.',
     'Wait: it is tried again. If it stays for hours: the state of the volume at the storage.',
     { unchecked: 'volctl does not ask the storage' },

@@ -9,7 +9,7 @@ export const FRAMES = {
     { by: ['kubelet'], codes: ['OrphanPodDir'], rules: ['R611'], envelope: true },
   ),
   DetachingFailed: frame(
-    'detachvolume … failed | failed to detach | error detaching volume | external-attacher of … to detach volume | detachment for volumeattachment | detacher.detach | detacher.waitfordetach failed | failed to start … detachvolume | detachvolume failed to start | detaching volumes from the kubelet is not supported | volume detach … failed',
+    'detachvolume … failed | failed to detach | error detaching volume | external-attacher of … to detach volume | detachment for volumeattachment | detacher.detach | detacher.waitfordetach failed | failed to start … detachvolume | detachvolume failed to start | detaching volumes from the kubelet is not supported | volume detach … failed | detach failed for',
     'A volume could not be detached from a node.',
     "The end of the line is the storage's reason. On the node: volctl explain on the volume shows what still has it; if nothing does, read the log of the driver's external attacher.",
     {

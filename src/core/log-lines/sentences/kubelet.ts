@@ -197,10 +197,10 @@ export const KUBELET = {
   LeaderLost: row(
     'leaderelection lost | leader election lost | failed to renew lease | lost leader lease | error retrieving resource lock | lost the lease | stopped leading',
     'The program is no longer the leader, or could not renew its lease in time: the API server was slow. It ends, and another copy goes on.',
-    "Nothing, if it is rare. If it repeats: kubectl get --raw /readyz, the log of etcd, and the CPU limits of the program's pod. Calls that it had begun go on in the driver.",
+    "Nothing, if it is rare. If it repeats: kubectl get --raw /readyz, the log of etcd, and the CPU limits of the program's pod. Calls in progress go on in the driver.",
   ),
   UnmountedAlready: row(
-    'umount … not mounted | umount … mountpoint not found | umount … no mount point specified | unmount … not mounted',
+    'umount … mountpoint not found | umount … no mount point specified | umount: … not mounted',
     'The program umount says that nothing is mounted at the path: it was unmounted before.',
     'Usually nothing. If the kubelet repeats it: volctl explain on the path; a mount of it may be left in another mount namespace.',
     { rules: ['S18'], harmless: true },

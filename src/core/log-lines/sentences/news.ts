@@ -41,7 +41,7 @@ export const NEWS = {
     'A CSI driver was registered, or asked for its name: that happens at each start of driver or kubelet.',
   ),
   CallLogged: news(
-    'grpc call: | grpc response: | grpc request: | grpc error: <nil> | grpc error: nil | gprc call | gprc response | called with args | called with req | nodegetcapabilities: | nodegetvolumestats | using default attach | using default mountdevice | using default detach | using default setupat | using default expand | using default filesystem resize | using default waitforattach | using default waitfordetach | using default unmountdevice | using default teardownat | using default getvolumename | using default getdevicemountpath | using default getdevicemountrefs | flexvolume driver … using default',
+    'grpc call: | grpc response: | grpc request: | grpc error: <nil> | grpc error: nil | gprc call | gprc response | called with args | called with req | nodegetcapabilities: | nodegetvolumestats | using default attach | using default mountdevice | using default detach | using default setupat | using default expand | using default filesystem resize | using default waitforattach | using default waitfordetach | using default unmountdevice | using default teardownat | using default getvolumename | using default getdevicemountpath | using default getdevicemountrefs | flexvolume driver … using default | unmounting /var/lib/kubelet',
     'A driver or program logs each call, as it should; this line reports no error.',
   ),
   ControllerStarted: news(
@@ -62,7 +62,7 @@ export const NEWS = {
     'The external attacher works on a VolumeAttachment, step by step.',
   ),
   DriverStarted: news(
-    'listening for connections on address | starting manager | metrics backend | enabling controller service capability | enabling volume access mode | driver: … version',
+    'listening for connections on address | starting manager | metrics backend | enabling controller service capability | enabling volume access mode | driver: … version | failed to parse pid from file',
     'A CSI driver starts and says what it can do.',
   ),
   EventsCombined: news(

@@ -29,7 +29,7 @@ export const PROVISIONING = {
     'Request at least that size in the claim.',
   ),
   DiskConflict: row(
-    'had no available disk | node(s) had no available disk | disk conflict',
+    'no available disk | disk conflict',
     'A disk that the pod names directly is used by another pod on each node that fits.',
     'Find the pod that uses the disk; two pods share a disk only read-only. A claim instead of a disk in the pod shows this earlier.',
     { by: ['scheduler'], about: 'pod', codes: ['MultiAttach'] },

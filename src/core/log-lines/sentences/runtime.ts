@@ -4,7 +4,7 @@ import { frame, row } from './sentence.ts'
 export const RUNTIME = {
   VolumeNotInPod: row(
     'cannot find volume * to mount into container | volumemounts … not found | volumedevices … not found | spec.volumes … duplicate value | volumemounts … must be unique',
-    'A container mounts a volume that the pod does not have, or that the kubelet had already taken down or not yet set up.',
+    'A container mounts a volume that the pod does not have, or that the kubelet took down already or has not set up yet.',
     'Compare the names in volumeMounts with spec.volumes. If they agree, the pod was just ending or its mount was not finished: its next events say which.',
     { by: ['kubelet'], about: 'pod' },
   ),
