@@ -64,7 +64,7 @@ describe('a plan file', () => {
   it.each([
     { name: 'another node', change: { node: 'node-2' }, code: 'OtherNode' },
     { name: 'another root directory', change: { rootDir: '/other' }, code: 'OtherNode' },
-    { name: 'before the last boot', change: { bootID: 'b1' }, code: 'PlanTooOld' },
+    { name: 'before the last boot', change: { bootID: 'b1' }, code: 'Changed' },
   ])('of $name is not applied', async ({ change, code }) => {
     const plan = planOf([secret('a')])
     await expect(fixture.apply({ ...plan, ...change }, { ...plan, bootID: 'b2' })).rejects.toMatchObject({

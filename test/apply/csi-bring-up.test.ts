@@ -172,18 +172,18 @@ describe.each(['Filesystem', 'Block'] as const)(
       await expectNothing('failed DriverUnavailable')
     })
     it('the secret of staging does not exist', () =>
-      expectNothing('failed SecretMissing', { csi: { nodeStageSecretRef: { namespace: 'x', name: 'none' } } }))
+      expectNothing('failed ContentMissing', { csi: { nodeStageSecretRef: { namespace: 'x', name: 'none' } } }))
   },
 )
 
 describe('the secret of publishing does not exist', () => {
   const csi = { nodePublishSecretRef: { namespace: 'x', name: 'none' } }
   it('a file system stays staged, and nothing more is there', async () => {
-    expect(await run({ csi })).toEqual({ state: 'failed SecretMissing', methods: ['NodeStageVolume'] })
+    expect(await run({ csi })).toEqual({ state: 'failed ContentMissing', methods: ['NodeStageVolume'] })
     expect(files()).toEqual(FILES.slice(0, 1))
   })
   it('a raw block volume likewise, and its record stays with it', async () => {
-    expect(await run({ csi, mode: 'Block' })).toEqual({ state: 'failed SecretMissing', methods: ['NodeStageVolume'] })
+    expect(await run({ csi, mode: 'Block' })).toEqual({ state: 'failed ContentMissing', methods: ['NodeStageVolume'] })
     expect(files()).toEqual(['plugins/kubernetes.io/csi/volumeDevices/pv-1/data/vol_data.json'])
   })
 })

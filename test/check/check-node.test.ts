@@ -180,7 +180,7 @@ describe('a healthy node of which not everything could be read: unknown, and no 
   it.each<{ name: string; line: RegExp; lacking: (snapshot: NodeSnapshot) => NodeSnapshot }>([
     {
       name: 'PersistentVolumes',
-      line: /^unknown: UnresolvedVolume: /,
+      line: /^unknown: MayBeInUse: /,
       lacking: ({ api, ...snapshot }) => ({ ...snapshot, ...(api && { api: without(api, 'persistentVolumes') }) }),
     },
     {

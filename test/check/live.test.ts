@@ -92,7 +92,7 @@ describe('unknown', () => {
     expectAnswer(await answer, 0, /^ok: /)
 
     await hideClaims()
-    expectAnswer(await check('--confirm=100ms', ...BORNE), 2, /^unknown: UnresolvedVolume: /)
+    expectAnswer(await check('--confirm=100ms', ...BORNE), 2, /^unknown: MayBeInUse: /)
     expect(await podLists()).toBe(3 + 2 + 3 + 3)
     await node.api.setFaults()
   })

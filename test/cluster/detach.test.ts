@@ -324,9 +324,9 @@ describe('what wants a volume, or may', () => {
       cluster({ ...bound('x', 'y'), attachments, lists, pods: [pod('p', 'a', ['unread'])] }),
     )
     expect(complete).toBe(false)
-    expect(problems.map(({ code }) => code)).toEqual(expect.arrayContaining(['ReadFailed', 'UnresolvedVolume']))
+    expect(problems.map(({ code }) => code)).toEqual(expect.arrayContaining(['ReadFailed', 'MayBeInUse']))
     const blocked = Object.fromEntries(operations.map((each) => [each.node, each.blocked?.code]))
-    expect(blocked).toEqual({ a: 'UnresolvedVolume', b: undefined })
+    expect(blocked).toEqual({ a: 'MayBeInUse', b: undefined })
   })
 
   it.each(['pods', 'nodes', 'volumeattachments'] as const)('S2: without all %s nothing is detached', (list) => {

@@ -100,7 +100,7 @@ describe('findings', () => {
         nodes: [node('a', IN_ORDER)],
         claims: [claim('x', { deletedAt: ago(30), finalizers: ['kubernetes.io/pvc-protection'] })],
       },
-      code: 'BeingRemoved',
+      code: 'BeingDeleted',
       says: 'used by pod default/p',
     },
     {
@@ -110,7 +110,7 @@ describe('findings', () => {
         nodes: [node('a', IN_ORDER)],
         volumes: [volume('x', { deletedAt: ago(30), finalizers: ['external-attacher/disk-csi-example-com'] })],
       },
-      code: 'BeingRemoved',
+      code: 'BeingDeleted',
       says: 'attached to node a',
     },
     {
@@ -186,7 +186,7 @@ describe('findings', () => {
         nodes: [node('a', IN_ORDER)],
         volumes: [volume('x', { migratedFrom: 'kubernetes.io/gce-pd' })],
       },
-      code: 'NotMigrated',
+      code: 'LeftToKubelet',
       says: 'kubernetes.io/gce-pd',
     },
     { name: 'no nodes', state: { nodes: [] }, code: 'ReadFailed', says: 'no node' },

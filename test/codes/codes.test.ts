@@ -28,6 +28,12 @@ describe('each code of the catalogue', () => {
     expect(odd).toEqual([])
   })
 
+  it('is for one thing that a script can do about it: there are few, reasons of operations apart', () => {
+    expect(ALL_CODES.filter((code) => CODES[code].in.some((place) => place !== 'reason')).length).toBeLessThanOrEqual(
+      150,
+    )
+  })
+
   it('that blocks is an outcome as well, and does not say so twice', () => {
     expect(codesIn('blocked').filter((code) => isCodeOf('outcome', code))).toEqual([])
   })
@@ -87,6 +93,24 @@ describe('a decision', () => {
     ["reason === 'PodGone' && phase === 'Failed' && code === 'ENOENT'", []],
   ])('that compares one is found: %s', (text, codes) => {
     expect(comparedIn(text)).toEqual(codes)
+  })
+})
+
+describe('the table of CHANGELOG.md', () => {
+  const [, table = ''] = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split('### Codes that became one\n')
+  const rows = [...table.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, code = '', was = '']) => ({
+    code,
+    gone: was.match(/(?<=`)\w+(?=`)/g) ?? [],
+  }))
+  const codes = rows.map(({ code }) => code)
+  const gone = rows.flatMap((row) => row.gone)
+
+  it('says of codes that are gone, each once, which one a script compares now', () => {
+    expect(rows.length).toBeGreaterThan(70)
+    expect(codes.filter((code) => !decides(code))).toEqual([])
+    expect(gone.filter(decides)).toEqual([])
+    const all = [...codes, ...gone]
+    expect(all.filter((code, at) => all.indexOf(code) !== at)).toEqual([])
   })
 })
 

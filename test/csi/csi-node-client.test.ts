@@ -104,7 +104,7 @@ test.each([
   const [method = '', field = ''] = name.split(': ')
   const error: unknown = await call().catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(VolctlError)
-  expect(error).toMatchObject({ code: 'MissingField', message: expect.stringContaining(`${field} is empty`) })
+  expect(error).toMatchObject({ code: 'InvalidVolume', message: expect.stringContaining(`${field} is empty`) })
   expect((error as Error).message).toContain(method)
   expect(calls).toEqual([])
 })

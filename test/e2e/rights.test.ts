@@ -65,7 +65,7 @@ describe.skipIf(noMounts !== undefined)('least power at the API server', () => {
     expect(forbidden).toContain('get persistentvolumes')
     expect(waiting).toContain('pv-hollow: VolumeUnresolved')
     expect(blocked.length).toBeGreaterThan(3)
-    expect(blocked.filter((each) => !each.endsWith(': UnresolvedVolume'))).toEqual([])
+    expect(blocked.filter((each) => !each.endsWith(': MayBeInUse'))).toEqual([])
   })
 
   it('S30: with it apply undoes and brings up what it can be sure of; the rest is named', () => {

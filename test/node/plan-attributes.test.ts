@@ -66,7 +66,7 @@ const CASES: readonly Case[] = [
     there: 'a gitRepo that was never set up',
     source: { gitRepo: {} },
     files: [`${volumeDir('git-repo')}/clone`],
-    planned: ['MountVolume PluginRemoved '],
+    planned: ['MountVolume PluginUnsupported '],
   },
 ]
 

@@ -114,13 +114,13 @@ describe('reading a saved plan', () => {
     {
       name: 'another API version',
       given: { apiVersion: 'volctl.io/v2' },
-      code: 'FileVersion',
+      code: 'FileDamaged',
       message: 'volctl.io/v2',
     },
     {
       name: 'another volctl',
       given: { volctlVersion: '9.9.9' },
-      code: 'FileVersion',
+      code: 'FileDamaged',
       message: 'by volctl "9.9.9"',
     },
     { name: 'another scope', given: { scope: 'cluster' }, code: 'Usage', message: 'scope is "cluster"' },
@@ -268,7 +268,7 @@ describe('reading a saved plan', () => {
     },
     { name: 'too much of it', text: later(`{${many}}`), message: 'the file has more than 3000000 values' },
   ])('$name is more than is read (S34)', ({ text, message }) => {
-    const wanted = expect.objectContaining({ code: 'FileTooLarge', message: expect.stringContaining(message) })
+    const wanted = expect.objectContaining({ code: 'FileDamaged', message: expect.stringContaining(message) })
     expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
   })
 
@@ -345,7 +345,7 @@ describe('the file', () => {
         writeFileSync(path, '')
         truncateSync(path, 500 * 2 ** 20)
       },
-      code: 'FileTooLarge',
+      code: 'FileDamaged',
     },
   ])('one that $name is $code', ({ make, code }) => {
     const path = join(directory, 'node.plan')

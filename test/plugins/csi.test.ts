@@ -106,9 +106,9 @@ describe('what stands in the way', () => {
     [
       'inline, and the CSIDriver lists Persistent alone',
       withDriver({ volumeLifecycleModes: ['Persistent'] }, INLINE),
-      'LifecycleMode',
+      'InvalidVolume',
     ],
-    ['persistent, and it lists Ephemeral alone', withDriver({ volumeLifecycleModes: ['Ephemeral'] }), 'LifecycleMode'],
+    ['persistent, and it lists Ephemeral alone', withDriver({ volumeLifecycleModes: ['Ephemeral'] }), 'InvalidVolume'],
     ['persistent, and it lists both', withDriver({ volumeLifecycleModes: ['Persistent', 'Ephemeral'] }), undefined],
     ['a file below the staging path', wanting().file(`${GLOBAL}/globalmount/data`, 'x'), 'DataUnderMountPoint'],
     ['a driver’s own notes below it', wanting().file(`${GLOBAL}/globalmount/image-meta.json`, '{}'), undefined],
@@ -119,7 +119,7 @@ describe('what stands in the way', () => {
   it('no CSIDriver: persistent volumes alone (C105)', () => {
     const built = wanting(INLINE, node())
     built.overrideApi = { csiDrivers: [] }
-    expect(codes(built)).toEqual(['LifecycleMode'])
+    expect(codes(built)).toEqual(['InvalidVolume'])
     const other = wanting()
     other.overrideApi = { csiDrivers: [] }
     expect(codes(other)).toEqual([undefined])

@@ -34,7 +34,10 @@ describe('mountOptions', () => {
 
 describe('a plugin that takes none (P14)', () => {
   it('refuses them', () =>
-    expect(mountOptionsObstacle(volume(undefined, ['noatime']))).toMatchObject({ code: 'MountOptionsUnsupported' }))
+    expect(mountOptionsObstacle(volume(undefined, ['noatime']))).toMatchObject({
+      code: 'PluginUnsupported',
+      message: expect.stringMatching(/mount options/),
+    }))
   it.each([volume(), volume(''), volume(undefined, [])])('does not mind that there are none', (each) =>
     expect(mountOptionsObstacle(each)).toBeUndefined(),
   )

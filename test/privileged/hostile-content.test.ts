@@ -10,7 +10,7 @@ describe.skipIf(noMounts !== undefined)(`a hostile pod${noMounts === undefined ?
       made: ['done', 'done', 'done', 'done'],
       asked: ['DeletesData', 'DeletesData', 'DeletesData', 'DeletesData'],
       // Files that were renamed while the others were deleted keep their directory, and the pod's, for the next run.
-      first: ['done', 'done', 'done', 'failed DirectoryNotEmpty', 'skipped DirectoryNotEmpty'],
+      first: ['done', 'done', 'done', 'failed UnexpectedFile', 'skipped UnexpectedFile'],
       second: ['done', 'done'],
       untouched: true,
       pods: ['00000000-0000-4000-8000-00000000000a'],

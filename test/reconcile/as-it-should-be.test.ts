@@ -269,7 +269,7 @@ const ROWS: readonly Row[] = [
     (phase): Row => ({
       name: `its PersistentVolume is ${phase}`,
       change: (draft) => Object.assign(volumeOf(draft), { status: { phase } }),
-      said: ['warning VolumeNotBound'],
+      said: ['warning ClaimUnbound'],
       words: `PersistentVolume pv-fs1 is ${phase}`,
     }),
   ),
@@ -414,7 +414,7 @@ describe('nothing is said', () => {
     },
   ])('$name', ({ change }) => {
     // That something could not be read is said.
-    expect(codes(altered(change)).filter((each) => !/ (ReadFailed|UnresolvedVolume)$/.test(each))).toEqual([])
+    expect(codes(altered(change)).filter((each) => !/ (ReadFailed|MayBeInUse)$/.test(each))).toEqual([])
   })
 })
 

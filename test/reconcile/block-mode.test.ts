@@ -25,7 +25,7 @@ describe('volumeMode Block', () => {
     { plugin: 'flexVolume', source: { flexVolume: { driver: 'v/d' } } },
   ])('is blocked for $plugin, which has no devices', ({ source }) => {
     const made = plan(wanting(source as never))
-    expect(blocked(made)).toEqual(['MapVolume BlockUnsupported'])
+    expect(blocked(made)).toEqual(['MapVolume PluginUnsupported'])
     expect(made.operations[0]?.steps).toEqual([])
   })
 

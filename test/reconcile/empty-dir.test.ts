@@ -47,12 +47,12 @@ describe('an emptyDir that is half there converges (P36)', () => {
 
 describe('an emptyDir that a person has to look at', () => {
   it.each([
-    { why: 'an unknown medium', built: wanting({ medium: 'Tape' }), code: 'UnknownMedium' },
-    { why: 'pages that nobody requests', built: wanting({ medium: 'HugePages-2Mi' }), code: 'HugePagesUnclear' },
+    { why: 'an unknown medium', built: wanting({ medium: 'Tape' }), code: 'InvalidVolume' },
+    { why: 'pages that nobody requests', built: wanting({ medium: 'HugePages-2Mi' }), code: 'InvalidVolume' },
     {
       why: 'a limit that is no number',
       built: wanting({ medium: 'Memory', sizeLimit: 'big' }),
-      code: 'InvalidQuantity',
+      code: 'InvalidVolume',
     },
     {
       why: 'data where the tmpfs is to be',

@@ -67,7 +67,7 @@ describe('flexVolume', () => {
 
   it('a secret blocks it: it would stand on a command line', () => {
     const made = plan(wants(withDriver(), { driver: 'v/d', secretRef: { name: 's' } }))
-    expect(blocked(made)).toEqual(['MountVolume SecretOnCommandLine'])
+    expect(blocked(made)).toEqual(['MountVolume LeftToKubelet'])
   })
 
   it('mount options are refused (P14)', () => {
@@ -76,6 +76,6 @@ describe('flexVolume', () => {
     const metadata = { name: 'v', uid: 'pv-uid-v' }
     built.volumes.splice(0, 1, { metadata, spec: { ...spec, flexVolume: driver, mountOptions: ['noatime'] } })
     built.pod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'claim-v' } }])
-    expect(blocked(plan(built))).toEqual(['MountVolume MountOptionsUnsupported'])
+    expect(blocked(plan(built))).toEqual(['MountVolume PluginUnsupported'])
   })
 })

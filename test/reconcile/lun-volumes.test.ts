@@ -97,17 +97,17 @@ describe('iSCSI', () => {
     {
       name: 'CHAP of the session',
       source: { chapAuthSession: true, secretRef: { name: 's' } },
-      code: 'SecretOnCommandLine',
+      code: 'LeftToKubelet',
     },
-    { name: 'CHAP of discovery', source: { chapAuthDiscovery: true }, code: 'SecretOnCommandLine' },
-    { name: 'a portal that is an option', source: { targetPortal: '-x' }, code: 'InvalidSource' },
-    { name: 'a portal that leads elsewhere', source: { targetPortal: '../..' }, code: 'InvalidSource' },
-    { name: 'a further portal that is none', source: { portals: ['a b'] }, code: 'InvalidSource' },
-    { name: 'a target that is a path', source: { iqn: 'iqn.2003-01.x/../../..' }, code: 'InvalidSource' },
-    { name: 'a target that is no name', source: { iqn: 'disk' }, code: 'InvalidSource' },
-    { name: 'an interface that is a path', source: { iscsiInterface: 'a/b' }, code: 'InvalidSource' },
-    { name: 'an interface that is an option', source: { iscsiInterface: '-I' }, code: 'InvalidSource' },
-    { name: 'an initiator that is an option', source: { initiatorName: '--logout' }, code: 'InvalidSource' },
+    { name: 'CHAP of discovery', source: { chapAuthDiscovery: true }, code: 'LeftToKubelet' },
+    { name: 'a portal that is an option', source: { targetPortal: '-x' }, code: 'InvalidVolume' },
+    { name: 'a portal that leads elsewhere', source: { targetPortal: '../..' }, code: 'InvalidVolume' },
+    { name: 'a further portal that is none', source: { portals: ['a b'] }, code: 'InvalidVolume' },
+    { name: 'a target that is a path', source: { iqn: 'iqn.2003-01.x/../../..' }, code: 'InvalidVolume' },
+    { name: 'a target that is no name', source: { iqn: 'disk' }, code: 'InvalidVolume' },
+    { name: 'an interface that is a path', source: { iscsiInterface: 'a/b' }, code: 'InvalidVolume' },
+    { name: 'an interface that is an option', source: { iscsiInterface: '-I' }, code: 'InvalidVolume' },
+    { name: 'an initiator that is an option', source: { initiatorName: '--logout' }, code: 'InvalidVolume' },
   ])('$name blocks it: $code', ({ source, code }) => {
     expect(blocked(plan(wanting({ iscsi: { ...ISCSI, ...source } })))).toEqual([`MountVolume ${code}`])
   })
@@ -171,8 +171,8 @@ describe('FC', () => {
   })
 
   it.each(['../../etc', '..', 'a/b', 'a\nb'])('the name %j blocks it', (name) => {
-    expect(blocked(plan(wanting({ fc: { wwids: [name] } })))).toEqual(['MountVolume InvalidSource'])
-    expect(blocked(plan(wanting({ fc: { targetWWNs: [name], lun: 0 } })))).toEqual(['MountVolume InvalidSource'])
+    expect(blocked(plan(wanting({ fc: { wwids: [name] } })))).toEqual(['MountVolume InvalidVolume'])
+    expect(blocked(plan(wanting({ fc: { targetWWNs: [name], lun: 0 } })))).toEqual(['MountVolume InvalidVolume'])
   })
 })
 

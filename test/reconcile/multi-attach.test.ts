@@ -320,10 +320,10 @@ describe('an in-tree disk and CSINode (R150)', () => {
 
   it.each<[string, string | undefined, string | undefined, string[]]>([
     ['listed', 'kubernetes.io/gce-pd,kubernetes.io/aws-ebs', undefined, []],
-    ['not listed', 'kubernetes.io/gce-pd', undefined, ['NotMigrated']],
-    ['nothing is listed', '', undefined, ['NotMigrated']],
+    ['not listed', 'kubernetes.io/gce-pd', undefined, ['LeftToKubelet']],
+    ['nothing is listed', '', undefined, ['LeftToKubelet']],
     ['no list, a kubelet of today', undefined, 'v1.36.2', []],
-    ['no list, an old kubelet', undefined, 'v1.16.1', ['VersionUntested', 'NotMigrated']],
+    ['no list, an old kubelet', undefined, 'v1.16.1', ['VersionUntested', 'LeftToKubelet']],
     ['no list, no version', undefined, undefined, []],
   ])('%s', (_name, migrated, version, want) => {
     expect(said(ofDisk(migrated, version))).toEqual(want)
@@ -331,6 +331,6 @@ describe('an in-tree disk and CSINode (R150)', () => {
     const ends = plan(ofDisk(migrated, version)).operations.map(
       ({ kind, blocked }) => `${kind} ${blocked?.code ?? 'would be done'}`,
     )
-    expect(ends).toEqual([want.includes('NotMigrated') ? 'MountVolume NotMigrated' : 'MountVolume would be done'])
+    expect(ends).toEqual([want.includes('LeftToKubelet') ? 'MountVolume LeftToKubelet' : 'MountVolume would be done'])
   })
 })

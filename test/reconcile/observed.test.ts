@@ -717,7 +717,7 @@ describe('what cannot be filled is blocked, and says why', () => {
     [
       'path',
       wanting({ configMap: { name: 'c', items: [{ key: 'k', path: '../x' }] } }, [map]),
-      'ContentInvalid',
+      'InvalidVolume',
       '"../x" is not allowed',
     ],
     ['source', wanting({ projected: { sources: [{ hologram: {} }] } }), 'ContentUnknown', 'does not know'],

@@ -193,7 +193,7 @@ describe('S4 unresolved volumes', () => {
     }
     const made = plan(built)
     expect(kinds(made)).toEqual([])
-    expect(blocks(made)).toEqual(['UnresolvedVolume', 'UnresolvedVolume'])
+    expect(blocks(made)).toEqual(['MayBeInUse', 'MayBeInUse'])
     expect(made.complete).toBe(false)
   })
   it('but the unmount of a pod that is gone goes on', () => {
@@ -726,7 +726,7 @@ it('S19: --force-unmount names one path', () => {
 it('S20: --lazy is for dead mounts only', () => {
   const path = `${ROOT}/pods/${GONE}/volumes/kubernetes.io~nfs/n`
   const built = node().mount(`pods/${GONE}/volumes/kubernetes.io~nfs/n`, { fsType: 'nfs4' })
-  expect(blocks(plan(built, { lazy: [path] }))).toEqual(['NotDead'])
+  expect(blocks(plan(built, { lazy: [path] }))).toEqual(['FlagWithoutEffect'])
   built.override = { deadMounts: [{ path, error: 'Timeout' }] }
   expect(plan(built, { lazy: [path] }).operations[0]?.steps[0]).toMatchObject({ op: 'umount', detail: 'lazy' })
 })

@@ -110,7 +110,7 @@ describe('iSCSI', () => {
         },
       ],
     }
-    expect(blocks(plan(built))).toContain('UnresolvedVolume')
+    expect(blocks(plan(built))).toContain('MayBeInUse')
   })
 
   it('a directory left unmounted is finished (R837)', () => {

@@ -75,7 +75,7 @@ describe('something in the place of a state file that cannot be read whole', () 
     const built = node().staged('pv-1', '7:1').published(GONE, 'pv-1', '7:1', { stateFile: false })
     const made = plan(built.entry({ path: at, mtime: HOUR_AGO, ...entry }))
     expect(only(made, 'CleanOrphanVolume').blocked).toMatchObject({
-      code: 'TreeUnreadable',
+      code: 'NodeUnreadable',
       message: `${ROOT}/${at} could not be read (${why}); what it contains is unknown`,
     })
     expect(kinds(made)).toEqual([])

@@ -31,7 +31,7 @@ describe('a directory that could not be read whole', () => {
   ])('%s: nothing is deleted, with or without --orphans', (_name, build) => {
     for (const orphans of [false, true]) {
       const made = plan(build(), { orphans })
-      expect(blocked(made)).toEqual(['UnmountVolume TreeUnreadable'])
+      expect(blocked(made)).toEqual(['UnmountVolume NodeUnreadable'])
       expect(kinds(made)).toEqual([])
     }
   })

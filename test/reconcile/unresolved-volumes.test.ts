@@ -154,7 +154,7 @@ describe('S4: is known, and holds back itself alone', () => {
     expect(undone(built)).toEqual({ other: DEVICE_OPERATIONS, its: [] })
     expect(mayWant(atApply(built), csiUniqueName(DRIVER, ITS))).toBe(true)
     expect(mayWant(atApply(built), OTHER_NAME)).toBe(false)
-    expect(codes(plan(built))).toContain('UnresolvedVolume')
+    expect(codes(plan(built))).toContain('MayBeInUse')
     expect(waits(plan(built))).toContain('MountVolume VolumeUnresolved')
     // Without the pod it is taken down: what held it was the pod.
     built.pods.splice(1)
@@ -234,7 +234,7 @@ describe('S4: may be any, and holds back every device operation', () => {
   ])('$name', (bad) => {
     const built = withBad(bad)
     expect(undone(built).other).toEqual([])
-    expect(blocked(plan(built))).toEqual(['UnmountDevice UnresolvedVolume', 'DetachVolume UnresolvedVolume'])
+    expect(blocked(plan(built))).toEqual(['UnmountDevice MayBeInUse', 'DetachVolume MayBeInUse'])
     expect(mayWant(atApply(built), OTHER_NAME)).toBe(true)
     expect(plan(built).complete).toBe(false)
   })

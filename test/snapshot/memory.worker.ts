@@ -3,6 +3,7 @@ import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 
 const outcome = await readSnapshot(process.argv[2] ?? '').then(
   () => 'read',
-  (error: { readonly code?: string }) => error.code,
+  ({ code, message }: Error & { code?: string }) =>
+    code === 'FileDamaged' && / (?:larger|more) than \d+ /.test(message) ? 'too large' : message,
 )
 console.log(JSON.stringify({ outcome, maxRss: process.resourceUsage().maxRSS }))

@@ -22,7 +22,7 @@ import { runAll } from './run-all.ts'
 
 /**
  * @param plan the plan that was reviewed: made just now, or read from a file
- * @throws VolctlError Locked, JournalFailed, OtherNode, PlanTooOld, or a failed look; then nothing was changed
+ * @throws VolctlError Locked, JournalFailed, OtherNode, Changed, or a failed look; then nothing was changed
  */
 export async function applyPlan(
   plan: ReviewedPlan,

@@ -6,7 +6,7 @@ import { findAgain, requireSameNode } from './conditions/find-again.ts'
  * What a saved plan would do now, to be shown before the confirmation (S31): the node as it is now, and the saved
  * operations. Those that no longer match are blocked, with what has changed.
  *
- * @throws VolctlError OtherNode, PlanTooOld
+ * @throws VolctlError OtherNode, Changed
  */
 export function planToReview(saved: ReviewedPlan, fresh: Plan, isDone: (operation: Operation) => boolean): Plan {
   requireSameNode(saved, fresh)

@@ -31,7 +31,7 @@ const UNREAD: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'AlivenessUnknown',
   'LazyMemoryUnusable',
   'LinkInPlace',
-  'UnresolvedVolume',
+  'MayBeInUse',
 ])
 
 export function isUnknowing({ severity, code }: Pick<Problem, 'severity' | 'code'>): boolean {

@@ -2,6 +2,13 @@
 import type { CodeEntry } from './code-entry.ts'
 
 export const CLUSTER_CODES = {
+  FlagWithoutEffect: {
+    in: ['blocked', 'problem'],
+    cause: 'asked',
+    means: 'a flag names a node, a pod or a mount that it is not for, so that it changes nothing',
+    next: 'Leave the flag out.',
+    rules: ['R731', 'S9', 'S20'],
+  },
   NotAttached: {
     in: ['waiting', 'outcome'],
     cause: 'controller',
@@ -177,13 +184,6 @@ export const CLUSTER_CODES = {
     next: "Look at the driver's controller pods, and at the log of their attacher container.",
     rules: ['N59'],
   },
-  FlagWithoutEffect: {
-    in: ['problem'],
-    cause: 'asked',
-    means: 'a flag names a node or a pod that it is not for, so that it changes nothing',
-    next: 'Leave the flag out.',
-    rules: ['R731', 'S9'],
-  },
   ClocksApart: {
     in: ['problem'],
     cause: 'unread',
@@ -219,12 +219,5 @@ export const CLUSTER_CODES = {
     means: 'the volume is attached to another node, and has to be detached there first',
     next: 'Wait for the detach. If nothing happens, look at the VolumeAttachment of the other node.',
     rules: ['R740', 'R742'],
-  },
-  BeingRemoved: {
-    in: ['problem'],
-    cause: 'missing',
-    means: 'a claim or PersistentVolume is being deleted, and something still holds it',
-    next: 'End what holds the object, as the message names it.',
-    rules: ['R113'],
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

@@ -1,4 +1,4 @@
-/** Disks, sessions and attachments. */
+/** Disks and sessions. */
 import type { CodeEntry } from './code-entry.ts'
 
 export const DEVICE_CODES = {
@@ -23,53 +23,19 @@ export const DEVICE_CODES = {
     next: 'Find out what it is (ls -l /dev/disk/by-path; lsblk), release it yourself if need be, and plan again.',
     rules: ['S21', 'S25'],
   },
-  SessionUnknown: {
+  IscsiFailed: {
     in: ['outcome'],
     cause: 'device',
-    means: 'which iSCSI session belongs to the volume is unknown',
-    next: 'Compare iscsiadm -m session -P 3; log out by hand, then remove the directory.',
+    means: 'an iSCSI log-in or log-out failed, or which session belongs to the volume is unknown',
+    next: 'Check that iscsid runs, and that the portal admits this initiator; compare iscsiadm -m session -P 3; end a session that is left by hand (iscsiadm -m session -r NUMBER -u). Then plan again.',
     rules: ['S25'],
   },
-  SessionLeft: {
-    in: ['outcome'],
-    cause: 'in-use',
-    means: 'an iSCSI session is still there after the log-out',
-    next: 'End the session by hand (iscsiadm -m session -r NUMBER -u); then plan again.',
-    rules: ['S25'],
-  },
-  LoginFailed: {
+  FilesystemUnfit: {
     in: ['outcome'],
     cause: 'device',
-    means: 'the iSCSI log-in failed',
-    next: 'Check that iscsid runs, and that the portal answers and admits this initiator; then plan again.',
-    rules: ['S25'],
-  },
-  NoFileSystem: {
-    in: ['outcome'],
-    cause: 'device',
-    means: 'nothing recognisable is on the device, and volctl makes no file system',
-    next: 'Make sure that it is the right device and that nothing on it is needed; then run mkfs yourself.',
-    rules: ['S15'],
-  },
-  PartitionTable: {
-    in: ['outcome'],
-    cause: 'device',
-    means: 'the device has a partition table where a file system is wanted',
-    next: 'Look at the device (lsblk); let the PersistentVolume name the partition, then plan again.',
-    rules: ['S15'],
-  },
-  HasFilesystemErrors: {
-    in: ['outcome'],
-    cause: 'device',
-    means: 'fsck left errors on the device',
-    next: 'Make a copy of the device, then repair it yourself (fsck).',
-    rules: ['S15'],
-  },
-  FilesystemMismatch: {
-    in: ['outcome'],
-    cause: 'device',
-    means: 'the file system on the device is of another type than the volume says',
-    next: "If the data is the volume's, correct fsType in the PersistentVolume; then plan again.",
+    means:
+      'what is on the device cannot be mounted for the volume: nothing that is known, a partition table, errors, or another type of file system',
+    next: 'Look at the device (lsblk, blkid), and make sure that it is the right one. volctl makes and repairs no file system: run mkfs or fsck yourself, or correct the PersistentVolume; then plan again.',
     rules: ['S15'],
   },
   ExpandFailed: {

@@ -57,12 +57,6 @@ export const DRIVER_CODES = {
     next: 'Use a credential that may read csidrivers (--kubeconfig); then plan again.',
     rules: ['S3', 'S22'],
   },
-  SecretOnCommandLine: {
-    in: ['blocked'],
-    cause: 'kubelet',
-    means: 'the flexVolume driver takes secrets on its command line, where every process can read them',
-    next: 'Start the kubelet: it mounts the volume.',
-  },
   OtherVolume: {
     in: ['blocked', 'problem'],
     cause: 'identity',
@@ -76,16 +70,5 @@ export const DRIVER_CODES = {
     means: 'which volume this is could not be confirmed: driver, handle or disk is not proven',
     next: 'Check the handle in the storage system; then: volctl plan --handle VOLUME=HANDLE; for disks compare lsblk and /dev/disk.',
     rules: ['S17', 'S25'],
-  },
-  MissingField: {
-    in: ['error'],
-    means: 'a call to a CSI driver lacks a field that CSI requires; nothing was sent',
-    next: 'Look at the PersistentVolume for an empty field; else report it as a defect of volctl.',
-  },
-  LifecycleMode: {
-    in: ['blocked'],
-    cause: 'volume',
-    means: 'the CSIDriver object does not allow volumes of this kind',
-    next: "Install the driver's CSIDriver object as its maker provides it.",
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

@@ -2,6 +2,14 @@
 import type { CodeEntry } from './code-entry.ts'
 
 export const NODE_CODES = {
+  NodeUnreadable: {
+    in: ['blocked', 'problem', 'error'],
+    cause: 'unread',
+    means:
+      "/proc, the mount table, the kubelet's root directory, something in it or its configuration is missing, cannot be read whole, or is not what it should be",
+    next: 'Run volctl as root of the host, with /proc mounted; check --root-dir and its file system (dmesg). The message says what could not be read.',
+    rules: ['S6', 'S9', 'S27', 'S8', 'S33', 'S12', 'S13'],
+  },
   KubeletRunning: {
     in: ['waiting', 'outcome', 'refusal'],
     cause: 'kubelet',
@@ -101,14 +109,6 @@ export const NODE_CODES = {
       'volctl does not stand where the kubelet does: another user, PID, mount or network namespace, a chroot, or a --host-root that is not the whole node',
     next: 'Run volctl as root of the host itself, or in a Pod as deploy/node-pod.yaml has it (hostPID, hostNetwork, privileged, --host-root).',
     rules: ['S7', 'S6'],
-  },
-  NodeUnreadable: {
-    in: ['problem', 'error'],
-    cause: 'unread',
-    means:
-      "/proc, the mount table, the kubelet's root directory or its configuration is missing, cannot be read, or is not what it should be",
-    next: 'Run volctl as root of the host, with /proc mounted; check --root-dir and its file system (dmesg). The message says what could not be read.',
-    rules: ['S6', 'S9', 'S27', 'S8', 'S33'],
   },
   NoNodeHere: {
     in: ['error'],

@@ -20,9 +20,9 @@ export const PATH_CODES = {
   UnexpectedFile: {
     in: ['blocked', 'problem'],
     cause: 'foreign',
-    means: 'a file that the kubelet did not make is in the way',
+    means: 'a file that the kubelet did not make is in the way, or in a directory that was to be removed',
     next: 'Look at the file; move it away or delete it yourself, then plan again.',
-    rules: ['S13'],
+    rules: ['S13', 'S12'],
   },
   DataUnderMountPoint: {
     in: ['blocked', 'problem'],
@@ -30,13 +30,6 @@ export const PATH_CODES = {
     means: 'files lie in a directory that should be empty while nothing is mounted on it',
     next: 'Look at the files; move them away or delete them yourself, then plan again.',
     rules: ['S13', 'S22'],
-  },
-  TreeUnreadable: {
-    in: ['blocked'],
-    cause: 'unread',
-    means: 'a directory could not be read whole, so that what lies there is not known',
-    next: 'Look into the directory, and repair its file system where it fails (dmesg); then plan again.',
-    rules: ['S12', 'S13'],
   },
   LinkInPlace: {
     in: ['blocked', 'problem'],
@@ -48,9 +41,9 @@ export const PATH_CODES = {
   HeldBy: {
     in: ['blocked'],
     cause: 'in-use',
-    means: 'something else uses the mount, the device or the data',
-    next: 'As root, see who holds it (volctl explain PATH); end that use, then plan again.',
-    rules: ['S12', 'S21', 'S24', 'S25'],
+    means: 'something else uses the mount, the device or the data, or is still mounted there',
+    next: 'As root, see what uses it (volctl explain PATH; findmnt PATH); end that use, then plan again.',
+    rules: ['S12', 'S21', 'S24', 'S25', 'S27'],
   },
   UsersUnknown: {
     in: ['outcome'],
@@ -62,15 +55,10 @@ export const PATH_CODES = {
   InvalidPath: {
     in: ['blocked'],
     cause: 'foreign',
-    means: 'a path or name of the volume is empty, not absolute, or would lead elsewhere',
-    next: 'Correct the path in the PersistentVolume, or the names in the pod; then plan again.',
+    means:
+      'a path or name of the volume is empty, not absolute, does not exist, leads elsewhere, or is not of a kind that can be mounted',
+    next: 'Bring the disk or directory back, or correct the path in the PersistentVolume or the names in the pod; then plan again.',
     rules: ['S10'],
-  },
-  PathUnusable: {
-    in: ['outcome'],
-    cause: 'volume',
-    means: 'the path or device of a volume does not exist, or is not of a kind that can be mounted',
-    next: 'Bring the disk or directory back, or correct the PersistentVolume; then plan again.',
   },
   ReadOnlyFileSystem: {
     in: ['problem'],
@@ -81,7 +69,7 @@ export const PATH_CODES = {
   DeadMount: {
     in: ['blocked', 'waiting', 'problem'],
     cause: 'dead-mount',
-    means: 'a mount does not answer: its server or daemon is gone',
+    means: 'a mount does not answer, or may not: its server or daemon is gone',
     next: 'Restart what serves the file system, then the containers that use it; of a deleted pod: volctl plan --lazy PATH',
   },
   MountStorm: {
@@ -89,13 +77,6 @@ export const PATH_CODES = {
     cause: 'foreign',
     means: 'mount propagation has copied one mount thousands of times',
     next: 'End what mounts it into itself (mostly a container with Bidirectional propagation); then umount -R the path.',
-  },
-  NotDead: {
-    in: ['blocked'],
-    cause: 'asked',
-    means: '--lazy names a mount that is not shown to be dead',
-    next: 'Unmount it without --lazy.',
-    rules: ['S20'],
   },
   DetachedLazily: {
     in: ['blocked'],
@@ -118,12 +99,6 @@ export const PATH_CODES = {
     next: 'Force it only when nothing else uses the same connection.',
     rules: ['S19'],
   },
-  MayHang: {
-    in: ['outcome'],
-    cause: 'dead-mount',
-    means: 'what would be touched lies in a file system that may not answer',
-    next: 'Unmount that file system, or bring its server back; then plan again.',
-  },
   MountFailed: {
     in: ['outcome'],
     cause: 'failed',
@@ -136,37 +111,11 @@ export const PATH_CODES = {
     means: 'umount failed for another reason than being busy',
     next: 'Look at the mount (findmnt PATH) and the kernel log (dmesg); then plan again.',
   },
-  StillMounted: {
-    in: ['outcome'],
-    cause: 'in-use',
-    means: 'something is still mounted there, so that nothing was removed',
-    next: 'See what is mounted (findmnt PATH), and unmount what covers it; then plan again.',
-    rules: ['S27'],
-  },
-  DirectoryNotEmpty: {
-    in: ['outcome'],
-    cause: 'foreign',
-    means: 'a directory is not empty, and was kept',
-    next: 'Look at what is in it; move it away or delete it yourself, then plan again.',
-    rules: ['S12'],
-  },
   WriteFailed: {
     in: ['outcome'],
     cause: 'failed',
-    means: 'a file, link or directory could not be written',
-    next: 'Look at what is in its place and at the room left (df, df -i); then plan again.',
-  },
-  RemoveFailed: {
-    in: ['outcome'],
-    cause: 'failed',
-    means: 'a file or directory could not be removed',
-    next: 'Look at the path and its file system (dmesg); then plan again.',
-  },
-  DeleteFailed: {
-    in: ['outcome'],
-    cause: 'failed',
-    means: 'content could not be deleted',
-    next: 'Look at what is there, and at who still writes there; then plan again.',
+    means: "a file, link or directory could not be written, removed, or given to the pod's fsGroup",
+    next: 'Look at what is in its place, at the room left (df, df -i) and at the file system (dmesg); then plan again.',
     rules: ['S12'],
   },
   Swapped: {
@@ -175,11 +124,5 @@ export const PATH_CODES = {
     means: 'a directory changed while it was deleted or given to a group; nothing outside of the volume was touched',
     next: 'Find out what still writes there; then plan again.',
     rules: ['S12'],
-  },
-  OwnershipFailed: {
-    in: ['outcome'],
-    cause: 'failed',
-    means: "the volume could not be given to the pod's fsGroup",
-    next: 'Look at the file system and its server (dmesg); then plan again: the walk is repeated.',
   },
 } as const satisfies Readonly<Record<string, CodeEntry>>

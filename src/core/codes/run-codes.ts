@@ -2,6 +2,21 @@
 import type { CodeEntry } from './code-entry.ts'
 
 export const RUN_CODES = {
+  Changed: {
+    in: ['blocked', 'error'],
+    cause: 'follows',
+    means:
+      'a fresh look does not plan the operation any more, or not in the same way; or the node was booted after the plan was made',
+    next: 'Plan again, and look at what has changed.',
+    rules: ['S26'],
+  },
+  FileDamaged: {
+    in: ['error'],
+    means:
+      'a file is no snapshot or plan file, is cut off, damaged or too large, or was written by a version of volctl that this one does not read',
+    next: 'Take it again; a snapshot: volctl snapshot --output FILE',
+    rules: ['S34'],
+  },
   Locked: {
     in: ['outcome', 'error'],
     cause: 'failed',
@@ -28,13 +43,6 @@ export const RUN_CODES = {
     cause: 'follows',
     means: 'the node is as the operation of a plan file would make it: somebody carried it out before',
     next: 'Nothing. volctl journal shows who did it, if it was volctl.',
-    rules: ['S26'],
-  },
-  Changed: {
-    in: ['blocked'],
-    cause: 'follows',
-    means: 'a fresh look does not plan the operation any more, or not in the same way',
-    next: 'Plan again, and look at what has changed.',
     rules: ['S26'],
   },
   StillAtWork: {
@@ -116,32 +124,10 @@ export const RUN_CODES = {
     means: 'a snapshot, plan file, log or journal cannot be read',
     next: 'Check the path, and run as root; or ask for less (journal: --last, --plan, --operation).',
   },
-  FileDamaged: {
-    in: ['error'],
-    means: 'a file is no snapshot or plan file, or is cut off or damaged',
-    next: 'Take it again; a snapshot: volctl snapshot --output FILE',
-  },
-  FileVersion: {
-    in: ['error'],
-    means: 'a file was written by a version of volctl that this one does not read',
-    next: 'Use the volctl that wrote it, or take it again with this one.',
-  },
-  FileTooLarge: {
-    in: ['error'],
-    means: 'a file is larger than any that volctl writes',
-    next: 'Take the snapshot again: volctl snapshot -o FILE',
-    rules: ['S34'],
-  },
   NotWritten: {
     in: ['error'],
     means: 'a file, or the output, could not be written',
     next: 'Check the directory, the space on its file system, and what reads the output.',
-  },
-  PlanTooOld: {
-    in: ['error'],
-    means: 'the node was booted after the plan was made',
-    next: 'Plan again.',
-    rules: ['S26'],
   },
   PodNotStarted: {
     in: ['error'],

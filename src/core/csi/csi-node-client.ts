@@ -138,7 +138,7 @@ export class CsiNodeClient {
   }
 
   #unsent(method: string, why: string): VolctlError {
-    return new VolctlError('MissingField', `${method} on driver ${this.driver}: ${why}; nothing was sent`)
+    return new VolctlError('InvalidVolume', `${method} on driver ${this.driver}: ${why}; nothing was sent`)
   }
 }
 

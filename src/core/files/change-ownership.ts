@@ -36,7 +36,7 @@ export interface OwnershipChange {
 const ENTRIES_BETWEEN_BREATHS = 500
 
 /**
- * @throws StepFailed Interrupted, Swapped, ForeignMount where the directory itself is in another mount, OwnershipFailed
+ * @throws StepFailed Interrupted, Swapped, ForeignMount where the directory itself is in another mount, WriteFailed
  * where the walk cannot go on
  */
 export async function changeOwnership(path: string, options: ChangeOwnershipOptions): Promise<OwnershipChange> {
@@ -138,7 +138,7 @@ class Walk {
   #failure(name: Buffer, cause: unknown): unknown {
     if (cause instanceof StepFailed) return cause
     const what = `${this.descent.describe(name)} could not be read`
-    return diskFailure('OwnershipFailed', what, cause, 'Check the file system (dmesg); then plan again.')
+    return diskFailure('WriteFailed', what, cause, 'Check the file system (dmesg); then plan again.')
   }
 }
 

@@ -123,7 +123,7 @@ class Walk {
     }
   }
 
-  #failed(name: Buffer, cause: unknown, code: OutcomeCode = 'DeleteFailed'): StepFailed {
+  #failed(name: Buffer, cause: unknown, code: OutcomeCode = 'WriteFailed'): StepFailed {
     if (cause instanceof StepFailed)
       return cause instanceof InOtherMount ? foreignMount(this.descent.describe(name), cause) : cause
     const what = `${this.descent.describe(name)} could not be deleted`

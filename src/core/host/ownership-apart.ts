@@ -35,7 +35,7 @@ export async function changeOwnershipApart(
   const done = lastOf(result.stdout, walkDone)
   if (done !== undefined) return done.done
   const { code, message, hint } = lastOf(result.stdout, walkFailed)?.failed ?? {
-    code: 'OwnershipFailed',
+    code: 'WriteFailed',
     message: `the process that gives ${path} to group ${ownership.gid} ended early: ${result.stderr.trim().split('\n').at(-1)}`,
     hint: 'Plan again: the next apply walks the volume again.',
   }

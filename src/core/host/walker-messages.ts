@@ -20,7 +20,7 @@ export interface WalkFailure {
   readonly hint: string
 }
 
-const FAILURES = ['OwnershipFailed', 'Swapped', 'ForeignMount'] as const satisfies readonly OutcomeCode[]
+const FAILURES = ['WriteFailed', 'Swapped', 'ForeignMount'] as const satisfies readonly OutcomeCode[]
 /** The highest group id: chown(2) takes the one above for "do not change". */
 const MAX_GID = 2 ** 32 - 2
 
@@ -60,7 +60,7 @@ export function failureOf(error: unknown, where: string): WalkFailure {
   const { code, message, hint } = error as { code?: string; message?: string; hint?: string }
   const known = FAILURES.find((each) => each === code)
   return {
-    code: known ?? 'OwnershipFailed',
+    code: known ?? 'WriteFailed',
     message: known === undefined ? `${where} could not be read (${code ?? message})` : (message ?? ''),
     hint: hint ?? 'Check the file system and its server; then plan again.',
   }

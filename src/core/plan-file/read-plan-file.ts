@@ -30,8 +30,6 @@ const NODE_PLAN: PlanFormat<SavedPlan> = { scope: 'node', shape: savedPlan }
 const VERSION = 'volctl.io/v1'
 const KIND = 'Plan'
 
-const DEFECTS = { CutOff: 'FileDamaged', NotJson: 'FileDamaged', TooLarge: 'FileTooLarge' } as const
-
 const PLAN_AGAIN = 'Save the plan again: volctl plan --out FILE'
 
 /**
@@ -80,7 +78,7 @@ async function readInput(): Promise<Buffer> {
     return (await readSource('-', { maxBytes: PLAN_FILE_LIMITS.maxBytes, pipeMs: PIPE_MS })).bytes
   } catch (error) {
     if (error instanceof NotTrusted) throw unsafe(INPUT, error)
-    if (error instanceof TooLarge) throw defect(INPUT, 'FileTooLarge', error.message, error)
+    if (error instanceof TooLarge) throw defect(INPUT, 'FileDamaged', error.message, error)
     const why = error instanceof TooSlow || error instanceof Unreadable ? error.message : troubleText(error)
     throw new VolctlError('FileUnreadable', `plan file ${INPUT}: ${why}`, {
       cause: error,
@@ -100,7 +98,7 @@ export function parsePlanFileOf<T extends AnySaved>(
   name: string,
 ): T {
   const parsed = parseDocument(bytes, PLAN_FILE_LIMITS)
-  if ('defect' in parsed) throw defect(name, DEFECTS[parsed.defect], parsed.why, parsed.cause)
+  if ('defect' in parsed) throw defect(name, 'FileDamaged', parsed.defect, parsed.cause)
   requireHead(parsed.document, scope, volctlVersion, name)
   const plan = shaped(shape, parsed.document, name)
   const ids = plan.operations.map(({ id }) => id)
@@ -117,10 +115,10 @@ function requireHead(
 ): void {
   if (kind !== KIND) throw defect(name, 'FileDamaged', `kind is ${shownField(kind)}, not ${KIND}`)
   if (apiVersion !== VERSION) {
-    throw defect(name, 'FileVersion', `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`)
+    throw defect(name, 'FileDamaged', `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`)
   }
   if (version !== volctlVersion) {
-    throw defect(name, 'FileVersion', `written by volctl ${shownField(version)}; this is volctl "${volctlVersion}"`)
+    throw defect(name, 'FileDamaged', `written by volctl ${shownField(version)}; this is volctl "${volctlVersion}"`)
   }
   if (scope !== wanted) {
     const why = `scope is ${shownField(scope)}; this apply has scope ${wanted}`
@@ -160,7 +158,7 @@ function readOwn(path: string, name: string): Buffer {
   } catch (error) {
     if (error instanceof NotTrusted) throw unsafe(name, error)
     if (error instanceof NotAFile) throw defect(name, 'FileUnreadable', 'not a plain file', error)
-    if (error instanceof TooLarge) throw defect(name, 'FileTooLarge', error.message, error)
+    if (error instanceof TooLarge) throw defect(name, 'FileDamaged', error.message, error)
     const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
     throw new VolctlError('FileUnreadable', `plan file ${name}: ${why}`, { cause: error, hint: 'Check the path.' })
   }

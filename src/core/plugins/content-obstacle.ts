@@ -32,7 +32,7 @@ export function contentObstacle({ specName }: VolumeToMount, { kind, reason }: N
       }
     case 'invalid':
       return {
-        code: 'ContentInvalid',
+        code: 'InvalidVolume',
         message,
         hint: 'Correct the volume in the pod spec; the kubelet refuses it, too.',
       }

@@ -68,7 +68,7 @@ function lifecycleObstacle(volume: VolumeToMount, driver: CsiDriver | undefined)
   if (volume.mode === 'Block' || allowsLifecycle(driver, ephemeral)) return undefined
   const kind = ephemeral ? 'Ephemeral' : 'Persistent'
   return {
-    code: 'LifecycleMode',
+    code: 'InvalidVolume',
     message:
       driver === undefined
         ? `CSIDriver ${volume.driver} does not exist, but inline volumes need it`

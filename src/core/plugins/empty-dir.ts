@@ -54,7 +54,7 @@ function setUp(context: SetUpContext, volume: VolumeToMount): SetUp {
   const target = context.inputs.absolute(podVolumeDir(volume))
   if (medium.kind === 'unknown') {
     return blockedAt(target, {
-      code: 'UnknownMedium',
+      code: 'InvalidVolume',
       message: `emptyDir ${volume.specName}: its medium ${JSON.stringify(medium.name)} does not exist`,
       hint: 'Create the pod again, with the medium "", Memory, HugePages or HugePages-SIZE.',
     })
@@ -77,7 +77,7 @@ function mountOf(
   const pages = requestedPageSize(medium, volume.pod)
   if ('size' in pages) return { fsType: 'hugetlbfs', options: [`pagesize=${pages.size}`] }
   return {
-    code: 'HugePagesUnclear',
+    code: 'InvalidVolume',
     message: `emptyDir ${volume.specName}: ${pages.error}`,
     hint: 'Create the pod again, with a request for huge pages of one size that fits the medium.',
   }
@@ -100,7 +100,7 @@ function badLimit({ specName, source }: VolumeToMount): Obstacle | undefined {
   const limit = source?.emptyDir?.sizeLimit
   if (limit == null || parseQuantity(limit) !== undefined) return undefined
   return {
-    code: 'InvalidQuantity',
+    code: 'InvalidVolume',
     message: `emptyDir ${specName}: its sizeLimit ${JSON.stringify(limit)} is not a quantity`,
     hint: 'Create the pod again, with a sizeLimit such as 512Mi.',
   }

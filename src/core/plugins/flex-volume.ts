@@ -103,7 +103,7 @@ function driverMissing(plugin: string, why: string): Obstacle {
 function secretObstacle(volume: VolumeToMount): Obstacle | undefined {
   if (flexSourceOf(volume)?.secretRef == null) return undefined
   return {
-    code: 'SecretOnCommandLine',
+    code: 'LeftToKubelet',
     message: `driver ${volume.plugin} would be given a secret on its command line, where every process of the host can read it`,
     hint: 'Start the kubelet: it mounts the volume.',
   }

@@ -25,7 +25,7 @@ export const gitRepo: VolumePlugin = {
   setUp: () => ({
     steps: [],
     blocked: {
-      code: 'PluginRemoved',
+      code: 'PluginUnsupported',
       message: 'gitRepo volumes are disabled in this version of Kubernetes (GitRepoVolumeDriver)',
       hint: 'Clone the repository in an init container into an emptyDir instead.',
     },

@@ -82,7 +82,7 @@ function iscsiName({ targetPortal, iqn, lun }: IscsiSource): string {
 function chapObstacle(source: IscsiSource | undefined): Obstacle | undefined {
   if (!source?.chapAuthDiscovery && !source?.chapAuthSession) return undefined
   return {
-    code: 'SecretOnCommandLine',
+    code: 'LeftToKubelet',
     message: `target ${source.iqn} needs a login with CHAP, and iscsiadm accepts the password only on its command line`,
     hint: 'Start the kubelet: it mounts the volume.',
   }

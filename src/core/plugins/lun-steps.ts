@@ -58,7 +58,7 @@ export function lunPlugin({ lunOf, obstacle = () => undefined, ...kind }: LunKin
       const lun = lunOf(volume)
       if ('error' in lun) {
         const hint = "Correct the volume's source; then plan again."
-        return { steps: [], blocked: { code: 'InvalidSource', message: lun.error, hint } }
+        return { steps: [], blocked: { code: 'InvalidVolume', message: lun.error, hint } }
       }
       const blocked = obstacle(volume)
       return { steps: lunSteps(context, volume, lun, first), ...defined({ blocked }) }

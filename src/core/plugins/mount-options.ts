@@ -33,7 +33,7 @@ export function mountOptionsObstacle(volume: OfPersistentVolume & { readonly plu
   const options = mountOptions(volume, [])
   if (options.length === 0) return undefined
   return {
-    code: 'MountOptionsUnsupported',
+    code: 'PluginUnsupported',
     message: `PersistentVolume ${volume.persistentVolume?.metadata.name} has mount options (${options.join(', ')}), but ${volume.plugin} supports none`,
     hint: `Remove mountOptions, or the annotation ${ANNOTATION}, from the PersistentVolume.`,
   }

@@ -21,7 +21,7 @@ export const unknown: VolumePlugin = {
   setUp: (_, { plugin }) => ({
     steps: [],
     blocked: {
-      code: 'PluginRemoved',
+      code: 'PluginUnsupported',
       message: `neither this version of Kubernetes nor volctl has a volume plugin ${plugin}`,
       hint: 'Use a volume of a plugin that Kubernetes still has.',
     },

@@ -34,8 +34,6 @@ export async function readSnapshot(path: string, pipeMs?: number): Promise<NodeS
   return { snapshot, mounts: parseMountinfo(snapshot.mountinfo ?? '') }
 }
 
-const DEFECTS = { CutOff: 'FileDamaged', NotJson: 'FileDamaged', TooLarge: 'FileTooLarge' } as const
-
 /**
  * @param name what messages call it
  * @param held other bytes of memory that reading it has taken
@@ -45,7 +43,7 @@ export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapsh
   // The compressed bytes stay in memory meanwhile.
   const maxMemory = MAX_MEMORY - held - (unpacked === bytes ? 0 : bytes.length)
   const parsed = parseDocument(unpacked, { maxBytes: MAX_BYTES, maxMemory })
-  if ('defect' in parsed) throw frame.damaged(name, DEFECTS[parsed.defect], parsed.why, undefined, parsed.cause)
+  if ('defect' in parsed) throw frame.damaged(name, 'FileDamaged', parsed.defect, undefined, parsed.cause)
   frame.requireHead(parsed.document, name)
   const snapshot = frame.shaped(snapshotShape, parsed.document, name)
   requireBoundedTable(snapshot.mountinfo ?? '', name)
@@ -54,12 +52,12 @@ export function parseSnapshot(bytes: Buffer, name: string, held = 0): NodeSnapsh
 
 function requireBoundedTable(table: string, name: string): void {
   if (table.length > MAX_MOUNT_TABLE) {
-    throw frame.damaged(name, 'FileTooLarge', `the mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
+    throw frame.damaged(name, 'FileDamaged', `the mount table is larger than ${MAX_MOUNT_TABLE} bytes`)
   }
   let lines = 0
   for (let at = table.indexOf('\n'); at !== -1; at = table.indexOf('\n', at + 1)) {
     if (++lines > MAX_MOUNTS) {
-      throw frame.damaged(name, 'FileTooLarge', `the mount table has more than ${MAX_MOUNTS} lines`)
+      throw frame.damaged(name, 'FileDamaged', `the mount table has more than ${MAX_MOUNTS} lines`)
     }
   }
 }

@@ -51,12 +51,12 @@ export class SnapshotFrame {
     return new VolctlError(code, `${subject} ${name}: ${why}`, { hint: hint ?? again, ...defined({ cause }) })
   }
 
-  /** @throws VolctlError FileTooLarge, FileUnreadable */
+  /** @throws VolctlError FileDamaged, FileUnreadable */
   async read(path: string, pipeMs = this.#limits.pipeMs): Promise<Source> {
     try {
       return await readSource(path, { ...this.#limits, pipeMs })
     } catch (error) {
-      if (error instanceof TooLarge) throw this.damaged(path, 'FileTooLarge', error.message, undefined, error)
+      if (error instanceof TooLarge) throw this.damaged(path, 'FileDamaged', error.message, undefined, error)
       if (error instanceof TooSlow) throw this.damaged(path, 'FileUnreadable', error.message, SAVE_FIRST, error)
       const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
       throw this.damaged(path, 'FileUnreadable', why, 'Check the path.', error)
@@ -67,7 +67,7 @@ export class SnapshotFrame {
    * Plain or gzip is decided by content, not by name.
    *
    * @returns the same bytes, if they are not compressed
-   * @throws VolctlError FileTooLarge, FileDamaged where it is of the other scope
+   * @throws VolctlError FileDamaged, also where it is of the other scope
    */
   unpacked(bytes: Buffer, name: string): Buffer {
     const plain = isGzip(bytes) ? this.#gunzipped(bytes, name) : bytes
@@ -81,14 +81,14 @@ export class SnapshotFrame {
     try {
       return gunzipped(bytes, this.#limits.maxBytes)
     } catch (error) {
-      if (error instanceof TooLarge) throw this.damaged(name, 'FileTooLarge', error.message, undefined, error)
+      if (error instanceof TooLarge) throw this.damaged(name, 'FileDamaged', error.message, undefined, error)
       const cutOff = errorMessage(error).includes('unexpected end')
       const why = cutOff ? 'the file is cut off' : `the file cannot be decompressed: ${errorMessage(error)}`
       throw this.damaged(name, 'FileDamaged', why, undefined, error)
     }
   }
 
-  /** @throws VolctlError FileDamaged, FileVersion */
+  /** @throws VolctlError FileDamaged */
   requireHead({ apiVersion, kind }: Readonly<Record<string, unknown>>, name: string): void {
     if (kind !== this.#kind) {
       const hint = `Write one with: ${KINDS[this.#kind].command}`
@@ -97,7 +97,7 @@ export class SnapshotFrame {
     if (apiVersion !== VERSION) {
       const why = `apiVersion is ${shownField(apiVersion)}; this volctl reads ${VERSION}`
       const hint = 'Use the volctl that wrote it, or write a new snapshot with this one.'
-      throw this.damaged(name, 'FileVersion', why, hint)
+      throw this.damaged(name, 'FileDamaged', why, hint)
     }
   }
 

@@ -10,11 +10,11 @@ const PIECE = 96 * 1024
 /** An API server stores objects of 1.5 MiB. */
 const MAX_PACKED = 900 * 1024
 
-/** @throws VolctlError for a plan that does not fit */
+/** @throws VolctlError PodNotStarted for a plan that does not fit */
 export function inputWords(text: string): readonly string[] {
   const packed = gzipSync(text, { level: 9 }).toString('base64')
   if (packed.length > MAX_PACKED) {
-    throw new VolctlError('FileTooLarge', 'the plan is too large to be handed to a Pod', {
+    throw new VolctlError('PodNotStarted', 'the plan is too large to be handed to a Pod', {
       hint: 'Plan a part with --max, --only, --pod or --volume, or log in to the node.',
     })
   }

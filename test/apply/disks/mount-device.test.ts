@@ -55,7 +55,14 @@ const EXT4 = { stdout: 'DEVNAME=/dev/sdb\nTYPE=ext4\n' }
 const NOTHING = { status: 2 }
 
 describe('a file system is checked and mounted, never made', () => {
-  it.each<{ name: string; script: Script; given?: Partial<StepOf<'mountDevice'>>; state: string; commands: string[] }>([
+  it.each<{
+    name: string
+    script: Script
+    given?: Partial<StepOf<'mountDevice'>>
+    state: string
+    says?: string
+    commands: string[]
+  }>([
     {
       name: 'formatted, read-only',
       script: { blkid: EXT4 },
@@ -80,19 +87,22 @@ describe('a file system is checked and mounted, never made', () => {
       name: 'unformatted, read-only',
       script: { blkid: NOTHING },
       given: { options: ['ro'] },
-      state: 'failed NoFileSystem',
+      state: 'failed FilesystemUnfit',
+      says: 'finds no file system',
       commands: [PROBE, READ],
     },
     {
       name: 'unformatted, writable',
       script: { blkid: NOTHING },
-      state: 'failed NoFileSystem',
+      state: 'failed FilesystemUnfit',
+      says: 'finds no file system',
       commands: [PROBE, READ],
     },
     {
       name: 'blkid says nothing and is content',
       script: { blkid: {} },
-      state: 'failed NoFileSystem',
+      state: 'failed FilesystemUnfit',
+      says: 'finds no file system',
       commands: [PROBE, READ],
     },
     {
@@ -117,13 +127,15 @@ describe('a file system is checked and mounted, never made', () => {
     {
       name: 'partitions',
       script: { blkid: { stdout: 'PTTYPE=dos\n' } },
-      state: 'failed PartitionTable',
+      state: 'failed FilesystemUnfit',
+      says: 'has a partition table',
       commands: [PROBE],
     },
     {
       name: 'partitions and another type',
       script: { blkid: { stdout: 'TYPE=vfat\nPTTYPE=dos\n' } },
-      state: 'failed PartitionTable',
+      state: 'failed FilesystemUnfit',
+      says: 'has a partition table',
       commands: [PROBE],
     },
     {
@@ -141,7 +153,8 @@ describe('a file system is checked and mounted, never made', () => {
     {
       name: 'fsck leaves errors',
       script: { blkid: EXT4, fsck: { status: 4 } },
-      state: 'failed HasFilesystemErrors',
+      state: 'failed FilesystemUnfit',
+      says: 'fsck left errors',
       commands: [PROBE, 'fsck -a /dev/sdb'],
     },
     {
@@ -153,7 +166,8 @@ describe('a file system is checked and mounted, never made', () => {
     {
       name: 'another type than wanted, and the mount fails',
       script: { blkid: { stdout: 'TYPE=xfs\n' }, mount: { status: 32, stderr: 'mount: wrong fs type' } },
-      state: 'failed FilesystemMismatch',
+      state: 'failed FilesystemUnfit',
+      says: 'but the volume asks for',
       commands: [PROBE, 'fsck -a /dev/sdb', mountLine('defaults')],
     },
     {
@@ -163,10 +177,11 @@ describe('a file system is checked and mounted, never made', () => {
       state: 'done',
       commands: [PROBE, 'fsck -a /dev/sdb', mountLine('defaults', 'ext3')],
     },
-  ])('$name: $state', async ({ script, given, state, commands }) => {
+  ])('$name: $state', async ({ script, given, state, says = '', commands }) => {
     scripted(script)
     const outcome = await run(given)
     expect(outcome).toMatchObject({ state, commands })
+    expect(outcome.message ?? '').toContain(says)
     expect(fixture.host.files.has(GLOBAL)).toBe(state === 'done')
   })
 
@@ -198,8 +213,8 @@ describe('a file system is checked and mounted, never made', () => {
 describe('what is at the path', () => {
   it.each([
     { name: 'a directory is used as it is', stat: '41ed 0 0', want: 'done' },
-    { name: 'a file', stat: '81a4 0 0', want: 'failed PathUnusable' },
-    { name: 'a character device', stat: '2190 1 3', want: 'failed PathUnusable' },
+    { name: 'a file', stat: '81a4 0 0', want: 'failed InvalidPath' },
+    { name: 'a character device', stat: '2190 1 3', want: 'failed InvalidPath' },
   ])('$name: $want', async ({ stat, want }) => {
     scripted({}, stat)
     expect(await run()).toMatchObject({ state: want, commands: [] })
@@ -208,7 +223,7 @@ describe('what is at the path', () => {
 
   it('nothing any more', async () => {
     fixture.host.programs = () => ({ status: 1, stderr: "stat: cannot stat '/x': No such file or directory" })
-    expect(await run()).toMatchObject({ state: 'failed PathUnusable', message: '/dev/disk/by-id/one does not exist' })
+    expect(await run()).toMatchObject({ state: 'failed InvalidPath', message: '/dev/disk/by-id/one does not exist' })
   })
 
   it('no answer', async () => {
@@ -219,7 +234,7 @@ describe('what is at the path', () => {
   it('no device was found', async () => {
     const step: StepOf<'mountDevice'> = { op: 'mountDevice', target: GLOBAL }
     const result = await fixture.apply(planOf([operation('a', { kind: 'MountVolume', volume, steps: [step] })]))
-    expect(onlyOutcome(result).code).toBe('PathUnusable')
+    expect(onlyOutcome(result).code).toBe('InvalidPath')
   })
 })
 

@@ -263,7 +263,7 @@ describe('what the call carries (C100)', () => {
     const status = allocated('NodeResizePending')
     const found = await expand({ secret: { namespace: 'x', name: 'none' }, status })
     expect([found, patches]).toEqual([
-      { state: 'failed SecretMissing', calls: 0, size: '1Gi', says: 'NodeResizePending' },
+      { state: 'failed ContentMissing', calls: 0, size: '1Gi', says: 'NodeResizePending' },
       0,
     ])
   })

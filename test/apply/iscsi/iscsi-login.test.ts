@@ -138,7 +138,7 @@ describe('a portal by name that sysfs has by its address, which iscsiadm says th
   it('may be any of two', async () => {
     storage.session(5, { iqn: IQN, portal: '10.9.9.8:3260' }, {})
     const { state, iscsiadm } = await run({ targetPortal: 'san-1' })
-    expect(state).toBe('failed LoginFailed')
+    expect(state).toBe('failed IscsiFailed')
     expect(iscsiadm.at(-1)).toMatch(/--login$/)
   })
 })
@@ -216,7 +216,7 @@ describe('an interface of the volume’s own (initiatorName)', () => {
   it('is deleted again where the log-in fails', async () => {
     target.answers.set('--login', { status: 24, stderr: 'iscsiadm: authorization failure\n' })
     const { state, iscsiadm } = await run({ initiatorName: 'iqn.2003-01.test:me' })
-    expect(state).toBe('failed LoginFailed')
+    expect(state).toBe('failed IscsiFailed')
     expect(iscsiadm.at(-1)).toBe(iface('-o delete'))
     expect(left()).toEqual([])
   })
@@ -224,7 +224,7 @@ describe('an interface of the volume’s own (initiatorName)', () => {
   it('is deleted again where a setting is refused', async () => {
     target.answers.set('iface.mtu', { status: 7, stderr: 'iscsiadm: invalid parameter\n' })
     const { state, iscsiadm, message } = await run({ initiatorName: 'iqn.2003-01.test:me' })
-    expect(state).toBe('failed LoginFailed')
+    expect(state).toBe('failed IscsiFailed')
     expect(message).toContain('invalid parameter')
     expect(iscsiadm).toEqual([...clone.slice(0, 4), iface('-o delete')])
   })
@@ -235,19 +235,19 @@ describe('where a program fails, what was made is taken back, the newest first',
     {
       name: 'the interface is not there',
       fails: '-o show',
-      state: 'failed LoginFailed',
+      state: 'failed IscsiFailed',
       commands: [show()],
     },
     {
       name: 'discovery',
       fails: '--discover',
-      state: 'failed LoginFailed',
+      state: 'failed IscsiFailed',
       commands: [show(), discovery('-o new'), discovery('--discover'), discovery('-o delete')],
     },
     {
       name: 'log-in',
       fails: '--login',
-      state: 'failed LoginFailed',
+      state: 'failed IscsiFailed',
       commands: [show(), ...logIn().slice(0, 4), node('-o delete')],
     },
     {

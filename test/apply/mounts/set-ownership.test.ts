@@ -38,11 +38,11 @@ describe('errors of the walk (P34)', () => {
   })
 
   it('fail the operation, or are said where the plugin ignores them', async () => {
-    fails(new StepFailed('OwnershipFailed', 'it ended with OwnershipFailed'))
-    expect(await run()).toEqual({ state: 'failed OwnershipFailed', said: [] })
+    fails(new StepFailed('WriteFailed', 'it ended with WriteFailed'))
+    expect(await run()).toEqual({ state: 'failed WriteFailed', said: [] })
     expect(await run({ ignoreErrors: true })).toEqual({
       state: 'done',
-      said: [`${TARGET} was only partly given to group 2000: it ended with OwnershipFailed`],
+      said: [`${TARGET} was only partly given to group 2000: it ended with WriteFailed`],
     })
   })
 

@@ -78,7 +78,7 @@ it('-o wide shows everything: each row with its pod, what else is wrong, and why
   expect(text).toMatch(
     /^POD +VOLUME +SPEC NAME +PLUGIN +WANTED +ATTACHED +IN USE +STAGED +MOUNTED +VERDICT +CODE +WHY$/m,
   )
-  expect(text).toContain('UnresolvedVolume')
+  expect(text).toContain('MayBeInUse')
 })
 
 it.each([100, 160])('-o wide on a terminal of %i columns loses nothing', async (width) => {

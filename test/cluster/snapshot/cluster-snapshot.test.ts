@@ -92,7 +92,7 @@ describe('a cluster snapshot', () => {
       JSON.stringify({ apiVersion: 'volctl.io/v1', kind: 'NodeSnapshot' }, null, 2),
       'FileDamaged',
     ],
-    ['of a later version', text.replace('volctl.io/v1', 'volctl.io/v9'), 'FileVersion'],
+    ['of a later version', text.replace('volctl.io/v1', 'volctl.io/v9'), 'FileDamaged'],
     ['not JSON', 'kind: ClusterSnapshot\n', 'FileDamaged'],
     ['with a record of another type', text.replace('"managed":true', '"managed":"yes"'), 'FileDamaged'],
   ])('that is %s is one clear line', (_, damagedText, code) => {

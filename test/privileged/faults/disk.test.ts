@@ -59,7 +59,7 @@ const ALL = ['conf', 'pass', 'scratch', 'tok']
 const each = (what: string): string[] => ALL.map((volume) => `${volume} ${what}`)
 const FULL_DISK = 'failed WriteFailed is full (ENOSPC)'
 const NOT_WRITTEN = 'failed WriteFailed is read-only (EROFS)'
-const NOT_REMOVED = 'failed RemoveFailed is read-only (EROFS)'
+const NOT_REMOVED = 'failed WriteFailed is read-only (EROFS)'
 const REFUSED = 'refused JournalFailed journal'
 const first = (state: string): string[] => each(state).map((end) => (end.startsWith('scratch') ? 'scratch done' : end))
 

@@ -26,7 +26,7 @@ describe.skipIf(noFuse !== undefined)(
           dead: ['0 ESTALE', 'gone ESTALE', 'living EIO'],
           named: true,
           problems: ['DeadMount living'],
-          undone: ['MountVolume path: blocked HostPathType', 'MountVolume pv-disk: failed PathUnusable'],
+          undone: ['MountVolume path: blocked HostPathType', 'MountVolume pv-disk: failed InvalidPath'],
           unclear: [],
         },
         struck: true,

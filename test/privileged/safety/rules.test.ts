@@ -44,7 +44,7 @@ describe.skipIf(noMounts !== undefined)(
       const found = await run('S4')
       expect(found).toMatchObject({ status: 3, done: 9, detached: 0, unchanged: true, saw: 0 })
       expect(found.blocked).toHaveLength(5)
-      for (const each of found.blocked) expect(each).toMatch(/^(UnmountDevice|DetachVolume) .*: UnresolvedVolume$/)
+      for (const each of found.blocked) expect(each).toMatch(/^(UnmountDevice|DetachVolume) .*: MayBeInUse$/)
     })
 
     it('S4: a pod whose volumes cannot be used holds back what is its own, and nothing else', async () => {
@@ -52,7 +52,7 @@ describe.skipIf(noMounts !== undefined)(
       expect(found).toMatchObject({
         status: 0,
         blocked: [],
-        problems: ['UnresolvedVolume'],
+        problems: ['MayBeInUse'],
         done: 13,
         detached: 2,
         unchanged: true,
@@ -61,7 +61,7 @@ describe.skipIf(noMounts !== undefined)(
     })
 
     it('S5: a pod that lives keeps its mounts though its claim is deleted', async () => {
-      expect(await run('S5')).toMatchObject({ problems: ['UnresolvedVolume'], unchanged: true, saw: [2, 2] })
+      expect(await run('S5')).toMatchObject({ problems: ['MayBeInUse'], unchanged: true, saw: [2, 2] })
     })
 
     it('S9: a runtime that knows none of the pods that live is no witness, and nothing of a pod is undone', async () => {

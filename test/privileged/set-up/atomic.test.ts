@@ -147,8 +147,8 @@ describe.skipIf(noMounts !== undefined)(`${TITLE}${noMounts === undefined ? '' :
     [
       'escaping',
       {
-        planned: ['ContentInvalid', 'ContentMissing'],
-        states: ['blocked ContentInvalid', 'blocked ContentMissing'],
+        planned: ['InvalidVolume', 'ContentMissing'],
+        states: ['blocked InvalidVolume', 'blocked ContentMissing'],
       },
     ],
     [

@@ -90,7 +90,7 @@ describe.skipIf(noBlockDevices !== undefined)(
 
     it('takes the publication back where the group could not be set', async () => {
       expect(await inSameNamespace(WORKER, 'groupFails')).toEqual({
-        first: ['failed OwnershipFailed'],
+        first: ['failed WriteFailed'],
         left: ['staged', 'stage file'],
         next: ['done'],
         end: all,
@@ -101,7 +101,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     it('publishes an inline volume with pod information and secret, and undoes it', async () => {
       const { request, file, ...rest } = await inSameNamespace<{ request: object; file: object }>(WORKER, 'inline')
       expect(rest).toEqual({
-        missing: ['failed SecretMissing'],
+        missing: ['failed ContentMissing'],
         set: ['done'],
         after: 0,
         gone: ['done', 'done'],

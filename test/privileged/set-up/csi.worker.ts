@@ -186,7 +186,7 @@ await runScenario({
       addVolume(node, 'pv-1')
       node.pod(POD, 'a', [claim('pv-1')], { securityContext: { fsGroup: 3000 } })
       const refuse = async (): Promise<never> => {
-        throw new StepFailed('OwnershipFailed', 'the disk is full')
+        throw new StepFailed('WriteFailed', 'the disk is full')
       }
       node.context = { host: { ...linuxHost, changeOwnership: refuse } }
       const first = states(await node.apply())

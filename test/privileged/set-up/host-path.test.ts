@@ -43,7 +43,7 @@ describe.skipIf(noMounts !== undefined)(`hostPath for real${noMounts === undefin
   })
 
   it('takes no mount options (P14)', async () => {
-    expect(await inSameNamespace(WORKER, 'mountOptions')).toEqual(['blocked MountOptionsUnsupported'])
+    expect(await inSameNamespace(WORKER, 'mountOptions')).toEqual(['blocked PluginUnsupported'])
   })
 
   it.skipIf(noRoot !== undefined)('a path that does not answer hides none of the others', async () => {

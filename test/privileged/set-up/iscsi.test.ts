@@ -46,7 +46,7 @@ describe.skipIf(noBlockDevices !== undefined)(
 
     it('is never formatted: the log-in is taken back (S15)', async () => {
       expect(await inSameNamespace(WORKER, 'unformatted')).toEqual({
-        states: ['failed NoFileSystem'],
+        states: ['failed FilesystemUnfit'],
         sessions: [],
         exists: false,
         pod: false,

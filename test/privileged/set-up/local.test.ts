@@ -41,7 +41,7 @@ describe.skipIf(noMounts !== undefined)(`a local directory for real${why(noMount
 
   it('is refused by a path that is bad, missing, or a file', async () => {
     const invalid = ['InvalidPath', 'MountVolume blocked InvalidPath', '0']
-    const unusable = ['not blocked', 'MountVolume failed PathUnusable', '0']
+    const unusable = ['not blocked', 'MountVolume failed InvalidPath', '0']
     expect(await inSameNamespace(WORKER, 'badPaths')).toEqual({
       '': invalid,
       relative: invalid,
@@ -86,7 +86,7 @@ describe.skipIf(noBlockDevices !== undefined)(`a local device for real${why(noBl
 
   it('with nothing on it is not formatted: the command is named, and nothing left (S15)', async () => {
     expect(await inSameNamespace(WORKER, 'empty')).toEqual({
-      states: ['NoFileSystem'],
+      states: ['FilesystemUnfit'],
       hint: true,
       left: [false, false, 0],
     })

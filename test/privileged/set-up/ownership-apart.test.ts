@@ -47,7 +47,7 @@ describe.skipIf(noFuse !== undefined)(
 
     it('whose daemon is gone fails, and says so', async () => {
       expect(await run('dead')).toEqual({
-        states: ['fuse failed OwnershipFailed', OTHER],
+        states: ['fuse failed WriteFailed', OTHER],
         message: expect.stringContaining('could not be read (ENOTCONN)'),
         left: [false, 0],
       })

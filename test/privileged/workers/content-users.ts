@@ -219,7 +219,7 @@ const USES: Readonly<Record<string, Begin>> = {
   swap: (dir) => {
     sh('mkswap', `${dir}/image`)
     sh('swapon', `${dir}/image`)
-    return { view: () => true, fails: 'DeleteFailed', end: () => sh('swapoff', `${dir}/image`) }
+    return { view: () => true, fails: 'WriteFailed', end: () => sh('swapoff', `${dir}/image`) }
   },
   program: (dir) => run(dir, `${dir}/program`, []),
   library: (dir) => run(dir, 'sleep', ['1000'], { LD_PRELOAD: `${dir}/library.so` }),

@@ -29,7 +29,7 @@ describe('a pod that lives', () => {
   })
 
   it.each([POD, `${POD}/volumes`])('is given nothing where %s could not be read', (path) => {
-    expect(blocked(plan(unread(living(), path)))).toEqual(Array(2).fill('MountVolume TreeUnreadable'))
+    expect(blocked(plan(unread(living(), path)))).toEqual(Array(2).fill('MountVolume NodeUnreadable'))
   })
 
   it.each([
@@ -39,7 +39,7 @@ describe('a pod that lives', () => {
     { path: 'plugins/kubernetes.io/csi', volume: 'pv-1' },
   ])('is not given $volume where $path could not be read', ({ path, volume }) => {
     const { operations } = plan(unread(living(), path))
-    const held = operations.filter((each) => each.blocked?.code === 'TreeUnreadable')
+    const held = operations.filter((each) => each.blocked?.code === 'NodeUnreadable')
     expect(held.map((each) => each.volume?.name)).toEqual([volume])
     expect(held[0]?.blocked?.message).toContain(`${path} could not be read (EIO)`)
   })
@@ -47,7 +47,7 @@ describe('a pod that lives', () => {
   it('may have any volume where its directory could not be read: none is unstaged or detached', () => {
     const built = unread(living(), `${POD}/volumes/kubernetes.io~csi`).persistentVolume('pv-2').staged('pv-2', '7:2')
     expect(blocked(plan(built))).toEqual([
-      'MountVolume TreeUnreadable',
+      'MountVolume NodeUnreadable',
       'UnmountDevice MayBeInUse',
       'DetachVolume MayBeInUse',
     ])
@@ -70,13 +70,13 @@ describe('an attachment that nobody wants', () => {
     `pods/${GONE}/volumes/kubernetes.io~csi`,
   ])('stays where %s could not be read: it may be staged there (S21)', (path) => {
     const made = plan(unread(node().persistentVolume('pv-2'), path))
-    expect(blocked(made)).toContain('DetachVolume TreeUnreadable')
+    expect(blocked(made)).toContain('DetachVolume NodeUnreadable')
     expect(kinds(made)).toEqual([])
   })
 
   it('is not held by a limit of what volctl reads of content', () => {
     const built = unread(node().persistentVolume('pv-2'), `${STAGED}/globalmount`, 'more than 10000 entries')
-    expect(blocked(plan(built))).not.toContain('DetachVolume TreeUnreadable')
+    expect(blocked(plan(built))).not.toContain('DetachVolume NodeUnreadable')
   })
 })
 
@@ -129,7 +129,7 @@ describe('why it is left alone can be asked', () => {
     },
   ])('$name', ({ built, at }) => {
     const { decisions } = planWithDecisions(built().build(), planOptions())
-    const why = decisions.filter(({ obstacle }) => obstacle?.code === 'TreeUnreadable')
+    const why = decisions.filter(({ obstacle }) => obstacle?.code === 'NodeUnreadable')
     expect(why.map((each) => [each.rule, each.why])).toContainEqual([
       'S3',
       `${ROOT}/${at} could not be read (EIO); what it contains is unknown`,
@@ -140,18 +140,18 @@ describe('why it is left alone can be asked', () => {
     const { verdict, decisions: told } = explain(built().build(), planOptions(), `${ROOT}/${at}`).explanation
     expect(verdict).toMatchObject({ message: expect.stringContaining('could not be read (EIO)') })
     expect(verdict.state).not.toBe('nothing')
-    expect(told.map(({ obstacle }) => obstacle?.code)).toContain('TreeUnreadable')
+    expect(told.map(({ obstacle }) => obstacle?.code)).toContain('NodeUnreadable')
   })
 
   it('an empty staging directory goes, one that could not be read stays', () => {
     expect(kinds(plan(node().dir(STAGED)))).toEqual(['UnmountDevice'])
-    expect(blocked(plan(unread(node(), STAGED)))).toEqual(['UnmountDevice TreeUnreadable'])
+    expect(blocked(plan(unread(node(), STAGED)))).toEqual(['UnmountDevice NodeUnreadable'])
   })
 
   it('empty directories of a raw block volume go, those that could not be read stay', () => {
     const dir = 'plugins/kubernetes.io/csi/volumeDevices/pv-1/dev'
     expect(kinds(plan(node().dir(dir)))).toEqual(['UnmapDevice'])
-    expect(blocked(plan(unread(node(), dir)))).toEqual(['UnmapDevice TreeUnreadable'])
+    expect(blocked(plan(unread(node(), dir)))).toEqual(['UnmapDevice NodeUnreadable'])
   })
 
   it('what was read says nothing of it', () => {

@@ -134,7 +134,7 @@ describe('the label of a CSI volume (C68, R310)', () => {
     },
   ])('$name blocks it', ({ given, says }) => {
     const made = planned(scene(given))
-    expect(blocked(made)).toEqual(['MountVolume SELinuxLabelUnclear'])
+    expect(blocked(made)).toEqual(['MountVolume SELinuxMismatch'])
     expect(made.operations[0]?.blocked?.message).toContain(says)
   })
 })
@@ -255,7 +255,7 @@ describe('two pods of one volume: the first one’s label counts (R312, TestChec
 
   it('one whose label cannot be told is not', () => {
     const made = planned(shared({ seLinuxOptions: { type: 'spc_t' } }, own(LEVEL), gate))
-    expect(blocked(made)).toEqual(['MountVolume SELinuxLabelUnclear'])
+    expect(blocked(made)).toEqual(['MountVolume SELinuxMismatch'])
   })
 })
 

@@ -69,7 +69,7 @@ function changed(differences: readonly Difference[]): Blocked {
   }
 }
 
-/** @throws VolctlError OtherNode, PlanTooOld: a plan file of another node, or from before the last boot */
+/** @throws VolctlError OtherNode, Changed: a plan file of another node, or from before the last boot */
 export function requireSameNode(plan: ReviewedPlan, fresh: ReviewedPlan): void {
   const here = `${fresh.node} (${fresh.rootDir})`
   if (plan.node !== fresh.node || plan.rootDir !== fresh.rootDir) {
@@ -84,7 +84,7 @@ export function requireSameNode(plan: ReviewedPlan, fresh: ReviewedPlan): void {
     }
   }
   if (plan.bootID !== fresh.bootID) {
-    throw new VolctlError('PlanTooOld', 'the plan was made before the last boot of this node', { hint: 'Plan again.' })
+    throw new VolctlError('Changed', 'the plan was made before the last boot of this node', { hint: 'Plan again.' })
   }
 }
 

@@ -31,7 +31,7 @@ export async function deleteContentStep(step: Step, run: StepContext): Promise<D
   }
   // The root directory's own file system has been read before, so it answers.
   if (!cannotHang(mount.fsType) && mount.id !== containingMount(around.table, run.plan.rootDir)?.id) {
-    throw new StepFailed('MayHang', `${step.target} is on a file system of type ${mount.fsType}, which may hang`)
+    throw new StepFailed('DeadMount', `${step.target} is on a file system of type ${mount.fsType}, which may hang`)
   }
   try {
     // The walk starts from the resolved place, and follows no link on the way (S8, S12).

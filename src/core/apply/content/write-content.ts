@@ -44,7 +44,7 @@ function nestedOf({ pod, podVolumeNames }: NonNullable<StepContext['bringUp']['w
   try {
     return podVolumeNames.flatMap((name) => nestedMountPoints(name, pod))
   } catch (error) {
-    throw new StepFailed('ContentInvalid', errorMessage(error), { hint: "Correct the pod's volumeMounts." })
+    throw new StepFailed('InvalidVolume', errorMessage(error), { hint: "Correct the pod's volumeMounts." })
   }
 }
 

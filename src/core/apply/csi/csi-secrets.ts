@@ -11,7 +11,7 @@ import type { StepContext } from '../operation/step-context.ts'
 import type { CsiFacts } from './csi-requests.ts'
 import { wantedCsi } from './csi-wanted.ts'
 
-/** @throws StepFailed SecretMissing, SecretUnreadable; then nothing was changed */
+/** @throws StepFailed ContentMissing, ContentUnknown; then nothing was changed */
 export async function readSecret(run: StepContext, use: SecretUse): Promise<Readonly<Record<string, string>>> {
   const reference = secretOf(wantedCsi(run).volume, use)
   if (reference === undefined) return {}
@@ -19,7 +19,7 @@ export async function readSecret(run: StepContext, use: SecretUse): Promise<Read
   const what = `secret ${namespace}/${name}`
   const secret = await asked(run, what, () => run.context.cluster.getSecret(namespace, name))
   if (secret === undefined) {
-    throw new StepFailed('SecretMissing', `${what} does not exist, and the volume's driver needs it`, {
+    throw new StepFailed('ContentMissing', `${what} does not exist, and the volume's driver needs it`, {
       hint: 'Create the secret again, or correct the volume; then plan again.',
     })
   }
@@ -32,7 +32,7 @@ function textOf(base64: string, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'))
   } catch {
-    throw new StepFailed('SecretMissing', `${what} is not UTF-8 text and cannot be sent to a CSI driver`, {
+    throw new StepFailed('ContentMissing', `${what} is not UTF-8 text and cannot be sent to a CSI driver`, {
       hint: 'Correct the secret; then plan again.',
     })
   }
@@ -42,7 +42,7 @@ function textOf(base64: string, what: string): string {
  * The tokens that the CSIDriver asks for, one for each audience, as one JSON text (C60).
  *
  * @returns undefined if it asks for none
- * @throws StepFailed SecretUnreadable
+ * @throws StepFailed ContentUnknown
  */
 export async function requestTokens(run: StepContext, { driver, volume }: CsiFacts): Promise<string | undefined> {
   const requests = driver?.spec.tokenRequests ?? []
@@ -85,7 +85,7 @@ async function asked<T>(run: StepContext, what: string, ask: () => Promise<T>): 
 }
 
 function unreadable(what: string, why: string, cause?: unknown): StepFailed {
-  return new StepFailed('SecretUnreadable', `${what} could not be read: ${why}`, {
+  return new StepFailed('ContentUnknown', `${what} could not be read: ${why}`, {
     cause,
     hint: 'Nothing was changed. Check the rights of the credential (--kubeconfig), then plan again.',
   })

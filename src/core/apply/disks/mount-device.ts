@@ -85,7 +85,7 @@ async function mountChecked(step: StepOf<'mountDevice'>, device: FoundDevice, ru
   } catch (error) {
     if (there === wanted || !(error instanceof MountFailed)) throw error
     throw new StepFailed(
-      'FilesystemMismatch',
+      'FilesystemUnfit',
       `${error.message}; ${device.path} has ${there}, but the volume asks for ${wanted}`,
       {
         cause: error,

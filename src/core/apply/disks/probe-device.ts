@@ -22,7 +22,7 @@ export async function fileSystemOn(device: string, wanted: string, run: StepCont
 
 /**
  * @param wanted the type that the volume is to have
- * @returns `why`: NoFileSystem, PartitionTable
+ * @returns `why`: FilesystemUnfit
  * @throws StepFailed MountFailed if the device could not be read
  */
 export async function probe(device: string, wanted: string, run: StepContext): Promise<Probed> {
@@ -38,7 +38,7 @@ export async function probe(device: string, wanted: string, run: StepContext): P
   if (type !== undefined && (partitionTable === undefined || type === wanted)) return { type }
   if (partitionTable === undefined) return await nothingOn(device, wanted, run)
   const why = new StepFailed(
-    'PartitionTable',
+    'FilesystemUnfit',
     `${device} has a partition table (${partitionTable}) instead of the file system that the volume asks for (${wanted})`,
     { hint: `See lsblk ${device}; correct the PersistentVolume so that it names the partition, then plan again.` },
   )
@@ -66,7 +66,7 @@ async function nothingOn(device: string, wanted: string, run: StepContext): Prom
   if (read.status !== 0) throw unreadable(device, firstLineOf(read))
   const message = `blkid(8) finds no file system on ${device}; the volume asks for ${wanted}`
   const hint = `Make sure that it is the right device and that nothing on it is needed; then run: mkfs.${wanted} ${device}`
-  return { why: new StepFailed('NoFileSystem', message, { hint }) }
+  return { why: new StepFailed('FilesystemUnfit', message, { hint }) }
 }
 
 function unreadable(device: string, why: string): StepFailed {
@@ -80,7 +80,7 @@ function unreadable(device: string, why: string): StepFailed {
  * cannot check.
  *
  * @returns what was corrected, or why nothing was checked, as text; undefined: nothing to report
- * @throws StepFailed HasFilesystemErrors
+ * @throws StepFailed FilesystemUnfit
  */
 export async function checkFileSystem(device: string, run: StepContext): Promise<string | undefined> {
   try {
@@ -92,7 +92,7 @@ export async function checkFileSystem(device: string, run: StepContext): Promise
   const result = await command(run, 'fsck', ['-a', device])
   if (result.status === 0) return undefined
   if (result.status !== UNCORRECTED) return `fsck of ${device}: ${firstLineOf(result)}`
-  throw new StepFailed('HasFilesystemErrors', `fsck left errors on ${device}: ${firstLineOf(result)}`, {
+  throw new StepFailed('FilesystemUnfit', `fsck left errors on ${device}: ${firstLineOf(result)}`, {
     hint: `Make a copy, then repair it yourself: fsck ${device}`,
   })
 }

@@ -17,7 +17,7 @@ export function sourceOf({ source }: Step, { bringUp }: StepContext): string {
   return source ?? bringUp.device ?? ''
 }
 
-/** @throws StepFailed PathUnusable if it is neither a device nor a directory, TimedOut */
+/** @throws StepFailed InvalidPath if it is neither a device nor a directory, TimedOut */
 export async function lookAtSource(source: string, run: StepContext): Promise<FoundDevice | 'directory'> {
   if (!source.startsWith('/')) throw unusable(source, 'is not an absolute path')
   const found = await lookAtPath(source, run)
@@ -27,7 +27,7 @@ export async function lookAtSource(source: string, run: StepContext): Promise<Fo
   return { path: await resolvePath(source, run), number: found.device }
 }
 
-/** @throws StepFailed PathUnusable if it is not a device, TimedOut */
+/** @throws StepFailed InvalidPath if it is not a device, TimedOut */
 export async function deviceOfSource(source: string, run: StepContext): Promise<FoundDevice> {
   const found = await lookAtSource(source, run)
   if (found === 'directory') throw unusable(source, 'is a directory, but the volume needs a block device')
@@ -35,7 +35,7 @@ export async function deviceOfSource(source: string, run: StepContext): Promise<
 }
 
 function unusable(source: string, why: string): StepFailed {
-  return new StepFailed('PathUnusable', `${source === '' ? 'the device' : source} ${why}`, {
+  return new StepFailed('InvalidPath', `${source === '' ? 'the device' : source} ${why}`, {
     hint: 'Bring the disk or the directory back, or correct the PersistentVolume; then plan again.',
   })
 }

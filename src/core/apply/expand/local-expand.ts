@@ -22,7 +22,7 @@ const GROWERS: Readonly<Record<string, (device: string, path: string) => readonl
  * Everything that can fail is checked before the claim's status says that the expansion is in progress.
  *
  * @returns what was left unchanged, and why
- * @throws StepFailed ForeignMount, ExpandFailed, PathUnusable; VolctlError CommandMissing
+ * @throws StepFailed ForeignMount, ExpandFailed, InvalidPath; VolctlError CommandMissing
  */
 export async function growFileSystem({ target }: Step, run: StepContext): Promise<string | undefined> {
   const wanted = await claimGrowth(run)

@@ -15,7 +15,7 @@ import type { StepContext } from '../operation/step-context.ts'
  */
 export async function removeFcDisks({ target }: Step, run: StepContext): Promise<void> {
   const mount = run.around.table.at(target).at(-1)
-  if (mount !== undefined) throw new StepFailed('StillMounted', `${describeMount(mount)} is still there`)
+  if (mount !== undefined) throw new StepFailed('HeldBy', `${describeMount(mount)} is still there`)
   const name = posix.basename(target)
   const disk = parseFcDirectory(name)
   if (disk === undefined) throw unconfirmed(`${name} names neither a WWID nor a WWN and a LUN`)

@@ -27,7 +27,7 @@ export async function flexCapabilities(step: Step, run: StepContext): Promise<Fl
 /**
  * S22: if the driver attaches, the Node must list the volume as attached. A volume with a secret is not mounted.
  *
- * @throws OperationRefused NotAttached, SecretOnCommandLine
+ * @throws OperationRefused NotAttached, LeftToKubelet
  */
 export function requireMountable({ attach }: FlexCapabilities, run: StepContext): void {
   const { wanted } = run.bringUp
@@ -40,7 +40,7 @@ export function requireMountable({ attach }: FlexCapabilities, run: StepContext)
   }
   const source = wanted?.persistentVolume?.spec.flexVolume ?? wanted?.source?.flexVolume
   if (source?.secretRef != null) {
-    throw new OperationRefused('SecretOnCommandLine', `volume ${wanted?.specName} has a secretRef now`, {
+    throw new OperationRefused('LeftToKubelet', `volume ${wanted?.specName} has a secretRef now`, {
       hint: 'Start the kubelet: it mounts the volume.',
     })
   }

@@ -12,7 +12,7 @@ import { iscsiadm, SESSION_EXISTS } from './iscsiadm.ts'
 /**
  * Checks that the interface exists. If the volume has an initiator name of its own, the interface is cloned for it.
  *
- * @throws StepFailed LoginFailed
+ * @throws StepFailed IscsiFailed
  */
 export async function prepareIface(target: IscsiTarget, run: StepContext): Promise<readonly Undo[]> {
   const { initIface, iface, initiatorName } = target
@@ -41,7 +41,7 @@ export async function prepareIface(target: IscsiTarget, run: StepContext): Promi
   }
 }
 
-/** The settings to copy to a clone: all but the interface's name. @throws StepFailed LoginFailed */
+/** The settings to copy to a clone: all but the interface's name. @throws StepFailed IscsiFailed */
 function settingsOf(shown: string, iface: string): [string, string][] {
   return shown.split('\n').flatMap((line): [string, string][] => {
     if (!line.startsWith('iface.') || line.includes('<empty>')) return []
@@ -53,7 +53,7 @@ function settingsOf(shown: string, iface: string): [string, string][] {
 }
 
 function ifaceFailed(what: string, why: string): StepFailed {
-  return new StepFailed('LoginFailed', `${what}: ${why}`, {
+  return new StepFailed('IscsiFailed', `${what}: ${why}`, {
     hint: 'See iscsiadm -m iface, and check that iscsid runs; then plan again.',
   })
 }

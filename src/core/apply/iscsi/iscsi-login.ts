@@ -21,7 +21,7 @@ const ROUNDS = 2
  * Logs in through every portal (one is enough), has the SCSI hosts scan for this LUN only, and waits for udev's links to its
  * disks. The multipath map over them, or the first disk, becomes `bringUp.device`.
  *
- * @throws StepFailed LoginFailed, DeviceMissing; then what was made is undone
+ * @throws StepFailed IscsiFailed, DeviceMissing; then what was made is undone
  */
 export async function logInToIscsi({ target: directory }: Step, run: StepContext): Promise<readonly Undo[]> {
   const target = wantedTarget(directory, run)
@@ -57,7 +57,7 @@ async function findDisks(target: IscsiTarget, directory: string, undos: Undo[], 
   const disks = [...new Set([...sessions.values()].flatMap((name) => diskOf(name, target, run) ?? []))]
   if (disks.length > 0) return disks
   throw sessions.size === 0
-    ? new StepFailed('LoginFailed', `${target.iqn}: ${[...failures.values()].join('; ')}`, {
+    ? new StepFailed('IscsiFailed', `${target.iqn}: ${[...failures.values()].join('; ')}`, {
         hint: 'Check that the portal answers this node and that the target lets this initiator in (iscsiadm -m discovery -t sendtargets -p PORTAL); then plan again.',
       })
     : missing(target, [...sessions.values()], run)

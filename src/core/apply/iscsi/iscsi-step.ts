@@ -42,7 +42,7 @@ export async function logOutOfIscsi(step: Step, run: StepContext): Promise<strin
   return disk.ownIface ? deleteIface(disk.iface, run) : undefined
 }
 
-/** Ends the volume's sessions, which nobody else may use (`sharedWith`). @throws StepFailed HeldBy, SessionLeft, CommandFailed */
+/** Ends the volume's sessions, which nobody else may use (`sharedWith`). @throws StepFailed HeldBy, IscsiFailed, CommandFailed */
 export async function endSessions(volume: IscsiVolume, directory: string, run: StepContext): Promise<void> {
   requireLogOutPossible(volume, run)
   // A log-out removes every LUN of the session. Nobody uses them, but leftovers of an earlier tear-down, such as a multipath
@@ -93,7 +93,7 @@ function keptText({ sessions, disks }: IscsiVolume, reason: string): string {
  * A pod that wants a LUN of this target, mounted or not, would have to log in again, and its own tear-down ends the session
  * later. If it is unknown which pods want what, the record is kept.
  *
- * @throws StepFailed AlivenessUnknown, UnresolvedVolume
+ * @throws StepFailed AlivenessUnknown, MayBeInUse
  */
 async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): Promise<string | undefined> {
   let sources: Awaited<ReturnType<typeof wantedSources>>
@@ -111,7 +111,7 @@ async function wantedBy({ iqn }: IscsiDisk, { context, waiting }: StepContext): 
   }
   if (sources === undefined) {
     throw new StepFailed(
-      'UnresolvedVolume',
+      'MayBeInUse',
       `a volume of a pod of this node could not be resolved, and may be of target ${iqn}`,
       {
         hint: 'Plan again: the plan names the volume that could not be resolved.',
@@ -167,7 +167,7 @@ function requireLoggedOut({ disk, sessions }: IscsiVolume, { host }: StepContext
   const now = new Set(host.blockTree.iscsiSessions().map(({ name }) => name))
   const left = sessions.find((session) => now.has(session.name))
   if (left === undefined) return
-  throw new StepFailed('SessionLeft', `${left.name} of ${disk.iqn} is still logged in`, {
+  throw new StepFailed('IscsiFailed', `${left.name} of ${disk.iqn} is still logged in`, {
     hint: `End it by hand (iscsiadm -m session -r ${left.name.slice('session'.length)} -u); then plan again.`,
   })
 }

@@ -27,7 +27,7 @@ const MAX_RECORD = 64 * 1024
  */
 export function readIscsiDisk(directory: string, { around, host }: StepContext): RecordedDisk | undefined {
   const mount = around.table.at(directory).at(-1)
-  if (mount !== undefined) throw new StepFailed('StillMounted', `${describeMount(mount)} is still there`)
+  if (mount !== undefined) throw new StepFailed('HeldBy', `${describeMount(mount)} is still there`)
   if (host.lstat(directory) === undefined) return undefined
   const file = `${directory}/iscsi.json`
   const found = host.lstat(file)
@@ -63,7 +63,7 @@ export interface IscsiVolume {
   readonly sharedWith: string | undefined
 }
 
-/** @throws StepFailed SessionUnknown if a session of the target may or may not be this volume's */
+/** @throws StepFailed IscsiFailed if a session of the target may or may not be this volume's */
 export async function lookAtIscsi(disk: RecordedDisk, directory: string, run: StepContext): Promise<IscsiVolume> {
   const sessions = sessionsOf(disk, directory, run)
   const luns = sessions.flatMap((session) => session.luns)
@@ -107,7 +107,7 @@ function sessionsOf(disk: RecordedDisk, directory: string, { host }: StepContext
     return mine
   }
   throw new StepFailed(
-    'SessionUnknown',
+    'IscsiFailed',
     `${unclear.name} is a session of the same target through ${unclear.portals.join(', ') || 'an unknown portal'}, which may or may not be ${disk.portals.join(', ')}`,
     { hint: byHand(directory) },
   )

@@ -28,7 +28,7 @@ export function removeDirectory(path: string, run: StepContext): void {
       return
     }
     if (code === 'ENOTEMPTY' || code === 'EEXIST') {
-      throw new StepFailed('DirectoryNotEmpty', `${path} is not empty and is kept`, {
+      throw new StepFailed('UnexpectedFile', `${path} is not empty and is kept`, {
         cause: error,
         hint: 'Look at what is in it; move it away or delete it yourself, then plan again.',
       })
@@ -80,7 +80,7 @@ function rememberStateFile(path: string, { host, journal, operation }: StepConte
 function requireNoMountPoint(path: string, { around, context }: StepContext): void {
   const mount = around.table.at(path).at(-1)
   if (mount !== undefined) {
-    throw new StepFailed('StillMounted', `${describeMount(mount)} is still there; nothing was removed`, {
+    throw new StepFailed('HeldBy', `${describeMount(mount)} is still there; nothing was removed`, {
       hint: 'Plan again, and look at what has changed.',
     })
   }
@@ -105,5 +105,5 @@ function readOrFail<T>(path: string, look: () => T): T {
 }
 
 function removeFailed(path: string, cause: unknown): StepFailed {
-  return diskFailure('RemoveFailed', `${path} could not be removed`, cause, 'Look at what is there, then plan again.')
+  return diskFailure('WriteFailed', `${path} could not be removed`, cause, 'Look at what is there, then plan again.')
 }

@@ -21,7 +21,7 @@ const WALK_SHARE = 0.9
  * attempt.
  */
 export async function setOwnership({ target, ownership }: Step, run: StepContext): Promise<readonly Undo[]> {
-  if (ownership === undefined) throw new StepFailed('OwnershipFailed', `${target}: no group is given`)
+  if (ownership === undefined) throw new StepFailed('WriteFailed', `${target}: no group is given`)
   try {
     report(target, ownership, await change(target, ownership, run), run)
   } catch (error) {
@@ -36,7 +36,7 @@ export async function setOwnership({ target, ownership }: Step, run: StepContext
 async function change(target: string, ownership: Ownership, run: StepContext): Promise<OwnershipChange> {
   const { around, context, host, signal, waiting } = run
   const mount = containingMount(around.table, target)
-  if (mount === undefined) throw new StepFailed('OwnershipFailed', `the mount table does not show where ${target} is`)
+  if (mount === undefined) throw new StepFailed('WriteFailed', `the mount table does not show where ${target} is`)
   const options = {
     mountId: mount.id,
     ownership,

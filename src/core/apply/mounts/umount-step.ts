@@ -51,12 +51,12 @@ export async function umountLayer(step: Step, run: StepContext): Promise<void> {
   }
 }
 
-/** A hidden mount cannot be unmounted by its path. @throws StepFailed StillMounted */
+/** A hidden mount cannot be unmounted by its path. @throws StepFailed HeldBy */
 function requireNoHiddenMount(path: string, { around, operation }: StepContext): void {
   const expected = expectedIds(operation)
   const hidden = around.table.at(path).find((layer) => isExpected(layer, expected))
   if (hidden === undefined) return
-  throw new StepFailed('StillMounted', `another mount hides the ${describeMount(hidden)}, so it cannot be unmounted`, {
+  throw new StepFailed('HeldBy', `another mount hides the ${describeMount(hidden)}, so it cannot be unmounted`, {
     hint: `Unmount the mount that hides it (see findmnt for ${path} and the directories above), then plan again.`,
   })
 }
@@ -145,7 +145,7 @@ async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise
   const { host, waiting } = run
   // For a dead mount this check takes its whole limit, which does not count as waiting of the operation.
   if (!(await host.isDead(layer.mountPoint, Math.min(waiting.limitMs, 5000)))) {
-    throw new StepFailed('NotDead', `${layer.mountPoint} answers, so it is not dead`, {
+    throw new StepFailed('FlagWithoutEffect', `${layer.mountPoint} answers, so it is not dead`, {
       hint: 'Unmount it without --lazy.',
     })
   }

@@ -9,7 +9,7 @@ import type { StepContext } from '../operation/step-context.ts'
  * The kernel keeps a copy on which something else is mounted.
  *
  * @param copies as they were before the umount
- * @throws StepFailed StillMounted
+ * @throws StepFailed HeldBy
  */
 export function requireCopiesGone(copies: readonly MountInfo[], { around }: StepContext): void {
   const stays = copies.find(({ id, dev, mountPoint }) => {
@@ -19,7 +19,7 @@ export function requireCopiesGone(copies: readonly MountInfo[], { around }: Step
   if (stays === undefined) return
   const upper = around.table.under(stays.mountPoint).find(({ parentId }) => parentId === stays.id)
   const why = upper === undefined ? '' : `: ${describeMount(upper)} is mounted on it`
-  throw new StepFailed('StillMounted', `a copy of the mount remains, the ${describeMount(stays)}${why}`, {
+  throw new StepFailed('HeldBy', `a copy of the mount remains, the ${describeMount(stays)}${why}`, {
     hint: `Unmount what is mounted on the copy, then the copy itself (findmnt ${stays.mountPoint}); then plan again.`,
   })
 }

@@ -108,7 +108,7 @@ function obstacleTo(context: ClusterContext, { object, uniqueName }: Attached): 
   const held = context.desired.mayBeOn(object.node, { uniqueName, driver: object.attacher })
   if (held !== undefined) {
     return blockedBy(
-      'UnresolvedVolume',
+      'MayBeInUse',
       `pod ${namespacedName(held.pod)} on node ${object.node} has a volume that may be this one: ${held.message}`,
       "Use a credential that may read the pod's claim and PersistentVolume, or repair them; then plan again.",
     )

@@ -58,7 +58,7 @@ function reportKeptPods(findings: ClusterFindings, node: string, pods: readonly 
 function reportUnmigrated(findings: ClusterFindings, node: string, plugins: readonly string[]): void {
   findings.problem(
     'info',
-    'NotMigrated',
+    'LeftToKubelet',
     shaped`the kubelet of node ${node} mounts volumes of ${plugins.join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
     { nodes: [node] },
     `See which plugins the node migrates: ${kubectl('get', 'csinode', node, '-o', 'yaml')}`,

@@ -39,7 +39,7 @@ function reportClaim(findings: ClusterFindings, claim: ClusterClaim, users: read
   const why = pods.length === 0 ? 'no pod uses it' : `used by ${pods.length === 1 ? 'pod' : 'pods'} ${names}`
   findings.problem(
     'warning',
-    'BeingRemoved',
+    'BeingDeleted',
     shaped`claim ${name} is being deleted since ${claim.deletedAt ?? ''}${heldBy(claim.finalizers)}: ${why}`,
     { claim: name, pods: pods.slice(0, MOST_NAMES).map(podRef) },
     pods.length === 0
@@ -58,7 +58,7 @@ function reportVolume({ actual }: ClusterContext, findings: ClusterFindings, vol
   ]
   findings.problem(
     'warning',
-    'BeingRemoved',
+    'BeingDeleted',
     shaped`PersistentVolume ${name} is being deleted since ${deletedAt}${heldBy(finalizers)}: ${reasons.join('; ') || 'neither bound nor attached'}`,
     { volume: { name, persistentVolume: name, plugin: volume.plugin ?? '' }, nodes: attached },
     attached.length > 0

@@ -78,7 +78,7 @@ function seePod(pod: ClusterPod): string {
 /** S3: not known is not wrong, but what it may be is held. */
 function reportUnknown(findings: ClusterFindings, { pod, name, message }: UnresolvedPodVolume): void {
   findings.incomplete(
-    'UnresolvedVolume',
+    'MayBeInUse',
     shaped`volume ${name} of pod ${namespacedName(pod)}${onNode(pod)} is not known: ${message}`,
     { pods: [podRef(pod)], ...(pod.node !== undefined && { nodes: [pod.node] }) },
     "Nothing that the volume may be is detached there. Use a credential that may read the pod's claim and PersistentVolume.",

@@ -98,7 +98,7 @@ function parsedLine(line: Buffer, name: string, number: number): Readonly<Record
   try {
     value = parseJson(line, MAX_LINE)
   } catch (error) {
-    if (error instanceof JsonLimitError) throw frame.damaged(name, 'FileTooLarge', `line ${number} ${error.message}`)
+    if (error instanceof JsonLimitError) throw frame.damaged(name, 'FileDamaged', `line ${number} ${error.message}`)
     if (number === 1)
       throw frame.damaged(name, 'FileDamaged', `line 1 is not JSON: ${errorMessage(error).slice(0, 120)}`)
     throw frame.damaged(name, 'FileDamaged', `line ${number} is not JSON, or is cut off`)

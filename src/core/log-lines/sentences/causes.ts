@@ -39,8 +39,8 @@ export const CAUSES = {
     why: 'The device was detached while it was mounted, the node lost power, or the storage below has errors. fsck does not repair by itself what may drop files.',
     next: 'Stop the pods that use it, take a copy or a snapshot of the volume, then run fsck (xfs_repair for XFS) on the device while nothing has it mounted.',
     volctl:
-      'Never repairs or formats a file system; an operation whose mount fails for this ends with HasFilesystemErrors.',
-    codes: ['HasFilesystemErrors', 'MountFailed'],
+      'Never repairs or formats a file system; an operation whose mount fails for this ends with FilesystemUnfit.',
+    codes: ['FilesystemUnfit', 'MountFailed'],
     rules: ['S15'],
     unchecked: 'volctl does not check file systems',
   },
@@ -57,8 +57,8 @@ export const CAUSES = {
     means: 'The kernel cannot mount what is on the device as the file system that was asked for.',
     why: "The device holds another file system than the volume's fsType, its superblock is damaged, a mount option is unknown, or a helper such as mount.nfs is not installed.",
     next: "See what is on the device (blkid, lsblk -f), compare it with fsType and mountOptions of the PersistentVolume, and read the kernel's log (dmesg).",
-    volctl: 'Never formats a device that holds something; a different file system is reported as FilesystemMismatch.',
-    codes: ['FilesystemMismatch', 'NoFileSystem', 'MountFailed'],
+    volctl: 'Never formats a device that holds something; a different file system is reported as FilesystemUnfit.',
+    codes: ['FilesystemUnfit', 'MountFailed'],
     rules: ['S15'],
     unchecked: 'volctl does not check file systems',
   },
@@ -88,7 +88,7 @@ export const CAUSES = {
     next: 'From this node: showmount -e SERVER and nc -vz SERVER 2049. Once the server answers, the kubelet mounts by itself.',
     volctl:
       'Probes NFS mounts with a deadline and reports dead ones (DeadMount); it never waits for a server that hangs.',
-    codes: ['DeadMount', 'MountFailed', 'MayHang'],
+    codes: ['DeadMount', 'MountFailed'],
     rules: ['P62', 'P64'],
   },
   MountIsDead: {
@@ -110,7 +110,7 @@ export const CAUSES = {
     why: "A FUSE daemon ended (often the driver's pod was restarted), an NFS export was replaced, or the disk is gone. The kernel keeps the mount, and every access fails.",
     next: "Restart the pods that use the volume, once the driver's pod runs again: containers keep the dead mount until then.",
     volctl: 'Shows dead mounts, unmounts those of orphaned pods, and mounts again for pods with no container running.',
-    codes: ['DeadMount', 'NotDead', 'SharedConnection'],
+    codes: ['DeadMount', 'FlagWithoutEffect', 'SharedConnection'],
     rules: ['O19', 'O20', 'O21'],
   },
   DriverStillAtWork: {
@@ -140,7 +140,7 @@ export const CAUSES = {
     why: "The kernel made it read-only after an error on the disk (dmesg shows it), the volume is attached or mounted read-only, or the node's own disk has a fault.",
     next: 'Look in dmesg for errors of the device and in findmnt for ro. After an error: stop the pods, repair the file system, mount it again.',
     volctl: 'Reports a read-only file system in its way (ReadOnlyFileSystem) and never remounts one read-write.',
-    codes: ['ReadOnlyFileSystem', 'HasFilesystemErrors'],
+    codes: ['ReadOnlyFileSystem', 'FilesystemUnfit'],
     rules: ['S15'],
   },
   NoSpaceLeft: {
@@ -176,7 +176,7 @@ export const CAUSES = {
     why: 'A process has a file or its working directory there, another mount lies below or copies it, or a process in another mount namespace still has it.',
     next: 'volctl explain names the processes, mounts and devices that hold it open. Stop those; the kubelet then unmounts by itself.',
     volctl: 'Names the holders and blocks the operation (HeldBy); never unmounts lazily without --lazy PATH.',
-    codes: ['HeldBy', 'UsersUnknown', 'StillMounted'],
+    codes: ['HeldBy', 'UsersUnknown'],
     rules: ['O15', 'S19'],
   },
 } as const satisfies Readonly<Record<string, Sentence>>

@@ -19,8 +19,8 @@ export const CONTENT = {
     why: 'It was never made, is in another namespace, has another name, or its key was renamed after the pod was written.',
     next: 'kubectl get configmap,secret in the namespace of the pod. Once the object and key exist, the kubelet mounts by itself within two minutes.',
     volctl:
-      "Blocks this one operation (ContentMissing; SecretMissing for a driver's secret); the pod's other volumes are mounted.",
-    codes: ['ContentMissing', 'ContentInvalid', 'SecretMissing'],
+      "Blocks this one operation (ContentMissing), as for a driver's secret; the pod's other volumes are mounted.",
+    codes: ['ContentMissing', 'InvalidVolume'],
     rules: ['P51', 'P52'],
     about: 'pod',
   },
@@ -85,7 +85,7 @@ export const CONTENT = {
     next: 'Wait: stopping it makes it begin again. Set securityContext.fsGroupChangePolicy: OnRootMismatch in the pod, so that the next start is fast.',
     volctl:
       'Makes the same change in a MountVolume, with a time limit (--timeout); while the kubelet runs it leaves this to the kubelet.',
-    codes: ['OwnershipFailed', 'KubeletRunning'],
+    codes: ['WriteFailed', 'KubeletRunning'],
     rules: ['P31', 'P32', 'C64'],
   },
 } as const satisfies Readonly<Record<string, Sentence>>

@@ -44,7 +44,7 @@ export const DRIVERS = {
     'not supported by driver … no csidriver object | not supported by driver … only supports | volume mode … not supported by driver | mode … not supported by driver',
     'The driver may not be used in this way here: an inline (ephemeral) volume needs a CSIDriver object that lists Ephemeral in volumeLifecycleModes.',
     'kubectl get csidriver. If there is none, the driver is not installed or half installed: install it. A driver that only offers Persistent needs a claim.',
-    { about: 'driver', codes: ['LifecycleMode'], rules: ['C105'] },
+    { about: 'driver', codes: ['InvalidVolume'], rules: ['C105'] },
   ),
   CsiDriverObject: frame(
     'failed to check csidriver | failed to retrieve csidriver | error retrieving csidriver | failed to update csidriver | csidriver … not found | csidriver lister does not exist | csidrivers … not found | failed to cast csidriver | failed to check fsgroup policy | expected valid fsgrouppolicy | failed to check volume lifecycle mode | failed to add event handler for csi driver',
@@ -132,6 +132,6 @@ export const DRIVERS = {
     'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed | mkfs.ext4: | mkfs.ext3: | mkfs.btrfs: | mkfs: failed | appears to contain an existing filesystem | contains a partition table',
     'The device could not be formatted, or nobody could see whether it holds something.',
     'lsblk -f and dmesg on {node}: a missing device, an I/O error, or something that has it open. A device that holds data must not be formatted: look before you do anything with it.',
-    { rules: ['S15'], codes: ['NoFileSystem'] },
+    { rules: ['S15'], codes: ['FilesystemUnfit'] },
   ),
 } as const

@@ -153,7 +153,7 @@ export const ERRORS = {
     'fsck … exit status 4 | fsck … exit status 8 | fsck … exit status 12 | fsck failed | fsck … with error',
     'fsck could not bring the file system in order (4: errors are left, 8: it could not work; 12: both).',
     'Stop the pods that use the volume, take a snapshot or copy, then run fsck by hand on the device while nothing has it mounted. 8 also means that the device is in use or gone.',
-    { codes: ['HasFilesystemErrors'], rules: ['S15'], unchecked: 'volctl does not check file systems' },
+    { codes: ['FilesystemUnfit'], rules: ['S15'], unchecked: 'volctl does not check file systems' },
   ),
   MountProgramFailed: frame(
     'mount failed: exit status | mount failed: exit status 32 | mount failed: exit status 1 | mount failure | mount failed: | failed to mount | mounting failed | could not mount | error mounting',

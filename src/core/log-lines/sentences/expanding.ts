@@ -12,7 +12,7 @@ export const EXPANDING = {
     'permission denied to resize filesystem | resize2fs: permission denied | online resizing not supported | filesystem does not support online resizing | on-line resizing required | resize2fs output | xfs_growfs output | please run e2fsck -f | bad magic number … resize2fs | failed to resize filesystem | resize of device … failed | resize.resize | could not parse fs info | failed to read size of | failed to parse size of | could not find block size | could not find total size | failed to parse block size | failed to parse total size | failed readonly device check | failed to get readonly bit | couldnt resize | resizefs.resize',
     'The file system could not be made larger: usually it has errors, is mounted read-only, or its kind cannot grow while it is mounted.',
     'dmesg on {node} has the reason. With errors: stop the pods, unmount, e2fsck -f, mount again. The larger device is there already; no data is lost.',
-    { codes: ['ExpandFailed', 'HasFilesystemErrors'], unchecked: 'volctl does not check file systems' },
+    { codes: ['ExpandFailed', 'FilesystemUnfit'], unchecked: 'volctl does not check file systems' },
   ),
   ExpansionForbidden: row(
     'only dynamically provisioned pvc can be resized | must support resize | allowvolumeexpansion | does not support volume expansion | does not support resizing | resize is not supported | version of csi driver does not support volume expansion | can not find plugin for expanding volume | error finding plugin for expanding volume | not support expansion | isnt capable of expanding | neither supports controller resize nor node resize | http response code [202] … got 406 | does not support online | volume is in use … expan | cannot expand … in use | offline expansion',

@@ -8,7 +8,7 @@ export const KERNEL = {
     'Find out why the device failed (the lines before), stop the pods, then unmount, run fsck or xfs_repair, and mount again.',
     {
       by: ['kernel'],
-      codes: ['ReadOnlyFileSystem', 'HasFilesystemErrors'],
+      codes: ['ReadOnlyFileSystem', 'FilesystemUnfit'],
       unchecked: 'volctl does not check file systems',
     },
   ),
@@ -45,13 +45,13 @@ export const KERNEL = {
     'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | log mount/recovery failed | unable to read superblock',
     'What is on the device is not the file system that was expected, or its beginning is damaged.',
     'blkid and lsblk -f on the device, against fsType of the PersistentVolume. Do not format it: take a copy first, then fsck with another superblock (dumpe2fs).',
-    { codes: ['FilesystemMismatch', 'NoFileSystem'], rules: ['S15'] },
+    { codes: ['FilesystemUnfit'], rules: ['S15'] },
   ),
   NfsServerAway: row(
     'nfs: server … not responding | nfs: server … timed out | nfs4_reclaim_open_state: lock reclaim failed | nfs: … still trying | rpc: … not responding | nfs: state manager | nfs: nfs4_discover_server_trunking | lockd: server … not responding',
     'The NFS server does not answer. Everything that touches its mounts hangs, also umount and df.',
     'Bring {server|the server} back: what hangs goes on. If it is gone for good: umount -f of its mounts, after the pods that use them were deleted; volctl plan names them.',
-    { by: ['kernel'], codes: ['DeadMount', 'MayHang'], rules: ['P62'] },
+    { by: ['kernel'], codes: ['DeadMount'], rules: ['P62'] },
   ),
   CifsLost: row(
     'cifs: vfs: … has not responded | cifs vfs: | cifs: vfs: | cifs … server … reconnecting | status_network_name_deleted | cifs: status',

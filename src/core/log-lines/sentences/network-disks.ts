@@ -8,7 +8,7 @@ export const NETWORK_DISKS = {
     'iscsiadm: no session found | iscsiadm: no active sessions | iscsiadm: no records found | iscsi: failed to rescan session | iscsiadm: no matching sessions found | no records found',
     'There is no iSCSI session or record of this target. Before the first login that is normal.',
     'Nothing, if a login follows. After the login: iscsiadm -m session on {node}, and journalctl -u iscsid.',
-    { codes: ['SessionUnknown'], harmless: true },
+    { codes: ['IscsiFailed'], harmless: true },
   ),
   IscsiLogin: row(
     'login failed to authenticate with target | authorization failure | initiator reported error (24 | iscsi login failed due to authorization | chap … failed | failed to update node with chap | failed to update discoverydb with chap | initiator reported error (19 | encountered non-retryable iscsi login failure | initiator failed authorization | login rejected: target error | login rejected: initiator',
@@ -20,7 +20,7 @@ export const NETWORK_DISKS = {
     'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: could not log into all portals | iscsiadm: could not login to | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | iscsi: failed to sendtargets | iscsi: failed to attach disk | failed to get any path for iscsi disk | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11',
     'The iSCSI portal does not answer, or the login did not come about on any path.',
     'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
-    { ...STORAGE, codes: ['LoginFailed'] },
+    { ...STORAGE, codes: ['IscsiFailed'] },
   ),
   IscsiSessionExists: row(
     'initiator reported error (15 | session exists',
@@ -32,7 +32,7 @@ export const NETWORK_DISKS = {
     'initiator reported error (9 | iscsiadm: could not logout of all | sendmsg: bug? ctrl_fd | semop down failed | initiator reported error (6 | initiator reported error (5 | initiator reported error (7 | initiator reported error (18 | initiator reported error (22',
     'iscsid could not do what it was asked for, for a reason of its own: it is busy, its records are damaged, or a disk of the session is in use.',
     'journalctl -u iscsid on {node}; iscsiadm -m session -P 3 shows the sessions and their disks. A session whose disks are in use is not logged out.',
-    { codes: ['SessionLeft'] },
+    { codes: ['IscsiFailed'] },
   ),
   IscsiNoDaemon: row(
     'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | iscsid is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed',
@@ -49,7 +49,7 @@ export const NETWORK_DISKS = {
     'iscsi detach disk | failed to detach iscsi disk | failed to finish detachiscsidisk | iscsi: failed to detach disk | iscsi: could not determine',
     'The iSCSI disk could not be logged out or removed.',
     'volctl explain on the volume shows which LUNs of the session are in use. Logged out is only when none is.',
-    { codes: ['SessionLeft', 'HeldBy'], rules: ['S25'] },
+    { codes: ['IscsiFailed', 'HeldBy'], rules: ['S25'] },
   ),
   IscsiSettings: frame(
     'iscsi: failed to create new iface | iscsi: failed to parse iface | iscsi: failed to show iface | iscsi: failed to update iface | iscsi: cannot clone iface | invalid iface setting | could not parse iface file | iscsi: failed to delete iface | iscsi: failed to update iscsi node | iscsi: failed to update discoverydb | iscsi: failed to update node session | iscsi: encode err | iscsi: decode err | iscsi: open … err | iscsi: create … err | iscsi: failed to save | iscsi: failed to load | could not get number from iscsi host | iscsi: failed to modify | iscsi: failed to get interface | attachdisk: lun is not a number | failed to get iscsi mounter | iscsi: failed to setup | iscsi: failed to delete the directory | failed to retrieve lun from | failed to retrieve iface from | no data written to file | iscsi: could not read iface | iscsi: failed to clone iface | failed to set iscsi login mode to manual | could not get scsi host number for portal | iscsi: could not find transport name | iscsi: last error occurred during iscsi init | iscsi delete devices: | failed to delete block device | failed to validate devicepath | iscsi: failed to delete node record | node.session.scan=manual',

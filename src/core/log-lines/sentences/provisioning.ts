@@ -55,7 +55,7 @@ export const PROVISIONING = {
     'no volume plugin matched name | no provisionable volume plugin matched | no deletable volume plugin matched | no recyclable volume plugin matched | failed to get provisioning plugin | error getting provisioning plugin | is disabled … provisioning in volume plugin | provisioning in volume plugin … is disabled',
     'The StorageClass or PersistentVolume names a plugin that this Kubernetes does not have: it was removed, or the name is written wrong.',
     'Compare the provisioner of the StorageClass with kubectl get csidriver. In-tree plugins were replaced by CSI drivers: install that driver.',
-    { codes: ['PluginRemoved'] },
+    { codes: ['PluginUnsupported'] },
   ),
   ClaimSizeQuota: row(
     'exceeded quota: … requests.storage | exceeded quota: … persistentvolumeclaims | forbidden: exceeded quota',

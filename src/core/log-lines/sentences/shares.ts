@@ -96,7 +96,7 @@ export const SHARES = {
     'could not mount at | cant find in /etc/fstab | no such file or directory: unknown source | cant find uuid | mount: no source | special device does not exist | source is empty',
     'The mount was asked for without a source: the volume handle, server or path is empty or was not understood.',
     'kubectl get pv NAME -o yaml: volumeHandle and volumeAttributes as the documentation of the driver has them.',
-    { codes: ['InvalidSource'] },
+    { codes: ['InvalidVolume'] },
   ),
   SpecialDeviceMissing: row(
     'special device … does not exist | mount: special device | stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | cant find active iscsi session | cannot find device | unable to attach any iscsi devices | device size reported to be zero | cant find device | unable to find * device | device … is not present',

@@ -61,7 +61,7 @@ export function layerObstacle(
   const dead = inputs.deadError(inputs.relative(path)) !== undefined
   if (options.lazy.includes(path) && !dead) {
     return {
-      code: 'NotDead',
+      code: 'FlagWithoutEffect',
       message: `--lazy ${path}: nothing shows that this mount is dead`,
       hint: 'Plan without --lazy for this path: a plain unmount is enough.',
     }

@@ -130,13 +130,13 @@ function obstacleOf(inputs: ActualInputs, entry: TreeEntry): Obstacle {
   }
   if (error === NOT_UTF8) {
     return {
-      code: 'TreeUnreadable',
+      code: 'NodeUnreadable',
       message: `the name of ${inputs.absolute(path)} is not UTF-8, so that volctl cannot reach it; what it contains is unknown`,
       hint: 'The kubelet makes no such names: look at it (ls -b), move it away or rename it yourself; then plan again.',
     }
   }
   return {
-    code: 'TreeUnreadable',
+    code: 'NodeUnreadable',
     message: `${inputs.absolute(path)} could not be read (${error}); what it contains is unknown`,
     hint: diskTrouble(error)?.hint ?? 'Make the path readable; then plan again.',
   }

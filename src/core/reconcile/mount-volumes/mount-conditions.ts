@@ -235,7 +235,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
   const kubelets = notMigrated(context, volume)
   if (kubelets !== undefined) {
     return {
-      code: 'NotMigrated',
+      code: 'LeftToKubelet',
       message: `this kubelet mounts ${kubelets} volumes itself, in a directory of its own, and does not leave them to ${volume.driver ?? 'a CSI driver'}`,
       hint: startKubelet(context),
     }

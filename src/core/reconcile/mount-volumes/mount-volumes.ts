@@ -83,7 +83,7 @@ function mountOne(context: PlanContext, findings: Findings, volume: VolumeToMoun
 /** The kubelet finds no block mapper for the volume, and tries for ever (R010). */
 function blockUnsupported({ specName, plugin }: VolumeToMount): Obstacle {
   return {
-    code: 'BlockUnsupported',
+    code: 'PluginUnsupported',
     message: `PersistentVolume ${specName} has volumeMode Block, but ${plugin} does not support block volumes`,
     hint: 'Create the PersistentVolume and its claim again, with volumeMode Filesystem.',
   }

@@ -28,7 +28,7 @@ export function labelObstacle(context: PlanContext, volume: VolumeToMount): Obst
   const wanted = wantedOf(context, volume)
   if ('unclear' in wanted) {
     return {
-      code: 'SELinuxLabelUnclear',
+      code: 'SELinuxMismatch',
       message: `${volume.specName} may have to be mounted with an SELinux label: ${wanted.unclear}`,
       hint: startKubelet(context),
     }

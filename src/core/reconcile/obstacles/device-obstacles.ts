@@ -107,7 +107,7 @@ export function unresolvedObstacle(unresolved: readonly UnresolvedVolume[], devi
   if (unknown === undefined) return undefined
   const { podVolumeName, pod, message } = unknown
   return {
-    code: 'UnresolvedVolume',
+    code: 'MayBeInUse',
     message: `volume ${podVolumeName} of pod ${namespacedName(pod.metadata)} could not be resolved (${message}); this may be that volume`,
     hint: 'Use a credential that may read its claim and PersistentVolume, or repair them; then plan again.',
     of: { ...causeOfUnresolved(unknown), follows: true },

@@ -37,7 +37,7 @@ function reportNotMigrated(context: PlanContext, findings: Findings): void {
     said.add(volume.uniqueName)
     findings.problem(
       'warning',
-      'NotMigrated',
+      'LeftToKubelet',
       `volume ${volume.podVolumeNames.join(', ')} of pod ${namespacedName(volume.pod.metadata)} uses in-tree plugin ${plugin}, which is not migrated to CSI driver ${volume.driver ?? ''} on this node (annotation migrated-plugins of its CSINode): the kubelet mounts the volume by itself, and volctl leaves it alone`,
       { pod: volume.podUid, volume: volume.specName, subject: context.ledger.wanted(volume) },
       `Let the kubelet mount the volume; its directory is below pods/${volume.podUid}/volumes/${plugin.replaceAll('/', '~')}.`,

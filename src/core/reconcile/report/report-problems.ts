@@ -154,7 +154,7 @@ function reportUnresolved(context: PlanContext, findings: Findings): void {
     if (unknown) findings.complete = false
     findings.problem(
       unknown ? 'error' : 'warning',
-      'UnresolvedVolume',
+      'MayBeInUse',
       `volume ${each.podVolumeName} of pod ${namespacedName(each.pod.metadata)}: ${each.message}`,
       { pod: each.podUid, volume: each.podVolumeName, subject: context.ledger.unresolved(each) },
       unresolvedHint(each),

@@ -50,7 +50,7 @@ function reportEnding(context: PlanContext, findings: Findings, volume: VolumeTo
   if (phase !== 'Released' && phase !== 'Failed') return
   findings.problem(
     'warning',
-    'VolumeNotBound',
+    'ClaimUnbound',
     `PersistentVolume ${specName} is ${phase}, but pod ${pod} has it mounted`,
     about,
     'Look at the PersistentVolume (kubectl describe pv) before the pod is restarted: it may be deleted, or bound to another claim.',

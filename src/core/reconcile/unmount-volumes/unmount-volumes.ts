@@ -96,7 +96,7 @@ function unreadObstacle(context: PlanContext, volume: PodVolume, inside: readonl
   const unread = notReadWhole(context, volume, directories)
   if (unread === undefined) return undefined
   return {
-    code: 'TreeUnreadable',
+    code: 'NodeUnreadable',
     message: `${context.inputs.absolute(unread.path)} could not be read completely (${unread.error}) and may contain files that the kubelet did not create`,
     hint: 'Look at the directory; repair its file system if it is damaged, then plan again.',
   }
