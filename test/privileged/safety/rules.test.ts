@@ -228,7 +228,7 @@ describe.skipIf(noMounts !== undefined)(
       for (const shown of [
         'worker-1 (matches the Node object; boot ',
         `${server} as kubernetes-admin`,
-        'stopped (kubelet.service inactive; masked)',
+        'stopped (kubelet.service inactive)',
         '3 pod directories, 2 orphaned',
         'Not judged: holders, ',
         '1 file, 17 B',
