@@ -6,8 +6,8 @@ export interface Row {
   /** What it is measured against. */
   readonly peer: string
   readonly scene: string
-  /** `atMost`: subject/peer; `atLeast`: how many times faster the subject is, peer/subject; `none`: not one is allowed. */
-  readonly demand: { readonly atMost: number } | { readonly atLeast: number } | { readonly none: true }
+  /** `atMost`: subject/peer; `none`: not one is allowed. */
+  readonly demand: { readonly atMost: number } | { readonly none: true }
 }
 
 /** Users may have either; the demand holds for the executable. */
@@ -27,8 +27,7 @@ export function verdict(result: Result): 'met' | 'MISSED' | 'not run' {
   if ('counted' in result) return result.counted === 0 ? 'met' : 'MISSED'
   const { ratio } = result.measured.executable
   const { demand } = result
-  const met = 'atMost' in demand ? ratio <= demand.atMost : 'atLeast' in demand && 1 / ratio >= demand.atLeast
-  return met ? 'met' : 'MISSED'
+  return 'atMost' in demand && ratio <= demand.atMost ? 'met' : 'MISSED'
 }
 
 /** Cells of the table. */
@@ -44,24 +43,22 @@ export interface Cells {
 
 export function cellsOf(result: Result): Cells {
   const { name, peer, demand } = result
-  const demanded =
-    'atMost' in demand ? `≤ ${demand.atMost}` : 'atLeast' in demand ? `≥ ${demand.atLeast} × faster` : '0'
+  const demanded = 'atMost' in demand ? `≤ ${demand.atMost}` : '0'
   const cells = { name: `${name} / ${peer}`, demanded, bundle: '', floor: '', raw: '', verdict: verdict(result) }
   if ('notRun' in result) return { ...cells, executable: result.notRun }
   if ('counted' in result) return { ...cells, executable: String(result.counted) }
   const { executable, bundle, floor } = result.measured
   return {
     ...cells,
-    executable: ratioText(executable, demand),
-    bundle: bundle === undefined ? '' : ratioText(bundle, demand),
-    floor: floor === undefined ? '' : ratioText(floor, demand),
+    executable: ratioText(executable),
+    bundle: bundle === undefined ? '' : ratioText(bundle),
+    floor: floor === undefined ? '' : ratioText(floor),
     raw: rawText(executable, bundle),
   }
 }
 
-function ratioText({ ratio, least, most }: Ratios, demand: Row['demand']): string {
-  const values = 'atLeast' in demand ? [1 / ratio, 1 / most, 1 / least] : [ratio, least, most]
-  const [middle, low, high] = values.map((value) => value.toFixed(2))
+function ratioText({ ratio, least, most }: Ratios): string {
+  const [middle, low, high] = [ratio, least, most].map((value) => value.toFixed(2))
   return `${middle} (${low} to ${high})`
 }
 
