@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import { Args, Flags, type Interfaces } from '@oclif/core'
-import { applyWords, givenBy } from '../core/cli/apply-words.ts'
+import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { type Answered, isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
@@ -218,8 +218,8 @@ export default class Explain extends VolctlCommand {
       snapshot: flags.snapshot,
       nodes: flags.nodes,
       options: clusterOptions(flags, this.#options(flags)),
-      words:
-        flags.snapshot === undefined ? applyWords({ ...again, namespace: undefined }) : ['--snapshot', flags.snapshot],
+      words: applyWords({ ...again, namespace: undefined }),
+      reading: readingWords(flags),
       log: (line: string) => this.detail(line),
     }
     if (flags.log !== undefined) return await this.#answered(await explainLogOfCluster(flags.log, question), flags)

@@ -40,6 +40,7 @@ export function givenBy(flags: Readonly<Record<string, unknown>>, settleMs: numb
   return {
     words: applyWords(flags),
     wordsOnNode: wordsOnNode(flags),
+    reading: applyWords({ kubeconfig: flags.kubeconfig, context: flags.context }),
     settleMs,
     snapshot: typeof snapshot === 'string' ? snapshot : undefined,
     through: isPlugin() ? programName() : undefined,

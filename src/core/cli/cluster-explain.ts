@@ -28,6 +28,8 @@ export interface ClusterQuestion {
   readonly options: ClusterOptions
   /** Flags of the command line that a proposed command needs again. */
   readonly words: readonly string[]
+  /** What another command needs to read the same cluster. */
+  readonly reading: readonly string[]
   readonly log: (line: string) => void
 }
 
@@ -37,7 +39,7 @@ export async function explainInCluster(what: string, question: ClusterQuestion):
   const failure = refusalOf(value)
   return {
     value,
-    draw: (screen) => renderExplanation(value, screen, question.words),
+    draw: (screen) => renderExplanation(value, screen, question.reading),
     names: namesOfExplanation(value),
     ...defined({ failure }),
   }

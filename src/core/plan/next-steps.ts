@@ -16,6 +16,8 @@ export interface Given {
   readonly words: readonly string[]
   /** The same for a command that is typed on the node itself; given where volctl runs in a container. */
   readonly wordsOnNode?: readonly string[] | undefined
+  /** Words that a command which only looks needs as well: --kubeconfig. */
+  readonly reading?: readonly string[]
   readonly settleMs: number
   /** The file that the plan was made from, maybe on another machine. */
   readonly snapshot?: string | undefined
@@ -56,10 +58,10 @@ function ofSnapshot({ command, why, onNode }: Step, node: string, snapshot: stri
 function nextSteps(plan: Plan, given: Given): readonly Step[] {
   const { refused } = plan
   if (refused !== undefined)
-    return [{ command: `volctl explain ${refused.code}`, why: 'says why nothing is done, and what would lift it' }]
-  const drivers = driverSteps(plan)
+    return [{ command: volctl('explain', refused.code), why: 'says why nothing is done, and what would lift it' }]
+  const drivers = driverSteps(plan, given)
   if (drivers.length > 0) return drivers
-  const apply = [...applySteps(plan, given), ...podSteps(plan)]
+  const apply = [...applySteps(plan, given), ...podSteps(plan, given)]
   const kubelet = kubeletSteps(plan, given)
   // What is known is looked at before a process is ended of which nobody knows what started it.
   const isUnsure = kubelet.length > 0 && apply.length === 0 && plan.inputs.kubelet.unit === undefined
@@ -139,7 +141,7 @@ function settleSteps(plan: Plan, { words, wordsOnNode = words }: Given): Step[] 
 const HARMLESS: ReadonlySet<Cause['kind']> = new Set<Cause['kind']>(['driver', 'missing', 'volume'])
 
 /** A driver of this node comes with the kubelet: where nothing speaks against one that starts, all else can wait for it. */
-function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan): NextStep[] {
+function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan, { words }: Given): NextStep[] {
   const errors = causes.filter(({ severity }) => severity === 'error')
   const stuck = errors.find(
     ({ kind, affects: { operations, waiting } }) => kind === 'driver' && operations.length + waiting > 0,
@@ -148,7 +150,7 @@ function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan): N
   if (!errors.every(({ kind }) => HARMLESS.has(kind))) return []
   return [
     { command: `systemctl start ${shellWord(kubelet.unit)}`, why: 'starts the drivers; it then does most of this' },
-    { command: 'volctl plan', why: 'what it leaves' },
+    { command: volctl('plan', ...words), why: 'what it leaves' },
   ]
 }
 
@@ -156,7 +158,7 @@ function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan): N
 const PODS_AT_MOST = 3
 
 /** A pod that was deleted and still runs is stopped by the runtime: a kubelet that starts unmounts its volumes before (O2). */
-function podSteps({ summary: { causes = [] } }: Plan): NextStep[] {
+function podSteps({ summary: { causes = [] } }: Plan, { words }: Given): NextStep[] {
   const pods = causes.flatMap(({ code, severity, subject: { pod } }) =>
     code === 'PodGoneButRunning' && severity === 'error' && pod !== undefined ? [pod] : [],
   )
@@ -164,12 +166,13 @@ function podSteps({ summary: { causes = [] } }: Plan): NextStep[] {
   const shown = pods.length > PODS_AT_MOST ? pods.slice(0, 1) : pods
   return [
     ...shown.map((pod) => ({ command: stopPod(pod.uid), why: `stops pod ${podName(pod)}, which was deleted` })),
-    { command: 'volctl plan', why: 'what that frees' },
+    { command: volctl('plan', ...words), why: 'what that frees' },
   ]
 }
 
 /** What is known about the worst thing that volctl does nothing about, and that ends with no kubelet that starts. */
-function lookSteps(plan: Plan, { words }: Given): NextStep[] {
+function lookSteps(plan: Plan, given: Given): NextStep[] {
+  const { words, reading = [] } = given
   const { summary, createdAt } = plan
   const ended = new Set(endedByStart(plan))
   const causes = summary.causes?.filter((cause) => !ended.has(cause)) ?? []
@@ -177,8 +180,8 @@ function lookSteps(plan: Plan, { words }: Given): NextStep[] {
   const passing = causes.find(({ affects: { waiting }, kind }) => waiting > 0 && kind !== 'data')
   const directories = causes.find(({ code }) => code === 'OrphanPodDir')
   const looks = [
-    pressing && explain(subjectOf(pressing)),
-    passing && laterStep(passing, createdAt),
+    pressing && explain(subjectOf(pressing), reading),
+    passing && laterStep(passing, createdAt, given),
     directories && {
       command: volctl('plan', ...words, '--orphans'),
       why: 'shows also the directories and the emptyDir data of deleted pods',
@@ -188,15 +191,18 @@ function lookSteps(plan: Plan, { words }: Given): NextStep[] {
 }
 
 /** What ends by itself at a known time is looked at again then. */
-function laterStep(cause: Cause, createdAt: string): NextStep | undefined {
+function laterStep(cause: Cause, createdAt: string, { words, reading = [] }: Given): NextStep | undefined {
   const { until } = cause
   if (until === undefined || !(Date.parse(until) > Date.parse(createdAt)))
-    return explain(subjectOf(cause), 'says what the volume waits for')
-  return { command: 'volctl plan', why: `again after ${until.slice(11, 19)}Z: what the kubelet has not done by then` }
+    return explain(subjectOf(cause), reading, 'says what the volume waits for')
+  return {
+    command: volctl('plan', ...words),
+    why: `again after ${until.slice(11, 19)}Z: what the kubelet has not done by then`,
+  }
 }
 
-function explain(what: string, why = 'says what is wrong, and what to do'): NextStep {
-  return { command: volctl('explain', what), why }
+function explain(what: string, reading: readonly string[], why = 'says what is wrong, and what to do'): NextStep {
+  return { command: volctl('explain', ...reading, what), why }
 }
 
 /** Nothing is left to do, with any flags, and the kubelet is down. */

@@ -10,8 +10,8 @@ import { wrapped } from './wrap.ts'
 const ROWS_AT_MOST = 5
 /** Of more needs than this the last ones are a line each. */
 const NEEDS_AT_MOST = 5
-/** A longer label stands out to the right of its column. */
-const LONGEST_LABEL = 24
+/** A longer label, or one that takes half of the screen, stands out to the right of its column; a UID does not. */
+const LONGEST_LABEL = 38
 
 export interface AnswerDetail {
   /** Every row and every need whole. */
@@ -106,7 +106,8 @@ function rowsText(rows: readonly Row[], { width, paint }: Screen): string {
     ...row,
     label: label === undefined ? undefined : terminalSafe(label),
   }))
-  const widest = Math.max(0, ...safe.map(({ label = '' }) => textWidth(label)).filter((each) => each <= LONGEST_LABEL))
+  const longest = Math.min(LONGEST_LABEL, (width ?? Number.POSITIVE_INFINITY) / 2)
+  const widest = Math.max(0, ...safe.map(({ label = '' }) => textWidth(label)).filter((each) => each <= longest))
   return safe
     .map(({ label, text, loss }) => {
       const first = label === undefined ? '  ' : `  ${label}${' '.repeat(Math.max(0, widest - textWidth(label)))}   `
