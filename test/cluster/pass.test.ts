@@ -200,6 +200,29 @@ describe('what a plan is narrowed to', () => {
     expect(made.summary.filtered).toBe(filtered)
   })
 
+  it.each<{ options: Partial<ClusterOptions>; is: string[] }>([
+    { options: {}, is: ['a', 'b'] },
+    { options: { pods: ['default/q'] }, is: ['a'] },
+    { options: { nodes: ['a'] }, is: ['a'] },
+    { options: { volumes: ['pv-x'] }, is: ['a'] },
+    { options: { pods: ['default/p'] }, is: ['b'] },
+    { options: { nodes: ['b'] }, is: ['b'] },
+    { options: { volumes: ['pv-y'] }, is: ['b'] },
+  ])('waits and problems of other things are left out, and counted: $options', ({ options, is }) => {
+    const pods = [pod('q', 'a', ['x']), pod('p', 'b', ['y'])]
+    const attachments = [attachment('x', 'a', { deletedAt: ago(9) }), attachment('y', 'b', { deletedAt: ago(9) })]
+    const found = ({ waiting, problems }: ClusterPlan): string[] => [
+      ...waiting.map(({ node }) => node),
+      ...problems.flatMap(({ about }) => about.nodes ?? []),
+    ]
+    const [whole, made] = [
+      plan({ ...bound('x', 'y'), pods, attachments }),
+      plan({ ...bound('x', 'y'), pods, attachments }, options),
+    ]
+    expect([...new Set(found(made))].toSorted()).toEqual(is)
+    expect(made.summary.filtered).toBe(found(whole).length - found(made).length)
+  })
+
   it.each<{ options: Partial<ClusterOptions>; code: string }>([
     { options: { pods: ['default/nobody'] }, code: 'NothingNamed' },
     { options: { nodes: ['nowhere'] }, code: 'NothingNamed' },

@@ -105,7 +105,7 @@ export interface PlanSummary {
   readonly blocked: number
   readonly waiting: number
   readonly problems: number
-  /** Operations left out by --only, --skip, --pod, --volume or --max, dependants included. */
+  /** Left out by --only, --skip, --pod, --volume or --max: operations, dependants included, waits and problems. */
   readonly filtered: number
   /** Operations that are not blocked, and whose predecessors are not blocked. */
   readonly ready?: number

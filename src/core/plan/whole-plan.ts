@@ -72,7 +72,10 @@ const summary = object<PlanSummary>({
   blocked: count,
   waiting: count,
   problems: count,
-  filtered: about('Left out by --only, --skip, --pod, --volume or --max, dependants included.', count),
+  filtered: about(
+    'Left out by --only, --skip, --pod, --volume or --max: operations, dependants included, waits and problems.',
+    count,
+  ),
   ready: optional(about('Operations that are not blocked, and whose predecessors are not blocked.', count)),
   freedBy: optional(
     about(

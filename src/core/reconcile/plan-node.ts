@@ -11,7 +11,7 @@ import type { Plan, PlanInputs, PlanOptions, Problem } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
 import { withBasis } from './basis.ts'
 import type { PlanContext } from './context/context.ts'
-import { filterOperations } from './context/filter-operations.ts'
+import { filterOperations, namedFindings } from './context/filter-operations.ts'
 import { machineOf, refuseWrongMachine, reportAccepted } from './identity/refuse-identity.ts'
 import { knowsOtherNodes } from './identity/volume-facts.ts'
 import { reportUnmatchedNames } from './obstacles/unmatched-names.ts'
@@ -76,13 +76,17 @@ function planOf(context: PlanContext, findings: Findings): Plan {
   reportAccepted(machine, findings)
   const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
   const { kept, filtered } = filterOperations(findings.operations, options)
+  const isNamed = namedFindings(context)
+  const waits = findings.waiting.filter(isNamed)
+  const reported = findings.problems.filter(isNamed)
+  const others = findings.waiting.length - waits.length + findings.problems.length - reported.length
   const finished = finishOperations(kept, (draft) => findings.blockOf(draft))
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
   const { operations, waiting, problems, causes } = nameCauses({
     operations: finished,
-    waiting: findings.waiting.map((wait) => adviseRefused(wait, refused)),
-    problems: findings.problems.map((problem) => adviseRefused(withPodRef(problem, classes), refused)),
+    waiting: waits.map((wait) => adviseRefused(wait, refused)),
+    problems: reported.map((problem) => adviseRefused(withPodRef(problem, classes), refused)),
   })
   return {
     apiVersion: 'volctl.io/v1',
@@ -97,7 +101,10 @@ function planOf(context: PlanContext, findings: Findings): Plan {
     operations,
     waiting,
     problems,
-    summary: { ...summaryOf({ operations, waiting, problems }, filtered), ...(causes.length > 0 && { causes }) },
+    summary: {
+      ...summaryOf({ operations, waiting, problems }, filtered + others),
+      ...(causes.length > 0 && { causes }),
+    },
     complete: findings.complete,
     ...defined({ refused }),
   }

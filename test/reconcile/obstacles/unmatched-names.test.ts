@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { PlanOptions } from '../../../src/core/plan/plan.ts'
+import type { Plan, PlanOptions } from '../../../src/core/plan/plan.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { node, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
@@ -17,6 +17,9 @@ const unmatched = (options: Partial<PlanOptions>) =>
   plan(built(), options)
     .problems.filter(({ code }) => code === 'NothingNamed')
     .map(({ message, severity }) => [severity, message.split(' matches')[0]])
+
+/** How many directories a node has to remove is said of the node. */
+const OF_RUNNING = ['PodStillRunning', 'OrphanPodDir', 'PodGoneButRunning']
 
 describe('a name that --pod or --volume gives', () => {
   it.each<[string, Partial<PlanOptions>]>([
@@ -37,6 +40,30 @@ describe('a name that --pod or --volume gives', () => {
   ])('is of nothing, and said: %s', (_name, options, want) =>
     expect(unmatched(options)).toEqual(want.map((each) => ['warning', each])),
   )
+
+  it.each<{ name: string; options: Partial<PlanOptions>; is: string[] }>([
+    {
+      name: 'nothing is named',
+      options: {},
+      is: [
+        ...['ClaimMissing', 'StillInUse', 'PodStillRunning', 'OrphanPodDir', 'PodGoneButRunning'],
+        ...['UnresolvedVolume', 'MountedButNotAttached'],
+      ],
+    },
+    { name: 'a pod', options: { pods: [GONE] }, is: ['OrphanPodDir'] },
+    { name: 'the pod that still runs', options: { pods: [uid(4)] }, is: OF_RUNNING },
+    { name: 'a volume', options: { volumes: ['token'] }, is: ['OrphanPodDir'] },
+    { name: 'the volume of the pod that still runs', options: { volumes: ['pv-2'] }, is: OF_RUNNING },
+  ])('waits and problems of other things are left out, and counted: $name', ({ options, is }) => {
+    const builder = () =>
+      built().persistentVolume('pv-2').staged('pv-2', '7:2').published(uid(4), 'pv-2', '7:2').running(uid(4))
+    const whole = plan(builder())
+    const made = plan(builder(), options)
+    const found = ({ waiting, problems }: Plan): string[] => [...waiting, ...problems].map(({ code }) => code)
+    expect(found(made)).toEqual(is)
+    const left = (each: Plan): number => found(each).length + each.operations.length
+    expect(made.summary.filtered).toBe(left(whole) - left(made))
+  })
 
   it('may be gone when an apply looks again', () => {
     const { problems } = planNode(built().build(), planOptions({ pods: ['x/y'] }), 'again')

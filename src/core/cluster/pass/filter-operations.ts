@@ -1,6 +1,6 @@
 /** --only, --skip, --node, --pod, --namespace, --volume, --max: what depends on something left out is left out, too, and counted. */
 
-import type { ClusterOptions, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
+import type { ClusterAbout, ClusterOptions, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterDraft } from '../context/findings.ts'
@@ -22,6 +22,24 @@ export function filterOperations(
     else dropped.add(draft)
   }
   return { kept, filtered: dropped.size }
+}
+
+/** @returns what says whether a finding that names nodes, pods or a volume names one that a filter names, too */
+export function namedFindings(context: ClusterContext): (about: ClusterAbout) => boolean {
+  const { nodes = [], volumes = [], namespaces = [] } = context.options
+  const given = podsGiven(context)
+  // What a name may mean is named by what is said of the name.
+  const uids = given && new Set([...given.uids, ...given.ambiguous.flatMap((each) => each.pods.map(({ uid }) => uid))])
+  const fits = <T>(all: readonly T[] = [], isNamed: (each: T) => boolean): boolean =>
+    all.length === 0 || all.some(isNamed)
+  const isOfPod = ({ uid, namespace = '' }: PodRef): boolean =>
+    uids?.has(uid) !== false && (namespaces.length === 0 || namespaces.includes(namespace))
+  const usersOf = ({ uniqueName = '' }: ClusterVolumeRef): readonly PodRef[] =>
+    context.desired.ofVolume(uniqueName).flatMap(({ pods, others }) => [...pods, ...others.map(({ pod }) => pod)])
+  return ({ nodes: on, volume, pods = volume && usersOf(volume) }) =>
+    (nodes.length === 0 || fits(on, (node) => nodes.includes(node))) &&
+    (volumes.length === 0 || fits(volume && [volume], (each) => isOfVolume(each, volumes))) &&
+    fits(pods, isOfPod)
 }
 
 /** A detach belongs to the pods that it makes room for, beside those that have ended on its node. */

@@ -16,7 +16,7 @@ import { blockedBy, ClusterFindings, finishOperations } from '../context/finding
 import { DETACH_LISTS, detachVolumes } from '../detach/detach-volumes.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
 import { reportFindings } from '../report/report-findings.ts'
-import { filterOperations } from './filter-operations.ts'
+import { filterOperations, namedFindings } from './filter-operations.ts'
 import { type OutageCounts, outageCounts, refuseOutage } from './outage.ts'
 import { reportUnmatchedNames } from './unmatched-names.ts'
 
@@ -67,13 +67,17 @@ function planOf(
 ): ClusterPlan {
   const { state, options } = context
   const { kept, filtered } = filterOperations(context, findings.operations)
+  const isNamed = namedFindings(context)
+  const waits = findings.waiting.filter(({ node, ...wait }) => isNamed({ ...wait, nodes: [node] }))
+  const reported = findings.problems.filter(({ about }) => isNamed(about))
+  const others = findings.waiting.length - waits.length + findings.problems.length - reported.length
   const { complete } = findings
   const { operations, waiting, problems, causes } = nameClusterCauses({
     operations: finishOperations(kept).map((operation) =>
       refused === undefined ? operation : refusedBy(operation, refused),
     ),
-    waiting: findings.waiting,
-    problems: findings.problems,
+    waiting: waits,
+    problems: reported,
   })
   return {
     apiVersion: 'volctl.io/v1',
@@ -86,7 +90,10 @@ function planOf(
     operations,
     waiting,
     problems,
-    summary: { ...summaryOf({ operations, waiting, problems }, filtered), ...(causes.length > 0 && { causes }) },
+    summary: {
+      ...summaryOf({ operations, waiting, problems }, filtered + others),
+      ...(causes.length > 0 && { causes }),
+    },
     complete,
     ...defined({ refused }),
   }

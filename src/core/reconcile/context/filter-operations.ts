@@ -3,9 +3,12 @@
  * counted (contract).
  */
 
+import type { VolumeRow } from '../../ledger/row.ts'
 import type { Draft } from '../../plan/draft.ts'
 import type { PlanOptions, VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import { type Subject, THE_NODE } from '../../plan/subject.ts'
+import type { PlanContext } from './context.ts'
 
 /** @returns the drafts that stay, in order, and how many were left out */
 export function filterOperations(drafts: readonly Draft[], options: PlanOptions): { kept: Draft[]; filtered: number } {
@@ -21,6 +24,30 @@ export function filterOperations(drafts: readonly Draft[], options: PlanOptions)
   }
   return { kept, filtered: dropped.size }
 }
+
+/** @returns what says whether a wait or a problem is about something that --pod, --namespace and --volume name, or about all of the node */
+export function namedFindings({ options, ledger, classes }: PlanContext): (finding: Subjected) => boolean {
+  const { volumes = [] } = options
+  if (!narrowsPods(options) && volumes.length === 0) return () => true
+  const isPod = (uid: string): boolean => {
+    const pod = classes.of(uid)?.ref ?? { uid }
+    return !narrowsPods(options) || isOfNamedPod({ pod }, options)
+  }
+  const isRow = ({ podUids, names }: VolumeRow): boolean =>
+    (!narrowsPods(options) || [...podUids].some(isPod)) &&
+    (volumes.length === 0 || volumes.some((each) => names.has(each)))
+  return ({ subject = THE_NODE }) => {
+    if ('row' in subject) {
+      const row = ledger.row(subject.row)
+      return row !== undefined && isRow(row) && (subject.pod === undefined || isPod(subject.pod))
+    }
+    if ('pod' in subject) return isPod(subject.pod) && (volumes.length === 0 || ledger.ofPod(subject.pod).some(isRow))
+    if ('driver' in subject) return ledger.ofDriver(subject.driver).some(isRow)
+    return !('attachment' in subject)
+  }
+}
+
+type Subjected = { readonly subject?: Subject }
 
 type Scope = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>
 
