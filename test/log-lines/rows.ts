@@ -409,6 +409,15 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
       "InvalidParameterValue: Invalid value '/dev/xvdb' for unixDevice. Attachment point /dev/xvdb is already in use",
     ),
   ),
+  ListFailed: 'Failed to watch *v1.StorageClass: unknown (get storageclasses.storage.k8s.io)',
+  VolumeNotAvailable: attach('Invalid volume: Volume 4e status must be available or downloading'),
+  IscsiNoName:
+    'iscsid: Warning: InitiatorName file /etc/iscsi/initiatorname.iscsi does not exist or does not contain a properly formatted InitiatorName.',
+  FabricLinkLost: kernel('qla2xxx [0000:04:00.0]-8001:0: Adapter aborted all I/O'),
+  LunsChanged: kernel(
+    'sd 4:0:0:1: Warning! Received an indication that the LUN assignments on this target have changed.',
+  ),
+  FsTypeUnsupported: stage('fstype: zfs is not supported'),
 }
 
 /** Lines whose cause says more than what failed: the one and the other. */
@@ -417,6 +426,11 @@ export const CAUSES_INSIDE: readonly (readonly [
   cause: SentenceName,
   failed: SentenceName | undefined,
 ])[] = [
+  [
+    'failed to provision volume with StorageClass "s": failed to create rbd image: executable file not found in $PATH',
+    'ProgramMissing',
+    'ProvisioningFailed',
+  ],
   [
     'DetachVolume.Detach failed for volume "pv-1" on node "node-1" : timed out waiting for external-attacher of disk.test CSI driver to detach volume pv-1',
     'DetachingFailed',

@@ -46,6 +46,7 @@ const LAYERS: readonly RegExp[] = [
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
   // "- INFO - ", "ERROR  ", and once more a time behind it
   /^(?:- )?\[?(?<level>DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\]?(?: -|:)?\s+/,
+  /^(?<level>[DIWEF]) \| /,
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
   // a header of klog whose beginning was not copied
   /^(?:\d{1,8} )?(?<source>[\w./@-]+\.go:\d+)(?:\]|\s)\s*/,

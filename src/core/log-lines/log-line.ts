@@ -8,6 +8,12 @@ export type LineFormat = (typeof LINE_FORMATS)[number]
 export type LineSeverity = 'info' | 'warning' | 'error' | 'fatal'
 
 const LEVELS: Readonly<Record<string, LineSeverity>> = {
+  // One letter: rook, and what writes as klog does.
+  i: 'info',
+  d: 'info',
+  w: 'warning',
+  e: 'error',
+  f: 'fatal',
   trace: 'info',
   debug: 'info',
   info: 'info',

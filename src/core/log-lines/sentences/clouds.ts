@@ -4,8 +4,14 @@ import { row } from './sentence.ts'
 const CLOUD = { unchecked: 'volctl does not ask the cloud' } as const
 
 export const CLOUDS = {
+  VolumeNotAvailable: row(
+    'status must be available | current status is | volume status is not | expected volume status | is in error state | is in an error state | status is error',
+    'The volume is in a state in which the storage does not attach it: in use, still being made, or in error.',
+    'See its state at the storage; the line has it. In use: kubectl get volumeattachments shows who should have it. In error: it has to be mended there.',
+    CLOUD,
+  ),
   AttachedElsewhere: row(
-    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | status must be available | failed to lock the file | already owned by vm | could not be attached to node | already attached to node … could not be attached | is already attached to node | is attached to instance | volume * is already attached | owned by another vm',
+    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | failed to lock the file | already owned by vm | could not be attached to node | already attached to node … could not be attached | is already attached to node | is attached to instance | owned by another vm',
     'The disk is attached to another machine, and the storage gives it to one at a time.',
     'kubectl get volumeattachments shows who should have it. On that node: volctl plan. If no attachment says so, the cloud has an old one: detach it there once nothing on that machine has it mounted.',
     { ...CLOUD, codes: ['MultiAttach', 'AccessMode'], rules: ['S30'] },
@@ -17,7 +23,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   StuckAttaching: row(
-    'expected device to be attached but was attaching | but was attaching | is in attaching state | state: attaching | still attaching | volume is in the attaching state | device … stuck in attaching | timeout waiting for volume to be attached | volume to be attached within the alloted time | failed to wait for volume attachment',
+    'expected device to be attached but was attaching | but was attaching | is in attaching state | state: attaching | still attaching | volume is in the attaching state | device … stuck in attaching | timeout waiting for volume to be attached | volume to be attached within the alloted time | failed to wait for volume attachment | is attaching, cant finish',
     'The cloud began to attach the disk and does not finish.',
     "See the disk's state at the cloud. After many minutes: the operating system of the machine does not take it (restart the machine), or the device name is in use. Detach it there and let it be attached again.",
     CLOUD,
@@ -65,7 +71,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   CloudNoRoom: row(
-    'zone_resource_pool_exhausted | insufficient capacity | insufficientcapacity | no suitable host | no valid backend | no valid host | skunotavailable | no storage could be allocated | insufficient disk space on datastore | insufficient free space | not enough free storage | insufficient storage | not enough space | no compatible datastore | failed to find datastore | no shared datastores | overprovisioned | no enough free space | no available disk candidates | insufficient space | insufficient resources | not enough available capacity | insufficient free extents | insufficient suitable allocatable extents | not enough suitable pools | not enough available nodes | out of space | insufficient free extents | no suitable pool | thin pool … full | no space left on pool | pool is full | capacity exceeded | failed to find a suitable disk | no weighed backends',
+    'zone_resource_pool_exhausted | insufficient capacity | insufficientcapacity | no suitable host | no valid backend | no valid host | skunotavailable | no storage could be allocated | insufficient disk space on datastore | insufficient free space | not enough free storage | insufficient storage | not enough space | no compatible datastore | failed to find datastore | no shared datastores | overprovisioned | no enough free space | no available disk candidates | insufficient space | insufficient resources | not enough available capacity | insufficient free extents | insufficient suitable allocatable extents | not enough suitable pools | not enough available nodes | out of space | insufficient free extents | no suitable pool | thin pool … full | no space left on pool | pool is full | capacity exceeded | failed to find a suitable disk | no weighed backends | datastore * not found | not enough disk space | no space in pool',
     'The storage has no room for this volume: capacity, a fitting pool or datastore is missing.',
     'See the free space of the pool, volume group, datastore or zone that the StorageClass refers to. Delete released volumes, add capacity, or choose another class.',
     CLOUD,

@@ -74,6 +74,12 @@ export const FRAMES = {
     "The end of the line is the storage's reason; on the node, volctl plan shows what is still mounted.",
     { by: ['driver'], codes: ['ControllerActs'] },
   ),
+  ListFailed: frame(
+    'failed to list *v1 | failed to watch *v1 | failed to list | failed to watch *',
+    'The program could not follow objects in the API; it tries again.',
+    'What follows says why: a right that its role lacks, an API that is not installed, or an API server that does not answer.',
+    { envelope: true },
+  ),
   MultipathSays: frame(
     'multipathd: | multipath:',
     'multipathd says this of a disk or of one of its paths.',

@@ -13,7 +13,7 @@ export const KERNEL = {
     },
   ),
   DiskErrors: row(
-    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | ext4-fs error … io failure | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests',
+    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | ext4-fs error … io failure | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error',
     'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
     'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a. Stop the pods before you check the file system.',
     { unchecked: 'volctl does not test disks' },
@@ -82,6 +82,18 @@ export const KERNEL = {
     'The volume is mounted here already with another SELinux context; the kernel allows one for each file system.',
     'Give all pods of the volume the same seLinuxOptions, or seLinuxChangePolicy: Recursive; the first mount has to go before another context holds.',
     { by: ['kernel'], codes: ['SELinuxMismatch'] },
+  ),
+  FabricLinkLost: row(
+    'adapter aborted all i/o | loop down | logo nexus | rport … blocked | blocked fc remote port | link down … fc | fc … link down | lpfc … link down | qla2xxx … link is down',
+    'The Fibre Channel or SAN adapter of the node lost its link or its target: disks behind it hang or fail.',
+    'The line has the adapter; cat /sys/class/fc_host/*/port_state. Then cable, switch port and zoning; multipath -ll shows what paths are left.',
+    { by: ['kernel'], unchecked: 'volctl does not ask the storage' },
+  ),
+  LunsChanged: row(
+    'lun assignments on this target have changed | reported luns data has changed | capacity data has changed',
+    'The storage target gives this node other LUNs, or other sizes, than before; the kernel does not look again by itself.',
+    'rescan-scsi-bus.sh, or iscsiadm -m session --rescan, on {node}; a disk of a LUN that is gone has to be removed first, once nothing uses it (volctl explain /dev/NAME).',
+    { by: ['kernel'], unchecked: 'volctl does not ask the storage' },
   ),
   BusyInodes: row(
     'busy inodes after unmount | self-destruct in',

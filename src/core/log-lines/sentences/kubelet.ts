@@ -200,7 +200,7 @@ export const KUBELET = {
     "Nothing, if it is rare. If it repeats: kubectl get --raw /readyz, the log of etcd, and the CPU limits of the program's pod. Calls in progress go on in the driver.",
   ),
   UnmountedAlready: row(
-    'umount … mountpoint not found | umount … no mount point specified | umount: … not mounted',
+    'umount … mountpoint not found | umount … no mount point specified | umount: … : not mounted',
     'The program umount says that nothing is mounted at the path: it was unmounted before.',
     'Usually nothing. If the kubelet repeats it: volctl explain on the path; a mount of it may be left in another mount namespace.',
     { rules: ['S18'], harmless: true },
@@ -218,6 +218,11 @@ export const KUBELET = {
   DriverLogsCleanUp: news(
     'unmounting target path as node publish volume failed',
     'The driver cleans up after a mount that failed; why it failed stands in another line.',
+  ),
+  FsTypeUnsupported: row(
+    'fstype: * is not supported | unsupported fstype | fstype * not supported | fstype * is not supported | unsupported filesystem type | filesystem type * is not supported | fs type * is not supported | unsupported fs type',
+    'The driver does not know the file system that fsType asks for.',
+    'Set fsType (csi.storage.k8s.io/fstype) of the StorageClass or PersistentVolume to one that the driver offers: mostly ext4 or xfs. A block volume takes none.',
   ),
   FetchingFailed: frame(
     'failed to fetch pvc from api server | failed to fetch pv … from api server | error processing pvc | verifycontrollerattachedvolume fetching pvc failed | failed fetching node from api server | failed to get volume attachment | get error for volume attachment | failed to get persistentvolume',

@@ -34,6 +34,11 @@ export const NETWORK_DISKS = {
     'journalctl -u iscsid on {node}; iscsiadm -m session -P 3 shows the sessions and their disks. A session whose disks are in use is not logged out.',
     { codes: ['IscsiFailed'] },
   ),
+  IscsiNoName: row(
+    'properly formatted initiatorname | initiatorname is required | initiatorname.iscsi does not exist | no initiatorname',
+    'This node has no iSCSI initiator name, so that iscsid does not start or no target accepts it.',
+    'On {node}: echo "InitiatorName=$(iscsi-iname)" > /etc/iscsi/initiatorname.iscsi, a name that no other node has; then systemctl restart iscsid.',
+  ),
   IscsiNoDaemon: row(
     'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | iscsid is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed',
     'iscsid does not run on this node, or the kernel module iscsi_tcp is missing.',
@@ -79,7 +84,7 @@ export const NETWORK_DISKS = {
     'Nothing for mounts. The vSphere driver needs disk.EnableUUID=TRUE on the machine; else blacklist such disks in /etc/multipath.conf, and the line ends.',
   ),
   MultipathNoDaemon: row(
-    'multipathd is not running | multipathd … not running | multipath-tools … not installed | multipath: not found | find_multipaths … value',
+    'multipathd is not running | multipathd … not running | multipath-tools … not installed | multipath: not found | find_multipaths … value | multipath.conf does not exist',
     'The driver wants multipath, and multipathd does not run on this node, or not as the driver needs it.',
     "On {node}: systemctl enable --now multipathd (package multipath-tools or device-mapper-multipath), and /etc/multipath.conf as the driver's documentation has it (find_multipaths no).",
   ),
@@ -131,14 +136,8 @@ export const NETWORK_DISKS = {
     'ceph -s and ceph health detail on the cluster. What hangs on {node} goes on once the placement groups are active.',
     { unchecked: 'volctl does not ask the storage' },
   ),
-  CephUnreachable: row(
-    'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | rados: ret=-2 | couldnt connect to the cluster | error connecting to the cluster | errno: 110',
-    'This node, or the driver, does not reach the monitors of Ceph, or they do not know the user.',
-    "ceph -s on the cluster; from {node}: nc -vz MONITOR 3300 and 6789. Compare the monitors in the driver's config map (clusterID) with ceph mon dump.",
-    STORAGE,
-  ),
   CephDenied: row(
-    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | ceph … permission denied | rados … permission denied | caps … insufficient | error eacces | error eperm',
+    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | ceph … permission denied | rados … permission denied | caps … insufficient | error eacces | error eperm | auth: unable to authenticate',
     'The Ceph user may not do this: its capabilities lack something (rbd: profile rbd for mon and osd, which allows to blocklist).',
     "ceph auth get client.USER; give it mon 'profile rbd' and osd 'profile rbd pool=POOL', and put its key into the secret of the StorageClass.",
     STORAGE,
@@ -164,6 +163,12 @@ export const NETWORK_DISKS = {
     'missing id field userid in secrets | missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | failed to get userid | csi … configuration … cluster id | rados: ret=-22 | error calling conf_read_file | failed to parse migration | volume id … no clusterid | cluster id … not found | userkey in secrets',
     'A setting of ceph-csi is missing: keys of the secret (userID, userKey, adminID) or the clusterID in its config map.',
     'Compare the secret that the StorageClass refers to, and the config map ceph-csi-config, with the clusterID of the volume.',
+  ),
+  CephUnreachable: row(
+    'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110',
+    'This node, or the driver, does not reach the monitors of Ceph, or they do not know the user.',
+    "ceph -s on the cluster; from {node}: nc -vz MONITOR 3300 and 6789. Compare the monitors in the driver's config map (clusterID) with ceph mon dump.",
+    STORAGE,
   ),
   GlusterFailed: row(
     'glusterfs: mount failed | glusterfs … failed to fetch volume | glusterfs … all subvolumes are down | endpoints … glusterfs | failed to get endpoints | glusterfs: failed',

@@ -3,7 +3,7 @@ import { frame, row } from './sentence.ts'
 
 export const RUNTIME = {
   VolumeNotInPod: row(
-    'cannot find volume * to mount into container | volumemounts … not found | volumedevices … not found | spec.volumes … duplicate value | volumemounts … must be unique',
+    'cannot find volume * to mount into container | spec.volumes … duplicate value | volumemounts … must be unique | volumemounts … name: not found | volumedevices … name: not found',
     'A container mounts a volume that the pod does not have, or that the kubelet took down already or has not set up yet.',
     'Compare the names in volumeMounts with spec.volumes. If they agree, the pod was just ending or its mount was not finished: its next events say which.',
     { by: ['kubelet'], about: 'pod' },

@@ -9,11 +9,16 @@ const GAP = ' … '
 /** Between two parts: one word, whichever. */
 const ONE_WORD = ' * '
 const WORD = /[\p{L}\p{N}_]+/gu
-const QUOTES = /["'`“”\\]+/g
+const QUOTES = /["'`“”\\]+|\*\*/g
 const BLANKS = /\s+/g
+
+/** What is missing, and that it is missing, stand in one clause: "class a: failed to create b: program not found" is not of the class. */
+const OF_ITS_CLAUSE = /^(?:not found|does not exist|not (?:ready|running|installed|staged|mounted|available))\b/
+const NEXT_CLAUSE = ': '
 
 interface Part {
   readonly text: string
+  readonly isOfClause: boolean
   /** Only one word is between this part and the one before. */
   readonly isNear: boolean
 }
@@ -64,7 +69,13 @@ export class Ways<T> {
 }
 
 function partsOf(way: string): Part[] {
-  return way.split(GAP).flatMap((far) => far.split(ONE_WORD).map((text, index): Part => ({ text, isNear: index > 0 })))
+  return way
+    .split(GAP)
+    .flatMap((far) =>
+      far
+        .split(ONE_WORD)
+        .map((text, index): Part => ({ text, isNear: index > 0, isOfClause: OF_ITS_CLAUSE.test(text) })),
+    )
 }
 
 function wordsOf({ parts }: Way<unknown>): string[] {
@@ -88,11 +99,13 @@ function placeOf(text: string, parts: readonly Part[]): { readonly start: number
 /** Each part behind the one before, no further than a gap is long. */
 function endOf(text: string, from: number, parts: readonly Part[]): number | undefined {
   let end = from
-  for (const { text: part, isNear } of parts) {
+  for (const { text: part, isNear, isOfClause } of parts) {
     const near = text.slice(end, end + LONGEST_GAP)
     let at = near.indexOf(part)
     while (at !== -1 && !isWhole(text, end + at, part)) at = near.indexOf(part, at + 1)
-    if (at === -1 || (isNear && near.slice(0, at).trim().includes(' '))) return undefined
+    if (at === -1) return undefined
+    const between = near.slice(0, at)
+    if ((isNear && between.trim().includes(' ')) || (isOfClause && between.includes(NEXT_CLAUSE))) return undefined
     end += at + part.length
   }
   return end
