@@ -18,7 +18,7 @@ export const CLUSTER_CODES = {
   },
   NotReportedInUse: {
     in: ['waiting', 'problem', 'outcome'],
-    cause: 'controller',
+    cause: 'kubelet',
     means:
       'the volume is attached or mounted here, and node.status.volumesInUse, which only the kubelet writes, does not list it',
     next: 'Start the kubelet, which reports it: the controller may detach a volume that is not reported in use.',

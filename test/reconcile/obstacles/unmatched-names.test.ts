@@ -47,7 +47,7 @@ describe('a name that --pod or --volume gives', () => {
       options: {},
       is: [
         ...['ClaimMissing', 'StillInUse', 'PodStillRunning', 'OrphanPodDir', 'PodGoneButRunning'],
-        ...['UnresolvedVolume', 'MountedButNotAttached'],
+        ...['MayBeInUse', 'MountedButNotAttached'],
       ],
     },
     { name: 'a pod', options: { pods: [GONE] }, is: ['OrphanPodDir'] },
