@@ -5,9 +5,11 @@ import { errnoOf, errorMessage } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { isWithin } from '../../files/path-within.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import { DRIVER_DIRECTORIES } from '../../names/structure.ts'
 import type { Step } from '../../plan/plan.ts'
 import { csiPublishStateFile, csiStagingPath } from '../../plugins/csi-paths.ts'
+import { otherThanStaged } from '../../plugins/csi-record.ts'
 import { removeDirectory, removeStep } from '../mounts/remove.ts'
 import { describeMount } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
@@ -31,7 +33,7 @@ export async function nodePublishVolume(step: Step, run: StepContext): Promise<r
   await callNode(step, run, (node, ms) => node.nodePublishVolume(publishRequest(facts, secrets, tokens), ms))
   run.around.changed()
   requireSomethingThere(step, run)
-  const wrong = otherThanStaged(step.target, volume, run)
+  const wrong = otherMounted(step.target, volume, run)
   if (wrong !== undefined)
     throw await withoutWrong(wrong, wasThere ? undefined : () => unpublishTarget(step, hidden, run))
   const published = `the volume published at ${step.target}`
@@ -67,26 +69,17 @@ function requireSomethingThere(step: Step, run: StepContext): void {
   )
 }
 
-/**
- * S17, S18: a driver's OK is not trusted, either, if it has mounted something else than what is staged for this volume, which
- * another pod may use.
- *
- * @returns what is mounted there instead; undefined: this volume, or nothing shows whether it is (a volume that is not staged, a
- * link, a device)
- */
-function otherThanStaged(target: string, volume: VolumeToMount, { around, plan }: StepContext): string | undefined {
-  const shown = around.table.top(target)
+/** What the driver has mounted instead of the volume: its OK is not trusted (S17, S18). A link or a device shows nothing. */
+function otherMounted(target: string, volume: VolumeToMount, { around, plan }: StepContext): string | undefined {
+  const { table } = around
+  const shown = volume.mode === 'Block' ? undefined : table.top(target)
+  if (shown === undefined) return undefined
   const staging = csiStagingPath(volume)
-  if (shown === undefined || volume.mode === 'Block') return undefined
-  const own = staging === undefined ? undefined : around.table.top(`${plan.rootDir}/${staging}`)
-  if (own !== undefined)
-    return own.dev === shown.dev && isWithin(shown.root, own.root) ? undefined : describeMount(shown)
-  const other = around.table
-    .ofDevice(shown.dev)
-    .find(
-      ({ root, mountPoint }) => root === shown.root && mountPoint.startsWith(`${plan.rootDir}/${DRIVER_DIRECTORIES}/`),
-    )
-  return other && `what is staged at ${other.mountPoint}`
+  const own = staging === undefined ? undefined : table.top(`${plan.rootDir}/${staging}`)
+  const directories = `${plan.rootDir}/${DRIVER_DIRECTORIES}`
+  const staged = (): MountInfo[] => table.ofDevice(shown.dev).filter((mount) => isWithin(mount.mountPoint, directories))
+  const other = otherThanStaged(shown, own, staged)
+  return other && describeMount(other)
 }
 
 /** @param back takes the publication back; absent: it was there before */
