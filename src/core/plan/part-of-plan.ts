@@ -37,3 +37,12 @@ export function causeKeys({ operations, waiting, problems }: Findings): Readonly
   const blocked = operations.flatMap((each) => each.blocked ?? [])
   return new Set([...blocked, ...waiting, ...problems].flatMap(({ cause }) => cause ?? []))
 }
+
+/** Of many findings' causes: those of the plan, the worst first. No search for each of many rows. */
+export function causesInOrder({
+  summary: { causes },
+}: Pick<Whole, 'summary'>): (keys: Iterable<string>) => readonly string[] {
+  const places = new Map(causes?.map(({ key }, index) => [key, index]))
+  const placeOf = (key: string): number => places.get(key) ?? -1
+  return (keys) => [...new Set(keys)].filter((key) => places.has(key)).toSorted((a, b) => placeOf(a) - placeOf(b))
+}

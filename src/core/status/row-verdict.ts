@@ -2,7 +2,7 @@
 import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
 import { SharesOf } from '../ledger/whose.ts'
-import { causeKeys } from '../plan/part-of-plan.ts'
+import { causeKeys, causesInOrder } from '../plan/part-of-plan.ts'
 import type { Operation, Problem, Waiting } from '../plan/plan.ts'
 import { liftingFlag } from '../plan/plan-summary.ts'
 import { type Decided, type Decision, podVerdict } from '../reconcile/decisions.ts'
@@ -33,7 +33,7 @@ export function findingsOf(sources: readonly StatusSource[], { plan, decisions }
   const waiting = bySource(plan.waiting, isOf)
   const problems = bySource(plan.problems, concerns)
   const decided = bySource(decisions, isOf)
-  const { causes = [] } = plan.summary
+  const inOrder = causesInOrder(plan)
   return {
     of: (source) => ({
       operations: operations.get(source) ?? [],
@@ -42,10 +42,7 @@ export function findingsOf(sources: readonly StatusSource[], { plan, decisions }
       decisions: decided.get(source) ?? [],
     }),
     unassigned: plan.problems.filter((each) => concerns(each).length === 0),
-    causesOf: (findings) => {
-      const keys = causeKeys(findings)
-      return keys.size === 0 ? [] : causes.flatMap(({ key }) => (keys.has(key) ? key : []))
-    },
+    causesOf: (findings) => inOrder(causeKeys(findings)),
   }
 }
 

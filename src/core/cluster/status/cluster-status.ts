@@ -23,7 +23,7 @@ import {
   type ClusterVerdictState,
   type StatusFleet,
 } from '../../plan/cluster-status.ts'
-import { partOf } from '../../plan/part-of-plan.ts'
+import { causesInOrder, partOf } from '../../plan/part-of-plan.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
@@ -215,9 +215,11 @@ interface Said {
 class Verdicts {
   readonly #said = new Map<string, Said[]>()
   readonly #plan: ClusterPlan
+  readonly #inOrder: ReturnType<typeof causesInOrder>
 
   constructor(plan: ClusterPlan) {
     this.#plan = plan
+    this.#inOrder = causesInOrder(plan)
     for (const operation of plan.operations) {
       const { node, volume, attachment, blocked, reason, message, rule } = operation
       const { cause: _, ...why } = { ...blocked }
@@ -260,13 +262,11 @@ class Verdicts {
     const said = this.#of(row)
     const rank = ({ verdict: { state } }: Said): number => CLUSTER_VERDICTS.indexOf(state)
     const [worst] = said.toSorted((a, b) => rank(a) - rank(b))
-    const keys = new Set(said.flatMap(({ finding: { cause, blocked } }) => blocked?.cause ?? cause ?? []))
-    const causes = keys.size === 0 ? [] : (this.#plan.summary.causes ?? [])
     return {
       ...row,
       verdict: worst?.verdict ?? this.#unsaid(row),
       operations: said.flatMap(({ finding: { id } }) => id ?? []),
-      causes: causes.flatMap(({ key }) => (keys.has(key) ? key : [])),
+      causes: this.#inOrder(said.flatMap(({ finding: { cause, blocked } }) => blocked?.cause ?? cause ?? [])),
     }
   }
 

@@ -9,6 +9,8 @@ import { registeredDriver } from '../../actual/csi-drivers.ts'
 import type { PodVolume } from '../../actual/pod-volume.ts'
 import { stagedShownBy } from '../../actual/staged-on-device.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
+import { compareText } from '../../lang/compare-text.ts'
+import { onceFor } from '../../lang/once-for.ts'
 import { ownValue } from '../../lang/own-value.ts'
 import type { Identified } from '../../ledger/identified.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
@@ -106,12 +108,20 @@ function handleGiven({ options: { handles } }: PlanContext, name: string): strin
 }
 
 /** By the hash in the directory's name; in the older layout, whose names contain no hash, by vol_data.json (C11). */
-function stagedUnder({ staged }: PlanContext, handle: string): StagedVolume[] {
-  const key = sha256Hex(handle)
-  return staged.filter((each) =>
-    each.driverDir === 'pv' ? each.stateFile?.data?.volumeHandle === handle : each.key === key,
-  )
+function stagedUnder({ staged }: PlanContext, handle: string): readonly StagedVolume[] {
+  return byHandle(staged)(handle)
 }
+
+/** Asked for every volume of every pod. */
+const byHandle = onceFor((staged: readonly StagedVolume[]) => {
+  const older = Map.groupBy(staged, ({ driverDir }) => driverDir === 'pv')
+  const byFile = Map.groupBy(older.get(true) ?? [], ({ stateFile }) => stateFile?.data?.volumeHandle)
+  const byHash = Map.groupBy(older.get(false) ?? [], ({ key }) => key)
+  return (handle: string): readonly StagedVolume[] => {
+    const found = [...(byHash.get(sha256Hex(handle)) ?? []), ...(byFile.get(handle) ?? [])]
+    return found.toSorted((a, b) => compareText(a.dir, b.dir))
+  }
+})
 
 function driverOf({ driverDir, stateFile }: StagedVolume): string | undefined {
   return driverDir === 'pv' ? stateFile?.data?.driverName : driverDir
