@@ -27,14 +27,13 @@ import { containerNames } from '../core/holders/container-names.ts'
 import { hostPathsOf } from '../core/holders/host-paths.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
+import { LOOK_MS } from '../core/processes/look-bounds.ts'
 import type { Unseen } from '../core/processes/mount-namespaces.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
 import { typedPath } from '../core/trust/caller.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import { namesOfExplanation } from '../core/views/names.ts'
-
-const LOOK_DEADLINE_MS = 5000
 
 /** Where /proc is not the node's; the obstacle may also say that this is unknown. */
 function elsewhere(standing: LoadedNode['standing']): Unseen[] {
@@ -267,7 +266,7 @@ export default class Explain extends VolctlCommand {
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )
-    const reader = { command: ownCommand('process-reader'), deadlineMs: LOOK_DEADLINE_MS }
+    const reader = { command: ownCommand('process-reader'), deadlineMs: LOOK_MS.toTell }
     const named = hostPathsOf((snapshot.api?.pods ?? []).filter((pod) => !isTerminalPhase(pod)))
     const found = await liveHolders(held, { table: mounts, loops, named, reader })
     this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)

@@ -6,6 +6,7 @@ import { errorMessage } from '../errors/errors.ts'
 import { count } from '../lang/count.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { LOOK_MOST, LOOK_MS } from '../processes/look-bounds.ts'
 import {
   keptNamespaces,
   MOUNT_NAMESPACE,
@@ -42,12 +43,6 @@ export interface ProcessSearch {
   readonly devices?: Iterable<string>
 }
 
-/**
- * The bounds of a look, with its deadline, and PART_MS and MOST_USES of the reader: a child that says nothing for so long
- * hangs, and the next one goes on behind what it hangs on; so many are tried.
- */
-const SILENT_MS = 3000
-const MOST_CHILDREN = 3
 /** How many processes are named; more are counted. */
 const MOST_NAMED = 4
 
@@ -100,7 +95,7 @@ class Asking {
   }
 
   async ask(): Promise<void> {
-    for (let tried = 1; this.#done < this.#all && tried <= MOST_CHILDREN; tried++) {
+    for (let tried = 1; this.#done < this.#all && tried <= LOOK_MOST.children; tried++) {
       const isStuck = await this.#askChild()
       if (this.#done === this.#all || this.#failure !== undefined) break
       if (!(isStuck && this.#isOnServer())) this.#late.add(this.#pids[this.#done % this.#pids.length] ?? 0)
@@ -133,7 +128,7 @@ class Asking {
     let text = ''
     const onOutput = (piece: string): void => {
       clearTimeout(watch)
-      watch = setTimeout(() => silent.abort(), SILENT_MS)
+      watch = setTimeout(() => silent.abort(), LOOK_MS.silent)
       text += piece
       const end = text.lastIndexOf('\n') + 1
       this.#take(text.slice(0, end))

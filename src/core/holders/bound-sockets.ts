@@ -2,6 +2,7 @@
 import { posix } from 'node:path'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
 import type { Location } from '../mountinfo/location.ts'
+import { LOOK_MOST } from '../processes/look-bounds.ts'
 import { hasEnded, processIds, type Unseen, unseenOf } from '../processes/mount-namespaces.ts'
 import { linesInPieces, namespaceOf } from '../trust/kernel.ts'
 import { fileAt, followLinks, placesAt, type View } from './follow-links.ts'
@@ -14,14 +15,11 @@ export interface BoundSockets {
   readonly loose: ReadonlyMap<string, string>
 }
 
-/** So often it is asked where a path leads: any user may bind as many as it may open. Those that are left are known by name. */
-const MOST_ASKED = 5000
-
 /** Follows links of local file systems, and opens nothing. @param paths as given to bind(2) */
 export function locateSockets(paths: Iterable<string>, views: readonly View[]): BoundSockets {
   const located: (readonly [Location, string])[] = []
   const loose = new Map<string, string>()
-  let left = MOST_ASKED
+  let left = LOOK_MOST.socketsAsked
   for (const path of paths) {
     const view = path.startsWith('/') ? views.find((each) => left-- > 0 && isSocketAt(each, path)) : undefined
     if (view === undefined) loose.set(posix.basename(path), path)
@@ -34,10 +32,8 @@ function isSocketAt(view: View, path: string): boolean {
   return fileAt(view, followLinks(view, path))?.isSocket() === true
 }
 
-/** So many paths are kept. */
-const MOST = 100_000
 const TOO_MANY: Unseen = {
-  text: `more than ${MOST} unix sockets are bound`,
+  text: `more than ${LOOK_MOST.sockets} unix sockets are bound`,
   hint: 'Find out which process binds them (ss -xlp) and end it if nobody needs it.',
 }
 
@@ -55,7 +51,7 @@ export function boundPaths(proc = '/proc'): {
     try {
       for (const lines of linesInPieces(`${proc}/${pid}/net/unix`)) {
         for (const path of pathsIn(lines.toString())) paths.add(path)
-        if (paths.size > MOST) return { paths, unseen: [...unseen, TOO_MANY] }
+        if (paths.size > LOOK_MOST.sockets) return { paths, unseen: [...unseen, TOO_MANY] }
       }
       seen.add(namespace)
     } catch (error) {

@@ -4,6 +4,7 @@ import { readLoops } from '../block/device-use.ts'
 import { swapAreas } from '../block/swap-areas.ts'
 import { errorMessage, isMissing } from '../errors/errors.ts'
 import { decodeOctal } from '../mountinfo/decode-octal.ts'
+import { EXPORTS_BYTES, LOOK_MS } from '../processes/look-bounds.ts'
 import type { Unseen } from '../processes/mount-namespaces.ts'
 import { kernelText } from '../trust/kernel.ts'
 import { readPlain } from '../trust/plain-files.ts'
@@ -17,8 +18,6 @@ export interface LoopFile {
   readonly file?: { readonly dev: string; readonly inode: number }
 }
 
-/** losetup has the kernel ask for each file's attributes, and hangs on a file of a dead server. */
-const LOSETUP_MS = 2000
 const LOSETUP = ['--list', '--noheadings', '--raw', '--output', 'NAME,BACK-INO,BACK-MAJ:MIN']
 
 export interface LoopFiles {
@@ -48,8 +47,8 @@ export async function loopFiles(loops: readonly LoopFile[] = readLoops(), run = 
 /** @returns in words why it did not answer */
 async function losetup(run: typeof runCommand): Promise<string | { readonly files: ReturnType<typeof loopInodes> }> {
   try {
-    const { status, stdout, timedOut, flooded } = await run('losetup', LOSETUP, LOSETUP_MS)
-    if (timedOut) return `losetup did not end within ${LOSETUP_MS / 1000} s`
+    const { status, stdout, timedOut, flooded } = await run('losetup', LOSETUP, LOOK_MS.losetup)
+    if (timedOut) return `losetup did not end within ${LOOK_MS.losetup / 1000} s`
     if (flooded === true) return 'losetup printed too much'
     return status === 0 ? { files: loopInodes(stdout) } : `losetup ended with ${status}`
   } catch (error) {
@@ -82,7 +81,6 @@ export interface Export {
 
 /** What exportfs(8) has exported, and what clients have asked the kernel for. */
 const TABLES = ['/var/lib/nfs/etab', '/proc/fs/nfsd/exports']
-const MOST_BYTES = 16 << 20
 
 export interface Exports {
   readonly exports: readonly Export[]
@@ -118,5 +116,5 @@ export function parseExports(text: string): Export[] {
 
 /** Through a link too: exportfs(8) reads and writes through it. */
 function textOf(path: string): string {
-  return path.startsWith('/proc/') ? kernelText(path) : readPlain(realpathSync(path), MOST_BYTES).toString('utf8')
+  return path.startsWith('/proc/') ? kernelText(path) : readPlain(realpathSync(path), EXPORTS_BYTES).toString('utf8')
 }

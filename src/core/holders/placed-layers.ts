@@ -5,6 +5,7 @@
 import type { Location } from '../mountinfo/location.ts'
 import { containingMount } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
+import { LOOK_MOST } from '../processes/look-bounds.ts'
 import { fileAt, followLinks, isLocal, placesAt, type View } from './follow-links.ts'
 import { LayerIndex } from './mount-uses.ts'
 import { type Layer, overlayLayers } from './overlay-layers.ts'
@@ -23,9 +24,6 @@ export interface PlacedLayers {
 
 /** The node's own, made of system extensions, or by the initial RAM disk in a namespace that is gone. */
 const OF_SYSTEM = ['/', '/usr', '/opt', '/etc']
-
-/** Any user may make overlays of many layers: so often it is asked where one leads. What is left then counts as lost. */
-const MOST_ASKED = 20_000
 
 /** Follows links of local file systems, and opens nothing. @param views our own first */
 export function placeLayers(views: readonly View[], noted: LayerNotes = new Map()): PlacedLayers {
@@ -63,7 +61,7 @@ function overlaysOf(view: View): Overlay[] {
 
 class Search {
   readonly #views: readonly View[]
-  #left = MOST_ASKED
+  #left = LOOK_MOST.layersAsked
 
   constructor(views: readonly View[]) {
     this.#views = views

@@ -9,16 +9,13 @@
 import { fstatSync, readdirSync, readlinkSync, type Stats, statSync, writeSync } from 'node:fs'
 import { anyDeviceNumberOf, deviceNumberFrom } from '../block/device-use.ts'
 import { errnoOf, errorMessage } from '../errors/errors.ts'
+import { LOOK_MOST, LOOK_MS } from '../processes/look-bounds.ts'
 import { hasEnded, isHiddenInit, isKernelThread, MOUNT_NAMESPACE, taskIds } from '../processes/mount-namespaces.ts'
 import { requestOfParent } from '../processes/parent-request.ts'
 import { behindLink, kernelText, linesInPieces, linkIfAny, mountIdIn, O_PATH } from '../trust/kernel.ts'
 import { type Answer, PARTS, type ProcessRequest, processRequest, TOO_LONG, type Use } from './process-messages.ts'
 
 const STDOUT = 1
-/** For one part of one process: enough for some hundred thousand descriptors or mappings. */
-const PART_MS = 3000
-/** Reported for one part of one process; whoever has more there is in the way in any case. */
-const MOST_USES = 10_000
 /** How often the parent hears that nothing hangs. */
 const BEAT_MS = 250
 
@@ -219,13 +216,13 @@ class Reader {
   }
 
   #report(use: Use): void {
-    if (this.#uses.push(use) > MOST_USES) throw new Late()
+    if (this.#uses.push(use) > LOOK_MOST.uses) throw new Late()
   }
 
   /** Tells the parent now and then that nothing hangs. @throws Late where this part takes too long */
   #breathe(): void {
     const now = performance.now()
-    if (now - this.#begun > PART_MS) throw new Late()
+    if (now - this.#begun > LOOK_MS.part) throw new Late()
     if (now - this.#spoken < BEAT_MS) return
     this.#spoken = now
     say('\n')

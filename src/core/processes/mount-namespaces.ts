@@ -9,19 +9,8 @@ import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { tableAt } from '../mountinfo/stable-table.ts'
 import { kernelText, kernelTextIfAny, linkIfAny, namespaceOf } from '../trust/kernel.ts'
 import { TooLarge } from '../trust/plain-files.ts'
+import { TABLES_OF_ANYBODY, TABLES_OF_ROOT, type TableBytes } from './look-bounds.ts'
 import { isInUserNamespace } from './standing.ts'
-
-/** How many bytes of mount tables are read: of one, and of all together (S34). */
-interface Bounds {
-  readonly each: number
-  readonly all: number
-}
-
-const MIB = 1 << 20
-/** What root made may have a copy of every mount of the node, of which there may be 100,000 (26 MiB). */
-const OF_ROOT: Bounds = { each: 32 * MIB, all: 192 * MIB }
-/** Any user may make a user namespace, and in it mounts and mount namespaces up to the limits of the kernel. */
-const OF_ANYBODY: Bounds = { each: 4 * MIB, all: 16 * MIB }
 
 /**
  * Namespaces that cannot be read, or not within the bounds, are in the list as well, with the reason: what is mounted and used
@@ -41,7 +30,7 @@ export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): Other
         ? tasksOrItself(pid, proc)
         : [pid],
   )
-  const allowances = { root: allowance(OF_ROOT), anybody: allowance(OF_ANYBODY) }
+  const allowances = { root: allowance(TABLES_OF_ROOT), anybody: allowance(TABLES_OF_ANYBODY) }
   const nodes = namespaceOf('self', 'user', proc)
   const read = (pid: number, wholeOnly: boolean): 'done' | 'ended' | 'later' | 'denied' => {
     let namespace: string
@@ -83,8 +72,10 @@ const refusedText = (error: unknown): string | undefined => (error instanceof Vo
 
 const EMPTY = parseMountinfo('')
 
+const MIB = 1 << 20
+
 /** @returns for each table: called with the bytes that were read; throws TooLarge */
-function allowance({ each, all }: Bounds): () => (bytes: number) => void {
+function allowance({ each, all }: TableBytes): () => (bytes: number) => void {
   let left = all
   return () => {
     let own = each

@@ -3,13 +3,11 @@ import { deviceNumberFrom } from '../../block/device-use.ts'
 import type { OnDisk } from '../../block/whole-disk.ts'
 import { isLocal, viewsOf } from '../../holders/follow-links.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
+import { LOOK_MS } from '../../processes/look-bounds.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { DiskUser } from './disk-user.ts'
 
 type LoopDevice = ReturnType<StepContext['host']['loops']>[number]
-
-/** losetup asks the file system of the backing file, which may hang. */
-const ANSWER_MS = 5000
 
 /**
  * A container may have put a loop device on a device file that it made itself, whose name means nothing here. So every loop
@@ -83,7 +81,7 @@ export async function behindLoop({ device, backingFile }: LoopDevice, run: StepC
 async function askLoop(loop: string, { host, waiting }: StepContext): Promise<string[] | undefined> {
   try {
     const ask = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN', loop]
-    const { stdout } = await waiting.spend((ms) => host.run('losetup', ask, Math.min(ms, ANSWER_MS)))
+    const { stdout } = await waiting.spend((ms) => host.run('losetup', ask, Math.min(ms, LOOK_MS.losetupOfOne)))
     return stdout.trim().split(/\s+/)
   } catch {
     return undefined
