@@ -418,6 +418,10 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
     'sd 4:0:0:1: Warning! Received an indication that the LUN assignments on this target have changed.',
   ),
   FsTypeUnsupported: stage('fstype: zfs is not supported'),
+  LinstorSays: '01:31:33.757 [DeviceManager] ERROR LINSTOR/Satellite - SYSTEM - It broke',
+  FsckNoFileSystem:
+    '`fsck` error fsck from util-linux 2.20.1 fsck.ext2: Bad magic number in super-block while trying to open /dev/rbd1',
+  VolumeMarkedDeleted: 'failed to attach: PersistentVolume "pvc-1" is marked for deletion',
 }
 
 /** Lines whose cause says more than what failed: the one and the other. */

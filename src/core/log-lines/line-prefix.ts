@@ -19,7 +19,7 @@ const KLOG_FOLLOWS = String.raw`(?=[IWEF]\d{4} \d\d:\d\d:\d\d)`
 /** Each takes off one layer; the named groups are fields of a prefix. */
 const LAYERS: readonly RegExp[] = [
   // > quoted, `code`, * an item; grep -n
-  /^(?:[>`*]+ ?)+(?=\S)/,
+  /^(?:[>`*#]+ ?)+(?=\S)/,
   /^\d{1,9}:(?=\p{L}{3} [ \d]\d )/u,
   // Rancher: Wed, Apr 13 2022 9:49:39 am | …
   /^(?<time>\w{3}, \w{3} \d{1,2} \d{4} \d{1,2}:\d\d:\d\d [ap]m) \| /,
@@ -44,6 +44,8 @@ const LAYERS: readonly RegExp[] = [
   /^\[[\w./-]{1,253}(?: [\w./-]{1,63})?\] (?=time=|level=|ts=|\{)/,
   // kubectl logs --timestamps, and what wrote its own time
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
+  // a time of day alone, and the thread that wrote: 20:01:02.526 [Worker-3] INFO …; or klog's header without its letter
+  /^(?<time>\d\d:\d\d:\d\d[.,]\d+) (?:\[[\w-]{1,63}\] (?=[A-Z]{4,5} )| *\d+ (?=[\w./-]+\.go:\d+\]))/,
   // "- INFO - ", "ERROR  ", and once more a time behind it
   /^(?:- )?\[?(?<level>DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\]?(?: -|:)?\s+/,
   /^(?<level>[DIWEF]) \| /,

@@ -82,6 +82,10 @@ export const ATTACHING = {
       'no more device names',
       'maximum allowed attachments',
       'volumes already attached to this instance',
+      'you can only attach',
+      'volumes to one instance',
+      'you may attach up to',
+      'resource_limit_exceeded',
     ],
     by: ['scheduler', 'kubelet', 'controller', 'driver'],
     means: 'The node has as many attached volumes as its driver or machine type allows.',
@@ -145,6 +149,12 @@ export const ATTACHING = {
     codes: ['NotAttached', 'NotReportedInUse'],
     rules: ['R330', 'R813', 'S22'],
   },
+  VolumeMarkedDeleted: row(
+    'is marked for deletion | persistentvolume … is being deleted | pv is being deleted | volume is being deleted',
+    'The PersistentVolume or the volume behind it is being deleted, so that nothing is attached or made of it any more.',
+    'kubectl get pv: a Terminating one stays until its attachments and claim are gone. The pod needs another claim; what was in the volume goes with it (reclaim policy Delete).',
+    { codes: ['BeingDeleted'] },
+  ),
   AttachmentEnding: row(
     'volume attachment is being deleted | volumeattachment … has deletion timestamp | volumeattachment … has been deleted, will not continue | volume attachment has been deleted',
     'The VolumeAttachment is being deleted or is gone: an earlier detach of this volume is not finished, or somebody deleted the object meanwhile.',

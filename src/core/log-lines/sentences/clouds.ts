@@ -23,7 +23,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   StuckAttaching: row(
-    'expected device to be attached but was attaching | but was attaching | is in attaching state | state: attaching | still attaching | volume is in the attaching state | device … stuck in attaching | timeout waiting for volume to be attached | volume to be attached within the alloted time | failed to wait for volume attachment | is attaching, cant finish',
+    'expected device to be attached but was attaching | but was attaching | is in attaching state | state: attaching | still attaching | volume is in the attaching state | device … stuck in attaching | timeout waiting for volume to be attached | volume to be attached within the alloted time | failed to wait for volume attachment | is attaching, cant finish | failed to be attached within | not attached within | failed to attach within',
     'The cloud began to attach the disk and does not finish.',
     "See the disk's state at the cloud. After many minutes: the operating system of the machine does not take it (restart the machine), or the device name is in use. Detach it there and let it be attached again.",
     CLOUD,

@@ -63,7 +63,7 @@ export const FRAMES = {
     { by: ['driver'], codes: ['DriverFailed', 'HeldBy'] },
   ),
   ControllerPublishFailed: frame(
-    'controllerpublishvolume … failed | controllerpublishvolume | failed to attach disk | could not attach volume | error attaching | attach volume … failed | attach disk',
+    'controllerpublishvolume … failed | controllerpublishvolume | failed to attach disk | could not attach volume | error attaching | attach volume … failed | attach disk | volume assigning step has failed',
     'The storage could not attach the volume to the node.',
     "The end of the line is the storage's reason; the log of the driver's controller pod has the whole of it.",
     { by: ['driver'], codes: ['NotAttached'] },
@@ -78,6 +78,12 @@ export const FRAMES = {
     'failed to list *v1 | failed to watch *v1 | failed to list | failed to watch *',
     'The program could not follow objects in the API; it tries again.',
     'What follows says why: a right that its role lacks, an API that is not installed, or an API server that does not answer.',
+    { envelope: true },
+  ),
+  LinstorSays: frame(
+    'linstor/satellite | linstor/controller',
+    'LINSTOR says this of a resource or node.',
+    'linstor resource list and linstor error-reports list have the whole of it; drbdadm status on {node}.',
     { envelope: true },
   ),
   MultipathSays: frame(

@@ -41,6 +41,11 @@ export const KERNEL = {
     'Mount it on a node with a newer kernel, or make such file systems without the feature (mkfs options of the StorageClass). Data is not lost.',
     { by: ['kernel'], unchecked: 'volctl does not check file systems' },
   ),
+  FsckNoFileSystem: news(
+    'fsck error fsck from … bad magic number in super-block',
+    'fsck finds no file system of its kind on the disk: a new disk has none yet, and is formatted next; a disk with XFS is mounted.',
+    'Nothing, if the volume is new. If it held data: stop the pod, and look what is on the device (blkid, lsblk -f).',
+  ),
   NoFileSystemFound: row(
     'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | log mount/recovery failed | unable to read superblock',
     'What is on the device is not the file system that was expected, or its beginning is damaged.',
@@ -72,7 +77,7 @@ export const KERNEL = {
     { by: ['kernel'], codes: ['MultiAttach'] },
   ),
   DrbdFailed: row(
-    'drbd … state change failed | drbd … need access to uptodate data | drbd … refusing | drbd … standalone | drbd … connection lost | drbd … split-brain | drbd … quorum | linstor … failed | piraeus … failed',
+    'drbd … state change failed | drbd … need access to uptodate data | drbd … refusing | drbd … standalone | drbd … connection lost | drbd … split-brain | drbd … quorum | failed to adjust drbd',
     'DRBD (LINSTOR, Piraeus) does not give the volume: no up-to-date copy, no quorum, or its peers are away.',
     'drbdadm status on {node}, and linstor resource list: at least one copy must be UpToDate. After a split brain somebody has to choose which copy stays.',
     { unchecked: 'volctl does not ask the storage' },

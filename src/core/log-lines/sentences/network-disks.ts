@@ -17,7 +17,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   IscsiUnreachable: row(
-    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: could not log into all portals | iscsiadm: could not login to | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | iscsi: failed to sendtargets | iscsi: failed to attach disk | failed to get any path for iscsi disk | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11',
+    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: could not log into all portals | iscsiadm: could not login to | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | iscsi: failed to sendtargets | iscsi: failed to attach disk | failed to get any path for iscsi disk | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found',
     'The iSCSI portal does not answer, or the login did not come about on any path.',
     'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
     { ...STORAGE, codes: ['IscsiFailed'] },
@@ -29,7 +29,7 @@ export const NETWORK_DISKS = {
     { harmless: true },
   ),
   IscsiDaemonFailed: row(
-    'initiator reported error (9 | iscsiadm: could not logout of all | sendmsg: bug? ctrl_fd | semop down failed | initiator reported error (6 | initiator reported error (5 | initiator reported error (7 | initiator reported error (18 | initiator reported error (22',
+    'initiator reported error (9 | sendmsg: bug? ctrl_fd | semop down failed | initiator reported error (6 | initiator reported error (5 | initiator reported error (7 | initiator reported error (18 | initiator reported error (22 | iscsiadm: could not logout of | iscsiadm: could not make',
     'iscsid could not do what it was asked for, for a reason of its own: it is busy, its records are damaged, or a disk of the session is in use.',
     'journalctl -u iscsid on {node}; iscsiadm -m session -P 3 shows the sessions and their disks. A session whose disks are in use is not logged out.',
     { codes: ['IscsiFailed'] },
@@ -107,7 +107,7 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   NvmeLost: row(
-    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme',
+    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices',
     'An NVMe controller, local or over a network, does not answer.',
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
     STORAGE,

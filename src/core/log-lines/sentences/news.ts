@@ -33,7 +33,7 @@ export const NEWS = {
     'The kubelet removed what was left of a deleted pod: nothing is wrong any more.',
   ),
   Provisioned: news(
-    'provisioningsucceeded | successfully provisioned volume | succeeded in provisioning | external provisioner is provisioning volume | volume … created for claim | successfully created pv | saved pv | bound to claim | volume … entered phase bound | entered phase available | entered phase released | volume is already provisioned | createdsnapshot | snapshotcreated | snapshotready | volumesnapshot … is ready | started provisioning | successfully deleted | creatingsnapshot | waiting for a snapshot',
+    'provisioningsucceeded | successfully provisioned volume | succeeded in provisioning | external provisioner is provisioning volume | volume … created for claim | successfully created pv | saved pv | bound to claim | volume … entered phase bound | entered phase available | entered phase released | volume is already provisioned | createdsnapshot | snapshotcreated | snapshotready | volumesnapshot … is ready | started provisioning | successfully deleted | creatingsnapshot | waiting for a snapshot | synchronizing persistentvolume | synchronizing persistentvolumeclaim',
     'A volume or snapshot is made, bound or deleted as asked; nothing failed.',
   ),
   RegisteredWithKubelet: news(

@@ -94,7 +94,7 @@ export function isFrame(name: SentenceName): boolean {
 
 /** Words in which somebody may report a failure at level info. */
 const TROUBLE =
-  /err(?!ing\b)|fail|cannot|can not|unable|could not|couldnt|cant|timed? ?out|refus|denied|not found|invalid|stuck|wait|retry|lost|dead|panic/
+  /err(?!ing\b)|fail|cannot|can not|unable|could not|couldnt|cant|timed? ?out|refus|denied|not found|invalid|stuck|lost|dead|panic/
 
 /** Who writes without a level, and mostly what is as it should be. */
 const ROUTINE = /^(?:kernel|multipathd?|iscsid|systemd|systemd-udevd|udevd)$/

@@ -99,7 +99,7 @@ export const SHARES = {
     { codes: ['InvalidVolume'] },
   ),
   SpecialDeviceMissing: row(
-    'special device … does not exist | mount: special device | stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | cant find active iscsi session | cannot find device | unable to attach any iscsi devices | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device',
+    'special device … does not exist | mount: special device | stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | cant find active iscsi session | cannot find device | unable to attach any iscsi devices | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device | failed to stat source device | volumedevicenotfound | devicenotfound',
     'The device of the volume is not on this node, though the volume should be attached.',
     'lsblk and ls -l /dev/disk/by-id on {node}. If it is missing: the VolumeAttachment and the log of the attacher; a rescan or udev (udevadm trigger) where the disk is there without its link.',
     { codes: ['DeviceMissing', 'DeviceUnknown'] },
@@ -110,7 +110,7 @@ export const SHARES = {
     'A driver needs the root directory of the kubelet bound in with mountPropagation: Bidirectional, at the same path. Compare its manifest with the --root-dir of the kubelet.',
   ),
   AlreadyMounted: row(
-    'already mounted or mount point busy | already mounted on | mount point busy | is apparently in use by the system | will not make a filesystem here | device or resource busy … mkfs | mkfs … device or resource busy',
+    'already mounted or mount point busy | already mounted on | mount point busy | is apparently in use by the system | will not make a filesystem here | device or resource busy … mkfs | mkfs … device or resource busy | is in use. e2fsck | is mounted. e2fsck',
     'The device cannot be mounted, since something else has it: multipath, LVM or another mount.',
     'lsblk and dmsetup ls show what stands on the device. Keep multipath away from disks of a CSI driver (blacklist in multipath.conf); volctl explain on the device shows the rest.',
     { codes: ['HeldBy'] },
