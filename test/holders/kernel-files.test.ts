@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempDisposableSync, symlinkSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { readLoops } from '../../src/core/block/device-use.ts'
 import { loopFiles, loopInodes, nfsExports, parseExports, swapFiles } from '../../src/core/holders/kernel-files.ts'
 
 it('swap files, and not partitions, by their names', () => {
@@ -14,7 +15,34 @@ it('swap files, and not partitions, by their names', () => {
     String.raw`/data/gone\040(deleted)                 file		4		0		-5`,
     '',
   ].join('\n')
-  expect(swapFiles(text)).toEqual(['/var/lib/kubelet/pods/x/swap', String.raw`/data/a b\c`, '/data/gone (deleted)'])
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-swaps-'))
+  const list = join(directory.path, 'swaps')
+  // A kernel without swap.
+  expect(swapFiles(list)).toEqual({ swaps: [], unseen: [] })
+  writeFileSync(list, text)
+  const swaps = ['/var/lib/kubelet/pods/x/swap', String.raw`/data/a b\c`, '/data/gone (deleted)']
+  expect(swapFiles(list)).toEqual({ swaps, unseen: [] })
+})
+
+it('S3: swap files that could not be read may be any', () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'volctl-swaps-'))
+  expect(swapFiles(directory.path)).toEqual({
+    swaps: [],
+    unseen: [{ text: expect.stringMatching(/^the swap files in .* could not be read: /), hint: expect.any(String) }],
+  })
+})
+
+it('S3: a loop device whose file could not be read is one, of a file that nobody knows', () => {
+  using sys = mkdtempDisposableSync(join(tmpdir(), 'volctl-loops-'))
+  const at = (name: string): string => join(sys.path, 'block', name, 'loop')
+  for (const name of ['loop0', 'loop1', 'loop2']) mkdirSync(at(name), { recursive: true })
+  writeFileSync(join(at('loop1'), 'backing_file'), '/data/image\n')
+  // What stands for an error of the kernel: a directory cannot be read.
+  mkdirSync(join(at('loop2'), 'backing_file'))
+  expect(readLoops(sys.path)).toEqual([
+    { device: '/dev/loop1', backingFile: '/data/image' },
+    { device: '/dev/loop2', backingFile: '/' },
+  ])
 })
 
 it('what exportfs and nfsd say', () => {

@@ -1,7 +1,7 @@
 /** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
 import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { errnoOf } from '../errors/errors.ts'
+import { errnoOf, isMissing } from '../errors/errors.ts'
 import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { openDeviceAlone } from '../trust/plain-files.ts'
 import { swapAreas } from './swap-areas.ts'
@@ -51,7 +51,7 @@ function openExclusively(uevent: string): string | undefined {
 }
 
 function isSwap(name: string): boolean {
-  return swapAreas().some((area) => area.name === `/dev/${name}`)
+  return swapAreas(kernelTextIfAny('/proc/swaps') ?? '').some((area) => area.name === `/dev/${name}`)
 }
 
 /** The disk's sequence number; a partition has that of its disk, one directory up. */
@@ -119,11 +119,13 @@ function numberIn(file: string): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
 }
 
+/** @returns `/`, of which nobody knows what it is: there is one, and the kernel does not say (S3); undefined: there is none */
 export function readBackingFile(device: string, sys = '/sys'): string | undefined {
   try {
     return kernelText(`${sys}/block/${posix.basename(device)}/loop/backing_file`).trimEnd()
-  } catch {
-    return undefined
+  } catch (error) {
+    // Let go of meanwhile.
+    return isMissing(error) || errnoOf(error) === 'ENODEV' || errnoOf(error) === 'ENXIO' ? undefined : '/'
   }
 }
 

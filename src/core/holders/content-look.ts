@@ -77,7 +77,7 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
   const [ours] = views
   const layers = placeLayers(views, search.noted)
   const { loops, unseen: unseenLoops } = await loopFiles()
-  const swaps = swapFiles()
+  const { swaps, unseen: unseenSwaps } = swapFiles()
   const { exports, unseen } = nfsExports()
   const bound = named === undefined ? NONE_BOUND : boundPaths()
   const images = named === undefined ? [] : imageFiles(views)
@@ -101,7 +101,9 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     unknownImages: images.filter(({ isThere }) => !isThere).map(({ text }) => text),
     sockets: locateSockets(bound.paths, views),
     // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
-    unseen: isInUserNamespace() ? [] : [...processes.unseen, ...unseen, ...unseenLoops, ...bound.unseen],
+    unseen: isInUserNamespace()
+      ? []
+      : [...processes.unseen, ...unseen, ...unseenLoops, ...unseenSwaps, ...bound.unseen],
   }
 }
 

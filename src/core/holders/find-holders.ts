@@ -52,14 +52,13 @@ export interface HolderSearch {
 
 export function findHolders({ table, paths, others, loops, uses }: HolderSearch): Holders {
   const places = new Places(table, paths)
+  const { swaps, unseen } = swapFiles()
   return {
     processes: places.locations.flatMap((place) => uses.holdersIn(place)).toSorted((a, b) => a.pid - b.pid),
     namespaces: others.flatMap((other) => namespaceHolder(other, places.mountsIn(other.table))),
     loops: loops.filter(({ backingFile }) => places.has(backingFile)),
-    kernel: swapFiles()
-      .filter((path) => places.has(path))
-      .map((path) => `the swap file ${path}`),
-    unseen: uses.unseen,
+    kernel: swaps.filter((path) => places.has(path)).map((path) => `the swap file ${path}`),
+    unseen: [...uses.unseen, ...unseen],
   }
 }
 

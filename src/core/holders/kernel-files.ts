@@ -66,9 +66,23 @@ export function loopInodes(text: string): Map<string, NonNullable<LoopFile['file
   )
 }
 
-/** Swap files (no partitions), as the kernel names them: from the root of the mount namespace in which they were opened. */
-export function swapFiles(text?: string): string[] {
-  return swapAreas(text).flatMap(({ name, type }) => (type === 'file' ? [name] : []))
+export interface SwapFiles {
+  /** As the kernel names them: from the root of the mount namespace in which they were opened. No partitions. */
+  readonly swaps: readonly string[]
+  /** Where the kernel did not say: any file may be one then. */
+  readonly unseen: readonly Unseen[]
+}
+
+/** A kernel without swap has no such list. */
+export function swapFiles(list = '/proc/swaps'): SwapFiles {
+  try {
+    const files = swapAreas(kernelText(list)).filter(({ type }) => type === 'file')
+    return { swaps: files.map(({ name }) => name), unseen: [] }
+  } catch (error) {
+    if (isMissing(error)) return { swaps: [], unseen: [] }
+    const text = `the swap files in ${list} could not be read: ${errorMessage(error)}`
+    return { swaps: [], unseen: [{ text, hint: `See what is wrong with ${list}.` }] }
+  }
 }
 
 export interface Export {
