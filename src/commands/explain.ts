@@ -267,7 +267,11 @@ export default class Explain extends VolctlCommand {
       backingFile === undefined ? [] : [{ device: name, backingFile }],
     )
     const reader = { command: ownCommand('process-reader'), deadlineMs: LOOK_MS.toTell }
-    const named = hostPathsOf((snapshot.api?.pods ?? []).filter((pod) => !isTerminalPhase(pod)))
+    const { pods = [], persistentVolumes } = snapshot.api ?? {}
+    const named = hostPathsOf(
+      pods.filter((pod) => !isTerminalPhase(pod)),
+      persistentVolumes,
+    )
     const found = await liveHolders(held, { table: mounts, loops, named, reader })
     this.detail(`holders: ${found.processes.length} of processes, ${found.namespaces.length} mount namespaces`)
     const unseen = [...elsewhere(standing), ...found.unseen]

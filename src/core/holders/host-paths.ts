@@ -1,6 +1,6 @@
 import { podLabel } from '../desired/pods.ts'
 import { plainPath } from '../files/path-within.ts'
-import type { Pod } from '../model/objects.ts'
+import type { PersistentVolume, Pod } from '../model/objects.ts'
 
 /** A path by which somebody else may use what is there. */
 export interface NamedPath {
@@ -10,13 +10,28 @@ export interface NamedPath {
   readonly text: string
 }
 
-/** Directories and files of the node that pods have as volumes, by their specs: also those of which nothing runs yet. */
-export function hostPathsOf(pods: readonly Pod[]): NamedPath[] {
-  return pods.flatMap((pod) =>
-    (pod.spec.volumes ?? []).flatMap(({ hostPath }) =>
-      hostPath?.path?.startsWith('/') === true
-        ? [{ path: plainPath(hostPath.path), text: `the hostPath ${hostPath.path} of pod ${podLabel(pod)}` }]
-        : [],
+/**
+ * Directories and files of the node that pods have as volumes, also those of which nothing runs yet.
+ *
+ * @param volumes PersistentVolumes that name such a directory count, whoever claims them
+ */
+export function hostPathsOf(pods: readonly Pod[], volumes: readonly PersistentVolume[] = []): NamedPath[] {
+  return [
+    ...pods.flatMap((pod) =>
+      (pod.spec.volumes ?? []).flatMap(({ hostPath }) =>
+        namedPath(hostPath?.path, (path) => `the hostPath ${path} of pod ${podLabel(pod)}`),
+      ),
     ),
-  )
+    ...volumes.flatMap(({ metadata, spec: { hostPath, local } }) =>
+      namedPath(
+        hostPath?.path ?? local?.path,
+        (path) =>
+          `${hostPath == null ? 'the local volume' : 'the hostPath'} ${path} of PersistentVolume ${metadata.name}`,
+      ),
+    ),
+  ]
+}
+
+function namedPath(path: string | undefined, textOf: (path: string) => string): NamedPath[] {
+  return path?.startsWith('/') === true ? [{ path: plainPath(path), text: textOf(path) }] : []
 }

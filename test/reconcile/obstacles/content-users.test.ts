@@ -25,6 +25,16 @@ const loop = (backingFile: string): NodeBuilder => {
 const hostPath = (path: string, phase = 'Pending'): NodeBuilder =>
   onDisk().pod(uid(7), 'backup', [{ name: 'h', hostPath: { path } }], { phase })
 
+/** Of a PersistentVolume, which some pod may claim. */
+const volumeAt = (source: object): NodeBuilder => {
+  const built = onDisk()
+  built.volumes.push({
+    metadata: { name: 'pv-path', uid: 'pv-path' },
+    spec: { accessModes: ['ReadWriteOnce'], ...source },
+  })
+  return built
+}
+
 const disk = (point: string, root: string, built = onDisk()): NodeBuilder =>
   built.mountLine(point, root, '254:0', 'ext4', '/dev/vda')
 
@@ -75,6 +85,16 @@ describe('S12: an emptyDir that is in use under another name is blocked with --o
     { name: 'a hostPath of another pod', built: hostPath(`${PLACE}/sub/`), by: `the hostPath ${PLACE}/sub/ of pod` },
     { name: 'a hostPath that does not exist yet', built: hostPath(`${PLACE}/later`), by: 'the hostPath' },
     {
+      name: 'the hostPath of a PersistentVolume',
+      built: volumeAt({ hostPath: { path: `${PLACE}/sub` } }),
+      by: `the hostPath ${PLACE}/sub of PersistentVolume pv-path`,
+    },
+    {
+      name: 'a local PersistentVolume',
+      built: volumeAt({ local: { path: PLACE } }),
+      by: `the local volume ${PLACE} of PersistentVolume pv-path`,
+    },
+    {
       name: 'memory, bound',
       built: inMemory().mountLine('/srv/export', '/', '0:70', 'tmpfs', 'tmpfs'),
       by: '/srv/export',
@@ -112,6 +132,7 @@ describe('S12: an emptyDir that is in use under another name is blocked with --o
     { name: 'a loop device that this namespace does not show', built: loop('/') },
     { name: 'a loop device elsewhere', built: loop('/var/lib/snapd/snaps/core.snap') },
     { name: 'a hostPath of all pods', built: hostPath(`${ROOT}/pods`) },
+    { name: 'a PersistentVolume elsewhere', built: volumeAt({ local: { path: '/mnt/disks/1' } }) },
     { name: 'a hostPath of a pod that has ended', built: hostPath(PLACE, 'Succeeded') },
     {
       name: 'its own sub-paths',

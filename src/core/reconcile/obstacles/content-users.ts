@@ -94,11 +94,14 @@ const loopFiles = onceFor(({ mounts, snapshot }: PlanContext['inputs']) => {
   return new PlaceIndex(loops)
 })
 
-/** HostPaths of pods that are meant to run, or must not be touched; an apply follows links in them as well. */
-const namedPlaces = onceFor(({ inputs: { mounts }, classes }: PlanContext) => {
+/**
+ * HostPaths of pods that are meant to run, or must not be touched, of which an apply follows links as well; and those of
+ * PersistentVolumes.
+ */
+const namedPlaces = onceFor(({ inputs: { mounts, snapshot }, classes }: PlanContext) => {
   const pods = classes.all.filter(isLiving).flatMap(({ pod }) => pod ?? [])
   return new PlaceIndex(
-    hostPathsOf(pods).flatMap(({ path, text }) => {
+    hostPathsOf(pods, snapshot.api?.persistentVolumes).flatMap(({ path, text }) => {
       const place = locate(mounts, path)
       return place === undefined ? [] : [[place, text] as const]
     }),
