@@ -167,6 +167,20 @@ const ROWS: readonly Row[] = [
     words: 'kubernetes.io/csi/loop.pg.test^vol-lost is still listed in node.status.volumesInUse of pg-node',
   },
   {
+    name: 'the same, and a PersistentVolume says which it is',
+    change: (draft) => {
+      nodeOf(draft).status.volumesInUse?.push('kubernetes.io/csi/loop.pg.test^vol-lost')
+      const csi = { driver: 'loop.pg.test', volumeHandle: 'vol-lost' }
+      draft.api.persistentVolumes.push({
+        metadata: { name: 'pv-lost', uid: 'pv-lost' },
+        spec: { csi, accessModes: ['ReadWriteOnce'] },
+      })
+    },
+    said: ['warning ReportedUnused'],
+    ask: 'pv-lost',
+    words: 'pv-lost is still listed in node.status.volumesInUse of pg-node',
+  },
+  {
     name: 'the Node lists as attached a LUN that nothing here explains',
     change: (draft) =>
       nodeOf(draft).status.volumesAttached?.push({

@@ -80,7 +80,10 @@ function isOfPlugin(name: string, plugins: readonly string[]): boolean {
 function reportName({ inputs, objects, kubelet }: PlanContext, findings: Findings, name: string): void {
   const { nodeName } = inputs.snapshot
   // The names of a plugin that this kubelet does not migrate are the plugin's own.
-  if (!migratesAll(inputs.snapshot) && parseCsiUniqueName(name) === undefined) return
+  const csi = parseCsiUniqueName(name)
+  if (!migratesAll(inputs.snapshot) && csi === undefined) return
+  const [known, ...others] = csi === undefined ? [] : objects.persistentVolumesOf(csi)
+  const volume = known === undefined || others.length > 0 ? name : known.metadata.name
   const lists = [
     ...(objects.isAttached(name) ? ['volumesAttached'] : []),
     ...(objects.isInUse(name) ? ['volumesInUse'] : []),
@@ -88,8 +91,8 @@ function reportName({ inputs, objects, kubelet }: PlanContext, findings: Finding
   findings.problem(
     'warning',
     'ReportedUnused',
-    `${name} is still listed in node.status.${lists.join(' and ')} of ${nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here`,
-    { volume: name, subject: { row: name } },
+    `${volume} is still listed in node.status.${lists.join(' and ')} of ${nodeName}, but no pod wants it, and it has no VolumeAttachment, mount or directory here`,
+    { volume, subject: { row: name } },
     objects.isInUse(name)
       ? kubelet.state === 'running'
         ? "The kubelet keeps reporting the volume in use: look for its name in the kubelet's log, or restart the kubelet, which then builds the list again. Until then the attach/detach controller attaches the volume to no other node."
