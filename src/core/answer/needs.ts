@@ -111,7 +111,7 @@ const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number) => string>>> = 
   IdentityUnconfirmed: (n) => `Nothing proves which volume is mounted at ${n} places`,
   TwoWriters: (n) => `${n} volumes are in use or attached at several places, against their access mode`,
   MultiAttach: (n) => `${n} volumes are attached to another node, and pods here wait for them`,
-  ReportedUnused: (n) => `The Node's status still lists ${n} volumes of which nothing is here`,
+  ReportedUnused: (n) => `${n} volumes are still listed in the Node's status, and nothing of them is here`,
   DeadMount: (n) => `${n} mounts do not answer: their server or daemon is gone`,
 }
 
