@@ -3,7 +3,7 @@
  * test host. All in a mount and PID namespace of its own, in which what volctl reads and writes beside it is covered.
  */
 import { type ChildProcess, execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostIdentity } from '../../../src/core/node/host-identity.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
 import { startApiServer, type TestApiServer } from '../../helpers/api-server/start.ts'
@@ -123,7 +123,7 @@ export function makeVolume(root: string, pod: number, plugin = 'kubernetes.io~se
 }
 
 export function age(path: string): void {
-  for (const name of readdirSync(path)) age(`${path}/${name}`)
+  if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) age(`${path}/${name}`)
   utimesSync(path, LONG_AGO, LONG_AGO)
 }
 

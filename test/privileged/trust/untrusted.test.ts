@@ -8,7 +8,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { inNamespace } from '../../helpers/in-namespace.ts'
 import { noRoot } from '../../helpers/namespace.ts'
-import { allTrials, chosenTrials, SUBJECTS, type Subject, TRICKS, tableOf, type Verdict } from './tricks.ts'
+import { allTrials, chosenTrials, SUBJECTS, type Subject, TRICKS, type Trial, tableOf, type Verdict } from './tricks.ts'
 
 const WORKER = new URL('./untrusted.worker.ts', import.meta.url)
 
@@ -53,6 +53,18 @@ describe.skipIf(noRoot !== undefined)(`what others had a hand in${noRoot === und
     const { found, ...rest } = await inNamespace<{ found: object }>(WORKER, 'control')
     expect(found).toEqual(Object.fromEntries(Object.keys(SUBJECTS).map((subject) => [subject, 0])))
     expect(rest).toEqual({ apply: 0, ran: '', outside: true })
+  })
+
+  it('S34: does not hold up a Ctrl-C', async () => {
+    const tricks = ['slow', 'endless', 'of 10 GB'] as const
+    const looked = (Object.keys(SUBJECTS) as Subject[]).map((subject, index): Trial => {
+      const trick = tricks[index % tricks.length] ?? 'slow'
+      return { subject, trick, command: subject === 'snapshot file' ? 'plan' : 'apply' }
+    })
+    const found = await inNamespace<Verdict[]>(WORKER, 'interrupted', [JSON.stringify(looked)])
+    const wrong = found.flatMap(({ subject, trick, wrong }) => wrong.map((what) => `${subject}, ${trick}: ${what}`))
+    expect(wrong).toEqual([])
+    expect(found).toHaveLength(looked.length)
   })
 
   it.each(Object.entries(GROUPS))('S33, S34: has no effect: %s', async (_, subjects) => {

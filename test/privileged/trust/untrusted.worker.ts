@@ -20,6 +20,7 @@ import {
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { load } from 'js-yaml'
+import { ExitStatus } from '../../../src/core/errors/exit-status.ts'
 import type { NodeSnapshot } from '../../../src/core/model/snapshot.ts'
 import { sha256Hex } from '../../../src/core/names/volume-names.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
@@ -33,7 +34,7 @@ import { makeVolume, NODE, type TrustNode, withNode } from './node.ts'
 import { end, foreignDirectory, givenAway, STRANGER } from './strangers.ts'
 import type { Command, Subject, Trial, Trick, Verdict } from './tricks.ts'
 import { changes, picture } from './untouched.ts'
-import type { WatchedRun } from './watched-run.ts'
+import type { RunOptions, WatchedRun } from './watched-run.ts'
 
 /** With so many that hang, the rest is not worth the time. */
 const GIVE_UP_AFTER = 4
@@ -417,12 +418,16 @@ function argumentsOf({ subject, command }: Trial, node: TrustNode, { things, ans
   return lines[command]
 }
 
+const ANSWER_MS = 1000
+
 /** What was wrong with a run, whatever was tried. */
 function judge(run: WatchedRun, ran: string, changed: readonly string[]): readonly string[] {
-  const { status, ended, peakMiB, stderr } = run
+  const { status, ended, peakMiB, stderr, answeredMs } = run
+  const isLeft = answeredMs !== undefined && (status === undefined || status === ExitStatus.Interrupted)
   return [
     ...(ended === 'itself' ? [] : [`was ${ended}: ${run.seconds} s, ${peakMiB} MiB`]),
-    ...(ended === 'itself' && (status === undefined || status > 5) ? [`ended with ${status}`] : []),
+    ...(ended === 'itself' && !isLeft && (status === undefined || status > 5) ? [`ended with ${status}`] : []),
+    ...((answeredMs ?? 0) > ANSWER_MS ? [`answered Ctrl-C after ${answeredMs} ms`] : []),
     ...(ran === '' ? [] : [`was made to run: ${ran.trim()}`]),
     ...changed.map((line) => `changed: ${line}`),
     ...(peakMiB < LIMIT_MIB ? [] : [`took ${peakMiB} MiB`]),
@@ -430,7 +435,7 @@ function judge(run: WatchedRun, ran: string, changed: readonly string[]): readon
   ]
 }
 
-async function tryOne(node: TrustNode, places: Places, trial: Trial): Promise<Verdict> {
+async function tryOne(node: TrustNode, places: Places, trial: Trial, options: RunOptions = {}): Promise<Verdict> {
   const { subject, trick, command } = trial
   laySound(node, places)
   makeVolume(node.root, 1)
@@ -448,7 +453,7 @@ async function tryOne(node: TrustNode, places: Places, trial: Trial): Promise<Ve
   const root = command === 'apply' || trick === 'swapped all the time' ? [] : [node.root]
   const look = (): string => [places.outside, ...root, ...still].map(picture).join('')
   const before = look()
-  const run = await node.volctl(argumentsOf(trial, node, places))
+  const run = await node.volctl(argumentsOf(trial, node, places), options)
   const changed = changes(before, look())
   await hand.release()
   if (running !== undefined) await end(running)
@@ -489,6 +494,17 @@ await runScenario({
         verdicts.push(verdict)
         if (verdict.status === undefined && ++hung >= GIVE_UP_AFTER) break
       }
+      return verdicts
+    }),
+
+  /** The same, while somebody presses Ctrl-C: at another moment of each. */
+  interrupted: (directory, [text = '[]']) =>
+    withNode(directory, {}, async (node): Promise<readonly Verdict[]> => {
+      makeOutside(node)
+      const places = placesOf(node, await soundAnswers(node))
+      const verdicts: Verdict[] = []
+      for (const [index, trial] of (JSON.parse(text) as readonly Trial[]).entries())
+        verdicts.push(await tryOne(node, places, trial, { interruptAtMs: 300 + 250 * (index % 5) }))
       return verdicts
     }),
 

@@ -16,6 +16,8 @@ export interface WatchedRun {
   readonly seconds: number
   /** The most that one of its processes had in memory. */
   readonly peakMiB: number
+  /** From the interruption until it was answered: by a word, or the end. Absent: it ended before. */
+  readonly answeredMs?: number
 }
 
 export interface RunOptions {
@@ -26,6 +28,8 @@ export interface RunOptions {
   /** Its standard input: a descriptor; else there is none. */
   readonly stdin?: number
   readonly deadlineMs?: number
+  /** When somebody presses Ctrl-C. */
+  readonly interruptAtMs?: number
 }
 
 /** Far more than is allowed, far less than a machine has: whoever gets here would not have stopped. */
@@ -50,6 +54,19 @@ export async function runWatched(args: readonly string[], options: RunOptions = 
       if (said[name].length < KEPT_TEXT) said[name] += text
     })
   }
+  let interruptedAt: number | undefined
+  let answeredMs: number | undefined
+  const answered = (): void => {
+    if (interruptedAt !== undefined) answeredMs ??= Math.round(performance.now() - interruptedAt)
+  }
+  child.stderr?.on('data', (text: string) => void (/interrupted/i.test(text) && answered()))
+  const interrupt =
+    options.interruptAtMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          interruptedAt = performance.now()
+          process.kill(-(child.pid ?? 0), 'SIGINT')
+        }, options.interruptAtMs)
   let ended: WatchedRun['ended'] = 'itself'
   let peak = 0
   const look = setInterval(() => {
@@ -61,8 +78,17 @@ export async function runWatched(args: readonly string[], options: RunOptions = 
   }, LOOK_EVERY_MS)
   const [status] = (await once(child, 'close')) as [number | null]
   clearInterval(look)
+  clearTimeout(interrupt)
+  answered()
   const seconds = Math.round((performance.now() - begun) / 100) / 10
-  return { status: status ?? undefined, ...said, ended, seconds, peakMiB: Math.round(peak) }
+  return {
+    status: status ?? undefined,
+    ...said,
+    ended,
+    seconds,
+    peakMiB: Math.round(peak),
+    ...(answeredMs !== undefined && { answeredMs }),
+  }
 }
 
 /** In MiB, of the one of its processes that had the most at any time. */
