@@ -206,6 +206,7 @@ describe('what a line names', () => {
     },
     { line: 'volume "kubernetes.io/csi/a.b^h" x', want: ['volume kubernetes.io/csi/a.b^h', 'driver a.b'] },
     { line: 'GRPC request: {"volume_id":"vol-fs1","x":1}', want: ['volume vol-fs1'] },
+    { line: 'list volume(csi-pvc-5a1d) session: {Portal:x}', want: ['volume csi-pvc-5a1d'] },
     { line: 'E1122 20:01:02.1 1 a.go:1] "called" volumeID="vol-fs1"', want: ['volume vol-fs1'] },
   ])('$line', ({ line, want }) => expect(names(line).toSorted()).toEqual(want.toSorted()))
 })

@@ -226,6 +226,7 @@ const HANDLES = [
   /(?:\b[Vv]olume \[|\[volume=)([^\s\];]{1,253})/g,
   /\b(?:at|de)tach(?:ing|ment timeout for)? volume ([^\s"[]{1,253})/g,
   /"volume_id":"([^"]{1,253})"/g,
+  /\bvolume\(([^\s()]{1,253})\)/g,
   // A unique name stands there too: takeUniqueNames has that.
   /\bvolume "(?!kubernetes\.io\/|flexvolume-)([^"\s]{0,253}[/^][^"\s]{1,253})"/g,
 ]
