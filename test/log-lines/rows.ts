@@ -422,6 +422,7 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   FsckNoFileSystem:
     '`fsck` error fsck from util-linux 2.20.1 fsck.ext2: Bad magic number in super-block while trying to open /dev/rbd1',
   VolumeMarkedDeleted: 'failed to attach: PersistentVolume "pvc-1" is marked for deletion',
+  SidecarNotInjected: setUp(rpc('Internal', 'the webhook failed to inject the sidecar container into the Pod spec')),
 }
 
 /** Lines whose cause says more than what failed: the one and the other. */
@@ -430,6 +431,38 @@ export const CAUSES_INSIDE: readonly (readonly [
   cause: SentenceName,
   failed: SentenceName | undefined,
 ])[] = [
+  // What a row once took for its own.
+  [
+    'E0524 00:53:33.9 1 azure_storage.go:65] azure attach failed, err: Code="AcquireDiskLeaseFailed" Message="Failed to acquire lease while creating disk. Blob is already in use."',
+    'AttachedElsewhere',
+    undefined,
+  ],
+  [
+    'AttachVolume.Attach failed for volume "pv-1" : rpc error: code = FailedPrecondition desc = Retriable: false, RetryAfter: 0s, HTTPStatusCode: 409, RawError: {',
+    'DriverPrecondition',
+    'AttachFailed',
+  ],
+  [
+    setUp(rpc('Internal', "Failed to login, err: env: can't execute 'iscsiadm': No such file or directory")),
+    'ProgramMissing',
+    'MountingFailed',
+  ],
+  [setUp(rpc('Internal', 'Failed to run ISCSI login: exit status 19')), 'IscsiLogin', 'MountingFailed'],
+  [
+    'I0408 16:33:26.1 1 volume.go:94] zfs: node(node-1) has node affinity a.b/nodeid=node-1',
+    'Informational',
+    undefined,
+  ],
+  ['[Wed Apr  9 08:23:13 2025] nvme nvme0: Failed reconnect attempt 1', 'NvmeLost', undefined],
+  ['[ 120.1] nvme0n1: I/O Cmd(0x2) @ LBA 13363, 32 blocks, I/O Error (sct 0x3 / sc 0x71)', 'DiskErrors', undefined],
+  ['iscsiadm: Cannot perform discovery. Initiatorname required.', 'IscsiNoName', undefined],
+  ['Code="InvalidParameter" Message="A disk at LUN 3 already exists."', 'DeviceNameInUse', undefined],
+  [
+    `kubernetes.io/csi: attachment for vol-1 failed: cannot find NodeID for driver "disk.test" for node "node-1"`,
+    'CsiNodeMissing',
+    'AttachFailed',
+  ],
+  ['I0507 22:58:48.4 15004 connection.go:184] GRPC error: <nil>', 'CallLogged', undefined],
   [
     'failed to provision volume with StorageClass "s": failed to create rbd image: executable file not found in $PATH',
     'ProgramMissing',

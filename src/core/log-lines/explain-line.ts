@@ -55,7 +55,8 @@ interface WhatIsSaid extends Pick<LineAnswer, 'also' | 'failed' | 'says'> {
 export function whatIsSaid(line: LogLine): WhatIsSaid {
   const [name, ...also] = sentencesIn(line)
   if (name === undefined) return { also }
-  const frame = isFrame(name) && !isEnvelope(name) ? undefined : outermost(also)
+  const isItself = (isFrame(name) && !isEnvelope(name)) || sentenceOf(name).harmless === true
+  const frame = isItself ? undefined : outermost(also)
   const failed = frame === undefined ? undefined : sentenceOf(frame).means
   return { name, also, ...defined({ failed, says: leavesOpen(name) ? lastWords(line) : undefined }) }
 }

@@ -11,13 +11,13 @@ export const CLOUDS = {
     CLOUD,
   ),
   AttachedElsewhere: row(
-    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | failed to lock the file | already owned by vm | could not be attached to node | already attached to node … could not be attached | is already attached to node | is attached to instance | owned by another vm',
+    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | failed to lock the file | already owned by vm | could not be attached to node | already attached to node … could not be attached | is already attached to node | is attached to instance | owned by another vm | acquirediskleasefailed | blob is already in use',
     'The disk is attached to another machine, and the storage gives it to one at a time.',
     'kubectl get volumeattachments shows who should have it. On that node: volctl plan. If no attachment says so, the cloud has an old one: detach it there once nothing on that machine has it mounted.',
     { ...CLOUD, codes: ['MultiAttach', 'AccessMode'], rules: ['S30'] },
   ),
   DeviceNameInUse: row(
-    'attachment point * is already in use | device name * is already in use | the device is already in use',
+    'attachment point * is already in use | device name * is already in use | the device is already in use | a disk at lun … already exists',
     'The cloud already uses this device name on the machine: an earlier attachment is not gone yet, or was made by hand.',
     'See the disks of the machine at the cloud, against lsblk on {node}. An attachment that nobody knows has to be detached there; the driver takes another name the next time.',
     CLOUD,
@@ -105,7 +105,7 @@ export const CLOUDS = {
 /** Words that other programs use too: what stands further in says more. */
 export const CLOUDS_IN_GENERAL = {
   CloudBusyState: row(
-    'incorrectstate | operationnotallowed | conflictingusererror | invalid volume … status | the operation is not allowed in the current state | is not in the available state | resourcenotready | cannot perform operation … state | in use by another operation | another operation is in progress | operation in progress | conflict … operation | volumemodificationrateexceeded | currently optimizing | modification … optimizing | error occurred while reserving | anotheroperationinprogress | needs to be in state | is not ready for workloads | badrequest … status | preempted | is in an invalid state | not in the expected state',
+    'incorrectstate | operationnotallowed | conflictingusererror | invalid volume … status | the operation is not allowed in the current state | is not in the available state | resourcenotready | cannot perform operation … state | in use by another operation | another operation is in progress | operation in progress | conflict … operation | volumemodificationrateexceeded | currently optimizing | modification … optimizing | error occurred while reserving | anotheroperationinprogress | needs to be in state | is not ready for workloads | badrequest … status | preempted | is in an invalid state | not in the expected state | conflictingrequest | while it is in task_state | but got 409 instead',
     'The disk or machine is in a state in which the storage does not do this now: another operation works on it, or it is in error.',
     'See its state at the storage. Another operation ends by itself; a state such as error or faulted has to be mended there. After a change of an AWS volume the next one is allowed after 6 hours.',
     CLOUD,

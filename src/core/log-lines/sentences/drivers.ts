@@ -35,7 +35,7 @@ export const DRIVERS = {
     'ls -la of plugins_registry below the root directory of the kubelet; limits of inotify; then systemctl restart {unit}.',
   ),
   CsiNodeMissing: row(
-    'csinode … not found | cant get csinode | failed to get csinode | csinode is not yet initialized | failed to initialize csinode | csinodes … not found | could not find csinodelister | error updating csinode | failed to update csinode | error getting csinode | has no nodeid annotation | csinode … does not contain driver | error updating node object with csi driver | failed to create csinodeupdater | error deleting existing csinode | error updating node: … caused by | failed to parse nodes … annotation value | error while marshalling node id map | failed while trying to remove key',
+    'csinode … not found | cant get csinode | failed to get csinode | csinode is not yet initialized | failed to initialize csinode | csinodes … not found | could not find csinodelister | error updating csinode | failed to update csinode | error getting csinode | has no nodeid annotation | csinode … does not contain driver | error updating node object with csi driver | failed to create csinodeupdater | error deleting existing csinode | error updating node: … caused by | failed to parse nodes … annotation value | error while marshalling node id map | failed while trying to remove key | cannot find nodeid for driver',
     'The CSINode object of the node is missing, not filled yet, or lacks this driver: the controller does not know the node there.',
     'Is there still a Node of this name (kubectl get node,csinode)? If it was deleted, its VolumeAttachments stay until they are removed. Else the driver has to be registered on it.',
     { codes: ['DriverRegistration', 'NodeMissing'] },
@@ -106,7 +106,7 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the storage' },
   ),
   ZfsOrLvm: row(
-    'zfs: | dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | vgcreate | lvcreate failed | lvm: | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | zpool | volume has children | cannot process volume group | failed to find logical volume | pool i/o is currently suspended | dataset already exists | cannot mount … directory is not empty | failed to get lv | vgs failed | lvs failed | lvchange | lvextend | pvcreate | topolvm … failed | filesystem has dependent clones',
+    'dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | vgcreate | lvcreate failed | lvm: | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | zpool | volume has children | cannot process volume group | failed to find logical volume | pool i/o is currently suspended | dataset already exists | cannot mount … directory is not empty | failed to get lv | vgs failed | lvs failed | lvchange | lvextend | pvcreate | topolvm … failed | filesystem has dependent clones | zfs: … failed | zfs: … err | zfs: … could not | zfs: … unable | zfs: … not found | zfs: … cannot',
     'The local storage below the driver (LVM, ZFS, OpenEBS) failed or lacks the volume group, pool or volume.',
     'On the node of the volume: vgs, lvs or zpool status, zfs list. Local volumes exist on one node: the pod has to run there.',
     { unchecked: 'volctl does not look into volume groups and pools' },

@@ -115,6 +115,11 @@ export const SHARES = {
     'lsblk and dmsetup ls show what stands on the device. Keep multipath away from disks of a CSI driver (blacklist in multipath.conf); volctl explain on the device shows the rest.',
     { codes: ['HeldBy'] },
   ),
+  SidecarNotInjected: row(
+    'failed to inject the sidecar container | sidecar container … was not injected | failed to find the sidecar container in pod',
+    'The driver mounts in a container beside those of the pod, and its webhook did not add that container when the pod was made.',
+    "See that the driver's webhook runs and answers, and that the pod has the annotation that asks for it. Then make the pod new: a pod that exists gets no container.",
+  ),
   BlobFuseFailed: row(
     'unable to start blobfuse | blobfuse … failed | blobfuse2 … failed | gcsfuse … failed | mounting gcsfuse | mount-s3 | failed to mount … s3 | goofys | s3fs: | rclone: | juicefs … failed | alluxio-fuse … failed | sshfs: | failed to create mount process: mount-s3',
     'A bucket or container could not be mounted as a file system: its daemon did not start, or the store refuses it.',
