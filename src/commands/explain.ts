@@ -172,7 +172,8 @@ export default class Explain extends VolctlCommand {
     const { state, explained } = await this.#explained(words, flags)
     const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
     for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
-    await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen), {
+    const place = flags.snapshot === undefined ? undefined : answer.node
+    await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen, { place }), {
       paged: !flags['no-pager'],
       names: namesOfExplanation(answer),
     })

@@ -39,7 +39,7 @@ export async function explainInCluster(what: string, question: ClusterQuestion):
   const failure = refusalOf(value)
   return {
     value,
-    draw: (screen) => renderExplanation(value, screen, question.reading),
+    draw: (screen) => renderExplanation(value, screen, { reading: question.reading }),
     names: namesOfExplanation(value),
     ...defined({ failure }),
   }

@@ -13,6 +13,7 @@ import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Plan } from '../plan/plan.ts'
 import { PlanNames } from '../plan/plan-names.ts'
 import { needRows, nextText, renderAnswer } from './answer-view.ts'
+import { chunksOf } from './command-words.ts'
 import { decisionsText, factsText, podsText } from './explain-blocks.ts'
 import { chainLines, chainText } from './explain-chain.ts'
 import { dependentsText, driverDetails } from './explain-driver.ts'
@@ -24,13 +25,19 @@ import type { Screen } from './screen.ts'
 import { CONTROLLER, seconds, volumeText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
-/** @param reading what commands need to read the same cluster */
+export interface Around {
+  /** What commands need to read the same cluster. */
+  readonly reading?: readonly string[]
+  /** The node on which its commands are typed, if that is not here. */
+  readonly place?: string | undefined
+}
+
 export function renderExplanation(
   told: Explanation | ClusterExplanation,
   screen: Screen,
-  reading: readonly string[] = [],
+  { reading, place }: Around = {},
 ): string {
-  return 'cluster' in told ? clusterText(told, screen, reading) : nodeText(told, screen)
+  return 'cluster' in told ? clusterText(told, screen, reading) : nodeText(told, screen, place)
 }
 
 /** What to do about it, the most pressing first, each in a line. */
@@ -63,7 +70,7 @@ function answerInCluster(told: ClusterExplanation, reading: readonly string[] = 
 
 const FEW_FACTS = 4
 
-function nodeText(told: Explanation, screen: Screen): string {
+function nodeText(told: Explanation, screen: Screen, place: string | undefined): string {
   const { subject, node, createdAt, identity, volumes, places, driver, holders, chain } = told
   const [first, ...others] = byWorst(volumes)
   const plan = planOnNode(told)
@@ -92,6 +99,7 @@ function nodeText(told: Explanation, screen: Screen): string {
   const links = isNode || wide ? '' : chainLines(chain, screen, subject.kind === 'Pod' ? 'ofPod' : 'folded')
   const isOfOne = links !== '' && others.length > 0 && first !== undefined && driver === undefined
   return drawn(told, screen, {
+    place,
     title: wide ? `${title}, as of ${seconds(createdAt)}` : title,
     says: withoutRoot(told.verdict.message, told.rootDir),
     ...(isNode && { headline: answer.headline }),
@@ -101,7 +109,7 @@ function nodeText(told: Explanation, screen: Screen): string {
   })
 }
 
-function clusterText(told: ClusterExplanation, screen: Screen, reading: readonly string[]): string {
+function clusterText(told: ClusterExplanation, screen: Screen, reading: readonly string[] | undefined): string {
   const { subject, cluster, createdAt, identity, chains, inputs } = told
   const { wide, paint, width } = screen
   const [worst] = chains
@@ -140,7 +148,7 @@ function chainBlock({ node, volume, links, decision }: ClusterChain, screen: Scr
   return `${wrapped('', `${title}:`, width, paint.bold)}${chainText(links, screen, 'full')}${wrapped('  Why: ', decision.why, width)}`
 }
 
-interface Drawn {
+interface Drawn extends Pick<Around, 'place'> {
   readonly title: string
   /** The verdict, in the words of the answer. */
   readonly says: string
@@ -155,7 +163,7 @@ interface Drawn {
 function drawn(
   told: Explanation | ClusterExplanation,
   screen: Screen,
-  { title, says, headline, answer, chain, parts }: Drawn,
+  { place, title, says, headline, answer, chain, parts }: Drawn,
 ): string {
   const { width, paint, wide } = screen
   const { verdict, notes } = told
@@ -163,7 +171,7 @@ function drawn(
   const header = [
     wrapped('', headline ?? `${title}${HOW[verdict.state]}: ${says}`, width, colourOf(verdict, paint)),
     chain,
-    needRows(said ?? { wake: [], remedy: passing(told) }, screen),
+    needRows({ wake: said?.wake ?? [], remedy: typedAt(place, said?.remedy ?? passing(told)) }, screen),
   ].join('')
   const shown: Answer = {
     ...answer,
@@ -178,10 +186,16 @@ function drawn(
   return renderAnswer(shown, screen, {
     unfolded: wide,
     most: 2,
+    place,
     header,
     more: more.map((part) => part.replace(/^\n/, '')).filter((part) => part !== ''),
     ...(verdict.state === 'nothing' && { end: nextText(answer.next, screen) }),
   })
+}
+
+function typedAt(place: string | undefined, remedy: readonly string[]): readonly string[] {
+  if (place === undefined) return remedy
+  return remedy.map((each) => (chunksOf(each).some(({ isCommand }) => isCommand) ? `on node ${place}: ${each}` : each))
 }
 
 const HAS_CODE: ReadonlySet<Verdict['state']> = new Set<Verdict['state']>(['problem', 'blocked', 'waiting'])
