@@ -96,6 +96,10 @@ describe('the parts of a line', () => {
     },
     { line: 'csi_handler.go:98] It broke', want: { source: 'csi_handler.go:98', message: 'It broke' } },
     {
+      line: 'I0505 16:18:36.777260 manager.go:245 [files] Starting',
+      want: { severity: 'info', source: 'manager.go:245', message: '[files] Starting' },
+    },
+    {
       line: '> E1122 20:01:02.123456 file.go:12] It broke',
       want: { format: 'klog', severity: 'error', message: 'It broke' },
     },

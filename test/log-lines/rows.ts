@@ -423,6 +423,8 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
     '`fsck` error fsck from util-linux 2.20.1 fsck.ext2: Bad magic number in super-block while trying to open /dev/rbd1',
   VolumeMarkedDeleted: 'failed to attach: PersistentVolume "pvc-1" is marked for deletion',
   SidecarNotInjected: setUp(rpc('Internal', 'the webhook failed to inject the sidecar container into the Pod spec')),
+  ContainerStatsSkipped:
+    'W1121 15:27:51.1 1878 container.go:586] Failed to update stats for container "/a": stat failed on /b with error: no such file or directory, continuing to push stats',
 }
 
 /** Lines whose cause says more than what failed: the one and the other. */
@@ -432,6 +434,19 @@ export const CAUSES_INSIDE: readonly (readonly [
   failed: SentenceName | undefined,
 ])[] = [
   // What a row once took for its own.
+  [
+    setUp(rpc('Internal', 'x error: fork/exec /usr/bin/weed: no such file or directory')),
+    'ProgramMissing',
+    'MountingFailed',
+  ],
+  ["b'mount.nfs4: mount system call failed'", 'MountProgramFailed', undefined],
+  ['[ 543.6] sd 0:0:0:0: [sda] CDB: Write(10) 2a 00 01 b6 b7 e8 00 00 08 00', 'DiskErrors', undefined],
+  ['[ 543.6] sd 0:0:0:0: [sda] Sense Key : Aborted Command [current]', 'DiskErrors', undefined],
+  ['kernel: XFS (dm-7): log mount/recovery failed: error -5', 'FileSystemErrors', undefined],
+  ['kernel: XFS (dm-4): xfs_inactive_ifree: xfs_ifree returned error -117', 'FileSystemErrors', undefined],
+  ['kernel: XFS (dm-4): xfs_do_force_shutdown(0x1) called from line 1788', 'JournalAborted', undefined],
+  ['Nov 09 08:26:12 n multipathd[2919]: sdb: state down, checker not called', 'PathsFailing', 'MultipathSays'],
+  ['  |- 6:0:4:13  sdaq 66:160  failed faulty running', 'PathsFailing', undefined],
   [
     'E0524 00:53:33.9 1 azure_storage.go:65] azure attach failed, err: Code="AcquireDiskLeaseFailed" Message="Failed to acquire lease while creating disk. Blob is already in use."',
     'AttachedElsewhere',

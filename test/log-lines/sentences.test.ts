@@ -23,6 +23,9 @@ describe('a line is known by what it says', () => {
     expect([name, said]).toEqual([cause, failed === undefined ? undefined : SENTENCES[failed].means])
   })
 
+  it('no error is harmless for what it says in passing', () =>
+    expect(sentencesIn(parseLine('E1122 20:01:02.1 1 a.go:1] failed to frob, starting controller again'))).toEqual([]))
+
   it('whatever tool has shown it: a container log, docker, journalctl -o json, dmesg', () => {
     const [line = ''] = LINES.TargetBusy
     const bare = line.slice(line.indexOf('E1122'))

@@ -17,7 +17,7 @@ import { keyValues } from './key-values.ts'
 import { takePrefix } from './line-prefix.ts'
 import { type LineSeverity, type LogLine, MAX_LINE_CHARS, severityOfLevel } from './log-line.ts'
 
-const KLOG = /^([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)?(?: {1,8}\d+)? {1,8}([\w.@/-]+:\d+)\] ?/
+const KLOG = /^([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)?(?: {1,8}\d+)? {1,8}([\w.@/-]+:\d+)(?:\] ?| )/
 const HEADER_CHARS = 200
 const SEVERITIES: Readonly<Record<string, LineSeverity>> = { I: 'info', W: 'warning', E: 'error', F: 'fatal' }
 

@@ -33,6 +33,8 @@ export const CAUSES = {
       'inconsistent',
       'needs journal recovery',
       'filesystem is damaged',
+      'log mount/recovery failed',
+      'returned error -117',
     ],
     by: ['kubelet', 'driver', 'kernel'],
     means: 'The file system on the volume is damaged, and has to be repaired before it is used again.',

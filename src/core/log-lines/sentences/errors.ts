@@ -140,7 +140,7 @@ export const ERRORS = {
     "On {node}: modprobe NAME (the line names it: rbd, ceph, nbd, nvme_tcp, iscsi_tcp, dm_crypt, nfs); then for good in /etc/modules-load.d. The driver's container needs /lib/modules of the host.",
   ),
   ProgramMissing: row(
-    'executable file not found in $path | command not found | exit status 127 | exec: … not found | no such file or directory: unknown program | cant execute … no such file or directory',
+    'executable file not found in $path | command not found | exit status 127 | exec: … not found | no such file or directory: unknown program | cant execute … no such file or directory | fork/exec … no such file or directory',
     'A program that is needed is not installed: on the node, or in the image of the driver.',
     'The line names it: iscsiadm (open-iscsi), mount.nfs (nfs-common, nfs-utils), mount.cifs (cifs-utils), mkfs.xfs or xfs_growfs (xfsprogs), resize2fs (e2fsprogs), cryptsetup, multipath. Install it there.',
   ),
@@ -156,7 +156,7 @@ export const ERRORS = {
     { codes: ['FilesystemUnfit'], rules: ['S15'], unchecked: 'volctl does not check file systems' },
   ),
   MountProgramFailed: frame(
-    'mount failed: exit status | mount failed: exit status 32 | mount failed: exit status 1 | mount failure | mount failed: | failed to mount | mounting failed | could not mount | error mounting | refer to the … manual page',
+    'mount failed: exit status | mount failed: exit status 32 | mount failed: exit status 1 | mount failure | mount failed: | failed to mount | mounting failed | could not mount | error mounting | refer to the … manual page | mount system call failed',
     'The mount program failed. Its own words stand behind "Output", or at the end of the line.',
     "dmesg on {node} has the kernel's reason. Then what is mounted: the device (lsblk -f) or the server, and the options.",
     { codes: ['MountFailed'] },

@@ -3,7 +3,7 @@ import { news, row } from './sentence.ts'
 
 export const KERNEL = {
   JournalAborted: row(
-    'aborting journal | detected aborted journal | journal has aborted | jbd2: … error | error while writing to journal | xfs … filesystem has been shut down | xfs … shutting down filesystem | corruption of in-memory data | xfs … metadata i/o error | metadata i/o error in | force_shutdown | ext4_journal_check_start | journal superblock … error | journal commit i/o error | ext4-fs error … journal has aborted',
+    'aborting journal | detected aborted journal | journal has aborted | jbd2: … error | error while writing to journal | xfs … filesystem has been shut down | xfs … shutting down filesystem | corruption of in-memory data | xfs … metadata i/o error | metadata i/o error in | force_shutdown | ext4_journal_check_start | journal superblock … error | journal commit i/o error | ext4-fs error … journal has aborted | xfs_do_force_shutdown',
     'The kernel has given a file system up: it could not write its journal. Nothing can be written any more, and what was not yet written is lost.',
     'Find out why the device failed (the lines before), stop the pods, then unmount, run fsck or xfs_repair, and mount again.',
     {
@@ -13,7 +13,7 @@ export const KERNEL = {
     },
   ),
   DiskErrors: row(
-    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | ext4-fs error … io failure | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error',
+    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | ext4-fs error … io failure | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb:',
     'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
     'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a. Stop the pods before you check the file system.',
     { unchecked: 'volctl does not test disks' },
@@ -47,7 +47,7 @@ export const KERNEL = {
     'Nothing, if the volume is new. If it held data: stop the pod, and look what is on the device (blkid, lsblk -f).',
   ),
   NoFileSystemFound: row(
-    'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | log mount/recovery failed | unable to read superblock',
+    'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | unable to read superblock',
     'What is on the device is not the file system that was expected, or its beginning is damaged.',
     'blkid and lsblk -f on the device, against fsType of the PersistentVolume. Do not format it: take a copy first, then fsck with another superblock (dumpe2fs).',
     { codes: ['FilesystemUnfit'], rules: ['S15'] },

@@ -199,6 +199,12 @@ export const KUBELET = {
     'The program is no longer the leader, or could not renew its lease in time: the API server was slow. It ends, and another copy goes on.',
     "Nothing, if it is rare. If it repeats: kubectl get --raw /readyz, the log of etcd, and the CPU limits of the program's pod. Calls in progress go on in the driver.",
   ),
+  ContainerStatsSkipped: row(
+    'failed to update stats for container | continuing to push stats',
+    'The kubelet could not measure one container at that moment, mostly because it has just ended.',
+    'Nothing: no volume is concerned.',
+    { harmless: true },
+  ),
   UnmountedAlready: row(
     'umount … mountpoint not found | umount … no mount point specified | umount: … : not mounted',
     'The program umount says that nothing is mounted at the path: it was unmounted before.',

@@ -72,9 +72,10 @@ export function sentencesIn({ said, program = '', reason = '', severity }: Spoke
   const text = plainText(`${program}: ${reason} ${said}`)
   const isTrouble = severity === 'error' || severity === 'fatal' || severity === 'warning' || CALL_FAILED.test(text)
   const rank = ({ of }: Said<SentenceName>): number => (isTrouble && Object.hasOwn(NEWS, of) ? LAST : rankOf(of))
-  const found = WAYS.in(text).toSorted(
-    (a, b) => rank(a) - rank(b) || (rank(a) === OWN ? placeIn(a) - placeIn(b) : inner(a, b)),
-  )
+  const isError = (severity === 'error' || severity === 'fatal') && FAILURE.test(text)
+  const found = WAYS.in(text)
+    .filter(({ of }) => !isError || !Object.hasOwn(NEWS, of))
+    .toSorted((a, b) => rank(a) - rank(b) || (rank(a) === OWN ? placeIn(a) - placeIn(b) : inner(a, b)))
   const [first] = found
   // What such a line says in passing ("no such file or directory", of a file that is made then) is no failure.
   const saysLittle = first === undefined || (rank(first) !== OWN && sentenceOf(first.of).harmless !== true)
@@ -94,7 +95,10 @@ export function isFrame(name: SentenceName): boolean {
 
 /** Words in which somebody may report a failure at level info. */
 const TROUBLE =
-  /err(?!ing\b)|fail|cannot|can not|unable|could not|couldnt|cant|timed? ?out|refus|denied|not found|invalid|stuck|lost|dead|panic/
+  /(?<!std)err(?!ing\b)|fail|cannot|can not|unable|could not|couldnt|cant|timed? ?out|refus|denied|not found|invalid|stuck|lost|dead|panic/
+
+/** At level error it is one: what such a line says besides ("starting …", "already …") does not make it harmless. */
+const FAILURE = /\b(?:failed|failure|failing|cannot|could not|couldnt|unable)\b/
 
 /** Who writes without a level, and mostly what is as it should be. */
 const ROUTINE = /^(?:kernel|multipathd?|iscsid|systemd|systemd-udevd|udevd)$/

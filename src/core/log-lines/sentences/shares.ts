@@ -34,7 +34,7 @@ export const SHARES = {
     'systemctl start rpc-statd (package nfs-common or nfs-utils); or mountOptions nolock, where one client alone uses the files; or NFS 4.',
   ),
   NfsVersion: row(
-    'requested nfs version or transport protocol is not supported | mount.nfs … protocol not supported | mount.nfs … an incorrect mount option was specified | nfs: bad mount option | mount.nfs … invalid argument | mount system call failed',
+    'requested nfs version or transport protocol is not supported | mount.nfs … protocol not supported | mount.nfs … an incorrect mount option was specified | nfs: bad mount option | mount.nfs … invalid argument',
     'The server does not offer the NFS version, transport or option that is asked for.',
     'rpcinfo -p {server|SERVER} shows what it offers. Set mountOptions (nfsvers=4.1, nfsvers=3, proto=tcp) in the PersistentVolume or StorageClass.',
     NFS,
