@@ -5,13 +5,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { explainer } from '../src/core/explain/explain.ts'
 import type { NodeState } from '../src/core/model/node-state.ts'
 import type { NodeSnapshot, TreeEntry } from '../src/core/model/snapshot.ts'
 import { parseMountinfo } from '../src/core/mountinfo/parse-mountinfo.ts'
 import type { Plan } from '../src/core/plan/plan.ts'
 import { planNode } from '../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../src/core/snapshot/read-snapshot.ts'
+import { explainer } from './helpers/explaining.ts'
 import { planOptions } from './helpers/plan-options.ts'
 
 const CAPTURES = new URL('./fixtures/captures/', import.meta.url).pathname

@@ -17,6 +17,7 @@ import {
 import { confirm } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
+import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { messages } from '../core/cli/messages.ts'
@@ -50,7 +51,6 @@ import { planId } from '../core/plan/plan-id.ts'
 import { PlanNames } from '../core/plan/plan-names.ts'
 import type { SavedPlan } from '../core/plan/plan-shape.ts'
 import { readPlanFile, readPlanInput } from '../core/plan-file/read-plan-file.ts'
-import { planNode } from '../core/reconcile/plan-node.ts'
 import { refuseInsecureApi } from '../core/reconcile/pods/guards.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { applyDocument, resultEvent } from '../core/views/apply-document.ts'
@@ -223,9 +223,11 @@ export default class Apply extends VolctlCommand {
       // Not before: where volctl starts again in another mount namespace, that run reads it.
       const saved = piped ? await interrupts.orInterrupted(this.#readInput()) : fromFile
       const options = saved?.options ?? fromFlags
-      const planOf = (state: CollectedNode, given: NodeState = state): Planned => {
-        const fresh = planNode(given, options)
-        const done = (operation: Operation): boolean => isDone(operation, given)
+      const judge = (state: CollectedNode) => judged(state, options, planAlone, { signal: interrupts.stop })
+      const planOf = async (look: CollectedNode, given: NodeState = look): Promise<Planned> => {
+        const { node: state, decided } = await judge({ ...look, ...given })
+        const { plan: fresh } = decided
+        const done = (operation: Operation): boolean => isDone(operation, state)
         return { node: state, fresh, shown: saved === undefined ? fresh : planToReview(saved, fresh, done) }
       }
       const first = node
@@ -272,7 +274,7 @@ export default class Apply extends VolctlCommand {
         signal: interrupts.stop,
         abandon: interrupts.abandon,
         kubeletStop: stop,
-        lookAgain: look,
+        lookAgain: async (before) => (await judge(await look(before))).node,
       })
       await this.#carryOut(saved ?? fresh, new PlanNames(shown), { context, format, given })
     } finally {
@@ -285,7 +287,7 @@ export default class Apply extends VolctlCommand {
     node: CollectedNode,
     { settleMs }: PlanOptions,
     kubeconfig: string | undefined,
-    planOf: (node: CollectedNode, state?: NodeState) => Planned,
+    planOf: (node: CollectedNode, state?: NodeState) => Promise<Planned>,
   ): Promise<(StopAsked & Planned) | undefined> {
     const asked = await stopAsked(node, {
       settleMs,
@@ -301,20 +303,20 @@ export default class Apply extends VolctlCommand {
   async #settled(
     first: CollectedNode,
     noWait: boolean,
-    planOf: (node: CollectedNode) => Planned,
+    planOf: (node: CollectedNode) => Promise<Planned>,
     { look, interrupts }: Looking,
   ): Promise<Planned> {
-    const seen = (node: CollectedNode): Seen => {
-      const planned = planOf(node)
+    const seen = async (node: CollectedNode): Promise<Seen> => {
+      const planned = await planOf(node)
       return {
         planned,
         plan: planned.fresh,
         kubeletIsBack: async () => ownsNode(await node.node.kubeletState()),
-        again: async () => seen(await look(node)),
+        again: async () => await seen(await look(node)),
       }
     }
     if (noWait) return planOf(first)
-    const waited = afterSettling(seen(first), {
+    const waited = afterSettling(await seen(first), {
       signal: interrupts.stop,
       begins: (left) =>
         this.say(

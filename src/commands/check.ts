@@ -15,6 +15,7 @@ import { troubleText } from '../core/files/disk-trouble.ts'
 import { replaceFile } from '../core/files/replace-file.ts'
 import { formatDuration } from '../core/lang/duration.ts'
 import { inTime, pause } from '../core/processes/deadline.ts'
+import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { callerPath } from '../core/trust/caller.ts'
 
 /** Put in by the build (scripts/build.ts). */
@@ -82,9 +83,11 @@ export default class Check extends VolctlCommand {
     this.#out = flags.out
     const limits = checkLimits(flags)
     const times = checkTimes(flags, flags.output)
-    const options = planOptions(flags, this.config.version)
-    const look = async () =>
-      examine(await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line)), options)
+    const options = { ...planOptions(flags, this.config.version), orphans: true }
+    const look = async () => {
+      const asked = { options, decide: planWithDecisions }
+      return examine((await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), asked)).decided)
+    }
     const work = this.#examine(look, limits, times, { isLive: flags.snapshot === undefined, quiet: flags.quiet })
     const examined = await inTime(work, times.timeoutMs, () => tooLate(times))
     if (flags.quiet && flags.output !== 'prometheus' && examined.check.status === 'ok') return

@@ -19,7 +19,7 @@ import {
 import { isTerminalPhase } from '../core/desired/pods.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { podsAskedFor } from '../core/explain/asked-pods.ts'
-import { type Explained, explain } from '../core/explain/explain.ts'
+import { type Explained, explainer } from '../core/explain/explain.ts'
 import type { Explanation } from '../core/explain/explanation.ts'
 import { typedQuestion } from '../core/explain/typed.ts'
 import { withHolders } from '../core/explain/with-holders.ts'
@@ -31,12 +31,13 @@ import { LOOK_MS } from '../core/processes/look-bounds.ts'
 import type { Unseen } from '../core/processes/mount-namespaces.ts'
 import { ownCommand } from '../core/processes/own-child.ts'
 import { isInInitialPidNamespace } from '../core/processes/standing.ts'
+import { type Decided, planWithDecisions } from '../core/reconcile/decisions.ts'
 import { typedPath } from '../core/trust/caller.ts'
 import { renderExplanation } from '../core/views/explain-view.ts'
 import { namesOfExplanation } from '../core/views/names.ts'
 
 /** Where /proc is not the node's; the obstacle may also say that this is unknown. */
-function elsewhere(standing: LoadedNode['standing']): Unseen[] {
+function elsewhere(standing: LoadedNode<Decided>['standing']): Unseen[] {
   if (isInInitialPidNamespace()) return []
   return standing
     .filter(({ hidesProcesses }) => hidesProcesses)
@@ -184,19 +185,15 @@ export default class Explain extends VolctlCommand {
   async #explained(words: readonly string[], flags: ExplainFlags) {
     const what = typedQuestion(words, flags.namespace)
     try {
+      const options = this.#options(flags)
       const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), {
         attributes: 'all',
         wholePods: (pods) => podsAskedFor(what, pods),
+        options,
+        decide: planWithDecisions,
       })
-      return {
-        state,
-        explained: explain(
-          state,
-          this.#options(flags),
-          typedPath(what),
-          givenBy({ ...flags, namespace: undefined }, this.#options(flags).settleMs),
-        ),
-      }
+      const given = givenBy({ ...flags, namespace: undefined }, options.settleMs)
+      return { state, explained: explainer(state.decided, given)(typedPath(what)) }
     } catch (error) {
       const [word = '', ...more] = words
       throw more.length > 0 ? error : withOwnWords(error, word, this.config.root)
@@ -246,11 +243,12 @@ export default class Explain extends VolctlCommand {
 
   /** A line of a log, or a log, in place of a name. */
   async #lines(what: string | undefined, flags: ExplainFlags): Promise<void> {
+    const options = this.#options(flags)
+    const asked = { attributes: 'all', options, decide: planWithDecisions } as const
     const asking = {
-      look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), { attributes: 'all' }),
-      options: this.#options(flags),
-      given: givenBy({ ...flags, namespace: undefined }, this.#options(flags).settleMs),
-      whole: async (state: LoadedNode, explained: Explained) =>
+      look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), asked),
+      given: givenBy({ ...flags, namespace: undefined }, options.settleMs),
+      whole: async (state: LoadedNode<Decided>, explained: Explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
     }
     const { value, draw, names, failure } = await (flags.log === undefined
@@ -261,7 +259,7 @@ export default class Explain extends VolctlCommand {
   }
 
   /** Holders are no part of a snapshot: who they are is asked now. */
-  async #live({ mounts, snapshot, standing }: LoadedNode, explained: Explained): Promise<Explanation> {
+  async #live({ mounts, snapshot, standing }: LoadedNode<Decided>, explained: Explained): Promise<Explanation> {
     const { explanation, ...held } = explained
     if (held.heldAt.length + held.devices.length + held.content.length === 0) return explanation
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>

@@ -1,6 +1,7 @@
 import { Flags, type Interfaces } from '@oclif/core'
 import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -23,8 +24,7 @@ import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
 import { planId } from '../core/plan/plan-id.ts'
 import { writePlanFile } from '../core/plan-file/write-plan-file.ts'
-import { planWithDecisions } from '../core/reconcile/decisions.ts'
-import { planNode } from '../core/reconcile/plan-node.ts'
+import { type Decision, planWithDecisions } from '../core/reconcile/decisions.ts'
 import { callerPath } from '../core/trust/caller.ts'
 import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
@@ -85,14 +85,16 @@ export default class Plan extends VolctlCommand {
     const options = planOptions(flags, this.config.version)
     if (flags.cluster) return await this.#planCluster(flags, options)
     if (flags.watch) return await this.#watch(flags, options)
-    const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
-    const { plan: planned, decisions } = this.verbose
-      ? planWithDecisions(state, options)
-      : { plan: planNode(state, options), decisions: [] }
-    const plan = withAdvice(planned, givenBy(flags, options.settleMs))
+    const { decided } = await loadNode<{ readonly plan: VolumePlan; readonly decisions?: readonly Decision[] }>(
+      nodeChoice(flags),
+      flags.snapshot,
+      (line) => this.detail(line),
+      { options, decide: this.verbose ? planWithDecisions : planAlone },
+    )
+    const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
     requireNamed(plan.problems, flags['ignore-not-found'])
     this.detail(`planned ${plan.operations.length} operations`)
-    for (const { path, rule, why } of decisions) this.detail(`${rule}: ${path}: ${why}`)
+    for (const { path, rule, why } of decided.decisions ?? []) this.detail(`${rule}: ${path}: ${why}`)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
     const paged = !flags['no-pager']
     await this.answer(
@@ -111,7 +113,7 @@ export default class Plan extends VolctlCommand {
     const status = await watchNode(nodeChoice(flags), {
       format,
       shown: async (node) => {
-        const plan = withAdvice(planNode(node, options), givenBy(flags, options.settleMs))
+        const plan = withAdvice((await judged(node, options, planAlone)).decided.plan, givenBy(flags, options.settleMs))
         requireNamed(plan.problems, flags['ignore-not-found'])
         return {
           text: renderPlan(plan, screen, {}),

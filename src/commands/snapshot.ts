@@ -1,7 +1,9 @@
 import { Flags } from '@oclif/core'
 import { requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, type NodeChoice, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { planOptions } from '../core/cli/plan-flags.ts'
 import { VolctlCommand } from '../core/cli/volctl-command.ts'
 import { type Destination, destinationOf, writeToDescriptor } from '../core/cli/write-out.ts'
 import { VolctlError } from '../core/errors/errors.ts'
@@ -39,8 +41,13 @@ export default class Snapshot extends VolctlCommand {
     requireFlagsOfScope(flags)
     if (flags.cluster) return await this.#writeCluster(nodeChoice(flags), destination, name)
     const node = await lookAtNode(nodeChoice(flags), { attributes: 'all', log: (line) => this.detail(line) })
-    leaveNode(node)
-    await this.#write(node, destination, name)
+    try {
+      // All that any flags would take away, so that plans of the file are those of the node.
+      const options = { ...planOptions({}, this.config.version), orphans: true }
+      await this.#write((await judged(node, options, planAlone, { blocked: true })).node, destination, name)
+    } finally {
+      leaveNode(node)
+    }
   }
 
   #destination(name: string): Destination {

@@ -2,6 +2,7 @@ import { Args, type Interfaces } from '@oclif/core'
 import { answerOf } from '../core/answer/make-answer.ts'
 import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
+import { judged } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
@@ -21,7 +22,8 @@ import { defined } from '../core/lang/defined.ts'
 import { volctl } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
-import { statusAndPlan } from '../core/status/node-status.ts'
+import { planWithDecisions } from '../core/reconcile/decisions.ts'
+import { statusAndPlan, wholeOf } from '../core/status/node-status.ts'
 import { namesOfClusterRows, namesOfRows } from '../core/views/names.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { renderStatus, shownRows } from '../core/views/status-view.ts'
@@ -98,9 +100,12 @@ export default class Status extends VolctlCommand {
     requireFlagsOfScope(flags)
     if (flags.cluster) return await this.#ofCluster(flags, options, all)
     if (flags.watch) return await this.#watch(flags, options, all)
-    const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
+    const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), {
+      options: wholeOf(options),
+      decide: planWithDecisions,
+    })
     const given = givenBy({ ...flags, ...defined({ pod: options.pods }) }, options.settleMs)
-    const { status, plan } = statusAndPlan(state, options, flags['ignore-not-found'] === true, given)
+    const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given)
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
@@ -122,7 +127,8 @@ export default class Status extends VolctlCommand {
       format,
       shown: async (node) => {
         const given = givenBy({ ...flags, ...defined({ pod: options.pods }) }, options.settleMs)
-        const { status, plan } = statusAndPlan(node, options, flags['ignore-not-found'] === true, given)
+        const { decided } = await judged(node, wholeOf(options), planWithDecisions)
+        const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given)
         const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
         return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
       },

@@ -3,6 +3,7 @@ import type { Answer } from '../core/answer/answer.ts'
 import { answerOf } from '../core/answer/make-answer.ts'
 import { lateError } from '../core/api/api-error.ts'
 import { applyWords } from '../core/cli/apply-words.ts'
+import { judged } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { planOptions } from '../core/cli/plan-flags.ts'
@@ -17,9 +18,10 @@ import type { CollectedNode } from '../core/node/collect-node.ts'
 import { lookAtDisk } from '../core/node/look-at-disk.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { pause } from '../core/processes/deadline.ts'
+import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { makeContext } from '../core/reconcile/plan-context.ts'
 import { planNode } from '../core/reconcile/plan-node.ts'
-import { statusAndPlan } from '../core/status/node-status.ts'
+import { statusAndPlan, wholeOf } from '../core/status/node-status.ts'
 import { renderAnswer } from '../core/views/answer-view.ts'
 import type { Screen } from '../core/views/screen.ts'
 import { notReachedText, reachedText, renderWaited, waitingText } from '../core/views/wait-view.ts'
@@ -182,7 +184,10 @@ export default class Wait extends VolctlCommand {
       targets: waited.targets,
       ...(problem !== undefined && { problem }),
     }
-    return { result, answer: outcome === 'timedOut' ? whyNot(last, options, waited.targets, words) : undefined }
+    return {
+      result,
+      answer: outcome === 'timedOut' ? await whyNot({ ...first, ...last }, options, waited.targets, words) : undefined,
+    }
   }
 
   /** In a table the line of each pod or volume is printed as soon as its end is known. */
@@ -230,12 +235,12 @@ export default class Wait extends VolctlCommand {
 }
 
 /** What the plan says of what was not reached: of the pods or volumes that were named; of the whole node where both were. */
-function whyNot(
-  state: NodeState,
+async function whyNot(
+  state: CollectedNode,
   options: PlanOptions,
   targets: readonly WaitedTarget[],
   words: readonly string[],
-): Answer {
+): Promise<Answer> {
   const missing = targets.filter((each) => each.state !== 'reached')
   const pods = missing.flatMap(({ pod }) => pod?.uid ?? [])
   const volumes = missing.flatMap(({ volume }) => volume ?? [])
@@ -245,7 +250,9 @@ function whyNot(
     names.flatMap((name) => [flag, name]),
   )
   const given = { words: [...words, ...more], settleMs: options.settleMs }
-  return answerOf(statusAndPlan(state, { ...options, ...named }, true, given).plan)
+  const narrowed = { ...options, ...named }
+  const { decided } = await judged(state, wholeOf(narrowed), planWithDecisions)
+  return answerOf(statusAndPlan(decided, narrowed, true, given).plan)
 }
 
 function interrupted(): VolctlError {

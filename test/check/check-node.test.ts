@@ -9,6 +9,7 @@ import type { Trouble } from '../../src/core/check/troubles.ts'
 import { checkLimits } from '../../src/core/cli/check-flags.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { HOUR_AGO, NOW, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
@@ -22,7 +23,8 @@ const RUNNING = { kubelet: { running: true, mayReturn: true } }
 const claim = { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-1' } }
 const justNow = Date.parse(NOW) / 1000 - 5
 
-const lookAt = (state: NodeState): ReturnType<typeof examine> => examine(state, planOptions())
+const lookAt = (state: NodeState): ReturnType<typeof examine> =>
+  examine(planWithDecisions(state, planOptions({ orphans: true })))
 
 function checkOn(built: NodeBuilder, limits: Limits = LIMITS): Check {
   const { check } = checkOf(lookAt(built.build()), limits)

@@ -6,6 +6,7 @@ import { checkOf, examine, failedCheck } from '../../src/core/check/check-node.t
 import { buildInfo, type Gauge, prometheusText, snakeCase } from '../../src/core/check/gauges.ts'
 import { unknownBecause } from '../../src/core/check/judge.ts'
 import { checkLimits } from '../../src/core/cli/check-flags.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
 import { captureFiles } from '../helpers/captures.ts'
@@ -15,7 +16,7 @@ const files = captureFiles()
 
 async function gaugesOf(path: string): Promise<readonly Gauge[]> {
   const state = await readSnapshot(join(CAPTURES, path))
-  return checkOf(examine(state, planOptions()), checkLimits({})).gauges
+  return checkOf(examine(planWithDecisions(state, planOptions({ orphans: true }))), checkLimits({})).gauges
 }
 
 const NAME = '[a-zA-Z_:][a-zA-Z0-9_:]*'

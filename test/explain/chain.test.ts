@@ -1,11 +1,11 @@
 /** The chain from claim to sub-path, link by link: what is good, what is bad, what nobody knows, and how it is drawn. */
 import { describe, expect, it } from 'vitest'
-import { explain } from '../../src/core/explain/explain.ts'
 import type { Link } from '../../src/core/explain/explanation.ts'
 import { csiUniqueName, inlineCsiHandle } from '../../src/core/names/volume-names.ts'
 import { chainLines, chainText } from '../../src/core/views/explain-chain.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
 import { UNICODE_SYMBOLS } from '../../src/core/views/symbols.ts'
+import { explain } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid, volumeData } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

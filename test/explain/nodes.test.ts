@@ -1,10 +1,10 @@
 /** `volctl explain node/NAME`: this node as a whole; another node is said to be one. */
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors/errors.ts'
-import { explain } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { renderExplanation } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { explain } from '../helpers/explaining.ts'
 import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { explanationDefects } from './schema.ts'

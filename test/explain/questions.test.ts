@@ -1,12 +1,12 @@
 /** What WHAT may be: names, prefixes, paths, devices; several things of a name, and none. */
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../src/core/errors/errors.ts'
-import { explain } from '../../src/core/explain/explain.ts'
 import type { Explanation } from '../../src/core/explain/explanation.ts'
 import { typedQuestion } from '../../src/core/explain/typed.ts'
 import { nearNames } from '../../src/core/lang/near-names.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
 import { thrownBy } from '../api/connect.ts'
+import { explain } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 

@@ -1,12 +1,11 @@
 /** What a person is told of the states that nodes break in. */
 import { describe, expect, it } from 'vitest'
-import { explain } from '../../src/core/explain/explain.ts'
 import type { Explanation, Place } from '../../src/core/explain/explanation.ts'
-import { withHolders } from '../../src/core/explain/with-holders.ts'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
 import { renderExplanation, stepsOf } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
+import { explain } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { explanationDefects } from './schema.ts'
@@ -290,7 +289,7 @@ describe('what must be seen to first stands first', () => {
   /** Deleted from the API with a container that runs, beside another orphan whose volume can come down. */
   const running = (): NodeBuilder => orphan().running(GONE, 'old')
 
-  it('an error before the command, and before who holds it open', () => {
+  it('an error before the command, and who is in the way of an operation is one', () => {
     // Sub-paths of a hostPath come down at once; the claim's volume is mounted and not attached.
     const built = node()
       .persistentVolume('pv-1', { attached: false, inUse: false })
@@ -299,15 +298,18 @@ describe('what must be seen to first stands first', () => {
     const answer = ask(built, 'pv/pv-1')
     expect(answer.operations.length).toBeGreaterThan(0)
     expect(codes(answer)[0]).toBe('MountedButNotAttached')
-    const holders = {
-      processes: [{ pid: 7, process: 'sh', what: 'cwd' as const, path: '/x' }],
-      namespaces: [],
-      loops: [],
-      kernel: [],
-      unseen: [],
-      unread: [],
-    }
-    expect(stepsOf(withHolders(answer, holders, ({ podUid }) => ({ pod: { uid: podUid } })))[1]).toContain('sh (pid 7)')
+    const { kind, paths: [target = ''] = [] } = answer.operations[0] ?? {}
+    const held = {
+      kind: kind ?? '',
+      target,
+      code: 'HeldBy',
+      message: 'pv-1 is in use by sh (pid 7)',
+      hint: 'End it.',
+    } as const
+    built.override = { inUse: [held] }
+    const { operations, ...rest } = ask(built, 'pv/pv-1')
+    expect(operations[0]?.blocked).toMatchObject({ code: 'HeldBy', message: held.message, hint: held.hint })
+    expect(codes({ ...rest, operations }).slice(0, 2)).toEqual(['HeldBy', 'MountedButNotAttached'])
   })
 
   it('how to stop a pod that is gone and runs is shown on a small screen', () => {

@@ -12,6 +12,7 @@ import type { LineExplanation } from '../../src/core/log-lines/line-explanation.
 import { LogTailReader } from '../../src/core/log-lines/log-tail.ts'
 import { askedNode } from '../../src/core/log-lines/name-answers.ts'
 import { readLog } from '../../src/core/log-lines/read-log.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { chunksOf } from '../../src/core/views/command-words.ts'
 import { screenLines } from '../../src/core/views/fit-parts.ts'
 import { renderLine, renderSentence } from '../../src/core/views/line-view.ts'
@@ -28,9 +29,10 @@ import { answerDefects } from './schema.ts'
 const TERMINAL: Screen = { ...PLAIN_SCREEN, width: 80, rows: 24 }
 
 async function answer(line: string, built: NodeBuilder): Promise<LineExplanation> {
+  const state = built.build()
+  const decided = planWithDecisions(state, planOptions())
   const { value } = await lineAnswer(line, {
-    look: async () => ({ ...built.build(), standing: [] }),
-    options: planOptions(),
+    look: async () => ({ ...state, decided, standing: [] }),
     given: { words: [], settleMs: 0 },
     whole: async (_, { explanation }) => explanation,
   })
@@ -206,7 +208,9 @@ describe('a log', () => {
     news,
     unknown,
   ]
-  const log = explainLog({ lines, total: 1000, unfinished: false }, askedNode(nodes.orphan().build(), planOptions()))
+  const orphan = nodes.orphan().build()
+  const asked = askedNode(orphan, planWithDecisions(orphan, planOptions()))
+  const log = explainLog({ lines, total: 1000, unfinished: false }, asked)
 
   it('has each trouble once, the most frequent first, what is none last', () => {
     expect(answerDefects(log)).toEqual([])

@@ -4,6 +4,7 @@ import { type AnsweredLine, answerLine } from '../../src/core/log-lines/explain-
 import type { LineAnswer } from '../../src/core/log-lines/line-explanation.ts'
 import { askedNode } from '../../src/core/log-lines/name-answers.ts'
 import { parseLine } from '../../src/core/log-lines/parse-line.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { CASES, type Case } from './cases.ts'
@@ -11,7 +12,8 @@ import { GONE, LINES } from './lines.ts'
 import * as nodes from './nodes.ts'
 
 function answered(line: string, built: NodeBuilder): AnsweredLine {
-  return answerLine(parseLine(line), askedNode(built.build(), planOptions()))
+  const state = built.build()
+  return answerLine(parseLine(line), askedNode(state, planWithDecisions(state, planOptions())))
 }
 
 const ask = (line: string, built: NodeBuilder): LineAnswer => answered(line, built).answer

@@ -118,9 +118,9 @@ describe('what to type next on this node', () => {
       next: ['volctl plan --orphans'],
     },
     {
-      name: 'what blocks the worst operation',
+      name: 'apply, once nobody uses what it would take away',
       plan: { operations: [op('a', { blocked: held })] },
-      next: ['volctl explain shop/web-0'],
+      next: ['volctl apply'],
     },
     {
       name: 'what a volume waits for',

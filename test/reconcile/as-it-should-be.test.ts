@@ -4,7 +4,6 @@
  */
 import { describe, expect, it } from 'vitest'
 import { countsText } from '../../src/core/answer/counts.ts'
-import { explain } from '../../src/core/explain/explain.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { VolumeAttachment } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, NodeSnapshot } from '../../src/core/model/snapshot.ts'
@@ -13,6 +12,7 @@ import { attachmentName } from '../../src/core/names/volume-names.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { CAPTURES } from '../cli/run-volctl.ts'
+import { explain } from '../helpers/explaining.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
 const AS_IT_SHOULD_BE = 'Nothing to do: every volume on this node is as it should be.'

@@ -3,13 +3,13 @@
  * there (S3, S30, R742, R743). Of CSI the VolumeAttachment tells, of other plugins the status of the other Node.
  */
 import { describe, expect, it } from 'vitest'
-import { explain } from '../../src/core/explain/explain.ts'
 import type { PersistentVolume } from '../../src/core/model/objects.ts'
 import type { ApiSnapshot, Elsewhere, NodeElsewhere } from '../../src/core/model/snapshot.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
 import { pluginNamed } from '../../src/core/plugins/registry.ts'
 import { desiredStateOfPods } from '../../src/core/populator/populate.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { explain } from '../helpers/explaining.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { blocked, codes, kinds, plan, waits } from './planned.ts'

@@ -110,7 +110,7 @@ export const RULES: Readonly<Record<string, readonly Shown[]>> = {
       'S8: %s below the old place: the detach is not planned',
       'S8: what pods have mounted below the old place is not set up a second time below the new one',
       'S8: what is staged in both places is not unstaged here',
-      'S8, S21: in a mount namespace of somebody else alone: the plan cannot see it, and the apply refuses',
+      'S8, S21: in a mount namespace of somebody else alone: the detach is not planned, and the apply does not begin it',
     ),
     ...shown(
       'privileged/links',

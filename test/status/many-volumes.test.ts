@@ -1,10 +1,11 @@
 /** S34: status, check and explain of a node full of orphaned volumes take hardly longer than its plan, and grow as it does. */
 import { expect, it } from 'vitest'
 import { examine } from '../../src/core/check/check-node.ts'
-import { explain } from '../../src/core/explain/explain.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { nodeStatus } from '../../src/core/status/node-status.ts'
+import { explain } from '../helpers/explaining.ts'
 import { NodeBuilder, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 
@@ -31,7 +32,7 @@ const plan: Answer = (state) => planNode(state, planOptions({ orphans: true }))
 const ANSWERS: Readonly<Record<string, Answer>> = {
   plan,
   status: (state) => nodeStatus(state, planOptions()),
-  check: (state) => examine(state, planOptions()),
+  check: (state) => examine(planWithDecisions(state, planOptions({ orphans: true }))),
   explain: (state) => explain(state, planOptions(), 'pv-2'),
 }
 

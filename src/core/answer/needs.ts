@@ -2,6 +2,7 @@
 import { count } from '../lang/count.ts'
 import { shellWord } from '../lang/shell-word.ts'
 import type { Cause } from '../plan/cause.ts'
+import { TAKING_AWAY } from '../plan/kinds.ts'
 import type { Operation, Plan, PodRef } from '../plan/plan.ts'
 import type { PlanNames } from '../plan/plan-names.ts'
 import type { Need } from './answer.ts'
@@ -59,7 +60,7 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
   const { severity, code, message } = first
   const subjects = [...new Set(same.map((each) => subjectText(each, ground)))]
   const fold = same.length > 1 ? FOLDED[code] : undefined
-  const text = fold === undefined ? message : fold(subjects.length)
+  const text = fold === undefined ? message : fold(subjects.length, same)
   const said = withoutRoot(text, ground.rootDir)
   return {
     severity,
@@ -99,13 +100,13 @@ function remedyOf(cause: Cause, { inputs: { kubelet } }: Plan): string[] {
 }
 
 /** Sentences for several causes that differ only in what they are about. */
-const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number) => string>>> = {
+const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number, same: readonly Cause[]) => string>>> = {
   PodGoneButRunning: (n) => `${n} pods were deleted from the API and still run; their volumes are in use`,
   AlivenessUnknown: (n) => `${n} pods may still run; their volumes count as in use`,
   MountedButNotAttached: (n) => `${n} volumes are mounted but not attached: another node may write to them`,
   OrphanDirKept: (n) => `The directories of ${n} deleted pods are kept: files that the kubelet did not make lie there`,
   MayBeStatic: (n) => `The directories of ${n} pods belong to static pods, or may, and stay`,
-  HeldBy: (n) => `${n} volumes are in use`,
+  HeldBy: (n, same) => `${n} volumes are in use${usersOf(same)}`,
   ForeignMount: (n) => `Mounts that the kubelet did not make are in the way of ${n} volumes`,
   UnexpectedFile: (n) => `Files that the kubelet did not make are in the way of ${n} volumes`,
   IdentityUnconfirmed: (n) => `Nothing proves which volume is mounted at ${n} places`,
@@ -115,6 +116,12 @@ const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number) => string>>> = 
   DeadMount: (n) => `${n} mounts do not answer: their server or daemon is gone`,
 }
 
+/** Who they are, each once: a person ends a process, not a volume. */
+function usersOf(same: readonly Cause[]): string {
+  const users = new Set(same.flatMap(({ message }) => message.match(/[^\s,;(]+ \(pid \d+/g) ?? []))
+  return users.size === 0 ? '' : ` by ${few([...users].map((user) => `${user})`))}`
+}
+
 function subjectText({ subject, affects }: Cause, names: Pick<Ground, 'podText'>): string {
   const { driver, pod, volume, object, path } = subject
   if (volume !== undefined) return pod === undefined ? volume : `${names.podText(pod)} ${volume}`
@@ -122,26 +129,16 @@ function subjectText({ subject, affects }: Cause, names: Pick<Ground, 'podText'>
   return driver ?? object ?? path ?? affects.volumes[0] ?? 'all of it'
 }
 
-const DOWN: ReadonlySet<Operation['kind']> = new Set<Operation['kind']>([
-  'UnmountVolume',
-  'UnmapVolume',
-  'CleanOrphanVolume',
-  'UnmountDevice',
-  'UnmapDevice',
-  'DetachVolume',
-  'RemoveOrphanPodDir',
-])
-
 /** `3 deleted pods keep volumes: … (9 operations)`; `9 pods wait: …`. What the sentence says already is not said again. */
 function wakeOf(same: readonly Cause[], ground: Ground): string[] {
   const [first] = same
   const ids = new Set(same.flatMap(({ affects }) => affects.operations))
   const operations = ids.size === 0 ? [] : ground.operations.filter(({ id }) => ids.has(id))
   const keys = new Set(same.map(({ key }) => key))
-  const down = operations.filter(({ kind }) => DOWN.has(kind))
+  const down = operations.filter(({ kind }) => TAKING_AWAY.has(kind))
   const up = [
-    ...operations.filter(({ kind }) => !DOWN.has(kind)),
-    ...ground.waiting.filter(({ cause, kind }) => keys.has(cause ?? '') && !DOWN.has(kind)),
+    ...operations.filter(({ kind }) => !TAKING_AWAY.has(kind)),
+    ...ground.waiting.filter(({ cause, kind }) => keys.has(cause ?? '') && !TAKING_AWAY.has(kind)),
   ]
   const own = first?.subject.pod === undefined ? undefined : ground.podText(first.subject.pod)
   const keeping = podNames(down, ground)

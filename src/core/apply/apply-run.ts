@@ -34,7 +34,12 @@ const DEFAULT_TIMEOUT_MS = 120_000
 export const WITNESS_AGE_MS = 1000
 
 /** These operations take a device away: the mount namespace of every thread is read before them (S21). */
-const TAKING_DEVICES = new Set<OperationKind>(['UnmapVolume', 'UnmountDevice', 'UnmapDevice', 'DetachVolume'])
+export const TAKING_DEVICES: ReadonlySet<OperationKind> = new Set<OperationKind>([
+  'UnmapVolume',
+  'UnmountDevice',
+  'UnmapDevice',
+  'DetachVolume',
+])
 
 /** Kinds of operations for a pod that wants the volume. All others are for orphaned or finished pods, or for no pod. */
 export const BRINGING_UP: ReadonlySet<OperationKind> = new Set<OperationKind>([

@@ -8,19 +8,12 @@ import {
   requireSameFiles,
   requireWanted,
 } from './conditions/require.ts'
-import { requireNoUsers } from './conditions/require-content-unused.ts'
 import { requireStillReported } from './conditions/require-reported.ts'
-import { noteOverlays } from './disks/directory-users.ts'
-import { findStagedDevice } from './disks/find-volume-device.ts'
-import { noteMounted } from './disks/mounted-disks.ts'
-import { requireDeviceUnused, takesDevice } from './disks/require-device-unused.ts'
-import { requireNothingHidden } from './disks/require-nothing-hidden.ts'
-import { requireNotSetUpElsewhere } from './disks/set-up-elsewhere.ts'
 import { requireExpectedMounts } from './operation/expected-mounts.ts'
 import type { Witness } from './operation/ports.ts'
 import { requireUnused } from './operation/preconditions.ts'
-import { requireNoReaders } from './operation/readers.ts'
 import type { StepContext } from './operation/step-context.ts'
+import { requireNobody } from './require-nobody.ts'
 import { runSteps } from './run-steps.ts'
 
 export async function runOperation(operation: Operation, apply: ApplyRun): Promise<void> {
@@ -56,8 +49,7 @@ export async function requireStillSo(operation: Operation, run: StepContext, wit
 
 /**
  * Their order matters (S26). First what touches no path: programs, the network, the pods. Then the mounts: once they are the
- * expected ones, no path leads below a foreign mount, and files may be looked at. Then what each device is, before anyone asks
- * who has it. The users last: that look takes longest, and is to be the freshest when the first step begins.
+ * expected ones, no path leads below a foreign mount, and files may be looked at. The users last: that look takes longest.
  *
  * @throws OperationRefused
  */
@@ -71,15 +63,6 @@ export async function requireConditions(operation: Operation, run: StepContext, 
   } else await requireUnused(operation, witness, run.context)
   requireExpectedMounts(operation, run.around)
   requireSameFiles(operation, run.host)
-  noteMounted(run)
-  noteOverlays(run)
-  if (takesDevice(operation)) await findStagedDevice(run)
-  if (operation.kind === 'UnmountDevice' || operation.kind === 'UnmapDevice') {
-    requireNoReaders(operation, run.around, run.host, run.context.nameOf)
-    requireNotSetUpElsewhere(run)
-  }
-  if (operation.steps.some(({ op }) => op === 'NodeUnstageVolume')) await requireNothingHidden(run)
-  await requireDeviceUnused(run, witness)
   if (operation.kind === 'RemoveOrphanPodDir') requireNothingNew(operation, run)
-  await requireNoUsers(run)
+  await requireNobody(operation, run, witness)
 }

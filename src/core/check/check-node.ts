@@ -1,9 +1,8 @@
 /** One look at a node as a monitor sees it. Pure. */
 import { about } from '../json/json-schema.ts'
 import { list, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
-import type { NodeState } from '../model/node-state.ts'
-import type { Plan, PlanOptions } from '../plan/plan.ts'
-import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { Decided } from '../reconcile/decisions.ts'
 import { statusOf } from '../status/node-status.ts'
 import type { Status } from '../status/status.ts'
 import { type Gauge, nodeGauges, outcomeGauges } from './gauges.ts'
@@ -35,9 +34,8 @@ interface Look {
   readonly troubles: readonly Trouble[]
 }
 
-/** Orphaned pods count with everything that is left of them. */
-export function examine(state: NodeState, options: PlanOptions): Look {
-  const decided = planWithDecisions(state, { ...options, orphans: true })
+/** @param decided of a plan of the whole node with --orphans: orphaned pods count with everything that is left of them */
+export function examine(decided: Decided): Look {
   const { status } = statusOf(decided, {})
   return { decided, status, troubles: troublesOf(decided, status) }
 }

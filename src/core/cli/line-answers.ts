@@ -18,7 +18,7 @@ import { pastedLines } from '../log-lines/pasted.ts'
 import { type ReadLog, readLog } from '../log-lines/read-log.ts'
 import { sentencesIn } from '../log-lines/sentences/sentences.ts'
 import type { Given } from '../plan/next-steps.ts'
-import type { PlanOptions } from '../plan/plan.ts'
+import type { Decided } from '../reconcile/decisions.ts'
 import { callerPath } from '../trust/caller.ts'
 import { renderLine } from '../views/line-view.ts'
 import { renderLog } from '../views/log-view.ts'
@@ -29,12 +29,11 @@ import { refusalOf } from './plan-exit-status.ts'
 
 /** What the command knows how to do. */
 export interface Asking {
-  readonly look: () => Promise<LoadedNode>
-  readonly options: PlanOptions
+  readonly look: () => Promise<LoadedNode<Decided>>
   /** What proposed commands are made of. */
   readonly given: Given
   /** With those that hold it open, where the node is the live one. */
-  readonly whole: (state: LoadedNode, explained: Explained) => Promise<Explanation>
+  readonly whole: (state: LoadedNode<Decided>, explained: Explained) => Promise<Explanation>
 }
 
 export interface Answered {
@@ -78,8 +77,8 @@ export async function pasteAnswer(text: string, answerTo: (log: ReadLog) => Prom
 }
 
 /** One line is answered whole, several as a log. */
-async function answerOf(log: ReadLog, looked: Looked, { options, given, whole }: Asking): Promise<Answered> {
-  const asked = 'state' in looked ? askedNode(looked.state, options, given) : undefined
+async function answerOf(log: ReadLog, looked: Looked, { given, whole }: Asking): Promise<Answered> {
+  const asked = 'state' in looked ? askedNode(looked.state, looked.state.decided, given) : undefined
   const failure = 'failure' in looked ? looked.failure : undefined
   const [line = parseLine(''), ...more] = pastedLines(log.lines)
   if (more.length > 0 || log.total > log.lines.length) return drawnLog(explainLog(log, asked), failure)
@@ -118,7 +117,7 @@ export async function logAnswer(path: string, asking: Asking): Promise<Answered>
   return await answerOf(await openedLog(path), looked, asking)
 }
 
-type Looked = { readonly state: LoadedNode } | { readonly failure: VolctlError }
+type Looked = { readonly state: LoadedNode<Decided> } | { readonly failure: VolctlError }
 
 /** @param path of a file, or "-" @throws VolctlError FileUnreadable */
 export function openedLog(path: string): Promise<ReadLog> {
@@ -137,7 +136,7 @@ export function drawnLog(value: LogExplanation, failure: VolctlError | undefined
 }
 
 /** What a sentence means is worth knowing also where the node cannot be looked at. */
-async function lookOrFailure(look: () => Promise<LoadedNode>): Promise<Looked> {
+async function lookOrFailure(look: () => Promise<LoadedNode<Decided>>): Promise<Looked> {
   try {
     return { state: await look() }
   } catch (error) {

@@ -1,31 +1,46 @@
 import { VolctlError } from '../errors/errors.ts'
 import { plainPath } from '../files/path-within.ts'
+import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
 import type { StandingObstacle } from '../processes/standing.ts'
+import { type Decide, judged } from './judged-node.ts'
 import { type LookOptions, leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 
-export interface LoadedNode extends NodeState {
+export interface LoadedNode<T> extends NodeState {
+  /** The pass over it, by the options that were given. */
+  readonly decided: T
   /** What volctl cannot see or do from where it stands; of a snapshot nothing is asked. */
   readonly standing: readonly StandingObstacle[]
 }
 
-/** One look at the node: this one, or the one in a snapshot. Nothing stays open. */
-export async function loadNode(
+export interface LoadOptions<T extends { readonly plan: Plan }>
+  extends Partial<Pick<LookOptions, 'attributes' | 'wholePods'>> {
+  readonly options: PlanOptions
+  readonly decide: Decide<T>
+}
+
+/** One look at the node: this one, with who uses what the plan takes away, or the one in a snapshot. Nothing stays open. */
+export async function loadNode<T extends { readonly plan: Plan }>(
   choice: NodeChoice,
   snapshot: string | undefined,
   log: (line: string) => void,
-  how: Pick<LookOptions, 'attributes' | 'wholePods'> = { attributes: 'plan' },
-): Promise<LoadedNode> {
+  { attributes = 'plan', wholePods, options, decide }: LoadOptions<T>,
+): Promise<LoadedNode<T>> {
   if (snapshot !== undefined) {
     const { readSnapshot } = await import('../snapshot/read-snapshot.ts')
-    const state = await readSnapshot(snapshot)
+    const state = withChoice(await readSnapshot(snapshot), choice)
     log(`snapshot ${snapshot} of ${state.snapshot.nodeName}, taken at ${state.snapshot.capturedAt}`)
-    return { ...withChoice(state, choice), standing: [] }
+    return { ...state, decided: decide(state, options), standing: [] }
   }
-  const node = await lookAtNode(choice, { ...how, log })
-  leaveNode(node)
-  return { ...node, standing: node.node.standing }
+  const look = await lookAtNode(choice, { attributes, log, ...defined({ wholePods }) })
+  try {
+    const { node, decided } = await judged(look, options, decide)
+    return { ...node, decided, standing: node.node.standing }
+  } finally {
+    leaveNode(look)
+  }
 }
 
 /** `--node` and `--root-dir` must be what the snapshot says: it holds one node. */

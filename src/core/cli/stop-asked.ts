@@ -14,7 +14,7 @@ export interface StopChoice {
   /** --kubeconfig was given. */
   readonly ownKubeconfig: boolean
   /** What would be carried out on a node in this state. */
-  planOf(state: NodeState): { readonly fresh: Plan; readonly shown: Plan }
+  planOf(state: NodeState): Promise<{ readonly fresh: Plan; readonly shown: Plan }>
 }
 
 /** The unit, and what would be done once it is stopped. */
@@ -38,8 +38,8 @@ export async function stopAsked(node: CollectedNode, choice: StopChoice): Promis
   // A test's node has no unit of this machine.
   const unit = node.node.places === undefined ? kubelet.unit : undefined
   const facts = unit === undefined ? undefined : await unitFacts(unit, here ? port : undefined)
-  const now = choice.planOf(node)
-  const then = choice.planOf(onceStopped(node, facts))
+  const now = await choice.planOf(node)
+  const then = await choice.planOf(onceStopped(node, facts))
   const needed = needStop({
     stopped: then.shown,
     running: now.fresh,

@@ -3,7 +3,7 @@ import type { CodeEntry } from './code-entry.ts'
 
 export const DEVICE_CODES = {
   DeviceUnknown: {
-    in: ['outcome'],
+    in: ['blocked'],
     cause: 'device',
     means: "the volume's device could not be found, so that nobody can say that the device is free",
     next: 'Find out which device it was (lsblk): volctl apply --device VOLUME=/dev/NAME or volctl apply --device VOLUME=none',

@@ -46,7 +46,7 @@ export const PATH_CODES = {
     rules: ['S12', 'S21', 'S24', 'S25', 'S27'],
   },
   UsersUnknown: {
-    in: ['outcome'],
+    in: ['blocked'],
     cause: 'in-use',
     means: 'volctl could not find out who uses the device or the data',
     next: 'Run it as root of the host, with CAP_SYS_PTRACE and a /proc that shows every process; then plan again.',

@@ -6,10 +6,8 @@
 import type { Held } from '../holders/live-holders.ts'
 import { defined } from '../lang/defined.ts'
 import type { VolumeRow } from '../ledger/row.ts'
-import type { NodeState } from '../model/node-state.ts'
 import type { Given } from '../plan/next-steps.ts'
-import type { PlanOptions } from '../plan/plan.ts'
-import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
+import type { Decided } from '../reconcile/decisions.ts'
 import { type Asked, asker } from './asked.ts'
 import { type Concern, concernOf } from './concern.ts'
 import { type DescribedVolume, describeVolume } from './describe-volume.ts'
@@ -32,21 +30,15 @@ export interface Explained extends Held {
 }
 
 /**
- * @param what a name, kind/name, a UID, an absolute path, or a device
+ * For several questions about one look.
+ *
  * @param given what commands that are proposed are made of
- * @throws VolctlError NotFound, AmbiguousName
+ * @returns asks what a name, kind/name, a UID, an absolute path, or a device is; throws VolctlError NotFound, AmbiguousName
  */
-export function explain(state: NodeState, options: PlanOptions, what: string, given?: Given): Explained {
-  return explainer(state, options, given)(what)
-}
-
-/** For several questions about one look: the pass is made once. */
 export function explainer(
-  state: NodeState,
-  options: PlanOptions,
-  given: Given = { words: [], settleMs: options.settleMs },
+  decided: Decided,
+  given: Given = { words: [], settleMs: decided.context.options.settleMs },
 ): (what: string) => Explained {
-  const decided = planWithDecisions(state, options)
   const { context } = decided
   const ask = asker(context)
   const whole = new Map<VolumeRow, DescribedVolume>()

@@ -66,6 +66,8 @@ export interface ContentSearch {
   /** As noteLayers said before the first unmount, which may have led a layer's path elsewhere. */
   readonly noted?: LayerNotes | undefined
   readonly reader: ProcessReader
+  /** What processes use of these file systems and devices, where that has just been read. */
+  readonly processes?: Uses | undefined
   /** The namespaces of every thread, where they have just been read. */
   readonly others?: readonly OtherNamespace[] | undefined
 }
@@ -81,7 +83,7 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
   const { exports, unseen } = nfsExports()
   const bound = named === undefined ? NONE_BOUND : boundPaths()
   const images = named === undefined ? [] : imageFiles(views)
-  const processes = await askProcesses({ table, others, fileSystems, devices }, reader)
+  const processes = search.processes ?? (await askProcesses({ table, others, fileSystems, devices }, reader))
   return {
     table,
     others,

@@ -44,6 +44,7 @@ export class Uses {
   readonly #tables: readonly MountTable[]
   readonly #mounts = new Map<number, MountInfo | undefined>()
   readonly #located: PlaceIndex<ByProcess>
+  #byMount: ReadonlyMap<number | undefined, readonly ByProcess[]> | undefined
 
   /**
    * @param tables of every mount namespace, our own first
@@ -74,6 +75,17 @@ export class Uses {
   /** @returns by pid, each with all that it holds there */
   holdersIn(place: Location): Holder[] {
     return this.named(this.#located.within(place))
+  }
+
+  /** Who keeps these mounts from being unmounted: an open file counts for the mount that it was opened by, and for no other. */
+  keeping(isOneOf: (mount: number) => boolean): Holder[] {
+    this.#byMount ??= Map.groupBy(
+      this.#all.filter(({ what }) => what !== 'device'),
+      ({ mount }) => mount,
+    )
+    return this.named(
+      [...this.#byMount].flatMap(([mount, uses]) => (mount !== undefined && isOneOf(mount) ? uses : [])),
+    )
   }
 
   named(uses: readonly ByProcess[]): Holder[] {

@@ -8,7 +8,7 @@ import { onceFor } from '../lang/once-for.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { Given } from '../plan/next-steps.ts'
-import type { PlanOptions } from '../plan/plan.ts'
+import type { Decided } from '../reconcile/decisions.ts'
 import { elsewhereAnswer, notFoundText, objectAnswer } from './absent-names.ts'
 import type { NameView } from './line-explanation.ts'
 import type { LineName, NameKind } from './line-name.ts'
@@ -25,13 +25,12 @@ export interface Resolved {
   readonly explained?: Explained
 }
 
-/** The pass is made with the first question, not before. */
-/** @param given what proposed commands are made of */
-export function askedNode(state: NodeState, options: PlanOptions, given?: Given): AskedNode {
-  const made = onceFor((of: NodeState) => explainer(of, options, given))
+/** @param decided the pass over it @param given what proposed commands are made of */
+export function askedNode(state: NodeState, decided: Decided, given?: Given): AskedNode {
+  const made = onceFor((of: Decided) => explainer(of, given))
   const answers = new Map<string, Explained | VolctlError>()
   const explain = (what: string): Explained => {
-    const answer = answers.get(what) ?? answered(() => made(state)(what))
+    const answer = answers.get(what) ?? answered(() => made(decided)(what))
     answers.set(what, answer)
     if (answer instanceof VolctlError) throw answer
     return answer

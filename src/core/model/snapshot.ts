@@ -361,6 +361,20 @@ const notBelieved = kept({
 /** A process or a file that somebody other than root may control: volctl went on as if it did not exist. */
 export interface NotBelieved extends ShapeOf<typeof notBelieved> {}
 
+const inUse = kept({
+  /** The kind of the operation that it stops. */
+  kind: needed(text),
+  /** What that operation would take away: its first path, or `volumeattachments/NAME`. */
+  target: needed(text),
+  /** `HeldBy`; `UsersUnknown`, `DeviceUnknown`: what cannot be known counts as in use (S3). */
+  code: needed(word<'HeldBy' | 'UsersUnknown' | 'DeviceUnknown'>()),
+  message: needed(text),
+  hint: text,
+})
+
+/** What an operation of this node's plan would take away, and who uses it: what an apply would be stopped by. */
+export interface InUse extends ShapeOf<typeof inUse> {}
+
 const wholeSnapshot = kept({
   apiVersion: needed(oneOf('volctl.io/v1')),
   kind: needed(oneOf('NodeSnapshot')),
@@ -400,6 +414,8 @@ const wholeSnapshot = kept({
   lazyMemory,
   /** Absent: there is none. */
   lazilyDetached: keptList<LazilyDetached>(lazilyDetached),
+  /** What is in use of all that a plan of this node would take away. Absent: nobody has looked. */
+  inUse: keptList<InUse>(inUse),
 })
 
 export interface NodeSnapshot extends ShapeOf<typeof wholeSnapshot> {}

@@ -18,6 +18,17 @@ export const OPERATION_KINDS = [
 
 export type OperationKind = (typeof OPERATION_KINDS)[number]
 
+/** Kinds that take something away: a mount, a map, a device, an attachment, content, a directory. */
+export const TAKING_AWAY: ReadonlySet<OperationKind> = new Set<OperationKind>([
+  'UnmountVolume',
+  'UnmapVolume',
+  'CleanOrphanVolume',
+  'UnmountDevice',
+  'UnmapDevice',
+  'DetachVolume',
+  'RemoveOrphanPodDir',
+])
+
 /** The contract's groups for --only and --skip. */
 export const OPERATION_GROUPS = {
   unmount: ['UnmountVolume', 'UnmapVolume', 'CleanOrphanVolume'],

@@ -67,7 +67,10 @@ function nextSteps(plan: Plan, given: Given): readonly Step[] {
   const isUnsure = kubelet.length > 0 && apply.length === 0 && plan.inputs.kubelet.unit === undefined
   const steps = [...apply, ...(isUnsure ? lookSteps(plan, given).slice(0, 1) : []), ...kubelet]
   if (steps.length > 0) return steps
-  return [...settleSteps(plan, given), ...lookSteps(plan, given), ...startSteps(plan)].slice(0, 1)
+  return [...heldSteps(plan, given), ...settleSteps(plan, given), ...lookSteps(plan, given), ...startSteps(plan)].slice(
+    0,
+    1,
+  )
 }
 
 function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
@@ -126,6 +129,13 @@ function stopSteps({ unit, pid, state }: Plan['inputs']['kubelet']): NextStep[] 
       why: `${pods}; what supervises the kubelet may start it again`,
     },
   ]
+}
+
+/** Who uses what would be taken away is known, and a person ends that. */
+function heldSteps({ summary: { causes = [] } }: Plan, { words }: Given): NextStep[] {
+  const [worst] = causes.filter(({ severity }) => severity === 'error')
+  if (worst?.code !== 'HeldBy' || worst.affects.operations.length === 0) return []
+  return [{ first: 'end that use', command: volctl('apply', ...words), why: 'does what waits for that' }]
 }
 
 /** Of a kubelet that stopped a moment ago: apply waits by itself (S11). An error is looked at first. */

@@ -4,7 +4,7 @@ import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { isWithin } from '../files/path-within.ts'
 import { count } from '../lang/count.ts'
 import { type Location, pathThrough } from '../mountinfo/location.ts'
-import type { MountTable } from '../mountinfo/mount-table.ts'
+import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { tableAt } from '../mountinfo/stable-table.ts'
 import { kernelText, kernelTextIfAny, linkIfAny, namespaceOf } from '../trust/kernel.ts'
@@ -225,18 +225,35 @@ export function processName(pid: number, proc = '/proc'): string {
 /**
  * Another mount namespace in which something is mounted on this very directory or file, whatever path it has there. Removing
  * it here would silently detach that mount (R036).
+ *
+ * @param stays false for a mount that goes away with one of ours before
  */
-export function mountedOnElsewhere(location: Location, others: readonly OtherNamespace[]): OtherNamespace | undefined {
-  return others.find(({ table }) => isMountPoint(location, table))
+export function mountedOnElsewhere(
+  location: Location,
+  others: readonly OtherNamespace[],
+  stays: (mount: MountInfo, of: MountTable) => boolean = () => true,
+): OtherNamespace | undefined {
+  return others.find(({ table }) => isMountPoint(location, table, stays))
 }
 
-function isMountPoint(location: Location, table: MountTable): boolean {
+function isMountPoint(
+  location: Location,
+  table: MountTable,
+  stays: (mount: MountInfo, of: MountTable) => boolean,
+): boolean {
   // By path, since there may be any number of mounts on one.
   const parents = new Map<string, ReadonlySet<number>>()
   return table.ofDevice(location.dev).some((mount) => {
     const path = pathThrough(mount, location)
     if (path === undefined) return false
-    const there = parents.get(path) ?? new Set(table.at(path).map(({ parentId }) => parentId))
+    const there =
+      parents.get(path) ??
+      new Set(
+        table
+          .at(path)
+          .filter((each) => stays(each, table))
+          .map(({ parentId }) => parentId),
+      )
     parents.set(path, there)
     return there.has(mount.id)
   })

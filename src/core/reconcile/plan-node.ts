@@ -162,7 +162,14 @@ function unjudgedGuards(context: PlanContext): PlanInputs['unjudged'] {
     ...(check?.problem === undefined
       ? []
       : [{ rule: 'S2', message: `the pod list was not checked against a second one: ${check.problem}` }]),
-    { rule: 'S21', message: 'holders, other mount namespaces, superblocks and open devices are checked at apply' },
+    ...(context.inputs.snapshot.inUse === undefined
+      ? [
+          {
+            rule: 'S21',
+            message: 'holders, other mount namespaces, superblocks and open devices are checked at apply',
+          },
+        ]
+      : []),
     ...(knowsOtherNodes(context)
       ? []
       : [{ rule: 'S30', message: 'attachments of other nodes cannot be listed with this credential' }]),

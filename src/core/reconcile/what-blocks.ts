@@ -16,6 +16,7 @@ import type { ExpectedMount } from '../plan/plan.ts'
 import type { PlanContext } from './context/context.ts'
 import { whoMounted } from './context/hints.ts'
 import { outOfReachObstacle, stateFileObstacle } from './context/unread.ts'
+import { inUseObstacle } from './obstacles/in-use.ts'
 import { lazilyDetachedRule, lazyMemoryObstacle } from './obstacles/lazy-detachments.ts'
 
 /** Applied to each operation when its phase adds it, so that operations that depend on it know. */
@@ -29,7 +30,9 @@ export function ruleOfEach(context: PlanContext): Rule {
     draft.blocked ??
     coveredObstacle(context, draft) ??
     outOfReachObstacle(context.inputs, draft) ??
-    stateFileObstacle(context.inputs, draft)
+    stateFileObstacle(context.inputs, draft) ??
+    // Last: these users were looked for only where nothing else stands in the way.
+    inUseObstacle(context.inputs.snapshot, draft)
 }
 
 /**

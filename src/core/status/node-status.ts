@@ -25,22 +25,27 @@ import { type StatusSource, statusSources } from './status-source.ts'
  * @throws VolctlError NothingNamed, AmbiguousName
  */
 export function nodeStatus(state: NodeState, options: PlanOptions, ignoreNotFound = false): Status {
-  return statusAndPlan(state, options, ignoreNotFound).status
+  return statusAndPlan(planWithDecisions(state, wholeOf(options)), options, ignoreNotFound).status
+}
+
+/** The options of a plan of the whole node. */
+export function wholeOf({ pods: _, namespaces: __, volumes: ___, ...whole }: PlanOptions): PlanOptions {
+  return whole
 }
 
 /**
  * The same with the plan that it was made from: of the whole node, or where names leave something out, of the rows.
  *
+ * @param decided of the whole node
  * @param given what the next steps go by
  */
 export function statusAndPlan(
-  state: NodeState,
+  decided: Decided,
   options: PlanOptions,
   ignoreNotFound: boolean,
   given: Given = { words: [], settleMs: options.settleMs },
 ): { readonly status: Status; readonly plan: Plan } {
-  const { pods, namespaces, volumes, ...whole } = options
-  const decided = planWithDecisions(state, whole)
+  const { pods, namespaces, volumes } = options
   const { status, part } = statusOf(decided, { ...defined({ pods, namespaces, volumes }), ignoreNotFound })
   const plan = withAdvice(part ?? decided.plan, given)
   return { status: { ...status, ...defined({ causes: plan.summary.causes, next: plan.summary.next }) }, plan }

@@ -156,7 +156,7 @@ describe('the end says what was done, what was not, and what is left', () => {
     `))
 
   it('of what nobody knows the operation of, what a fresh plan says', () =>
-    expect(closing(partly, aPlan({}), PLAIN_SCREEN)).toContain('\nNext: volctl explain '))
+    expect(closing(partly, aPlan({}), PLAIN_SCREEN)).toContain('\nNext: end that use, then: volctl apply  #'))
 
   it('interrupted', () =>
     expect(

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { explain } from '../../../src/core/explain/explain.ts'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { renderExplanation } from '../../../src/core/views/explain-view.ts'
 import { palette } from '../../../src/core/views/palette.ts'
 import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
 import { wrapped } from '../../../src/core/views/wrap.ts'
+import { explain } from '../../helpers/explaining.ts'
 import { type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 

@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
-import { explain } from '../../../src/core/explain/explain.ts'
 import { planNode } from '../../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
 import { nodeStatus } from '../../../src/core/status/node-status.ts'
@@ -14,6 +13,7 @@ import {
   namesOfRows,
   renderNames,
 } from '../../../src/core/views/names.ts'
+import { explain } from '../../helpers/explaining.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { anOperation } from '../plan-builder.ts'
 import { CAPTURES } from '../run-volctl.ts'

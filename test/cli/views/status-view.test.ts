@@ -6,8 +6,9 @@ import { answerOf } from '../../../src/core/answer/make-answer.ts'
 import type { NodeState } from '../../../src/core/model/node-state.ts'
 import type { PlanOptions } from '../../../src/core/plan/plan.ts'
 import { podTexts } from '../../../src/core/plan/pod-texts.ts'
+import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
 import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
-import { nodeStatus, statusAndPlan } from '../../../src/core/status/node-status.ts'
+import { nodeStatus, statusAndPlan, wholeOf } from '../../../src/core/status/node-status.ts'
 import { screenLines } from '../../../src/core/views/fit-parts.ts'
 import { palette } from '../../../src/core/views/palette.ts'
 import { PLAIN_SCREEN, type Screen } from '../../../src/core/views/screen.ts'
@@ -24,7 +25,11 @@ const files = captureFiles()
 const load = (path: string): Promise<NodeState> => readSnapshot(join(CAPTURES, path))
 
 function drawnOf(state: NodeState, screen: Screen, options: Partial<PlanOptions> = {}, all = false): string {
-  const { status, plan } = statusAndPlan(state, planOptions(options), false)
+  const { status, plan } = statusAndPlan(
+    planWithDecisions(state, wholeOf(planOptions(options))),
+    planOptions(options),
+    false,
+  )
   return renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
 }
 
@@ -40,7 +45,7 @@ describe('every recorded node', () => {
 
   it.each(files)('%s: is drawn as it was; the last lines count, and say what to type', async (path) => {
     const state = await load(path)
-    const { plan } = statusAndPlan(state, planOptions(), false)
+    const { plan } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions(), false)
     const drawn = Object.entries(SCREENS).map(([name, screen]) => {
       const text = drawnOf(state, screen)
       expect(tooWide(text, screen.width)).toEqual([])
@@ -95,7 +100,11 @@ it.each([100, 160])('-o wide on a terminal of %i columns loses nothing', async (
 
 it('what was asked for by name has the answer of that alone', async () => {
   const state = await load('recreate/before.json')
-  const { status, plan } = statusAndPlan(state, planOptions({ pods: ['pg/sc-n4'] }), false)
+  const { status, plan } = statusAndPlan(
+    planWithDecisions(state, planOptions()),
+    planOptions({ pods: ['pg/sc-n4'] }),
+    false,
+  )
   expect(plan.operations.map(({ id }) => id).toSorted()).toEqual(
     status.rows.flatMap(({ operations }) => operations).toSorted(),
   )

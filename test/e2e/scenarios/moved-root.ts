@@ -150,7 +150,7 @@ async function movedRoot(scene: Scene): Promise<MovedRootReport> {
       planned: unseen,
       ends: endsOf(apply).filter((end) => aboutVolumes.some((name) => end.includes(` ${name}:`))),
       said: eventsOf(apply)
-        .filter(({ type }) => type === 'refused')
+        .filter(({ type }) => type === 'blocked')
         .map(({ message }) => message)
         .join('\n'),
     },

@@ -23,9 +23,9 @@ describe.skipIf(noExt4 !== undefined)(
       )
       expect(held.status).toBe(3)
       expect(held.ends.filter((end) => !end.endsWith(': done'))).toEqual([
-        'DetachVolume pv-idle: refused HeldBy',
-        'DetachVolume vol-old: skipped HeldBy',
-        'UnmountDevice vol-old: refused HeldBy',
+        'DetachVolume pv-idle: blocked HeldBy',
+        'DetachVolume vol-old: blocked Predecessor',
+        'UnmountDevice vol-old: blocked HeldBy',
       ])
       // What has a device of its own is not held up.
       expect(held.ends).toContain('DetachVolume pv-batch: done')

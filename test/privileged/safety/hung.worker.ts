@@ -127,7 +127,8 @@ await runScenario({
       mkdirSync(path)
       sh('mount', '-o', 'loop', image, path)
       rmSync(image)
-      return await everyCommand(scene, path)
+      const found = await everyCommand(scene, path)
+      return { ...found, again: (await applyTo(scene, '--timeout', '5s')).status }
     }),
 
   /** One mount over the other, ten deep, all of one file system; then one that is not among them. */

@@ -57,6 +57,7 @@ function verdictOf({ stdout, stderr }: Run): { readonly state: string; readonly 
 /** What it takes to see all, and to change nothing. */
 const READING = '-all,+dac_read_search,+sys_ptrace'
 const PLAN = ['plan', '--orphans', '-o', 'json']
+const UNASKED = ['plan', '-o', 'json']
 
 await runScenario({
   /** Each of what is needed taken away, then everything else. */
@@ -81,7 +82,9 @@ await runScenario({
     onBroken(directory, async (scene) => {
       const full = operationsOf(await run(scene, [VOLCTL, ...PLAN]))
       const reader = operationsOf(await run(scene, withCapabilities(READING, PLAN)))
-      const planned = operationsOf(await run(scene, readOnly(scene, PLAN)))
+      // There the mounts of the node's own namespace are another's, and hold the pods' directories.
+      const planned = operationsOf(await run(scene, readOnly(scene, UNASKED)))
+      const unasked = operationsOf(await run(scene, [VOLCTL, ...UNASKED]))
       const snapshot = await run(scene, readOnly(scene, ['snapshot', '-o', '-']))
       const explain = ['explain', scene.pods.db.uid, '-o', 'json']
       const answers = [[VOLCTL, ...explain], withCapabilities(READING, explain), readOnly(scene, explain)]
@@ -90,11 +93,11 @@ await runScenario({
       return {
         explained: {
           states: explained.map(({ state }) => state),
-          alike: new Set(explained.map((each) => JSON.stringify(each))).size,
+          alike: new Set(explained.map(({ notes }) => JSON.stringify(notes))).size,
         },
         operations: full.length,
         reader: JSON.stringify(reader) === JSON.stringify(full),
-        readOnly: JSON.stringify(planned) === JSON.stringify(full),
+        readOnly: JSON.stringify(planned) === JSON.stringify(unasked),
         snapshot: { status: snapshot.status, stderr: snapshot.stderr, bytes: snapshot.stdout.length > 1000 },
       }
     }),

@@ -230,7 +230,6 @@ describe.skipIf(noMounts !== undefined)(
         `${server} as kubernetes-admin`,
         'stopped (kubelet.service inactive)',
         '3 pod directories, 2 orphaned',
-        'Not judged: holders, ',
         '1 file, 17 B',
         '.example.com',
         'ReadWriteOnce',

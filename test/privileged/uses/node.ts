@@ -8,7 +8,7 @@ import { startCriServer } from '../../helpers/cri-server/start.ts'
 import { type CsiDriver, startCsiDriver } from '../../helpers/csi-driver/start.ts'
 import { MACHINE, NAMESPACE, NODE } from '../../helpers/scene/api-objects.ts'
 import { makePodDirectory } from '../../helpers/scene/pod-directory.ts'
-import { runVolctl } from '../../helpers/scene/volctl.ts'
+import { runUnjudged, runVolctl } from '../../helpers/scene/volctl.ts'
 
 /** ext4 on loop devices. */
 const DISK_DRIVER = 'disk.example.com'
@@ -76,7 +76,7 @@ export async function withTrialNode<T>(directory: string, use: (node: TrialNode)
         return JSON.parse(stdout) as Plan
       },
       apply: async () => {
-        const { status, stdout, stderr } = await runVolctl({ env }, ['apply', '--orphans', '--yes', '-o', 'ndjson'])
+        const { status, stdout, stderr } = await runUnjudged({ env }, ['apply', '--orphans', '--yes', '-o', 'ndjson'])
         if (stdout === '') throw new Error(`volctl apply: ${stderr}`)
         const events = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as ApplyEvent]))
         return { status, events, text: stderr }

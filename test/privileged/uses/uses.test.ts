@@ -137,6 +137,18 @@ describe.skipIf(noBlockDevices !== undefined)(
       expect(wrong, `seed ${seed}`).toEqual([])
     })
 
+    it('what the plan calls ready is done', () => {
+      const found = verdicts.filter(({ outcomes }) =>
+        outcomes.some(({ state }) => state === 'failed' || state === 'refused'),
+      )
+      const told = ({ outcomes }: Verdict): string =>
+        outcomes.map(({ kind, state, message }) => `${kind} ${state}: ${message}`).join('; ')
+      expect(
+        found.map((each) => `${nameOf(each)}: ${told(each)}`),
+        `seed ${seed}`,
+      ).toEqual([])
+    })
+
     it('control: commands that look for nobody hurt him, but where the table says why not', async () => {
       const found = (await tried('plain', combinations)).filter(({ skipped }) => skipped === undefined)
       const hurt = found.filter((each) => each.hurt !== '').map(nameOf)

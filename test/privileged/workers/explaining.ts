@@ -144,7 +144,7 @@ await runScenario({
           other,
           volume,
           holders: found.holders,
-          notes: found.notes,
+          blocked: found.operations.map(({ kind, blocked }) => `${kind}: ${blocked?.message}`),
           seconds,
           screen,
           applied: applied.ends,

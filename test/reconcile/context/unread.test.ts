@@ -1,7 +1,7 @@
 /** S3: of what could not be read it is known neither that something is there nor that it is not. */
 import { describe, expect, it } from 'vitest'
-import { explain } from '../../../src/core/explain/explain.ts'
 import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
+import { explain } from '../../helpers/explaining.ts'
 import { DRIVER, HOUR_AGO, type NodeBuilder, node, ROOT, uid } from '../../helpers/node-builder.ts'
 import { planOptions } from '../../helpers/plan-options.ts'
 import { blocked, codes, GONE, kinds, plan } from '../planned.ts'

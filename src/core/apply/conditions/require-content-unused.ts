@@ -119,12 +119,17 @@ function removedBy({ operation, around }: StepContext): Removed[] {
 function mountUsers(place: Location, path: string, deep: boolean, { around, operation, context }: StepContext): string {
   const { table, others } = around
   const stays = staying(table, new Set(expectedIds(operation).keys()))
+  const goingPlaces = [...expectedIds(operation).keys()].flatMap((id) => {
+    const mount = deep ? table.byId(id) : undefined
+    return mount === undefined ? [] : [{ dev: mount.dev, path: mount.root }]
+  })
   const isPods = ({ mountPoint }: MountInfo): boolean => mountPoint.includes(`/pods/${operation.pod?.uid}/`)
   const usesIn = (of: MountTable): MountUse[] => [
     ...(deep ? mountsOf(place, of, of === table ? path : undefined) : mountsShowing(place, of)).filter(
       ({ mount }) => stays(mount, of) && !(of === table && isPods(mount)),
     ),
-    ...layersByText(of).within(place),
+    // By its text, a layer in a mount that goes lies in the directory afterwards.
+    ...[place, ...goingPlaces].flatMap((each) => layersByText(of).within(each)),
   ]
   const namespaces = others.flatMap((other) =>
     namespaceHolder(

@@ -26,16 +26,33 @@ const SAME_SECOND_MS = 1000
 
 /** @returns what the detach still waits for, if anything */
 export async function detachVolume(run: StepContext, waitMs: number): Promise<string | undefined> {
-  const { operation, waiting } = run
-  const bound = operation.attachment
+  const bound = run.operation.attachment
   if (bound === undefined) throw new OperationRefused('Changed', 'the plan does not name the VolumeAttachment')
+  if ((await requireDetachable(run, bound, () => requireUnwanted(run, bound))) === undefined) return undefined
+  await deleteAttachment(run, bound)
+  return waitUntilGone(run, bound, waitMs)
+}
+
+/**
+ * S21 on the machine, and what the API says right before and right after.
+ *
+ * @param ask whether the volume is still unwanted; undefined: the attachment is gone
+ * @returns the attachment, if there still is one
+ * @throws OperationRefused
+ */
+export async function requireDetachable(
+  run: StepContext,
+  bound: { readonly name: string },
+  ask: () => Promise<VolumeAttachment | undefined>,
+): Promise<VolumeAttachment | undefined> {
+  const { operation, waiting } = run
   // Before the API is asked: finding the device may take a moment, and the API's answer must be fresh.
   await findDetachDevice(run, bound)
   if (isDeviceUnknown(run) || run.record.found.size > 0) await requireNothingHidden(run)
   const patience = new Patience()
   for (;;) {
     const ofOthers = await loopsOfOthers(run)
-    const attachment = await requireUnwanted(run, bound)
+    const attachment = await ask()
     if (attachment === undefined) return undefined
     const asked = performance.now()
     run.around.changed()
@@ -44,15 +61,11 @@ export async function detachVolume(run: StepContext, waitMs: number): Promise<st
     const [user] = passing
     if (user === undefined) {
       // The look at the devices may have taken long, or this process was suspended: a kubelet may have started, or a pod come.
-      if (performance.now() - asked > SAME_SECOND_MS && (await requireUnwanted(run, bound)) === undefined)
-        return undefined
-      break
+      return performance.now() - asked > SAME_SECOND_MS ? await ask() : attachment
     }
     if (patience.isOver(passing) || run.signal?.aborted) throw volumeInUse(operation, user.who)
     await waiting.spend(() => pause(BETWEEN_MS, run.signal))
   }
-  await deleteAttachment(run, bound)
-  return waitUntilGone(run, bound, waitMs)
 }
 
 /**

@@ -1,21 +1,22 @@
 /** S21 on the machine: nobody may use the volume's disk, anything on it, or its directory. */
 
-import { isPassive, wholeDisk } from '../../block/whole-disk.ts'
+import { isPassive, type OnDisk, wholeDisk } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
 import type { Host } from '../../host/host.ts'
 import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
 import type { Operation } from '../../plan/plan.ts'
 import type { Unseen } from '../../processes/mount-namespaces.ts'
+import { stayingOf } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { VolumeRecord } from '../operation/volume-record.ts'
 import { userOfDirectories } from './directory-users.ts'
-import { type DiskUsers, lookAtDisks } from './disk-users.ts'
+import { type DiskQuestion, type DiskUsers, lookAtDisks } from './disk-users.ts'
 import { userOfFileSystems } from './file-system-users.ts'
 import { requireNothingUnexplained } from './find-volume-device.ts'
 import { behindLoop } from './loops-on-disks.ts'
 import { nodesOwn } from './node-stack.ts'
-import { devicesOf, isSame } from './volume-devices.ts'
+import { devicesOf, isSame, type VolumeDevices } from './volume-devices.ts'
 
 /**
  * Looks once, by the mount tables as they were last read.
@@ -31,14 +32,15 @@ export async function requireDevicesUnused(
   run: StepContext,
   ofOthers: ReadonlySet<string>,
 ): Promise<DiskUsers['passing']> {
-  const { record, operation, around, host, plan } = run
+  const { operation, around, host } = run
   await requireNothingUnexplained(run)
-  const own = nodesOwn(around, plan.rootDir, host)
-  const { disks, below, fileSystems, directories } = devicesOf(record, own, host)
-  const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
+  const { nodes, fileSystems, directories } = disksToDetach(run)
   const isOwn = (device: string): boolean =>
     ofOthers.has(keyOf({ device, backingFile: host.loopBackingFile(device) ?? '' }))
-  const { lasting, passing } = await lookAtDisks({ nodes, isNoUse: isPassive, isOwnLoop: isOwn }, run)
+  const stays = stayingOf(run)
+  const isOwnMount: DiskQuestion['isOwnMount'] = (mount, _, table) => !stays(mount, table)
+  const question = { nodes, isNoUse: isPassive, isOwnMount, isOwnLoop: isOwn }
+  const { lasting, passing } = await lookAtDisks(question, run)
   const [user] = lasting
   if (user !== undefined) throw volumeInUse(operation, user.who)
   const inUse = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))
@@ -48,6 +50,19 @@ export async function requireDevicesUnused(
     .find((each) => isOfVolume(ownPathOf(around.table, each.backingFile), operation) && !ofOthers.has(keyOf(each)))
   if (loop !== undefined) throw volumeInUse(operation, `${loop.device}, backed by ${loop.backingFile}`)
   return passing
+}
+
+/** What nobody may use: the whole disks, and the volume's file systems and directories that are on none. */
+export function disksToDetach({
+  record,
+  around,
+  host,
+  plan,
+}: StepContext): Pick<VolumeDevices, 'fileSystems' | 'directories'> & { readonly nodes: readonly OnDisk[] } {
+  const own = nodesOwn(around, plan.rootDir, host)
+  const { disks, below, fileSystems, directories } = devicesOf(record, own, host)
+  const nodes = wholeDisk([...disks, ...below], host.blockTree, { own: own.devices, throughLvm: true })
+  return { nodes, fileSystems, directories }
 }
 
 /**

@@ -10,6 +10,7 @@ import { locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Unseen } from '../../processes/mount-namespaces.ts'
+import { expectedIds } from '../operation/expected-mounts.ts'
 import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
@@ -35,8 +36,8 @@ function mountOf(directory: Directory, run: StepContext): string | undefined {
   return firstMount(run, (table) => showing(table, directory))
 }
 
-function showing(table: MountTable, { dev, root }: Directory): MountInfo | undefined {
-  return table.ofDevice(dev).find((mount) => isWithin(undeletedRoot(mount.root), undeletedRoot(root)))
+function showing(table: MountTable, { dev, root }: Directory): MountInfo[] {
+  return table.ofDevice(dev).filter((mount) => isWithin(undeletedRoot(mount.root), undeletedRoot(root)))
 }
 
 /** Who uses the content of the directory: the same search as before a deletion (S12). */
@@ -50,7 +51,8 @@ async function holderOf(directory: Directory, run: StepContext): Promise<string 
     }
   const reader = processReaderOf(context)
   const look = await host.lookForUsers({ table: around.table, fileSystems: [directory.dev], reader })
-  const holders = await host.contentHolders(look, { path, rootDir: plan.rootDir })
+  const going = new Set(expectedIds(run.operation).keys())
+  const holders = await host.contentHolders(look, { path, rootDir: plan.rootDir, going })
   const who = describeHolders(holders, context.nameOf)
   return who === '' ? holders.unseen[0] : who
 }
@@ -88,7 +90,7 @@ const layersAsIn = onceFor((ours: MountTable) =>
 /** The first of the noted overlays that is still mounted, as text. */
 function overlayOf(run: StepContext): string | undefined {
   const overlay = firstMount(run, (table) =>
-    [...run.record.overlays].flatMap((dev) => table.ofDevice(dev)).find(({ fsType }) => fsType === 'overlay'),
+    [...run.record.overlays].flatMap((dev) => table.ofDevice(dev)).filter(({ fsType }) => fsType === 'overlay'),
   )
   return overlay === undefined ? undefined : `the ${overlay}, which has a layer in the volume's directory`
 }

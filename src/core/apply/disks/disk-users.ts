@@ -32,7 +32,7 @@ export interface DiskQuestion {
   /** True if the existence of this holder alone is no use of the device below it. */
   readonly isNoUse: (holder: BlockNode) => boolean
   /** Mounts that do not count; default: none. @param pid a process of the mount's namespace; absent: it is in ours */
-  readonly isOwnMount?: (mount: MountInfo, pid?: number) => boolean
+  readonly isOwnMount?: (mount: MountInfo, pid: number | undefined, table: MountTable) => boolean
   /** Openers that do not count; default: none. */
   readonly isOwnOpener?: (opener: Opener, node: OnDisk | undefined) => boolean
   /**
@@ -93,7 +93,7 @@ export async function lookAtDisks(question: DiskQuestion, run: StepContext): Pro
   const { around, host } = run
   const loops = await loopsOn(nodes, run, question.isOwnLoop)
   const mounts = (table: MountTable, pid?: number): [MountInfo, OnDisk][] =>
-    mountsOf(table, nodes, host.blockTree).filter(([mount]) => !isOwnMount(mount, pid))
+    mountsOf(table, nodes, host.blockTree).filter(([mount]) => !isOwnMount(mount, pid, table))
   const lasting = [
     ...luns.flatMap(unknownDriver),
     ...nodes.flatMap((node) => holdersOf(node, isNoUse, run)),

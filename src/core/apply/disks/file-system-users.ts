@@ -32,7 +32,7 @@ export async function userOfFileSystems(
 }
 
 function mountOf(layer: SeenLayer, run: StepContext): string | undefined {
-  return firstMount(run, (table) => table.ofDevice(layer.dev).find((mount) => isOf(layer, mount)))
+  return firstMount(run, (table) => table.ofDevice(layer.dev).filter((mount) => isOf(layer, mount)))
 }
 
 /** True for a mount of the volume, or of a directory in it. */

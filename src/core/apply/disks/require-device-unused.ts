@@ -50,7 +50,8 @@ async function usersUnlessUnknown(run: StepContext, witness: Witness): Promise<r
   }
 }
 
-function questionFor(run: StepContext, witness: Witness): DiskQuestion {
+/** Which devices nobody else may use, and what is no use of them. */
+export function questionFor(run: StepContext, witness: Witness): DiskQuestion {
   const { operation, around, host, record, plan } = run
   around.changed()
   const own = nodesOwn(around, plan.rootDir, host)

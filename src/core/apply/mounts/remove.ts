@@ -5,9 +5,9 @@ import { StepFailed } from '../../errors/operation-error.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
-import type { Step } from '../../plan/plan.ts'
+import type { Step, StepOp } from '../../plan/plan.ts'
 import { STATE_FILES } from '../../plugins/state-files.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
+import { describeMount, expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 export function removeStep(step: Step, run: StepContext): void {
@@ -84,7 +84,16 @@ function requireNoMountPoint(path: string, { around, context }: StepContext): vo
       hint: 'Plan again, and look at what has changed.',
     })
   }
-  const other = around.mountedElsewhere(path)
+  requireMountedNowhereElse(path, { around, context })
+}
+
+/** @param going ids of mounts that are unmounted before @throws StepFailed HeldBy (R036) */
+function requireMountedNowhereElse(
+  path: string,
+  { around, context }: Pick<StepContext, 'around' | 'context'>,
+  going?: ReadonlySet<number>,
+): void {
+  const other = around.mountedElsewhere(path, going)
   if (other === undefined) return
   throw new StepFailed(
     'HeldBy',
@@ -93,6 +102,15 @@ function requireNoMountPoint(path: string, { around, context }: StepContext): vo
       hint: 'End that process, or unmount it there (nsenter -m -t PID umount PATH); then plan again.',
     },
   )
+}
+
+/** Names that are removed by rmdir or unlink; a driver removes its target, too (C123). */
+const REMOVING: ReadonlySet<StepOp> = new Set<StepOp>(['rmdir', 'unlink', 'NodeUnpublishVolume', 'NodeUnstageVolume'])
+
+/** The same of all that an operation removes, before it begins. @throws StepFailed HeldBy, UsersUnknown */
+export function requireRemovable(run: StepContext): void {
+  const going = new Set(expectedIds(run.operation).keys())
+  for (const { op, target } of run.operation.steps) if (REMOVING.has(op)) requireMountedNowhereElse(target, run, going)
 }
 
 /** A path that cannot be examined is not removed. */

@@ -13,6 +13,7 @@ import { pause } from '../../processes/deadline.ts'
 import type { CommandResult } from '../../trust/programs.ts'
 import { describeMount, expectedIds, isExpected } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
+import { inUse } from './busy-mounts.ts'
 import { holdersOfMounts, holdersOn, holdersText } from './holders-on.ts'
 import { requireCopiesGone } from './umounted-copies.ts'
 
@@ -104,9 +105,7 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
       .split('\n')[0] ?? ''
   if (!/busy/.test(output)) throw new StepFailed('UnmountFailed', `umount failed: ${output || layer.mountPoint}`)
   const who = await holdersOfMounts(layer.mountPoint, run)
-  throw new StepFailed('HeldBy', `${layer.mountPoint} is busy${who === '' ? '' : `: held by ${who}`}`, {
-    hint: who === '' ? hintOfNobody(layer, run) : 'Stop what holds it, then plan again.',
-  })
+  throw inUse(run.operation, who, who === '' ? hintOfNobody(layer, run) : undefined)
 }
 
 /** The hint if no holder was found: a call that waits for a dead server keeps the mount busy, though no process shows it. */

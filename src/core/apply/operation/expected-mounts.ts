@@ -1,6 +1,7 @@
 /** Checks that the mounts are still those that the operation was planned for (S18, S26, S27). */
 
 import { OperationRefused } from '../../errors/operation-error.ts'
+import { staying } from '../../holders/content-holders.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Operation, StepOp } from '../../plan/plan.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -52,6 +53,17 @@ export function expectedIds(operation: Operation): Map<number, { readonly dev: s
 export function isExpected(mount: MountInfo, expected: ReturnType<typeof expectedIds>): boolean {
   const layer = expected.get(mount.id)
   return layer !== undefined && layer.dev === mount.dev && layer.root === mount.root
+}
+
+/** Which mounts stay once those that the operation was planned for are unmounted: neither these nor what goes with them. */
+export function stayingOf({
+  operation,
+  around,
+}: {
+  readonly operation: Operation
+  readonly around: Surroundings
+}): ReturnType<typeof staying> {
+  return staying(around.table, new Set(expectedIds(operation).keys()))
 }
 
 export function describeMount(mount: MountInfo): string {

@@ -3,11 +3,11 @@ import { posix } from 'node:path'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
 import type { NameOf } from '../../holders/container-names.ts'
+import { staying } from '../../holders/content-holders.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import { goesWith } from '../../mountinfo/propagation.ts'
 import type { Operation } from '../../plan/plan.ts'
 import { describeMount, expectedIds } from './expected-mounts.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -22,13 +22,12 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
   const own = expectedIds(operation)
   const staged = [...own.keys()].flatMap((id) => around.table.byId(id) ?? [])
   const paths = (operation.expects ?? []).map((each) => each.path)
+  const stays = staying(around.table, new Set(own.keys()))
   for (const mount of staged) {
-    const reader = readersIn(around.table, mount, around.table).find(
-      ({ id, mountPoint }) => !own.has(id) && !paths.includes(mountPoint),
-    )
+    const reader = readersIn(around.table, mount, stays).find(({ mountPoint }) => !paths.includes(mountPoint))
     if (reader !== undefined) throw stillInUse(operation, `${describeMount(reader)} is another mount of it`)
     for (const { table, pid, process } of around.others) {
-      const other = readersIn(around.table, mount, table)[0]
+      const other = readersIn(table, mount, stays)[0]
       if (other !== undefined)
         throw stillInUse(
           operation,
@@ -47,12 +46,11 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
   if (loop !== undefined && !released) throw stillInUse(operation, `${loop.device} is backed by ${loop.backingFile}`)
 }
 
-/** @param table where the staged mount is; @param others where readers are looked for */
-function readersIn(table: MountTable, staged: MountInfo, others: MountTable): MountInfo[] {
-  return others
+function readersIn(table: MountTable, staged: MountInfo, stays: ReturnType<typeof staying>): MountInfo[] {
+  return table
     .ofDevice(staged.dev)
     .filter((mount) => isWithin(posix.normalize(mount.root), staged.root))
-    .filter((mount) => mount.id !== staged.id && !goesWith(table, staged, mount, others))
+    .filter((mount) => stays(mount, table))
 }
 
 function stillInUse({ volume }: Operation, who: string): OperationRefused {

@@ -1,6 +1,7 @@
 /** The mount tables around an operation or batch, read once. After changed(), the next use reads them again. */
 import { posix } from 'node:path'
 import { UsersUnknown } from '../../errors/operation-error.ts'
+import { staying } from '../../holders/content-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
@@ -65,15 +66,19 @@ export class Surroundings {
     return found
   }
 
-  /** The other namespace in which something is mounted on this very path (R036). */
-  mountedElsewhere(path: string): OtherNamespace | undefined {
+  /**
+   * The other namespace in which something is mounted on this very path (R036).
+   *
+   * @param going ids of mounts of ours that are unmounted before; what goes with them does not count
+   */
+  mountedElsewhere(path: string, going: ReadonlySet<number> = new Set()): OtherNamespace | undefined {
     if (this.others.length === 0) return undefined
     const location = this.#locate(path)
-    return location === undefined ? undefined : mountedOnElsewhere(location, this.others)
+    return location && mountedOnElsewhere(location, this.others, staying(this.table, going))
   }
 
+  /** By the parent directory: what is mounted on the path itself is unmounted before it is removed. */
   #locate(path: string): Location | undefined {
-    if (this.table.at(path).length > 0) return locate(this.table, path)
     const parent = posix.dirname(path)
     if (!this.#located.has(parent)) this.#located.set(parent, locate(this.table, parent))
     const directory = this.#located.get(parent)

@@ -1,0 +1,112 @@
+/**
+ * Who keeps mounts busy, before anyone tries to unmount them. The kernel refuses while anything has the mount itself, or a copy
+ * that goes with it: whoever has a mount of its own of the same file system is no holder here.
+ */
+import { StepFailed } from '../../errors/operation-error.ts'
+import { isWithin } from '../../files/path-within.ts'
+import { boundPaths } from '../../holders/bound-sockets.ts'
+import { describeHolders } from '../../holders/describe-holders.ts'
+import type { Holders, LoopHolder } from '../../holders/find-holders.ts'
+import { swapFiles } from '../../holders/kernel-files.ts'
+import type { Host } from '../../host/host.ts'
+import { undeletedPath } from '../../mountinfo/deleted.ts'
+import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
+import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import { goesWith } from '../../mountinfo/propagation.ts'
+import type { Operation, StepOp } from '../../plan/plan.ts'
+import { shownVolume } from '../../plan/plan-names.ts'
+import { podName } from '../../plan/pod-name.ts'
+import { expectedIds } from '../operation/expected-mounts.ts'
+import { processReaderOf } from '../operation/process-reader-of.ts'
+import type { StepContext } from '../operation/step-context.ts'
+
+const UNMOUNTING: ReadonlySet<StepOp> = new Set<StepOp>([
+  'umount',
+  'NodeUnpublishVolume',
+  'NodeUnstageVolume',
+  'flexUnmount',
+  'flexUnmountDevice',
+])
+
+/** "major:minor" of the file systems that an operation unmounts. */
+export function fileSystemsToUnmount(run: StepContext): string[] {
+  return layersToUnmount(run).map(({ dev }) => dev)
+}
+
+/** Where files lie, in our own paths, that the kernel itself has open. */
+export interface KernelFiles {
+  readonly loops: readonly (LoopHolder & { readonly at: string })[]
+  readonly named: readonly { readonly at: string; readonly text: string }[]
+}
+
+/** For all operations of a look: it asks every network namespace. What cannot be read, umount(8) finds: it changes nothing that is busy. */
+export function kernelFiles(host: Host, table: MountTable): KernelFiles {
+  const at = (file: string): string => ownPathOf(table, undeletedPath(file))
+  return {
+    loops: host.loops().map((loop) => ({ ...loop, at: at(loop.backingFile) })),
+    named: [
+      ...swapFiles().swaps.map((path) => ({ at: at(path), text: `the swap file ${path}` })),
+      ...[...boundPaths().paths].map((path) => ({
+        at: at(path),
+        text: `the unix socket that is bound to ${path}`,
+      })),
+    ],
+  }
+}
+
+/** @param kernel of the same look @throws StepFailed HeldBy */
+export async function requireNotBusy(run: StepContext, kernel: () => KernelFiles): Promise<void> {
+  const layers = layersToUnmount(run)
+  if (layers.length === 0) return
+  const { host, around, context, operation } = run
+  const { table, others } = around
+  const fileSystems = new Set(layers.map(({ dev }) => dev))
+  const uses = await host.askProcesses({ table, others, fileSystems }, processReaderOf(context))
+  const found: Holders = {
+    processes: uses.keeping((id) => goesWithOne(id, layers, run)),
+    namespaces: [],
+    ...kernelUsers(layers, kernel(), run),
+    unseen: [],
+  }
+  const who = describeHolders(found, context.nameOf)
+  if (who !== '') throw inUse(operation, who)
+}
+
+/** @param who for messages; empty: nobody was found @param hint default: what to do about those */
+export function inUse(operation: Operation, who: string, hint = 'Stop what uses it, then plan again.'): StepFailed {
+  const { volume, pod, paths } = operation
+  const what = volume === undefined ? (paths[0] ?? '') : shownVolume(operation)
+  const name = pod === undefined || volume === undefined ? what : `${what} of ${podName(pod)}`
+  return new StepFailed('HeldBy', `${name} is in use${who === '' ? '' : ` by ${who}`}`, { hint })
+}
+
+/** As the plan expects them. What a forced umount cuts off shows only afterwards who still has it. */
+function layersToUnmount({ operation, around }: StepContext): MountInfo[] {
+  const targets = new Set(
+    operation.steps.flatMap(({ op, target, detail }) => (UNMOUNTING.has(op) && detail !== 'force' ? [target] : [])),
+  )
+  const expected = expectedIds(operation)
+  return [...targets].flatMap((path) => around.table.at(path).filter(({ id }) => expected.has(id)))
+}
+
+/** The mount is one of these, or goes away with one. Ids are the kernel's, one for a mount in whichever namespace. */
+function goesWithOne(id: number, layers: readonly MountInfo[], { around: { table, others } }: StepContext): boolean {
+  if (layers.some((layer) => layer.id === id)) return true
+  return [table, ...others.map((other) => other.table)].some((of) => {
+    const mount = of.byId(id)
+    return mount !== undefined && layers.some((layer) => goesWith(table, layer, mount, of))
+  })
+}
+
+function kernelUsers(
+  layers: readonly MountInfo[],
+  { loops, named }: KernelFiles,
+  { operation }: StepContext,
+): Pick<Holders, 'loops' | 'kernel'> {
+  const isOn = ({ at }: { readonly at: string }): boolean => layers.some(({ mountPoint }) => isWithin(at, mountPoint))
+  const released = new Set(operation.steps.flatMap(({ op, target }) => (op === 'losetup -d' ? [target] : [])))
+  return {
+    loops: loops.filter((loop) => !released.has(loop.device) && isOn(loop)),
+    kernel: named.filter(isOn).map(({ text }) => text),
+  }
+}

@@ -1,0 +1,91 @@
+/** A look at this node, with who uses what its plan would take away: what a plan calls ready, an apply does. */
+import { ActualInputs } from '../actual/actual-inputs.ts'
+import type { Witness } from '../apply/operation/ports.ts'
+import type { NodeState } from '../model/node-state.ts'
+import type { InUse, NodeSnapshot } from '../model/snapshot.ts'
+import type { CollectedNode } from '../node/collect-node.ts'
+import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { missingCapabilities } from '../processes/capabilities.ts'
+import { planNode } from '../reconcile/plan-node.ts'
+import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
+
+/** For all operations together; nothing is changed yet, and a look that hangs is no plan. */
+const TIMEOUT_MS = 15_000
+
+/** A pass, with or without the reasons for it. */
+export type Decide<T extends { readonly plan: Plan }> = (state: NodeState, options: PlanOptions) => T
+
+/** The plan alone. */
+export const planAlone: Decide<{ readonly plan: Plan }> = (state, options) => ({ plan: planNode(state, options) })
+
+/**
+ * Where the plan takes nothing away, nothing is read, and this costs nothing but the pass.
+ *
+ * @param decide the pass, made once more only where something is in use
+ * @param blocked judge blocked operations, too: for a snapshot, from which plans with other flags are made
+ * @returns the same look with its section, and what was decided on it
+ */
+export async function judged<T extends { readonly plan: Plan }>(
+  node: CollectedNode,
+  options: PlanOptions,
+  decide: Decide<T>,
+  { signal, blocked = false }: { readonly signal?: AbortSignal | undefined; readonly blocked?: boolean } = {},
+): Promise<{ readonly node: CollectedNode; readonly decided: T }> {
+  const free = withInUse(node, [])
+  const decided = decide(free, options)
+  const inUse = await inUseAhead(decided.plan, free, options, { signal, blocked })
+  if (inUse === undefined) return { node, decided: decide(node, options) }
+  if (inUse.length === 0) return { node: free, decided }
+  const held = withInUse(node, inUse)
+  return { node: held, decided: decide(held, options) }
+}
+
+/** Undefined: who can only read here does not see who uses what, and apply refuses as a whole. */
+async function inUseAhead(
+  plan: Plan,
+  node: CollectedNode,
+  options: PlanOptions,
+  { signal, blocked }: { readonly signal: AbortSignal | undefined; readonly blocked: boolean },
+): Promise<readonly InUse[] | undefined> {
+  const { TAKING_AWAY } = await import('../plan/kinds.ts')
+  if (!plan.operations.some((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))) return []
+  if (node.node.standing.length + missingCapabilities().length > 0) return undefined
+  const [{ usersAhead }, { applyContext }] = await Promise.all([
+    import('../apply/users-ahead.ts'),
+    import('./apply-context.ts'),
+  ])
+  const never = new AbortController().signal
+  const context = applyContext(node, {
+    options,
+    planIsFresh: true,
+    noJournal: true,
+    parallel: 1,
+    timeoutMs: TIMEOUT_MS,
+    signal: signal ?? never,
+    abandon: signal ?? never,
+    lookAgain: () => Promise.resolve(node),
+  })
+  const attachments = node.snapshot.api?.volumeAttachments ?? []
+  return usersAhead(plan, context, { witness: witnessOf(node, options), attachments }, { blocked })
+}
+
+/** By the look itself. */
+function witnessOf({ snapshot, mounts }: NodeState, { foreignPods = [] }: PlanOptions): Witness {
+  const { api, runtime, processes = [], nestedProcesses = [] } = snapshot
+  const witnesses = judgeWitnesses(new ActualInputs({ snapshot, mounts }), foreignPods)
+  const seen = [...processes, ...nestedProcesses, ...(runtime?.pods ?? []).map(({ uid }) => uid)]
+  return {
+    listed: new Set(),
+    alive: new Set(seen.filter((uid) => witnesses.isAlive(uid))),
+    apiPods: api?.pods ?? [],
+  }
+}
+
+/** Property by property: the text of the mount table is made when it is asked for. */
+function withInUse(node: CollectedNode, inUse: readonly InUse[]): CollectedNode {
+  const snapshot: NodeSnapshot = Object.defineProperties({} as NodeSnapshot, {
+    ...Object.getOwnPropertyDescriptors(node.snapshot),
+    inUse: { value: inUse, enumerable: true },
+  })
+  return { ...node, snapshot }
+}

@@ -1,0 +1,80 @@
+/** What a plan costs that looks for who uses what it takes away: nothing where that is nothing, and one look at all for the rest. */
+import { beforeEach, expect, it } from 'vitest'
+import { usersAhead } from '../../src/core/apply/users-ahead.ts'
+import type { InUse } from '../../src/core/model/snapshot.ts'
+import type { Operation } from '../../src/core/plan/plan.ts'
+import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
+
+let fixture: Fixture
+let reads: string[]
+
+beforeEach(() => {
+  fixture = new Fixture()
+  reads = []
+  const { host } = fixture
+  const { askProcesses, otherNamespaces, readMounts, lookForUsers } = host
+  Object.assign(host, {
+    askProcesses: (...given: []) => counted('processes', () => askProcesses(...given)),
+    otherNamespaces: (...given: []) => counted('namespaces', () => otherNamespaces(...given)),
+    readMounts: () => counted('mounts', () => readMounts.call(host)),
+    lookForUsers: (...given: []) => counted('content', () => lookForUsers(...given)),
+  })
+})
+
+function counted<T>(what: string, read: () => T): T {
+  reads.push(what)
+  return read()
+}
+
+function ahead(operations: readonly Operation[], given: { blocked?: boolean } = {}): Promise<InUse[]> {
+  const plan = planOf(operations)
+  return usersAhead(plan, fixture.context(plan), { witness: fixture.witness, attachments: [] }, given)
+}
+
+function unmount(id: string, given: Partial<Operation> = {}): Operation {
+  const target = `${ROOT}/pods/${id}/volumes/kubernetes.io~csi/${id}/mount`
+  const expects = [fixture.host.mount(target, { dev: '254:7', fsType: 'ext4' })]
+  return operation(id, { steps: [step('umount', target), step('rmdir', target)], expects, ...given })
+}
+
+it('reads nothing where nothing is taken away', async () => {
+  const mounts = [operation('a', { kind: 'MountVolume', steps: [step('mount', '/a')] })]
+  expect(await ahead([])).toEqual([])
+  expect(await ahead(mounts)).toEqual([])
+  expect(reads).toEqual([])
+})
+
+it('reads nothing for operations that are blocked', async () => {
+  const blocked = { blocked: { code: 'NotAsked', message: 'not asked' } } as const
+  expect(await ahead([unmount('a', blocked)])).toEqual([])
+  expect(reads).toEqual([])
+})
+
+it.each([1, 30, 300])('looks once at all processes and namespaces for %i volumes', async (volumes) => {
+  const operations = Array.from({ length: volumes }, (_, index) => unmount(`v${index}`))
+  expect(await ahead(operations)).toEqual([])
+  expect(reads.toSorted()).toEqual(['mounts', 'namespaces', 'processes'])
+})
+
+it('looks for whoever was found once more, and names him with the operation', async () => {
+  const operations = [unmount('a'), unmount('b')]
+  fixture.host.backingFiles.set('/dev/loop7', `${ROOT}/pods/b/volumes/kubernetes.io~csi/b/mount/image`)
+  expect(await ahead(operations)).toEqual([
+    {
+      kind: 'UnmountVolume',
+      target: `${ROOT}/pods/b/volumes/kubernetes.io~csi/b/mount`,
+      code: 'HeldBy',
+      message: expect.stringMatching(/^\S+b\/mount is in use by \/dev\/loop7, backed by \S+image$/),
+      hint: 'Stop what uses it, then plan again.',
+    },
+  ])
+  expect(reads.toSorted()).toEqual(['mounts', 'mounts', 'namespaces', 'namespaces', 'processes', 'processes'])
+})
+
+it('S3: what cannot be seen counts as in use', async () => {
+  fixture.host.otherNamespaces = () => {
+    throw new Error('EIO')
+  }
+  const [found] = await ahead([unmount('a')])
+  expect(found).toMatchObject({ code: 'UsersUnknown', message: expect.stringContaining('EIO') })
+})

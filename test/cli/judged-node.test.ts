@@ -1,0 +1,44 @@
+/** A node of which the plan takes nothing away is looked at once: nobody is asked who uses what, and the plan is made once. */
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type Decide, judged } from '../../src/core/cli/judged-node.ts'
+import { TAKING_AWAY } from '../../src/core/plan/kinds.ts'
+import type { Plan } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { captureFiles } from '../helpers/captures.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { CAPTURES } from './run-volctl.ts'
+
+const isTaking = ({ operations }: Plan): boolean =>
+  operations.some(({ kind, blocked }) => TAKING_AWAY.has(kind) && blocked === undefined)
+
+/** What a look asks with: nobody may use it. */
+function untouchable(): never {
+  const asked = (): never => {
+    throw new Error('asked for')
+  }
+  return new Proxy(asked, { get: asked, apply: asked }) as never
+}
+
+describe.each(captureFiles())('%s', (path) => {
+  it('is asked nothing, unless something is taken away', async () => {
+    const state = await readSnapshot(join(CAPTURES, path))
+    const options = planOptions()
+    const plan = planNode(state, options)
+    let passes = 0
+    const decide: Decide<{ readonly plan: Plan }> = (...given) => {
+      passes++
+      return { plan: planNode(...given) }
+    }
+    const hidden = { node: untouchable(), client: untouchable(), kubeletClient: untouchable() }
+    const look = judged({ ...state, ...hidden, kubeletUnused: undefined, readMounts: untouchable() }, options, decide)
+    if (isTaking(plan)) return await expect(look).rejects.toThrow('asked for')
+    const { node, decided } = await look
+    expect(passes).toBe(1)
+    expect(node.snapshot.inUse).toEqual([])
+    // All but that holders are no open question any more.
+    const unjudged = plan.inputs.unjudged.filter(({ message }) => !message.startsWith('holders, '))
+    expect(decided.plan).toEqual({ ...plan, inputs: { ...plan.inputs, unjudged } })
+  })
+})
