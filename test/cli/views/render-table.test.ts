@@ -27,7 +27,7 @@ it('a column that is empty everywhere is left out', () =>
     ),
   ).toBe('A  C\n1  2\n3  4\n'))
 
-it('the columns of a long table line up', () => {
+it('a long table is drawn in pieces that fit together', () => {
   const lines = renderTable(['#', 'NAME', 'END'], rows(1001)).split('\n')
   expect(lines).toHaveLength(1003)
   expect(new Set(lines.slice(0, -1).map((line) => line.search(/\S+$/)))).toHaveLength(1)
