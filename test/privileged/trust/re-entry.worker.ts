@@ -10,6 +10,8 @@ interface Place {
   readonly node: TrustNode
   /** Where volctl is typed; in the kubelet's namespace something else is there. */
   readonly here: string
+  /** Runs it in the kubelet's namespace. */
+  inside(command: string): string
   /** Does the kubelet's namespace have this file. */
   there(path: string): boolean
 }
@@ -30,17 +32,17 @@ async function elsewhere<T>(
       through: OWN_MOUNTS,
       inside: `mount -t tmpfs -o mode=755 tmpfs ${here}`,
     })
-    const there = (path: string): boolean =>
-      sh('nsenter', `--mount=/proc/${kubelet.pid}/ns/mnt`, 'sh', '-c', `test -e ${path} && echo yes || echo no`) ===
-      'yes'
-    return await use({ node, here, there })
+    const inside = (command: string): string =>
+      sh('nsenter', `--mount=/proc/${kubelet.pid}/ns/mnt`, 'sh', '-c', command)
+    const there = (path: string): boolean => inside(`test -e ${path} && echo yes || echo no`) === 'yes'
+    return await use({ node, here, inside, there })
   })
 }
 
 await runScenario({
   /** What was typed. */
   typed: (directory) =>
-    elsewhere(directory, async ({ node, here, there }) => {
+    elsewhere(directory, async ({ node, here, inside, there }) => {
       copyFileSync(node.api.kubeconfig('admin'), `${here}/admin.kubeconfig`)
       mkdirSync(`${here}/below`)
       const given = ['--kubeconfig', '../admin.kubeconfig', '-o', 'json']
@@ -49,6 +51,9 @@ await runScenario({
       const absolute = await node.volctl(['plan', '-o', 'json', '--kubeconfig', `${here}/admin.kubeconfig`], { cwd })
       const environment = await node.volctl(['plan', '-o', 'json'], { cwd, env: { KUBECONFIG: '../admin.kubeconfig' } })
       const snapshot = await node.volctl(['snapshot', '--kubeconfig', '../admin.kubeconfig', '-o', './s.json'], { cwd })
+      // While it is mounted where this was typed, too, nothing is ready (R036).
+      sh('umount', node.volume)
+      inside(`mount -t tmpfs tmpfs ${node.volume}`)
       const apply = await node.volctl(['apply', '--yes', ...given, '--journal', `${here}/journal`], { cwd })
       const files = [`${cwd}/saved.plan`, `${cwd}/s.json`, `${here}/journal/journal.jsonl`]
       return {
