@@ -12,7 +12,7 @@ const NOTHING_WRONG = {
   waiting: [],
   problems: [],
   verdict: 'nothing',
-  lastLine: AS_IT_SHOULD_BE,
+  bottomLine: AS_IT_SHOULD_BE,
 }
 
 describe.skipIf(noMounts !== undefined)('attachments that are not as they should be', () => {
@@ -30,7 +30,7 @@ describe.skipIf(noMounts !== undefined)('attachments that are not as they should
   })
 
   it('a mounted volume whose VolumeAttachment is absent (O7)', () => {
-    const { status, operations, problems, verdict, words, lastLine } = report.absent
+    const { status, operations, problems, verdict, words, bottomLine } = report.absent
     expect({ status, operations, problems }).toEqual({
       status: 1,
       operations: 0,
@@ -38,7 +38,7 @@ describe.skipIf(noMounts !== undefined)('attachments that are not as they should
     })
     expect(verdict).toBe('problem MountedButNotAttached')
     expect(words).toContain('(VolumeAttachment csi-')
-    expect(lastLine).not.toBe(AS_IT_SHOULD_BE)
+    expect(bottomLine).not.toBe(AS_IT_SHOULD_BE)
   })
 
   it('S30: a mounted ReadWriteOnce volume that another node has as well, with the pod there', () => {

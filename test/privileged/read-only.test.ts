@@ -16,17 +16,17 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('control: the pod writes, and every volume is as it should be', () => {
-      expect(report.before).toMatchObject({ status: 0, operations: 0, problems: [], lastLine: AS_IT_SHOULD_BE })
+      expect(report.before).toMatchObject({ status: 0, operations: 0, problems: [], bottomLine: AS_IT_SHOULD_BE })
       expect(report.before.write).toBeUndefined()
     })
 
     it.each(['remounted', 'broken'] as const)('S31: %s: the write fails, and plan and explain say so', (how) => {
-      const { write, status, operations, verdict, lastLine, problems } = report[how]
+      const { write, status, operations, verdict, bottomLine, problems } = report[how]
       expect({ write, status, operations }).toEqual({ write: 'EROFS', status: 1, operations: 0 })
       // One for each pod that writes to it.
       expect(new Set(problems)).toEqual(new Set(['error ReadOnlyFileSystem pv-common']))
       expect(verdict).toBe('problem ReadOnlyFileSystem')
-      expect(lastLine).not.toBe(AS_IT_SHOULD_BE)
+      expect(bottomLine).not.toBe(AS_IT_SHOULD_BE)
     })
 
     it('each in its own words: newer kernels keep "rw" after an error', () => {
@@ -35,7 +35,7 @@ describe.skipIf(noBlockDevices !== undefined)(
     })
 
     it('of pods that only read nothing is said', () => {
-      expect(report.reader).toMatchObject({ write: 'EROFS', status: 0, problems: [], lastLine: AS_IT_SHOULD_BE })
+      expect(report.reader).toMatchObject({ write: 'EROFS', status: 0, problems: [], bottomLine: AS_IT_SHOULD_BE })
     })
   },
 )

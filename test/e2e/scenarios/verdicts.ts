@@ -1,6 +1,7 @@
 /** Volumes that a real API server says are elsewhere, or nowhere, and what plan and explain say of them. */
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import { attachmentName } from '../../../src/core/names/volume-names.ts'
+import { bottomLine } from '../../helpers/bottom-line.ts'
 import {
   DRIVER,
   handleOf,
@@ -25,7 +26,7 @@ export interface Said {
   readonly words: string
   readonly verdict: string
   readonly verdictWords: string
-  readonly lastLine: string
+  readonly bottomLine: string
   /** What waits and what is wrong, in a plan of a snapshot; empty: the same. */
   readonly offline: readonly object[]
   /** What was asked of other nodes. */
@@ -116,7 +117,7 @@ async function sayOf(scene: Scene, what: string, user = 'admin'): Promise<Said> 
       .join('\n'),
     verdict: `${verdict.state} ${verdict.code ?? ''}`.trim(),
     verdictWords: verdict.message,
-    lastLine: table.stdout.trim().split('\n').at(-1) ?? '',
+    bottomLine: bottomLine(table.stdout),
     offline:
       JSON.stringify([told.waiting, told.problems]) === JSON.stringify(parts) ? [] : [told.waiting, told.problems],
     asked: asked.filter((each) => each.includes(OTHER) || / \/api\/v1\/nodes\?/.test(each)),

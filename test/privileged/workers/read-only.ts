@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Explanation } from '../../../src/core/explain/explanation.ts'
 import type { Plan } from '../../../src/core/plan/plan.ts'
+import { bottomLine } from '../../helpers/bottom-line.ts'
 import { runScenario, sh } from '../../helpers/scenario.ts'
 import { NAMESPACE, pvOf } from '../../helpers/scene/api-objects.ts'
 import { makeScene, type Scene } from '../../helpers/scene/scene.ts'
@@ -18,7 +19,7 @@ export interface Seen {
   readonly operations: number
   readonly problems: readonly string[]
   readonly verdict: string
-  readonly lastLine: string
+  readonly bottomLine: string
 }
 
 export interface ReadOnlyReport {
@@ -53,7 +54,7 @@ async function look(scene: Scene, target: string): Promise<Seen> {
     operations: operations.length,
     problems: problems.map(({ severity, code: each, about }) => `${severity} ${each} ${about.volume ?? ''}`),
     verdict: `${state} ${code}`.trim(),
-    lastLine: table.stdout.trim().split('\n').at(-1) ?? '',
+    bottomLine: bottomLine(table.stdout),
   }
 }
 
