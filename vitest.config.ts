@@ -7,18 +7,18 @@ const withMounts = ['e2e', 'privileged', 'csi', 'package'].map((room) => `test/$
 /** A module that a test replaces must not have been loaded by the files before it. */
 const replacing = ['test/cluster/apply/apply-cost.test.ts']
 
-/** Races that need more than one core, and what takes most of one against deadlines: one by one, when all others have ended. */
-const alone = ['test/privileged/swapping.test.ts', 'test/privileged/safety/mount-storm.test.ts']
+/**
+ * One by one, when all others have ended: races that need more than one core, what takes most of one against deadlines, and the demo,
+ * which in a user namespace cannot know whose a file system of another test is, and leaves its disk attached.
+ */
+const alone = [
+  'test/privileged/swapping.test.ts',
+  'test/privileged/safety/mount-storm.test.ts',
+  'test/e2e/demo.test.ts',
+]
 
 /** What takes longest, begun first: whoever ends last should not have begun late. All others by their size, the larger first. */
-const longest = [
-  'package/newcomer',
-  'package/arm64',
-  'safety/rules',
-  'e2e/demo',
-  'trust/endless-input',
-  'trust/untrusted',
-]
+const longest = ['package/newcomer', 'package/arm64', 'safety/rules', 'trust/endless-input', 'trust/untrusted']
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
