@@ -14,6 +14,7 @@ const replacing = ['test/cluster/apply/apply-cost.test.ts']
 const alone = [
   'test/privileged/swapping.test.ts',
   'test/privileged/safety/mount-storm.test.ts',
+  'test/privileged/trust/hostile.test.ts',
   'test/e2e/demo.test.ts',
 ]
 
