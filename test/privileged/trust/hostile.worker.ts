@@ -21,6 +21,8 @@ export interface HostileReport {
   readonly interrupted: Readonly<Record<string, number | undefined>>
   /** Whether the apply has left the data of the pod that is gone. */
   readonly kept: boolean
+  /** Does the apply say that it has deleted it? */
+  readonly deleted: boolean
   /** Of what the apply did not do: code and message. */
   readonly left: readonly string[]
 }
@@ -67,7 +69,8 @@ async function runsBeside(node: TrustNode): Promise<HostileReport> {
   }
   const { outcomes } = JSON.parse(stdout) as ApplyDocument
   const left = outcomes.flatMap(({ state, code, message }) => (LEFT.has(state) ? [`${code}: ${message}`] : []))
-  return { runs, interrupted, kept: existsSync(file), left }
+  const deleted = outcomes.some((each) => (each.deleted?.files ?? 0) > 0)
+  return { runs, interrupted, kept: existsSync(file), deleted, left }
 }
 
 await runScenario({
