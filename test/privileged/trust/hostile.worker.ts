@@ -43,6 +43,9 @@ const LEFT: ReadonlySet<string> = new Set(['blocked', 'refused', 'failed'])
 /** While it reads, while it looks for users, and later. */
 const MOMENTS_MS = [400, 1000, 2000]
 
+/** status and check look as plan does. */
+const INTERRUPTED: ReadonlySet<string> = new Set(['plan', 'apply'])
+
 async function runsBeside(node: TrustNode): Promise<HostileReport> {
   const given = ['--kubeconfig', node.api.kubeconfig('admin')]
   const commands: Readonly<Record<string, readonly string[]>> = {
@@ -56,7 +59,7 @@ async function runsBeside(node: TrustNode): Promise<HostileReport> {
   let file = ''
   let stdout = ''
   for (const [name, args] of Object.entries(commands)) {
-    for (const interruptAtMs of MOMENTS_MS) {
+    for (const interruptAtMs of INTERRUPTED.has(name) ? MOMENTS_MS : []) {
       file = makeOrphan(node.root)
       const run = await node.volctl(args, { interruptAtMs })
       interrupted[`${name}, ${interruptAtMs} ms`] = run.answeredMs
