@@ -32,6 +32,17 @@ export function partOf<P extends Whole>(plan: P, findings: ReadonlySet<object>, 
   return { ...plan, ...part, summary: { ...counts, ...(causes.length > 0 && { causes }) } }
 }
 
+/** @returns the waits and problems that names of flags leave, in their order, and how many they leave out */
+export function namedPart<W, P>(
+  all: { readonly waiting: readonly W[]; readonly problems: readonly P[] },
+  isWait: (wait: W) => boolean,
+  isProblem: (problem: P) => boolean,
+): { readonly waiting: readonly W[]; readonly problems: readonly P[]; readonly others: number } {
+  const waiting = all.waiting.filter(isWait)
+  const problems = all.problems.filter(isProblem)
+  return { waiting, problems, others: all.waiting.length + all.problems.length - waiting.length - problems.length }
+}
+
 /** Of findings, in no order. */
 export function causeKeys({ operations, waiting, problems }: Findings): ReadonlySet<string> {
   const blocked = operations.flatMap((each) => each.blocked ?? [])

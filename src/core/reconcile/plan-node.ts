@@ -7,6 +7,7 @@ import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { ApiSnapshot, Insecure } from '../model/snapshot.ts'
 import { Findings, finishOperations, type Left, ON_NODE } from '../plan/draft.ts'
+import { namedPart } from '../plan/part-of-plan.ts'
 import type { Plan, PlanInputs, PlanOptions, Problem } from '../plan/plan.ts'
 import { summaryOf } from '../plan/plan-summary.ts'
 import { withBasis } from './basis.ts'
@@ -77,16 +78,14 @@ function planOf(context: PlanContext, findings: Findings): Plan {
   const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
   const { kept, filtered } = filterOperations(findings.operations, options)
   const isNamed = namedFindings(context)
-  const waits = findings.waiting.filter(isNamed)
-  const reported = findings.problems.filter(isNamed)
-  const others = findings.waiting.length - waits.length + findings.problems.length - reported.length
+  const { others, ...named } = namedPart(findings, isNamed, isNamed)
   const finished = finishOperations(kept, (draft) => findings.blockOf(draft))
     .map((operation) => withBasis(operation, context))
     .map((operation) => (refused === undefined ? operation : blockRefused(operation, refused)))
   const { operations, waiting, problems, causes } = nameCauses({
     operations: finished,
-    waiting: waits.map((wait) => adviseRefused(wait, refused)),
-    problems: reported.map((problem) => adviseRefused(withPodRef(problem, classes), refused)),
+    waiting: named.waiting.map((wait) => adviseRefused(wait, refused)),
+    problems: named.problems.map((problem) => adviseRefused(withPodRef(problem, classes), refused)),
   })
   return {
     apiVersion: 'volctl.io/v1',

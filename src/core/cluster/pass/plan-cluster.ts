@@ -6,6 +6,7 @@
 import { nameClusterCauses } from '../../causes/cluster-causes.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterOperation, ClusterOptions, ClusterPlan } from '../../plan/cluster-plan.ts'
+import { namedPart } from '../../plan/part-of-plan.ts'
 import type { Refusal } from '../../plan/plan.ts'
 import { summaryOf } from '../../plan/plan-summary.ts'
 import { ATTACH_LISTS, attachVolumes } from '../attach/attach-volumes.ts'
@@ -68,16 +69,17 @@ function planOf(
   const { state, options } = context
   const { kept, filtered } = filterOperations(context, findings.operations)
   const isNamed = namedFindings(context)
-  const waits = findings.waiting.filter(({ node, ...wait }) => isNamed({ ...wait, nodes: [node] }))
-  const reported = findings.problems.filter(({ about }) => isNamed(about))
-  const others = findings.waiting.length - waits.length + findings.problems.length - reported.length
+  const { others, ...named } = namedPart(
+    findings,
+    ({ node, ...wait }) => isNamed({ ...wait, nodes: [node] }),
+    ({ about }) => isNamed(about),
+  )
   const { complete } = findings
   const { operations, waiting, problems, causes } = nameClusterCauses({
     operations: finishOperations(kept).map((operation) =>
       refused === undefined ? operation : refusedBy(operation, refused),
     ),
-    waiting: waits,
-    problems: reported,
+    ...named,
   })
   return {
     apiVersion: 'volctl.io/v1',
