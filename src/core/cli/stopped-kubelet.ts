@@ -2,7 +2,7 @@
 
 import { getNode } from '../api/node-objects.ts'
 import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/ports.ts'
-import { errorMessage, VolctlError } from '../errors/errors.ts'
+import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 import type { Journal } from '../journal/write-journal.ts'
 import { requireActive, startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
@@ -112,6 +112,8 @@ export class StoppedKubelet implements KubeletStop {
     if (signal.aborted) throw interrupted()
     // The question may have been open for long: a unit that was stopped meanwhile stays so.
     await requireActive(unit)
+    // Whatever held volctl up until now: a stop after the timer has fired would be one that nobody ends.
+    if (this.#leftMs() <= 0) throw tooLate(unit)
     journal.write({ type: 'stop', unit, timer: this.#timer.name, limitMs: maxMs })
     this.#stopping = performance.now()
     this.#stoppedAt = new Date().toISOString()
@@ -204,6 +206,12 @@ export class StoppedKubelet implements KubeletStop {
       await pause(BETWEEN_MS, abandon)
     }
   }
+}
+
+function tooLate(unit: string): SafetyRefusal {
+  return new SafetyRefusal('S35', 'KubeletNotStopped', `no time is left to stop ${unit}: the machine is slow now`, {
+    hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
+  })
 }
 
 function interrupted(message = 'interrupted: nothing was changed'): VolctlError {

@@ -9,9 +9,13 @@ export function named(directory: string, name: string, of = '/bin/bash'): string
   return program
 }
 
-/** @param more lines of its section Service */
+/**
+ * It may start as often as tests want it to.
+ *
+ * @param more lines of its section Service
+ */
 export const unitText = (command: string, more = ''): string =>
-  `[Unit]\nDefaultDependencies=no\n[Service]\nExecStart=${command}\n${more}[Install]\nWantedBy=test.target\n`
+  `[Unit]\nDefaultDependencies=no\nStartLimitIntervalSec=0\n[Service]\nExecStart=${command}\n${more}[Install]\nWantedBy=test.target\n`
 
 /** Arguments of such a shell that make it live on. */
 export const LIVES = "-c 'sleep infinity & wait'"

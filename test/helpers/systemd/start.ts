@@ -93,11 +93,16 @@ export async function startSystemd(directory: string, again = false): Promise<Te
 }
 
 /**
+ * One at a time on a machine, whoever runs tests there: of two that share the hierarchy of cgroups, one may take a unit of its own
+ * that has ended for one that has not.
+ *
  * Hides the machine's own units from systemd: generators, and every unit that a test did not ask for. What a distribution starts at
  * boot empties /tmp and sets kernel parameters of the whole machine.
  */
 const BOOT = `
 set -e
+exec 9<"\${1%/*}"
+flock 9
 echo $$ > "$1/cgroup.procs"
 exec unshare --pid --fork --kill-child --mount --cgroup --mount-proc sh -c '
   set -e
@@ -146,7 +151,7 @@ async function firstChild(child: ChildProcess, said: () => string): Promise<numb
     )
     if (pid !== undefined) return Number(pid)
     if (child.exitCode !== null) throw new Error(`systemd did not start: ${said()}`)
-    await sleep(5)
+    await sleep(50)
   }
 }
 

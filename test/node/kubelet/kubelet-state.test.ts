@@ -140,7 +140,7 @@ describe('parseUnitState', () => {
     // The clock was set forward by a day since: it is not a day ago.
     const now = { wall: Date.parse('2026-11-22T02:06:02Z'), monotonic: 100_000 }
     expect(parseUnitState(`${text}InactiveEnterTimestampMonotonic=70000000\n`, now)).toMatchObject({
-      inactiveSince: '2026-11-22T02:05:32Z',
+      inactiveSince: '2026-11-22T02:05:32.000Z',
     })
     for (const unknown of ['0', '', '200000000']) {
       const inactive = parseUnitState(`${text}InactiveEnterTimestampMonotonic=${unknown}\n`, now)

@@ -3,6 +3,7 @@
  * what `volctl apply --stop-kubelet` is for. The built volctl runs in systemd's namespaces.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -218,12 +219,16 @@ function textOf(path: string): string {
   }
 }
 
+/** Below those that a connection of another test may be given while nobody listens there. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
+  const port = randomInt(20_000, 32_000)
+  const server = createServer().listen(port, '127.0.0.1')
+  const isFree = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  )
   server.close()
-  return port
+  return isFree ? port : await freePort()
 }
 
 /** Waits for what is asked of systemd or of a file, at most so long. @returns whether it came */

@@ -83,6 +83,16 @@ describe.skipIf(noSystemd !== undefined)(
       expect(next).toMatchObject({ status: 0, ...RUNS, left: false })
     })
 
+    it('S35: what comes to the stop after its timer has fired stops nothing', async () => {
+      expect(await run('late')).toMatchObject({
+        status: 4,
+        said: text(/^KubeletNotStopped: .*no time is left/),
+        kubelet: 'active',
+        left: true,
+        journal: ['begin'],
+      })
+    })
+
     it('S35: a reboot meanwhile starts it', async () => {
       expect(await run('reboot')).toEqual({
         before: 'active',

@@ -166,6 +166,19 @@ await runScenario({
       return { killed, next: after(place, await place.run(...place.words(...JSON_OUT, ...QUICK))) }
     }),
 
+  /** systemctl is slow with the last answer before the stop: the timer fires meanwhile. */
+  late: (directory) =>
+    inStopPlace(directory, async (place) => {
+      const own = `${directory}/systemctl`
+      const slow = `case "$*" in *ActiveState*,*) ;; *ActiveState*) sleep 1.2 ;; esac`
+      writeFileSync(`${own}.slow`, `#!/bin/sh\n${slow}\nexec ${own} "$@"\n`, { mode: 0o755 })
+      place.inside('cp', '/usr/bin/systemctl', own)
+      place.inside('mount', '--bind', `${own}.slow`, '/usr/bin/systemctl')
+      const ended = await place.run(...place.words(...JSON_OUT, '--settle', '100ms', '--max-downtime', '1200ms'))
+      place.inside('umount', '/usr/bin/systemctl')
+      return after(place, ended)
+    }),
+
   /** The machine reboots while the kubelet is down. */
   reboot: (directory) =>
     inStopPlace(directory, async (place) => {

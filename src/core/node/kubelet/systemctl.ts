@@ -136,7 +136,7 @@ export const timerOf = (service: string): string => service.replace(/\.service$/
 function sinceMonotonic(text: string, { wall, monotonic }: Moment): string | undefined {
   const since = Number(text) / 1000
   if (!(since > 0) || since > monotonic) return undefined
-  return new Date(wall - (monotonic - since)).toISOString().replace(/\.\d+Z$/, 'Z')
+  return new Date(wall - (monotonic - since)).toISOString()
 }
 
 /** "Sat 2026-11-21 02:05:32 UTC" */
