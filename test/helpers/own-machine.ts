@@ -19,7 +19,7 @@ export const MACHINES = 'VOLCTL_TEST_MACHINES'
 const COUNT = 8
 
 /** So many for each machine, above those that all others are given. */
-const LOOPS = 64
+const LOOPS = 32
 const FIRST_LOOP = 1024
 /** Names of them all, as a pattern of the shell. */
 export const LOOPS_OF_MACHINES = 'loop????'

@@ -74,12 +74,12 @@ describe('S1: hostIdentity', () => {
 describe('loopDevices', () => {
   it('lists those with a backing file, in order of their number', () => {
     using sys = fixture({
-      'loop10/loop/backing_file': '/srv/b.img (deleted)\n',
-      'loop10/ro': '1\n',
-      'loop2/loop/backing_file': '/\n',
-      'loop2/ro': '0\n',
-      'loop3/ro': '0\n',
-      'sda/ro': '0\n',
+      'block/loop10/loop/backing_file': '/srv/b.img (deleted)\n',
+      'block/loop10/ro': '1\n',
+      'block/loop2/loop/backing_file': '/\n',
+      'block/loop2/ro': '0\n',
+      'block/loop3/ro': '0\n',
+      'block/sda/ro': '0\n',
     })
     expect(loopDevices(sys.path)).toEqual([
       { name: '/dev/loop2', backingFile: '/' },

@@ -1,25 +1,22 @@
+import { posix } from 'node:path'
 import type { BlockDevice } from '../model/snapshot.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
+import { readLoops } from './device-use.ts'
 
 /**
  * Every loop device that has a backing file (C19), from sysfs; nothing is opened. The kernel shows the path as seen in this
  * mount namespace; "/" or a text ending in " (deleted)" means that the file is not visible any more.
  *
- * @param sysBlock "/sys/block", or a fixture
+ * @param sys of a fixture
  */
-export function loopDevices(sysBlock = '/sys/block'): readonly BlockDevice[] {
-  return listIfAny(sysBlock)
-    .flatMap((name) => {
-      const number = /^loop(\d+)$/.exec(name)?.[1]
-      return number === undefined ? [] : [Number(number)]
+export function loopDevices(sys = '/sys'): readonly BlockDevice[] {
+  const number = (name: string): number => Number(name.slice('/dev/loop'.length))
+  return readLoops(sys)
+    .map(({ device, backingFile }) => {
+      const readOnly = kernelTextIfAny(`${sys}/block/${posix.basename(device)}/ro`) === '1'
+      return { name: device, backingFile, ...(readOnly && { readOnly }) }
     })
-    .sort((a, b) => a - b)
-    .flatMap((number) => {
-      const backingFile = kernelTextIfAny(`${sysBlock}/loop${number}/loop/backing_file`)
-      if (backingFile === undefined) return []
-      const readOnly = kernelTextIfAny(`${sysBlock}/loop${number}/ro`) === '1'
-      return [{ name: `/dev/loop${number}`, backingFile, ...(readOnly && { readOnly }) }]
-    })
+    .toSorted((one, other) => number(one.name) - number(other.name))
 }
 
 /** Names of all block devices and partitions as the kernel calls them (sda1, loop3, dm-0). */

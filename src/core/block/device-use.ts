@@ -1,5 +1,5 @@
 /** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
-import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
+import { closeSync, existsSync, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf, isMissing } from '../errors/errors.ts'
 import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
@@ -121,8 +121,11 @@ function numberIn(file: string): number | undefined {
 
 /** @returns `/`, of which nobody knows what it is: there is one, and the kernel does not say (S3); undefined: there is none */
 export function readBackingFile(device: string, sys = '/sys'): string | undefined {
+  const loop = `${sys}/block/${posix.basename(device)}/loop`
   try {
-    return kernelText(`${sys}/block/${posix.basename(device)}/loop/backing_file`).trimEnd()
+    // Most are free, and an error costs much more than this question.
+    if (statSync(loop, { throwIfNoEntry: false }) === undefined) return undefined
+    return kernelText(`${loop}/backing_file`).trimEnd()
   } catch (error) {
     // Let go of meanwhile.
     return isMissing(error) || errnoOf(error) === 'ENODEV' || errnoOf(error) === 'ENXIO' ? undefined : '/'

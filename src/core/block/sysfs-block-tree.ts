@@ -41,7 +41,8 @@ export class SysfsBlockTree implements BlockTree {
       name,
       dev,
       ...defined({ disk }),
-      partitions: namesIn(at).filter((each) => existsSync(`${at}/${each}/partition`)),
+      // Their names begin with the disk's.
+      partitions: namesIn(at).filter((each) => each.startsWith(name) && existsSync(`${at}/${each}/partition`)),
       holders: namesIn(`${at}/holders`),
       slaves: namesIn(`${at}/slaves`),
       isMultipath: dmUuid?.startsWith('mpath-') === true,

@@ -30,12 +30,13 @@ export async function unexplainedDevice(run: StepContext): Promise<UnexplainedDe
   const { host } = run
   const tree = host.blockTree
   const explained = explainedDevices(run)
-  const isExplained = (node: BlockNode): boolean =>
-    withWhatItIsMadeOf(node, tree, EVERYTHING).some(({ name }) => explained.has(name) || NO_DISKS.test(name))
+  const isExplained = (name: string): boolean => explained.has(name) || NO_DISKS.test(name)
   const nodes = tree
     .names()
+    // Before anything is read of it: a node may have hundreds of loop devices.
+    .filter((name) => !isExplained(name))
     .flatMap((name) => tree.node(name) ?? [])
-    .filter((node) => !isExplained(node))
+    .filter((node) => !withWhatItIsMadeOf(node, tree, EVERYTHING).some(({ name }) => isExplained(name)))
   if (nodes.length === 0) return undefined
   return mounted(nodes, run) ?? looped(nodes, run) ?? (await opened(nodes, run)) ?? keptByKernel(nodes, run)
 }
