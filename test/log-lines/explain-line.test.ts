@@ -8,7 +8,7 @@ import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { CASES, type Case } from './cases.ts'
-import { GONE, LINES } from './lines.ts'
+import { GONE, LINES, LIVING } from './lines.ts'
 import * as nodes from './nodes.ts'
 
 function answered(line: string, built: NodeBuilder): AnsweredLine {
@@ -189,6 +189,31 @@ it('without a node the meaning is there, and nothing is made up of the names', (
   const { answer } = answerLine(parseLine(LINES.TargetBusy[0] ?? ''), undefined)
   expect(answer).toMatchObject({ sentence: { name: 'TargetBusy' }, names: [] })
   expect(answer.main).toBeUndefined()
+})
+
+describe('advice has the names of the line in it', () => {
+  const next = (line: string, built = node()): string => ask(line, built).sentence?.next ?? ''
+
+  it.each([
+    ['kernel: EXT4-fs error (device sdq): ext4_find_entry: reading directory lblock 0', 'on /dev/sdq while nothing'],
+    ['kernel: print_req_error: I/O error, dev sdq, sector 8', 'smartctl -a /dev/sdq'],
+    ['kernel: sd 2:0:0:0: [sdq] tag#3 reservation conflict', 'sg_persist -r /dev/sdq'],
+    ['mount: /m: wrong fs type, bad option, bad superblock on /dev/sdq', 'what is on /dev/sdq (blkid'],
+    ['mount: /m: wrong fs type, bad option, bad superblock on /dev/$(reboot)', 'what is on the device (blkid'],
+    ['PersistentVolume "pv-7": can\'t use volume plugins for (volume.Spec){}', 'kubectl get pv pv-7 -o yaml'],
+    ['AttachVolume.Attach failed for volume "d" : rpc error: code = FailedPrecondition desc = x', 'of its controller'],
+    ['MountVolume.SetUp failed for volume "d" : rpc error: code = FailedPrecondition desc = x', 'its pod on node-1'],
+  ])('%s: %s', (line, words) => expect(next(line)).toContain(words))
+
+  it('or what the node knows of the volume that the line is about', () => {
+    const line = `MountVolume.SetUp failed for volume "pv-1" pod "web-0" (UID: "${LIVING}") : structure needs cleaning`
+    expect(next(line, nodes.healthy())).toContain(' on /dev/loop1 while nothing')
+  })
+
+  it('also the driver, in what is meant', () =>
+    expect(
+      ask(`x "kubernetes.io/csi/disk.test^v" rpc error: code = DeadlineExceeded desc = x`, node()).sentence?.means,
+    ).toContain('The CSI driver disk.test did not answer'))
 })
 
 it("the texts name this node's own unit", () => {

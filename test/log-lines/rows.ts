@@ -39,6 +39,13 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   IscsiUnreachable: setUp(
     'failed to get any path for iscsi disk, last err seen: iscsiadm: cannot make connection to 10.0.0.7: Connection refused',
   ),
+  MountInReadOnly:
+    'Error: failed to start container "web": error mounting "/p/config" to rootfs at "/etc/app/conf.d": mkdir /x/etc/app/conf.d: read-only file system: unknown',
+  MayastorFailed: attach(rpc('InvalidArgument', "status code '400 Bad Request': Failed to create child of nexus n-1")),
+  IscsiNotLoggedIn: 'iscsiadm: Could not log into all portals',
+  RuntimeHasNot: `"ContainerStatus from runtime service failed" err="${rpc('NotFound', 'an error occurred when try to find container x: not found')}"`,
+  RuntimeOffersNot: `RunPodSandbox from runtime service failed: ${rpc('Unimplemented', 'unknown service runtime.v1.RuntimeService')}`,
+  RuntimeCallFailed: `StopContainer from runtime service failed: ${rpc('Internal', 'x')}`,
   IscsiSessionExists:
     'iscsiadm: default: 1 session requested, but 1 already present. initiator reported error (15 - session exists)',
   IscsiNoDaemon: 'iscsiadm: can not connect to iSCSI daemon (111)!',
@@ -433,6 +440,46 @@ export const CAUSES_INSIDE: readonly (readonly [
   cause: SentenceName,
   failed: SentenceName | undefined,
 ])[] = [
+  // The innermost, though its table stands behind.
+  [
+    attach(
+      rpc(
+        'Internal',
+        'failed to publish volume: Multi-Attach error: disk is in another zone: zonal conflict, volume is still attaching',
+      ),
+    ),
+    'StuckAttaching',
+    'AttachFailed',
+  ],
+  [stage('rbd: map failed: (22) Invalid argument: is host /dev mounted'), 'RbdDeviceHidden', 'MountingFailed'],
+  [
+    "Multi-Attach error: volume is already exclusively attached and can't be attached to another node",
+    'MultiAttachError',
+    undefined,
+  ],
+  // Codes of gRPC are not always a driver's.
+  [rpc('Unknown', 'failed to create containerd task: OCI runtime create failed: x'), 'ContainerNotCreated', undefined],
+  [`StopContainer from runtime service failed: ${rpc('DeadlineExceeded', 'x')}`, 'RuntimeTooSlow', 'RuntimeCallFailed'],
+  [`"StopPodSandbox from runtime service failed" err="${rpc('Unavailable', 'x')}"`, 'RuntimeDown', 'RuntimeCallFailed'],
+  [`Error from server: ${rpc('Unavailable', 'transport is closing')}`, 'ApiSlow', undefined],
+  [
+    rpc('Unknown', `failed to create containerd task: x: ${rpc('Unavailable', 'transport is closing')}`),
+    'ConnectionLost',
+    'ContainerNotCreated',
+  ],
+  [rpc('Unknown', 'no running task found: task 7c0 not found'), 'RuntimeCallFailed', undefined],
+  [
+    `serviceaccounts "web" is forbidden: User "system:serviceaccount:a:b" cannot create resource "x"`,
+    'NotPermitted',
+    undefined,
+  ],
+  [
+    attach(rpc('Internal', 'failed to publish volume: volume is already attached to a server')),
+    'AttachedElsewhere',
+    'AttachFailed',
+  ],
+  ['I0114 16:18:38.5 1 mount_linux.go:171] systemd-run failed with: exit status 1', 'ControllerStarted', undefined],
+  ['level=error msg="Login to iSCSI target failed." err="process killed after timeout"', 'Killed', 'IscsiNotLoggedIn'],
   // What a row once took for its own.
   [
     setUp(rpc('Internal', 'x error: fork/exec /usr/bin/weed: no such file or directory')),

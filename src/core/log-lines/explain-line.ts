@@ -2,7 +2,7 @@
 import type { Verdict } from '../explain/explanation.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
-import { fill } from './fill.ts'
+import { fill, type KnownVolume } from './fill.ts'
 import type { LineAnswer, LineView, NameView, SentenceView } from './line-explanation.ts'
 import type { NameKind } from './line-name.ts'
 import { placeOf } from './line-place.ts'
@@ -29,9 +29,11 @@ export function answerLine(line: LogLine, node: AskedNode | undefined): Answered
   const names = namesIn(line)
   const { otherNode, elsewhere } = placeOf(line, names, node.state.snapshot)
   const there = elsewhere ? otherNode?.name : undefined
-  const sentence = name === undefined ? undefined : sentenceView(name, line, node.state, there)
   const resolved = resolveNames(node, names, there).map((each) => withUnchecked(each, name))
   const main = mainOf(resolved, name)
+  const volumes = main?.explained?.explanation.volumes ?? []
+  const volume = volumes.length === 1 ? volumes[0]?.volume : undefined
+  const sentence = name === undefined ? undefined : sentenceView(name, line, node.state, { there, volume })
   return {
     answer: {
       ...defined({ sentence, otherNode, main: main?.view }),
@@ -91,24 +93,25 @@ function lastWords({ message, values }: LogLine): string | undefined {
  * @param line absent: the sentence alone, of the catalogue
  * @param state absent: the texts name the kubelet's usual unit
  * @param there the other node that the line is about
+ * @param volume the one thing that it is about, where the node knows it
  */
 export function sentenceView(
   name: SentenceName,
   line: LogLine | undefined,
   state: NodeState | undefined,
-  there?: string,
+  { there, volume }: { readonly there?: string | undefined; readonly volume?: KnownVolume | undefined } = {},
 ): SentenceView {
   const { by = [], means, why, next, volctl, codes = [], rules = [], harmless } = sentenceOf(name)
   const here = (text: string): string =>
-    fill(text, line)
+    fill(text, line, volume)
       .replaceAll('{unit}', () => (there === undefined ? state?.snapshot.kubelet?.unit : undefined) ?? 'kubelet')
       .replaceAll('{node}', () => there ?? state?.snapshot.nodeName ?? 'NODE')
   return {
     name,
     by: by.map((each) => SPEAKERS[each]),
-    means,
+    means: here(means),
     next: here(next),
-    ...defined({ why: why && here(why), volctl }),
+    ...defined({ why: why && here(why), volctl: volctl && here(volctl) }),
     codes,
     rules,
     harmless: harmless === true,

@@ -164,7 +164,7 @@ function folded(groups: readonly Group[]): Group[] {
 }
 
 function saysLittle(name: SentenceName): boolean {
-  return isFrame(name) || name === 'VolumesNotReady'
+  return isFrame(name) || sentenceOf(name).envelope === true
 }
 
 function shares(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

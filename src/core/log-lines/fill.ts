@@ -1,8 +1,11 @@
 /** Advice with the names of the line in it: "nc -vz nas-1 2049" says more than "nc -vz SERVER 2049". */
+import { isPlainWord } from '../lang/plain-word.ts'
+import type { VolumeRef } from '../plan/operation-shape.ts'
 import type { LogLine } from './log-line.ts'
+import { namesIn } from './take-names.ts'
 
 /** Where a line names a thing that is no object of the API or of the node. */
-const PLACES = {
+const PLACES: Readonly<Record<string, readonly RegExp[]>> = {
   // "-t nfs nas-1:/export", "//nas-1/share", "nfs: server nas-1 not responding", "portal 10.0.0.7:3260"
   server: [
     /\bserver "?([\w.-]+)"? (?:not responding|timed out|has not|ok|mnt|requires)/,
@@ -12,19 +15,43 @@ const PLACES = {
   ],
   class: [/\b[Ss]torage ?[Cc]lass(?:es)?(?:\.storage\.k8s\.io)? "([^"]+)"/],
   path: [/(?<=^|[\s"'(=:])(\/[^\s"'`:;,)]+)/],
-} as const satisfies Readonly<Record<string, readonly RegExp[]>>
-
-const SLOT = /\{(server|class|path)\|([^}]*)\}/g
-
-/** @param line absent: no line was given, and the words behind the bar stay */
-export function fill(text: string, line: Pick<LogLine, 'said'> | undefined): string {
-  return text.replaceAll(SLOT, (_, kind: keyof typeof PLACES, otherwise: string) => named(kind, line) ?? otherwise)
 }
 
-function named(kind: keyof typeof PLACES, line: Pick<LogLine, 'said'> | undefined): string | undefined {
-  if (line === undefined) return undefined
-  for (const pattern of PLACES[kind]) {
-    const found = pattern.exec(line.said)?.[1]
+/** Which pod of a driver a call goes to: the node's own, or its controller, beside which attacher, provisioner and resizer run. */
+const DRIVERS_PODS: readonly (readonly [call: RegExp, pod: string])[] = [
+  [
+    /mountvolume|mapvolume|mountdevice|setup|teardown|mapper|\bnode(?:un)?(?:publish|stage|expand|get)/i,
+    'its pod on {node}',
+  ],
+  [/attach|provision|createvolume|deletevolume|resiz|expand|snapshot|controller(?:un)?publish/i, 'its controller'],
+]
+
+/** The others are kinds of LineName. */
+const SLOT = /\{(server|class|path|driversPod|device|persistentVolume|attachment|driver)\|([^}]*)\}/g
+
+/** What the node knows of the volume that the line is about. */
+export type KnownVolume = Pick<VolumeRef, 'device' | 'persistentVolume'>
+
+/**
+ * @param line absent: no line was given, and the words behind the bar stay
+ * @param volume what is asked where the line itself names no device or PersistentVolume
+ */
+export function fill(text: string, line: LogLine | undefined, volume: KnownVolume = {}): string {
+  if (line === undefined) return text.replaceAll(SLOT, '$2')
+  const known = new Map([
+    ['persistentVolume', volume.persistentVolume],
+    ['device', volume.device?.match(/ (\/dev\/.*)/)?.[1]],
+  ])
+  return text.replaceAll(SLOT, (_, kind: string, otherwise: string) => {
+    if (kind === 'driversPod') return DRIVERS_PODS.find(([call]) => call.test(line.said))?.[1] ?? otherwise
+    const found = placed(kind, line) ?? namesIn(line).find((each) => each.kind === kind)?.name ?? known.get(kind)
+    return found !== undefined && (kind === 'server' || isPlainWord(found)) ? found : otherwise
+  })
+}
+
+function placed(kind: string, { said }: Pick<LogLine, 'said'>): string | undefined {
+  for (const pattern of PLACES[kind] ?? []) {
+    const found = pattern.exec(said)?.[1]
     if (found !== undefined && found.length <= LONGEST) return found
   }
   return undefined
@@ -34,5 +61,5 @@ const LONGEST = 200
 
 /** Is a server in it, which no object of the API names? */
 export function namesServer(line: Pick<LogLine, 'said'>): boolean {
-  return named('server', line) !== undefined
+  return placed('server', line) !== undefined
 }

@@ -190,12 +190,16 @@ const WORDS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** "EXT4-fs error (device sdb)", "XFS (dm-3)". */
+/** "EXT4-fs error (device sdb)", "XFS (dm-3)", "I/O error, dev sdb", "sd 2:0:0:0: [sdb]". */
+const KERNEL_DEVICES = [
+  /\b(?:EXT[234]-fs|XFS|BTRFS)(?: [a-z]{1,12})? \((?:device )?([a-z][\w-]{1,30})\)/g,
+  /\bI\/O error,? (?:on )?dev(?:ice)? ([a-z][\w-]{1,30})/g,
+  /\bsd \d+:\d+:\d+:\d+: \[(sd[a-z]{1,6})\]/g,
+]
+
 function takeKernelDevices(said: string, names: Names): void {
-  for (const [, device] of said.matchAll(
-    /\b(?:EXT[234]-fs|XFS|BTRFS)(?: [a-z]{1,12})? \((?:device )?([a-z][\w-]{1,30})\)/g,
-  ))
-    names.add('device', `/dev/${device}`)
+  for (const pattern of KERNEL_DEVICES)
+    for (const [, device] of said.matchAll(pattern)) names.add('device', `/dev/${device}`)
 }
 
 function addAll(text: string, patterns: readonly RegExp[], kind: NameKind, names: Names): void {

@@ -2,24 +2,24 @@
 import { frame, row } from './sentence.ts'
 
 const DRIVERS_LOG =
-  "Read the driver's log at the same second: kubectl logs of its pod on {node} (mount, unmount) or of its controller (attach, provision, resize)."
+  "Read the driver's log at the same second: kubectl logs of {driversPod|its pod on the node (mount, unmount) or of its controller (attach, provision, resize)}."
 
 export const ANSWERS = {
   DriverTooSlow: row(
     'code = deadlineexceeded | code = deadlineexceeded … context deadline exceeded | code = deadlineexceeded … timed out | code = deadlineexceeded … timeout',
-    'The CSI driver did not answer in time. The call may still be at work in the driver or its storage.',
+    'The CSI driver {driver|of the volume} did not answer in time. The call may still be at work in the driver or its storage.',
     "Find what the driver waits for: its log shows the call without an end. Most often the storage's API or a mount on the node hangs. The call is repeated by itself.",
     { unchecked: 'volctl does not see what the driver is doing' },
   ),
   DriverNotServing: row(
     'code = unavailable',
-    "The CSI driver, or the storage behind it, could not be reached: the driver's own word is at the end of the line.",
+    "The CSI driver {driver|of the volume}, or the storage behind it, could not be reached: the driver's own word is at the end of the line.",
     "See that the driver's pods run: kubectl get pods -A -o wide. If they do, the driver cannot reach its storage: its log has the address.",
     { about: 'driver' },
   ),
   DriverPrecondition: row(
     'code = failedprecondition',
-    'The CSI driver refuses, because the volume or the node is not in the state that this call needs.',
+    'The CSI driver {driver|of the volume} refuses, because the volume or the node is not in the state that this call needs.',
     `The end of the line says which state: in use elsewhere, not staged, not ready, being deleted. ${DRIVERS_LOG}`,
   ),
   DriverExhausted: row(
@@ -40,7 +40,7 @@ export const ANSWERS = {
   DriverNotFound: row(
     'code = notfound',
     'The storage does not have what the driver asked for: the volume, snapshot or node is unknown there.',
-    "Compare the volume handle (kubectl get pv NAME -o yaml) with the storage's own list. If somebody deleted the volume there, its data is gone: recover it from a backup.",
+    "Compare the volume handle (kubectl get pv {persistentVolume|NAME} -o yaml) with the storage's own list. If somebody deleted the volume there, its data is gone: recover it from a backup.",
   ),
   DriverAlreadyExists: row(
     'code = alreadyexists',
@@ -54,12 +54,12 @@ export const ANSWERS = {
   ),
   DriverInvalidArgument: row(
     'code = invalidargument',
-    'The driver refuses a parameter: of the StorageClass, of the volume, or a mount option.',
+    'The CSI driver {driver|of the volume} refuses a parameter: of the StorageClass, of the volume, or a mount option.',
     'The end of the line names it. Compare the parameters of StorageClass and PersistentVolume with the documentation of this version of the driver.',
   ),
   DriverUnimplemented: row(
     'code = unimplemented',
-    'The driver does not offer this function.',
+    'The CSI driver {driver|of the volume} does not offer this function.',
     'Use a version of the driver that does, or leave the function out of the pod or StorageClass (raw block, snapshot, expansion, ReadWriteMany).',
   ),
   DriverInternalError: frame(
@@ -132,8 +132,26 @@ export const ANSWERS = {
     'Nothing, unless it repeats for minutes: then two controllers write the same object.',
     { harmless: true },
   ),
+  RuntimeHasNot: row(
+    'rpc error of the runtime: notfound',
+    'The container runtime does not have that container, pod sandbox or image: it ended or was removed meanwhile.',
+    'Nothing, if the line stops: the kubelet finds out by itself. If it repeats: crictl pods and crictl ps -a on {node}, against kubectl get pods.',
+    { by: ['kubelet'], about: 'pod' },
+  ),
+  RuntimeOffersNot: row(
+    'rpc error of the runtime: unimplemented',
+    'The container runtime does not offer this call: its version does not fit the kubelet, or its CRI part is switched off.',
+    "crictl info on {node}; containerd's config.toml must not have cri in disabled_plugins. Then restart runtime and kubelet.",
+    { by: ['kubelet'], codes: ['RuntimeUnknown'] },
+  ),
+  RuntimeCallFailed: frame(
+    'rpc error of the runtime:',
+    'The container runtime (containerd, CRI-O) failed at what the kubelet asked of it; no CSI driver is meant.',
+    "The end of the line is the runtime's reason; journalctl -u containerd or -u crio on {node} has the lines around it.",
+    { by: ['kubelet'], about: 'pod', envelope: true },
+  ),
   ApiSlow: row(
-    'etcdserver: request timed out | etcdserver: leader changed | etcdserver: no leader | apiserver not ready | the server was unable to return a response in the time allotted | the server is currently unable to handle the request | the server could not find the requested resource | http2: client connection lost | unable to connect to the server',
+    'rpc error of the api: | rpc error of the api: … transport is closing | etcdserver: request timed out | etcdserver: leader changed | etcdserver: no leader | apiserver not ready | the server was unable to return a response in the time allotted | the server is currently unable to handle the request | the server could not find the requested resource | http2: client connection lost | unable to connect to the server',
     'The API server could not answer: it, or etcd behind it, is overloaded or was just starting.',
     'Nothing for the volume. If it stays: kubectl get --raw /readyz, and the log of etcd (slow disk, lost members).',
   ),

@@ -6,6 +6,7 @@ export const ATTACHING = {
     says: [
       'multi-attach error',
       'already exclusively attached',
+      'already exclusively attached … attached to another node',
       'volume is already used by pod',
       'readwriteoncepod access mode and is already in use',
     ],
@@ -110,7 +111,7 @@ export const ATTACHING = {
     by: ['scheduler', 'kubelet'],
     means: 'The PersistentVolume may only be used on other nodes than this one (its nodeAffinity).',
     why: 'It is a local volume of another node, or a disk in another zone, or the labels of the node were changed.',
-    next: "Compare kubectl get pv NAME -o yaml (nodeAffinity) with kubectl get node {node} --show-labels; a node of the volume's zone needs room for the pod.",
+    next: "Compare kubectl get pv {persistentVolume|NAME} -o yaml (nodeAffinity) with kubectl get node {node} --show-labels; a node of the volume's zone needs room for the pod.",
     volctl: 'Blocks the mount (NodeAffinity); unmounting and cleaning up do not depend on it.',
     codes: ['NodeAffinity'],
     rules: ['R430', 'P14'],
@@ -158,7 +159,7 @@ export const ATTACHING = {
   AttachmentEnding: row(
     'volume attachment is being deleted | volumeattachment … has deletion timestamp | volumeattachment … has been deleted, will not continue | volume attachment has been deleted',
     'The VolumeAttachment is being deleted or is gone: an earlier detach of this volume is not finished, or somebody deleted the object meanwhile.',
-    "Wait: it is attached again after the detach. If it stays, the driver's external attacher does not finish the detach: kubectl describe volumeattachment NAME, then its log.",
+    "Wait: it is attached again after the detach. If it stays, the driver's external attacher does not finish the detach: kubectl describe volumeattachment {attachment|NAME}, then its log.",
     { by: ['controller', 'driver'], codes: ['AttachmentDeleting'], rules: ['C41'] },
   ),
   AttachFailed: {

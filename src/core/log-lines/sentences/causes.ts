@@ -39,7 +39,7 @@ export const CAUSES = {
     by: ['kubelet', 'driver', 'kernel'],
     means: 'The file system on the volume is damaged, and has to be repaired before it is used again.',
     why: 'The device was detached while it was mounted, the node lost power, or the storage below has errors. fsck does not repair by itself what may drop files.',
-    next: 'Stop the pods that use it, take a copy or a snapshot of the volume, then run fsck (xfs_repair for XFS) on the device while nothing has it mounted.',
+    next: 'Stop the pods that use it, take a copy or a snapshot of the volume, then run fsck (xfs_repair for XFS) on {device|the device} while nothing has it mounted.',
     volctl:
       'Never repairs or formats a file system; an operation whose mount fails for this ends with FilesystemUnfit.',
     codes: ['FilesystemUnfit', 'MountFailed'],
@@ -58,7 +58,7 @@ export const CAUSES = {
     by: ['kubelet', 'driver', 'mount'],
     means: 'The kernel cannot mount what is on the device as the file system that was asked for.',
     why: "The device holds another file system than the volume's fsType, its superblock is damaged, a mount option is unknown, or a helper such as mount.nfs is not installed.",
-    next: "See what is on the device (blkid, lsblk -f), compare it with fsType and mountOptions of the PersistentVolume, and read the kernel's log (dmesg).",
+    next: "See what is on {device|the device} (blkid, lsblk -f), compare it with fsType and mountOptions of the PersistentVolume, and read the kernel's log (dmesg).",
     volctl: 'Never formats a device that holds something; a different file system is reported as FilesystemUnfit.',
     codes: ['FilesystemUnfit', 'MountFailed'],
     rules: ['S15'],

@@ -11,7 +11,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   AttachedElsewhere: row(
-    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | failed to lock the file | already owned by vm | could not be attached to node | already attached to node … could not be attached | is already attached to node | is attached to instance | owned by another vm | acquirediskleasefailed | blob is already in use',
+    'volumeinuse | is already attached to an instance | already attached to another | is currently attached to | is attached to a different instance | is already attached to node | already attached to a different | resource_in_use_by_another_resource | is already being used by | resourceinusebyanotherresource | disk is already attached | already attached to vm | already attached to server | attached to another node | volume is attached to node | is attached to other node | already attached at | the disk resource … is already being used | is in use by another | currently attached to vm | currently attached to instance | failed to lock the file | already owned by vm | could not be attached to node | already attached to node … could not be attached | is already attached to node | is attached to instance | owned by another vm | acquirediskleasefailed | blob is already in use | already attached to a server | code = aborted … is attached',
     'The disk is attached to another machine, and the storage gives it to one at a time.',
     'kubectl get volumeattachments shows who should have it. On that node: volctl plan. If no attachment says so, the cloud has an old one: detach it there once nothing on that machine has it mounted.',
     { ...CLOUD, codes: ['MultiAttach', 'AccessMode'], rules: ['S30'] },
@@ -55,17 +55,17 @@ export const CLOUDS = {
   CloudWrongZone: row(
     'zonemismatch | is in zone … but | not in the same zone | different availability zone | in a different zone | availability zone … not | volume and instance must be in the same | are not in the same availability zone | badrequest … zone | cannot be attached to … zone | must be in the same zone | compatible zone',
     'Disk and machine are in different zones, and such a disk can only be attached within its own.',
-    "The pod has to run in the disk's zone: kubectl get pv NAME -o yaml (nodeAffinity). New volumes: volumeBindingMode: WaitForFirstConsumer in the StorageClass.",
+    "The pod has to run in the disk's zone: kubectl get pv {persistentVolume|NAME} -o yaml (nodeAffinity). New volumes: volumeBindingMode: WaitForFirstConsumer in the StorageClass.",
     { codes: ['NodeAffinity'] },
   ),
   CloudNoDisk: row(
     'invalidvolume.notfound | itemnotfound | volume not found | no such volume | snapshot not found | could not find volume | failed to find volume | no volume found | volume id not found | volume does not exist | cns … volume … not found | virtual disk not found | disk not found | disk * not found | disk * was not found | volume * could not be found | volume id * could not be found | volume * does not exist in the | volume * not found in the backend | disks/ * was not found | disks/ … was not found, notfound | volume not found, failed with error | could not get volume | fcd * not found | vstorageobject … was not found | not registered as cns volume | not registered as a cns volume | invalidsnapshot.notfound | the snapshot * does not exist | volume id * does not exist | volume vol- * not found | no volume with id | volume with id * not found | volume with id * does not exist',
     'The cloud or storage has no such disk: it was deleted there, or is in another account, project or region.',
-    'Compare the volume handle (kubectl get pv NAME -o yaml) with the list at the storage. If it was deleted there, the data has to come from a snapshot or backup.',
+    'Compare the volume handle (kubectl get pv {persistentVolume|NAME} -o yaml) with the list at the storage. If it was deleted there, the data has to come from a snapshot or backup.',
     { ...CLOUD, codes: ['VolumeNotFound'] },
   ),
   CloudNoMachine: row(
-    'invalidinstanceid.notfound | instance not found | failed to find virtual machine | no vm found | nodevm not found | could not find node | failed to get instance id | vm instance not found | no such instance | failed to find vm | unable to find virtual machine | node with name … not found | instance does not exist | failed to get providerid | failed to find nodevm | vm * not found | virtual machine * not found | node * not found in the cloud | instance * not found | instance * was not found | instances/ … was not found, notfound | server * could not be found | nodeid * not found | node wasnt found | node wasnt found | failed to get vm | vm … was not found',
+    'invalidinstanceid.notfound | instance not found | failed to find virtual machine | no vm found | nodevm not found | could not find node | failed to get instance id | vm instance not found | no such instance | failed to find vm | unable to find virtual machine | node with name … not found | instance does not exist | failed to get providerid | failed to find nodevm | vm * not found | virtual machine * not found | node * not found in the cloud | instance * not found | instance * was not found | instances/ … was not found, notfound | server * could not be found | nodeid * not found | node wasnt found | node wasnt found | failed to get vm | vm … was not found | virtual machine wasnt found | failed to find virtualmachine',
     'The cloud has no such machine: it was deleted or made again, or the driver knows it by another name.',
     'kubectl get node -o yaml (spec.providerID) and kubectl get csinode -o yaml (nodeID) must name the machine that runs. A Node whose machine is gone for good: kubectl delete node.',
     CLOUD,
@@ -111,7 +111,7 @@ export const CLOUDS_IN_GENERAL = {
     CLOUD,
   ),
   CloudParameter: row(
-    'invalidparameter | invalidparametervalue | invalidparametercombination | validationerror | invalid value for field | invalid parameter | badrequest | bad request | invalid input | is not a valid | invalidargument: | unsupported parameter | volume type … could not be found | invalid storage class | unknown parameter | must be specified | is required but | cannot be empty | is not supported for | cannot be used by',
+    'invalidparameter | invalidparametervalue | invalidparametercombination | validationerror | invalid value for field | invalid parameter | badrequest | invalid input | is not a valid | invalidargument: | unsupported parameter | volume type … could not be found | invalid storage class | unknown parameter | must be specified | is required but | cannot be empty | is not supported for | cannot be used by',
     'The cloud or driver refuses a parameter: type, size, IOPS, zone, or a name.',
     'The line names it. Compare the parameters of the StorageClass (kubectl get storageclass NAME -o yaml) with what driver and cloud offer.',
     CLOUD,

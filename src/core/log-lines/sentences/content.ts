@@ -34,9 +34,10 @@ export const CONTENT = {
   TokenRefused: {
     says: [
       'failed to fetch token',
-      'serviceaccounts … cannot create resource serviceaccounts/token',
+      'failed to fetch token … failed to sync configmap cache',
+      'user system:node … cannot create resource serviceaccounts/token',
       'no relationship found between node',
-      'serviceaccounts … is forbidden',
+      'serviceaccounts … is forbidden: user system:node',
       'serviceaccount … token … unauthorized',
     ],
     by: ['kubelet'],
@@ -68,7 +69,7 @@ export const CONTENT = {
     why: "The driver's node pod does not run here (not scheduled, crashed, image missing), its registrar failed, or the kubelet was started a minute ago.",
     next: "See the driver's node pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}. About a minute after it runs, the kubelet goes on by itself.",
     volctl:
-      'Its operations wait or are blocked (DriverUnavailable); volctl plan --driver-gone NAME plans as if it were gone for good.',
+      'Its operations wait or are blocked (DriverUnavailable); volctl plan --driver-gone {driver|NAME} plans as if it were gone for good.',
     codes: ['DriverUnavailable', 'DriverRegistration'],
     rules: ['C29', 'O10', 'O26', 'S16'],
     about: 'driver',

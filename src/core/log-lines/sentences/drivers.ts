@@ -26,7 +26,7 @@ export const DRIVERS = {
   UnregisterFailed: frame(
     'unregisterplugin error | operationexecutor.unregisterplugin failed | deregisterplugin failed | failed to unregister plugin | error uninstalling csi driver | error removing csi driver node info | failed to get plugin handler',
     'A CSI driver could not be taken off the list of this node: its entry in CSINode stays.',
-    'kubectl get csinode {node} -o yaml shows what is left. If the driver is gone for good, its mounts are left too: volctl plan --driver-gone NAME.',
+    'kubectl get csinode {node} -o yaml shows what is left. If the driver is gone for good, its mounts are left too: volctl plan --driver-gone {driver|NAME}.',
     { about: 'driver' },
   ),
   PluginWatcher: frame(
@@ -49,7 +49,7 @@ export const DRIVERS = {
   CsiDriverObject: frame(
     'failed to check csidriver | failed to retrieve csidriver | error retrieving csidriver | failed to update csidriver | csidriver … not found | csidriver lister does not exist | csidrivers … not found | failed to cast csidriver | failed to check fsgroup policy | expected valid fsgrouppolicy | failed to check volume lifecycle mode | failed to add event handler for csi driver',
     'The kubelet or controller could not read the CSIDriver object of the driver.',
-    'kubectl get csidriver NAME. If it is missing, install the driver completely; if it is there, the API server did not answer in time or does not allow it: it is tried again.',
+    'kubectl get csidriver {driver|NAME}. If it is missing, install the driver completely; if it is there, the API server did not answer in time or does not allow it: it is tried again.',
     { about: 'driver', codes: ['CsiDriverUnknown'], rules: ['C105'] },
   ),
   CapabilityUnknown: frame(
@@ -71,7 +71,7 @@ export const DRIVERS = {
     { about: 'pod' },
   ),
   SecretsStoreDenied: row(
-    'an iam role must be associated | must be associated with service account | couldnt read secret | couldnt read … code: 403 | service account name not authorized | namespace not authorized | does not have secrets get permission | failed to login … vault | error logging in | failed to get keyvault client | failed to acquire token … keyvault | error making mount request … permission denied | secretmanager … permission_denied | does not have secrets/get permission | keyvaulterrorexception … forbidden | caller is not authorized to perform action on resource … vaults',
+    'an iam role must be associated | must be associated with service account | couldnt read secret | couldnt read … code: 403 | service account name not authorized | namespace not authorized | does not have secrets get permission | failed to login … vault | error logging in | failed to get keyvault client | failed to acquire token … keyvault | error making mount request … permission denied | secretmanager … permission_denied | does not have secrets/get permission | keyvaulterrorexception … forbidden | caller is not authorized to perform action on resource … vaults | error making mount request: failed to login',
     'Vault or the cloud does not give this secret to the service account of the pod.',
     'Compare its role: the policy at Vault, the IAM role or identity that the service account is annotated with, and the access policy of the key vault.',
     { about: 'pod', unchecked: 'volctl does not ask the provider' },
@@ -105,6 +105,12 @@ export const DRIVERS = {
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness. Salvage a faulted volume there before anything else.',
     { unchecked: 'volctl does not ask the storage' },
   ),
+  MayastorFailed: row(
+    'child of nexus | failed to create a bdev | create_nexus | nexus … faulted | nexus … no healthy | diskpool … offline | svcerror:',
+    'Mayastor could not put the volume together: a replica, its disk pool or the NVMe target on another node does not answer.',
+    "kubectl mayastor get volumes,pools shows their state; the log of io-engine on the replica's node has the reason. The nodes must reach each other on ports 8420 and 10124.",
+    { unchecked: 'volctl does not ask the storage' },
+  ),
   ZfsOrLvm: row(
     'dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | vgcreate | lvcreate failed | lvm: | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | zpool | volume has children | cannot process volume group | failed to find logical volume | pool i/o is currently suspended | dataset already exists | cannot mount … directory is not empty | failed to get lv | vgs failed | lvs failed | lvchange | lvextend | pvcreate | topolvm … failed | filesystem has dependent clones | zfs: … failed | zfs: … err | zfs: … could not | zfs: … unable | zfs: … not found | zfs: … cannot',
     'The local storage below the driver (LVM, ZFS, OpenEBS) failed or lacks the volume group, pool or volume.',
@@ -129,7 +135,7 @@ export const DRIVERS = {
     { about: 'driver' },
   ),
   FormatFailed: frame(
-    'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed | mkfs.ext4: | mkfs.ext3: | mkfs.btrfs: | mkfs: failed | appears to contain an existing filesystem | contains a partition table',
+    'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed | mkfs.ext4: | mkfs.ext3: | mkfs.btrfs: | mkfs: failed | appears to contain an existing filesystem | contains a partition table | failed to create fs | failed to create filesystem | failed to make filesystem',
     'The device could not be formatted, or nobody could see whether it holds something.',
     'lsblk -f and dmesg on {node}: a missing device, an I/O error, or something that has it open. A device that holds data must not be formatted: look before you do anything with it.',
     { rules: ['S15'], codes: ['FilesystemUnfit'] },

@@ -135,7 +135,7 @@ export const ERRORS = {
     'The words before it say which. kubectl describe resourcequota -A; df and repquota on the server; the quota page of the cloud.',
   ),
   ModuleMissing: row(
-    'module is not loaded | modprobe: fatal | modprobe: error | kernel module … not loaded | kernel module … not found | while running … modprobe | modprobe … exit status | could not load module | module not found | module … not found in directory | failed to load … module',
+    'module is not loaded | modprobe: fatal | modprobe: error | kernel module … not loaded | kernel module … not found | while running … modprobe | modprobe … exit status | could not load module | module not found | module … not found in directory | failed to load … module | nvme_core … no such file or directory',
     'A kernel module that the driver needs is not loaded and could not be loaded.',
     "On {node}: modprobe NAME (the line names it: rbd, ceph, nbd, nvme_tcp, iscsi_tcp, dm_crypt, nfs); then for good in /etc/modules-load.d. The driver's container needs /lib/modules of the host.",
   ),
@@ -145,7 +145,7 @@ export const ERRORS = {
     'The line names it: iscsiadm (open-iscsi), mount.nfs (nfs-common, nfs-utils), mount.cifs (cifs-utils), mkfs.xfs or xfs_growfs (xfsprogs), resize2fs (e2fsprogs), cryptsetup, multipath. Install it there.',
   ),
   Killed: row(
-    'signal: killed | exit status 137 | signal: terminated | exit status 143',
+    'signal: killed | exit status 137 | signal: terminated | exit status 143 | killed after timeout',
     'The program was killed: a time limit, a lack of memory, or a stop of the container.',
     'dmesg shows whether memory was the reason. Else the caller gave up after its time limit: look what the program waited for.',
   ),

@@ -21,9 +21,9 @@ export const FRAMES = {
     },
   ),
   AttacherFailed: frame(
-    'error processing csi- | failed to attach: | error in attach | csi_handler … error | failed to sync … volumeattachment',
+    'error processing csi- | failed to attach: | error in attach | csi_handler … error | failed to sync … volumeattachment | saving attach error | saved attach error | saving detach error | saved detach error',
     "The driver's external attacher could not carry out a VolumeAttachment; it tries again.",
-    'kubectl describe volumeattachment NAME has the error and the node that is meant.',
+    'kubectl describe volumeattachment {attachment|NAME} has the error and the node that is meant.',
     { by: ['driver'], codes: ['AttachmentFailing'] },
   ),
   OperationFailed: frame(

@@ -5,7 +5,7 @@ export const KERNEL = {
   JournalAborted: row(
     'aborting journal | detected aborted journal | journal has aborted | jbd2: … error | error while writing to journal | xfs … filesystem has been shut down | xfs … shutting down filesystem | corruption of in-memory data | xfs … metadata i/o error | metadata i/o error in | force_shutdown | ext4_journal_check_start | journal superblock … error | journal commit i/o error | ext4-fs error … journal has aborted | xfs_do_force_shutdown',
     'The kernel has given a file system up: it could not write its journal. Nothing can be written any more, and what was not yet written is lost.',
-    'Find out why the device failed (the lines before), stop the pods, then unmount, run fsck or xfs_repair, and mount again.',
+    'Find out why the device failed (the lines before), stop the pods, then unmount, run fsck or xfs_repair on {device|the device}, and mount again.',
     {
       by: ['kernel'],
       codes: ['ReadOnlyFileSystem', 'FilesystemUnfit'],
@@ -15,19 +15,19 @@ export const KERNEL = {
   DiskErrors: row(
     'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | ext4-fs error … io failure | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb:',
     'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
-    'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a. Stop the pods before you check the file system.',
+    'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a {device|/dev/NAME}. Stop the pods before you check the file system.',
     { unchecked: 'volctl does not test disks' },
   ),
   DeviceOffline: row(
     'device offlined | rejecting i/o to offline device | rejecting i/o to dead device | offline device | device … is offline | synchronizing scsi cache … failed | hardware error | device not ready | killing request | stopped by user | i/o to dead device | removing after probe failure | receive control failed | shutting down sockets | nbd … connection timed out',
     'The kernel has taken a disk offline: the storage does not answer, or the disk was detached while it was in use.',
-    'See the attachment (kubectl get volumeattachments) and the storage. What was mounted from the disk is dead: volctl explain on the device shows which pods.',
+    'See the attachment (kubectl get volumeattachments) and the storage. What was mounted from the disk is dead: volctl explain {device|/dev/NAME} shows which pods.',
     { by: ['kernel'], codes: ['MountedButNotAttached', 'DeadMount'], rules: ['O7'] },
   ),
   BeyondEnd: row(
     'attempt to access beyond end of device | beyond end of device | bad geometry: block count | exceeds size of device | want=',
     'The file system is larger than its device: the disk was shrunk or exchanged, or the node does not see its new size yet.',
-    'blockdev --getsize64 on the device, against the size at the storage; a rescan (echo 1 > /sys/class/block/NAME/device/rescan). Mount nothing until the two agree.',
+    'blockdev --getsize64 {device|/dev/NAME}, against the size at the storage; a rescan (echo 1 > /sys/class/block/NAME/device/rescan). Mount nothing until the two agree.',
     { by: ['kernel'], unchecked: 'volctl does not compare sizes' },
   ),
   DuplicateUuid: row(
@@ -49,7 +49,7 @@ export const KERNEL = {
   NoFileSystemFound: row(
     'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | unable to read superblock',
     'What is on the device is not the file system that was expected, or its beginning is damaged.',
-    'blkid and lsblk -f on the device, against fsType of the PersistentVolume. Do not format it: take a copy first, then fsck with another superblock (dumpe2fs).',
+    'blkid and lsblk -f on {device|the device}, against fsType of the PersistentVolume. Do not format it: take a copy first, then fsck with another superblock (dumpe2fs).',
     { codes: ['FilesystemUnfit'], rules: ['S15'] },
   ),
   NfsServerAway: row(
@@ -73,11 +73,11 @@ export const KERNEL = {
   ReservationConflict: row(
     'reservation conflict | persistent reservation | pr: … conflict',
     'Another machine has reserved the disk (SCSI reservation), so that this one may not write it.',
-    'sg_persist -r /dev/NAME shows who holds the reservation. Only its owner, or the storage, may clear it: make sure that nobody else writes the disk.',
+    'sg_persist -r {device|/dev/NAME} shows who holds the reservation. Only its owner, or the storage, may clear it: make sure that nobody else writes the disk.',
     { by: ['kernel'], codes: ['MultiAttach'] },
   ),
   DrbdFailed: row(
-    'drbd … state change failed | drbd … need access to uptodate data | drbd … refusing | drbd … standalone | drbd … connection lost | drbd … split-brain | drbd … quorum | failed to adjust drbd',
+    'drbd … state change failed | drbd … need access to uptodate data | drbd … refusing | drbd … standalone | drbd … connection lost | drbd … split-brain | drbd … quorum | failed to adjust drbd | failed to set source device readwrite | failed to set source device readonly',
     'DRBD (LINSTOR, Piraeus) does not give the volume: no up-to-date copy, no quorum, or its peers are away.',
     'drbdadm status on {node}, and linstor resource list: at least one copy must be UpToDate. After a split brain somebody has to choose which copy stays.',
     { unchecked: 'volctl does not ask the storage' },
@@ -97,7 +97,7 @@ export const KERNEL = {
   LunsChanged: row(
     'lun assignments on this target have changed | reported luns data has changed | capacity data has changed',
     'The storage target gives this node other LUNs, or other sizes, than before; the kernel does not look again by itself.',
-    'rescan-scsi-bus.sh, or iscsiadm -m session --rescan, on {node}; a disk of a LUN that is gone has to be removed first, once nothing uses it (volctl explain /dev/NAME).',
+    'rescan-scsi-bus.sh, or iscsiadm -m session --rescan, on {node}; a disk of a LUN that is gone has to be removed first, once nothing uses it (volctl explain {device|/dev/NAME}).',
     { by: ['kernel'], unchecked: 'volctl does not ask the storage' },
   ),
   BusyInodes: row(

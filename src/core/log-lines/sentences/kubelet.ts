@@ -49,7 +49,7 @@ export const KUBELET = {
   PluginUnknown: row(
     'no volume plugin matched | cant use volume plugins for | failed to get plugin from volumespec | findpluginbyspec failed | findattachablepluginbyspec failed | finddetachablepluginbyspec failed | findmapperpluginbyspec failed | findmapperpluginbyname failed | findpluginbyname failed | findattachablepluginbyname failed | finddevicemountablepluginbyname failed | multiple volume plugins matched | could not find volume plugin for spec | no persistent volume plugin matched | failed to find blockvolumemapper plugin | could not find block volume plugin | could not find plugin because volume spec is nil | failed to get attachableplugin | plugin do not support attachment | failed to findpluginbyspec | findattachablepluginbyspec | spec does not reference | the volumespec does not reference | is not supported for attachment | failed to get attacher',
     'No plugin of this Kubernetes takes the volume: the in-tree plugin was removed or its migration to CSI is off, or the kind is not known.',
-    'kubectl get pv NAME -o yaml: which source has it? Install the CSI driver of that kind, with the annotation pv.kubernetes.io/migrated-to where it was migrated.',
+    'kubectl get pv {persistentVolume|NAME} -o yaml: which source has it? Install the CSI driver of that kind, with the annotation pv.kubernetes.io/migrated-to where it was migrated.',
     { codes: ['PluginUnsupported', 'LeftToKubelet'] },
   ),
   MigrationFailed: frame(
@@ -163,7 +163,7 @@ export const KUBELET = {
   FieldMissing: row(
     'missing volume.spec | missing spec | spec is nil | volume source not found in volume.spec | missing volume id | missing target path | missing volume path | missing staging target path | missing expected parameter | volumename missing expected data | insufficient info encoded in volumename | driver name is empty | csi source driver name is empty | volume handle is empty | devicemountpath is empty | csipersistentvolumesource not defined in spec | failed to get csipersistentvolumesource | failed to get csi persistent source | failed to extract csi volume source | failed to extract volume source | volume.spec nil | volume.spec has both | unexpected api.csivolumesource | invalid volume spec for csi | pvc has empty pvc.spec.volumename | spec.persistentvolume … is nil | spec.persistentvolumesource … is nil | nil pod | nil spec for volume | file path not specified | path is empty | file was empty | is an invalid value for | does not contain any volume(s) | not a flex volume | illegal path for device | must be relative path | volume plugin has invalid name | was registered more than once',
     'A field that is needed is empty in the PersistentVolume, the pod or the call: the object was written by hand or by a tool that leaves it out.',
-    'kubectl get pv NAME -o yaml: driver and volumeHandle of a CSI volume, server and path of NFS, path of hostPath and local.',
+    'kubectl get pv {persistentVolume|NAME} -o yaml: driver and volumeHandle of a CSI volume, server and path of NFS, path of hostPath and local.',
     { codes: ['InvalidVolume'] },
   ),
   NotInThisBuild: row(

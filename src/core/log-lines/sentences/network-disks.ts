@@ -17,9 +17,15 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   IscsiUnreachable: row(
-    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: could not log into all portals | iscsiadm: could not login to | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | iscsi: failed to sendtargets | iscsi: failed to attach disk | failed to get any path for iscsi disk | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found',
+    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found',
     'The iSCSI portal does not answer, or the login did not come about on any path.',
     'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
+    { ...STORAGE, codes: ['IscsiFailed'] },
+  ),
+  IscsiNotLoggedIn: frame(
+    'iscsiadm: could not log into all portals | iscsiadm: could not login to | iscsi: failed to sendtargets | iscsi: failed to attach disk | failed to get any path for iscsi disk | login to iscsi target failed | error logging in to iscsi target',
+    'The iSCSI login did not come about on any path.',
+    'journalctl -u iscsid on {node} has the reason of each login; iscsiadm -m node the portals that are tried.',
     { ...STORAGE, codes: ['IscsiFailed'] },
   ),
   IscsiSessionExists: row(
@@ -103,11 +109,11 @@ export const NETWORK_DISKS = {
   MultipathInUse: row(
     'map in use | multipath … in use | cannot remove map',
     'A multipath map cannot be removed, because a mount, LVM or a partition map stands on it.',
-    'volctl explain on the map (/dev/mapper/NAME) names what stands on it; lsblk shows it as a tree.',
+    'volctl explain {device|/dev/mapper/NAME} (the map) names what stands on it; lsblk shows it as a tree.',
     { codes: ['HeldBy'] },
   ),
   NvmeLost: row(
-    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt',
+    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live',
     'An NVMe controller, local or over a network, does not answer.',
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
     STORAGE,
@@ -125,7 +131,7 @@ export const NETWORK_DISKS = {
     { by: ['kernel'], codes: ['MultiAttach'], unchecked: 'volctl does not ask the storage' },
   ),
   RbdDeviceHidden: row(
-    'is host /dev mounted | mapping succeeded but | rbd: sysfs is not accessible',
+    'is host /dev mounted | mapping succeeded but | mapping succeeded but … map failed: (22) | rbd: sysfs is not accessible',
     "The RBD image is mapped, and the driver's container does not see its device: /dev or /sys of the host is not in it.",
     "Compare the DaemonSet of the driver with its manifest: hostPath /dev, /sys and /lib/modules, privileged. Some distributions keep the kubelet's directory elsewhere (--root-dir).",
     { about: 'driver' },
@@ -160,7 +166,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   CephSettings: row(
-    'missing id field userid in secrets | missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | failed to get userid | csi … configuration … cluster id | rados: ret=-22 | error calling conf_read_file | failed to parse migration | volume id … no clusterid | cluster id … not found | userkey in secrets',
+    'missing id field userid in secrets | missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | failed to get userid | csi … configuration … cluster id | rados: ret=-22 | error calling conf_read_file | failed to parse migration | volume id … no clusterid | cluster id … not found | userkey in secrets | unable to find a keyring',
     'A setting of ceph-csi is missing: keys of the secret (userID, userKey, adminID) or the clusterID in its config map.',
     'Compare the secret that the StorageClass refers to, and the config map ceph-csi-config, with the clusterID of the volume.',
   ),

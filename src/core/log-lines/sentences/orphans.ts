@@ -13,6 +13,7 @@ export const ORPHANS = {
       'orphaned pod … volume subpaths are still present',
       'orphaned pod … volume-subpaths',
       'orphaned pod … failed to rmdir() subpath',
+      'orphaned pod … subpath … device or resource busy',
     ],
     by: ['kubelet'],
     means: "The pod was deleted from the API, and sub-path mounts of it are left in the pod's directory.",
@@ -27,6 +28,7 @@ export const ORPHANS = {
   OrphanedPodFile: {
     says: [
       'orphaned pod … not a directory',
+      'orphaned pod … not a directory occurred when trying to remove',
       'orphaned pod … volumes dir … directory not empty',
       'orphaned pod … volumes subdir',
       'volumes subdir was found after it was removed',

@@ -27,7 +27,7 @@ export const PODS = {
     { by: ['kubelet'], codes: ['OrphanPodDir'], rules: ['S13'] },
   ),
   RuntimeTooSlow: row(
-    'from runtime service failed … deadlineexceeded | stoppodsandbox … deadlineexceeded | stopcontainer … deadlineexceeded | createcontainer … deadlineexceeded | runpodsandbox … deadlineexceeded | removepodsandbox … deadlineexceeded | failed to reserve container name | is reserved for | kubelet may be retrying requests that are timing out in cri-o | container name … is already in use',
+    'rpc error of the runtime: deadlineexceeded | failed to reserve container name | is reserved for | kubelet may be retrying requests that are timing out in cri-o | container name … is already in use',
     'The container runtime did not answer in time, and still works on an earlier request for the same container.',
     'Usually its disk is slow, or a volume that the container mounts does not answer or is relabelled file by file (SELinux): iostat, and ps for processes in state D on {node}.',
     { by: ['kubelet'], about: 'pod', codes: ['RuntimeUnknown'] },
@@ -39,7 +39,7 @@ export const PODS = {
     { about: 'pod', codes: ['SELinuxMismatch'] },
   ),
   RuntimeDown: row(
-    'cannot connect to the docker daemon | container runtime is down | runtime is unresponsive | pleg is not healthy | containerd.sock … connection refused | crio.sock … connection refused | runtime network not ready',
+    'cannot connect to the docker daemon | container runtime is down | runtime is unresponsive | pleg is not healthy | containerd.sock … connection refused | crio.sock … connection refused | rpc error of the runtime: unavailable | runtime network not ready',
     'The container runtime does not answer the kubelet, so that pods neither start nor stop.',
     'systemctl status containerd (or crio, docker) on {node}; a process in state D, hanging on its storage, also stops the runtime.',
     { by: ['kubelet'], codes: ['RuntimeUnknown'], rules: ['S9'] },
@@ -49,6 +49,9 @@ export const PODS = {
       'is terminated, but some volumes have not been cleaned up',
       'is terminated, but some containers are still running',
       'failed to kill pod',
+      'error killing pod … of the runtime: deadlineexceeded',
+      'failed to kill … of the runtime: deadlineexceeded',
+      'killcontainererror … of the runtime: deadlineexceeded',
       'failed to killpodsandbox',
       'failed to killcontainer',
       'error killing pod',

@@ -71,7 +71,7 @@ export const PROVISIONING = {
   ClaimMisbound: row(
     'claimmisbound | already bound to a different claim | bound to a different claim | two claims are bound to the same volume | is not yet bound to the claim | does not point to claim.uid | already bound to another | claimref.uid | has non-bound phase | nil pv.spec.claimref',
     'Claim and PersistentVolume do not point at each other: one of them was made again with the same name, or is bound to another one.',
-    'kubectl get pv NAME -o yaml (claimRef with its uid) and kubectl get pvc -o yaml (volumeName, uid). A Released volume is free after its claimRef.uid was removed, on purpose.',
+    'kubectl get pv {persistentVolume|NAME} -o yaml (claimRef with its uid) and kubectl get pvc -o yaml (volumeName, uid). A Released volume is free after its claimRef.uid was removed, on purpose.',
     { codes: ['ClaimUnbound', 'NotDesired'], rules: ['S4'] },
   ),
   ClaimLost: row(
@@ -119,7 +119,7 @@ export const PROVISIONING = {
   NoVolumeZone: row(
     'no available volume zone',
     'The volume of the pod is in a zone in which no node fits the pod.',
-    'kubectl get pv NAME -o yaml (nodeAffinity, zone label) against kubectl get nodes -L topology.kubernetes.io/zone.',
+    'kubectl get pv {persistentVolume|NAME} -o yaml (nodeAffinity, zone label) against kubectl get nodes -L topology.kubernetes.io/zone.',
     { by: ['scheduler'], about: 'pod', codes: ['NodeAffinity'] },
   ),
   NotEnoughStorage: row(

@@ -32,6 +32,12 @@ export const RUNTIME = {
     'Compare mountPath and subPath with the volume: a hostPath file that did not exist was made as a directory, or a config map key is mounted over a directory.',
     { about: 'pod' },
   ),
+  MountInReadOnly: row(
+    'to rootfs … read-only file system | mountpoint for … read-only file system | create mountpoint … read-only file system',
+    'The container mounts something below a directory that is itself mounted read-only there, so that the mount point cannot be made.',
+    'Compare the mountPath of each volumeMount: the inner one needs its directory in the outer volume, or another place. A config map or secret is always read-only.',
+    { about: 'pod' },
+  ),
   NoPropagation: row(
     'is mounted on … but it is not a shared mount | is mounted on … but it is not a shared or slave mount | is not a shared or slave mount | is not a shared mount',
     'The container needs mounts to spread between node and container (mountPropagation), and that directory is not a shared mount.',
@@ -43,7 +49,7 @@ export const RUNTIME = {
     'grep the container id in /proc/*/mountinfo: usually an agent that has copied all mounts of the host. Restart that agent.',
   ),
   ContainerNotCreated: frame(
-    'failed to generate container … spec | failed to create containerd container | failed to create shim task | oci runtime create failed | error during container init | runc create failed | failed to create container | createcontainererror | runcontainererror | error response from daemon | failed to start container | failed to stat … volume',
+    'failed to generate container … spec | failed to create containerd container | failed to create shim task | oci runtime create failed | error during container init | runc create failed | failed to create container | createcontainererror | runcontainererror | error response from daemon | failed to start container | failed to stat … volume | failed to create containerd task | failed to mount rootfs component',
     'The container could not be made or started; its volumes may be mounted all the same.',
     'The end of the line is the reason of the runtime: a mount that does not answer, a missing path, a right. kubectl describe pod shows the mounts of the container.',
     { about: 'pod' },
@@ -55,7 +61,7 @@ export const RUNTIME = {
     { about: 'pod', codes: ['PodStillRunning'], rules: ['S9', 'O4'] },
   ),
   SandboxFailed: row(
-    'failed to create pod sandbox | failed to reserve sandbox name | failed to create sandbox | createpodsandbox | failed to setup network for sandbox | failed to pull image | imagepullbackoff | errimagepull | failed to destroy network for sandbox | networkplugin | cni plugin | back-off pulling image | failed to get sandbox image',
+    'failed to create pod sandbox | failed to reserve sandbox name | failed to create sandbox | createpodsandbox | failed to setup network for sandbox | failed to pull image | imagepullbackoff | errimagepull | failed to destroy network for sandbox | networkplugin | cni plugin | back-off pulling image | failed to get sandbox image | failed create pod sandbox',
     'The pod does not start for another reason than its volumes: its sandbox, network or image.',
     'kubectl describe pod shows it. Volumes wait for nothing here.',
     { about: 'pod' },

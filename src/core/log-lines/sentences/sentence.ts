@@ -20,7 +20,7 @@ export interface Sentence {
   readonly means: string
   /**
    * What to do; `{unit}` is the unit that runs the kubelet here, `{node}` the node. `{server|the server}` is what the line
-   * names as that, else the words behind the bar: the kinds stand in fill.ts.
+   * or the node names as that, else the words behind the bar: the kinds stand in fill.ts.
    */
   readonly next: string
   readonly by?: readonly Speaker[]

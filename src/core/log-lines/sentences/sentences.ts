@@ -1,7 +1,7 @@
 /**
  * Every sentence that volctl knows, by name. A line is a frame (an operation that failed) around a cause, which may be one of its own
- * (a driver that is not registered) or one of many lines (an error number, a code of gRPC). What says most comes first: of causes of
- * their own the one that stands first below, of general ones the innermost, then the frame.
+ * (a driver that is not registered) or one of many lines (an error number, a code of gRPC). Causes of their own come first, then
+ * general ones, then the frame; of each the innermost, wherever its table stands.
  */
 
 import { ANSWERS } from './answers.ts'
@@ -23,10 +23,9 @@ import { PROVISIONING } from './provisioning.ts'
 import { RUNTIME } from './runtime.ts'
 import type { Sentence } from './sentence.ts'
 import { SHARES } from './shares.ts'
-import { plainText, type Said, Ways } from './ways.ts'
+import { outward, plainText, type Said, Ways } from './ways.ts'
 import { WRAPPERS } from './wrappers.ts'
 
-/** Of causes of their own the first one counts. */
 export const SENTENCES = {
   ...ORPHANS,
   ...SHARES,
@@ -50,13 +49,12 @@ export const SENTENCES = {
   ...CLOUDS_IN_GENERAL,
 } as const
 
-/** What any program may fail with: the innermost counts. */
+/** What any program may fail with. */
 const GENERAL = { ...ANSWERS, ...ERRORS, ...CLOUDS_IN_GENERAL } as const
 
 export type SentenceName = keyof typeof SENTENCES
 
 const NAMES = Object.keys(SENTENCES) as SentenceName[]
-const PLACES: ReadonlyMap<SentenceName, number> = new Map(NAMES.map((name, index) => [name, index]))
 const WAYS = new Ways(NAMES.map((name) => [name, sentenceOf(name).says]))
 
 /** What a line says, without its header; of an event also its reason. */
@@ -69,13 +67,13 @@ export interface Spoken {
 
 /** Those that a line says, the most telling first; empty: nobody knows it. */
 export function sentencesIn({ said, program = '', reason = '', severity }: Spoken): SentenceName[] {
-  const text = plainText(`${program}: ${reason} ${said}`)
+  const text = ofWhom(plainText(`${program}: ${reason} ${said}`))
   const isTrouble = severity === 'error' || severity === 'fatal' || severity === 'warning' || CALL_FAILED.test(text)
   const rank = ({ of }: Said<SentenceName>): number => (isTrouble && Object.hasOwn(NEWS, of) ? LAST : rankOf(of))
   const isError = (severity === 'error' || severity === 'fatal') && FAILURE.test(text)
   const found = WAYS.in(text)
     .filter(({ of }) => !isError || !Object.hasOwn(NEWS, of))
-    .toSorted((a, b) => rank(a) - rank(b) || (rank(a) === OWN ? placeIn(a) - placeIn(b) : inner(a, b)))
+    .toSorted((a, b) => rank(a) - rank(b) || outward(a, b))
   const [first] = found
   // What such a line says in passing ("no such file or directory", of a file that is made then) is no failure.
   const saysLittle = first === undefined || (rank(first) !== OWN && sentenceOf(first.of).harmless !== true)
@@ -108,20 +106,33 @@ const SYSTEM_TROUBLE = new RegExp(
 )
 
 /** Then what a driver says besides, such as "not staged", is why it refuses. */
-const CALL_FAILED = /rpc error: code = (?!ok\b)/
+const CALL_FAILED = /rpc error(?:: code =| of the \w+:) (?!ok\b)/
+
+const RPC = 'rpc error: code = '
+
+/** A code of gRPC is a driver's, unless the line says that another was called. */
+const CALLED: readonly (readonly [who: RegExp, whose: string])[] = [
+  [
+    /runtime service failed|\bcri-?o\b|containerd|oci runtime|\bsandbox|running task found|(?:create|run|stop|kill|remove|start)(?:pod)?(?:sandbox|container)|podsandbox|containerstatus|listcontainers|image ?pull|pull(?:ing)? (?:and unpack )?image/,
+    'of the runtime',
+  ],
+  [/etcdserver|error from server|kube-apiserver|failed to (?:list|watch) \*/, 'of the api'],
+]
+
+function ofWhom(text: string): string {
+  if (!text.includes(RPC)) return text
+  const whose = CALLED.find(([who]) => who.test(text))?.[1]
+  if (whose === undefined) return text
+  // Those inside it are of whomever that one called.
+  return text.replace(RPC, `rpc error ${whose}: `).replaceAll(RPC, 'rpc error within: ')
+}
 
 const OWN = 0
-const LAST = 3
+const LAST = 4
 
+/** Causes of their own, waits that have a cause elsewhere, causes of any program, then what failed around them. */
 function rankOf(name: SentenceName): number {
-  return isFrame(name) ? 2 : Object.hasOwn(GENERAL, name) ? 1 : OWN
-}
-
-/** The innermost stands last; of two that end alike the longer one says more. */
-function inner(a: Said<SentenceName>, b: Said<SentenceName>): number {
-  return b.end - a.end || a.start - b.start
-}
-
-function placeIn({ of }: Said<SentenceName>): number {
-  return PLACES.get(of) ?? 0
+  if (isFrame(name)) return 3
+  if (Object.hasOwn(GENERAL, name)) return 2
+  return sentenceOf(name).envelope === true ? 1 : OWN
 }

@@ -40,7 +40,7 @@ export const SHARES = {
     NFS,
   ),
   MountHelperMissing: row(
-    'you might need a /sbin/mount | need a /sbin/mount.<type> helper program | missing codepage or helper program … nfs | bad option; for several filesystems | unknown filesystem type nfs | unknown filesystem type cifs | unknown filesystem type ceph | unknown filesystem type glusterfs | cifs filesystem not supported by the system | mount: /sbin/mount | unknown filesystem type efs | unknown filesystem type lustre',
+    'you might need a /sbin/mount | need a /sbin/mount.<type> helper program | missing codepage or helper program … nfs | bad option; for several filesystems | unknown filesystem type nfs | unknown filesystem type cifs | unknown filesystem type ceph | unknown filesystem type glusterfs | cifs filesystem not supported by the system | mount: /sbin/mount | unknown filesystem type efs | unknown filesystem type lustre | mount program didnt pass remote address',
     'The program or kernel module that mounts this kind of file system is not installed where the mount is made.',
     'Install it on {node}: nfs-common or nfs-utils, cifs-utils, ceph-common, glusterfs-client, amazon-efs-utils. Then the kubelet mounts by itself.',
   ),
@@ -95,11 +95,11 @@ export const SHARES = {
   MountNoSource: row(
     'could not mount at | cant find in /etc/fstab | no such file or directory: unknown source | cant find uuid | mount: no source | special device does not exist | source is empty',
     'The mount was asked for without a source: the volume handle, server or path is empty or was not understood.',
-    'kubectl get pv NAME -o yaml: volumeHandle and volumeAttributes as the documentation of the driver has them.',
+    'kubectl get pv {persistentVolume|NAME} -o yaml: volumeHandle and volumeAttributes as the documentation of the driver has them.',
     { codes: ['InvalidVolume'] },
   ),
   SpecialDeviceMissing: row(
-    'special device … does not exist | mount: special device | stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | cant find active iscsi session | cannot find device | unable to attach any iscsi devices | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device | failed to stat source device | volumedevicenotfound | devicenotfound',
+    'special device … does not exist | mount: special device | stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | cant find active iscsi session | cannot find device | unable to attach any iscsi devices | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device | failed to stat source device | volumedevicenotfound | devicenotfound | finddiskbylun | file not found for pattern /dev',
     'The device of the volume is not on this node, though the volume should be attached.',
     'lsblk and ls -l /dev/disk/by-id on {node}. If it is missing: the VolumeAttachment and the log of the attacher; a rescan or udev (udevadm trigger) where the disk is there without its link.',
     { codes: ['DeviceMissing', 'DeviceUnknown'] },
@@ -121,7 +121,7 @@ export const SHARES = {
     "See that the driver's webhook runs and answers, and that the pod has the annotation that asks for it. Then make the pod new: a pod that exists gets no container.",
   ),
   BlobFuseFailed: row(
-    'unable to start blobfuse | blobfuse … failed | blobfuse2 … failed | gcsfuse … failed | mounting gcsfuse | mount-s3 | failed to mount … s3 | goofys | s3fs: | rclone: | juicefs … failed | alluxio-fuse … failed | sshfs: | failed to create mount process: mount-s3',
+    'unable to start blobfuse | blobfuse … failed | blobfuse2 … failed | gcsfuse … failed | mounting gcsfuse | mount-s3 | failed to mount … s3 | goofys | s3fs: | rclone: | juicefs … failed | alluxio-fuse … failed | sshfs: | failed to create mount process: mount-s3 | mount point is not ready | juicefs … not ready',
     'A bucket or container could not be mounted as a file system: its daemon did not start, or the store refuses it.',
     'The end of the line, or the log of the driver on {node}, has the reason of the daemon: usually the credential, the name of the bucket, or the network.',
     { unchecked: 'volctl does not ask the storage' },

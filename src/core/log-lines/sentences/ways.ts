@@ -26,13 +26,18 @@ interface Part {
 interface Way<T> {
   readonly of: T
   readonly parts: readonly Part[]
+  readonly length: number
 }
 
 /** Where a way stands in the text. */
-export interface Said<T> {
-  readonly of: T
-  readonly start: number
+interface Place {
   readonly end: number
+  /** Letters of the way itself, without what stands between its parts. */
+  readonly length: number
+}
+
+export interface Said<T> extends Place {
+  readonly of: T
 }
 
 /** In lower case, on one line, without quotes. */
@@ -45,7 +50,7 @@ export class Ways<T> {
 
   /** @param sentences each with its ways, as plainText writes them; a part begins and ends at the edge of a word */
   constructor(sentences: Iterable<readonly [T, readonly string[]]>) {
-    const ways = [...sentences].flatMap(([of, says]) => says.map((way) => ({ of, parts: partsOf(way) })))
+    const ways = [...sentences].flatMap(([of, says]) => says.map((way) => wayOf(of, way)))
     const uses = new Map<string, number>()
     for (const way of ways) for (const word of wordsOf(way)) uses.set(word, (uses.get(word) ?? 0) + 1)
     for (const way of ways) {
@@ -60,12 +65,24 @@ export class Ways<T> {
   in(text: string): Said<T>[] {
     const found = new Map<T, Said<T>>()
     for (const word of new Set(text.match(WORD)))
-      for (const { of, parts } of this.#byWord.get(word) ?? []) {
-        const place = placeOf(text, parts)
-        if (place !== undefined && place.end > (found.get(of)?.end ?? -1)) found.set(of, { of, ...place })
+      for (const { of, parts, length } of this.#byWord.get(word) ?? []) {
+        const end = endIn(text, parts)
+        const known = found.get(of)
+        if (end !== undefined && (known === undefined || outward({ end, length }, known) < 0))
+          found.set(of, { of, end, length })
       }
     return [...found.values()]
   }
+}
+
+/** The innermost first, which ends last; of two that end alike the one of more words. */
+export function outward(a: Place, b: Place): number {
+  return b.end - a.end || b.length - a.length
+}
+
+function wayOf<T>(of: T, way: string): Way<T> {
+  const parts = partsOf(way)
+  return { of, parts, length: parts.reduce((all, { text }) => all + text.length, 0) }
 }
 
 function partsOf(way: string): Part[] {
@@ -82,8 +99,8 @@ function wordsOf({ parts }: Way<unknown>): string[] {
   return parts.flatMap(({ text }) => text.match(WORD) ?? [])
 }
 
-/** The last place where all parts stand. */
-function placeOf(text: string, parts: readonly Part[]): { readonly start: number; readonly end: number } | undefined {
+/** Of the last place where all parts stand. */
+function endIn(text: string, parts: readonly Part[]): number | undefined {
   const [{ text: first } = { text: '' }, ...rest] = parts
   for (
     let start = text.lastIndexOf(first);
@@ -91,7 +108,7 @@ function placeOf(text: string, parts: readonly Part[]): { readonly start: number
     start = start === 0 ? -1 : text.lastIndexOf(first, start - 1)
   ) {
     const end = isWhole(text, start, first) ? endOf(text, start + first.length, rest) : undefined
-    if (end !== undefined) return { start, end }
+    if (end !== undefined) return end
   }
   return undefined
 }

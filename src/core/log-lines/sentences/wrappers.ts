@@ -3,6 +3,7 @@ import type { Sentence } from './sentence.ts'
 
 export const WRAPPERS = {
   VolumesNotReady: {
+    envelope: true,
     says: [
       'unmounted volumes=',
       'unable to attach or mount volumes',
