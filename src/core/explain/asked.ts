@@ -3,7 +3,7 @@ import type { Scope } from '../ledger/whose.ts'
 import { isUid } from '../names/uid.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import { allCandidates, type Candidate, type Target } from './candidates.ts'
+import { allCandidates, type Candidate, type Found } from './candidates.ts'
 import { type DriverTarget, driverTarget } from './driver-target.ts'
 import type { Fact, Place, Subject } from './explanation.ts'
 import { findTarget } from './find-target.ts'
@@ -41,13 +41,9 @@ export function asker(context: PlanContext): (what: string) => Asked {
     // A pod's UID means the pod: nothing else has to be looked through.
     const pod = isUid(what) ? context.classes.of(what) : undefined
     if (pod === undefined && isThisNodeAsked(context, candidates(), what)) return ofNode(context)
-    const target = pod === undefined ? findTarget(context, candidates(), what) : podTarget(pod.uid)
-    return ofTarget(context, target)
+    if (pod === undefined) return ofFound(context, findTarget(context, candidates(), what))
+    return ofFound(context, { target: { kind: 'Pod', uids: [pod.uid] } })
   }
-}
-
-function podTarget(uid: string): Target {
-  return { kind: 'Pod', uids: [uid] }
 }
 
 function isPlace(what: string): boolean {
@@ -74,8 +70,8 @@ function ofNode({ inputs, ledger }: PlanContext): Asked {
   return { subject, identity: [], places: [], scope: { ...NO_SCOPE, volumes: volumesHere(ledger), node: true } }
 }
 
-function ofTarget(context: PlanContext, target: Target): Asked {
-  const identity = identityOf(context, target)
+function ofFound(context: PlanContext, { target, volume }: Found): Asked {
+  const identity = identityOf(context, target, volume)
   if (target.kind === 'Pod') return { ...ofPods(context, target.uids), identity }
   if (target.kind === 'Driver') {
     const driver = driverTarget(context, target.name)
@@ -83,8 +79,8 @@ function ofTarget(context: PlanContext, target: Target): Asked {
     return { subject: { kind: 'Driver', name: target.name }, identity, places: [], scope, driver }
   }
   const name = target.kind === 'PersistentVolumeClaim' ? `${target.namespace}/${target.name}` : target.name
-  const own = target.volume === undefined ? [] : [target.volume]
-  return { subject: { kind: target.kind, name }, identity, places: [], scope: { ...NO_SCOPE, volumes: own } }
+  const volumes = volume === undefined ? [] : [volume]
+  return { subject: { kind: target.kind, name }, identity, places: [], scope: { ...NO_SCOPE, volumes } }
 }
 
 const NO_SCOPE: Scope = { pods: [], only: [], volumes: [], paths: [] }

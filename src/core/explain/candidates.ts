@@ -1,34 +1,25 @@
 /** Everything on a node and in its API that can be asked about, with the names under which it goes. */
 import { namedUids, podNamespace } from '../desired/pods.ts'
+import { compareText } from '../lang/compare-text.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import { namespacedName, podName } from '../plan/pod-name.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import { driverNames } from './driver-names.ts'
-import type { Nameable } from './match-name.ts'
+import { driverCandidate, type Nameable, namesWith } from './match-name.ts'
 
 /** What was found; devices and paths are found by their shape and are no candidates (path-target.ts). */
 export type Target =
   /** Several where a pod was replaced by one of its name, and something of the old one is left. */
   | { readonly kind: 'Pod'; readonly uids: readonly string[] }
-  | {
-      readonly kind: 'PersistentVolumeClaim'
-      readonly namespace: string
-      readonly name: string
-      readonly volume: VolumeRow | undefined
-    }
-  | { readonly kind: 'PersistentVolume'; readonly name: string; readonly volume: VolumeRow | undefined }
-  | { readonly kind: 'VolumeAttachment'; readonly name: string; readonly volume: VolumeRow | undefined }
-  | { readonly kind: 'Volume'; readonly name: string; readonly volume: VolumeRow }
-  | { readonly kind: 'Driver'; readonly name: string }
+  | { readonly kind: 'PersistentVolumeClaim'; readonly namespace: string; readonly name: string }
+  | { readonly kind: 'PersistentVolume' | 'VolumeAttachment' | 'Volume' | 'Driver'; readonly name: string }
 
-/** The volume that is behind it, where there is one. */
-export function volumeOf(target: Target): VolumeRow | undefined {
-  return 'volume' in target ? target.volume : undefined
-}
-
-export interface Candidate extends Nameable {
+/** What a name means, and the volume that is behind it, where there is one. */
+export interface Found {
   readonly target: Target
+  readonly volume?: VolumeRow | undefined
 }
+
+export type Candidate = Nameable & Found
 
 export function allCandidates(context: PlanContext): readonly Candidate[] {
   return [
@@ -37,17 +28,21 @@ export function allCandidates(context: PlanContext): readonly Candidate[] {
     ...persistentVolumes(context),
     ...attachments(context),
     ...nodeVolumes(context),
-    ...drivers(context),
+    ...driverNames(context).map(driverCandidate),
   ]
 }
 
-function drivers(context: PlanContext): Candidate[] {
-  return driverNames(context).map((name) => ({
-    ask: `driver/${name}`,
-    names: [name],
-    about: 'CSI driver',
-    target: { kind: 'Driver', name },
-  }))
+/** Every CSI driver that this node, its API or its volumes name. */
+function driverNames({ inputs, ledger }: PlanContext): readonly string[] {
+  const { api, csiSockets = [], nodeName } = inputs.snapshot
+  const names = [
+    ...csiSockets.map(({ driver }) => driver),
+    ...(api?.csiNode?.spec.drivers ?? []).map(({ name }) => name),
+    ...(api?.csiDrivers ?? []).map(({ metadata }) => metadata.name),
+    ...(api?.volumeAttachments ?? []).filter(({ spec }) => spec.nodeName === nodeName).map(({ spec }) => spec.attacher),
+    ...ledger.all.map(({ identity }) => identity?.driver),
+  ]
+  return [...new Set(names.flatMap((name) => name || []))].toSorted(compareText)
 }
 
 function pods({ classes }: PlanContext): Candidate[] {
@@ -69,36 +64,26 @@ function pods({ classes }: PlanContext): Candidate[] {
 function claims({ inputs, ledger }: PlanContext): Candidate[] {
   const { api } = inputs.snapshot
   const found = new Map<string, Candidate>()
-  const note = (
-    namespace: string,
-    name: string,
-    more: readonly string[],
-    about: string,
-    volume: VolumeRow | undefined,
-  ): void => {
+  const note = (namespace: string, names: readonly string[], about: string, volume: VolumeRow | undefined): void => {
+    const [name = ''] = names
     const full = `${namespace}/${name}`
     if (found.has(full)) return
-    const target = { kind: 'PersistentVolumeClaim', namespace, name, volume } as const
-    found.set(full, { ask: `pvc/${full}`, names: [full, name, ...more], about, target })
+    const target = { kind: 'PersistentVolumeClaim', namespace, name } as const
+    found.set(full, { ask: `pvc/${full}`, names: [full, ...names], about, target, volume })
   }
   for (const { metadata, spec } of api?.persistentVolumeClaims ?? []) {
     const { namespace = 'default', name, uid } = metadata
     const behind = ledger.ofPersistentVolume(spec.volumeName ?? '') ?? ledger.ofClaim(`${namespace}/${name}`)
-    note(namespace, name, given(uid), `claim ${namespace}/${name}`, behind)
+    note(namespace, namesWith(name, uid), `claim ${namespace}/${name}`, behind)
   }
   for (const volume of ledger.all) {
     for (const { claimName, pod } of volume.unresolved) {
-      if (claimName !== undefined) note(podNamespace(pod), claimName, [], 'claim that a pod refers to', volume)
+      if (claimName !== undefined) note(podNamespace(pod), [claimName], 'claim that a pod refers to', volume)
     }
     const { namespace = 'default', name } = volume.persistentVolume?.spec.claimRef ?? {}
-    if (name !== undefined) note(namespace, name, [], 'claim that a PersistentVolume refers to', volume)
+    if (name !== undefined) note(namespace, [name], 'claim that a PersistentVolume refers to', volume)
   }
   return [...found.values()]
-}
-
-/** A snapshot of another tool may have objects without UID. */
-function given(uid: string | undefined): string[] {
-  return uid === undefined ? [] : [uid]
 }
 
 function persistentVolumes({ inputs, ledger }: PlanContext): Candidate[] {
@@ -112,18 +97,20 @@ function persistentVolumes({ inputs, ledger }: PlanContext): Candidate[] {
     .filter((name) => name !== undefined && name !== '') as string[]
   return [...new Set([...objects.keys(), ...named])].map((name) => ({
     ask: `pv/${name}`,
-    names: [name, ...given(objects.get(name))],
+    names: namesWith(name, objects.get(name)),
     about: objects.has(name) ? 'PersistentVolume' : 'PersistentVolume that was deleted from the API',
-    target: { kind: 'PersistentVolume', name, volume: ledger.ofPersistentVolume(name) },
+    target: { kind: 'PersistentVolume', name },
+    volume: ledger.ofPersistentVolume(name),
   }))
 }
 
 function attachments({ inputs, ledger }: PlanContext): Candidate[] {
   return (inputs.snapshot.api?.volumeAttachments ?? []).map(({ metadata, spec }) => ({
     ask: `va/${metadata.name}`,
-    names: [metadata.name, ...given(metadata.uid)],
+    names: namesWith(metadata.name, metadata.uid),
     about: `VolumeAttachment to ${spec.nodeName}`,
-    target: { kind: 'VolumeAttachment', name: metadata.name, volume: ledger.ofAttachment(metadata.name) },
+    target: { kind: 'VolumeAttachment', name: metadata.name },
+    volume: ledger.ofAttachment(metadata.name),
   }))
 }
 
@@ -152,7 +139,8 @@ function nodeVolumes(context: PlanContext): Candidate[] {
         ...(volume.identity === undefined ? [] : [`${volume.identity.driver}^${volume.identity.handle}`]),
       ],
       about: pods.length === 0 ? 'volume' : `volume of pod ${pods.join(', ')}`,
-      target: { kind: 'Volume', name, volume },
+      target: { kind: 'Volume', name },
+      volume,
     }
   })
 }

@@ -10,7 +10,7 @@ import type { Target } from './candidates.ts'
 import type { Fact } from './explanation.ts'
 
 /** Facts of the object that was asked for; those of the volume behind it are the volume's (describe-volume.ts). */
-export function identityOf(context: PlanContext, target: Target): Fact[] {
+export function identityOf(context: PlanContext, target: Target, volume: VolumeRow | undefined): Fact[] {
   switch (target.kind) {
     case 'Pod':
       return target.uids.flatMap((uid) => podFacts(context, uid))
@@ -21,7 +21,7 @@ export function identityOf(context: PlanContext, target: Target): Fact[] {
     case 'VolumeAttachment':
       return attachmentFacts(context, target.name)
     case 'Volume':
-      return volumeFacts(target.volume)
+      return volume === undefined ? [] : volumeFacts(volume)
     case 'Driver':
       return driverFacts(context, target.name)
   }

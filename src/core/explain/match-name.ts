@@ -12,23 +12,27 @@ export interface Nameable {
   /** A few words that distinguish it from others of its name. */
   readonly about: string
   readonly target: { readonly kind: SubjectKind }
+  /** Identifies the volume that is behind it; undefined: there is none. */
+  readonly volume?: unknown
 }
 
-/** Identifies the volume that is behind a candidate; undefined: there is none. */
-export type VolumeBehind<C> = (candidate: C) => unknown
+/** A snapshot of another tool, or what only refers to an object, may be without its UID. */
+export function namesWith(name: string, uid: string | undefined): readonly string[] {
+  return uid === undefined ? [name] : [name, uid]
+}
+
+export function driverCandidate(name: string) {
+  return { ask: `driver/${name}`, names: [name], about: 'CSI driver', target: { kind: 'Driver', name } } as const
+}
 
 /** All that the name may mean; several: it is ambiguous. @param what a name, or kind/name */
-export function matching<C extends Nameable>(
-  candidates: readonly C[],
-  what: string,
-  volumeBehind: VolumeBehind<C>,
-): readonly C[] {
+export function matching<C extends Nameable>(candidates: readonly C[], what: string): readonly C[] {
   const { kind, name } = splitPrefix(what)
   const ofKind = kind === undefined ? [] : candidates.filter(({ target }) => target.kind === kind)
   // A namespace may be called like a kind; a name comes before the beginning of another.
   const found = [
     named(ofKind, name),
-    oneForEachVolume(named(candidates, what), volumeBehind),
+    oneForEachVolume(named(candidates, what)),
     beginning(kind === undefined ? candidates : ofKind, name),
   ].find((each) => each.length > 0)
   return found ?? []
@@ -53,12 +57,11 @@ function beginning<C extends Nameable>(candidates: readonly C[], text: string): 
 const RANKS: readonly SubjectKind[] = ['PersistentVolumeClaim', 'PersistentVolume', 'VolumeAttachment', 'Volume']
 
 /** A claim, its PersistentVolume and the volume on disk are one thing, and often have one name. */
-function oneForEachVolume<C extends Nameable>(found: readonly C[], volumeBehind: VolumeBehind<C>): C[] {
-  return found.filter((candidate) => {
-    const volume = volumeBehind(candidate)
+function oneForEachVolume<C extends Nameable>(found: readonly C[]): C[] {
+  return found.filter(({ volume, target }) => {
     if (volume === undefined) return true
-    const alike = found.filter((each) => volumeBehind(each) === volume)
-    return alike.every((each) => RANKS.indexOf(each.target.kind) >= RANKS.indexOf(candidate.target.kind))
+    const alike = found.filter((each) => each.volume === volume)
+    return alike.every((each) => RANKS.indexOf(each.target.kind) >= RANKS.indexOf(target.kind))
   })
 }
 

@@ -1,24 +1,42 @@
 /** What somebody may have meant who named nothing: of another namespace, of another kind, or written a little otherwise. */
+import { NotFound } from '../errors/errors.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { distanceOf } from '../lang/near-names.ts'
 import { splitPrefix } from './kinds.ts'
-import type { Nameable, VolumeBehind } from './match-name.ts'
+import type { Nameable } from './match-name.ts'
 
 /** What a wrong namespace and a wrong kind count, in letters. */
 const OTHER_NAMESPACE = 0.3
 const OTHER_KIND = 0.5
+const MOST_NEAR = 5
 
-/**
- * The nearest first, each thing once, as what to ask for.
- *
- * @param what as it was asked, with or without a kind
- */
-export function nearCandidates<C extends Nameable>(
-  candidates: readonly C[],
+/** Where a name was looked for. */
+export interface Searched {
+  /** "on node a" */
+  readonly place: string
+  /** How many of what. */
+  readonly counts: readonly string[]
+  /** What may well exist, for it could not be read (S3). */
+  readonly unread: readonly string[]
+  /** What can be given, where nothing is near. */
+  readonly hint: string
+}
+
+/** @param what as it was asked, with or without a kind */
+export function nothingFound(
+  candidates: readonly Nameable[],
   what: string,
-  most: number,
-  volumeBehind: VolumeBehind<C>,
-): string[] {
+  { place, counts, unread, hint }: Searched,
+): NotFound {
+  const caveat = unread.length === 0 ? '' : `; not all ${unread.join(', ')} could be read`
+  const near = nearCandidates(candidates, what)
+  return new NotFound(`"${what}" was not found ${place}; searched: ${counts.join(', ')}${caveat}`, {
+    hint: near.length > 0 ? `Did you mean ${near.join(', ')}?` : hint,
+  })
+}
+
+/** The nearest first, each thing once, as what to ask for. */
+function nearCandidates(candidates: readonly Nameable[], what: string): string[] {
   const { kind, name } = splitPrefix(what)
   const scored = candidates.flatMap((candidate) => {
     const score = nearest(candidate.names, name)
@@ -30,10 +48,10 @@ export function nearCandidates<C extends Nameable>(
   return sorted
     .map(({ candidate }) => candidate)
     .filter((candidate) => {
-      const thing = volumeBehind(candidate) ?? candidate
+      const thing = candidate.volume ?? candidate
       return !seen.has(thing) && seen.add(thing)
     })
-    .slice(0, most)
+    .slice(0, MOST_NEAR)
     .map(({ ask }) => ask)
 }
 

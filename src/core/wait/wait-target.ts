@@ -1,11 +1,10 @@
 /** What is waited for, found once and kept: when a pod is gone, its name finds nothing any more. */
 import { isTerminalPhase, isTerminating } from '../desired/pods.ts'
 import { NotFound, VolctlError } from '../errors/errors.ts'
-import { allCandidates, type Candidate, type Target } from '../explain/candidates.ts'
+import { allCandidates, type Candidate, type Found } from '../explain/candidates.ts'
 import { findTarget } from '../explain/find-target.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import { didYouMean } from '../lang/near-names.ts'
-import type { VolumeRow } from '../ledger/row.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { namespacedName, podNameAndUid } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -167,16 +166,11 @@ function volumeFound({ context, candidates }: Finder, given: string, ask: WaitAs
 function volumesCalled({ candidates }: Finder, given: string, ask: WaitAsk): WaitTarget[] {
   const found = candidates.filter(({ names, target }) => target.kind !== 'Pod' && names.includes(given))
   if (found.length === 0) return nothing(given, 'volume', volumeNames(candidates), ask)
-  const things = Map.groupBy(found, ({ target }) => volumeOf(target) ?? target)
-  return [...things.values()].flatMap(([first]) => (first === undefined ? [] : volumeTarget(first.ask, first.target)))
+  const things = Map.groupBy(found, ({ target, volume }) => volume ?? target)
+  return [...things.values()].flatMap(([first]) => (first === undefined ? [] : volumeTarget(first.ask, first)))
 }
 
-function volumeOf(target: Target): VolumeRow | undefined {
-  return 'volume' in target ? target.volume : undefined
-}
-
-function volumeTarget(name: string, target: Target): VolumeTarget {
-  const volume = volumeOf(target)
+function volumeTarget(name: string, { target, volume }: Found): VolumeTarget {
   return {
     kind: 'volume',
     name,

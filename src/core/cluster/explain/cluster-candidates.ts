@@ -1,5 +1,5 @@
 /** Everything in a cluster that can be asked about, with the names under which it goes; also what others only refer to. */
-import type { Nameable } from '../../explain/match-name.ts'
+import { driverCandidate, type Nameable, namesWith } from '../../explain/match-name.ts'
 import type { ClusterPlan } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
@@ -63,7 +63,7 @@ function claims({ state, objects }: ClusterContext): ClusterCandidate[] {
     const bound = found.state === 'Found' ? found.object.volumeName : undefined
     return {
       ask: `pvc/${namespace}/${name}`,
-      names: [`${namespace}/${name}`, name, ...(uid === undefined ? [] : [uid])],
+      names: [`${namespace}/${name}`, ...namesWith(name, uid)],
       about: found.state === 'Found' ? 'claim' : 'claim that a pod names',
       target: { kind: 'PersistentVolumeClaim', namespace, name },
       volume: bound === undefined ? undefined : uniqueNameOf(objects, bound),
@@ -83,7 +83,7 @@ function persistentVolumes({ state, objects }: ClusterContext): ClusterCandidate
   ].flatMap((name) => (name === undefined || name === '' ? [] : [{ name, uid: undefined, claim: undefined }]))
   return [...state.volumes, ...named].map(({ name, uid, claim }) => ({
     ask: `pv/${name}`,
-    names: [name, ...(uid === undefined ? [] : [uid])],
+    names: namesWith(name, uid),
     about: claim === undefined ? 'PersistentVolume' : `PersistentVolume of claim ${namespacedName(claim)}`,
     target: { kind: 'PersistentVolume', name },
     volume: uniqueNameOf(objects, name),
@@ -97,7 +97,7 @@ function attachments({ state }: ClusterContext, { operations, waiting }: Cluster
   ]
   return [...state.attachments, ...planned].map(({ name, uid, node }) => ({
     ask: `va/${name}`,
-    names: [name, ...(uid === undefined ? [] : [uid])],
+    names: namesWith(name, uid),
     about: `VolumeAttachment to node ${node}`,
     target: { kind: 'VolumeAttachment', name },
   }))
@@ -147,10 +147,5 @@ function drivers({ state }: ClusterContext): ClusterCandidate[] {
     ...state.volumes.flatMap(({ driver }) => driver ?? []),
     ...state.nodes.flatMap(({ csi }) => (csi.state === 'known' ? csi.drivers.map(({ name }) => name) : [])),
   ])
-  return [...names].map((name) => ({
-    ask: `driver/${name}`,
-    names: [name],
-    about: 'CSI driver',
-    target: { kind: 'Driver', name },
-  }))
+  return [...names].map(driverCandidate)
 }

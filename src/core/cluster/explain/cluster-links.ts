@@ -10,7 +10,6 @@ import { nodesText } from '../context/words.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import type { ClusterLink } from './cluster-explanation.ts'
 import { driverLink } from './driver-link.ts'
-import { foundOnNode } from './found-on-node.ts'
 import type { VolumeOnNode } from './volumes-on-nodes.ts'
 
 /** @param fleet what snapshots of nodes show of it, where they were given */
@@ -145,6 +144,22 @@ function nodeLink(context: ClusterContext, on: VolumeOnNode, fleet: readonly Fle
   ].join('; ')
   const isGood = ready === 'True' && !isStale && !outOfService && deletedAt === undefined && managed
   return [{ kind: 'Node', name, state: isGood ? 'good' : 'bad', says: `${says}${deleting(deletedAt)}` }]
+}
+
+/** What a snapshot of a node (--nodes) shows of a volume, in words; nothing where the node has no snapshot */
+function foundOnNode(fleet: readonly FleetRow[], node: string, uniqueName: string | undefined): string[] {
+  const row = fleet.find((each) => each.node === node && each.volume.uniqueName === uniqueName)
+  if (row?.found === undefined) return []
+  const [first, ...others] = row.found
+  if (first !== undefined) {
+    const more = others.length === 0 ? '' : ` and ${others.length} more`
+    return [`its snapshot shows the volume ${first.how} at ${first.path}${more}`]
+  }
+  return [
+    row.says === 'free'
+      ? 'its snapshot shows nothing of the volume'
+      : 'its snapshot does not show that the volume is free',
+  ]
 }
 
 function deleting(deletedAt: string | undefined): string {

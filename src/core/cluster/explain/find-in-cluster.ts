@@ -2,13 +2,11 @@
 import { NotFound, type VolctlError } from '../../errors/errors.ts'
 import { splitPrefix } from '../../explain/kinds.ts'
 import { AmbiguousThing, matching } from '../../explain/match-name.ts'
-import { nearCandidates } from '../../explain/near-candidates.ts'
+import { nothingFound } from '../../explain/near-candidates.ts'
 import { count } from '../../lang/count.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterResource } from '../model/cluster-state.ts'
 import type { ClusterCandidate, ClusterTarget } from './cluster-candidates.ts'
-
-const MOST_NEAR = 5
 
 /** @throws VolctlError AmbiguousName, NotFound */
 export function findInCluster(
@@ -16,7 +14,7 @@ export function findInCluster(
   candidates: readonly ClusterCandidate[],
   what: string,
 ): ClusterTarget {
-  const found = podVolume(context, candidates, what) ?? matching(candidates, what, ({ volume }) => volume)
+  const found = podVolume(context, candidates, what) ?? matching(candidates, what)
   const [first] = found
   if (first === undefined) throw notFound(context, candidates, what)
   if (found.length === 1) return first.target
@@ -46,22 +44,19 @@ function notFound(context: ClusterContext, candidates: readonly ClusterCandidate
   const { state, objects } = context
   const { kind } = splitPrefix(what)
   if (kind === 'Device' || kind === 'Mount' || kind === 'Path' || what.startsWith('/')) return ofNode(what)
-  const searched = [
-    count(state.nodes.length, 'node'),
-    `${count(state.pods.length, 'pod')} with volumes that can be attached`,
-    count(state.claims.length, 'claim'),
-    count(state.volumes.length, 'PersistentVolume'),
-    count(state.attachments.length, 'VolumeAttachment'),
-    count(state.drivers.length, 'driver'),
-  ]
   const unread = (Object.keys(state.lists) as ClusterResource[]).filter((list) => !objects.isWhole(list))
-  const caveat = unread.length === 0 ? '' : `; not all ${unread.join(', ')} could be read`
-  const near = nearCandidates(candidates, what, MOST_NEAR, ({ volume }) => volume)
-  return new NotFound(`"${what}" was not found in cluster ${state.server}; searched: ${searched.join(', ')}${caveat}`, {
-    hint:
-      near.length > 0
-        ? `Did you mean ${near.join(', ')}?`
-        : 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, node/NAME, driver/NAME, the name of a VolumeAttachment, or a volume handle. Only their node knows volumes that are never attached: kubectl volctl on NODE explain WHAT',
+  return nothingFound(candidates, what, {
+    place: `in cluster ${state.server}`,
+    counts: [
+      count(state.nodes.length, 'node'),
+      `${count(state.pods.length, 'pod')} with volumes that can be attached`,
+      count(state.claims.length, 'claim'),
+      count(state.volumes.length, 'PersistentVolume'),
+      count(state.attachments.length, 'VolumeAttachment'),
+      count(state.drivers.length, 'driver'),
+    ],
+    unread,
+    hint: 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, node/NAME, driver/NAME, the name of a VolumeAttachment, or a volume handle. Only their node knows volumes that are never attached: kubectl volctl on NODE explain WHAT',
   })
 }
 
