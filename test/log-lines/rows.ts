@@ -39,6 +39,9 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   IscsiUnreachable: setUp(
     'failed to get any path for iscsi disk, last err seen: iscsiadm: cannot make connection to 10.0.0.7: Connection refused',
   ),
+  BindSourceMissing: setUp(
+    'mount failed: exit status 32\nMounting command: mount\nMounting arguments: -o bind /mnt/disk-1 /m\nOutput: mount: special device /mnt/disk-1 does not exist',
+  ),
   MountInReadOnly:
     'Error: failed to start container "web": error mounting "/p/config" to rootfs at "/etc/app/conf.d": mkdir /x/etc/app/conf.d: read-only file system: unknown',
   MayastorFailed: attach(rpc('InvalidArgument', "status code '400 Bad Request': Failed to create child of nexus n-1")),
@@ -480,6 +483,13 @@ export const CAUSES_INSIDE: readonly (readonly [
   ],
   ['I0114 16:18:38.5 1 mount_linux.go:171] systemd-run failed with: exit status 1', 'ControllerStarted', undefined],
   ['level=error msg="Login to iSCSI target failed." err="process killed after timeout"', 'Killed', 'IscsiNotLoggedIn'],
+  [attach(rpc('Aborted', 'volume pvc-1 is not ready for workloads')), 'CloudBusyState', 'AttachFailed'],
+  [
+    'E1122 20:01:02.1 1 x.go:1] Could not construct volume information: directory /x/y is not mounted',
+    'NotReconstructed',
+    undefined,
+  ],
+  ['audit[1543]: AVC avc:  denied  { relabelfrom } for  pid=1543 comm="containerd"', 'RelabelFailed', undefined],
   // What a row once took for its own.
   [
     setUp(rpc('Internal', 'x error: fork/exec /usr/bin/weed: no such file or directory')),

@@ -9,7 +9,7 @@ export const ERRORS = {
     { codes: ['HeldBy'], rules: ['O15'] },
   ),
   AccessDenied: row(
-    'permission denied | access denied | eacces',
+    'permission denied | access denied | eacces | avc: denied | apparmor=denied',
     'Access is denied: by file modes, by the server (an export or share that does not allow this node or user), or by SELinux or AppArmor.',
     'On a share: check what the server exports to this node, and the secret. On a local path: ls -ldn of every directory above it, and ausearch -m avc for SELinux.',
   ),

@@ -33,7 +33,7 @@ export const PODS = {
     { by: ['kubelet'], about: 'pod', codes: ['RuntimeUnknown'] },
   ),
   RelabelFailed: row(
-    'relabel failed | lsetxattr | failed to relabel | selinux relabeling',
+    'relabel failed | lsetxattr | failed to relabel | selinux relabeling | avc: denied { relabelfrom | avc: denied { relabelto',
     'The container runtime could not give the files of a volume their SELinux label: the file system does not take labels, is read-only, or does not answer.',
     'On NFS, SMB or CephFS mount with context= (mountOptions), or leave relabelling out (seLinuxOptions of type spc_t, or seLinuxChangePolicy).',
     { about: 'pod', codes: ['SELinuxMismatch'] },

@@ -39,7 +39,7 @@ export const RUNTIME = {
     { about: 'pod' },
   ),
   NoPropagation: row(
-    'is mounted on … but it is not a shared mount | is mounted on … but it is not a shared or slave mount | is not a shared or slave mount | is not a shared mount',
+    'is mounted on … but it is not a shared mount | is mounted on … but it is not a shared or slave mount | is not a shared or slave mount | is not a shared mount | could not find source mount of',
     'The container needs mounts to spread between node and container (mountPropagation), and that directory is not a shared mount.',
     'mount --make-rshared / on {node} (systemd does it at boot); in a container that runs the kubelet, the bind of its root directory has to be rshared.',
   ),

@@ -22,6 +22,7 @@ export const WRAPPERS = {
     frame: true,
     says: [
       'could not construct volume information',
+      'could not construct volume information … is not mounted',
       'could not reconstruct volume',
       'failed to reconstruct volume',
       'reconstructvolume.newmounter failed',
