@@ -5,6 +5,7 @@ import { errnoOf, isMissing } from '../errors/errors.ts'
 import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { openDeviceAlone } from '../trust/plain-files.ts'
 import { swapAreas } from './swap-areas.ts'
+import { namesIn } from './sysfs-block-tree.ts'
 
 export interface DeviceUse {
   /** False: no such block device (any more); nothing on it can be in use. */
@@ -18,7 +19,7 @@ export const SOMEBODY = 'a process or a device'
 
 const SUPERBLOCKS = ['ext4', 'xfs', 'btrfs', 'f2fs', 'bcachefs', 'gfs2']
 
-/** @param dev "major:minor" */
+/** @param dev "major:minor" @throws what cannot be read is not known to be unused (S3) */
 export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
   const link = `${sys}/dev/block/${dev}`
   if (!existsSync(link)) return { exists: false, users: [] }
@@ -26,7 +27,7 @@ export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
   const users = SUPERBLOCKS.filter((type) => existsSync(`${sys}/fs/${type}/${name}`)).map(
     (type) => `the ${type} file system on /dev/${name.replaceAll('!', '/')}, which is still mounted or has open files`,
   )
-  for (const holder of listIfAny(`${link}/holders`)) users.push(`device ${holder}`)
+  for (const holder of namesIn(`${link}/holders`)) users.push(`device ${holder}`)
   if (isSwap(name)) users.push(`the kernel, which swaps to /dev/${name}`)
   const busy = openExclusively(`${link}/uevent`)
   if (busy !== undefined) users.push(busy)
@@ -90,7 +91,7 @@ export function deviceNumberFrom(encoded: number): string {
 }
 
 export function readLoops(sys = '/sys'): { device: string; backingFile: string }[] {
-  return listIfAny(`${sys}/block`).flatMap((name) => {
+  return namesIn(`${sys}/block`).flatMap((name) => {
     const backingFile = name.startsWith('loop') ? readBackingFile(`/dev/${name}`, sys) : undefined
     return backingFile === undefined ? [] : [{ device: `/dev/${name}`, backingFile }]
   })

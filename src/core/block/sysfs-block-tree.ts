@@ -204,7 +204,8 @@ function charactersOf(device: string): string[] {
   )
 }
 
-function namesIn(directory: string): string[] {
+/** Sorted names in a directory of sysfs; none where there is no such directory. @throws any other failure (S3) */
+export function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory).toSorted(compareText)
   } catch (error) {
@@ -212,8 +213,13 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** @param none error codes that mean here that the value does not exist */
-function textIn(file: string, ...none: readonly string[]): string | undefined {
+/**
+ * The trimmed text of a file of sysfs; undefined where there is no such file.
+ *
+ * @param none error codes that mean here that the value does not exist
+ * @throws any other failure (S3)
+ */
+export function textIn(file: string, ...none: readonly string[]): string | undefined {
   try {
     return kernelText(file).trim()
   } catch (error) {

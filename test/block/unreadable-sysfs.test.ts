@@ -1,0 +1,23 @@
+/** S3: what sysfs does not let volctl read of a device is not taken for something that is not there. */
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it } from 'vitest'
+import { readDeviceUse, readLoops } from '../../src/core/block/device-use.ts'
+import { hiddenFileSystems } from '../../src/core/block/hidden-file-systems.ts'
+import { fixture } from '../node/helpers/fixture.ts'
+
+const QUESTIONS: readonly (readonly [what: string, unreadable: string, ask: (sys: string) => unknown])[] = [
+  ['what is built on a device', 'sdb/holders', (sys) => readDeviceUse('8:16', sys)],
+  ['which loop devices there are', 'block', (sys) => readLoops(sys)],
+  ['which file systems live on', 'fs/xfs', (sys) => hiddenFileSystems([], sys)],
+]
+
+it.each(QUESTIONS)('%s', (_, unreadable, ask) => {
+  using sys = fixture({ 'sdb/uevent': 'MAJOR=8\n', 'dev/block/7:0/dev': '7:0\n' })
+  symlinkSync('../../sdb', join(sys.path, 'dev/block/8:16'))
+  const at = join(sys.path, unreadable)
+  mkdirSync(dirname(at), { recursive: true })
+  symlinkSync('.loop', at)
+  symlinkSync('.loop', join(dirname(at), '.loop'))
+  expect(() => ask(sys.path)).toThrow('ELOOP')
+})
