@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs'
 import { Args, Flags, type Interfaces } from '@oclif/core'
 import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
-import { type Answered, isLine, lineAnswer, logAnswer } from '../core/cli/line-answers.ts'
+import { type Answered, isLine, lineAnswer, logAnswer, logFirst, onNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { ownAnswer, withOwnWords } from '../core/cli/own-words.ts'
@@ -206,9 +206,7 @@ export default class Explain extends VolctlCommand {
       const hint = `Ask for the node: volctl explain --cluster node/NAME; or leave out --cluster.`
       throw new VolctlError('Usage', '--node narrows a plan, and explain --cluster answers about one thing', { hint })
     }
-    const { explainInCluster, explainLineInCluster, explainLogOfCluster } = await import(
-      '../core/cli/cluster-explain.ts'
-    )
+    const { explainInCluster, inCluster } = await import('../core/cli/cluster-explain.ts')
     const { cluster: _cluster, log: _log, ...again } = flags
     const question = {
       choice: nodeChoice(flags),
@@ -219,10 +217,10 @@ export default class Explain extends VolctlCommand {
       reading: readingWords(flags),
       log: (line: string) => this.detail(line),
     }
-    if (flags.log !== undefined) return await this.#answered(await explainLogOfCluster(flags.log, question), flags)
+    if (flags.log !== undefined) return await this.#answered(await logFirst(flags.log, inCluster(question)), flags)
     const [what = ''] = words
     if (words.length === 1 && isLine(what))
-      return await this.#answered(await explainLineInCluster(what, question), flags)
+      return await this.#answered(await lineAnswer(what, inCluster(question)), flags)
     const asked = typedQuestion(words, flags.namespace)
     try {
       return await this.#answered(await explainInCluster(asked, question), flags)
@@ -245,15 +243,15 @@ export default class Explain extends VolctlCommand {
   async #lines(what: string | undefined, flags: ExplainFlags): Promise<void> {
     const options = this.#options(flags)
     const asked = { attributes: 'all', options, decide: planWithDecisions } as const
-    const asking = {
+    const scope = onNode({
       look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), asked),
       given: givenBy({ ...flags, namespace: undefined }, options.settleMs),
       whole: async (state: LoadedNode<Decided>, explained: Explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
-    }
+    })
     const { value, draw, names, failure } = await (flags.log === undefined
-      ? lineAnswer(what ?? '', asking)
-      : logAnswer(flags.log, asking))
+      ? lineAnswer(what ?? '', scope)
+      : logAnswer(flags.log, scope))
     await this.answer(value, flags.output as OutputFormat, draw, { names })
     if (failure !== undefined) throw failure
   }

@@ -1,6 +1,6 @@
 import { Flags } from '@oclif/core'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
-import { requireNodeHere } from '../core/cli/node-here.ts'
+import { requireNodeHere } from '../core/cli/live-node.ts'
 import { parseCount } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, type OutputFormat, outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { JournalDocument } from '../core/documents/journal-document.ts'

@@ -4,7 +4,7 @@ import type { VersionDocument } from '../core/documents/version-document.ts'
 import type { VersionsHere } from '../core/node/versions-here.ts'
 import { inTime } from '../core/processes/deadline.ts'
 import { TESTED_MINORS } from '../core/reconcile/obstacles/kubelet-version.ts'
-import { renderVersion } from '../core/views/version-view.ts'
+import { terminalSafe } from '../core/views/terminal-safe.ts'
 
 /** Put in by the build (scripts/build.ts). */
 declare const VOLCTL_COMMIT: string
@@ -63,3 +63,20 @@ export default class Version extends VolctlCommand {
     })
   }
 }
+
+function renderVersion(view: VersionDocument): string {
+  const { volctl, commit, node, platform, arch, kubernetes, server, kubelet } = view
+  const { first, last } = kubernetes
+  return [
+    ['volctl', `${volctl} (commit ${commit})`],
+    ['Node.js', node],
+    ['Platform', `${platform}-${arch}`],
+    ['Tested with', `kubelets ${first} to ${last}`],
+    ['API server', server === undefined ? NOT_READ : `${server.version} (${server.address})`],
+    ['Kubelet', kubelet === undefined ? NOT_READ : `${kubelet.version} (node ${kubelet.node})`],
+  ]
+    .map(([label, text]) => `${`${label}:`.padEnd(12)} ${terminalSafe(text ?? '')}\n`)
+    .join('')
+}
+
+const NOT_READ = 'not read (volctl version -v says why)'

@@ -4,7 +4,7 @@ import { mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { isLine, lineAnswer } from '../../src/core/cli/line-answers.ts'
+import { isLine, lineAnswer, onNode } from '../../src/core/cli/line-answers.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import { explainLog } from '../../src/core/log-lines/explain-log.ts'
 import { explainSentence } from '../../src/core/log-lines/explain-sentence.ts'
@@ -31,11 +31,12 @@ const TERMINAL: Screen = { ...PLAIN_SCREEN, width: 80, rows: 24 }
 async function answer(line: string, built: NodeBuilder): Promise<LineExplanation> {
   const state = built.build()
   const decided = planWithDecisions(state, planOptions())
-  const { value } = await lineAnswer(line, {
+  const asking = onNode({
     look: async () => ({ ...state, decided, standing: [] }),
     given: { words: [], settleMs: 0 },
     whole: async (_, { explanation }) => explanation,
   })
+  const { value } = await lineAnswer(line, asking)
   return value as LineExplanation
 }
 
@@ -162,12 +163,11 @@ describe('WHAT is a line, or a name', () => {
 
 describe('without a node', () => {
   const failure = new VolctlError('NoKubeconfig', 'no kubeconfig')
-  const asking = {
+  const asking = onNode({
     look: () => Promise.reject(failure),
-    options: planOptions(),
     given: { words: [], settleMs: 0 },
     whole: () => Promise.reject(new Error('nobody asks')),
-  }
+  })
 
   it('the meaning is answered, then the error of the look', async () => {
     const { value, failure: after, draw } = await lineAnswer(LINES.TargetBusy[0] ?? '', asking)

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { VolumeAttachment } from '../model/objects.ts'
 import { ATTACHMENTS, objectPath } from '../model/resources.ts'
 import { ApiError } from './api-error.ts'
@@ -69,25 +68,4 @@ async function detachState(
   return attachment === undefined || attachment.metadata.uid !== version.uid
     ? { state: 'gone' }
     : { state: 'deleting', attachment }
-}
-
-export interface WaitSettings {
-  readonly timeoutMs: number
-  readonly intervalMs?: number
-  readonly signal?: AbortSignal | undefined
-}
-
-/** Waits until an attachment is gone, or another has its name (N59), no longer than `timeoutMs`. */
-export async function waitUntilDetached(
-  client: KubeClient,
-  version: AttachmentVersion,
-  settings: WaitSettings,
-): Promise<DetachOutcome> {
-  const { timeoutMs, intervalMs = 500, signal } = settings
-  const until = performance.now() + timeoutMs
-  for (;;) {
-    const outcome = await detachState(client, version, signal)
-    if (outcome.state === 'gone' || performance.now() + intervalMs > until) return outcome
-    await sleep(intervalMs, undefined, { ...(signal && { signal }) })
-  }
 }

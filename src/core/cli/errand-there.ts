@@ -1,12 +1,16 @@
 /** What `volctl on` fetches from a node as a whole, before it is shown or written here: a plan, a snapshot. */
 import type { PodClient } from '../api/kube-client.ts'
+import { VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
+import { ShapeError } from '../json/shape.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
+import { wholePlan } from '../plan/whole-plan.ts'
+import { PLAN_FILE_LIMITS } from '../plan-file/plan-file-limits.ts'
 import { nodeCommandLine } from '../through-pod/node-command.ts'
 import { type Errand, runThroughPod } from '../through-pod/run-through-pod.ts'
+import { parseJson } from '../trust/parse-json.ts'
 import type { CommandThere } from './command-there.ts'
 import { planFlags, planOptions } from './plan-flags.ts'
-import { Gathered, planFromNode } from './plan-from-node.ts'
 
 /** Held before it is written to a file as a whole. */
 const MAX_SNAPSHOT = 1 << 30
@@ -69,4 +73,42 @@ async function gather(
   const args = ['__framed', `--called-as=${called}`, '--', ...words]
   const status = await runThroughPod(client, { ...base, args, out: (bytes) => answer.take(bytes) })
   return { status, bytes: answer.bytes }
+}
+
+/** What is held of an answer at once. */
+const MAX_ANSWER = PLAN_FILE_LIMITS.maxBytes
+
+/** Collects an answer. @throws VolctlError AnswerCutOff for one that is too long */
+class Gathered {
+  readonly #pieces: Buffer[] = []
+  #length = 0
+  readonly #most: number
+
+  constructor(most = MAX_ANSWER) {
+    this.#most = most
+  }
+
+  take(bytes: Buffer): void {
+    this.#length += bytes.length
+    if (this.#length > this.#most)
+      throw new VolctlError('AnswerCutOff', `the answer is longer than ${this.#most} bytes`)
+    this.#pieces.push(bytes)
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#pieces)
+  }
+}
+
+/** @throws VolctlError AnswerCutOff for anything that is no plan */
+function planFromNode(bytes: Buffer, node: string): Plan {
+  try {
+    return wholePlan(parseJson(bytes, PLAN_FILE_LIMITS), '')
+  } catch (cause) {
+    const why = cause instanceof ShapeError ? cause.message : 'not JSON'
+    throw new VolctlError('AnswerCutOff', `the answer from ${node} is no plan: ${why}`, {
+      cause,
+      hint: 'Check that the image has a volctl of this version: --image before the name of the node.',
+    })
+  }
 }

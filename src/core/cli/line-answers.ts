@@ -27,6 +27,15 @@ import type { Screen } from '../views/screen.ts'
 import type { LoadedNode } from './load-node.ts'
 import { refusalOf } from './plan-exit-status.ts'
 
+/** A node or a cluster, of which lines and logs are asked. */
+export interface LineScope<Asked> {
+  /** @throws VolctlError where it cannot be looked at: what a sentence means is worth knowing also then */
+  readonly look: () => Promise<Asked>
+  /** @param asked undefined: it could not be looked at */
+  readonly log: (log: ReadLog, asked: Asked | undefined) => LogExplanation
+  readonly line: (line: LogLine, asked: Asked | undefined) => Promise<LineExplanation | ClusterLineExplanation>
+}
+
 /** What the command knows how to do. */
 export interface Asking {
   readonly look: () => Promise<LoadedNode<Decided>>
@@ -34,6 +43,23 @@ export interface Asking {
   readonly given: Given
   /** With those that hold it open, where the node is the live one. */
   readonly whole: (state: LoadedNode<Decided>, explained: Explained) => Promise<Explanation>
+}
+
+/** Lines and logs, asked of a node. */
+export function onNode({ look, given, whole }: Asking): LineScope<LoadedNode<Decided>> {
+  const askedOf = (state?: LoadedNode<Decided>) => state && askedNode(state, state.decided, given)
+  return {
+    look,
+    log: (log, state) => explainLog(log, askedOf(state)),
+    line: async (line, state) => {
+      const { answer, main } = answerLine(line, askedOf(state))
+      const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: lineView(line) } as const
+      if (state === undefined) return { ...head, ...answer }
+      const { nodeName: node, capturedAt: createdAt } = state.snapshot
+      const explanation = main?.explained === undefined ? undefined : await whole(state, main.explained)
+      return { ...head, node, createdAt, ...answer, ...defined({ explanation }) }
+    },
+  }
 }
 
 export interface Answered {
@@ -57,51 +83,39 @@ export function isLine(text: string): boolean {
 
 /**
  * @param text one line, or several as they were pasted
- * @throws VolctlError NotFound for a line that says and names nothing; what the look throws, where nobody knows the line
+ * @throws VolctlError NotFound for a line, or rows, that say and name nothing: of a whole log that is an answer; what the look throws,
+ *   where nobody knows the line
  */
-export async function lineAnswer(text: string, asking: Asking): Promise<Answered> {
-  const looked = await lookOrFailure(asking.look)
-  return await pasteAnswer(text, (log) => answerOf(log, looked, asking))
-}
-
-/**
- * @param text one line, or several as they were pasted
- * @throws VolctlError NotFound for rows that say and name nothing: of a whole log that is an answer
- */
-export async function pasteAnswer(text: string, answerTo: (log: ReadLog) => Promise<Answered>): Promise<Answered> {
+export async function lineAnswer<Asked>(text: string, scope: LineScope<Asked>): Promise<Answered> {
+  const looked = await lookOrFailure(scope.look)
   const lines = text.split('\n')
-  const answered = await answerTo({ lines, total: lines.length, unfinished: false })
+  const answered = await answerOf({ lines, total: lines.length, unfinished: false }, looked, scope)
   const { troubles, harmless }: Partial<LogExplanation> = answered.value
   if (troubles?.length === 0 && harmless?.length === 0) throw nothingKnown()
   return answered
 }
 
 /** One line is answered whole, several as a log. */
-async function answerOf(log: ReadLog, looked: Looked, { given, whole }: Asking): Promise<Answered> {
-  const asked = 'state' in looked ? askedNode(looked.state, looked.state.decided, given) : undefined
+async function answerOf<Asked>(log: ReadLog, looked: Looked<Asked>, scope: LineScope<Asked>): Promise<Answered> {
+  const asked = 'asked' in looked ? looked.asked : undefined
   const failure = 'failure' in looked ? looked.failure : undefined
   const [line = parseLine(''), ...more] = pastedLines(log.lines)
-  if (more.length > 0 || log.total > log.lines.length) return drawnLog(explainLog(log, asked), failure)
-  const { answer, main } = answerLine(line, asked)
-  const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: lineView(line) } as const
-  if ('failure' in looked) {
-    if (answer.sentence === undefined) throw looked.failure
-    return drawnLine({ ...head, ...answer }, failure)
+  if (more.length > 0 || log.total > log.lines.length) return drawnLog(scope.log(log, asked), failure)
+  const value = await scope.line(line, asked)
+  if (failure === undefined) requireKnown(value, line)
+  else if (value.sentence === undefined) throw failure
+  const { explanation } = value
+  return {
+    value,
+    draw: (screen) => renderLine(value, screen),
+    names: namesOfLines([value]),
+    ...defined({ failure: failure ?? (explanation && refusalOf(explanation)) }),
   }
-  requireKnown(answer, line)
-  const { nodeName: node, capturedAt: createdAt } = looked.state.snapshot
-  const explanation = main?.explained === undefined ? undefined : await whole(looked.state, main.explained)
-  const value = { ...head, node, createdAt, ...answer, ...defined({ explanation }) }
-  return drawnLine(value, explanation && refusalOf(explanation))
 }
 
 /** @throws VolctlError NotFound for a line that says and names nothing */
-export function requireKnown({ sentence, names }: LineAnswer, line: LogLine): void {
+function requireKnown({ sentence, names }: LineAnswer, line: LogLine): void {
   if (sentence === undefined && names.length === 0 && !namesServer(line)) throw nothingKnown()
-}
-
-export function drawnLine(value: LineExplanation | ClusterLineExplanation, failure: VolctlError | undefined): Answered {
-  return { value, draw: (screen) => renderLine(value, screen), names: namesOfLines([value]), ...defined({ failure }) }
 }
 
 /** Nothing of the line is known to volctl. */
@@ -112,20 +126,25 @@ function nothingKnown(): VolctlError {
 }
 
 /** @param path of a file, or "-" @throws VolctlError FileUnreadable; what lineAnswer throws */
-export async function logAnswer(path: string, asking: Asking): Promise<Answered> {
-  const looked = await lookOrFailure(asking.look)
-  return await answerOf(await openedLog(path), looked, asking)
+export async function logAnswer(path: string, scope: LineScope<LoadedNode<Decided>>): Promise<Answered> {
+  const looked = await lookOrFailure(scope.look)
+  return await answerOf(await openedLog(path), looked, scope)
 }
 
-type Looked = { readonly state: LoadedNode<Decided> } | { readonly failure: VolctlError }
+/** The log is read first: a name that is none is said at once. @param path of a file, or "-" @throws as logAnswer */
+export async function logFirst<Asked>(path: string, scope: LineScope<Asked>): Promise<Answered> {
+  const log = await openedLog(path)
+  return await answerOf(log, await lookOrFailure(scope.look), scope)
+}
 
-/** @param path of a file, or "-" @throws VolctlError FileUnreadable */
-export function openedLog(path: string): Promise<ReadLog> {
+type Looked<Asked> = { readonly asked: Asked } | { readonly failure: VolctlError }
+
+function openedLog(path: string): Promise<ReadLog> {
   return readLog(ownDescriptor(path, 0) === undefined ? callerPath(path) : path)
 }
 
 /** @param failure why nobody could be asked @throws it, where no line is known either */
-export function drawnLog(value: LogExplanation, failure: VolctlError | undefined): Answered {
+function drawnLog(value: LogExplanation, failure: VolctlError | undefined): Answered {
   if (failure !== undefined && value.troubles.length + value.harmless.length === 0) throw failure
   return {
     value,
@@ -135,10 +154,9 @@ export function drawnLog(value: LogExplanation, failure: VolctlError | undefined
   }
 }
 
-/** What a sentence means is worth knowing also where the node cannot be looked at. */
-async function lookOrFailure(look: () => Promise<LoadedNode<Decided>>): Promise<Looked> {
+async function lookOrFailure<Asked>(look: () => Promise<Asked>): Promise<Looked<Asked>> {
   try {
-    return { state: await look() }
+    return { asked: await look() }
   } catch (error) {
     // What is thrown to begin volctl again in another namespace is none.
     if (error instanceof VolctlError) return { failure: error }

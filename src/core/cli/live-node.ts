@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs'
+import { VolctlError } from '../errors/errors.ts'
 import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
+import { places } from '../node/places.ts'
+import { isPlugin, PLUGIN } from '../trust/called-as.ts'
 import { caller } from '../trust/caller.ts'
 import { Looking } from './looking.ts'
 import { messages } from './messages.ts'
 import type { NodeChoice } from './node-flags.ts'
-import { requireNodeHere } from './node-here.ts'
 
 /** volctl ran again inside the right mount namespace (S6), and this is how that run ended. */
 export class Reentered extends Error {
@@ -104,4 +107,15 @@ async function enterHost(hostRoot: string): Promise<void> {
 export function leaveNode(node: CollectedNode | undefined): void {
   node?.client.close()
   node?.kubeletClient?.close()
+}
+
+/** @throws VolctlError NoNodeHere */
+export async function requireNodeHere({ hostRoot, rootDir, node = 'NODE' }: NodeChoice): Promise<void> {
+  if (!isPlugin() || hostRoot !== undefined || rootDir !== undefined) return
+  if (places() !== undefined) return
+  const { KNOWN_ROOT_DIRS } = await import('../node/kubelet/find-kubelet.ts')
+  if (KNOWN_ROOT_DIRS.some((path) => existsSync(path))) return
+  throw new VolctlError('NoNodeHere', 'this machine is no node: there is no kubelet here', {
+    hint: `Name the node, as in ${PLUGIN} on ${node} plan; or give a snapshot of the node with --snapshot.`,
+  })
 }

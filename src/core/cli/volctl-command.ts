@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import { Command, Flags, type Interfaces } from '@oclif/core'
-import { SafetyRefusal } from '../errors/errors.ts'
+import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { asCalled, terminalWidth } from '../trust/called-as.ts'
@@ -16,7 +17,6 @@ import { Reentered } from './live-node.ts'
 import { messages } from './messages.ts'
 import { standardOutput } from './output.ts'
 import { errorText, isStructured, typedFormats } from './report-error.ts'
-import { requireProc } from './require-proc.ts'
 import { plainSwitches } from './switches.ts'
 import { explainError, type Known } from './usage-error.ts'
 
@@ -186,4 +186,17 @@ export abstract class VolctlCommand extends Command {
   protected typedFormats(): readonly string[] {
     return typedFormats(this.argv)
   }
+}
+
+/**
+ * Files are opened, and mounts, processes and privileges read, through /proc. Without it a file that exists seems to be missing,
+ * root to have no capability, and no pod to have a process.
+ *
+ * @throws VolctlError NodeUnreadable
+ */
+function requireProc(): void {
+  if (process.platform !== 'linux' || existsSync('/proc/self/fd')) return
+  throw new VolctlError('NodeUnreadable', '/proc is not mounted: volctl sees neither files nor processes without it', {
+    hint: 'Mount it, then run volctl again: mount -t proc proc /proc',
+  })
 }

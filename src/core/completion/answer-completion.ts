@@ -2,11 +2,16 @@
  * `volctl __complete KIND CURRENT WORD…`, which completion scripts ask while a person types: one value a line, and after a tab
  * what it is. Quick, and silent whatever goes wrong: nothing is changed, no program is started, nobody is asked for anything.
  */
+
+import { join } from 'node:path'
+import { ADMIN_FILES } from '../api/kubeconfig/kube-config.ts'
+import { mergeKubeConfigs, type RawKubeConfig, readKubeConfigFile } from '../api/kubeconfig/kube-config-file.ts'
 import { shippedRules } from '../explain/rule-book.ts'
+import { callerPath } from '../trust/caller.ts'
+import { environment } from '../trust/environment.ts'
 import { isTerminalSafe } from '../views/terminal-safe.ts'
 import { type ClusterNames, clusterSnapshotNames, liveClusterNames } from './cluster-names.ts'
 import { clusterValues } from './cluster-values.ts'
-import { contextNames } from './context-names.ts'
 import { LIVE_KINDS, type LiveKind } from './live-kinds.ts'
 import { nodeValues, type Value, wordValues } from './live-values.ts'
 import { liveNames, snapshotNames } from './node-names.ts'
@@ -97,4 +102,26 @@ function isOneLine(text: string): boolean {
 function shortened(about: string): string {
   const text = isOneLine(about) ? about : ''
   return text.length > ABOUT_LENGTH ? `${text.slice(0, ABOUT_LENGTH - 3)}...` : text
+}
+
+/** @param kubeconfig --kubeconfig, if given; else KUBECONFIG counts, then the first of the usual places */
+function contextNames(kubeconfig: string | undefined): string[] {
+  const { KUBECONFIG = '', HOME = '' } = environment()
+  if (kubeconfig !== undefined) return namesIn([kubeconfig])
+  const listed = KUBECONFIG.split(':').filter((path) => path !== '')
+  if (listed.length > 0) return namesIn(listed)
+  const usual = [join(HOME, '.kube', 'config'), ...ADMIN_FILES]
+  return usual.map((path) => namesIn([path])).find((names) => names.length > 0) ?? []
+}
+
+function namesIn(paths: readonly string[]): string[] {
+  return mergeKubeConfigs(paths.flatMap(readable)).contexts.map(({ name }) => name)
+}
+
+function readable(path: string): RawKubeConfig[] {
+  try {
+    return [readKubeConfigFile(callerPath(path))]
+  } catch {
+    return []
+  }
 }

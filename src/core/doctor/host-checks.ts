@@ -1,8 +1,7 @@
 /** Limits of the host: mounts, kernel, free space, clock. */
 import { formatDuration } from '../lang/duration.ts'
 import { type Check, check, type Finding, failed, OF_NODE, ok, unknown, warning } from './check.ts'
-import type { DoctorFacts, HostFacts, Room } from './facts.ts'
-import { limitFindings, NEARLY_ALL } from './limit-checks.ts'
+import type { DoctorFacts, HostFacts, KernelLimit, LimitName, Room } from './facts.ts'
 
 export function hostChecks(facts: DoctorFacts): Check[] {
   const { host } = facts
@@ -71,4 +70,36 @@ function clock({ state }: DoctorFacts): Finding {
   if (Math.abs(skew) <= SAME_CLOCK_MS) return ok("agrees with the API server's")
   const text = `${formatDuration(Math.abs(skew))} ${skew > 0 ? 'behind' : 'ahead of'} the API server's clock`
   return Math.abs(skew) < CLOCK_MARGIN_MS ? ok(text) : warning(text, 'Set the clock of this host (chronyc makestep).')
+}
+
+/** Beyond this share of what there is, little is left. */
+const NEARLY_ALL = 0.8
+
+const LIMITS: Readonly<Record<LimitName, { readonly what: string; readonly next: string }>> = {
+  'fs.file-max': {
+    what: 'open files',
+    next: 'Find the process that does not close its files (lsof), or raise fs.file-max.',
+  },
+  LimitNOFILE: {
+    what: 'open files of the kubelet',
+    next: "Raise LimitNOFILE of the kubelet's unit: at the limit the kubelet can neither mount nor start a container.",
+  },
+  'user.max_mnt_namespaces': {
+    what: 'mount namespaces',
+    next: 'Raise user.max_mnt_namespaces: at the limit no container starts (ENOSPC).',
+  },
+}
+
+function limitFindings(host: HostFacts | undefined): Finding[] {
+  if (host === undefined) return [OF_NODE]
+  const { limits } = host
+  if (limits.length === 0) return [unknown('no limit could be read')]
+  const near = limits.filter(({ used, most }) => used > most * NEARLY_ALL)
+  const far = limits.filter((limit) => !near.includes(limit)).map(({ name }) => name)
+  return [...near.map(nearlyUsed), ...(far.length === 0 ? [] : [ok(`far from used up: ${far.join(', ')}`)])]
+}
+
+function nearlyUsed({ name, used, most }: KernelLimit): Finding {
+  const { what, next } = LIMITS[name]
+  return { ...warning(`${used} ${what} of at most ${most}`, next), about: name }
 }

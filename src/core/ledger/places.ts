@@ -143,6 +143,6 @@ export function liesIn(path: string, directory: string): boolean {
   return path.startsWith(directory) && (path.length === directory.length || path[directory.length] === '/')
 }
 
-function meets(a: string, b: string): boolean {
+export function meets(a: string, b: string): boolean {
   return liesIn(a, b) || liesIn(b, a)
 }

@@ -2,7 +2,7 @@
 
 import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
 import type { Ledger } from './ledger.ts'
-import { liesIn, type Part } from './places.ts'
+import { meets, type Part } from './places.ts'
 import type { VolumeRow } from './row.ts'
 
 /** What is asked about. */
@@ -91,9 +91,9 @@ class PathTest {
   }
 
   meets(subject: Subject): boolean {
-    if ('path' in subject) return overlaps(subject.path, this.#path)
+    if ('path' in subject) return meets(subject.path, this.#path)
     if ('row' in subject) return this.#all.has(keyOf(subject))
-    return 'pod' in subject && overlaps(this.#ledger.podDirectory(subject.pod), this.#path)
+    return 'pod' in subject && meets(this.#ledger.podDirectory(subject.pod), this.#path)
   }
 
   get #all(): ReadonlySet<string> {
@@ -103,10 +103,6 @@ class PathTest {
     )
     return this.#parts
   }
-}
-
-function overlaps(a: string, b: string): boolean {
-  return liesIn(a, b) || liesIn(b, a)
 }
 
 function keyOf({ row, pod = '' }: Part): string {

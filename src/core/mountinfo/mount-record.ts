@@ -1,6 +1,5 @@
 import type { MountPiece } from './mount-piece.ts'
 import type { MountInfo } from './mount-table.ts'
-import { splitOptions } from './split-options.ts'
 
 const SEPARATOR = ' - '
 
@@ -104,4 +103,24 @@ export class MountRecord implements MountInfo {
   #options(raw: string | undefined): readonly string[] {
     return splitOptions(raw ?? '').map((option) => this.#piece.decoded(option))
   }
+}
+
+/**
+ * Splits mount options at the commas outside double quotes (P108): SELinux contexts hold commas
+ * (`context="u:r:t:s0:c1,c2"`). The quotes stay in the text; empty elements vanish.
+ */
+function splitOptions(text: string): readonly string[] {
+  if (!text.includes('"')) return text.split(',').filter((option) => option !== '')
+  const options: string[] = []
+  let quoted = false
+  let option = ''
+  for (const char of text) {
+    if (char === '"') quoted = !quoted
+    if (char === ',' && !quoted) {
+      if (option !== '') options.push(option)
+      option = ''
+    } else option += char
+  }
+  if (option !== '') options.push(option)
+  return options
 }

@@ -9,7 +9,6 @@ import { refused } from './plan-shape.ts'
 
 /** The worst first: rows are sorted in this order. */
 export const CLUSTER_VERDICTS = ['error', 'blocked', 'unknown', 'waiting', 'operation', 'warning', 'good'] as const
-export type ClusterVerdictState = (typeof CLUSTER_VERDICTS)[number]
 
 const state = named('verdictState', oneOf(...CLUSTER_VERDICTS))
 const codes = [

@@ -5,8 +5,8 @@ import { shellWord } from '../lang/shell-word.ts'
 import type { Cause } from './cause.ts'
 import { isForgotten } from './forgotten.ts'
 import { runsApiServer } from './kubelet-units.ts'
-import type { NextStep, Plan, PodRef } from './plan.ts'
-import { namespacedName, podName } from './pod-name.ts'
+import type { NextStep, Plan } from './plan.ts'
+import { podName } from './pod-name.ts'
 import { settledAt } from './settled-at.ts'
 import { snapshotWords } from './snapshot-words.ts'
 import { stopPod } from './stop-pod.ts'
@@ -242,14 +242,10 @@ function endedByStart(plan: Plan): readonly Cause[] {
 /** A word that `volctl explain` takes. */
 function subjectOf({ subject: { driver, pod, volume, object, path }, affects, code }: Cause): string {
   if (driver !== undefined) return `driver/${driver}`
-  if (pod !== undefined) return wordOf(pod)
+  if (pod !== undefined) return podName(pod)
   if (object !== undefined) return object.replace(/^PersistentVolumeClaim /, 'pvc/').replace(/ /g, '/')
   const [first] = affects.pods
-  return volume ?? path ?? (first === undefined ? affects.volumes[0] : wordOf(first)) ?? code
-}
-
-function wordOf(pod: PodRef): string {
-  return pod.name === undefined ? pod.uid : namespacedName(pod)
+  return volume ?? path ?? (first === undefined ? affects.volumes[0] : podName(first)) ?? code
 }
 
 /** A command line of volctl, each word as a shell needs it. */

@@ -1,4 +1,5 @@
 /** The counts of a plan: they add up to its operations. */
+import { counted } from '../lang/counted.ts'
 import type { Blocked, FreedBy, LiftingFlag, Operation, OperationKind, PlanSummary } from './plan.ts'
 
 /** An operation of either scope, as far as it is counted. */
@@ -13,12 +14,10 @@ export function summaryOf<Kind extends OperationKind>(
   filtered: number,
 ) {
   const { operations, waiting, problems } = plan
-  const kinds: Partial<Record<Kind, number>> = {}
-  for (const { kind } of operations) kinds[kind] = (kinds[kind] ?? 0) + 1
   const ready = readyAmong(operations).size
   const freedBy = freedByFlags(operations, ready)
   return {
-    operations: kinds,
+    operations: counted(operations.map(({ kind }) => kind)),
     blocked: operations.filter(({ blocked }) => blocked !== undefined).length,
     waiting: waiting.length,
     problems: problems.length,

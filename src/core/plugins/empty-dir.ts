@@ -9,7 +9,6 @@ import type { Obstacle } from '../plan/draft.ts'
 import { emptyDirSteps, foreignMount, type InnerEmptyDir, inTheWay } from './empty-dir-steps.ts'
 import { directoryEvidence, fsTypeEvidence, notMounted } from './evidence.ts'
 import { inlineFacts } from './facts.ts'
-import { type Medium, mediumOf } from './medium.ts'
 import { ownershipOf } from './ownership.ts'
 import { podVolumeDir, readyMarker } from './paths.ts'
 import { PER_POD } from './per-pod.ts'
@@ -153,4 +152,22 @@ export function hasPageSize({ superOptions }: Pick<MountInfo, 'superOptions'>, {
 export function mountedPageSize(superOptions: readonly string[]): bigint | undefined {
   const text = superOptions.find((option) => option.startsWith('pagesize='))?.slice('pagesize='.length)
   return text === undefined ? undefined : parseQuantity(text.endsWith('i') ? text : `${text}i`)
+}
+
+const HUGE_PAGES = 'HugePages'
+
+type Medium =
+  | { readonly kind: 'disk' }
+  | { readonly kind: 'memory' }
+  /** `size` from the medium's name, e.g. 2Mi; undefined: the one size that the pod requests. */
+  | { readonly kind: 'hugePages'; readonly name: string; readonly size?: string }
+  | { readonly kind: 'unknown'; readonly name: string }
+
+export function mediumOf({ source }: Pick<VolumeToMount, 'source'>): Medium {
+  const name = source?.emptyDir?.medium ?? ''
+  if (name === '') return { kind: 'disk' }
+  if (name === 'Memory') return { kind: 'memory' }
+  if (name === HUGE_PAGES) return { kind: 'hugePages', name }
+  if (name.startsWith(`${HUGE_PAGES}-`)) return { kind: 'hugePages', name, size: name.slice(HUGE_PAGES.length + 1) }
+  return { kind: 'unknown', name }
 }

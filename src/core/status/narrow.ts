@@ -1,10 +1,10 @@
 /** --pod, --namespace and --volume of a status: rows are left out, and the verdicts of the others stay what they are. */
 import { VolctlError } from '../errors/errors.ts'
 import { didYouMean } from '../lang/near-names.ts'
-import { namespacedName, podNameAndUid } from '../plan/pod-name.ts'
+import { podNameAndUid } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { namesOf } from '../reconcile/context/filter-operations.ts'
-import { namedPods } from '../reconcile/pods/named-pods.ts'
+import { namedPods, namesOfPods, namespacesOfPods } from '../reconcile/pods/named-pods.ts'
 import type { StatusRow } from './status.ts'
 
 export interface Narrowing {
@@ -60,11 +60,11 @@ export function requireNames(context: PlanContext, all: readonly StatusRow[], na
     if (!ignoreNotFound && found.every((uid) => classes.of(uid) === undefined))
       throw nothing(
         `${given} matches no pod on this node`,
-        `${didYouMean(given, podNames(context))}Give the name, NAMESPACE/NAME, or the UID or its beginning.`,
+        `${didYouMean(given, namesOfPods(classes))}Give the name, NAMESPACE/NAME, or the UID or its beginning.`,
       )
   }
   if (ignoreNotFound) return
-  const known = new Set(classes.all.flatMap(({ ref }) => (ref.name === undefined ? [] : (ref.namespace ?? 'default'))))
+  const known = namespacesOfPods(classes)
   const missing = namespaces.find((each) => !known.has(each))
   if (missing !== undefined)
     throw nothing(
@@ -78,10 +78,6 @@ export function requireNames(context: PlanContext, all: readonly StatusRow[], na
       `--volume ${unknown} matches no volume on this node`,
       `${didYouMean(unknown, called)}Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM.`,
     )
-}
-
-function podNames({ classes }: PlanContext): string[] {
-  return classes.all.flatMap(({ ref }) => (ref.name === undefined ? [] : [namespacedName(ref), ref.name]))
 }
 
 function nothing(message: string, hint: string): VolctlError {

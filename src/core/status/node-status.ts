@@ -6,6 +6,7 @@
  * `mounted`, `inUse.computed` and `attach.attached` of the rows (R314, R330, R814).
  */
 import { compareText } from '../lang/compare-text.ts'
+import { counted } from '../lang/counted.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
@@ -16,7 +17,7 @@ import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { podListIsComplete, sectionUnseen } from '../reconcile/pods/pod-classes.ts'
 import { type Narrowing, narrowed, requireNames } from './narrow.ts'
 import { type Found, findingsOf, rankOf } from './row-verdict.ts'
-import type { Status, StatusRow, VerdictState } from './status.ts'
+import type { Status, StatusRow } from './status.ts'
 import { rowMaker } from './status-row.ts'
 import { type StatusSource, statusSources } from './status-source.ts'
 
@@ -79,7 +80,7 @@ export function statusOf(decided: Decided, narrowing: Narrowing): { readonly sta
     problems: found.unassigned,
     summary: {
       volumes: rows.length,
-      verdicts: countVerdicts(rows),
+      verdicts: counted(rows.map(({ verdict }) => verdict.state)),
       orphanedPods: context.classes.all.filter((pod) => pod.class === 'Gone').length,
       filtered: all.length - rows.length,
     },
@@ -119,10 +120,4 @@ function worstFirst(a: StatusRow, b: StatusRow): number {
 
 function sortKey({ pod, podVolumeNames: [called], volume }: StatusRow): string {
   return `${pod === undefined ? '1' : `0${podName(pod)} ${pod.uid}`} ${called ?? volume.name} ${volume.uniqueName ?? ''}`
-}
-
-function countVerdicts(rows: readonly StatusRow[]): Partial<Record<VerdictState, number>> {
-  const counts: Partial<Record<VerdictState, number>> = {}
-  for (const { verdict } of rows) counts[verdict.state] = (counts[verdict.state] ?? 0) + 1
-  return counts
 }

@@ -8,7 +8,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
-import { errnoOf } from '../errors/errors.ts'
+import { errnoOf, isMissing } from '../errors/errors.ts'
 import { whoElseWrites } from './owners.ts'
 import { openOwnAppending, openPlain, readToLimit } from './plain-files.ts'
 import { Doubtful, fromRoot, walkTo } from './walk.ts'
@@ -74,7 +74,7 @@ export function trustedTextIfAny(path: string, maxBytes = SMALL_FILE): TrustedTe
   try {
     return { state: 'read', text: readTrustedText(path, maxBytes) }
   } catch (error) {
-    return isAbsent(error) ? { state: 'absent' } : { state: 'unusable', why: whyUnusable(path, error) }
+    return isMissing(error) ? { state: 'absent' } : { state: 'unusable', why: whyUnusable(path, error) }
   }
 }
 
@@ -235,11 +235,6 @@ function trustedPlace(path: string): ReturnType<typeof walkTo> {
 
 function notTrusted(error: unknown): unknown {
   return error instanceof Doubtful ? new NotTrusted(error.message) : error
-}
-
-function isAbsent(error: unknown): boolean {
-  const errno = errnoOf(error)
-  return errno === 'ENOENT' || errno === 'ENOTDIR'
 }
 
 export function kindOf(stats: Stats): string {

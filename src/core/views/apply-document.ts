@@ -1,3 +1,4 @@
+import { counted } from '../lang/counted.ts'
 import { defined } from '../lang/defined.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type {
@@ -43,13 +44,11 @@ export function clusterApplyDocument(
 
 /** The last line of `-o ndjson`. */
 export function resultEvent(result: ApplyResult | ClusterApplyResult): ResultEvent {
-  const counts: Partial<Record<OutcomeState, number>> = {}
-  for (const { state } of result.outcomes) counts[state] = (counts[state] ?? 0) + 1
   return {
     type: 'result',
     time: new Date().toISOString(),
     ...resultFields(result),
-    outcomes: counts,
+    outcomes: counted<OutcomeState>(result.outcomes.map(({ state }) => state)),
     ...defined({ left: result.left?.length }),
   }
 }

@@ -8,7 +8,7 @@ import { didYouMean } from '../lang/near-names.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { namespacedName, podNameAndUid } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { namedPods } from '../reconcile/pods/named-pods.ts'
+import { namedPods, namesOfPods } from '../reconcile/pods/named-pods.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { WaitCondition } from './wait-result.ts'
 
@@ -97,7 +97,7 @@ function oneNamed(finder: Finder, given: string, ask: WaitAsk): WaitTarget[] {
   const { kind, name } = splitPrefix(given)
   const pods = kind === undefined || kind === 'Pod' ? podsCalled(finder.context, name, ask) : []
   if (pods.length > 0) return meant(pods, ask.condition).map((pod) => podTarget(finder, pod))
-  if (kind === undefined || kind === 'Pod') return nothing(given, 'pod', podNamesIn(finder.context), ask)
+  if (kind === undefined || kind === 'Pod') return nothing(given, 'pod', namesOfPods(finder.context.classes), ask)
   if (kind === 'Path' || kind === 'Mount' || kind === 'Device') {
     throw new VolctlError('Usage', `wait cannot wait for ${given}`, { hint: NAMES })
   }
@@ -179,10 +179,6 @@ function volumeTarget(name: string, { target, volume }: Found): VolumeTarget {
     claim: target.kind === 'PersistentVolumeClaim' ? `${target.namespace}/${target.name}` : undefined,
     directories: volume?.directories ?? [],
   }
-}
-
-function podNamesIn({ classes }: PlanContext): string[] {
-  return classes.all.flatMap(({ ref }) => (ref.name === undefined ? [] : [namespacedName(ref), ref.name]))
 }
 
 function volumeNames(candidates: readonly Candidate[]): string[] {

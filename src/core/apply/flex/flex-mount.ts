@@ -4,7 +4,9 @@ import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
-import type { StepOf } from '../../plan/plan.ts'
+import { defined } from '../../lang/defined.ts'
+import { copiesOf } from '../../mountinfo/copies.ts'
+import type { Step, StepOf } from '../../plan/plan.ts'
 import { flexDeviceOptions, flexMountOptions } from '../../plugins/flex-options.ts'
 import { mountDevice } from '../disks/mount-device.ts'
 import { mountStep, requireFree } from '../mounts/mount-step.ts'
@@ -12,7 +14,7 @@ import type { StepContext } from '../operation/step-context.ts'
 import { takeBack } from '../operation/take-back.ts'
 import { isNotSupported, requireSuccess } from './flex-answer.ts'
 import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } from './flex-init.ts'
-import { undoByDriver } from './flex-undo.ts'
+import { callFlexDriver } from './flex-step.ts'
 
 /**
  * `mount DIR JSON`, or a bind mount of the global mount if the driver does not support that. The mount table decides: a
@@ -114,4 +116,28 @@ async function deviceOf(step: StepOf<'flexMountDevice'>, volume: VolumeToMount, 
   throw new StepFailed('DriverFailed', `${driverOf(run)}: waitforattach gave ${JSON.stringify(device)} as the device`, {
     hint: FLEX_HINT,
   })
+}
+
+/**
+ * To be called right after the driver's call: every mount there is then the driver's, since there was none before.
+ *
+ * @param op the call that is the opposite of the step's
+ */
+function undoByDriver(
+  op: 'flexUnmount' | 'flexUnmountDevice',
+  step: Pick<Step, 'target' | 'detail'>,
+  run: StepContext,
+): Undo {
+  const { target: path, detail } = step
+  const { table } = run.around
+  const made = table.reached(path).flatMap((mount) => [mount, ...copiesOf(table, mount)])
+  const layers = made.map(({ id, dev, root, fsType }) => ({ id, dev, root, fsType }))
+  const operation = { ...run.operation, expects: [{ path, layers }] }
+  return {
+    what: `what the driver mounted on ${path}`,
+    back: () => {
+      run.around.changed()
+      return callFlexDriver({ op, target: path, ...defined({ detail }) }, { ...run, operation })
+    },
+  }
 }

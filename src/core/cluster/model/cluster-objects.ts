@@ -1,6 +1,6 @@
 /** The objects of a cluster by name, and whether one that is not there is shown to be absent (S3). */
 
-import type { ApiLookup, Lookup } from '../../desired/api-lookup.ts'
+import { type ApiLookup, type Lookup, mapFound } from '../../desired/api-lookup.ts'
 import { BOUND_ANNOTATION } from '../../desired/resolve-claim.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
@@ -81,9 +81,9 @@ export class ClusterObjects {
   /** The same objects for what resolves claims and sources in node scope: the few fields that it reads. */
   readonly lookup: ApiLookup = {
     isListedWhole: (resource) => this.isWhole(resource as ClusterResource),
-    persistentVolumeClaim: (namespace, name) => mapped(this.claim(namespace, name), asClaim),
-    persistentVolume: (name) => mapped(this.volume(name), asVolume),
-    csiDriver: (name) => mapped(this.driver(name), asDriver),
+    persistentVolumeClaim: (namespace, name) => mapFound(this.claim(namespace, name), asClaim),
+    persistentVolume: (name) => mapFound(this.volume(name), asVolume),
+    csiDriver: (name) => mapFound(this.driver(name), asDriver),
     volumeAttachment: () => NOT_READ,
     configMap: () => NOT_READ,
     secret: () => NOT_READ,
@@ -138,10 +138,6 @@ class Index<T extends Named> {
     if (names?.has(name) === true) return TWICE
     return this.#objects.isWhole(this.#resource) ? ABSENT : NOT_READ
   }
-}
-
-function mapped<T, U>(found: Lookup<T>, change: (object: T) => U): Lookup<U> {
-  return found.state === 'Found' ? { state: 'Found', object: change(found.object) } : found
 }
 
 function asClaim({ namespace, name, uid, wasBound, ownerUid, volumeName, phase }: ClusterClaim): PersistentVolumeClaim {

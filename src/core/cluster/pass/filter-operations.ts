@@ -1,6 +1,7 @@
 /** --only, --skip, --node, --pod, --namespace, --volume, --max: what depends on something left out is left out, too, and counted. */
 
 import type { ClusterAbout, ClusterOptions, ClusterVolumeRef } from '../../plan/cluster-plan.ts'
+import { keptOf } from '../../plan/kept-drafts.ts'
 import type { PodRef } from '../../plan/plan.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterDraft } from '../context/findings.ts'
@@ -11,17 +12,7 @@ export function filterOperations(
   context: ClusterContext,
   drafts: readonly ClusterDraft[],
 ): { readonly kept: readonly ClusterDraft[]; readonly filtered: number } {
-  const { max, only, skip } = context.options
-  const isNamed = scopeOf(context, drafts)
-  const dropped = new Set<ClusterDraft>()
-  const kept: ClusterDraft[] = []
-  for (const draft of drafts) {
-    const isKind = only?.includes(draft.kind) !== false && skip?.includes(draft.kind) !== true
-    const fits = isKind && isNamed(draft) && !draft.after.some((before) => dropped.has(before))
-    if (fits && (max === undefined || kept.length < max)) kept.push(draft)
-    else dropped.add(draft)
-  }
-  return { kept, filtered: dropped.size }
+  return keptOf(drafts, context.options, scopeOf(context, drafts))
 }
 
 /** @returns what says whether a finding that names nodes, pods or a volume names one that a filter names, too */

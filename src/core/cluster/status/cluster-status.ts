@@ -5,6 +5,7 @@
 
 import { append } from '../../lang/append.ts'
 import { compareText } from '../../lang/compare-text.ts'
+import { counted } from '../../lang/counted.ts'
 import { defined } from '../../lang/defined.ts'
 import type {
   ClusterBlocked,
@@ -20,7 +21,6 @@ import {
   type ClusterStatus,
   type ClusterStatusRow,
   type ClusterVerdict,
-  type ClusterVerdictState,
   type StatusFleet,
 } from '../../plan/cluster-status.ts'
 import { causesInOrder, partOf } from '../../plan/part-of-plan.ts'
@@ -84,7 +84,7 @@ export function clusterStatus(
       ...{ cluster, createdAt, volctlVersion, controller: inputs.controller, rows },
       summary: {
         volumes: rows.length,
-        verdicts: countVerdicts(rows),
+        verdicts: counted(rows.map(({ verdict }) => verdict.state)),
         filtered: all.length - rows.length,
         problems: problems.length,
       },
@@ -98,15 +98,8 @@ export function clusterStatus(
 
 function fleetOf({ plan: { fleet } }: BesideNodes, rows: readonly ClusterStatusRow[]): StatusFleet {
   const { nodes, without, unusable, volumes } = fleet
-  const says: Partial<Record<FleetRow['says'], number>> = {}
-  for (const { onNode } of rows) if (onNode !== undefined) says[onNode.says] = (says[onNode.says] ?? 0) + 1
+  const says = counted(rows.flatMap(({ onNode }) => onNode?.says ?? []))
   return { nodes, without, unusable, says, disagreements: volumes.filter((row) => row.says !== 'unknown').length }
-}
-
-function countVerdicts(rows: readonly ClusterStatusRow[]): ClusterStatus['summary']['verdicts'] {
-  const counts: Partial<Record<ClusterVerdictState, number>> = {}
-  for (const { verdict } of rows) counts[verdict.state] = (counts[verdict.state] ?? 0) + 1
-  return counts
 }
 
 function worstFirst(a: ClusterStatusRow, b: ClusterStatusRow): number {

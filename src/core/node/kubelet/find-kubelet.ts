@@ -1,8 +1,8 @@
 /** Finds this node's kubelet: its process, otherwise the unit that would start it (S8, N16). */
+
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { SafetyRefusal } from '../../errors/errors.ts'
-import { sameDirectory } from '../../files/same-directory.ts'
 import { obeyedTextIfAny } from '../../trust/obeyed-text.ts'
 import { canonicalNodeName } from './canonical-node-name.ts'
 import { k0sKubelet, microk8sKubelet, rancherKubelet } from './embedded-kubelets.ts'
@@ -147,4 +147,14 @@ function choose(candidates: readonly KubeletCandidate[], choice: KubeletChoice):
 
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+}
+
+/**
+ * True if both paths are the same directory: by name, otherwise by device and inode, through links and self-binds. A missing
+ * one equals only its own name.
+ */
+function sameDirectory(a: string, b: string): boolean {
+  if (a.replace(/\/+$/, '') === b.replace(/\/+$/, '')) return true
+  const [left, right] = [a, b].map((path) => statSync(path, { throwIfNoEntry: false }))
+  return left !== undefined && right !== undefined && left.dev === right.dev && left.ino === right.ino
 }

@@ -5,6 +5,7 @@
 
 import type { VolumeRow } from '../../ledger/row.ts'
 import type { Draft } from '../../plan/draft.ts'
+import { keptOf } from '../../plan/kept-drafts.ts'
 import type { PlanOptions, VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type Subject, THE_NODE } from '../../plan/subject.ts'
@@ -12,17 +13,8 @@ import type { PlanContext } from './context.ts'
 
 /** @returns the drafts that stay, in order, and how many were left out */
 export function filterOperations(drafts: readonly Draft[], options: PlanOptions): { kept: Draft[]; filtered: number } {
-  const { only, skip, max } = options
   const named = namedAmong(drafts, options, ({ after }) => after)
-  const dropped = new Set<Draft>()
-  const kept: Draft[] = []
-  for (const draft of drafts) {
-    const isKind = only?.includes(draft.kind) !== false && skip?.includes(draft.kind) !== true
-    const fits = isKind && named.has(draft) && !draft.after.some((before) => dropped.has(before))
-    if (fits && (max === undefined || kept.length < max)) kept.push(draft)
-    else dropped.add(draft)
-  }
-  return { kept, filtered: dropped.size }
+  return keptOf(drafts, options, (draft) => named.has(draft))
 }
 
 /** @returns what says whether a wait or a problem is about something that --pod, --namespace and --volume name, or about all of the node */

@@ -7,7 +7,7 @@ import { namespacedName, podNameAndUid } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
 import { namesOf } from '../context/filter-operations.ts'
 import { knownPods } from '../pods/known-pods.ts'
-import { namedPods } from '../pods/named-pods.ts'
+import { namedPods, namespacesOfPods } from '../pods/named-pods.ts'
 
 export function reportUnmatchedNames(context: PlanContext, findings: Findings): void {
   const { pods = [], namespaces = [], volumes = [], devices = {}, foreignPods = [] } = context.options
@@ -38,7 +38,7 @@ export function reportUnmatchedNames(context: PlanContext, findings: Findings): 
   }
   const others = pods.filter((each) => !ambiguous.some(({ given }) => given === each))
   warn('pod', others, () => namesOfPods(context), POD_HINT)
-  warn('namespace', namespaces, () => namespacesOfPods(context), NAMESPACE_HINT, 'pod')
+  warn('namespace', namespaces, () => namespacesOfPods(context.classes), NAMESPACE_HINT, 'pod')
   for (const uid of foreignPods.filter((each) => !namesProcess(context, each))) {
     const message = `--foreign-pod ${uid} matches no process on this node`
     findings.problem(
@@ -73,10 +73,6 @@ function namesOfPods({ classes }: PlanContext): ReadonlySet<string> {
       ...(ref.name === undefined ? [] : [namespacedName(ref)]),
     ]),
   )
-}
-
-function namespacesOfPods({ classes }: PlanContext): ReadonlySet<string> {
-  return new Set(classes.all.flatMap(({ ref }) => (ref.name === undefined ? [] : (ref.namespace ?? 'default'))))
 }
 
 function namesOfVolumes({ desired, inputs, classes }: PlanContext, findings: Findings): ReadonlySet<string> {

@@ -39,3 +39,12 @@ function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {
   const name = namespacedName(first.ref)
   return others.some(({ ref }) => ref.name === undefined || namespacedName(ref) !== name)
 }
+
+/** What people call them; those of unknown names have none. */
+export function namesOfPods({ all }: PodClasses): string[] {
+  return all.flatMap(({ ref }) => (ref.name === undefined ? [] : [namespacedName(ref), ref.name]))
+}
+
+export function namespacesOfPods({ all }: PodClasses): ReadonlySet<string> {
+  return new Set(all.flatMap(({ ref }) => (ref.name === undefined ? [] : (ref.namespace ?? 'default'))))
+}

@@ -1,10 +1,14 @@
-/** What is to be known or done of a pod that no plan says. */
+/** What is said of a pod: how it is judged, and what is to be known or done that no plan says. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { defined } from '../lang/defined.ts'
+import type { Scope } from '../ledger/whose.ts'
 import type { Plan } from '../plan/plan.ts'
 import { stopPod } from '../plan/stop-pod.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { howToStart } from '../reconcile/context/kubelet-unit.ts'
+import { podVerdict } from '../reconcile/decisions.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
+import type { PodView } from './explanation.ts'
 
 /** @param uids of pods that are explained as a whole */
 export function podNotes(
@@ -45,4 +49,28 @@ function finalizerNotes({ metadata: { finalizers = [] } }: NonNullable<PodClass[
     : [
         `The API server keeps the pod until its finalizers are removed: ${finalizers.join(', ')}; they do not concern its volumes`,
       ]
+}
+
+/** Pods that are asked about, then those of the volumes. */
+export function podViews(context: PlanContext, { pods, volumes }: Scope): PodView[] {
+  const uids = new Set([...pods, ...(pods.length > 0 ? [] : volumes.flatMap(({ podUids }) => [...podUids]))])
+  return [...uids].flatMap((uid) => podView(context, uid) ?? [])
+}
+
+function podView({ classes, witnesses }: PlanContext, uid: string): PodView | undefined {
+  const found = classes.of(uid)
+  if (found === undefined) return undefined
+  const { pod, ref } = found
+  const [rule, why] = podVerdict(found)
+  const { phase } = { ...pod?.status }
+  const { deletionTimestamp } = { ...pod?.metadata }
+  return {
+    pod: ref,
+    class: found.class,
+    rule,
+    why,
+    listed: pod !== undefined,
+    ...defined({ phase, deletedAt: deletionTimestamp }),
+    signsOfLife: witnesses.signsOfLife(uid),
+  }
 }
