@@ -39,6 +39,8 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   IscsiUnreachable: setUp(
     'failed to get any path for iscsi disk, last err seen: iscsiadm: cannot make connection to 10.0.0.7: Connection refused',
   ),
+  DriverGaveUp: attach(rpc('Aborted', 'no slot now')),
+  XfsLogDirty: stage('The filesystem has valuable metadata changes in a log which needs to be replayed.'),
   BindSourceMissing: setUp(
     'mount failed: exit status 32\nMounting command: mount\nMounting arguments: -o bind /mnt/disk-1 /m\nOutput: mount: special device /mnt/disk-1 does not exist',
   ),
@@ -490,6 +492,12 @@ export const CAUSES_INSIDE: readonly (readonly [
     undefined,
   ],
   ['audit[1543]: AVC avc:  denied  { relabelfrom } for  pid=1543 comm="containerd"', 'RelabelFailed', undefined],
+  [
+    stage(rpc('Internal', 'Error creating device for volume v-1, err: device not found with serial 6000')),
+    'SpecialDeviceMissing',
+    'MountingFailed',
+  ],
+  ['Oct 16 16:37:10 n mount-s3[7]: [DEBUG] unlink{req=9}: s3_client: new request', 'Informational', undefined],
   // What a row once took for its own.
   [
     setUp(rpc('Internal', 'x error: fork/exec /usr/bin/weed: no such file or directory')),

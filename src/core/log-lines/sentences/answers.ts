@@ -11,26 +11,16 @@ export const ANSWERS = {
     "Find what the driver waits for: its log shows the call without an end. Most often the storage's API or a mount on the node hangs. The call is repeated by itself.",
     { unchecked: 'volctl does not see what the driver is doing' },
   ),
-  DriverStillAtWork: {
-    says: [
-      'operation with the given volume id … already exists',
-      'operation with the given volume … already exists',
-      'an operation with the given … already exists',
-      'code = aborted … already',
-      'code = aborted … is attaching',
-      'code = aborted … is detaching',
-      'code = aborted',
-    ],
-    by: ['driver'],
-    means: 'The driver still works on an earlier call for this volume, and refuses a second one.',
-    why: 'An earlier call hangs: the storage does not answer, a mount or a format takes long, or the driver forgot to drop its lock.',
-    next: "Read the driver's log for the first call of this volume. If it hangs for many minutes, find what it waits for before you restart the driver's pod.",
-    volctl:
-      'Counts ABORTED as unknown, not as done: the operation ends with OperationPending, and nothing that depends on it is done.',
-    codes: ['OperationPending', 'DriverFailed'],
-    rules: ['C119'],
-    unchecked: 'volctl does not see what the driver is doing',
-  },
+  DriverGaveUp: row(
+    'code = aborted',
+    'The CSI driver {driver|of the volume} gave the call up for now: another one is at work on the volume, or the volume is not ready for it.',
+    `It is tried again by itself. If it stays, the end of the line says what is waited for. ${DRIVERS_LOG}`,
+    {
+      codes: ['OperationPending', 'DriverFailed'],
+      rules: ['C119'],
+      unchecked: 'volctl does not see what the driver is doing',
+    },
+  ),
   DriverNotServing: row(
     'code = unavailable',
     "The CSI driver {driver|of the volume}, or the storage behind it, could not be reached: the driver's own word is at the end of the line.",

@@ -140,6 +140,7 @@ export const ATTACHING = {
       'not marked in-use',
       'not marked as in use',
       'volume not attached according to node status',
+      'not yet attached according to node',
       'is not yet in nodes status',
     ],
     by: ['kubelet'],

@@ -30,6 +30,12 @@ export const KERNEL = {
     'blockdev --getsize64 {device|/dev/NAME}, against the size at the storage; a rescan (echo 1 > /sys/class/block/NAME/device/rescan). Mount nothing until the two agree.',
     { by: ['kernel'], unchecked: 'volctl does not compare sizes' },
   ),
+  XfsLogDirty: row(
+    'valuable metadata changes in a log | destroy the log and attempt a repair',
+    'The journal of the XFS file system holds changes that were not written to their places: the machine or the disk went away while it was mounted.',
+    'Mount {device|the device} once and unmount it again: that replays the journal. xfs_repair -L throws those changes away; take a copy or snapshot before.',
+    { codes: ['FilesystemUnfit'], rules: ['S15'], unchecked: 'volctl does not check file systems' },
+  ),
   DuplicateUuid: row(
     'duplicate uuid | filesystem has duplicate uuid',
     'XFS does not mount a file system whose UUID is mounted already: it is a clone or a restored snapshot of a volume in use on this node.',

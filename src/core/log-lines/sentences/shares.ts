@@ -57,7 +57,7 @@ export const SHARES = {
     { unchecked: 'volctl does not ask the storage' },
   ),
   CifsDenied: row(
-    'mount error(13) | status_logon_failure | status_access_denied | mount error(1) | status_account_locked_out | status_password_expired | cifs_mount failed w/return code = -13 | send error in sesssetup = -13 | cifs_mount failed w/return code = -128',
+    'mount error(13) | status_logon_failure | status_access_denied | mount error(1) | status_account_locked_out | status_password_expired | cifs_mount failed w/return code = -13 | send error in sesssetup = -13 | cifs_mount failed w/return code = -128 | user name or password is incorrect',
     'The SMB server refuses user or password, or the user may not use this share.',
     'Check user, password and domain in the secret of the volume, and the rights of the share. mount error(13) also comes of vers= or sec= that the server does not allow.',
     { unchecked: 'volctl does not ask the server' },
@@ -99,7 +99,7 @@ export const SHARES = {
     { codes: ['InvalidVolume'] },
   ),
   SpecialDeviceMissing: row(
-    'special device … does not exist | mount: special device | stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | cant find active iscsi session | cannot find device | unable to attach any iscsi devices | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device | failed to stat source device | -o bind … special device /dev … does not exist | volumedevicenotfound | devicenotfound | finddiskbylun | file not found for pattern /dev',
+    'special device … does not exist | mount: special device | stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | cant find active iscsi session | cannot find device | unable to attach any iscsi devices | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device | failed to stat source device | -o bind … special device /dev … does not exist | volumedevicenotfound | devicenotfound | finddiskbylun | file not found for pattern /dev | device not found with serial | multipath device not found',
     'The device of the volume is not on this node, though the volume should be attached.',
     'lsblk and ls -l /dev/disk/by-id on {node}. If it is missing: the VolumeAttachment and the log of the attacher; a rescan or udev (udevadm trigger) where the disk is there without its link.',
     { codes: ['DeviceMissing', 'DeviceUnknown'] },
@@ -116,7 +116,7 @@ export const SHARES = {
     'A driver needs the root directory of the kubelet bound in with mountPropagation: Bidirectional, at the same path. Compare its manifest with the --root-dir of the kubelet.',
   ),
   AlreadyMounted: row(
-    'already mounted or mount point busy | already mounted on | mount point busy | is apparently in use by the system | will not make a filesystem here | device or resource busy … mkfs | mkfs … device or resource busy | is in use. e2fsck | is mounted. e2fsck',
+    'already mounted or mount point busy | already mounted on | mount point busy | is apparently in use by the system | will not make a filesystem here | device or resource busy … mkfs | mkfs … device or resource busy | is in use. e2fsck | is mounted. e2fsck | cant open blockdev',
     'The device cannot be mounted, since something else has it: multipath, LVM or another mount.',
     'lsblk and dmsetup ls show what stands on the device. Keep multipath away from disks of a CSI driver (blacklist in multipath.conf); volctl explain on the device shows the rest.',
     { codes: ['HeldBy'] },
@@ -127,7 +127,7 @@ export const SHARES = {
     "See that the driver's webhook runs and answers, and that the pod has the annotation that asks for it. Then make the pod new: a pod that exists gets no container.",
   ),
   BlobFuseFailed: row(
-    'unable to start blobfuse | blobfuse … failed | blobfuse2 … failed | gcsfuse … failed | mounting gcsfuse | mount-s3 | failed to mount … s3 | goofys | s3fs: | rclone: | juicefs … failed | alluxio-fuse … failed | sshfs: | failed to create mount process: mount-s3 | mount point is not ready | juicefs … not ready',
+    'unable to start blobfuse | blobfuse … failed | blobfuse2 … failed | gcsfuse … failed | mounting gcsfuse | mount-s3: … error | mount-s3: … failed | failed to mount … s3 | goofys | s3fs: | rclone: | juicefs … failed | alluxio-fuse … failed | sshfs: | failed to create mount process: mount-s3 | mount point is not ready | juicefs … not ready',
     'A bucket or container could not be mounted as a file system: its daemon did not start, or the store refuses it.',
     'The end of the line, or the log of the driver on {node}, has the reason of the daemon: usually the credential, the name of the bucket, or the network.',
     { unchecked: 'volctl does not ask the storage' },
