@@ -7,8 +7,8 @@ import schema from '../schema/rule.schema.json' with { type: 'json' }
 import { ruleBooks, ruleEntries } from '../scripts/rule-books.ts'
 import { explainRule } from '../src/core/explain/explain-rule.ts'
 import { looksLikeRule, parseRules } from '../src/core/explain/rule-book.ts'
+import { renderRule } from '../src/core/views/code-view.ts'
 import { PLAIN } from '../src/core/views/palette.ts'
-import { renderRule } from '../src/core/views/rule-view.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')

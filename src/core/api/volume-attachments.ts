@@ -38,33 +38,25 @@ export async function getVolumeAttachment(
  *
  * If the answer is lost, the request is not simply repeated: the object is read to see what happened.
  */
-export async function deleteVolumeAttachment(
-  client: KubeClient,
-  version: AttachmentVersion,
-  signal?: AbortSignal,
-): Promise<DetachOutcome> {
+export async function deleteVolumeAttachment(client: KubeClient, version: AttachmentVersion): Promise<DetachOutcome> {
   const { name, uid, resourceVersion } = version
   const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } }
   try {
-    await client.delete(objectPath(ATTACHMENTS, { name }), body, { signal })
+    await client.delete(objectPath(ATTACHMENTS, { name }), body)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     if (error.isAbsent) return { state: 'gone' }
     if (error.status === 409) return { state: 'changed', message: error.message }
     if (!error.isSilence) throw error
-    const outcome = await detachState(client, version, signal)
+    const outcome = await detachState(client, version)
     if (outcome.state === 'deleting' && !outcome.attachment.metadata.deletionTimestamp) throw error
     return outcome
   }
-  return await detachState(client, version, signal)
+  return await detachState(client, version)
 }
 
-async function detachState(
-  client: KubeClient,
-  version: AttachmentVersion,
-  signal: AbortSignal | undefined,
-): Promise<DetachOutcome> {
-  const attachment = await getVolumeAttachment(client, version.name, signal)
+async function detachState(client: KubeClient, version: AttachmentVersion): Promise<DetachOutcome> {
+  const attachment = await getVolumeAttachment(client, version.name)
   return attachment === undefined || attachment.metadata.uid !== version.uid
     ? { state: 'gone' }
     : { state: 'deleting', attachment }

@@ -7,10 +7,9 @@ import { looksLikeRule, parseRules, shippedRules } from '../explain/rule-book.ts
 import { nearNames } from '../lang/near-names.ts'
 import { explainSentence } from '../log-lines/explain-sentence.ts'
 import { SENTENCES } from '../log-lines/sentences/sentences.ts'
-import { renderCode } from '../views/code-view.ts'
+import { renderCode, renderRule } from '../views/code-view.ts'
 import { renderSentence } from '../views/line-view.ts'
 import type { Palette } from '../views/palette.ts'
-import { renderRule } from '../views/rule-view.ts'
 import type { Width } from '../views/wrap.ts'
 
 export interface OwnAnswer {

@@ -1,19 +1,24 @@
-/** Causes: why something on a node is not as it should be, once for all that hangs on it (`summary.causes`). */
-import type { CauseKind } from '../codes/cause-kinds.ts'
-import type { Code } from '../codes/codes.ts'
-import type { PodRef, Severity } from './pod-ref.ts'
+/** Causes: why something on a node is not as it should be, once for all that hangs on it (`summary.causes`). The same in both scopes. */
+import { CAUSE_KINDS, type CauseKind } from '../codes/cause-kinds.ts'
+import { ALL_CODES, type Code } from '../codes/codes.ts'
+import { about, named } from '../json/json-schema.ts'
+import { list, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
+import { codeOf, count, pod, severity } from './operation-shape.ts'
+import { until } from './plan-shape.ts'
 import type { Subject } from './subject.ts'
 
-/** The one thing that a cause is a fact about: one of these, a volume maybe of a pod; nothing: the node or cluster as a whole. */
-export interface CauseSubject {
-  readonly driver?: string
-  readonly pod?: PodRef
+const causeSubject = object({
+  driver: optional(text),
+  pod: optional(pod),
   /** By the name that screens use. */
-  readonly volume?: string
+  volume: optional(text),
   /** An object of the API: "PersistentVolumeClaim shop/data". */
-  readonly object?: string
-  readonly path?: string
-}
+  object: optional(text),
+  path: optional(text),
+})
+
+/** The one thing that a cause is a fact about: one of these, a volume maybe of a pod; nothing: the node or cluster as a whole. */
+export interface CauseSubject extends ShapeOf<typeof causeSubject> {}
 
 /** Given where a finding is made, if its cause is not what its own code and subject say. */
 export interface CauseOf {
@@ -27,30 +32,39 @@ export interface CauseOf {
   readonly follows?: true
 }
 
-export interface Cause {
-  /** Stable for the same state; findings name it in `cause`. */
-  readonly key: string
-  readonly kind: CauseKind
-  readonly subject: CauseSubject
-  /** By what it stops: `error` needs a person before something can be done, `warning` stops nothing, `info` passes by itself or is asked for by a flag. */
-  readonly severity: Severity
-  /** Of the finding that says most. */
-  readonly code: Code
-  readonly message: string
-  /** What lifts it, as a person reads it. */
-  readonly remedy: readonly string[]
-  /** What hangs on it, consequences included. */
-  readonly affects: CauseAffects
-  /** RFC 3339: when it ends at the latest, if known. */
-  readonly until?: string
-}
+const affects = object({
+  operations: about('Ids of operations of this plan.', list(text)),
+  waiting: count,
+  pods: list(pod),
+  volumes: about('Volumes of no pod that is named.', list(text)),
+})
 
-/** What hangs on a cause. */
-export interface CauseAffects {
-  /** Ids of operations. */
-  readonly operations: readonly string[]
-  readonly waiting: number
-  readonly pods: readonly PodRef[]
-  /** Volumes of no pod that is named. */
-  readonly volumes: readonly string[]
-}
+/** What hangs on a cause, consequences included. */
+export interface CauseAffects extends ShapeOf<typeof affects> {}
+
+const cause = about(
+  'Why something is blocked, waits or is wrong: once for all that hangs on it.',
+  object({
+    /** Findings name it in `cause`. */
+    key: about('Stable for the same state.', text),
+    kind: oneOf(...(Object.keys(CAUSE_KINDS) as CauseKind[])),
+    subject: about<CauseSubject>(
+      'The one thing that it is a fact about; empty: the node or cluster as a whole.',
+      causeSubject,
+    ),
+    /** `error` needs a person before something can be done, `warning` stops nothing, `info` passes by itself or is asked for by a flag. */
+    severity: about('By what it stops.', severity),
+    /** Of the finding that says most. */
+    code: codeOf(ALL_CODES),
+    message: text,
+    remedy: about('What lifts it, as a person reads it.', list(text)),
+    affects: about<CauseAffects>('What hangs on it.', affects),
+    until,
+  }),
+)
+
+export interface Cause extends ShapeOf<typeof cause> {}
+
+export const causes = optional(
+  about('Why things are blocked, wait or are wrong: those that stop most first.', list<Cause>(named('cause', cause))),
+)

@@ -23,7 +23,7 @@ import {
 } from '../json/shape.ts'
 import type { PersistentVolume } from '../model/objects.ts'
 import { insecure } from '../model/snapshot.ts'
-import { causes } from './cause-shape.ts'
+import { causes } from './cause.ts'
 import { kind as anyKind, blocked, causeKey, codeOf, count, pod, said } from './operation-shape.ts'
 import type { OperationKind } from './plan.ts'
 import { CHOICE, complete, refused, unjudged, until } from './plan-shape.ts'

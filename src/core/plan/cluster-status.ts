@@ -2,7 +2,7 @@
 import { codesIn } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } from '../json/shape.ts'
-import { causes } from './cause-shape.ts'
+import { causes } from './cause.ts'
 import { cluster, clusterVolume, controller, FLEET, type FoundOnNode, fleetSays, foundOnNode } from './cluster-plan.ts'
 import { codeOf, count, pod } from './operation-shape.ts'
 import { refused } from './plan-shape.ts'

@@ -24,7 +24,6 @@ import {
 } from '../json/shape.ts'
 import type { VolumeMode } from '../names/volume-names.ts'
 import { OPERATION_KINDS, STEP_FIELDS, type Step, type StepFields, type StepOp } from './kinds.ts'
-import type { PodRef } from './pod-ref.ts'
 import { subject } from './subject-shape.ts'
 
 export const path = named('path', anyPath)
@@ -41,7 +40,15 @@ export function said<Where extends Place>(where: Where) {
   return { code: codeOf<CodesIn<Where>>(codesIn(where)), message: text, hint: optional(text) }
 }
 
-export const pod: Shape<PodRef> = named('pod', object({ namespace: optional(text), name: optional(text), uid: text }))
+const podFields = object({ namespace: optional(text), name: optional(text), uid: text })
+
+export interface PodRef extends ShapeOf<typeof podFields> {}
+
+export const pod = named<PodRef>('pod', podFields)
+
+export const severity = oneOf('error', 'warning', 'info')
+
+export type Severity = ShapeOf<typeof severity>
 
 const volumeFields = object({
   name: about('The spec name, as on disk.', text),

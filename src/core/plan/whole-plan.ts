@@ -1,41 +1,39 @@
 /** The shape of a whole plan, from which schema/plan.schema.json is made. `volctl on` reads one from another node. */
 
 import { about, named } from '../json/json-schema.ts'
-import { list, object, oneOf, optional, recordOf, text } from '../json/shape.ts'
+import { list, type ObjectOf, object, oneOf, optional, recordOf, type ShapeOf, text } from '../json/shape.ts'
 import { insecure } from '../model/snapshot.ts'
-import { causes } from './cause-shape.ts'
-import { causeKey, count, kind, pod, said, volume } from './operation-shape.ts'
-import type { FreedBy, NextStep, Plan, PlanInputs, PlanSummary, Problem, Waiting } from './plan.ts'
+import { causes } from './cause.ts'
+import { causeKey, count, kind, pod, said, severity, volume } from './operation-shape.ts'
 import { complete, machine, REVIEWED, unjudged, until } from './plan-shape.ts'
 import { subject } from './subject-shape.ts'
 
-const inputs = object<PlanInputs>({
-  api: object<PlanInputs['api']>({
+const inputs = object({
+  api: object({
     server: text,
     user: optional(text),
     resourceVersion: optional(text),
     insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
     secondLookInsecure: optional(about("The same for the second look, with the kubelet's own credential.", insecure)),
   }),
-  kubelet: object<PlanInputs['kubelet']>({
+  kubelet: object({
     state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
     note: optional(text),
     unit: optional(about('The systemd unit that runs the kubelet, or would start it.', text)),
     pid: optional(about('The process of the kubelet that runs.', count)),
   }),
-  actual: object<PlanInputs['actual']>({ mounts: count, podDirs: count }),
-  runtime: object<PlanInputs['runtime']>({ source: text, pods: count }),
+  actual: object({ mounts: count, podDirs: count }),
+  runtime: object({ source: text, pods: count }),
   machine,
-  pods: about(
-    "How many of this node's pods are orphaned.",
-    object<PlanInputs['pods']>({ listed: count, onDisk: count, gone: count }),
-  ),
+  pods: about("How many of this node's pods are orphaned.", object({ listed: count, onDisk: count, gone: count })),
   unjudged,
 })
 
+export interface PlanInputs extends ShapeOf<typeof inputs> {}
+
 const waitingEntry = about(
   'Desired, but somebody else has to act first.',
-  object<Waiting>({
+  object({
     kind,
     ...said('waiting'),
     pod: optional(pod),
@@ -47,12 +45,15 @@ const waitingEntry = about(
   }),
 )
 
+/** Something desired that somebody else must act on first. */
+export interface Waiting extends ShapeOf<typeof waitingEntry> {}
+
 const problemEntry = about(
   'Something is wrong, and no operation follows.',
-  object<Problem>({
-    severity: oneOf('error', 'warning', 'info'),
+  object({
+    severity,
     ...said('problem'),
-    about: object<Problem['about']>({
+    about: object({
       pod: optional(text),
       podRef: optional(about('The pod with its name, if that is known.', pod)),
       volume: optional(text),
@@ -64,10 +65,27 @@ const problemEntry = about(
   }),
 )
 
-export const waiting = list(named('waiting', waitingEntry))
-export const problems = list(named('problem', problemEntry))
+export interface Problem extends ShapeOf<typeof problemEntry> {}
 
-const summary = object<PlanSummary>({
+export const waiting = list<Waiting>(named('waiting', waitingEntry))
+export const problems = list<Problem>(named('problem', problemEntry))
+
+const freedBy = object({ flag: oneOf('--orphans', '--remount', '--expand'), operations: count })
+
+export interface FreedBy extends ShapeOf<typeof freedBy> {}
+
+const nextStep = object({
+  /** "end that use" */
+  first: optional(about('What a person does before it, in words.', text)),
+  command: text,
+  why: text,
+  node: optional(about('The node to type it on, if the plan was made from a snapshot.', text)),
+})
+
+/** A command line, and its purpose. */
+export interface NextStep extends ShapeOf<typeof nextStep> {}
+
+const summary = object({
   operations: recordOf(kind, count),
   blocked: count,
   waiting: count,
@@ -77,43 +95,29 @@ const summary = object<PlanSummary>({
     count,
   ),
   ready: optional(about('Operations that are not blocked, and whose predecessors are not blocked.', count)),
-  freedBy: optional(
-    about(
-      'How many more operations would be ready with one flag more.',
-      list(object<FreedBy>({ flag: oneOf('--orphans', '--remount', '--expand'), operations: count })),
-    ),
-  ),
+  freedBy: optional(about('How many more operations would be ready with one flag more.', list<FreedBy>(freedBy))),
   causes,
   next: optional(
-    about(
-      'What to type on this node, in this order, and why.',
-      list(
-        named(
-          'nextStep',
-          object<NextStep>({
-            first: optional(about('What a person does before it, in words.', text)),
-            command: text,
-            why: text,
-            node: optional(about('The node to type it on, if the plan was made from a snapshot.', text)),
-          }),
-        ),
-      ),
-    ),
+    about('What to type on this node, in this order, and why.', list<NextStep>(named('nextStep', nextStep))),
   ),
 })
+
+export interface PlanSummary extends ShapeOf<typeof summary> {}
 
 export const WHOLE_PLAN = {
   apiVersion: oneOf<'volctl.io/v1'>('volctl.io/v1'),
   kind: oneOf<'Plan'>('Plan'),
   ...REVIEWED,
-  inputs: named('inputs', inputs),
+  inputs: named<PlanInputs>('inputs', inputs),
   waiting,
   problems,
-  summary: named('summary', summary),
+  summary: named<PlanSummary>('summary', summary),
   complete,
 } as const
 
-export const wholePlan = about(
+export interface Plan extends ObjectOf<typeof WHOLE_PLAN> {}
+
+export const wholePlan = about<Plan>(
   'What one reconcile pass would do: `volctl plan -o json`. Fields may be added in any version; none is removed or changes its meaning without an entry in the change log.',
-  object<Plan>(WHOLE_PLAN),
+  object(WHOLE_PLAN),
 )

@@ -13,9 +13,9 @@ import type { Status, StatusRow, VerdictState } from '../status/status.ts'
 import { nextText, renderAnswer } from './answer-view.ts'
 import { columnsTable } from './columns-table.ts'
 import { screenLines } from './fit-parts.ts'
-import { fleetWords } from './fleet-words.ts'
 import type { Screen } from './screen.ts'
 import { clusterTable, isInUseDoubtful, nodeTable } from './status-columns.ts'
+import { fleetWords } from './words.ts'
 import { wrapped } from './wrap.ts'
 
 export interface StatusOptions {

@@ -18,7 +18,6 @@ import { type ApplyEvent, type ClusterApplyResult, isFulfilled } from '../../pla
 import { insecureApiHint } from '../../plan/insecure-api.ts'
 import { type Looked as Before, withChangesSince } from '../controller/between-looks.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
-import { isSameCluster } from '../model/same-cluster.ts'
 import { readCluster } from '../read/read-cluster.ts'
 import { ClusterRun, planAgain } from './cluster-run.ts'
 import { judgeAll } from './judge-again.ts'
@@ -220,4 +219,12 @@ function skipAfterFailure(operation: ClusterOperation, run: ClusterRun): boolean
   if (because === undefined) return false
   run.settleSkipped(operation, because)
   return true
+}
+
+/** By the UID of kube-system; by the address where one of both does not have it. */
+function isSameCluster(
+  { clusterUID, server }: Pick<ClusterState, 'clusterUID' | 'server'>,
+  cluster: { readonly uid?: string; readonly server: string },
+): boolean {
+  return cluster.uid === undefined || clusterUID === undefined ? cluster.server === server : cluster.uid === clusterUID
 }

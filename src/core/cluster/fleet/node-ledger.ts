@@ -8,7 +8,7 @@ import type { BlockMapping } from '../../actual/block-volume.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
-import type { VolumeRow } from '../../ledger/row.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../../ledger/row.ts'
 import type { NodeState } from '../../model/node-state.ts'
 import type { NodeSnapshot } from '../../model/snapshot.ts'
 import { locate } from '../../mountinfo/location.ts'
@@ -86,7 +86,7 @@ function serverTime({ capturedAt, api }: NodeSnapshot): string {
 /** Undefined: it is of a plugin whose volumes are never attached, or nothing of it is there. */
 function ledgerVolume(inputs: ActualInputs, volume: VolumeRow): LedgerVolume | undefined {
   const { identity, unidentified, wanted, unresolved } = volume
-  const uniqueName = volume.uniqueName ?? (identity && csiUniqueName(identity.driver, identity.handle))
+  const uniqueName = uniqueNameOfRow(volume)
   if (isNeverAttached(volume, uniqueName)) return undefined
   const found = foundOf(inputs, volume)
   const isWanted = wanted.length + unresolved.length > 0

@@ -1,7 +1,0 @@
-export interface PodRef {
-  readonly namespace?: string
-  readonly name?: string
-  readonly uid: string
-}
-
-export type Severity = 'error' | 'warning' | 'info'
