@@ -1,70 +1,95 @@
 /** From the lines of a journal to the applies that they record, oldest first. Pure. */
 
-import { ShapeError } from '../json/shape.ts'
+import { about, named } from '../json/json-schema.ts'
+import {
+  count,
+  flag,
+  integer,
+  list,
+  type ObjectOf,
+  object,
+  oneOf,
+  optional,
+  ShapeError,
+  type ShapeOf,
+  text,
+} from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
 import { ownValue } from '../lang/own-value.ts'
-import type { OutcomeState } from '../plan/events.ts'
-import { type BeginLine, type EndLine, type Intent, type JournalOutcome, LINES } from './journal-entry.ts'
+import {
+  BEGIN,
+  type BeginLine,
+  type EndLine,
+  INTENT,
+  type Intent,
+  type JournalOutcome,
+  LINES,
+  OUTCOME,
+} from './journal-entry.ts'
 import type { Line } from './read-lines.ts'
 
 /** unfinished: the operation was begun, and the apply died. */
-export type PastState = OutcomeState | 'unfinished'
+const STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted', 'unfinished'] as const
 
-export interface PastOperation extends Omit<Partial<Intent>, 'id' | 'kind' | 'message' | 'volume'> {
-  readonly id: string
-  readonly kind: Intent['kind']
-  /** RFC 3339: when its beginning was written down, just before it began; refused operations never begin. */
-  readonly begunAt?: string
-  readonly volume?: string
-  /** Why it was planned. */
-  readonly why?: string
-  readonly state: PastState
-  readonly code?: string
-  /** How it ended. */
-  readonly message?: string
-  readonly hint?: string
-  readonly elapsedMs?: number
-  readonly deleted?: { readonly files: number; readonly bytes: number }
-  /** State files that it removed, with their content. */
-  readonly stateFiles?: readonly { readonly path: string; readonly content: string }[]
-  /** Paths that it detached lazily. */
-  readonly lazy?: readonly string[]
-}
+const pastOperation = object({
+  id: text,
+  kind: INTENT.kind,
+  reason: INTENT.reason,
+  pod: INTENT.pod,
+  volume: optional(about('The spec name.', text)),
+  steps: optional(INTENT.steps),
+  begunAt: optional(about('RFC 3339: when it was written down; absent: it never began.', text)),
+  why: optional(about('Why it was planned.', text)),
+  state: about('unfinished: it was begun, and the apply died, or is at work.', oneOf(...STATES)),
+  code: OUTCOME.code,
+  message: optional(about('How it ended.', text)),
+  hint: OUTCOME.hint,
+  elapsedMs: optional(about('Milliseconds.', OUTCOME.elapsedMs)),
+  deleted: OUTCOME.deleted,
+  stateFiles: optional(
+    about('State files that it removed, with what was in them.', list(object({ path: text, content: text }))),
+  ),
+  lazy: optional(about('What it detached lazily.', list(text))),
+})
 
-export interface PastApply extends Omit<BeginLine, 'time'> {
-  /** RFC 3339. */
-  readonly begunAt: string
-  /** Absent: the apply was killed, or still runs. */
-  readonly endedAt?: string
-  readonly exit?: number
-  readonly interrupted?: boolean
-  /** How the kubelet was stopped for it. */
-  readonly kubelet?: PastStop
-  readonly operations: readonly PastOperation[]
-}
+export interface PastOperation extends ShapeOf<typeof pastOperation> {}
 
-export interface PastStop {
-  readonly unit: string
-  /** RFC 3339: when it was written down, just before the stop. */
-  readonly stoppedAt: string
-  /** Absent: the apply was killed, and systemd's timer has started it, or will. */
-  readonly startedAt?: string
-  readonly downMs?: number
-  readonly runs?: boolean
-}
+const pastApply = object({
+  begunAt: about('RFC 3339.', text),
+  ...BEGIN,
+  endedAt: optional(about('RFC 3339; absent: it was killed, or is at work.', text)),
+  exit: optional(about('The exit status.', integer)),
+  interrupted: optional(flag),
+  kubelet: optional(
+    about(
+      'How the kubelet was stopped for it (--stop-kubelet).',
+      object({
+        unit: text,
+        stoppedAt: about('RFC 3339: just before the stop.', text),
+        startedAt: optional(about('RFC 3339; absent: the apply was killed, or is at work. systemd starts it.', text)),
+        downMs: optional(about('Milliseconds.', count)),
+        runs: optional(flag),
+      }),
+    ),
+  ),
+  operations: list<PastOperation>(named('operation', pastOperation)),
+})
+
+export interface PastApply extends ShapeOf<typeof pastApply> {}
+
+type PastStop = NonNullable<PastApply['kubelet']>
+
+const damaged = object({ file: text, line: about('From 1.', count), why: text })
 
 /** A line that cannot be read. */
-export interface DamagedLine {
-  readonly file: string
-  /** From 1. */
-  readonly line: number
-  readonly why: string
+export interface DamagedLine extends ShapeOf<typeof damaged> {}
+
+export const PAST_APPLIES = {
+  applies: list<PastApply>(named('apply', pastApply)),
+  damaged: about('Lines that cannot be read.', list<DamagedLine>(named('damagedLine', damaged))),
 }
 
-export interface PastApplies {
-  readonly applies: readonly PastApply[]
-  readonly damaged: readonly DamagedLine[]
-}
+export interface PastApplies extends ObjectOf<typeof PAST_APPLIES> {}
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
 

@@ -2,15 +2,9 @@
 
 import { canonicalJson } from '../json/canonical-json.ts'
 import { firstFew } from '../lang/first-few.ts'
+import type { Difference } from './apply-shape.ts'
 import type { ClusterOperation } from './cluster-plan.ts'
 import type { Basis, ExpectedMount, FileIdentity, Operation, Step } from './plan.ts'
-
-export interface Difference {
-  /** The subject: a path, the pod, a step. */
-  readonly what: string
-  readonly was: string
-  readonly now: string
-}
 
 const NONE = 'nothing'
 

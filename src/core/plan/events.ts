@@ -1,69 +1,16 @@
 /** What apply reports while it runs and at the end: data, drawn by views. */
 
-import type { FailureCode } from '../codes/codes.ts'
 import type { ExitStatus } from '../errors/exit-status.ts'
 import { defined } from '../lang/defined.ts'
+import type { ApplyEvent, ApplyEventType, KubeletDowntime, Outcome } from './apply-shape.ts'
 import type { ClusterOperation, ClusterPlan } from './cluster-plan.ts'
-import type { Difference } from './differences.ts'
-import type { Operation, OperationKind, Plan, PodRef, Step } from './plan.ts'
+import type { Operation, Plan } from './plan.ts'
 
-export type OutcomeState = 'done' | 'failed' | 'blocked' | 'refused' | 'skipped' | 'interrupted'
-
-export interface Outcome {
-  readonly id: string
-  readonly kind: OperationKind
-  readonly state: OutcomeState
-  readonly code?: FailureCode
-  readonly message: string
-  readonly hint?: string
-  readonly elapsedMs: number
-  /** For skipped: the operation that did not succeed; absent: the operation's work was already done. */
-  readonly because?: string
-  /** For Changed: how the operation differs from the plan. */
-  readonly differences?: readonly Difference[]
-  /** What was deleted by descriptors. */
-  readonly deleted?: { readonly files: number; readonly bytes: number }
-}
+export type { ApplyEvent, ApplyEventType, KubeletDowntime, Outcome, OutcomeState, ResultEvent } from './apply-shape.ts'
 
 /** Nothing of it is left to do: it was done, or the world was already as it would make it. */
 export function isFulfilled({ state, because }: Pick<Outcome, 'state' | 'because'>): boolean {
   return state === 'done' || (state === 'skipped' && because === undefined)
-}
-
-/** Events of `-o ndjson`. `left`: an operation that the look at the end still plans. `note`: said about the whole apply. */
-export type ApplyEventType = 'start' | 'step' | OutcomeState | 'left' | 'note'
-
-export interface ApplyEvent {
-  readonly type: ApplyEventType
-  /** RFC 3339. */
-  readonly time: string
-  readonly message: string
-  readonly code?: FailureCode
-  readonly hint?: string
-  readonly id?: string
-  readonly kind?: OperationKind
-  readonly pod?: PodRef
-  readonly volume?: string
-  /** Of an apply of a cluster. */
-  readonly node?: string
-  readonly step?: Step
-  readonly elapsedMs?: number
-  readonly differences?: readonly Difference[]
-}
-
-/** How the kubelet was down for an apply (--stop-kubelet). */
-export interface KubeletDowntime {
-  readonly unit: string
-  /** RFC 3339. */
-  readonly stoppedAt: string
-  /** Until it ran again; if it does not, until now. */
-  readonly downMs: number
-  /** systemd shows it as active, and its health port answers if it has one. */
-  readonly runs: boolean
-  /** Why it does not. */
-  readonly why?: string
-  /** Whether the node is Ready again; absent: not waited for, or not readable. */
-  readonly ready?: boolean
 }
 
 export interface ApplyResult {
@@ -139,15 +86,4 @@ export interface ClusterApplyDocument
   readonly left?: readonly ClusterOperation[]
   readonly waiting?: ClusterPlan['waiting']
   readonly problems?: ClusterPlan['problems']
-}
-
-/** The last line of `-o ndjson`. */
-export interface ResultEvent extends Pick<ApplyResult, 'plan' | 'exit' | 'interrupted' | 'refused' | 'downtime'> {
-  readonly type: 'result'
-  /** RFC 3339. */
-  readonly time: string
-  /** How many operations ended this way. */
-  readonly outcomes: Partial<Readonly<Record<OutcomeState, number>>>
-  /** How many operations a new plan would still have. */
-  readonly left?: number
 }

@@ -1,0 +1,120 @@
+/** The shapes of what apply reports while it runs and at the end. */
+import type { FailureCode } from '../codes/codes.ts'
+import { ExitStatus } from '../errors/exit-status.ts'
+import { about, named } from '../json/json-schema.ts'
+import {
+  count,
+  flag,
+  list,
+  number,
+  object,
+  oneOf,
+  optional,
+  recordOf,
+  type Shape,
+  type ShapeOf,
+  text,
+} from '../json/shape.ts'
+import { kind, pod, said, step } from './operation-shape.ts'
+import type { Refusal, Step } from './plan.ts'
+
+const STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'] as const
+
+export type OutcomeState = (typeof STATES)[number]
+
+const time = about('RFC 3339.', text)
+export const exit = oneOf(...Object.values(ExitStatus))
+/** Of the catalogue, or a word in capitals of the system's own. */
+const failureCode = about(
+  "From the catalogue in volctl-codes(7), or the system's own, such as EBUSY.",
+  text,
+) as Shape<FailureCode>
+const elapsedMs = about('Milliseconds.', number)
+
+const difference = object({ what: text, was: text, now: text })
+
+export interface Difference extends ShapeOf<typeof difference> {}
+
+const differences = about(
+  'In what the operation differs from the reviewed plan.',
+  list<Difference>(named('difference', difference)),
+)
+
+export const refused = about<Refusal>(
+  'The safety rule that refused everything; nothing was changed.',
+  object({ rule: text, ...said('refusal') }),
+)
+
+export const downtime = about(
+  'Of --stop-kubelet: how the kubelet was down.',
+  object({
+    unit: text,
+    stoppedAt: time,
+    downMs: about('Milliseconds, until it ran again; if it does not, until then.', number),
+    runs: about('systemd shows it as active, and its health port answers if it has one.', flag),
+    why: optional(about('Why it does not.', text)),
+    ready: optional(about('Whether the node is Ready again; absent: not known.', flag)),
+  }),
+)
+
+/** How the kubelet was down for an apply (--stop-kubelet). */
+export interface KubeletDowntime extends ShapeOf<typeof downtime> {}
+
+const state = named('state', oneOf(...STATES))
+
+const outcome = object({
+  id: text,
+  kind,
+  state,
+  code: optional(failureCode),
+  message: text,
+  hint: optional(text),
+  elapsedMs,
+  because: optional(about('skipped: the id of the operation that did not succeed.', text)),
+  differences: optional(differences),
+  deleted: optional(about('What was deleted.', object({ files: count, bytes: count }))),
+})
+
+export interface Outcome extends ShapeOf<typeof outcome> {}
+
+export const outcomes = list<Outcome>(named('outcome', outcome))
+
+export const plan = about('The id of the plan, as the journal has it.', text)
+
+const TYPES = ['start', 'step', ...STATES, 'left', 'note'] as const
+
+export const event = object({
+  type: oneOf(...TYPES),
+  time,
+  message: text,
+  code: optional(failureCode),
+  hint: optional(text),
+  id: optional(about('Of the operation; absent: it is about the whole apply.', text)),
+  kind: optional(kind),
+  pod: optional(pod),
+  volume: optional(text),
+  node: optional(about('Of an apply of a cluster.', text)),
+  step: optional(step as Shape<Step>),
+  elapsedMs: optional(elapsedMs),
+  differences: optional(differences),
+})
+
+/** `left`: an operation that the look at the end still plans. `note`: said about the whole apply. */
+export interface ApplyEvent extends ShapeOf<typeof event> {}
+
+export type ApplyEventType = ApplyEvent['type']
+
+export const resultEvent = object({
+  type: oneOf<'result'>('result'),
+  time,
+  plan,
+  exit: about('The exit status.', exit),
+  interrupted: flag,
+  refused: optional(refused),
+  downtime: optional(downtime),
+  outcomes: about('How many operations ended so.', recordOf<OutcomeState, number>(state, count)),
+  left: optional(about('How many operations a new plan would still have; absent: nobody looked.', count)),
+})
+
+/** The last line of `-o ndjson`. */
+export interface ResultEvent extends ShapeOf<typeof resultEvent> {}
