@@ -1,18 +1,23 @@
 /** Whether a Pod would start on a node, by its Node object. Pure. */
 import { VolctlError } from '../errors/errors.ts'
+import { kept, keptList, keptRecord, needed, nullable, type ShapeOf, text } from '../json/shape.ts'
 
-export interface NodeToRunOn {
-  readonly metadata: { readonly labels?: Readonly<Record<string, string>> }
-  readonly status?: {
-    readonly conditions?: readonly {
-      readonly type: string
-      readonly status: string
-      readonly reason?: string
-      readonly message?: string
-      readonly lastTransitionTime?: string | null
-    }[]
-  }
-}
+export const nodeShape = kept({
+  metadata: needed(kept({ labels: keptRecord(text) })),
+  status: kept({
+    conditions: keptList(
+      kept({
+        type: needed(text),
+        status: needed(text),
+        reason: text,
+        message: text,
+        lastTransitionTime: nullable(text),
+      }),
+    ),
+  }),
+})
+
+export interface NodeToRunOn extends ShapeOf<typeof nodeShape> {}
 
 /** Does not keep a Pod in the node's own network from starting. */
 const NETWORK_ONLY = 'container runtime network not ready'

@@ -1,18 +1,23 @@
 /** How far a Pod is, by its status. Pure. */
+import { anything, integer, kept, keptList, needed, nullable, type ShapeOf, text } from '../json/shape.ts'
 
-export interface PodStatus {
-  readonly phase?: string
-  readonly reason?: string
-  readonly message?: string
-  readonly conditions?: readonly { readonly type: string; readonly reason?: string; readonly message?: string }[]
-  readonly containerStatuses?: readonly {
-    readonly state?: {
-      readonly running?: unknown
-      readonly waiting?: { readonly reason?: string; readonly message?: string } | null
-      readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string } | null
-    }
-  }[]
-}
+export const podStatus = kept({
+  phase: text,
+  reason: text,
+  message: text,
+  conditions: keptList(kept({ type: needed(text), reason: text, message: text })),
+  containerStatuses: keptList(
+    kept({
+      state: kept({
+        running: anything,
+        waiting: nullable(kept({ reason: text, message: text })),
+        terminated: nullable(kept({ exitCode: integer, reason: text, message: text })),
+      }),
+    }),
+  ),
+})
+
+export interface PodStatus extends ShapeOf<typeof podStatus> {}
 
 export type PodState =
   /** `why`: what the kubelet waits for, if it says so. */

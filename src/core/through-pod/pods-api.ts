@@ -4,62 +4,24 @@ import { ApiError } from '../api/api-error.ts'
 import type { KubeClient, PodClient } from '../api/kube-client.ts'
 import { received } from '../api/received-objects.ts'
 import { VolctlError } from '../errors/errors.ts'
-import { anything, integer, kept, keptList, keptRecord, needed, nullable, text } from '../json/shape.ts'
+import { kept, needed, type ShapeOf, text } from '../json/shape.ts'
 import { NODES, objectPath, PODS } from '../model/resources.ts'
-import type { NodeToRunOn } from './node-fit.ts'
+import { type NodeToRunOn, nodeShape } from './node-fit.ts'
 import { CONTAINER, RUN_LABELS } from './pod-manifest.ts'
-import type { PodStatus } from './pod-state.ts'
+import { podStatus } from './pod-state.ts'
 
 export interface PodKey {
   readonly namespace: string
   readonly name: string
 }
 
-export interface RunPod {
-  readonly metadata: {
-    readonly name: string
-    readonly uid?: string
-    readonly creationTimestamp?: string
-    readonly deletionTimestamp?: string
-  }
-  readonly spec?: { readonly nodeName?: string }
-  readonly status?: PodStatus
-}
-
-const podShape = kept<RunPod>({
+const podShape = kept({
   metadata: needed(kept({ name: needed(text), uid: text, creationTimestamp: text, deletionTimestamp: text })),
   spec: kept({ nodeName: text }),
-  status: kept({
-    phase: text,
-    reason: text,
-    message: text,
-    conditions: keptList(kept({ type: needed(text), reason: text, message: text })),
-    containerStatuses: keptList(
-      kept({
-        state: kept({
-          running: anything,
-          waiting: nullable(kept({ reason: text, message: text })),
-          terminated: nullable(kept({ exitCode: integer, reason: text, message: text })),
-        }),
-      }),
-    ),
-  }),
+  status: podStatus,
 })
 
-const nodeShape = kept<NodeToRunOn>({
-  metadata: needed(kept({ labels: keptRecord(text) })),
-  status: kept({
-    conditions: keptList(
-      kept({
-        type: needed(text),
-        status: needed(text),
-        reason: text,
-        message: text,
-        lastTransitionTime: nullable(text),
-      }),
-    ),
-  }),
-})
+export interface RunPod extends ShapeOf<typeof podShape> {}
 
 const NEEDED: readonly Omit<ResourceAttributes, 'namespace'>[] = [
   { verb: 'create', resource: 'pods' },
