@@ -50,11 +50,9 @@ for each in /mnt/block/*; do
   case $name in loop*) [ $number -ge $first ] && [ $number -lt $((first + ${LOOPS})) ] || continue ;; esac
   mkdir $block/$name; mount --bind $each $block/$name
 done
-for links in /sys/block /sys/class/block; do
-  mkdir -p /mnt/$links
-  find $links -mindepth 1 -maxdepth 1 ! -xtype l -exec cp -P -t /mnt/$links {} +
-  mount --bind /mnt/$links $links
-done
+mkdir /mnt/links
+find /sys/block -mindepth 1 -maxdepth 1 ! -xtype l -exec cp -P -t /mnt/links {} +
+mount --bind /mnt/links /sys/block
 mount --bind /mnt/none /dev/loop-control
 for each in /dev/loop[0-9]*; do
   number=\${each#/dev/loop}
