@@ -89,7 +89,7 @@ export const DEVICES: Table = {
     },
     'mount options': { joined: by('plugins/local-volume', 'as the PersistentVolume says') },
     TestFilterPodMounts: {
-      'a path that begins alike is not inside': by('mountinfo/references', 'isWithin', '%s within %s: %s'),
+      'a path that begins alike is not inside': by('files/path-within', 'isWithin', '%s within %s: %s'),
       'of other pods alone': by('plugins/local-volume', 'is given to a group only where no other pod has it (P68)'),
     },
   },

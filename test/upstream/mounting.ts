@@ -3,7 +3,11 @@ import { by, byAll, instead, not, type Table } from './verdict.ts'
 
 const MU = 'staging/src/k8s.io/mount-utils'
 const PARSE = 'mountinfo/parse-mountinfo'
-const REFERENCES = 'mountinfo/references'
+/** The kubelet's references are the mounts of one directory in one table. */
+export const USERS = instead(
+  'every other mount of it counts, by device and root, in every mount namespace (S24)',
+  by('privileged/safety/rules', 'S24: what somebody else has mounted as well is not unstaged, nor detached'),
+)
 const DEVICE = 'apply/disks/mount-device'
 const BIND = by('apply/mounts/mount-step', 'what is called')
 const FORMATS = not('volctl makes no file system (S15)')
@@ -57,14 +61,11 @@ export const MOUNTING: Table = {
         by(PARSE, 'reads $name', 'refuses a table with a line that $name, and names the line'),
       ),
     },
-    TestGetMountRefs: {
-      'the other paths of the device': by(REFERENCES, 'a block file system that two pods have'),
-      'an unknown path: none': by(REFERENCES, 'a plain directory'),
-    },
+    TestGetMountRefs: { 'the other paths of the device': USERS, 'an unknown path: none': USERS },
     TestGetDeviceNameFromMount: {
       'device, and how often it is mounted': by(PARSE, 'finds both exports of one server by their device'),
     },
-    TestPathWithinBase: { '12 pairs': by(REFERENCES, 'isWithin', '%s within %s: %s') },
+    TestPathWithinBase: { '12 pairs': by('files/path-within', 'isWithin', '%s within %s: %s') },
     TestSensitiveMountOptions: { 'all are given, none is logged': NO_SECRETS },
     TestDetectSafeNotMountedBehavior: { 'what umount(8) says of what is not mounted': instead(UNSAFE, TABLE_AFTER) },
     TestCheckUmountError: {
@@ -82,24 +83,12 @@ export const MOUNTING: Table = {
     TestFormatConcurrency: { 'so many at once': FORMATS },
     TestFormatTimeout: { 'one more after the time-out': FORMATS },
     TestSearchMountPoints: {
-      'directory, unused': by(REFERENCES, 'a plain directory'),
-      'directory, used, beside a path with the same beginning': by(
-        REFERENCES,
-        'a directory that a pod has, beside a mount whose path is a prefix string',
-      ),
-      'tmpfs, none and two users': by(REFERENCES, 'a tmpfs', 'a tmpfs that two pods have'),
-      'a sub-directory of a tmpfs through a bind': by(REFERENCES, 'a sub-directory of a tmpfs, reached through a bind'),
-      'a directory bound onto itself, none and one user': by(
-        REFERENCES,
-        'a directory bound onto itself',
-        'the same with a pod',
-      ),
-      'block file system, none to two users': by(
-        REFERENCES,
-        'a block file system',
-        'a block file system that two pods have',
-      ),
-      'one id twice in the table': by(PARSE, 'finds by id, the newer line where an id comes twice'),
+      'directory, unused': USERS,
+      'directory, used, beside a path with the same beginning': USERS,
+      'tmpfs, none and two users': USERS,
+      'a sub-directory of a tmpfs through a bind': USERS,
+      'a directory bound onto itself, none and one user': USERS,
+      'block file system, none to two users': USERS,
     },
     TestIsLikelyNotMountPoint: {
       'plain directory': by(PARSE, 'finds every layer at $path, oldest first'),

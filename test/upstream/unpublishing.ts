@@ -1,9 +1,10 @@
 /** Unpublishing, and what keeps an orphan's directory (csi.md 11.6, volume-manager.md 6.3). */
+
+import { USERS } from './mounting.ts'
 import { by, byAll, instead, type Table } from './verdict.ts'
 
 const ORPHANS = 'reconcile/orphan-volumes'
 const OBSERVED = 'reconcile/observed'
-const REFERENCES = 'mountinfo/references'
 const EMPTY = 'an empty %s never reaches the driver'
 
 export const UNPUBLISHING: Table = {
@@ -81,9 +82,9 @@ export const UNPUBLISHING: Table = {
   },
   'pkg/volume/util/util_test.go': {
     TestHasMountRefs: {
-      none: by(REFERENCES, 'none'),
-      'the plugin’s path under other prefixes: none': by(REFERENCES, 'a copy of the global mount under another prefix'),
-      'another path': by(REFERENCES, 'a copy and a pod', 'another global mount'),
+      none: USERS,
+      'the plugin’s path under other prefixes: none': USERS,
+      'another path': USERS,
     },
   },
 }
