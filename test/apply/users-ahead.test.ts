@@ -28,7 +28,10 @@ function counted<T>(what: string, read: () => T): T {
 
 function ahead(operations: readonly Operation[], given: { blocked?: boolean } = {}): Promise<InUse[]> {
   const plan = planOf(operations)
-  return usersAhead(plan, fixture.context(plan), { witness: fixture.witness, attachments: [] }, given)
+  const context = fixture.context(plan)
+  const seen = { witness: fixture.witness, attachments: [], mounts: context.readMounts() }
+  reads = []
+  return usersAhead(plan, context, seen, given)
 }
 
 function unmount(id: string, given: Partial<Operation> = {}): Operation {
@@ -50,11 +53,14 @@ it('reads nothing for operations that are blocked', async () => {
   expect(reads).toEqual([])
 })
 
-it.each([1, 30, 300])('looks once at all processes and namespaces for %i volumes', async (volumes) => {
-  const operations = Array.from({ length: volumes }, (_, index) => unmount(`v${index}`))
-  expect(await ahead(operations)).toEqual([])
-  expect(reads.toSorted()).toEqual(['mounts', 'namespaces', 'processes'])
-})
+it.each([1, 30, 300])(
+  'looks once at all processes and namespaces for %i volumes, by the mounts that the plan was made of',
+  async (volumes) => {
+    const operations = Array.from({ length: volumes }, (_, index) => unmount(`v${index}`))
+    expect(await ahead(operations)).toEqual([])
+    expect(reads.toSorted()).toEqual(['namespaces', 'processes'])
+  },
+)
 
 it('looks for whoever was found once more, and names him with the operation', async () => {
   const operations = [unmount('a'), unmount('b')]
@@ -68,7 +74,7 @@ it('looks for whoever was found once more, and names him with the operation', as
       hint: 'Stop what uses it, then plan again.',
     },
   ])
-  expect(reads.toSorted()).toEqual(['mounts', 'mounts', 'namespaces', 'namespaces', 'processes', 'processes'])
+  expect(reads.toSorted()).toEqual(['mounts', 'namespaces', 'namespaces', 'processes', 'processes'])
 })
 
 it('S3: what cannot be seen counts as in use', async () => {

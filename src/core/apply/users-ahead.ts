@@ -49,10 +49,11 @@ const AGAIN_MS = 1000
 const LIMIT_MS = 15_000
 
 export interface Seen {
-  /** Of the same look as the plan. */
+  /** Of the same look as the plan, as all of this is. */
   readonly witness: Witness
   /** Of this node. */
   readonly attachments: readonly VolumeAttachment[]
+  readonly mounts: MountTable
 }
 
 /**
@@ -69,10 +70,10 @@ export async function usersAhead(
 ): Promise<InUse[]> {
   const taking = plan.operations.filter((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))
   if (taking.length === 0) return []
-  const first = await usersOf(taking, new Ahead(plan, taking, context, seen))
+  const first = await usersOf(taking, new Ahead(plan, taking, context, seen, seen.mounts))
   if (first.size === 0) return []
   await pause(AGAIN_MS, context.signal)
-  const again = await usersOf([...first.keys()], new Ahead(plan, taking, context, seen))
+  const again = await usersOf([...first.keys()], new Ahead(plan, taking, context, seen, context.readMounts()))
   return [...again.values()]
 }
 
@@ -109,9 +110,8 @@ class Ahead {
   #loops: Promise<LoopFiles> | undefined
   #kernel: KernelFiles | undefined
 
-  constructor(plan: Plan, operations: readonly Operation[], context: ApplyContext, seen: Seen) {
+  constructor(plan: Plan, operations: readonly Operation[], context: ApplyContext, seen: Seen, table: MountTable) {
     const host = context.host ?? linuxHost
-    const table = context.readMounts()
     const everyThread = operations.some(({ kind }) => TAKING_DEVICES.has(kind)) || operations.some(deletesContent)
     let others: readonly OtherNamespace[] | undefined
     let loops: ReturnType<Host['loops']> | undefined

@@ -66,7 +66,8 @@ async function inUseAhead(
     lookAgain: () => Promise.resolve(node),
   })
   const attachments = node.snapshot.api?.volumeAttachments ?? []
-  return usersAhead(plan, context, { witness: witnessOf(node, options), attachments }, { blocked })
+  const seen = { witness: witnessOf(node, options), attachments, mounts: node.mounts }
+  return usersAhead(plan, context, seen, { blocked })
 }
 
 /** By the look itself. */
