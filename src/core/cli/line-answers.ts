@@ -125,8 +125,13 @@ function nothingKnown(): VolctlError {
   })
 }
 
-/** @param path of a file, or "-" @throws VolctlError FileUnreadable; what lineAnswer throws */
-export async function logAnswer(path: string, scope: LineScope<LoadedNode<Decided>>): Promise<Answered> {
+/**
+ * The look is first: it may begin volctl again in another namespace, where standard input is read then.
+ *
+ * @param path of a file, or "-"
+ * @throws VolctlError FileUnreadable; what lineAnswer throws
+ */
+export async function logAnswer<Asked>(path: string, scope: LineScope<Asked>): Promise<Answered> {
   const looked = await lookOrFailure(scope.look)
   return await answerOf(await openedLog(path), looked, scope)
 }

@@ -13,15 +13,13 @@ import {
   type ShapeOf,
   text,
 } from '../json/shape.ts'
-import type { OutcomeState } from '../plan/events.ts'
+import { deleted, OUTCOME_STATES } from '../plan/apply-shape.ts'
+import { podFields } from '../plan/operation-shape.ts'
 import { OPERATION_KINDS } from '../plan/plan.ts'
 
 /** `time` is RFC 3339, `run` is one for each apply. */
 const line = { time: text, run: text }
 const kind = oneOf(...OPERATION_KINDS)
-const pod = object({ namespace: optional(text), name: optional(text), uid: text })
-
-const deleted = object({ files: count, bytes: count })
 
 /** For an operation that began; `message` says why it was planned. */
 export const INTENT = {
@@ -29,7 +27,7 @@ export const INTENT = {
   kind,
   reason: optional(text),
   message: optional(text),
-  pod: optional(pod),
+  pod: optional(podFields),
   volume: optional(object({ name: text, uniqueName: optional(text), handle: optional(text) })),
   /** Ops of any version: they are only shown. */
   steps: list(object({ op: text, target: text, detail: optional(text) })),
@@ -41,12 +39,12 @@ export interface Intent extends ObjectOf<typeof INTENT> {}
 export const OUTCOME = {
   id: text,
   kind,
-  state: oneOf<OutcomeState>('done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'),
+  state: oneOf(...OUTCOME_STATES),
   code: optional(text),
   message: text,
   hint: optional(text),
   elapsedMs: count,
-  pod: optional(pod),
+  pod: optional(podFields),
   volume: optional(text),
   deleted: optional(deleted),
 } as const

@@ -16,6 +16,7 @@ import {
 } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
 import { ownValue } from '../lang/own-value.ts'
+import { OUTCOME_STATES } from '../plan/apply-shape.ts'
 import {
   BEGIN,
   type BeginLine,
@@ -28,9 +29,6 @@ import {
 } from './journal-entry.ts'
 import type { Line } from './read-lines.ts'
 
-/** unfinished: the operation was begun, and the apply died. */
-const STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted', 'unfinished'] as const
-
 const pastOperation = object({
   id: text,
   kind: INTENT.kind,
@@ -40,7 +38,7 @@ const pastOperation = object({
   steps: optional(INTENT.steps),
   begunAt: optional(about('RFC 3339: when it was written down; absent: it never began.', text)),
   why: optional(about('Why it was planned.', text)),
-  state: about('unfinished: it was begun, and the apply died, or is at work.', oneOf(...STATES)),
+  state: about('unfinished: it was begun, and the apply died, or is at work.', oneOf(...OUTCOME_STATES, 'unfinished')),
   code: OUTCOME.code,
   message: optional(about('How it ended.', text)),
   hint: OUTCOME.hint,

@@ -1,4 +1,5 @@
 /** Advice with the names of the line in it: "nc -vz nas-1 2049" says more than "nc -vz SERVER 2049". */
+import { onceFor } from '../lang/once-for.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
 import type { VolumeRef } from '../plan/operation-shape.ts'
 import type { LogLine } from './log-line.ts'
@@ -29,6 +30,9 @@ const DRIVERS_PODS: readonly (readonly [call: RegExp, pod: string])[] = [
 /** The others are kinds of LineName. */
 const SLOT = /\{(server|class|path|driversPod|device|persistentVolume|attachment|driver)\|([^}]*)\}/g
 
+/** The texts of an answer, each with its slots, are of one line. */
+const namesOf = onceFor(namesIn)
+
 /** What the node knows of the volume that the line is about. */
 export type KnownVolume = Pick<VolumeRef, 'device' | 'persistentVolume'>
 
@@ -44,7 +48,7 @@ export function fill(text: string, line: LogLine | undefined, volume: KnownVolum
   ])
   return text.replaceAll(SLOT, (_, kind: string, otherwise: string) => {
     if (kind === 'driversPod') return DRIVERS_PODS.find(([call]) => call.test(line.said))?.[1] ?? otherwise
-    const found = placed(kind, line) ?? namesIn(line).find((each) => each.kind === kind)?.name ?? known.get(kind)
+    const found = placed(kind, line) ?? namesOf(line).find((each) => each.kind === kind)?.name ?? known.get(kind)
     return found !== undefined && (kind === 'server' || isPlainWord(found)) ? found : otherwise
   })
 }

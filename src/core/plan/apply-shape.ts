@@ -18,9 +18,9 @@ import {
 import { kind, pod, said, step } from './operation-shape.ts'
 import type { Refusal, Step } from './plan.ts'
 
-const STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'] as const
+export const OUTCOME_STATES = ['done', 'failed', 'blocked', 'refused', 'skipped', 'interrupted'] as const
 
-export type OutcomeState = (typeof STATES)[number]
+export type OutcomeState = (typeof OUTCOME_STATES)[number]
 
 const time = about('RFC 3339.', text)
 export const exit = oneOf(...Object.values(ExitStatus))
@@ -60,7 +60,9 @@ export const downtime = about(
 /** How the kubelet was down for an apply (--stop-kubelet). */
 export interface KubeletDowntime extends ShapeOf<typeof downtime> {}
 
-const state = named('state', oneOf(...STATES))
+const state = named('state', oneOf(...OUTCOME_STATES))
+
+export const deleted = object({ files: count, bytes: count })
 
 const outcome = object({
   id: text,
@@ -72,7 +74,7 @@ const outcome = object({
   elapsedMs,
   because: optional(about('skipped: the id of the operation that did not succeed.', text)),
   differences: optional(differences),
-  deleted: optional(about('What was deleted.', object({ files: count, bytes: count }))),
+  deleted: optional(about('What was deleted.', deleted)),
 })
 
 export interface Outcome extends ShapeOf<typeof outcome> {}
@@ -81,7 +83,7 @@ export const outcomes = list<Outcome>(named('outcome', outcome))
 
 export const plan = about('The id of the plan, as the journal has it.', text)
 
-const TYPES = ['start', 'step', ...STATES, 'left', 'note'] as const
+const TYPES = ['start', 'step', ...OUTCOME_STATES, 'left', 'note'] as const
 
 export const event = object({
   type: oneOf(...TYPES),

@@ -122,8 +122,7 @@ function notesText(notes: readonly string[], screen: Screen, unfolded: boolean):
   return `${shown.map((each) => wrapped('Note: ', each, screen.width, screen.paint.dim)).join('')}${more > 0 ? `${more} more notes (-v shows all)\n` : ''}`
 }
 
-/** Lines that can be copied whole: to a shell what follows the command is a comment. */
-/** The next commands, below each other; the first is the next step. */
+/** The next commands, below each other; the first is the next step. To a shell what follows a command is a comment: whole lines can be copied. */
 export function nextText(next: readonly NextStep[], { width, paint }: Screen): string {
   return next
     .map(({ first: before, command, why, node }, index) => {
