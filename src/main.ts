@@ -51,16 +51,8 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
       process.exit(status)
     }
     if (first === '__complete') {
-      const { answerCompletion } = await import('./core/completion/answer-completion.ts')
-      await answerCompletion(asked, root, async (text) => {
-        output.write(text)
-        await output.flush()
-      })
-      process.exit()
-    }
-    if (first === '__complete_plugin') {
-      const { answerPlugin } = await import('./core/completion/plugin-line.ts')
-      await answerPlugin(asked, Object.values(manifest.commands), root, async (text) => {
+      const { answerCompletion } = await import('./core/completion/complete.ts')
+      await answerCompletion(asked, Object.values(manifest.commands), root, async (text) => {
         output.write(text)
         await output.flush()
       })

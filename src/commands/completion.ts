@@ -1,20 +1,14 @@
 import { Args } from '@oclif/core'
 import { VolctlCommand } from '../core/cli/volctl-command.ts'
-import { bashCompletion } from '../core/completion/bash.ts'
-import { fishCompletion } from '../core/completion/fish.ts'
-import { kubectlCompletion } from '../core/completion/kubectl.ts'
-import { commandSpecs } from '../core/completion/spec.ts'
-import { zshCompletion } from '../core/completion/zsh.ts'
+import { COMPLETION_SCRIPTS } from '../core/completion/scripts.ts'
 import { VolctlError } from '../core/errors/errors.ts'
-
-const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion, kubectl: kubectlCompletion } as const
 
 export default class Completion extends VolctlCommand {
   static override readonly looks = false
   static override summary =
     'Print a script that completes volctl command lines in bash, zsh or fish, or as a plugin of kubectl.'
   static override description =
-    'The script completes commands, flags and their values. Names of pods, claims, volumes, drivers and contexts are asked ' +
+    'The script completes commands, flags and their values, for which it asks volctl each time. Names of pods, claims, volumes, drivers and contexts are asked ' +
     'from volctl when they are needed: from the API server that the command line means, or from its --snapshot, after --cluster ' +
     'those of the whole cluster, within ' +
     'one second, without root, and without starting a program for a credential. Where that fails nothing is offered. ' +
@@ -25,7 +19,7 @@ export default class Completion extends VolctlCommand {
       name: 'SHELL',
       // Else oclif would take a line of standard input for it.
       ignoreStdin: true,
-      options: Object.keys(SCRIPTS),
+      options: Object.keys(COMPLETION_SCRIPTS),
       description:
         'The shell that reads the script; kubectl: the program that kubectl starts to complete "kubectl volctl".',
     }),
@@ -57,8 +51,7 @@ export default class Completion extends VolctlCommand {
         hint: 'Give bash, zsh, fish or kubectl: see volctl completion --help',
       })
     }
-    const script = SCRIPTS[args.shell as keyof typeof SCRIPTS]
-    this.output.write(script(commandSpecs([...this.config.commands])))
+    this.output.write(COMPLETION_SCRIPTS[args.shell as keyof typeof COMPLETION_SCRIPTS])
     await this.output.flush()
   }
 }

@@ -69,6 +69,10 @@ describe.each(SHELLS)('%s (where it is installed)', { timeout: 180_000 }, (shell
       ['volctl help journ\t', 'help journal'],
       ['volctl completion fi\t', 'completion fish'],
       ['volctl wait --for=unmou\t', 'wait --for=unmounted'],
+      ['volctl plan --snapshot=q-fi\t', 'plan --snapshot=q-file'],
+      // zsh takes the slash at the end away again.
+      ['volctl plan --root-dir q-d\tdeep\tq', 'plan --root-dir q-dir/deeper/q'],
+      ['volctl plan --root-dir=q-d\tdeep\tq', 'plan --root-dir=q-dir/deeper/q'],
       ['volctl explain DriverUn\t', 'explain DriverUnavailable'],
       [`volctl explain ${node} pg/p-csi-h\t`, `explain ${node} pg/p-csi-hp`],
       [`volctl explain ${node} driver/loop\t`, `explain ${node} driver/loop.pg.test`],
@@ -77,6 +81,8 @@ describe.each(SHELLS)('%s (where it is installed)', { timeout: 180_000 }, (shell
       [`volctl plan ${cluster} --node-gone node-1\t`, `plan ${cluster} --node-gone node-1`],
       [`volctl plan ${node} --driver-gone host\t`, `plan ${node} --driver-gone hostpath.csi.k8s.io`],
     ]
+    writeFileSync(join(place, 'q-file'), '')
+    mkdirSync(join(place, 'q-dir', 'deeper'), { recursive: true })
     for (const [keys, words] of lines) await completes(keys, ['volctl', ...words.split(' ')])
   })
 
@@ -123,19 +129,20 @@ describe('volctl __complete', () => {
   const ask = (...args: readonly string[]) => volctl(['__complete', ...args], { cwd: directory, timeout: 20_000 })
 
   it.each([
-    ['no kind', []],
-    ['an unknown kind', ['secret', '']],
-    ['no such kubeconfig', ['pod', '', '--kubeconfig', '/nonexistent']],
-    ['no such snapshot', ['pod', '', '--snapshot', '/nonexistent']],
-    ['a pipe, which stays full', ['pod', '', '--snapshot', '/dev/fd/0']],
+    ['no such kubeconfig', ['plan', '--kubeconfig', '/nonexistent', '--pod', '']],
+    ['no such snapshot', ['plan', '--snapshot', '/nonexistent', '--pod', '']],
+    ['a pipe, which stays full', ['plan', '--snapshot', '/dev/fd/0', '--pod', '']],
   ])('%s: nothing, silently', async (_, args) =>
     expect(await ask(...args)).toEqual({ status: 0, stdout: '', stderr: '' }),
   )
 
+  it('an unknown command: nothing is offered', async () =>
+    expect(await ask('secret', '')).toEqual({ status: 0, stdout: ':4\n', stderr: '' }))
+
   it('gives up after a second', async () => {
     await api.setFaults({ action: { type: 'hang' } })
     const began = performance.now()
-    const answer = await ask('pod', '', '--kubeconfig', api.kubeconfig('plan'), '--node', 'pg-node')
+    const answer = await ask('plan', '--kubeconfig', api.kubeconfig('plan'), '--node', 'pg-node', '--pod', '')
     await api.setFaults()
     expect(answer).toEqual({ status: 0, stdout: '', stderr: '' })
     // Node.js starts before the second begins, on a machine that may be busy.
@@ -159,24 +166,25 @@ describe('volctl __complete', () => {
       }),
       { mode: 0o600 },
     )
-    expect(await ask('pod', '', '--kubeconfig', kubeconfig, '--node', 'pg-node')).toMatchObject({
+    expect(await ask('plan', '--kubeconfig', kubeconfig, '--node', 'pg-node', '--pod', '')).toMatchObject({
       status: 0,
       stdout: '',
     })
     expect(existsSync(marker)).toBe(false)
-    expect(await ask('context', '', '--kubeconfig', kubeconfig)).toMatchObject({ stdout: 'first\n' })
+    expect(await ask('plan', '--kubeconfig', kubeconfig, '--context', '')).toMatchObject({ stdout: 'first\n:4\n' })
   })
 
   it.each([
-    ['thing', 'pod/pg/p-csi-b', 'pod/pg/p-csi-blk'],
-    ['thing', 'pvc/pg/pvc-b', 'pvc/pg/pvc-blk1'],
-    ['volume', 'pv-b', 'pv-blk1'],
-    ['node', 'pg-', 'pg-node'],
+    ['explain pod/pg/p-csi-b', 'pod/pg/p-csi-blk'],
+    ['explain pvc/pg/pvc-b', 'pvc/pg/pvc-blk1'],
+    ['plan --volume pv-b', 'pv-blk1'],
+    ['plan --node pg-', 'pg-node'],
   ])(
-    '--cluster: %s %s',
-    async (kind, current, value) => {
+    '--cluster: %s',
+    async (line, value) => {
+      const [command = '', ...typed] = line.split(' ')
       const names = async () => {
-        const { stdout } = await ask(kind, current, 'explain', '--cluster', '--kubeconfig', api.kubeconfig('admin'))
+        const { stdout } = await ask(command, '--cluster', '--kubeconfig', api.kubeconfig('admin'), ...typed)
         return stdout.split('\n').map((line) => line.split('\t')[0])
       }
       // On a machine that is busy volctl may give up, and TAB is pressed again.
@@ -186,7 +194,7 @@ describe('volctl __complete', () => {
   )
 
   it('names of more than one line are left out', async () => {
-    const { stdout } = await ask('pod', '', '--snapshot', hostileNode())
+    const { stdout } = await ask('plan', '--snapshot', hostileNode(), '--pod', '')
     const names = stdout.split('\n').flatMap((line) => (line.startsWith('ns/') ? (line.split('\t')[0] ?? []) : []))
     expect(names).toEqual(HOSTILE.map((name) => `ns/${name}`))
   })

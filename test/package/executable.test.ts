@@ -31,8 +31,8 @@ describe.skipIf(noPackages !== undefined)(`the executable${where}`, () => {
     { args: ['plan', '--orphans', '-o', 'json', '--snapshot', CAPTURE] },
     { args: ['explain', 'S11'] },
     // What TAB asks for.
-    { args: ['__complete', 'thing', 'DriverNot', 'explain'] },
-    { args: ['__complete', 'thing', 'S1', 'explain'] },
+    { args: ['__complete', 'explain', 'DriverNot'] },
+    { args: ['__complete', 'explain', 'S1'] },
     { args: ['plan', '--help'] },
     { args: ['plan', '--nonsense'] },
     { args: ['version', '-o', 'json'] },

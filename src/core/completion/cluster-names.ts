@@ -1,5 +1,4 @@
 /** What completion offers of a cluster: from its API at this moment, or from a snapshot. Nothing is asked before it is wanted. */
-import { statSync } from 'node:fs'
 import type { KubeClient } from '../api/kube-client.ts'
 import { reduced } from '../api/reduce-object.ts'
 import type {
@@ -23,44 +22,26 @@ import {
   type ResourcePath,
   VOLUMES,
 } from '../model/resources.ts'
-import { callerPath } from '../trust/caller.ts'
-import { MAX_SNAPSHOT } from './node-names.ts'
-import type { TypedFlags } from './typed-flags.ts'
+import { clientOf, snapshotFile, type TypedFlags } from './typed-flags.ts'
+import { claimText, type Names, objectValue, type Value } from './values.ts'
 
-/** In a namespace or without. */
-export interface NamedObject {
-  readonly namespace?: string | undefined
-  readonly name: string
-  /** A few words on it. */
-  readonly about?: string | undefined
+/** What can be attached, and what it is attached to. @param signal ends every request: what has come until then is offered */
+export async function clusterNames(flags: TypedFlags, signal: AbortSignal): Promise<Names> {
+  if (flags.snapshot !== undefined) return await snapshotNames(flags.snapshot)
+  return new LiveNames(await clientOf(flags, { pageSize: PAGE }), signal)
 }
 
-/** What can be attached, and what it is attached to. @param namespace the only one that is wanted, if one has been typed */
-export interface ClusterNames {
-  /** With a volume that may be attached. */
-  pods(namespace?: string): Promise<readonly NamedObject[]>
-  claims(namespace?: string): Promise<readonly NamedObject[]>
-  volumes(): Promise<readonly NamedObject[]>
-  attachments(): Promise<readonly (NamedObject & { readonly node: string; readonly attacher: string })[]>
-  nodes(): Promise<readonly NamedObject[]>
-  drivers(): Promise<readonly NamedObject[]>
-}
-
-/** @throws where the snapshot cannot be read at once: a pipe would be emptied, and a large file takes too long */
-export async function clusterSnapshotNames(path: string): Promise<ClusterNames> {
-  const file = callerPath(path)
-  const stats = statSync(file)
-  if (!stats.isFile() || stats.size > MAX_SNAPSHOT) throw new Error('not read for a completion')
+async function snapshotNames(path: string): Promise<Names> {
   const { readClusterSnapshot } = await import('../cluster/snapshot/cluster-snapshot.ts')
-  const state = await readClusterSnapshot(file)
+  const { pods, claims, volumes, attachments, nodes, drivers } = await readClusterSnapshot(snapshotFile(path))
   return {
-    pods: async () => state.pods.map(({ namespace, name, node }) => ({ namespace, name, about: onNode(node) })),
-    claims: async () => state.claims.map(({ namespace, name, volumeName }) => ({ namespace, name, about: volumeName })),
-    volumes: async () => state.volumes.map(({ name, claim }) => ({ name, about: claim && claimOf(claim) })),
-    attachments: async () =>
-      state.attachments.map(({ name, node, attacher }) => ({ name, node, attacher, about: `to node ${node}` })),
-    nodes: async () => state.nodes.map(({ name }) => ({ name })),
-    drivers: async () => state.drivers.map(({ name }) => ({ name })),
+    pods: async () => pods.map((pod) => objectValue(pod, onNode(pod.node))),
+    claims: async () => claims.map((claim) => objectValue(claim, claim.volumeName)),
+    podVolumes: async () => [],
+    persistentVolumes: async () => volumes.map(({ name, claim }) => objectValue({ name }, claimText(claim))),
+    attachments: async () => attachments.map(({ name, node }) => objectValue({ name }, `to node ${node}`)),
+    nodes: async () => withGone(nodes, attachments),
+    drivers: async () => withAttachers(drivers, attachments),
   }
 }
 
@@ -68,8 +49,26 @@ function onNode(node: string | undefined): string {
   return node === undefined ? 'without a node' : `on node ${node}`
 }
 
-function claimOf({ namespace = 'default', name }: { readonly namespace?: string; readonly name?: string }): string {
-  return `claim ${namespace}/${name ?? ''}`
+interface Named {
+  readonly name: string
+}
+
+/** Nodes that are gone, too: an attachment may keep the name of one. */
+function withGone(nodes: readonly Named[], attachments: readonly { readonly node: string }[]): Value[] {
+  const listed = new Set(nodes.map(({ name }) => name))
+  const gone = new Set(attachments.map(({ node }) => node).filter((node) => !listed.has(node)))
+  return [
+    ...nodes.map(({ name }) => objectValue({ name })),
+    ...[...gone].map((name) => objectValue({ name }, 'named by an attachment')),
+  ]
+}
+
+function withAttachers(drivers: readonly Named[], attachments: readonly { readonly attacher: string }[]): Value[] {
+  const attachers = new Set(attachments.map(({ attacher }) => attacher))
+  return [
+    ...drivers.map(({ name }) => objectValue({ name })),
+    ...[...attachers].map((name) => objectValue({ name }, 'of an attachment')),
+  ]
 }
 
 /** Of a large cluster the first pages: what is typed narrows it to a namespace. */
@@ -77,16 +76,7 @@ const PAGE = 500
 const PAGES = 8
 const LIMITS = { listBytes: 64 * 1024 * 1024, listPages: PAGES, listMs: 1000 }
 
-/** @param signal ends every request: what has come until then is offered */
-export async function liveClusterNames(flags: TypedFlags, signal: AbortSignal): Promise<ClusterNames> {
-  const { createKubeClient } = await import('../api/kube-client.ts')
-  const { discoverKubeConfig } = await import('../api/kubeconfig/kube-config.ts')
-  // A program could ask for a password, open a browser, or take long.
-  const client = createKubeClient(discoverKubeConfig({ ...flags, unattended: true }), { pageSize: PAGE })
-  return new LiveClusterNames(client, signal)
-}
-
-class LiveClusterNames implements ClusterNames {
+class LiveNames implements Names {
   readonly #client: KubeClient
   readonly #signal: AbortSignal
 
@@ -118,38 +108,56 @@ class LiveClusterNames implements ClusterNames {
     return items
   }
 
-  async pods(namespace?: string): Promise<readonly NamedObject[]> {
+  /** With a volume that may be attached. */
+  async pods(namespace?: string): Promise<readonly Value[]> {
     const pods = await this.#list<Pod>(PODS, namespace)
     return pods
       .filter(({ spec }) => spec.volumes?.some((each) => each.persistentVolumeClaim ?? each.ephemeral))
-      .map(({ metadata, spec }) => ({ ...metadata, about: onNode(spec.nodeName) }))
+      .map(({ metadata, spec }) => objectValue(metadata, onNode(spec.nodeName)))
   }
 
-  async claims(namespace?: string): Promise<readonly NamedObject[]> {
+  async claims(namespace?: string): Promise<readonly Value[]> {
     const claims = await this.#list<PersistentVolumeClaim>(CLAIMS, namespace)
-    return claims.map(({ metadata, spec }) => ({ ...metadata, about: spec.volumeName }))
+    return claims.map(({ metadata, spec }) => objectValue(metadata, spec.volumeName))
   }
 
-  async volumes(): Promise<readonly NamedObject[]> {
+  async podVolumes(): Promise<readonly Value[]> {
+    return []
+  }
+
+  async persistentVolumes(): Promise<readonly Value[]> {
     const volumes = await this.#list<PersistentVolume>(VOLUMES)
-    return volumes.map(({ metadata: { name }, spec }) => ({ name, about: spec.claimRef && claimOf(spec.claimRef) }))
+    return volumes.map(({ metadata, spec }) => objectValue(metadata, claimText(spec.claimRef)))
   }
 
-  async attachments() {
+  async #attachments() {
     const attachments = await this.#list<VolumeAttachment>(ATTACHMENTS)
-    return attachments.map(({ metadata: { name }, spec: { nodeName: node, attacher } }) => ({
-      ...{ name, node, attacher, about: `to node ${node}` },
-    }))
+    return attachments.map(({ metadata: { name }, spec: { nodeName: node, attacher } }) => ({ name, node, attacher }))
+  }
+
+  async attachments(): Promise<readonly Value[]> {
+    return (await this.#attachments()).map(({ name, node }) => objectValue({ name }, `to node ${node}`))
+  }
+
+  async nodes(): Promise<readonly Value[]> {
+    const [nodes, attachments] = await Promise.all([this.#nodes(), this.#attachments()])
+    return withGone(
+      nodes.map(({ metadata }) => metadata),
+      attachments,
+    )
   }
 
   /** Each kubelet writes a CSINode of its node's name, which is far smaller than the Node. */
-  async nodes(): Promise<readonly NamedObject[]> {
+  async #nodes(): Promise<readonly (CsiNode | Node)[]> {
     const small = await this.#list<CsiNode>(CSI_NODES)
-    const nodes = small.length > 0 ? small : await this.#list<Node>(NODES)
-    return nodes.map(({ metadata: { name } }) => ({ name }))
+    return small.length > 0 ? small : await this.#list<Node>(NODES)
   }
 
-  async drivers(): Promise<readonly NamedObject[]> {
-    return (await this.#list<CsiDriver>(CSI_DRIVERS)).map(({ metadata: { name } }) => ({ name }))
+  async drivers(): Promise<readonly Value[]> {
+    const [drivers, attachments] = await Promise.all([this.#list<CsiDriver>(CSI_DRIVERS), this.#attachments()])
+    return withAttachers(
+      drivers.map(({ metadata }) => metadata),
+      attachments,
+    )
   }
 }

@@ -1,17 +1,19 @@
 /** What completion offers of a node: from its API at this moment, or from a snapshot. Nothing is asked before it is wanted. */
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { KubeClient } from '../api/kube-client.ts'
 import type { ObjectReader } from '../api/object-reader.ts'
-import { namedUids } from '../desired/pods.ts'
+import { isTerminating, namedUids } from '../desired/pods.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { CsiNode, PersistentVolume, Pod, VolumeAttachment } from '../model/objects.ts'
 import { ATTACHMENTS, CLAIMS, CSI_NODES, type ObjectKey, VOLUMES } from '../model/resources.ts'
-import { callerPath } from '../trust/caller.ts'
-import type { TypedFlags } from './typed-flags.ts'
+import { namespacedName } from '../plan/pod-name.ts'
+import { clientOf, snapshotFile, type TypedFlags } from './typed-flags.ts'
+import { claimText, type Names, objectValue, type Value } from './values.ts'
 
-export interface NodeNames {
+/** What of a node its values are made of. */
+interface NodeObjects {
   nodeName(): Promise<string>
   /** Pods of the node that the API lists. */
   pods(): Promise<readonly Pod[]>
@@ -23,16 +25,51 @@ export interface NodeNames {
   drivers(): Promise<readonly string[]>
 }
 
-/** A file of this size is parsed in a fraction of the time that an answer may take. */
-export const MAX_SNAPSHOT = 16 * 1024 * 1024
+/** @param signal ends every request */
+export async function nodeNames(flags: TypedFlags, signal: AbortSignal): Promise<Names> {
+  const node = flags.snapshot === undefined ? await liveObjects(flags, signal) : await snapshotObjects(flags.snapshot)
+  return {
+    pods: async () => [
+      ...(await node.pods()).map((pod) => ({ value: namespacedName(pod.metadata), about: stateOf(pod) })),
+      ...(await node.orphans()).map((value) => ({ value, about: 'directory of a pod that the API does not list' })),
+    ],
+    claims: async () => claimsOf(await node.pods()).map((key) => objectValue(key)),
+    podVolumes: async () => podVolumes(await node.pods()),
+    persistentVolumes: async () =>
+      (await node.persistentVolumes()).map(({ metadata, spec }) => objectValue(metadata, claimText(spec.claimRef))),
+    attachments: async () =>
+      (await node.attachments()).map(({ metadata, spec }) => objectValue(metadata, `by ${spec.attacher}`)),
+    nodes: async () => [{ value: await node.nodeName() }],
+    drivers: () => driverValues(node),
+  }
+}
 
-/** @throws where the snapshot cannot be read at once: a pipe would be emptied, and a large file takes too long */
-export async function snapshotNames(path: string): Promise<NodeNames> {
-  const file = callerPath(path)
-  const stats = statSync(file)
-  if (!stats.isFile() || stats.size > MAX_SNAPSHOT) throw new Error('not read for a completion')
+function stateOf(pod: Pod): string {
+  return isTerminating(pod) ? 'Terminating' : (pod.status?.phase ?? 'Unknown')
+}
+
+function podVolumes(pods: readonly Pod[]): Value[] {
+  return pods.flatMap(({ metadata, spec }) =>
+    (spec.volumes ?? []).map(({ name }) => ({ value: name, about: `of pod ${namespacedName(metadata)}` })),
+  )
+}
+
+/** A driver that is gone is in no CSINode, but its volumes still have its name. */
+async function driverValues(node: NodeObjects): Promise<Value[]> {
+  const [registered, volumes, pods] = await Promise.all([node.drivers(), node.persistentVolumes(), node.pods()])
+  const ofVolumes = volumes.map(({ spec }) => spec.csi?.driver ?? spec.flexVolume?.driver)
+  const ofPods = pods.flatMap(({ spec }) =>
+    (spec.volumes ?? []).map(({ csi, flexVolume }) => (csi ?? flexVolume)?.driver),
+  )
+  return [
+    ...registered.map((value) => ({ value, about: 'registered' })),
+    ...[...ofVolumes, ...ofPods].flatMap((value) => (value === undefined ? [] : { value, about: 'of a volume' })),
+  ]
+}
+
+async function snapshotObjects(path: string): Promise<NodeObjects> {
   const { readSnapshot } = await import('../snapshot/read-snapshot.ts')
-  const { nodeName, api, tree = [], csiSockets = [] } = (await readSnapshot(file)).snapshot
+  const { nodeName, api, tree = [], csiSockets = [] } = (await readSnapshot(snapshotFile(path))).snapshot
   const pods = api?.pods ?? []
   const directories = tree.flatMap(({ path: each, type }) =>
     type === 'dir' ? (/^pods\/([^/]+)$/.exec(each)?.[1] ?? []) : [],
@@ -59,14 +96,9 @@ function driversOf(csiNode: CsiNode | undefined): string[] {
 /** More than a node has; each is a request. */
 const MOST_CLAIMS = 100
 
-/** @param signal ends every request */
-export async function liveNames(flags: TypedFlags, signal: AbortSignal): Promise<NodeNames> {
-  const { createKubeClient } = await import('../api/kube-client.ts')
-  const { discoverKubeConfig } = await import('../api/kubeconfig/kube-config.ts')
+async function liveObjects(flags: TypedFlags, signal: AbortSignal): Promise<NodeObjects> {
   const { ObjectReader: Reader } = await import('../api/object-reader.ts')
-  // A program could ask for a password, open a browser, or take long.
-  const credentials = discoverKubeConfig({ ...flags, unattended: true })
-  return new LiveNames(flags, createKubeClient(credentials), (client) => new Reader(client, { signal }), signal)
+  return new LiveObjects(flags, await clientOf(flags), (client) => new Reader(client, { signal }), signal)
 }
 
 interface Place {
@@ -74,7 +106,7 @@ interface Place {
   readonly rootDir?: string
 }
 
-class LiveNames implements NodeNames {
+class LiveObjects implements NodeObjects {
   readonly #flags: TypedFlags
   readonly #client: KubeClient
   readonly #reader: ObjectReader
@@ -141,7 +173,7 @@ class LiveNames implements NodeNames {
 }
 
 /** Claims of the pods' volumes, those of generic ephemeral volumes as well, each once. */
-export function claimsOf(pods: readonly Pod[]): ObjectKey[] {
+function claimsOf(pods: readonly Pod[]): ObjectKey[] {
   const found = new Map<string, ObjectKey>()
   for (const { metadata, spec } of pods) {
     const { namespace = 'default' } = metadata

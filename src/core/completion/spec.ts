@@ -1,13 +1,15 @@
 /** What can be typed after `volctl`, from the manifest of the commands: a new command or flag needs no edit here. */
 import type { Command } from '@oclif/core'
 import { OPERATION_GROUPS, OPERATION_KINDS } from '../plan/plan.ts'
-import type { LiveKind } from './live-kinds.ts'
+
+/** `thing`: whatever `explain` takes. */
+export type LiveKind = 'pod' | 'namespace' | 'volume' | 'driver' | 'context' | 'node' | 'thing'
 
 /** What may stand in one place of the command line. */
 export type Values =
-  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'words'; readonly words: readonly string[]; readonly abouts?: ReadonlyMap<string, string> }
   /** Several of them, separated by commas. */
-  | { readonly kind: 'list'; readonly words: readonly string[] }
+  | { readonly kind: 'list'; readonly words: readonly string[]; readonly abouts?: undefined }
   | { readonly kind: 'file' }
   | { readonly kind: 'directory' }
   /** Asked of the node or its API at that moment. */

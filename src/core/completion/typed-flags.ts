@@ -1,4 +1,7 @@
 /** Of a command line that is being typed: the flags that say which node and which API are meant. */
+import { statSync } from 'node:fs'
+import type { KubeClient } from '../api/kube-client.ts'
+import { callerPath } from '../trust/caller.ts'
 
 export interface TypedFlags {
   readonly kubeconfig?: string
@@ -29,4 +32,22 @@ export function typedFlags(words: readonly string[]): TypedFlags {
     if (field !== undefined && value !== undefined && value !== '') found[field] = value
   }
   return words.includes('--cluster') ? { ...found, cluster: true } : found
+}
+
+/** A file of this size is parsed in a fraction of the time that an answer may take. */
+const MAX_SNAPSHOT = 16 * 1024 * 1024
+
+/** @throws where the snapshot cannot be read at once: a pipe would be emptied, and a large file takes too long */
+export function snapshotFile(path: string): string {
+  const file = callerPath(path)
+  const stats = statSync(file)
+  if (!stats.isFile() || stats.size > MAX_SNAPSHOT) throw new Error('not read for a completion')
+  return file
+}
+
+/** A program for a credential could ask for a password, open a browser, or take long: none is started. */
+export async function clientOf(flags: TypedFlags, options?: { readonly pageSize: number }): Promise<KubeClient> {
+  const { createKubeClient } = await import('../api/kube-client.ts')
+  const { discoverKubeConfig } = await import('../api/kubeconfig/kube-config.ts')
+  return createKubeClient(discoverKubeConfig({ ...flags, unattended: true }), options)
 }

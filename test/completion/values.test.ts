@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { clusterSnapshotNames } from '../../src/core/completion/cluster-names.ts'
-import { clusterValues } from '../../src/core/completion/cluster-values.ts'
-import type { LiveKind } from '../../src/core/completion/live-kinds.ts'
+import { clusterNames } from '../../src/core/completion/cluster-names.ts'
+import type { LiveKind } from '../../src/core/completion/spec.ts'
 import { typedFlags } from '../../src/core/completion/typed-flags.ts'
+import { valuesOf } from '../../src/core/completion/values.ts'
 
 const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'clusters')
 
@@ -22,6 +22,6 @@ it.each<{ kind: LiveKind; current: string; of?: string; values: readonly string[
   { kind: 'thing', current: 'node/', values: ['node/node-1', 'node/node-2'] },
   { kind: 'context', current: '', values: [] },
 ])('$kind $current of $of', async ({ kind, current, of = 'multi-attach', values }) => {
-  const names = await clusterSnapshotNames(join(FIXTURES, `${of}.jsonl`))
-  expect((await clusterValues(kind, current, names)).map(({ value }) => value)).toEqual(values)
+  const names = await clusterNames({ snapshot: join(FIXTURES, `${of}.jsonl`) }, AbortSignal.timeout(60_000))
+  expect((await valuesOf(kind, current, names)).map(({ value }) => value)).toEqual(values)
 })
