@@ -101,7 +101,7 @@ describe('links', () => {
       name: 'no attachment',
       of: (built) => built.attachments.splice(0),
       want: { VolumeAttachment: 'bad' },
-      says: 'not in the API',
+      says: 'does not exist',
     },
     {
       name: 'an attachment that failed',
@@ -162,7 +162,7 @@ describe('links', () => {
     it('is bad where the driver attaches', () =>
       expect(attachment(() => undefined)).toMatchObject({
         state: 'bad',
-        says: 'not in the API',
+        says: 'does not exist',
       }))
 
     it("says what the node's status says", () =>
@@ -262,7 +262,7 @@ describe('drawn', () => {
   it('in UTF-8 and in ASCII, each link with a sign and a word', () => {
     expect(chainText(chain, { ...PLAIN_SCREEN, symbols: UNICODE_SYMBOLS, width: 80 }, 'folded')).toMatchInlineSnapshot(`
       "  ✓ good    claim default/claim-pv-1: bound to pv-1
-        ✓ good    └─ PV pv-1: disk.test, handle pv-1
+        ✓ good    └─ PV pv-1: disk.test, handle pv-1; ReadWriteOnce
         ✓ good      └─ attachment csi-9e2fb3c5: attached
         ✓ good        └─ staged mount: ext4 of /dev/loop1
         ✓ good          └─ pod mount of pod default/web-0: ext4 of /dev/loop1
@@ -272,7 +272,7 @@ describe('drawn', () => {
     `)
     expect(chainText(chain, { ...PLAIN_SCREEN, width: 80 }, 'folded')).toMatchInlineSnapshot(`
       "  + good    claim default/claim-pv-1: bound to pv-1
-        + good    \`- PV pv-1: disk.test, handle pv-1
+        + good    \`- PV pv-1: disk.test, handle pv-1; ReadWriteOnce
         + good      \`- attachment csi-9e2fb3c5: attached
         + good        \`- staged mount: ext4 of /dev/loop1
         + good          \`- pod mount of pod default/web-0: ext4 of /dev/loop1

@@ -251,7 +251,7 @@ it('a claim that does not exist', () => {
     expect(answer.verdict, what).toMatchObject({ state: 'waiting', code: 'ClaimMissing' })
     expect(answer.volumes[0]?.wantedBy, what).toMatchObject([{ pod: { name: 'web-0' }, as: ['data'] }])
   }
-  expect(ask(built, 'pvc/default/claim-missing').identity[0]?.value).toContain('not in the API')
+  expect(ask(built, 'pvc/default/claim-missing').identity[0]?.value).toContain('does not exist')
 })
 
 it('what comes first is shown, though it is another pod’s', () => {

@@ -1,17 +1,39 @@
 /** The links that are objects of the API: claim, PersistentVolume, VolumeAttachment. */
 
-import { apiLookup, type Lookup } from '../desired/api-lookup.ts'
+import { attachmentRecord, claimRecord, volumeRecord } from '../cluster/read/volume-records.ts'
+import { apiLookup, type Lookup, mapFound } from '../desired/api-lookup.ts'
 import { podNamespace } from '../desired/pods.ts'
 import type { Attachability } from '../desired/volume-spec.ts'
 import type { CsiIdentity } from '../ledger/identified.ts'
 import type { VolumeRow } from '../ledger/row.ts'
-import type { ObjectMeta, PersistentVolume, PersistentVolumeClaim, VolumeAttachment } from '../model/objects.ts'
+import type { VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../names/volume-names.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Needs } from './chain-needs.ts'
 import type { Link } from './explanation.ts'
+import { elsewhereText, type Judged, judge, judgeAttachment, judgeClaim, judgeVolume } from './objects.ts'
 
+const NOT_ASKED: Lookup<never> = { state: 'Unknown', reason: 'was not read: there is no answer of the API server' }
+
+/** The API's objects, each as far as it was read. */
+export function apiObjects({ inputs }: PlanContext) {
+  const { api } = inputs.snapshot
+  const lookup = api && apiLookup(api)
+  return {
+    claim: (namespace: string, name: string) => lookup?.persistentVolumeClaim(namespace, name) ?? NOT_ASKED,
+    volume: (name: string) => lookup?.persistentVolume(name) ?? NOT_ASKED,
+    volumeRecord: (name: string) =>
+      lookup === undefined
+        ? NOT_ASKED
+        : mapFound(lookup.persistentVolume(name), (object) =>
+            volumeRecord(object, { podUid: '', lookup, node: api?.node ?? null }),
+          ),
+    attachment: (name: string) => lookup?.volumeAttachment(name) ?? NOT_ASKED,
+  }
+}
+
+/** An attachment is this node's: one that nobody needs is as bad as one that is missing. */
 export function apiLinks(context: PlanContext, volume: VolumeRow, needs: Needs): Link[] {
   return [
     ...claimLink(context, volume, needs),
@@ -20,23 +42,11 @@ export function apiLinks(context: PlanContext, volume: VolumeRow, needs: Needs):
   ]
 }
 
-const NOT_ASKED: Lookup<never> = { state: 'Unknown', reason: 'was not read: there is no answer of the API server' }
-
-type Judged = Pick<Link, 'state' | 'says'>
-
-/** What is found is judged; what is not is bad where it is needed, and unknown where nobody could look. */
-function judge<T>(found: Lookup<T>, { isNeeded }: Needs, ofObject: (object: T) => Judged): Judged {
-  if (found.state === 'Found') return ofObject(found.object)
-  if (found.state === 'Unknown') return { state: 'unknown', says: found.reason }
-  return { state: isNeeded ? 'bad' : 'absent', says: 'not in the API' }
-}
-
-function claimLink({ inputs }: PlanContext, volume: VolumeRow, needs: Needs): Link[] {
+function claimLink(context: PlanContext, volume: VolumeRow, { isNeeded }: Needs): Link[] {
   const name = claimNameOf(volume)
   if (name === undefined) return []
-  const { api } = inputs.snapshot
-  const found = api === undefined ? NOT_ASKED : apiLookup(api).persistentVolumeClaim(name.namespace, name.name)
-  return [{ kind: 'PersistentVolumeClaim', name: namespacedName(name), ...judge(found, needs, judgeClaim) }]
+  const found = mapFound(apiObjects(context).claim(name.namespace, name.name), claimRecord)
+  return [{ kind: 'PersistentVolumeClaim', name: namespacedName(name), ...judge(found, isNeeded, judgeClaim) }]
 }
 
 function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow) {
@@ -48,56 +58,39 @@ function claimNameOf({ wanted, ended, unresolved, persistentVolume }: VolumeRow)
   return name === undefined ? undefined : { namespace, name }
 }
 
-function judgeClaim({ metadata, spec, status }: PersistentVolumeClaim): Judged {
-  const { phase = 'no phase' } = { ...status }
-  const isBound = phase === 'Bound' || (status?.phase === undefined && Boolean(spec.volumeName))
-  const bound = spec.volumeName ? `bound to ${spec.volumeName}` : 'not bound to a PersistentVolume'
-  return { state: isBound ? 'good' : 'bad', says: `${isBound ? bound : `${phase}, ${bound}`}${deleting(metadata)}` }
-}
-
-function persistentVolumeLink({ inputs }: PlanContext, volume: VolumeRow, needs: Needs): Link[] {
-  const { api } = inputs.snapshot
+function persistentVolumeLink(context: PlanContext, volume: VolumeRow, { isNeeded }: Needs): Link[] {
   const { persistentVolume, unresolved, attachment } = volume
   const name =
     persistentVolume?.metadata.name ??
     unresolved.find((each) => each.persistentVolumeName)?.persistentVolumeName ??
     attachment?.spec.source.persistentVolumeName
   if (name === undefined || name === '') return []
-  const found = api === undefined ? NOT_ASKED : apiLookup(api).persistentVolume(name)
-  return [{ kind: 'PersistentVolume', name, ...judge(found, needs, (object) => judgeVolume(object, volume)) }]
+  return [{ kind: 'PersistentVolume', name, ...judge(apiObjects(context).volumeRecord(name), isNeeded, judgeVolume) }]
 }
 
-function judgeVolume({ metadata, status }: PersistentVolume, { identity }: VolumeRow): Judged {
-  const of = identity === undefined ? [] : [`${identity.driver}, handle ${identity.handle}`]
-  const phase = status?.phase === undefined || status.phase === 'Bound' ? [] : [status.phase]
-  const isBad = status?.phase === 'Failed'
-  return { state: isBad ? 'bad' : 'good', says: `${[...phase, ...of].join('; ') || 'bound'}${deleting(metadata)}` }
-}
-
-/** Of this node: an attachment that nobody needs is as bad as one that is missing. */
-function attachmentLink(context: PlanContext, volume: VolumeRow, needs: Needs): Link[] {
-  const { identity, attachment, wanted } = volume
-  if (attachment !== undefined) {
-    return [{ kind: 'VolumeAttachment', name: attachment.metadata.name, ...judgeAttachment(attachment, needs) }]
-  }
+function attachmentLink(context: PlanContext, volume: VolumeRow, { isNeeded }: Needs): Link[] {
+  const { identity, attachment } = volume
+  const { nodeName, api } = context.inputs.snapshot
+  const isListed =
+    identity === undefined || api?.node == null
+      ? undefined
+      : context.objects.isAttached(csiUniqueName(identity.driver, identity.handle))
+  const seen = (object: VolumeAttachment): Judged => judgeAttachment(attachmentRecord(object), { isNeeded, isListed })
+  if (attachment !== undefined)
+    return [{ kind: 'VolumeAttachment', name: attachment.metadata.name, ...seen(attachment) }]
   if (identity === undefined) return []
   const attachability = attachabilityOf(context, volume, identity)
   if (attachability === 'notAttachable') return []
-  const { api, nodeName } = context.inputs.snapshot
   const name = attachmentName(identity.handle, identity.driver, nodeName)
-  const found = api === undefined ? NOT_ASKED : apiLookup(api).volumeAttachment(name)
+  const found = apiObjects(context).attachment(name)
   // A driver whose CSIDriver could not be read may attach nothing.
   if (attachability === 'unknown' && found.state === 'Absent')
     return [{ kind: 'VolumeAttachment', name, state: 'unknown', says: 'it is not known whether the driver attaches' }]
-  const elsewhere = context.objects.attachedElsewhere(identity)
   // What is mounted here needs its device, whoever wants it (O7).
-  const judged = judge(found, { wanted, isNeeded: true }, (object) => judgeAttachment(object, needs))
-  const status = context.objects.isAttached(csiUniqueName(identity.driver, identity.handle))
-  const more = [
-    ...(found.state === 'Absent' && status ? ['node.status.volumesAttached still lists it'] : []),
-    ...(elsewhere.length === 0 ? [] : [`the volume is attached to ${elsewhere.join(', ')}`]),
-  ]
-  return [{ kind: 'VolumeAttachment', name, ...judged, says: [judged.says, ...more].join('; ') }]
+  const { state, says } = judge(found, true, seen)
+  const still = found.state === 'Absent' && isListed === true ? '; node.status.volumesAttached still lists it' : ''
+  const elsewhere = elsewhereText(context.objects.attachedElsewhere(identity))
+  return [{ kind: 'VolumeAttachment', name, state, says: `${says}${still}${elsewhere}` }]
 }
 
 /** By what pods want; of what only is mounted here, by its driver: without a CSIDriver object nobody knows (S3). */
@@ -118,21 +111,4 @@ function attachabilityOf(
   const object = api?.csiDrivers.find(({ metadata }) => metadata.name === driver)
   if (object === undefined) return 'unknown'
   return object.spec.attachRequired === false ? 'notAttachable' : 'attachable'
-}
-
-function judgeAttachment({ metadata, status }: VolumeAttachment, { isNeeded }: Needs): Judged {
-  const error = status?.detachError?.message ?? status?.attachError?.message
-  const isAttached = status?.attached === true
-  const isGoing = metadata.deletionTimestamp !== undefined
-  const says = [
-    isAttached ? 'attached' : 'not attached',
-    ...(isNeeded || !isAttached ? [] : ['no pod here wants it']),
-    ...(error === undefined ? [] : [error]),
-  ].join('; ')
-  const isGood = isAttached && isNeeded && !isGoing
-  return { state: isGood ? 'good' : 'bad', says: `${says}${deleting(metadata)}` }
-}
-
-function deleting({ deletionTimestamp }: ObjectMeta): string {
-  return deletionTimestamp === undefined ? '' : `; being deleted since ${deletionTimestamp}`
 }

@@ -7,6 +7,7 @@ import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Candidate } from './candidates.ts'
 import type { Fact } from './explanation.ts'
 import { splitPrefix } from './kinds.ts'
+import { factsOf } from './objects.ts'
 
 /**
  * @param candidates what else has names: a namespace may be called node, a pod like the node
@@ -47,18 +48,18 @@ export function nodeFacts({ inputs, classes, kubelet }: PlanContext, { problems 
   const here = 'this host'
   const attached =
     status && `${status.volumesAttached?.length ?? 0} in node.status.volumesAttached, ${own.length} VolumeAttachments`
-  return [
-    fact('Kubelet', kubeletIs.join(', '), `${here}, API`),
-    fact('Pods', countsText(classes.all.map((pod) => pod.class)), 'API, disk, container runtime'),
-    fact('Attached', attached, 'API'),
-    fact('In use', status && `${status.volumesInUse?.length ?? 0} in node.status.volumesInUse`, 'API'),
-    fact('Problems', countsText(problems.map(({ severity }) => severity)), 'plan'),
-    fact('Ready', ready && [ready.status, ready.lastHeartbeatTime].filter(isText).join(', heartbeat of '), 'API'),
-    fact('Node', nodeName, api?.node === undefined ? here : 'API'),
-    fact('Machine', machineID, here),
-    fact('Booted', [bootTime, bootID].filter(isText).join(', boot '), here),
-    fact('Root', rootDir, here),
-  ].flat()
+  return factsOf([
+    ['Kubelet', kubeletIs.join(', '), `${here}, API`],
+    ['Pods', countsText(classes.all.map((pod) => pod.class)), 'API, disk, container runtime'],
+    ['Attached', attached],
+    ['In use', status && `${status.volumesInUse?.length ?? 0} in node.status.volumesInUse`],
+    ['Problems', countsText(problems.map(({ severity }) => severity)), 'plan'],
+    ['Ready', ready && [ready.status, ready.lastHeartbeatTime].filter(isText).join(', heartbeat of ')],
+    ['Node', nodeName, api?.node === undefined ? here : 'API'],
+    ['Machine', machineID, here],
+    ['Booted', [bootTime, bootID].filter(isText).join(', boot '), here],
+    ['Root', rootDir, here],
+  ])
 }
 
 const STATES: Readonly<Record<PlanContext['kubelet']['state'], string>> = {
@@ -69,10 +70,6 @@ const STATES: Readonly<Record<PlanContext['kubelet']['state'], string>> = {
 }
 
 const isText = (text: string | null | undefined): text is string => text != null && text !== ''
-
-function fact(label: string, value: string | undefined, from: string): Fact[] {
-  return isText(value) ? [{ label, value, from }] : []
-}
 
 /** "12 Desired, 1 Gone" */
 function countsText(names: readonly string[]): string {

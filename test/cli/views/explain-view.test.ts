@@ -24,7 +24,7 @@ it('a volume of a pod that is gone, on 80 columns', () =>
     "PersistentVolume pv-1 on node node-1 is stuck: CSI driver disk.test is not
     registered on this node
       + good    claim default/claim-pv-1 -> PV pv-1
-      x bad     attachment csi-9e2fb3c5 (attached; no pod here wants it) -> pod
+      x bad     attachment csi-9e2fb3c5 (attached; no pod there wants it) -> pod
                 mount of pod 00000000
           1 deleted pod keeps volumes: 00000000 (2 operations)
         -> its pod comes with the kubelet: start the kubelet

@@ -1,18 +1,15 @@
 /** What an object of a cluster is, and where that was learned. */
 
 import type { Fact } from '../../explain/explanation.ts'
+import { attachmentRows, claimRows, deletionRows, factsOf, type Row, volumeRows } from '../../explain/objects.ts'
 import { count } from '../../lang/count.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { attacherLease } from '../context/drivers.ts'
 import type { ClusterTarget } from './cluster-candidates.ts'
 
-type Row = readonly [label: string, value: string | number | undefined, from?: string]
-
 export function clusterFacts(context: ClusterContext, target: ClusterTarget): Fact[] {
-  return rowsOf(context, target).flatMap(([label, value, from = 'API']) =>
-    value === undefined || value === '' ? [] : [{ label, value: String(value), from }],
-  )
+  return factsOf(rowsOf(context, target))
 }
 
 function rowsOf(context: ClusterContext, target: ClusterTarget): readonly Row[] {
@@ -20,13 +17,13 @@ function rowsOf(context: ClusterContext, target: ClusterTarget): readonly Row[] 
     case 'Pod':
       return podRows(target.pod)
     case 'PersistentVolumeClaim':
-      return claimRows(context, target)
+      return claimRows(namespacedName(target), context.objects.claim(target.namespace, target.name))
     case 'PersistentVolume':
-      return persistentVolumeRows(context, target.name)
+      return volumeRows(target.name, context.objects.volume(target.name))
     case 'VolumeAttachment':
-      return attachmentRows(context, target.name)
+      return foundRows(context, target.name)
     case 'Volume':
-      return volumeRows(context, target.uniqueName)
+      return knownRows(context, target.uniqueName)
     case 'Node':
       return nodeRows(context, target.name)
     case 'Driver':
@@ -44,64 +41,17 @@ function podRows(pod: Extract<ClusterTarget, { kind: 'Pod' }>['pod']): readonly 
     ['Phase', phase],
     ['Owner', owner && `${owner.kind} ${owner.name}`],
     ['Created', createdAt],
-    ['Deleted', deletedAt],
+    ...deletionRows(deletedAt),
   ]
 }
 
-function claimRows(
-  { objects }: ClusterContext,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): readonly Row[] {
-  const found = objects.claim(namespace, name)
-  if (found.state !== 'Found') return []
-  const { uid, phase, volumeName, storageClass, deletedAt, finalizers } = found.object
-  return [
-    ['Phase', phase],
-    ['PV', volumeName],
-    ['Class', storageClass],
-    ['UID', uid],
-    ['Deleted', deletedAt],
-    ['Finalizers', finalizers?.join(', ')],
-  ]
-}
-
-function persistentVolumeRows({ objects }: ClusterContext, name: string): readonly Row[] {
-  const found = objects.volume(name)
-  if (found.state !== 'Found') return []
-  const { uid, phase, claim, accessModes, reclaimPolicy, driver, plugin, handle, uniqueName, deletedAt } = found.object
-  const { finalizers, migratedFrom } = found.object
-  return [
-    ['Handle', handle],
-    ['Driver', driver ?? plugin],
-    ['Claim', claim && namespacedName(claim)],
-    ['Modes', accessModes.join(', ')],
-    ['Phase', phase],
-    ['Reclaim', reclaimPolicy],
-    ['Unique name', uniqueName],
-    ['In-tree', migratedFrom],
-    ['UID', uid],
-    ['Deleted', deletedAt],
-    ['Finalizers', finalizers?.join(', ')],
-  ]
-}
-
-function attachmentRows({ objects }: ClusterContext, name: string): readonly Row[] {
+/** One that is still to be created has no facts. */
+function foundRows({ objects }: ClusterContext, name: string): readonly Row[] {
   const found = objects.attachment(name)
-  if (found.state !== 'Found') return []
-  const { uid, node, attacher, persistentVolume, inline, createdAt, deletedAt, finalizers, byVolctl } = found.object
-  return [
-    ['PV', persistentVolume],
-    ['Inline', inline?.handle],
-    ['Node', node],
-    ['Attacher', attacher],
-    ['Created', createdAt && `${createdAt}${byVolctl === true ? ', by volctl' : ''}`],
-    ['Deleted', deletedAt],
-    ['Finalizers', finalizers?.join(', ')],
-    ['UID', uid],
-  ]
+  return found.state === 'Found' ? attachmentRows(found.object) : []
 }
 
-function volumeRows({ known, actual }: ClusterContext, uniqueName: string): readonly Row[] {
+function knownRows({ known, actual }: ClusterContext, uniqueName: string): readonly Row[] {
   const { driver, plugin, handle, persistentVolumes = [], claim, accessModes = [] } = known.get(uniqueName) ?? {}
   return [
     ['Unique name', uniqueName],

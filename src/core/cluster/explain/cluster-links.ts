@@ -1,12 +1,12 @@
 /** The chain of a volume on a node: pods, claim, PersistentVolume, VolumeAttachment, node, driver. */
 
+import { deletingText, elsewhereText, judge, judgeAttachment, judgeClaim, judgeVolume } from '../../explain/objects.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { FleetRow } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { readinessOf } from '../context/readiness.ts'
-import { nodesText } from '../context/words.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import type { ClusterLink } from './cluster-explanation.ts'
 import { driverLink } from './driver-link.ts'
@@ -60,28 +60,14 @@ function claimLink({ objects }: ClusterContext, on: VolumeOnNode): ClusterLink[]
   const { claim } = on
   if (claim === undefined) return []
   const [namespace = '', name = ''] = claim.split('/')
-  const found = objects.claim(namespace, name)
-  const link = { kind: 'PersistentVolumeClaim', name: claim } as const
-  if (found.state === 'Unknown') return [{ ...link, state: 'unknown', says: found.reason }]
-  if (found.state === 'Absent') return [{ ...link, state: isNeeded(on) ? 'bad' : 'absent', says: 'does not exist' }]
-  const { phase = 'no phase', volumeName, deletedAt } = found.object
-  const bound = volumeName ? `bound to ${volumeName}` : 'not bound to a PersistentVolume'
-  const state = phase === 'Bound' && volumeName && deletedAt === undefined ? 'good' : 'bad'
-  return [{ ...link, state, says: `${phase === 'Bound' ? bound : `${phase}, ${bound}`}${deleting(deletedAt)}` }]
+  return [
+    { kind: 'PersistentVolumeClaim', name: claim, ...judge(objects.claim(namespace, name), isNeeded(on), judgeClaim) },
+  ]
 }
 
-function persistentVolumeLink({ objects }: ClusterContext, on: VolumeOnNode): ClusterLink[] {
-  const name = on.persistentVolume
+function persistentVolumeLink({ objects }: ClusterContext, { persistentVolume: name }: VolumeOnNode): ClusterLink[] {
   if (name === undefined) return []
-  const found = objects.volume(name)
-  const link = { kind: 'PersistentVolume', name } as const
-  if (found.state === 'Unknown') return [{ ...link, state: 'unknown', says: found.reason }]
-  if (found.state === 'Absent') return [{ ...link, state: 'bad', says: 'does not exist' }]
-  const { phase = 'no phase', driver, plugin, accessModes, problem, deletedAt } = found.object
-  if (problem !== undefined) return [{ ...link, state: 'bad', says: problem }]
-  const facts = [...(phase === 'Bound' ? [] : [phase]), driver ?? plugin ?? 'no plugin', accessModes.join(', ')]
-  const state = phase === 'Failed' || deletedAt !== undefined ? 'bad' : 'good'
-  return [{ ...link, state, says: `${facts.filter((each) => each !== '').join('; ')}${deleting(deletedAt)}` }]
+  return [{ kind: 'PersistentVolume', name, ...judge(objects.volume(name), true, judgeVolume) }]
 }
 
 function attachmentLinks(context: ClusterContext, on: VolumeOnNode): ClusterLink[] {
@@ -94,28 +80,15 @@ function attachmentLinks(context: ClusterContext, on: VolumeOnNode): ClusterLink
   const name = attachmentName(handle, driver, node)
   const isWanted = want !== undefined && want.pods.length > 0
   const others = context.actual.nodesWith(on.uniqueName ?? '').filter((each) => each !== node)
-  const elsewhere =
-    others.length === 0 ? '' : `; ${nodesText(others, 2)} ${others.length === 1 ? 'has' : 'have'} the volume`
   const found = context.objects.attachment(name)
-  if (found.state === 'Unknown')
-    return [{ kind: 'VolumeAttachment', name, state: 'unknown', says: `${found.reason}${elsewhere}` }]
-  const says = `does not exist${elsewhere}`
-  return [{ kind: 'VolumeAttachment', name, state: isWanted ? 'bad' : 'absent', says }]
+  const judged = judge(found, isWanted, (object) => judgeAttachment(object, { isNeeded: isWanted }))
+  return [{ kind: 'VolumeAttachment', name, ...judged, says: `${judged.says}${elsewhereText(others)}` }]
 }
 
 function attachmentLink({ actual }: ClusterContext, on: VolumeOnNode, { object, unclear }: Attached): ClusterLink {
-  const { name, node, attached, deletedAt, attachError, detachError } = object
-  const isConfirmed = on.uniqueName !== undefined && actual.isConfirmed(node, on.uniqueName)
-  const error = detachError?.message ?? attachError?.message
-  const says = [
-    attached === true ? 'attached' : 'not attached',
-    ...(attached === true && !isConfirmed ? ['volumesAttached of the node does not list it'] : []),
-    ...(isNeeded(on) ? [] : ['no pod there wants the volume']),
-    ...(error === undefined ? [] : [error]),
-    ...(unclear === undefined ? [] : [unclear]),
-  ].join('; ')
-  const isGood = attached === true && isNeeded(on) && deletedAt === undefined && unclear === undefined
-  return { kind: 'VolumeAttachment', name, state: isGood ? 'good' : 'bad', says: `${says}${deleting(deletedAt)}` }
+  const isListed = on.uniqueName !== undefined && actual.isConfirmed(object.node, on.uniqueName)
+  const judged = judgeAttachment(object, { isNeeded: isNeeded(on), isListed, unclear })
+  return { kind: 'VolumeAttachment', name: object.name, ...judged }
 }
 
 function nodeLink(context: ClusterContext, on: VolumeOnNode, fleet: readonly FleetRow[]): ClusterLink[] {
@@ -143,7 +116,7 @@ function nodeLink(context: ClusterContext, on: VolumeOnNode, fleet: readonly Fle
     ...use,
   ].join('; ')
   const isGood = ready === 'True' && !isStale && !outOfService && deletedAt === undefined && managed
-  return [{ kind: 'Node', name, state: isGood ? 'good' : 'bad', says: `${says}${deleting(deletedAt)}` }]
+  return [{ kind: 'Node', name, state: isGood ? 'good' : 'bad', says: `${says}${deletingText(deletedAt)}` }]
 }
 
 /** What a snapshot of a node (--nodes) shows of a volume, in words; nothing where the node has no snapshot */
@@ -160,8 +133,4 @@ function foundOnNode(fleet: readonly FleetRow[], node: string, uniqueName: strin
       ? 'its snapshot shows nothing of the volume'
       : 'its snapshot does not show that the volume is free',
   ]
-}
-
-function deleting(deletedAt: string | undefined): string {
-  return deletedAt === undefined ? '' : `; being deleted since ${deletedAt}`
 }
