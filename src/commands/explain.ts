@@ -243,12 +243,12 @@ export default class Explain extends VolctlCommand {
   async #lines(what: string | undefined, flags: ExplainFlags): Promise<void> {
     const options = this.#options(flags)
     const asked = { attributes: 'all', options, decide: planWithDecisions } as const
-    const scope = onNode({
-      look: () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), asked),
-      given: givenBy({ ...flags, namespace: undefined }, options.settleMs),
-      whole: async (state: LoadedNode<Decided>, explained: Explained) =>
+    const scope = onNode(
+      () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), asked),
+      givenBy({ ...flags, namespace: undefined }, options.settleMs),
+      async (state, explained) =>
         flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
-    })
+    )
     const { value, draw, names, failure } = await (flags.log === undefined
       ? lineAnswer(what ?? '', scope)
       : logAnswer(flags.log, scope))

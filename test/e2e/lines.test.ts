@@ -50,7 +50,9 @@ describe.skipIf(noMounts !== undefined)(`lines of a log${noMounts === undefined 
 
   it('who keeps a target busy', () => {
     const { busy, pid, screen } = report
-    expect(busy.explanation?.holders.processes).toMatchObject([{ pid, command: 'sh', holds: [{ what: 'cwd' }] }])
+    expect(busy.explanation).toMatchObject({
+      holders: { processes: [{ pid, command: 'sh', holds: [{ what: 'cwd' }] }] },
+    })
     expect(screen).toContain(`Held open by sh (pid ${pid}).`)
   })
 

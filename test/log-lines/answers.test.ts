@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { isLine, lineAnswer, onNode } from '../../src/core/cli/line-answers.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
+import { nodeScope } from '../../src/core/log-lines/explain-line.ts'
 import { explainLog } from '../../src/core/log-lines/explain-log.ts'
 import { explainSentence } from '../../src/core/log-lines/explain-sentence.ts'
 import type { LineExplanation } from '../../src/core/log-lines/line-explanation.ts'
 import { LogTailReader } from '../../src/core/log-lines/log-tail.ts'
-import { askedNode } from '../../src/core/log-lines/name-answers.ts'
+import { askedNode } from '../../src/core/log-lines/node-names.ts'
 import { readLog } from '../../src/core/log-lines/read-log.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { chunksOf } from '../../src/core/views/command-words.ts'
@@ -31,11 +32,11 @@ const TERMINAL: Screen = { ...PLAIN_SCREEN, width: 80, rows: 24 }
 async function answer(line: string, built: NodeBuilder): Promise<LineExplanation> {
   const state = built.build()
   const decided = planWithDecisions(state, planOptions())
-  const asking = onNode({
-    look: async () => ({ ...state, decided, standing: [] }),
-    given: { words: [], settleMs: 0 },
-    whole: async (_, { explanation }) => explanation,
-  })
+  const asking = onNode(
+    async () => ({ ...state, decided, standing: [] }),
+    { words: [], settleMs: 0 },
+    async (_, { explanation }) => explanation,
+  )
   const { value } = await lineAnswer(line, asking)
   return value as LineExplanation
 }
@@ -71,7 +72,7 @@ describe('a line as it looks', () => {
   it('names what holds the thing open', async () => {
     const value = await answer(LINES.TargetBusy[0] ?? '', nodes.orphan())
     const { explanation } = value
-    if (explanation === undefined) throw new Error('nothing was explained')
+    if (explanation === undefined || !('holders' in explanation)) throw new Error('nothing was explained')
     const pod = { name: 'web-0', namespace: 'shop', uid: GONE }
     const processes = [1, 2, 3].map((pid) => ({ pid, command: 'sh', holds: [] }))
     const namespaces = [{ pid: 9, command: 'agent', mountPoints: ['/m'], container: 'c', pod }]
@@ -163,11 +164,11 @@ describe('WHAT is a line, or a name', () => {
 
 describe('without a node', () => {
   const failure = new VolctlError('NoKubeconfig', 'no kubeconfig')
-  const asking = onNode({
-    look: () => Promise.reject(failure),
-    given: { words: [], settleMs: 0 },
-    whole: () => Promise.reject(new Error('nobody asks')),
-  })
+  const asking = onNode(
+    () => Promise.reject(failure),
+    { words: [], settleMs: 0 },
+    () => Promise.reject(new Error('nobody asks')),
+  )
 
   it('the meaning is answered, then the error of the look', async () => {
     const { value, failure: after, draw } = await lineAnswer(LINES.TargetBusy[0] ?? '', asking)
@@ -210,7 +211,7 @@ describe('a log', () => {
   ]
   const orphan = nodes.orphan().build()
   const asked = askedNode(orphan, planWithDecisions(orphan, planOptions()))
-  const log = explainLog({ lines, total: 1000, unfinished: false }, asked)
+  const log = explainLog({ lines, total: 1000, unfinished: false }, nodeScope(asked))
 
   it('has each trouble once, the most frequent first, what is none last', () => {
     expect(answerDefects(log)).toEqual([])
@@ -264,14 +265,14 @@ describe('a log', () => {
   })
 
   it('without a node has counts and meanings', () => {
-    const offline = explainLog({ lines, total: 20, unfinished: true }, undefined)
+    const offline = explainLog({ lines, total: 20, unfinished: true }, nodeScope(undefined))
     expect(answerDefects(offline)).toEqual([])
     expect(renderLog(offline, PLAIN_SCREEN)).toContain('did not end in time')
   })
 
   it('of many different lines stays bounded, and says so', () => {
     const different = Array.from({ length: 5100 }, (_, n) => orphaned.replace(GONE, uid(1000 + n)))
-    const found = explainLog({ lines: different, total: 5100, unfinished: false }, undefined)
+    const found = explainLog({ lines: different, total: 5100, unfinished: false }, nodeScope(undefined))
     expect([found.troubles.length, found.more, found.lines.explained]).toEqual([200, 4900, 5100])
   })
 })

@@ -1,8 +1,8 @@
 /** From a line to the cause: every known sentence on a node in that state, and what is said of names that are nothing there. */
 import { describe, expect, it } from 'vitest'
-import { type AnsweredLine, answerLine } from '../../src/core/log-lines/explain-line.ts'
+import { nodeScope } from '../../src/core/log-lines/explain-line.ts'
 import type { LineAnswer } from '../../src/core/log-lines/line-explanation.ts'
-import { askedNode } from '../../src/core/log-lines/name-answers.ts'
+import { askedNode } from '../../src/core/log-lines/node-names.ts'
 import { parseLine } from '../../src/core/log-lines/parse-line.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { DRIVER, type NodeBuilder, node, ROOT, uid } from '../helpers/node-builder.ts'
@@ -11,9 +11,9 @@ import { CASES, type Case } from './cases.ts'
 import { GONE, LINES, LIVING } from './lines.ts'
 import * as nodes from './nodes.ts'
 
-function answered(line: string, built: NodeBuilder): AnsweredLine {
+function answered(line: string, built: NodeBuilder) {
   const state = built.build()
-  return answerLine(parseLine(line), askedNode(state, planWithDecisions(state, planOptions())))
+  return nodeScope(askedNode(state, planWithDecisions(state, planOptions()))).answer(parseLine(line))
 }
 
 const ask = (line: string, built: NodeBuilder): LineAnswer => answered(line, built).answer
@@ -25,7 +25,7 @@ describe('a known sentence is explained by the thing that it is about', () => {
   it.each(Object.entries(CASES) as [keyof typeof LINES, Case][])('%s', (name, { node: make, ask: about, verdict }) => {
     // The first line that names something: kernels and schedulers name nothing of a pod.
     const lines = LINES[name].map((line) => answered(line, make())).filter(({ answer }) => answer.main !== undefined)
-    const [{ answer, main } = { answer: undefined, main: undefined }] = lines.filter(
+    const [{ answer, explained } = { answer: undefined, explained: undefined }] = lines.filter(
       (each) => each.answer.main?.ask === about,
     )
     expect(
@@ -33,7 +33,7 @@ describe('a known sentence is explained by the thing that it is about', () => {
       `${name} is not about ${about}`,
     ).toContain(about)
     expect(answer?.sentence?.name).toBe(name)
-    const found = main?.explained?.explanation.verdict
+    const found = explained?.explanation.verdict
     expect([found?.state, found?.code].filter((each) => each !== undefined).join(' ')).toBe(verdict)
   })
 })
@@ -70,20 +70,20 @@ describe('what a line names, and is not there', () => {
     { host: 'NODE-1', other: undefined },
     { host: 'node-1.example.com', other: undefined },
   ])('a line written on $host: another node is $other', ({ host, other }) => {
-    const { answer, main } = answered(orphanLine.replace(' node-1 ', ` ${host} `), nodes.orphan())
+    const { answer, explained } = answered(orphanLine.replace(' node-1 ', ` ${host} `), nodes.orphan())
     expect(answer.otherNode?.name).toBe(other)
     expect(answer.main?.ask).toBe(`pod/${GONE}`)
-    expect(main === undefined).toBe(other !== undefined)
+    expect(explained === undefined).toBe(other !== undefined)
   })
 
   it('a line of another node: what the API knows is found, what is local to a node is not looked for', () => {
     const line = `Nov 22 20:01:02 node-2 kubelet[812]: E1122 20:01:02.1 812 x.go:1] MountVolume.MountDevice failed for volume "pv-1" : driver name ${DRIVER} not found: ${ROOT}/pods/${uid(5)}/volumes /dev/loop1`
-    const { answer, main } = answered(line, nodes.unmounted())
+    const { answer, explained } = answered(line, nodes.unmounted())
     expect(answer.otherNode).toEqual({
       name: 'node-2',
       says: 'this line was written on node-2, and this is node-1: run volctl there',
     })
-    expect(main).toBeUndefined()
+    expect(explained).toBeUndefined()
     expect(answer.main?.ask).toBe('pv/pv-1')
     for (const kind of ['device', 'path', 'driver'])
       expect(saying(answer, kind)[0]).toMatch(/: it is on node-2, and was not looked for here$/)
@@ -96,7 +96,7 @@ describe('what a line names, and is not there', () => {
 
   it('a line of the kubelet of this node in which a driver calls the node otherwise is about this one', () => {
     const line = `Nov 22 20:01:02 node-1 kubelet[812]: Could not attach volume "pv-1" to node "i-0abc"`
-    expect(answered(line, nodes.unmounted()).main).toBeDefined()
+    expect(answered(line, nodes.unmounted()).explained).toBeDefined()
   })
 
   it.each([
@@ -186,7 +186,7 @@ describe('a line that nobody knows', () => {
 })
 
 it('without a node the meaning is there, and nothing is made up of the names', () => {
-  const { answer } = answerLine(parseLine(LINES.TargetBusy[0] ?? ''), undefined)
+  const { answer } = nodeScope(undefined).answer(parseLine(LINES.TargetBusy[0] ?? ''))
   expect(answer).toMatchObject({ sentence: { name: 'TargetBusy' }, names: [] })
   expect(answer.main).toBeUndefined()
 })

@@ -1,5 +1,6 @@
 /** What people paste: broken lines, whole describes, tables of events, logs in which something is over or harmless. */
 import { describe, expect, it } from 'vitest'
+import { nodeScope } from '../../src/core/log-lines/explain-line.ts'
 import { explainLog } from '../../src/core/log-lines/explain-log.ts'
 import type { LogExplanation } from '../../src/core/log-lines/log-explanation.ts'
 import { pastedLines } from '../../src/core/log-lines/pasted.ts'
@@ -12,7 +13,7 @@ const failed = (cause: string): string => `MountVolume.SetUp failed for volume "
 const BUSY = 'UnmountVolume.TearDown failed for volume "data" : remove /m: device or resource busy'
 
 function explained(...rows: string[]): LogExplanation {
-  const log = explainLog({ lines: rows, total: rows.length, unfinished: false }, undefined)
+  const log = explainLog({ lines: rows, total: rows.length, unfinished: false }, nodeScope(undefined))
   expect(answerDefects(log)).toEqual([])
   return log
 }

@@ -1,15 +1,14 @@
 /** `volctl explain --cluster`: one reading of the cluster, then an answer about a thing of it, or about a line of a log. Loaded only for that. */
 
 import { clusterContext } from '../cluster/context/cluster-context.ts'
+import type { ClusterExplanation } from '../cluster/explain/cluster-explanation.ts'
 import { type AskedCluster, clusterExplainer } from '../cluster/explain/explain-cluster.ts'
 import { defined } from '../lang/defined.ts'
-import { answerInCluster } from '../log-lines/cluster-line.ts'
-import { clusterHead, explainLogInCluster } from '../log-lines/cluster-log.ts'
-import { lineView } from '../log-lines/explain-line.ts'
+import { clusterScope } from '../log-lines/cluster-line.ts'
 import type { ClusterOptions } from '../plan/cluster-plan.ts'
 import { renderExplanation } from '../views/explain-view.ts'
 import { namesOfExplanation } from '../views/names.ts'
-import type { Answered, LineScope } from './line-answers.ts'
+import type { Answered, Lines } from './line-answers.ts'
 import { loadCluster } from './load-cluster.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { planBesideNodes } from './plan-beside-nodes.ts'
@@ -42,21 +41,8 @@ export async function explainInCluster(what: string, question: ClusterQuestion):
 }
 
 /** Lines and logs, asked of a cluster. */
-export function inCluster(question: ClusterQuestion): LineScope<AskedCluster> {
-  return {
-    look: () => askedCluster(question),
-    log: explainLogInCluster,
-    line: async (line, asked) => {
-      const { answer, explanation } = answerInCluster(line, asked)
-      const head = {
-        apiVersion: 'volctl.io/v1',
-        kind: 'LineExplanation',
-        scope: 'cluster',
-        line: lineView(line),
-      } as const
-      return { ...head, ...(asked && clusterHead(asked)), ...answer, ...defined({ explanation }) }
-    },
-  }
+export function inCluster(question: ClusterQuestion): Lines<AskedCluster, ClusterExplanation> {
+  return { look: () => askedCluster(question), scopeOf: clusterScope, whole: async (_, explanation) => explanation }
 }
 
 async function askedCluster(question: ClusterQuestion): Promise<AskedCluster> {

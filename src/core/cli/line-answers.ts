@@ -1,18 +1,19 @@
 /** `volctl explain 'LINE'` and `--log`: the node is looked at first, since a look may begin volctl again (S6), then the log is read. */
+
+import type { ClusterExplanation } from '../cluster/explain/cluster-explanation.ts'
 import { NotFound, VolctlError } from '../errors/errors.ts'
 import type { Explained } from '../explain/explain.ts'
 import type { Explanation } from '../explain/explanation.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import { ownDescriptor } from '../files/own-descriptor.ts'
 import { defined } from '../lang/defined.ts'
-import type { ClusterLineExplanation } from '../log-lines/cluster-line.ts'
-import { answerLine, lineView } from '../log-lines/explain-line.ts'
+import { lineView, nodeScope } from '../log-lines/explain-line.ts'
 import { explainLog } from '../log-lines/explain-log.ts'
 import { namesServer } from '../log-lines/fill.ts'
-import type { LineAnswer, LineExplanation } from '../log-lines/line-explanation.ts'
+import type { LineAnswer, LineExplanation, LineScope } from '../log-lines/line-explanation.ts'
 import type { LogExplanation } from '../log-lines/log-explanation.ts'
 import type { LogLine } from '../log-lines/log-line.ts'
-import { askedNode } from '../log-lines/name-answers.ts'
+import { askedNode } from '../log-lines/node-names.ts'
 import { parseLine } from '../log-lines/parse-line.ts'
 import { pastedLines } from '../log-lines/pasted.ts'
 import { type ReadLog, readLog } from '../log-lines/read-log.ts'
@@ -27,39 +28,23 @@ import type { Screen } from '../views/screen.ts'
 import type { LoadedNode } from './load-node.ts'
 import { refusalOf } from './plan-exit-status.ts'
 
-/** A node or a cluster, of which lines and logs are asked. */
-export interface LineScope<Asked> {
+/** Lines and logs, asked of a node or a cluster. */
+export interface Lines<Asked, Explained> {
   /** @throws VolctlError where it cannot be looked at: what a sentence means is worth knowing also then */
   readonly look: () => Promise<Asked>
   /** @param asked undefined: it could not be looked at */
-  readonly log: (log: ReadLog, asked: Asked | undefined) => LogExplanation
-  readonly line: (line: LogLine, asked: Asked | undefined) => Promise<LineExplanation | ClusterLineExplanation>
+  readonly scopeOf: (asked: Asked | undefined) => LineScope<Explained>
+  /** All that is known of a thing. */
+  readonly whole: (asked: Asked, explained: Explained) => Promise<Explanation | ClusterExplanation>
 }
 
-/** What the command knows how to do. */
-export interface Asking {
-  readonly look: () => Promise<LoadedNode<Decided>>
-  /** What proposed commands are made of. */
-  readonly given: Given
-  /** With those that hold it open, where the node is the live one. */
-  readonly whole: (state: LoadedNode<Decided>, explained: Explained) => Promise<Explanation>
-}
-
-/** Lines and logs, asked of a node. */
-export function onNode({ look, given, whole }: Asking): LineScope<LoadedNode<Decided>> {
-  const askedOf = (state?: LoadedNode<Decided>) => state && askedNode(state, state.decided, given)
-  return {
-    look,
-    log: (log, state) => explainLog(log, askedOf(state)),
-    line: async (line, state) => {
-      const { answer, main } = answerLine(line, askedOf(state))
-      const head = { apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: lineView(line) } as const
-      if (state === undefined) return { ...head, ...answer }
-      const { nodeName: node, capturedAt: createdAt } = state.snapshot
-      const explanation = main?.explained === undefined ? undefined : await whole(state, main.explained)
-      return { ...head, node, createdAt, ...answer, ...defined({ explanation }) }
-    },
-  }
+/** @param given what proposed commands are made of @param whole with those that hold it open, where the node is the live one */
+export function onNode(
+  look: () => Promise<LoadedNode<Decided>>,
+  given: Given,
+  whole: Lines<LoadedNode<Decided>, Explained>['whole'],
+): Lines<LoadedNode<Decided>, Explained> {
+  return { look, whole, scopeOf: (state) => nodeScope(state && askedNode(state, state.decided, given)) }
 }
 
 export interface Answered {
@@ -86,25 +71,34 @@ export function isLine(text: string): boolean {
  * @throws VolctlError NotFound for a line, or rows, that say and name nothing: of a whole log that is an answer; what the look throws,
  *   where nobody knows the line
  */
-export async function lineAnswer<Asked>(text: string, scope: LineScope<Asked>): Promise<Answered> {
-  const looked = await lookOrFailure(scope.look)
+export async function lineAnswer<Asked, E extends object>(text: string, of: Lines<Asked, E>): Promise<Answered> {
+  const looked = await lookOrFailure(of.look)
   const lines = text.split('\n')
-  const answered = await answerOf({ lines, total: lines.length, unfinished: false }, looked, scope)
+  const answered = await answerOf({ lines, total: lines.length, unfinished: false }, looked, of)
   const { troubles, harmless }: Partial<LogExplanation> = answered.value
   if (troubles?.length === 0 && harmless?.length === 0) throw nothingKnown()
   return answered
 }
 
 /** One line is answered whole, several as a log. */
-async function answerOf<Asked>(log: ReadLog, looked: Looked<Asked>, scope: LineScope<Asked>): Promise<Answered> {
+async function answerOf<Asked, E extends object>(
+  log: ReadLog,
+  looked: Looked<Asked>,
+  of: Lines<Asked, E>,
+): Promise<Answered> {
   const asked = 'asked' in looked ? looked.asked : undefined
   const failure = 'failure' in looked ? looked.failure : undefined
+  const scope = of.scopeOf(asked)
   const [line = parseLine(''), ...more] = pastedLines(log.lines)
-  if (more.length > 0 || log.total > log.lines.length) return drawnLog(scope.log(log, asked), failure)
-  const value = await scope.line(line, asked)
+  if (more.length > 0 || log.total > log.lines.length) return drawnLog(explainLog(log, scope), failure)
+  const { answer, explained } = scope.answer(line)
+  const explanation = asked && explained && (await of.whole(asked, explained))
+  const value: LineExplanation = {
+    ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: lineView(line), ...scope.head, ...answer },
+    ...defined({ explanation }),
+  }
   if (failure === undefined) requireKnown(value, line)
   else if (value.sentence === undefined) throw failure
-  const { explanation } = value
   return {
     value,
     draw: (screen) => renderLine(value, screen),
@@ -131,15 +125,15 @@ function nothingKnown(): VolctlError {
  * @param path of a file, or "-"
  * @throws VolctlError FileUnreadable; what lineAnswer throws
  */
-export async function logAnswer<Asked>(path: string, scope: LineScope<Asked>): Promise<Answered> {
-  const looked = await lookOrFailure(scope.look)
-  return await answerOf(await openedLog(path), looked, scope)
+export async function logAnswer<Asked, E extends object>(path: string, of: Lines<Asked, E>): Promise<Answered> {
+  const looked = await lookOrFailure(of.look)
+  return await answerOf(await openedLog(path), looked, of)
 }
 
 /** The log is read first: a name that is none is said at once. @param path of a file, or "-" @throws as logAnswer */
-export async function logFirst<Asked>(path: string, scope: LineScope<Asked>): Promise<Answered> {
+export async function logFirst<Asked, E extends object>(path: string, of: Lines<Asked, E>): Promise<Answered> {
   const log = await openedLog(path)
-  return await answerOf(log, await lookOrFailure(scope.look), scope)
+  return await answerOf(log, await lookOrFailure(of.look), of)
 }
 
 type Looked<Asked> = { readonly asked: Asked } | { readonly failure: VolctlError }

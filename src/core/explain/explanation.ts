@@ -38,12 +38,12 @@ const SUBJECT_KINDS = [...OBJECT_KINDS, 'Device', 'Mount', 'Path'] as const
 
 export type SubjectKind = (typeof SUBJECT_KINDS)[number]
 
-const asked = object({
+export const subjectShape = object({
   kind: oneOf(...SUBJECT_KINDS),
   name: about('namespace/name, a name, a unique name, "major:minor" or an absolute path.', text),
 })
 
-export interface Subject extends ShapeOf<typeof asked> {}
+export interface Subject extends ShapeOf<typeof subjectShape> {}
 
 const code = optional(codeOf(ALL_CODES))
 
@@ -105,14 +105,14 @@ const place = object({
 /** One path on this node that belongs to a volume, or was asked about, and what is there. */
 export interface Place extends ShapeOf<typeof place> {}
 
-const attachment = object({
+export const attachmentShape = object({
   name: text,
   attached: flag,
   deleting: flag,
   error: optional(about('The last attempt to attach or detach.', text)),
 })
 
-export interface AttachmentView extends ShapeOf<typeof attachment> {}
+export interface AttachmentView extends ShapeOf<typeof attachmentShape> {}
 
 /** absent: not there, and not needed. */
 export const linkState = oneOf('good', 'bad', 'unknown', 'absent')
@@ -178,7 +178,7 @@ const volumeView = object({
   desired: about('Why it is wanted, or why by nobody.', text),
   chain: about('From the claim to the pods’ sub-paths; of a volume without a claim the part that it has.', links),
   places: list<Place>(named('place', place)),
-  attachment: optional<AttachmentView>(attachment),
+  attachment: optional<AttachmentView>(attachmentShape),
   verdict,
 })
 
@@ -300,7 +300,7 @@ const { scope: _scope, ...PLAN } = WHOLE_PLAN
 const EXPLANATION = {
   ...PLAN,
   ...EXPLAINED,
-  subject: about<Subject>('What was asked about.', asked),
+  subject: about<Subject>('What was asked about.', subjectShape),
   pods: list<PodView>(podView),
   volumes: list<VolumeView>(volumeView),
   chain: about('Of the volume that matters most, or of the driver; empty: there is none.', links),

@@ -21,6 +21,14 @@ export function named<T>(name: string, shape: Shape<T>): Shape<T> {
   })
 }
 
+/** A value as the schema of another document has it, of which it is a part here. */
+export function asIn<T>(file: string): Shape<T> {
+  return withSchema(
+    (value) => value as T,
+    () => ({ $ref: `${file}.schema.json` }),
+  )
+}
+
 /** The same shape with another schema. */
 function told<T>(shape: Shape<T>, schema: SchemaOf): Shape<T> {
   return withSchema((value, at) => shape(value, at), schema)

@@ -1,26 +1,32 @@
 /** From a line to the cause: what its sentence means, and what its names are on this node. Pure. */
+import type { Explained } from '../explain/explain.ts'
 import type { Verdict } from '../explain/explanation.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import { fill, type KnownVolume } from './fill.ts'
-import type { LineAnswer, LineView, NameView, SentenceView } from './line-explanation.ts'
+import type { LineAnswer, LineScope, LineView, SentenceView } from './line-explanation.ts'
 import type { NameKind } from './line-name.ts'
 import { placeOf } from './line-place.ts'
 import type { LogLine } from './log-line.ts'
-import { type AskedNode, type Resolved, resolveNames, SPECIFIC } from './name-answers.ts'
+import { type Resolved, resolveNames, SPECIFIC } from './name-answers.ts'
+import { type AskedNode, askedOn } from './node-names.ts'
 import { ANSWERS } from './sentences/answers.ts'
 import { SPEAKERS } from './sentences/sentence.ts'
 import { isFrame, type SentenceName, sentenceOf, sentencesIn } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
-/** The answer, and what the most specific thing was explained as: nothing on this node where the line is another's. */
-export interface AnsweredLine {
-  readonly answer: LineAnswer
-  readonly main?: Resolved
+/** @param node absent: it could not be looked at, and names stay what they are */
+export function nodeScope(node: AskedNode | undefined): LineScope<Explained> {
+  const { nodeName, capturedAt } = { ...node?.state.snapshot }
+  return {
+    head: defined({ node: nodeName, createdAt: capturedAt }),
+    answer: (line) => answerLine(line, node),
+    command: 'volctl explain',
+  }
 }
 
-/** @param node absent: it could not be looked at, and names stay what they are */
-export function answerLine(line: LogLine, node: AskedNode | undefined): AnsweredLine {
+/** Nothing on this node is explained where the line is another's. */
+function answerLine(line: LogLine, node: AskedNode | undefined): ReturnType<LineScope<Explained>['answer']> {
   const { name, also, ...said } = whatIsSaid(line)
   if (node === undefined) {
     const sentence = name === undefined ? undefined : sentenceView(name, line, undefined)
@@ -29,7 +35,7 @@ export function answerLine(line: LogLine, node: AskedNode | undefined): Answered
   const names = namesIn(line)
   const { otherNode, elsewhere } = placeOf(line, names, node.state.snapshot)
   const there = elsewhere ? otherNode?.name : undefined
-  const resolved = resolveNames(node, names, there).map((each) => withUnchecked(each, name))
+  const resolved = resolveNames(names, askedOn(node, there)).map((each) => withUnchecked(each, name))
   const main = mainOf(resolved, name)
   const volumes = main?.explained?.explanation.volumes ?? []
   const volume = volumes.length === 1 ? volumes[0]?.volume : undefined
@@ -41,7 +47,7 @@ export function answerLine(line: LogLine, node: AskedNode | undefined): Answered
       also,
       names: resolved.map(({ view }) => view),
     },
-    ...(elsewhere ? {} : defined({ main })),
+    ...(elsewhere ? {} : defined({ explained: main?.explained })),
   }
 }
 
@@ -119,7 +125,7 @@ export function sentenceView(
 }
 
 /** "as it should be" would be read as if the trouble of the line were over. */
-function withUnchecked(resolved: Resolved, name: SentenceName | undefined): Resolved {
+function withUnchecked<E>(resolved: Resolved<E>, name: SentenceName | undefined): Resolved<E> {
   const unchecked = name === undefined ? undefined : sentenceOf(name).unchecked
   const { view } = resolved
   if (unchecked === undefined || view.verdict?.state !== 'nothing' || view.kind === 'driver') return resolved
@@ -135,14 +141,14 @@ const FIRST: Readonly<Record<'pod' | 'driver' | 'volume', readonly NameKind[]>> 
 const WORST: readonly Verdict['state'][] = ['problem', 'blocked', 'waiting', 'operation', 'nothing']
 
 /** Of several alike the one that is worst off. */
-export function mainOf<R extends { readonly view: NameView; readonly explained?: unknown }>(
-  resolved: readonly R[],
+export function mainOf<E>(
+  resolved: readonly Resolved<E>[],
   sentence: SentenceName | undefined,
-): R | undefined {
+): Resolved<E> | undefined {
   const about = sentence === undefined ? undefined : sentenceOf(sentence).about
   const order = [...FIRST[about ?? 'volume'], ...SPECIFIC, 'node']
   const found = resolved.filter(({ explained }) => explained !== undefined)
-  const rank = ({ view }: R): number => order.indexOf(view.kind)
-  const worst = ({ view }: R): number => WORST.indexOf(view.verdict?.state ?? 'nothing')
+  const rank = ({ view }: Resolved<E>): number => order.indexOf(view.kind)
+  const worst = ({ view }: Resolved<E>): number => WORST.indexOf(view.verdict?.state ?? 'nothing')
   return found.toSorted((a, b) => rank(a) - rank(b) || worst(a) - worst(b))[0]
 }

@@ -2,12 +2,11 @@
 import { defined } from '../lang/defined.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
 import { frequencyOf } from './event-line.ts'
-import { answerLine, lineView } from './explain-line.ts'
-import type { LineAnswer } from './line-explanation.ts'
+import { lineView } from './explain-line.ts'
+import type { LineScope } from './line-explanation.ts'
 import type { LineName, NameKind } from './line-name.ts'
 import type { LogExplanation, LogTrouble } from './log-explanation.ts'
 import type { LogLine } from './log-line.ts'
-import type { AskedNode } from './name-answers.ts'
 import { pastedLines } from './pasted.ts'
 import type { ReadLog } from './read-log.ts'
 import { isFrame, type SentenceName, sentenceOf, sentencesIn } from './sentences/sentences.ts'
@@ -38,28 +37,7 @@ interface Gathered {
   readonly harmless: ReadonlyMap<SentenceName, number>
 }
 
-/** Where a log is from, and how one of its lines is answered there. */
-export interface LogScope {
-  readonly head: Pick<LogExplanation, 'scope' | 'node' | 'cluster' | 'createdAt'>
-  /** @returns the answer; and whether it explains a thing that can be asked for by itself */
-  readonly answer: (line: LogLine) => { readonly answer: LineAnswer; readonly isExplained: boolean }
-  /** What asks for one thing there. */
-  readonly command: string
-}
-
-/** @param node absent: it could not be looked at */
-export function explainLog(log: ReadLog, node: AskedNode | undefined): LogExplanation {
-  return explainLogIn(log, {
-    head: defined({ node: node?.state.snapshot.nodeName, createdAt: node?.state.snapshot.capturedAt }),
-    answer: (line) => {
-      const { answer, main } = answerLine(line, node)
-      return { answer, isExplained: main !== undefined }
-    },
-    command: 'volctl explain',
-  })
-}
-
-export function explainLogIn({ lines, total, unfinished }: ReadLog, scope: LogScope): LogExplanation {
+export function explainLog({ lines, total, unfinished }: ReadLog, scope: LineScope<object>): LogExplanation {
   const { groups, left, harmless } = gather(pastedLines(lines))
   const sorted = groups.toSorted((a, b) => Number(a.isOver) - Number(b.isOver) || b.count - a.count)
   const shown = sorted.slice(0, MOST_TROUBLES)
@@ -187,9 +165,9 @@ function keyOf(line: LogLine, sentence: SentenceName | undefined, names: readonl
   return [line.host ?? '', sentence ?? line.source ?? line.message.slice(0, 80), ...texts.toSorted()].join('\n')
 }
 
-function troubleOf({ count, first, last, isOver }: Group, scope: LogScope): LogTrouble {
-  const { answer, isExplained } = scope.answer(last)
-  const ask = isExplained ? answer.main?.ask : undefined
+function troubleOf({ count, first, last, isOver }: Group, scope: LineScope<object>): LogTrouble {
+  const { answer, explained } = scope.answer(last)
+  const ask = explained === undefined ? undefined : answer.main?.ask
   const command = ask !== undefined && isPlainWord(ask) ? `${scope.command} ${ask}` : undefined
   return {
     ...answer,

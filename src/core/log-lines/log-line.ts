@@ -5,7 +5,9 @@ export const LINE_FORMATS = ['klog', 'structured', 'json', 'event', 'plain'] as 
 /** klog: a header and text; structured: a header, a quoted message and key="value"; event: as kubectl shows events of a pod. */
 export type LineFormat = (typeof LINE_FORMATS)[number]
 
-export type LineSeverity = 'info' | 'warning' | 'error' | 'fatal'
+export const LINE_SEVERITIES = ['info', 'warning', 'error', 'fatal'] as const
+
+export type LineSeverity = (typeof LINE_SEVERITIES)[number]
 
 const LEVELS: Readonly<Record<string, LineSeverity>> = {
   // One letter: rook, and what writes as klog does.

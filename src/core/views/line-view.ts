@@ -6,7 +6,6 @@
 import type { HoldersView, ProcessView, Verdict } from '../explain/explanation.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
-import type { ClusterLineExplanation } from '../log-lines/cluster-line.ts'
 import type { LineAnswer, LineExplanation, NameView, SentenceView } from '../log-lines/line-explanation.ts'
 import type { NameKind } from '../log-lines/line-name.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
@@ -26,10 +25,7 @@ interface Part {
   readonly text: string
 }
 
-/** Asked of a node, or of a whole cluster. */
-type Asked = LineExplanation | ClusterLineExplanation
-
-export function renderLine(answer: Asked, screen: Screen): string {
+export function renderLine(answer: LineExplanation, screen: Screen): string {
   const { width, rows, wide } = screen
   const parts = partsOf(answer, screen)
   const text = wide || rows === undefined ? textOf(parts) : fitting(parts, rows - 1, width)
@@ -37,7 +33,7 @@ export function renderLine(answer: Asked, screen: Screen): string {
 }
 
 /** The whole explanation of the thing that the line is about. */
-function wholeText(answer: Asked, screen: Screen): string {
+function wholeText(answer: LineExplanation, screen: Screen): string {
   return answer.explanation === undefined ? '' : `\n${renderExplanation(answer.explanation, screen)}`
 }
 
@@ -58,7 +54,7 @@ function fitting(parts: readonly Part[], rows: number, width: Width): string {
   return `${fitParts(forms, rows - screenLines(end, width), width).text}${end}`
 }
 
-function partsOf(answer: Asked, { paint, width, wide }: Screen): Part[] {
+function partsOf(answer: LineExplanation, { paint, width, wide }: Screen): Part[] {
   const { sentence } = answer
   const place = placeText(answer)
   const said =
@@ -76,7 +72,7 @@ function below([first, ...rest]: readonly Part[]): Part[] {
 }
 
 /** Where it was looked; undefined: it could not be looked at. */
-function placeText(answer: Asked): string | undefined {
+function placeText(answer: LineExplanation): string | undefined {
   const { createdAt = '' } = answer
   if ('scope' in answer) return answer.cluster && `In cluster ${answer.cluster.server}, as of ${seconds(createdAt)}:`
   return answer.node === undefined ? undefined : `On node ${answer.node}, as of ${seconds(createdAt)}:`
@@ -88,7 +84,7 @@ function otherNodePart({ otherNode }: LineAnswer, paint: Palette, width: Width):
   return [{ what: 'stays', text: `${wrapped('', sentence(otherNode.says), width, paint.warn)}\n` }]
 }
 
-function unknownParts({ line }: Asked, paint: Palette, width: Width): Part[] {
+function unknownParts({ line }: LineExplanation, paint: Palette, width: Width): Part[] {
   return [
     { what: 'stays', text: wrapped('', 'volctl does not know this sentence. What it names:', width, paint.bold) },
     { what: 'volctl', text: wrapped('  ', line.message, width, paint.dim) },
@@ -140,7 +136,7 @@ const MOST_STEPS = 2
 type Paper = Omit<Screen, 'symbols' | 'rows'>
 
 /** What the names are here: the thing that the line is about first, with what holds it open, then the others, then what to do. */
-function placeParts(answer: Asked, place: string, paper: Paper): Part[] {
+function placeParts(answer: LineExplanation, place: string, paper: Paper): Part[] {
   const { main, explanation } = answer
   const { paint, width } = paper
   const steps = explanation === undefined ? [] : stepsOf(explanation).slice(0, MOST_STEPS)
@@ -166,7 +162,7 @@ function placeParts(answer: Asked, place: string, paper: Paper): Part[] {
 }
 
 /** Without a main one they are the answer. */
-function otherNames({ names, main }: Asked, { paint, width, wide }: Paper): Part[] {
+function otherNames({ names, main }: LineExplanation, { paint, width, wide }: Paper): Part[] {
   if (names.length === 0)
     return [{ what: 'stays', text: wrapped('  ', 'No pod, volume, path or driver in this line.', width) }]
   const others = names.filter(({ kind, name }) => kind !== main?.kind || name !== main.name)
@@ -278,7 +274,7 @@ function colourOf({ state }: Verdict, paint: Palette): (text: string) => string 
 }
 
 function lastParts(
-  { sentence, main, explanation }: Pick<Asked, 'sentence' | 'main' | 'explanation'>,
+  { sentence, main, explanation }: Pick<LineExplanation, 'sentence' | 'main' | 'explanation'>,
   paint: Palette,
   width: Width,
 ): Part[] {

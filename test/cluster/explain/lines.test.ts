@@ -1,7 +1,8 @@
 /** Lines of kube-controller-manager and of external attachers, asked of a cluster. */
 import { describe, expect, it } from 'vitest'
-import { answerInCluster, type ClusterLineExplanation } from '../../../src/core/log-lines/cluster-line.ts'
+import { clusterScope } from '../../../src/core/log-lines/cluster-line.ts'
 import { lineView } from '../../../src/core/log-lines/explain-line.ts'
+import type { LineExplanation } from '../../../src/core/log-lines/line-explanation.ts'
 import { parseLine } from '../../../src/core/log-lines/parse-line.ts'
 import { attachmentName } from '../../../src/core/names/volume-names.ts'
 import { screenLines } from '../../../src/core/views/fit-parts.ts'
@@ -14,15 +15,16 @@ import { answerDefects } from '../../log-lines/schema.ts'
 
 const NAME = attachmentName('h-data', DRIVER, 'node-1')
 
-function answerTo(cluster: string, text: string): ClusterLineExplanation {
+function answerTo(cluster: string, text: string): LineExplanation {
   const state = WORKED_CLUSTERS[cluster]
   if (state === undefined) throw new Error(`no cluster ${cluster}`)
   const line = parseLine(text)
-  const { answer, explanation } = answerInCluster(line, explainerOf(state))
+  const scope = clusterScope(explainerOf(state))
+  expect(scope.head).toMatchObject({ cluster: { server: state.server }, createdAt: state.capturedAt })
+  const { answer, explained } = scope.answer(line)
   return {
-    ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', scope: 'cluster', line: lineView(line) },
-    ...{ cluster: { server: state.server }, createdAt: state.capturedAt, ...answer },
-    ...(explanation && { explanation }),
+    ...{ apiVersion: 'volctl.io/v1', kind: 'LineExplanation', line: lineView(line), ...scope.head, ...answer },
+    ...(explained && { explanation: explained }),
   }
 }
 
@@ -98,9 +100,9 @@ describe.each(LINES)('$line', ({ cluster, line, sentence, main, code }) => {
 })
 
 it('without a cluster the sentence is explained all the same', () => {
-  const { answer, explanation } = answerInCluster(parseLine('Multi-Attach error for volume "pv-data"'), undefined)
+  const { answer, explained } = clusterScope(undefined).answer(parseLine('Multi-Attach error for volume "pv-data"'))
   expect(answer).toMatchObject({ sentence: { name: 'MultiAttachError' }, names: [] })
-  expect(explanation).toBeUndefined()
+  expect(explained).toBeUndefined()
 })
 
 it('what is on a node is not looked for', () => {

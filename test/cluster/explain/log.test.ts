@@ -1,6 +1,7 @@
 /** A log of kube-controller-manager, asked of a cluster: grouped, explained and drawn as the log of a kubelet. */
 import { describe, expect, it } from 'vitest'
-import { explainLogInCluster } from '../../../src/core/log-lines/cluster-log.ts'
+import { clusterScope } from '../../../src/core/log-lines/cluster-line.ts'
+import { explainLog } from '../../../src/core/log-lines/explain-log.ts'
 import { screenLines } from '../../../src/core/views/fit-parts.ts'
 import { renderLog } from '../../../src/core/views/log-view.ts'
 import { namesOfLines } from '../../../src/core/views/names.ts'
@@ -22,7 +23,7 @@ const LOG = {
 const asked = explainerOf(WORKED_CLUSTERS['multi-attach'] as NonNullable<(typeof WORKED_CLUSTERS)['multi-attach']>)
 
 describe('the log of a controller', () => {
-  const log = explainLogInCluster(LOG, asked)
+  const log = explainLog(LOG, clusterScope(asked))
 
   it('has each trouble once, with what its names are in the cluster', () => {
     expect(answerDefects(log)).toEqual([])
@@ -64,7 +65,7 @@ describe('the log of a controller', () => {
   })
 
   it('without a cluster has counts and meanings', () => {
-    const offline = explainLogInCluster(LOG, undefined)
+    const offline = explainLog(LOG, clusterScope(undefined))
     expect(answerDefects(offline)).toEqual([])
     expect(offline.troubles.map(({ count, sentence }) => [count, sentence?.name])).toEqual([
       [3, 'MultiAttachError'],

@@ -1,16 +1,65 @@
-/** Names that are nothing on this node, and names of what explain does not explain: nodes, config maps, secrets. */
+/** Names of a line on a node: what explain knows of them; nodes, config maps and secrets, which it does not explain; what is absent. */
 import { readFailures } from '../desired/read-failures.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { type Explained, explainer } from '../explain/explain.ts'
+import { onceFor } from '../lang/once-for.ts'
 import type { NodeState } from '../model/node-state.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
+import type { Given } from '../plan/next-steps.ts'
+import type { Decided } from '../reconcile/decisions.ts'
 import type { NameView } from './line-explanation.ts'
 import type { LineName, NameKind } from './line-name.ts'
 import { isThisNode } from './line-place.ts'
+import { type AskedScope, asksFor } from './name-answers.ts'
+
+/** One look at a node, for several lines about it. */
+export interface AskedNode {
+  readonly state: NodeState
+  /** @throws VolctlError NotFound, AmbiguousName */
+  readonly explain: (what: string) => Explained
+}
+
+/** @param decided the pass over it @param given what proposed commands are made of */
+export function askedNode(state: NodeState, decided: Decided, given?: Given): AskedNode {
+  const made = onceFor((of: Decided) => explainer(of, given))
+  const answers = new Map<string, Explained | VolctlError>()
+  const explain = (what: string): Explained => {
+    const answer = answers.get(what) ?? answered(() => made(decided)(what))
+    answers.set(what, answer)
+    if (answer instanceof VolctlError) throw answer
+    return answer
+  }
+  return { state, explain }
+}
+
+function answered(ask: () => Explained): Explained | VolctlError {
+  try {
+    return ask()
+  } catch (error) {
+    if (error instanceof VolctlError) return error
+    throw error
+  }
+}
+
+/** @param there the other node that the line is about: what is local to it is not looked for */
+export function askedOn({ state, explain }: AskedNode, there?: string): AskedScope<Explained> {
+  return {
+    explain,
+    told: ({ explanation }) => explanation,
+    volumeOf: ({ explanation: { subject, volumes } }) =>
+      subject.kind === 'Pod' || volumes.length !== 1 ? undefined : volumes[0]?.volume.uniqueName,
+    hasVolumes: ({ explanation }) => explanation.volumes.length > 0,
+    asksFor: (name) => asksFor(name, there === undefined),
+    unasked: (name) => objectState(state, name) ?? (there === undefined ? undefined : elsewhereState(name, there)),
+    absentText: (name) => notFoundText(state, name),
+    command: 'volctl explain',
+  }
+}
 
 /** Of a node, a config map or a secret; undefined for what explain knows. */
-export function objectAnswer({ snapshot }: NodeState, { kind, name }: LineName): NameView | undefined {
-  if (kind === 'node') return { kind, name, ...nodeState(snapshot, name) }
-  if (kind === 'configMap' || kind === 'secret') return { kind, name, ...objectState(snapshot, kind, name) }
-  return undefined
+function objectState({ snapshot }: NodeState, { kind, name }: LineName): State | undefined {
+  if (kind === 'node') return nodeState(snapshot, name)
+  return kind === 'configMap' || kind === 'secret' ? contentState(snapshot, kind, name) : undefined
 }
 
 type State = Pick<NameView, 'found' | 'says'>
@@ -21,7 +70,7 @@ function nodeState(snapshot: NodeSnapshot, name: string): State {
 }
 
 /** Only those that pods of this node use are read. */
-function objectState({ api }: NodeSnapshot, kind: 'configMap' | 'secret', name: string): State {
+function contentState({ api }: NodeSnapshot, kind: 'configMap' | 'secret', name: string): State {
   const own = name.slice(name.indexOf('/') + 1)
   const namespace = name.includes('/') ? name.slice(0, name.indexOf('/')) : undefined
   const isIt = (found: { readonly name?: string | undefined; readonly namespace?: string | undefined }): boolean =>
@@ -37,9 +86,8 @@ function objectState({ api }: NodeSnapshot, kind: 'configMap' | 'secret', name: 
 const LOCAL: readonly NameKind[] = ['path', 'device', 'driver']
 
 /** Of what each node has its own; undefined for what the API knows. */
-export function elsewhereAnswer({ kind, name }: LineName, there: string): NameView | undefined {
-  if (!LOCAL.includes(kind)) return undefined
-  return { kind, name, found: false, says: `it is on ${there}, and was not looked for here` }
+function elsewhereState({ kind }: LineName, there: string): State | undefined {
+  return LOCAL.includes(kind) ? { found: false, says: `it is on ${there}, and was not looked for here` } : undefined
 }
 
 const ABSENT: Readonly<Record<string, string>> = {
@@ -57,7 +105,7 @@ const ABSENT: Readonly<Record<string, string>> = {
 }
 
 /** What could not be read may be there (S3). */
-export function notFoundText({ snapshot }: NodeState, { kind }: LineName): string {
+function notFoundText({ snapshot }: NodeState, { kind }: LineName): string {
   const absent = ABSENT[kind] ?? 'not found'
   const failures =
     snapshot.api === undefined ? [] : readFailures(snapshot.api.errors).filter(({ notFound }) => !notFound)
