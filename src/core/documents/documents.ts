@@ -15,6 +15,7 @@ import { clusterOptionsShape, WHOLE_CLUSTER_PLAN, wholeClusterPlan } from '../pl
 import { clusterStatusShape } from '../plan/cluster-status.ts'
 import { options } from '../plan/plan-shape.ts'
 import { WHOLE_PLAN, wholePlan } from '../plan/whole-plan.ts'
+import { statusShape } from '../status/status.ts'
 import { waitShape } from '../wait/wait-result.ts'
 import { applyDocument, applyEvent, clusterApplyDocument } from './apply-documents.ts'
 import { errorDocument } from './error-document.ts'
@@ -43,6 +44,11 @@ const planFile = stable(
 const clusterPlanFile = stable(
   "A cluster's plan and the options that it was made with: `volctl plan --cluster --out FILE`.",
   object({ ...WHOLE_CLUSTER_PLAN, options: named('options', clusterOptionsShape) }),
+)
+
+const status = stable(
+  "Every volume of a node as the kubelet's volume manager knows it, with a verdict: `volctl status -o json`.",
+  statusShape,
 )
 
 const clusterStatus = stable(
@@ -85,6 +91,7 @@ export const DOCUMENTS: readonly DocumentShape[] = [
   { file: 'plan-file', title: 'Plan file', shape: planFile },
   { file: 'cluster-plan', title: 'Plan of a cluster', shape: wholeClusterPlan },
   { file: 'cluster-plan-file', title: 'Plan file of a cluster', shape: clusterPlanFile },
+  { file: 'status', title: 'Status', shape: status },
   { file: 'cluster-status', title: 'Status of a cluster', shape: clusterStatus },
   { file: 'apply-result', title: 'ApplyResult', shape: applyDocument },
   { file: 'cluster-apply-result', title: 'ApplyResult of a cluster', shape: clusterApplyDocument },

@@ -8,6 +8,13 @@ import { causeKey, count, kind, pod, said, severity, volume } from './operation-
 import { complete, machine, REVIEWED, unjudged, until } from './plan-shape.ts'
 import { subject } from './subject-shape.ts'
 
+export const kubeletInput = object({
+  state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
+  note: optional(text),
+  unit: optional(about('The systemd unit that runs the kubelet, or would start it.', text)),
+  pid: optional(about('The process of the kubelet that runs.', count)),
+})
+
 const inputs = object({
   api: object({
     server: text,
@@ -16,12 +23,7 @@ const inputs = object({
     insecure: optional(about("Why anyone on the network path could answer in the server's place.", insecure)),
     secondLookInsecure: optional(about("The same for the second look, with the kubelet's own credential.", insecure)),
   }),
-  kubelet: object({
-    state: oneOf('running', 'mayReturn', 'stopped', 'unknown'),
-    note: optional(text),
-    unit: optional(about('The systemd unit that runs the kubelet, or would start it.', text)),
-    pid: optional(about('The process of the kubelet that runs.', count)),
-  }),
+  kubelet: kubeletInput,
   actual: object({ mounts: count, podDirs: count }),
   runtime: object({ source: text, pods: count }),
   machine,
@@ -74,7 +76,7 @@ const freedBy = object({ flag: oneOf('--orphans', '--remount', '--expand'), oper
 
 export interface FreedBy extends ShapeOf<typeof freedBy> {}
 
-const nextStep = object({
+export const nextStep = object({
   /** "end that use" */
   first: optional(about('What a person does before it, in words.', text)),
   command: text,

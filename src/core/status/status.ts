@@ -2,25 +2,19 @@
  * What the kubelet's volume manager would answer about each volume of a node, with a verdict: data, drawn by a view
  * (contract, `volctl status`). Fields are stable once released; new ones may come.
  */
-import type { Code } from '../codes/codes.ts'
-import type { AttachmentView } from '../explain/explanation.ts'
-import type { Cause } from '../plan/cause.ts'
-import type { NextStep, Plan, PlanInputs, PodRef, Problem, VolumeRef } from '../plan/plan.ts'
+import { ALL_CODES } from '../codes/codes.ts'
+import { type AttachmentView, attachmentShape } from '../explain/explanation.ts'
+import { about, named } from '../json/json-schema.ts'
+import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } from '../json/shape.ts'
+import { causes } from '../plan/cause.ts'
+import { codeOf, count, path, pod, volume } from '../plan/operation-shape.ts'
+import { complete, refused } from '../plan/plan-shape.ts'
+import { kubeletInput, type NextStep, nextStep, problems } from '../plan/whole-plan.ts'
 
-/**
- * wanted: a pod that is meant to run has the volume, and a container uses it. unused: in the pod's spec, but no container uses it, so
- * that the kubelet ignores the volume while the attach/detach controller attaches it (R105, R708). unresolved: wanted, but the claim or
- * PersistentVolume could not be resolved (S4). ended: of a pod in the API that has ended. unknown: of no pod as far as could be read,
- * and not everything could be (S3). notWanted: no pod in the API has it.
- */
-export const DESIRES = ['wanted', 'unused', 'unresolved', 'ended', 'unknown', 'notWanted'] as const
+const code = codeOf(ALL_CODES)
+
+const DESIRES = ['wanted', 'unused', 'unresolved', 'ended', 'unknown', 'notWanted'] as const
 export type Desire = (typeof DESIRES)[number]
-
-/** The kubelet's VolumeMountState (R314). */
-export type VolumeMountState = 'VolumeMounted' | 'VolumeMountUncertain' | 'VolumeNotMounted'
-
-/** The kubelet's DeviceMountState (R314). */
-export type DeviceMountState = 'DeviceGloballyMounted' | 'DeviceMountUncertain' | 'DeviceNotMounted'
 
 /** What the plan says, the worst first: rows are sorted in this order. */
 export const VERDICT_STATES = [
@@ -35,92 +29,125 @@ export const VERDICT_STATES = [
   'good',
 ] as const
 
-/**
- * error, warning: the plan reports a problem. blocked: something has to be done, and an obstacle stands in the way. notAsked: the same,
- * and the obstacle is only a flag that was not given. waiting: somebody else acts first. operation: volctl would act. unknown: it
- * could not be judged. kept: the pod is left alone, because it ends or may still run. good: as it should be.
- */
 export type VerdictState = (typeof VERDICT_STATES)[number]
 
-export interface RowVerdict {
-  readonly state: VerdictState
-  /** Of the problem, obstacle or wait; of an operation its reason. */
-  readonly code?: Code
-  readonly message: string
-  readonly hint?: string
-  readonly rule?: string
-  /** Codes of what else the plan says about it, less bad than `code`. */
-  readonly also: readonly Code[]
-}
+const state = named(
+  'state',
+  about(
+    'The worst first. error, warning: the plan reports a problem. blocked: something has to be done, and an obstacle stands in the way. unknown: it could not be judged. waiting: somebody else acts first. operation: volctl would act. notAsked: blocked only for a flag that was not given. kept: the pod is left alone, because it ends or may still run. good: as it should be.',
+    oneOf(...VERDICT_STATES),
+  ),
+)
 
-export interface AttachState {
-  /** Does the volume have to be attached (R011); unknown: the CSIDriver could not be read (R816). */
-  readonly needed: 'attachable' | 'notAttachable' | 'unknown'
-  /** R814: status and VolumeAttachment agree that it is attached here. The kubelet's VolumeIsAttached. */
-  readonly attached: boolean
-  /** node.status.volumesAttached lists it. */
-  readonly nodeStatus: boolean
-  /** Of this node. */
-  readonly attachment?: AttachmentView
-  /** Other nodes that have it attached. */
-  readonly elsewhere: readonly string[]
-}
+const verdict = object({
+  state,
+  code: optional(about('Of the problem, obstacle or wait; of an operation its reason.', code)),
+  message: text,
+  hint: optional(text),
+  rule: optional(text),
+  also: about('What else the plan says about it, less bad.', list(code)),
+})
 
-/** One volume of one pod; or, without a pod, what of a volume is staged, mapped or attached on the node. */
-export interface StatusRow {
-  readonly pod?: PodRef
-  readonly volume: VolumeRef
-  /** pod.spec.volumes[].name: several, where the pod has one volume under several names (R004). */
-  readonly podVolumeNames: readonly string[]
-  readonly desired: Desire
-  /** Absent: nothing of the volume is ever attached. */
-  readonly attach?: AttachState
-  /** R330. Computed: what the kubelet's GetVolumesInUse would return; reported: node.status.volumesInUse lists it. */
-  readonly inUse?: { readonly computed: boolean; readonly reported: boolean }
-  /** Absent: the volume has no mount or map of the node's own. */
-  readonly staged?: DeviceMountState
-  /** Absent on a row without a pod. */
-  readonly mounted?: VolumeMountState
-  /** The kubelet mounts nothing for such a volume: hostPath, image. */
-  readonly mountsNothing?: true
-  /** What a probe of a mount of it answered, where that is dead. */
-  readonly dead?: string
-  /** What the volume waits for though it is mounted: other content (R320), or a larger file system (R319). */
-  readonly due: readonly ('remount' | 'expand')[]
-  readonly verdict: RowVerdict
-  /** Ids in the plan. */
-  readonly operations: readonly string[]
-  /** Keys of `causes` of the status, the worst first. */
-  readonly causes: readonly string[]
-}
+export interface RowVerdict extends ShapeOf<typeof verdict> {}
 
-export interface Status {
-  readonly apiVersion: 'volctl.io/v1'
-  readonly kind: 'Status'
-  readonly node: string
-  readonly rootDir: string
-  readonly bootID?: string
-  /** RFC 3339: when the node was looked at. */
-  readonly createdAt: string
-  readonly volctlVersion: string
-  readonly kubelet: PlanInputs['kubelet']
-  /** Worst first. */
-  readonly rows: readonly StatusRow[]
-  /** What the plan reports that is about none of these volumes. */
-  readonly problems: readonly Problem[]
-  readonly summary: {
-    readonly volumes: number
-    readonly verdicts: Readonly<Partial<Record<VerdictState, number>>>
-    /** Orphaned pods of which something is left on the node. */
-    readonly orphanedPods: number
-    /** Rows left out by names of pods, namespaces and volumes. */
-    readonly filtered: number
-  }
-  /** false: something that may matter could not be known. */
-  readonly complete: boolean
-  /** Of these rows and problems, as in the plan. */
-  readonly causes?: readonly Cause[]
-  /** What to type on this node, as in the plan; absent: nothing is left to do. */
-  readonly next?: readonly NextStep[]
-  readonly refused?: NonNullable<Plan['refused']>
-}
+const attach = object({
+  /** R011, R816 */
+  needed: about(
+    'Does the volume have to be attached; unknown: the CSIDriver could not be read.',
+    oneOf('attachable', 'notAttachable', 'unknown'),
+  ),
+  /** R814 */
+  attached: about("Status and VolumeAttachment agree that it is attached here. The kubelet's VolumeIsAttached.", flag),
+  nodeStatus: about('node.status.volumesAttached lists it.', flag),
+  attachment: optional(about<AttachmentView>("This node's VolumeAttachment.", attachmentShape)),
+  elsewhere: about('Other nodes that have it attached.', list(text)),
+})
+
+export interface AttachState extends ShapeOf<typeof attach> {}
+
+/** R314 */
+const staged = oneOf('DeviceGloballyMounted', 'DeviceMountUncertain', 'DeviceNotMounted')
+export type DeviceMountState = ShapeOf<typeof staged>
+
+/** R314 */
+const mounted = oneOf('VolumeMounted', 'VolumeMountUncertain', 'VolumeNotMounted')
+export type VolumeMountState = ShapeOf<typeof mounted>
+
+const row = about(
+  'One volume of one pod; without `pod`: what of a volume is staged, mapped or attached on the node.',
+  object({
+    pod: optional(pod),
+    volume,
+    /** R004 */
+    podVolumeNames: about(
+      'pod.spec.volumes[].name: several, where the pod has one volume under several names.',
+      list(text),
+    ),
+    /** R105, R708: what is unused the attach/detach controller attaches. S3, S4. */
+    desired: about(
+      "wanted: a pod that is meant to run has the volume. unused: in the pod's spec, but no container uses it, so that the kubelet ignores it. unresolved: wanted, but the claim or PersistentVolume could not be resolved. ended: of a pod in the API that has ended. unknown: of no pod as far as could be read, and not everything could be. notWanted: no pod in the API has it.",
+      oneOf(...DESIRES),
+    ),
+    attach: optional(about<AttachState>('Absent: nothing of the volume is ever attached.', attach)),
+    /** R330 */
+    inUse: optional(
+      object({
+        computed: about('Should the kubelet report it: what its GetVolumesInUse would return.', flag),
+        reported: about('node.status.volumesInUse lists it.', flag),
+      }),
+    ),
+    staged: optional(
+      about("The kubelet's DeviceMountState. Absent: the volume has no mount or map of the node's own.", staged),
+    ),
+    mounted: optional(
+      about(
+        "The kubelet's VolumeMountState: mounted and uncertain together are its GetPossiblyMountedVolumesForPod. Absent without a pod.",
+        mounted,
+      ),
+    ),
+    mountsNothing: optional(
+      about('The kubelet mounts nothing for such a volume (hostPath, image).', oneOf<true>(true)),
+    ),
+    dead: optional(about('What a probe of a mount of it answered, where that is dead.', text)),
+    /** R319, R320 */
+    due: about(
+      'What a mounted volume waits for: the content or the size that the API says.',
+      list(oneOf('remount', 'expand')),
+    ),
+    verdict: named<RowVerdict>('verdict', verdict),
+    operations: about('Ids in the plan.', list(text)),
+    causes: about('Keys of `causes` of the status, the worst first.', list(text)),
+  }),
+)
+
+export interface StatusRow extends ShapeOf<typeof row> {}
+
+export const statusShape = object({
+  apiVersion: oneOf('volctl.io/v1'),
+  kind: oneOf('Status'),
+  node: text,
+  rootDir: path,
+  bootID: optional(text),
+  createdAt: about('RFC 3339: when the node was looked at.', text),
+  volctlVersion: text,
+  kubelet: kubeletInput,
+  rows: about('The worst first.', list<StatusRow>(named('row', row))),
+  problems: about('What the plan reports that is about none of these volumes.', problems),
+  summary: object({
+    volumes: about('Rows.', count),
+    verdicts: about('Rows by the state of their verdict; a state without rows is absent.', recordOf(state, count)),
+    orphanedPods: about('Pods that were deleted from the API while something of them is left on the node.', count),
+    filtered: about('Rows left out by names of pods, namespaces and volumes.', count),
+  }),
+  complete,
+  causes,
+  next: optional(
+    about(
+      'What to type on this node, as in the plan; absent: nothing is left to do.',
+      list<NextStep>(named('nextStep', nextStep)),
+    ),
+  ),
+  refused: optional(refused),
+})
+
+export interface Status extends ShapeOf<typeof statusShape> {}
