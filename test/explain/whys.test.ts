@@ -275,7 +275,9 @@ describe('why does this VolumeAttachment never go away?', () => {
       ]),
     )
     expect(answer.verdict).toMatchObject({ state: 'waiting', code: 'AttachmentDeleting' })
-    expect(next).toEqual(["The driver's external-attacher has to finish the deletion; look at its log."])
+    expect(next).toEqual([
+      `The driver's external-attacher has to finish the deletion; what it last said: kubectl describe volumeattachment ${attachment?.metadata.name}`,
+    ])
   })
 
   it('a pod wants it, or still runs on it', () => {

@@ -50,7 +50,12 @@ export function rowSays({ operations, summary: { causes = [] } }: Plan | Cluster
   }
 }
 
+/** Of causes that are not told by their kind: who is next has to be told first. */
+const CODES: Readonly<Partial<Record<Cause['code'], string>>> = { ReportedUnused: "still in the Node's status" }
+
 /** `waits for loop.pg.test`. */
-function wordsOf({ kind, subject: { driver } }: Cause): string {
+function wordsOf({ kind, code, subject: { driver } }: Cause): string {
+  const own = CODES[code]
+  if (own !== undefined) return own
   return kind === 'driver' && driver !== undefined ? `waits for ${driver}` : KINDS[kind]
 }

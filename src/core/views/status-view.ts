@@ -1,6 +1,6 @@
 /**
  * `volctl status` on a screen, of either scope: the answer, and below what needs a person a row for each volume, the worst first. What
- * is good is only counted; on a terminal as many rows are shown as leave room for the answer, unless all is asked for.
+ * is good is only counted, and as many rows are shown as leave room for the answer, unless all is asked for.
  */
 import type { Answer } from '../answer/answer.ts'
 import { rowSays } from '../answer/row-says.ts'
@@ -37,6 +37,8 @@ export function shownRows<R extends Rows[number]>(rows: readonly R[], all: boole
 
 /** However little room there is. */
 const LEAST_LINES = 4
+/** What a person reads of a pipe at a time. */
+const PIPE_LINES = 40
 
 export function renderStatus(
   status: Status | ClusterStatus,
@@ -49,9 +51,9 @@ export function renderStatus(
   const end = `${counts.join('')}${nextText(answer.next, screen)}`
   const withTable = (table: string): string =>
     renderAnswer(told, screen, { unfolded, place, more: table === '' ? [] : [table], end })
-  if (unfolded || screen.rows === undefined) return withTable(tableOf(status, plan, screen, { unfolded }))
+  if (unfolded) return withTable(tableOf(status, plan, screen, { unfolded }))
   // The prompt and the blank line above the table.
-  const room = screen.rows - screenLines(withTable(''), screen.width) - 2
+  const room = (screen.rows ?? PIPE_LINES) - screenLines(withTable(''), screen.width) - 2
   return withTable(tableOf(status, plan, screen, { unfolded, lines: Math.max(LEAST_LINES, room) }))
 }
 

@@ -98,6 +98,35 @@ it.each([100, 160])('-o wide on a terminal of %i columns loses nothing', async (
   }
 })
 
+it('in a pipe a page of 40 lines, and with -v every row', async () => {
+  const state = await load('reboot/before.json')
+  const folded = drawnOf(state, SCREENS['a pipe'])
+  expect(screenLines(folded, undefined)).toBeLessThanOrEqual(40)
+  expect(folded).toMatch(/^and \d+ more \(-v shows them\)$/m)
+  const { status } = statusAndPlan(planWithDecisions(state, planOptions()), planOptions(), false)
+  const rows = drawnOf(state, SCREENS['a pipe'], {}, true)
+    .split('\n')
+    .filter((line) => /^(?:pg\/|on the node)/.test(line))
+  expect(rows).toHaveLength(status.rows.length)
+})
+
+it('volumes that only the status of the Node still lists: what has to change first, of one and of three', async () => {
+  const names = ['a', 'b', 'c'].map((name) => `kubernetes.io/csi/loop.pg.test^vol-${name}`)
+  const { snapshot, ...rest } = await load('forcedel-killed/after.json')
+  const { kubelet } = (await load('forcedel-killed/before.json')).snapshot
+  const { api } = snapshot
+  if (api?.node == null) throw new Error('no node')
+  for (const listed of [names.slice(0, 1), names]) {
+    const status = { ...api.node.status, volumesInUse: [...(api.node.status?.volumesInUse ?? []), ...listed] }
+    const state = { ...rest, snapshot: { ...snapshot, ...(kubelet && { kubelet }), api: { ...api, node: { ...api.node, status } } } }
+    const text = drawnOf(state, { ...SCREENS['a pipe'] }, {}, true).replaceAll(/\s+/g, ' ')
+    expect(text).toContain("! still in the Node's status")
+    expect(text).not.toContain('the controller is next')
+    expect(text).toContain('then releases for other nodes what the list no longer names')
+    if (listed.length > 1) expect(text).toContain("3 volumes are still listed in the Node's status")
+  }
+})
+
 it('what was asked for by name has the answer of that alone', async () => {
   const state = await load('recreate/before.json')
   const { status, plan } = statusAndPlan(

@@ -95,8 +95,8 @@ function reportName({ inputs, objects, kubelet }: PlanContext, findings: Finding
     { volume, subject: { row: name } },
     objects.isInUse(name)
       ? kubelet.state === 'running'
-        ? "The kubelet keeps reporting the volume in use: look for its name in the kubelet's log, or restart the kubelet, which then builds the list again. Until then the attach/detach controller attaches the volume to no other node."
-        : `To update the list, ${howToStart(inputs.snapshot.kubelet)}; the attach/detach controller then releases the volume for other nodes.`
-      : 'The attach/detach controller removes the volume from the list: look for its name in the log of kube-controller-manager.',
+        ? 'Restart the kubelet, which then builds the list again, or search its log for the name. Until then the attach/detach controller gives what the list names to no other node.'
+        : `To update the list, ${howToStart(inputs.snapshot.kubelet)}; the attach/detach controller then releases for other nodes what the list no longer names.`
+      : 'The attach/detach controller corrects the list. If it does not, search the log of kube-controller-manager for the name.',
   )
 }

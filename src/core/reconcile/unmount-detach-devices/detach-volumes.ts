@@ -9,6 +9,7 @@ import { isListedWhole } from '../../desired/api-lookup.ts'
 import { podLabel } from '../../desired/pods.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
+import { shellWord } from '../../lang/shell-word.ts'
 import { type CsiIdentity, uniqueNameOf } from '../../ledger/identified.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import type { VolumeMode } from '../../names/volume-names.ts'
@@ -196,7 +197,7 @@ function waitFor(
     return {
       code: 'AttachmentDeleting',
       message: `VolumeAttachment ${attachment.metadata.name} is being deleted${held ? `, held by ${held}` : ''}${error ? `; the last attempt failed: ${error}` : ''}`,
-      hint: "The driver's external-attacher has to finish the deletion; look at its log.",
+      hint: `The driver's external-attacher has to finish the deletion; what it last said: kubectl describe volumeattachment ${shellWord(attachment.metadata.name)}`,
     }
   }
   if (user?.why?.is === 'kept') {
