@@ -6,7 +6,6 @@ import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { requireNamed } from '../core/cli/require-named.ts'
 import {
   NAMED_FORMATS,
   type OutputFormat,
@@ -19,6 +18,7 @@ import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { count } from '../core/lang/count.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
+import { requireNamed } from '../core/plan/name-faults.ts'
 import { volctl, withAdvice } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'

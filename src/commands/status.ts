@@ -7,7 +7,6 @@ import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import { requireNamed } from '../core/cli/require-named.ts'
 import {
   NAMED_FORMATS,
   type OutputFormat,
@@ -19,6 +18,7 @@ import {
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { defined } from '../core/lang/defined.ts'
+import { requireNamed } from '../core/plan/name-faults.ts'
 import { volctl } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'

@@ -1,10 +1,8 @@
 /** --pod, --namespace and --volume of a status: rows are left out, and the verdicts of the others stay what they are. */
-import { VolctlError } from '../errors/errors.ts'
-import { didYouMean } from '../lang/near-names.ts'
-import { podNameAndUid } from '../plan/pod-name.ts'
+import { type NameFault, nameFaults } from '../plan/name-faults.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { namesOf } from '../reconcile/context/filter-operations.ts'
-import { namedPods, namesOfPods, namespacesOfPods } from '../reconcile/pods/named-pods.ts'
+import { namedPods, podFaults } from '../reconcile/pods/named-pods.ts'
 import type { StatusRow } from './status.ts'
 
 export interface Narrowing {
@@ -12,7 +10,6 @@ export interface Narrowing {
   readonly pods?: readonly string[]
   readonly namespaces?: readonly string[]
   readonly volumes?: readonly string[]
-  readonly ignoreNotFound?: boolean
 }
 
 /** Rows of named pods and volumes, and what the node has of the volumes of those pods. */
@@ -38,50 +35,17 @@ export function narrowed(
   )
 }
 
-/**
- * A typing error must not look like a node without problems.
- *
- * @throws VolctlError AmbiguousName, NothingNamed
- */
-export function requireNames(context: PlanContext, all: readonly StatusRow[], narrowing: Narrowing): void {
-  const { pods = [], namespaces = [], volumes = [], ignoreNotFound = false } = narrowing
-  const { classes, options } = context
-  for (const given of pods) {
-    const {
-      pods: found,
-      ambiguous: [ambiguous],
-    } = namedPods({ ...options, pods: [given], namespaces }, classes)
-    if (ambiguous !== undefined) {
-      const names = ambiguous.pods.map(({ ref }) => podNameAndUid(ref)).join(', ')
-      throw new VolctlError('AmbiguousName', `${given} matches ${ambiguous.pods.length} pods: ${names}`, {
-        hint: 'Give NAMESPACE/NAME or the whole UID.',
-      })
-    }
-    if (!ignoreNotFound && found.every((uid) => classes.of(uid) === undefined))
-      throw nothing(
-        `${given} matches no pod on this node`,
-        `${didYouMean(given, namesOfPods(classes))}Give the name, NAMESPACE/NAME, or the UID or its beginning.`,
-      )
-  }
-  if (ignoreNotFound) return
-  const known = namespacesOfPods(classes)
-  const missing = namespaces.find((each) => !known.has(each))
-  if (missing !== undefined)
-    throw nothing(
-      `--namespace ${missing} matches no pod on this node`,
-      `${didYouMean(missing, known)}The namespace of a deleted pod may not be known any more.`,
-    )
-  const called = new Set(all.flatMap(namesOfRow))
-  const unknown = volumes.find((each) => !called.has(each))
-  if (unknown !== undefined)
-    throw nothing(
-      `--volume ${unknown} matches no volume on this node`,
-      `${didYouMean(unknown, called)}Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM.`,
-    )
-}
-
-function nothing(message: string, hint: string): VolctlError {
-  return new VolctlError('NothingNamed', message, { hint })
+/** Names that nothing has, or several pods. */
+export function unmatchedNames({ classes }: PlanContext, all: readonly StatusRow[], narrowing: Narrowing): NameFault[] {
+  return [
+    ...podFaults(narrowing, classes, { hint: 'Give the name, NAMESPACE/NAME, or the UID or its beginning.' }),
+    ...nameFaults(narrowing.volumes ?? [], () => all.flatMap(namesOfRow), {
+      flag: 'volume',
+      noun: 'volume',
+      place: 'on this node',
+      hint: 'Give the name of the volume, its PersistentVolume or NAMESPACE/CLAIM.',
+    }),
+  ]
 }
 
 function namesOfRow({ volume, podVolumeNames }: StatusRow): string[] {

@@ -9,13 +9,14 @@ import { compareText } from '../lang/compare-text.ts'
 import { counted } from '../lang/counted.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
+import { type NameFault, requireNamed } from '../plan/name-faults.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
 import { type Decided, planWithDecisions } from '../reconcile/decisions.ts'
 import { podListIsComplete, sectionUnseen } from '../reconcile/pods/pod-classes.ts'
-import { type Narrowing, narrowed, requireNames } from './narrow.ts'
+import { type Narrowing, narrowed, unmatchedNames } from './narrow.ts'
 import { type Found, findingsOf, rankOf } from './row-verdict.ts'
 import type { Status, StatusRow } from './status.ts'
 import { rowMaker } from './status-row.ts'
@@ -47,7 +48,8 @@ export function statusAndPlan(
   given: Given = { words: [], settleMs: options.settleMs },
 ): { readonly status: Status; readonly plan: Plan } {
   const { pods, namespaces, volumes } = options
-  const { status, part } = statusOf(decided, { ...defined({ pods, namespaces, volumes }), ignoreNotFound })
+  const { status, unmatched, part } = statusOf(decided, defined({ pods, namespaces, volumes }))
+  requireNamed(unmatched, ignoreNotFound)
   const plan = withAdvice(part ?? decided.plan, given)
   return { status: { ...status, ...defined({ causes: plan.summary.causes, next: plan.summary.next }) }, plan }
 }
@@ -57,14 +59,16 @@ export function statusAndPlan(
  *
  * @returns `part`: the plan as far as it is about the rows, where names leave something out
  */
-export function statusOf(decided: Decided, narrowing: Narrowing): { readonly status: Status; readonly part?: Plan } {
+export function statusOf(
+  decided: Decided,
+  narrowing: Narrowing,
+): { readonly status: Status; readonly unmatched: readonly NameFault[]; readonly part?: Plan } {
   const { plan, context } = decided
   const sources = statusSources(context)
   const found = findingsOf(sources, decided)
   const rowOf = rowMaker(context, found, whyUnjudged(context.inputs))
   const sourceOf = new Map(sources.map((source) => [rowOf(source), source]))
   const all = [...sourceOf.keys()].toSorted(worstFirst)
-  requireNames(context, all, narrowing)
   const rows = narrowed(context, all, narrowing)
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
   const status: Status = {
@@ -87,9 +91,10 @@ export function statusOf(decided: Decided, narrowing: Narrowing): { readonly sta
     complete,
     ...defined({ refused }),
   }
-  if (rows.length === all.length) return { status }
+  const unmatched = unmatchedNames(context, all, narrowing)
+  if (rows.length === all.length) return { status, unmatched }
   return {
-    status,
+    ...{ status, unmatched },
     part: planOfRows(
       plan,
       found,

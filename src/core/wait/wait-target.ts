@@ -5,10 +5,11 @@ import { allCandidates, type Candidate, type Found } from '../explain/candidates
 import { findTarget } from '../explain/find-target.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import { didYouMean } from '../lang/near-names.ts'
+import { ambiguousPods, requireNamed } from '../plan/name-faults.ts'
 import type { PodRef } from '../plan/plan.ts'
-import { namespacedName, podNameAndUid } from '../plan/pod-name.ts'
+import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { namedPods, namesOfPods } from '../reconcile/pods/named-pods.ts'
+import { namedPods, namesOfPods, refsOf } from '../reconcile/pods/named-pods.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
 import type { WaitCondition } from './wait-result.ts'
 
@@ -109,13 +110,8 @@ const NAMES =
 
 function podsCalled(context: PlanContext, given: string, { namespaces }: WaitAsk): readonly PodClass[] {
   const { pods, ambiguous } = namedPods({ ...context.options, pods: [given], namespaces }, context.classes)
-  const [several] = ambiguous
-  if (several !== undefined) {
-    const list = several.pods.map(({ ref }) => podNameAndUid(ref)).join(', ')
-    throw new VolctlError('AmbiguousName', `"${given}" matches ${several.pods.length} pods: ${list}`, {
-      hint: 'Give NAMESPACE/NAME or the whole UID.',
-    })
-  }
+  const faults = ambiguous.map((each) => ambiguousPods(given, refsOf(each.pods)))
+  requireNamed(faults, false)
   return pods.flatMap((uid) => context.classes.of(uid) ?? [])
 }
 

@@ -118,7 +118,10 @@ it('volumes that only the status of the Node still lists: what has to change fir
   if (api?.node == null) throw new Error('no node')
   for (const listed of [names.slice(0, 1), names]) {
     const status = { ...api.node.status, volumesInUse: [...(api.node.status?.volumesInUse ?? []), ...listed] }
-    const state = { ...rest, snapshot: { ...snapshot, ...(kubelet && { kubelet }), api: { ...api, node: { ...api.node, status } } } }
+    const state = {
+      ...rest,
+      snapshot: { ...snapshot, ...(kubelet && { kubelet }), api: { ...api, node: { ...api.node, status } } },
+    }
     const text = drawnOf(state, { ...SCREENS['a pipe'] }, {}, true).replaceAll(/\s+/g, ' ')
     expect(text).toContain("! still in the Node's status")
     expect(text).not.toContain('the controller is next')

@@ -1,7 +1,6 @@
 /** Names given with --node, --pod, --namespace, --volume and --node-gone that match nothing: after a typo all would look well. */
 
-import { didYouMean } from '../../lang/near-names.ts'
-import { podNameAndUid } from '../../plan/pod-name.ts'
+import { ambiguousPods, nameFaults } from '../../plan/name-faults.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { nodeOf } from '../context/cluster-context.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'
@@ -12,48 +11,32 @@ import { podsGiven } from './given-pods.ts'
 
 export function reportUnmatchedNames(context: ClusterContext, findings: ClusterFindings): void {
   const { nodes = [], namespaces = [], volumes = [], nodeGone = [] } = context.options
-  const warn = ({ flag, kind, hint }: Named, given: readonly string[], known: () => Iterable<string>): void => {
-    if (given.length === 0) return
-    const names = new Set(known())
-    for (const each of given.filter((name) => !names.has(name))) {
-      findings.problem(
-        'warning',
-        'NothingNamed',
-        plain(`--${flag} ${each} matches no ${kind} in this cluster`),
-        {},
-        `${didYouMean(each, names)}${hint}`,
-      )
-    }
-  }
-  const nodeNames = (): Iterable<string> => namesOfNodes(context)
-  warn(NODE, nodes, nodeNames)
-  warn(NODE_GONE, nodeGone, () => namesOfAnyNode(context.state))
-  warn(NAMESPACE, namespaces, () => namesOfNamespaces(context))
-  warn(VOLUME, volumes, () => namesOfVolumes(context))
+  const faults = [
+    ...nameFaults(nodes, () => namesOfNodes(context), { ...HERE, ...NODE }),
+    ...nameFaults(nodeGone, () => namesOfAnyNode(context.state), { ...HERE, ...NODE_GONE }),
+    ...nameFaults(namespaces, () => namesOfNamespaces(context), { ...HERE, ...NAMESPACE }),
+    ...nameFaults(volumes, () => namesOfVolumes(context), { ...HERE, ...VOLUME }),
+  ]
+  for (const { code, message, hint } of faults) findings.problem('warning', code, plain(message), {}, hint)
   reportPods(context, findings)
   reportPresentNodes(context, findings, nodeGone)
 }
 
-interface Named {
-  readonly flag: string
-  readonly kind: string
-  readonly hint: string
-}
-
-const NODE: Named = { flag: 'node', kind: 'node', hint: 'List the nodes: kubectl get nodes' }
-const NODE_GONE: Named = {
+const HERE = { place: 'in this cluster' }
+const NODE = { flag: 'node', noun: 'node', hint: 'List the nodes: kubectl get nodes' }
+const NODE_GONE = {
   flag: 'node-gone',
-  kind: 'node',
+  noun: 'node',
   hint: 'Check the name. If it is right, nothing of the node is left: leave out the flag, or give --ignore-not-found.',
 }
-const NAMESPACE: Named = {
+const NAMESPACE = {
   flag: 'namespace',
-  kind: 'pod or claim with a volume',
+  noun: 'pod or claim with a volume',
   hint: 'List the namespaces: kubectl get namespaces',
 }
-const VOLUME: Named = {
+const VOLUME = {
   flag: 'volume',
-  kind: 'volume',
+  noun: 'volume',
   hint: 'Give the PersistentVolume, NAMESPACE/CLAIM, or the volume handle.',
 }
 const POD_HINT = 'Give NAMESPACE/NAME of a pod with a volume that can be attached.'
@@ -70,15 +53,8 @@ function reportPods(context: ClusterContext, findings: ClusterFindings): void {
     )
   }
   for (const { given, pods } of ambiguous) {
-    const names = pods.slice(0, MOST_PODS).map(podNameAndUid).join(', ')
-    const text = plain(`--pod ${given} matches ${pods.length} pods: ${names}`)
-    findings.problem(
-      'warning',
-      'AmbiguousName',
-      text,
-      { pods: pods.slice(0, MOST_PODS).map(podRef) },
-      'Give NAMESPACE/NAME or the whole UID.',
-    )
+    const { code, message, hint } = ambiguousPods(given, pods, 'pod')
+    findings.problem('warning', code, plain(message), { pods: pods.slice(0, MOST_PODS).map(podRef) }, hint)
   }
 }
 

@@ -1,6 +1,7 @@
 /** What --pod means on this node: a UID or its unique beginning, NAMESPACE/NAME, or NAME (contract). */
 import { namedUids } from '../../desired/pods.ts'
-import type { PlanOptions } from '../../plan/plan.ts'
+import { ambiguousPods, type NameFault, nameFaults } from '../../plan/name-faults.ts'
+import type { PlanOptions, PodRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
 
@@ -14,7 +15,10 @@ export interface NamedPods {
 }
 
 /** A name means all pods of that namespace and name: an orphaned pod, and the pod that replaced it. */
-export function namedPods({ pods = [], namespaces = [] }: PlanOptions, classes: PodClasses): NamedPods {
+export function namedPods(
+  { pods = [], namespaces = [] }: Pick<PlanOptions, 'pods' | 'namespaces'>,
+  classes: PodClasses,
+): NamedPods {
   const found = pods.map((given) => ({ given, pods: podsNamed(given, namespaces, classes.all) }))
   const ambiguous = found.filter(({ given, pods: candidates }) => isAmbiguous(given, candidates))
   return {
@@ -40,11 +44,33 @@ function isAmbiguous(given: string, candidates: readonly PodClass[]): boolean {
   return others.some(({ ref }) => ref.name === undefined || namespacedName(ref) !== name)
 }
 
-/** What people call them; those of unknown names have none. */
-export function namesOfPods({ all }: PodClasses): string[] {
-  return all.flatMap(({ ref }) => (ref.name === undefined ? [] : [namespacedName(ref), ref.name]))
+/** Pods and namespaces that nothing here has. @param asked how pods were given, and what can be */
+export function podFaults(
+  { pods = [], namespaces = [] }: Pick<PlanOptions, 'pods' | 'namespaces'>,
+  classes: PodClasses,
+  asked: { readonly flag?: string; readonly hint: string },
+): NameFault[] {
+  const named = namedPods({ pods, namespaces }, classes)
+  const several = new Set(named.ambiguous.map(({ given }) => given))
+  const missing = named.pods.filter((each) => classes.of(each) === undefined && !several.has(each))
+  const here = { place: 'on this node', noun: 'pod' }
+  const hint = 'The namespace of a deleted pod may not be known any more. See the pods: volctl status'
+  return [
+    ...named.ambiguous.map((each) => ambiguousPods(each.given, refsOf(each.pods), asked.flag)),
+    ...nameFaults(missing, () => namesOfPods(classes), { ...here, ...asked }),
+    ...nameFaults(namespaces, () => namespacesOfPods(classes), { ...here, flag: 'namespace', hint }),
+  ]
 }
 
-export function namespacesOfPods({ all }: PodClasses): ReadonlySet<string> {
+export function refsOf(pods: readonly PodClass[]): PodRef[] {
+  return pods.map(({ ref }) => ref)
+}
+
+/** What people call them; of unknown names only their UIDs. */
+export function namesOfPods({ all }: PodClasses): string[] {
+  return all.flatMap(({ uid, ref }) => [uid, ...(ref.name === undefined ? [] : [namespacedName(ref), ref.name])])
+}
+
+function namespacesOfPods({ all }: PodClasses): ReadonlySet<string> {
   return new Set(all.flatMap(({ ref }) => (ref.name === undefined ? [] : (ref.namespace ?? 'default'))))
 }
