@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { Looking } from '../../src/core/cli/looking.ts'
+import { Looking } from '../../src/core/cli/live-node.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())

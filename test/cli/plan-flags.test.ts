@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseOperationKinds } from '../../src/core/cli/operation-kinds.ts'
-import { planOptions } from '../../src/core/cli/plan-flags.ts'
+import { parseOperationKinds, planOptions } from '../../src/core/cli/plan-flags.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 
 const none = { orphans: false, remount: false, expand: false }

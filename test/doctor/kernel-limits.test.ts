@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
-import { kernelLimits } from '../../src/core/doctor/gather/kernel-limits.ts'
+import { kernelLimits } from '../../src/core/doctor/gather/gather-host.ts'
 import { fixture } from '../node/helpers/fixture.ts'
 
 const SETTINGS = {

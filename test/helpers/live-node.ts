@@ -8,7 +8,7 @@ import { digestedConfigMap, digestedSecret } from '../../src/core/api/reduce-obj
 import { applyPlan } from '../../src/core/apply/apply-plan.ts'
 import type { ApplyContext, Cluster, CsiNode } from '../../src/core/apply/operation/ports.ts'
 import { loopDevices } from '../../src/core/block/block-devices.ts'
-import { csiNodeOf } from '../../src/core/cli/csi-node.ts'
+import { csiNodeOf } from '../../src/core/cli/apply-context.ts'
 import { CsiNodeClient } from '../../src/core/csi/csi-node-client.ts'
 import { discoverCsiSockets } from '../../src/core/csi/discover-csi-sockets.ts'
 import { endpointPath } from '../../src/core/csi/socket-paths.ts'

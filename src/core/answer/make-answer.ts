@@ -1,17 +1,18 @@
 /** A node's plan as the answer to "what is wrong, and what next". Pure. */
+
+import type { CODES } from '../codes/codes.ts'
 import { count } from '../lang/count.ts'
 import type { Cause } from '../plan/cause.ts'
 import { isForgotten } from '../plan/forgotten.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
-import type { Plan, PlanInputs } from '../plan/plan.ts'
+import type { Operation, Plan, PlanInputs } from '../plan/plan.ts'
 import { PlanNames, shownVolume } from '../plan/plan-names.ts'
-import type { Answer, Need } from './answer.ts'
+import type { Answer, Need, Part, Row } from './answer.ts'
 import { countsText } from './counts.ts'
-import { isKept, keptPart } from './kept.ts'
 import { few, withoutRoot } from './names.ts'
 import { needsOf, nodeGround, refusalNeed } from './needs.ts'
 import { othersPart } from './others.ts'
-import { readyPart } from './ready.ts'
+import { lossText, readyPart } from './ready.ts'
 
 export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
   const causes = (plan.summary.causes ?? []).filter(({ code }) => !isKept(code))
@@ -84,4 +85,42 @@ function neverOf({ waiting }: Plan, pressing: readonly Cause[]): Need[] {
       remedy: [],
     },
   ]
+}
+
+function keptPart(plan: Plan, names: PlanNames): Part | undefined {
+  const data = plan.operations.filter(({ blocked }) => blocked?.code === 'DeletesData')
+  const directories = plan.problems.filter(({ code }) => code === 'OrphanPodDir')
+  const asked = plan.operations.filter(({ blocked }) => blocked?.code === 'NotAsked')
+  if (data.length + directories.length + asked.length === 0) return undefined
+  return {
+    title: titleOf(data.length > 0, directories.length > 0),
+    rows: [
+      ...[...Map.groupBy(data, ({ pod }) => pod?.uid)].map(([, mine]): Row => dataRow(mine, names)),
+      ...(data.length === 0 ? directories.map(({ message }) => ({ text: message })) : []),
+      ...[...Map.groupBy(asked, ({ kind }) => kind)].map(([kind, mine]): Row => askedRow(kind, mine)),
+    ],
+  }
+}
+
+function titleOf(hasData: boolean, hasDirectories: boolean): string {
+  if (hasData) return `emptyDir data (--orphans deletes it${hasDirectories ? ", and the pods' directories" : ''})`
+  return hasDirectories ? 'directories of deleted pods (--orphans removes them)' : 'what the kubelet would change'
+}
+
+function dataRow(mine: readonly Operation[], names: PlanNames): Row {
+  const pod = mine[0]?.pod
+  return { label: pod === undefined ? '-' : names.podText(pod), text: mine.map((each) => lossText(each)).join('; ') }
+}
+
+/** S23: a kubelet may be held down just to keep these. */
+function askedRow(kind: Operation['kind'], mine: readonly Operation[]): Row {
+  const what = few(mine.map((each) => `${each.pod?.name ?? ''} ${shownVolume(each)}`.trim()))
+  return kind === 'ExpandVolume'
+    ? { label: count(mine.length, 'volume'), text: `may grow: ${what} (--expand grows them)` }
+    : { label: count(mine.length, 'volume'), text: `with old content: ${what} (--remount writes it again)` }
+}
+
+/** Whether a screen tells it by what stays, and not by what needs a person. */
+function isKept(code: keyof typeof CODES): boolean {
+  return code === 'DeletesData' || code === 'OrphanPodDir' || code === 'NotAsked'
 }

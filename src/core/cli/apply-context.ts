@@ -22,6 +22,7 @@ import { apiLookup } from '../desired/api-lookup.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { namedUids } from '../desired/pods.ts'
 import { VolctlError } from '../errors/errors.ts'
+import { type Deadline, deadlineIn } from '../grpc/call-deadline.ts'
 import { containerNames } from '../holders/container-names.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
 import { defined } from '../lang/defined.ts'
@@ -44,7 +45,6 @@ import { desiredStateOfPods } from '../populator/populate.ts'
 import { planNode } from '../reconcile/plan-node.ts'
 import { knownPods } from '../reconcile/pods/known-pods.ts'
 import { judgeWitnesses } from '../reconcile/pods/witnesses.ts'
-import { csiNodeOf } from './csi-node.ts'
 
 export interface ApplySettings {
   readonly options: PlanOptions
@@ -240,4 +240,17 @@ async function wantedNow(
   if (snapshot.api === undefined) return undefined
   const api = await withFreshVolumes(client, snapshot.api, pods, node.nodeName)
   return controllerWantedVolumes(pods, api, node.nodeName)
+}
+
+/** The port, by a client; the deadline of each call in milliseconds. */
+export function csiNodeOf(client: CsiNodeClient): CsiNode {
+  const within = (ms: number): { deadline: Deadline } => ({ deadline: deadlineIn(ms) })
+  return {
+    nodeGetCapabilities: (ms) => client.nodeGetCapabilities(within(ms)),
+    nodeStageVolume: (request, ms) => client.nodeStageVolume(request, within(ms)),
+    nodePublishVolume: (request, ms) => client.nodePublishVolume(request, within(ms)),
+    nodeExpandVolume: (request, ms) => client.nodeExpandVolume(request, within(ms)),
+    nodeUnpublishVolume: (request, ms) => client.nodeUnpublishVolume(request, within(ms)),
+    nodeUnstageVolume: (request, ms) => client.nodeUnstageVolume(request, within(ms)),
+  }
 }

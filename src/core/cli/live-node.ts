@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs'
 import { VolctlError } from '../errors/errors.ts'
+import { formatDuration } from '../lang/duration.ts'
 import type { CollectedNode, CollectOptions } from '../node/collect-node.ts'
 import type { KubeletChoice } from '../node/kubelet/find-kubelet.ts'
 import { places } from '../node/places.ts'
 import { isPlugin, PLUGIN } from '../trust/called-as.ts'
 import { caller } from '../trust/caller.ts'
-import { Looking } from './looking.ts'
+import { BottomLine } from '../views/bottom-line.ts'
+import type { Terminal } from '../views/progress.ts'
 import { messages } from './messages.ts'
 import type { NodeChoice } from './node-flags.ts'
 
@@ -118,4 +120,47 @@ export async function requireNodeHere({ hostRoot, rootDir, node = 'NODE' }: Node
   throw new VolctlError('NoNodeHere', 'this machine is no node: there is no kubelet here', {
     hint: `Name the node, as in ${PLUGIN} on ${node} plan; or give a snapshot of the node with --snapshot.`,
   })
+}
+
+/** A look that takes no longer says nothing. */
+const QUIET_MS = 1000
+const REDRAW_MS = 500
+
+/** One line at the bottom of the terminal while node or cluster are read, with the time that it takes; erased at the end. */
+export class Looking implements Disposable {
+  readonly #line: BottomLine
+  readonly #timer: NodeJS.Timeout | undefined
+  readonly #began: number
+  readonly #now: () => number
+  #what = 'the API server and this node'
+
+  /** @param terminal undefined: standard error is none, and nobody watches */
+  constructor(terminal: Terminal | undefined, now: () => number = () => performance.now()) {
+    this.#line = new BottomLine(terminal)
+    this.#now = now
+    this.#began = now()
+    if (terminal === undefined) return
+    this.#timer = setInterval(() => this.#draw(), REDRAW_MS)
+    this.#timer.unref()
+  }
+
+  /** From now on the line says this. @param what continues "Reading" */
+  reads(what: string): void {
+    this.#what = what
+  }
+
+  /** Prints something in the place of the line. */
+  instead(print: () => void): void {
+    this.#line.instead(print)
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+    this.#line[Symbol.dispose]()
+  }
+
+  #draw(): void {
+    const since = this.#now() - this.#began
+    if (since >= QUIET_MS) this.#line.draw(`Reading ${this.#what}: ${formatDuration(since)}`)
+  }
 }

@@ -2,6 +2,7 @@
 
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import { registeredDriver, stages } from '../actual/csi-drivers.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import { withoutCopies } from '../mountinfo/copies.ts'
 import { deadWords } from '../mountinfo/dead-words.ts'
@@ -9,8 +10,15 @@ import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import type { Needs } from './chain-needs.ts'
 import type { Link } from './explanation.ts'
+
+/** What of a volume the links of its chain are judged by. */
+export interface Needs {
+  /** Pods of this node want it, and their set-up is known. */
+  readonly wanted: readonly VolumeToMount[]
+  /** Somebody here wants it, or may still use it. */
+  readonly isNeeded: boolean
+}
 
 export function deviceLinks(context: PlanContext, volume: VolumeRow, needs: Needs): Link[] {
   const { inputs } = context

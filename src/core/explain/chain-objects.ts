@@ -10,7 +10,7 @@ import type { VolumeAttachment } from '../model/objects.ts'
 import { attachmentName, csiUniqueName, inlineCsiHandle, unescapeQualifiedName } from '../names/volume-names.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import type { Needs } from './chain-needs.ts'
+import type { Needs } from './chain-devices.ts'
 import type { Link } from './explanation.ts'
 import { elsewhereText, type Judged, judge, judgeAttachment, judgeClaim, judgeVolume } from './objects.ts'
 

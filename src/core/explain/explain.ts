@@ -6,7 +6,13 @@
 import type { Held } from '../holders/live-holders.ts'
 import { defined } from '../lang/defined.ts'
 import type { VolumeRow } from '../ledger/row.ts'
-import type { Given } from '../plan/next-steps.ts'
+import { undeletedRoot } from '../mountinfo/deleted.ts'
+import { type Given, withAdvice } from '../plan/next-steps.ts'
+import { partOf } from '../plan/part-of-plan.ts'
+import type { Operation, Plan } from '../plan/plan.ts'
+import { readyAmong } from '../plan/plan-summary.ts'
+import type { PlanContext } from '../reconcile/context/context.ts'
+import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import type { Decided } from '../reconcile/decisions.ts'
 import { type Asked, asker } from './asked.ts'
 import { type Concern, concernOf } from './concern.ts'
@@ -15,9 +21,7 @@ import { driverChain } from './driver-chain.ts'
 import { withWaiting } from './driver-target.ts'
 import { brokenDriver, driverNotes, whyFine } from './driver-verdict.ts'
 import type { Explanation } from './explanation.ts'
-import { heldAt } from './held-at.ts'
 import { byWorst } from './matters-most.ts'
-import { narrowedPlan } from './narrowed-plan.ts'
 import { nodeFacts } from './node-target.ts'
 import { podNotes, podViews } from './pods.ts'
 import { deadVerdict, doubtVerdict, nothingVerdict, verdictOf } from './verdict.ts'
@@ -108,4 +112,81 @@ const NOT_LOOKED: Explanation['holders'] = {
   loops: [],
   kernel: [],
   notes: ['who holds it is not part of a snapshot: run volctl explain on the node'],
+}
+
+/** Where somebody may keep it busy: what is mounted, directories that hold a volume's data without a mount, devices. */
+function heldAt(
+  { inputs }: PlanContext,
+  { scope, places, devices = [] }: Asked,
+  operations: readonly Operation[],
+): Held {
+  if (scope.node) return { heldAt: [], content: [], rootDir: inputs.rootDir, devices: [] }
+  const mounted = scope.volumes.flatMap(({ mounts }) => mounts.map(({ mountPoint }) => inputs.plain(mountPoint)))
+  const onDisk = scope.volumes.flatMap(({ onDisk }) => onDisk.map(({ dir }) => inputs.absolute(dir)))
+  const asked = places.filter(({ mounts }) => mounts.length > 0).map(({ path }) => path)
+  return {
+    heldAt: [...new Set([...mounted, ...onDisk, ...asked])],
+    content: operations.flatMap(contentOf),
+    rootDir: inputs.rootDir,
+    devices: [...new Set([...deviceFiles(scope.volumes), ...devices])],
+  }
+}
+
+/** Directories that it empties, and mounts with which an emptyDir in memory ends. */
+function contentOf({ steps, deletes, pod, expects = [] }: Operation): Held['content'] {
+  const emptied = steps.filter(({ op }) => op === 'deleteContent').map(({ target }) => target)
+  const ending = deletes === undefined ? [] : expects.map(({ path }) => path)
+  const going = new Set(expects.flatMap(({ layers }) => layers.map(({ id }) => id)))
+  return [...new Set([...emptied, ...ending])].map((path) => ({ path, going, ...(pod && { podUid: pod.uid }) }))
+}
+
+/** Bound on maps and published files: the device, whose openers hold it. */
+function deviceFiles(volumes: readonly VolumeRow[]): string[] {
+  return volumes
+    .flatMap(({ mounts }) => mounts)
+    .filter(({ fsType, root }) => fsType === 'devtmpfs' && root !== '/')
+    .map(({ root }) => undeletedRoot(root).slice(1))
+}
+
+/** @param what as it was asked: a next step that asks it again is none */
+function narrowedPlan(plan: Plan, concern: Concern, what: string, given: Given): Plan {
+  const { before, operations, waiting, problems } = concern
+  const part = partOf(plan, new Set<object>([...before, ...operations, ...waiting, ...problems]), 0)
+  const words = [...given.words, ...scopeWords(part.operations, plan)]
+  const { next = [], ...summary } = withAdvice(part, { ...given, words }).summary
+  const steps = next.filter(({ command }) => plan.refused !== undefined || !isAskedAgain(command, what))
+  return { ...part, summary: { ...summary, ...(steps.length > 0 && { next: steps }) } }
+}
+
+/** What is asked about is explained already; what its driver is, is another question. */
+function isAskedAgain(command: string, what: string): boolean {
+  const [, again] = /^volctl explain (\S+)/.exec(command) ?? []
+  if (again === undefined) return false
+  return !again.startsWith('driver/') || again === what || again === `driver/${what}`
+}
+
+/** Flags with which a plan has all that is ready among these and nothing else; none: the whole plan is the narrowest. */
+function scopeWords(operations: readonly Operation[], plan: Plan): string[] {
+  const ready = readyAmong(operations)
+  const wanted = operations.filter(({ id }) => ready.has(id))
+  const { pod, volume } = wanted[0] ?? {}
+  const pods = pod === undefined ? [] : [pod.uid]
+  const volumes = [volume?.name, volume?.uniqueName].flatMap((name) => name ?? [])
+  const scopes = [
+    ...pods.map((each) => ({ pods: [each], volumes: [] })),
+    ...volumes.map((each) => ({ pods: [], volumes: [each] })),
+    ...pods.flatMap((uid) => volumes.map((each) => ({ pods: [uid], volumes: [each] }))),
+  ]
+  const all = plan.operations
+  const byId = new Map(all.map((operation) => [operation.id, operation]))
+  const isReady = readyAmong(all)
+  const found = scopes.find((scope) => {
+    const chosen = namedAmong(all, scope, ({ after }) => after.flatMap((id) => byId.get(id) ?? []))
+    const named = [...chosen].filter(({ id }) => isReady.has(id))
+    return named.length === wanted.length && wanted.every((each) => chosen.has(each))
+  })
+  return [
+    ...(found?.pods ?? []).flatMap((each) => ['--pod', each]),
+    ...(found?.volumes ?? []).flatMap((each) => ['--volume', each]),
+  ]
 }

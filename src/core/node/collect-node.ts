@@ -28,16 +28,17 @@ import { withLinks } from '../mountinfo/linked-mounts.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import { parseMountinfo } from '../mountinfo/parse-mountinfo.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
+import { allDoubts } from '../trust/doubts.ts'
 import { deadMounts } from './dead-mounts.ts'
 import { flexDrivers } from './flex-drivers.ts'
 import { identityOf } from './host-identity.ts'
 import { hostPaths } from './host-paths.ts'
+import { withSignsOfLife } from './kubelet/signs-of-life.ts'
 import { livingVolumes } from './living-volumes.ts'
 import { type LocatedNode, locateNode } from './locate-node.ts'
 import { readLazilyDetached } from './read-lazily-detached.ts'
 import { mountTableReader, readMountTableBeside } from './read-mountinfo.ts'
 import { readSelinux } from './read-selinux.ts'
-import { doubtsOf, headingOf, kubeletOf } from './snapshot-parts.ts'
 import { readStaticPods } from './static-pods.ts'
 import { scanTree } from './tree/read-tree.ts'
 import { type StructureLinks, structureLinks } from './tree/structure-links.ts'
@@ -282,4 +283,28 @@ function stopwatch(log: ((line: string) => void) | undefined): (line: string) =>
     log?.(`${line} (${(now - last).toFixed(0)} ms)`)
     last = now
   }
+}
+
+type Heading = Pick<NodeSnapshot, 'apiVersion' | 'kind' | 'capturedAt' | 'nodeName' | 'rootDir'>
+
+/** @param capturedAt RFC 3339 */
+function headingOf({ nodeName, rootDir }: LocatedNode, capturedAt: string): Heading {
+  return { apiVersion: 'volctl.io/v1', kind: 'NodeSnapshot', capturedAt, nodeName, rootDir }
+}
+
+/** What was not trusted so far. Of a test's host only doubts about files count: processes and ports are this machine's. */
+function doubtsOf({ places }: LocatedNode): Pick<NodeSnapshot, 'notBelieved'> {
+  const doubts = allDoubts().filter(({ what }) => places === undefined || what.startsWith('/'))
+  return doubts.length > 0 ? { notBelieved: doubts } : {}
+}
+
+/** The kubelet as the host shows it, with what the API server saw of it, and the name that it gives its node. */
+function kubeletOf(
+  { ownName }: LocatedNode,
+  local: KubeletSnapshot,
+  api: ApiSnapshot | undefined,
+  capturedAt: string,
+): KubeletSnapshot {
+  const named = ownName === undefined ? {} : { nodeName: ownName.name, nodeNameFrom: ownName.from }
+  return { ...withSignsOfLife(local, api, Date.parse(capturedAt)), ...named }
 }

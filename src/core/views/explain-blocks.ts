@@ -1,5 +1,7 @@
-/** Parts of an explanation on a screen: what it is, the pods, the planner's own words. */
-import type { Explanation, Fact, PodView } from '../explain/explanation.ts'
+/** Parts of an explanation on a screen: what it is, the pods, a driver, who holds it, the planner's own words. */
+import type { DriverView, Explanation, Fact, HoldersView, PodView, ProcessView } from '../explain/explanation.ts'
+import { firstFew } from '../lang/first-few.ts'
+import { podAndContainer } from '../plan/pod-name.ts'
 import type { Screen } from './screen.ts'
 import { podText } from './words.ts'
 import { wrapped } from './wrap.ts'
@@ -34,4 +36,106 @@ export function decisionsText({ decisions }: Explanation, { paint, width }: Scre
     ({ path, why }) => `${wrapped('  ', path, undefined)}${wrapped('    ', why, width, paint.dim)}`,
   )
   return `\n${paint.bold('Decisions:')}\n${lines.join('')}`
+}
+
+const MOST_NAMED = 3
+
+/** What depends on it: the first few by name; wide: all. */
+export function dependentsText({ dependents }: DriverView, { paint, width, wide }: Screen): string {
+  const { staged, published, attachments, waiting } = dependents
+  const most = wide ? Number.POSITIVE_INFINITY : MOST_NAMED
+  const rows: [string, readonly string[]][] = [
+    ['waiting', waiting.map(({ volume, pod, code }) => `${podText(pod)}/${volume} (${code})`)],
+    ['published', published.map(({ volume, pod }) => `${volume} in pod ${podText(pod)}`)],
+    ['staged', staged],
+    ['attached', attachments.map((name) => (wide ? name : name.replace(/^(csi-[0-9a-f]{8})[0-9a-f]{56}$/, '$1')))],
+  ]
+  const lines = rows
+    .filter(([, names]) => names.length > 0)
+    .map(([label, names]) =>
+      wrapped(`  ${label.padEnd(11)}`, `${names.length}: ${firstFew(names, most).join(', ')}`, width),
+    )
+  const none = lines.length === 0 ? [wrapped('  ', 'nothing on this node', width)] : []
+  return `\n${paint.bold('Depends on it:')}\n${[...lines, ...none].join('')}`
+}
+
+/** Each socket with its answer, each pod with its containers. */
+export function driverDetails({ sockets, pods }: DriverView, { paint, width }: Screen): string {
+  const asked = sockets.map(({ path, endpoint, answers, versions = [], capabilities = [], error }) =>
+    [
+      wrapped('  ', path, undefined),
+      ...(endpoint === undefined || endpoint === path ? [] : [wrapped('    called at ', endpoint, undefined)]),
+      wrapped('    ', [answers ? 'answers' : 'no answer', ...(error === undefined ? [] : [error])].join(': '), width),
+      ...(versions.length === 0 ? [] : [wrapped('    versions ', versions.join(', '), width, paint.dim)]),
+      ...(capabilities.length === 0 ? [] : [wrapped('    capabilities ', capabilities.join(', '), width, paint.dim)]),
+    ].join(''),
+  )
+  const known = pods.map(({ pod, phase = 'no phase', containers, directory }) => {
+    const states = containers.map(({ name, state }) => `${name} ${state}`).join(', ')
+    return `${wrapped('  ', `pod ${podText(pod)}: ${phase}${states === '' ? '' : `; ${states}`}`, width)}${wrapped('    has ', directory, undefined)}`
+  })
+  const block = (title: string, lines: readonly string[]): string =>
+    lines.length === 0 ? '' : `\n${paint.bold(title)}\n${lines.join('')}`
+  return `${block('Sockets:', asked)}${block('Node plugin:', known)}`
+}
+
+/** In a line or two: the first few, by name. */
+export function holdersLine(holders: HoldersView, { paint, width }: Screen): string {
+  const { processes, namespaces, loops, kernel, notes } = holders
+  const names = [
+    ...processes.map(nameOf),
+    ...namespaces.map((each) => `mount namespace of ${nameOf(each)}`),
+    ...loops.map(({ device, backingFile }) => `${device}, backed by ${backingFile}`),
+    ...kernel,
+  ]
+  const found = names.length > 0 ? [firstFew(names, MOST_HOLDERS, 'and ').join('; ')] : nobody(holders)
+  return wrapped(`${paint.bold('Held by:')} `, [...found, ...notes].join('; '), width)
+}
+
+const MOST_HOLDERS = 4
+
+function nobody({ known, notes }: HoldersView): string[] {
+  if (!known) return []
+  return [notes.length === 0 ? 'nobody' : 'nobody, as far as visible']
+}
+
+/** Is there more than the line has. */
+export function hasHolders({ processes, namespaces, loops, kernel }: HoldersView): boolean {
+  return processes.length + namespaces.length + loops.length + kernel.length > 0
+}
+
+export function holdersText(holders: HoldersView, screen: Screen): string {
+  const { processes, namespaces, loops, kernel, notes } = holders
+  const { paint, width } = screen
+  const lines = [
+    ...processes.map((process) => processText(process, screen)),
+    ...namespaces.map(
+      (namespace) =>
+        `${wrapped('  ', `mount namespace of ${nameOf(namespace)}`, width)}${listText('mounted on', namespace.mountPoints, screen)}`,
+    ),
+    ...loops.map(({ device, backingFile }) => wrapped('  ', `${device}, backed by ${backingFile}`, undefined)),
+    ...kernel.map((text) => wrapped('  ', text, width)),
+    ...(hasHolders(holders) ? [] : nobody(holders).map((text) => wrapped('  ', text, width))),
+    ...notes.map((note) => wrapped('  ', note, width, paint.warn)),
+  ]
+  return `\n${paint.bold('Held by:')}\n${lines.join('')}`
+}
+
+const MOST_PATHS = 4
+
+function processText(process: ProcessView, screen: Screen): string {
+  const byWhat = Map.groupBy(process.holds, ({ what }) => what)
+  const held = [...byWhat].map(([what, own]) => listText(what, [...new Set(own.map(({ path }) => path))], screen))
+  return `${wrapped('  ', nameOf(process), screen.width)}${held.join('')}`
+}
+
+function nameOf({ command, pid, container, pod }: Omit<ProcessView, 'holds'>): string {
+  const of = pod === undefined ? '' : `, ${podAndContainer({ pod, container })}`
+  return `${command} (pid ${pid})${of}`
+}
+
+function listText(what: string, paths: readonly string[], { paint, width }: Screen): string {
+  return firstFew(paths, MOST_PATHS, 'and ')
+    .map((path, index) => wrapped(`    ${(index === 0 ? what : '').padEnd(12)}`, path, width, paint.dim))
+    .join('')
 }

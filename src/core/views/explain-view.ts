@@ -14,10 +14,17 @@ import type { Plan } from '../plan/plan.ts'
 import { PlanNames } from '../plan/plan-names.ts'
 import { needRows, nextText, renderAnswer } from './answer-view.ts'
 import { chunksOf } from './command-words.ts'
-import { decisionsText, factsText, podsText } from './explain-blocks.ts'
+import {
+  decisionsText,
+  dependentsText,
+  driverDetails,
+  factsText,
+  hasHolders,
+  holdersLine,
+  holdersText,
+  podsText,
+} from './explain-blocks.ts'
 import { chainLines, chainText } from './explain-chain.ts'
-import { dependentsText, driverDetails } from './explain-driver.ts'
-import { hasHolders, holdersLine, holdersText } from './explain-holders.ts'
 import { placesText } from './explain-places.ts'
 import { colourOf, volumeBlock, volumeRows, volumesSummary } from './explain-volumes.ts'
 import { clusterOperationsTable, operationsTable } from './operations-table.ts'

@@ -1,6 +1,6 @@
 /** The legacy auth-provider oidc: an id token that is still good, or a clear word. */
 import { describe, expect, it } from 'vitest'
-import { openIdToken } from '../../../src/core/api/kubeconfig/openid-token.ts'
+import { openIdToken } from '../../../src/core/api/kubeconfig/kube-credentials.ts'
 import { VolctlError } from '../../../src/core/errors/errors.ts'
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')

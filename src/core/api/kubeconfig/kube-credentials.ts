@@ -1,13 +1,14 @@
+import type { Agent } from 'node:https'
 import { VolctlError } from '../../errors/errors.ts'
 import { defined } from '../../lang/defined.ts'
+import { parseJson } from '../../trust/parse-json.ts'
 import type { ConnectionOptions, CredentialKind, KubeCredentials } from '../transport/connection.ts'
+import { endProxied } from '../transport/ending-agent.ts'
 import { environmentProxy } from '../transport/environment-proxy.ts'
 import { dataOrFile, readCredentialFile } from './credential-files.ts'
 import { runExecPlugin } from './exec-credential.ts'
 import type { RawKubeConfig } from './kube-config-file.ts'
 import { type Fields, impersonation, providerOf, type SelectedConfig, selectContext } from './normalize-kube-config.ts'
-import { openIdToken } from './openid-token.ts'
-import { proxyAgent } from './proxy-agent.ts'
 import { PassedOver } from './search-errors.ts'
 
 export interface CredentialOptions {
@@ -171,4 +172,70 @@ function unusable({ contextName }: SelectedConfig, source: string, hint: string)
   return new VolctlError('KubeconfigInvalid', `The credential in ${source} (context ${contextName}) is unusable.`, {
     hint,
   })
+}
+
+/**
+ * Connections through the `proxy-url` of a kubeconfig (HTTP, HTTPS, SOCKS) or a SOCKS proxy of the environment, by client-node's libraries. client-node gets the
+ * content of files, never their names, and no login, so that it opens no file and starts no program.
+ */
+async function proxyAgent(cluster: Fields, proxyUrl: string, connection: ConnectionOptions): Promise<Agent> {
+  // The package's index would load every API of Kubernetes; scripts/esbuild-client-node.ts trims this further.
+  const { KubeConfig } = await import('@kubernetes/client-node/dist/config.js')
+  const { ca, cert, key, servername, rejectUnauthorized } = connection
+  const kubeConfig = new KubeConfig()
+  kubeConfig.loadFromOptions({
+    clusters: [
+      {
+        name: 'cluster',
+        server: String(cluster.server),
+        proxyUrl,
+        skipTLSVerify: rejectUnauthorized === false,
+        ...defined({ tlsServerName: servername, caData: ca === undefined ? undefined : base64(ca) }),
+      },
+    ],
+    users: [
+      {
+        name: 'user',
+        ...defined({
+          certData: cert === undefined ? undefined : base64(cert),
+          keyData: key === undefined ? undefined : base64(key),
+        }),
+      },
+    ],
+    contexts: [{ name: 'context', cluster: 'cluster', user: 'user' }],
+    currentContext: 'context',
+  })
+  const options: { agent?: Agent } = {}
+  await kubeConfig.applyToHTTPSOptions(options)
+  if (options.agent === undefined) throw new Error('no agent')
+  // Set explicitly; otherwise NODE_TLS_REJECT_UNAUTHORIZED would decide.
+  options.agent.options.rejectUnauthorized = rejectUnauthorized ?? true
+  return endProxied(options.agent)
+}
+
+function base64(data: Buffer | string): string {
+  return Buffer.from(data).toString('base64')
+}
+
+/** An id token is a few KiB. */
+const LIMITS = { maxBytes: 1024 * 1024, maxDepth: 20, maxValues: 10_000 }
+/** A token that expires this soon is of no use any more. */
+const MARGIN_S = 10
+
+/** @throws VolctlError CredentialFailed */
+export function openIdToken({ 'id-token': token }: Fields, source: string): string {
+  if (typeof token === 'string' && expiryOf(token) - MARGIN_S > Date.now() / 1000) return token
+  throw new VolctlError('CredentialFailed', `The OpenID token in ${source} has expired.`, {
+    hint: 'Log in again (kubectl get nodes does so), or use another credential.',
+  })
+}
+
+/** Seconds since the epoch; 0 if the token does not have it. */
+function expiryOf(token: string): number {
+  try {
+    const claims = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url'), LIMITS) as { exp?: unknown } | null
+    return typeof claims?.exp === 'number' ? claims.exp : 0
+  } catch {
+    return 0
+  }
 }

@@ -8,14 +8,14 @@ import type { MountTable } from '../../mountinfo/mount-table.ts'
 import type { LocatedNode } from '../../node/locate-node.ts'
 import { copiesObstacle } from '../../node/private-copies.ts'
 import { missingCapabilities } from '../../processes/capabilities.ts'
+import { processIds } from '../../processes/mount-namespaces.ts'
 import type { StandingObstacle } from '../../processes/standing.ts'
-import { kernelTextIfAny } from '../../trust/kernel.ts'
+import { kernelTextIfAny, listIfAny, namespaceOf } from '../../trust/kernel.ts'
 import { roomAt } from '../../trust/plain-files.ts'
 import { commandPath } from '../../trust/programs.ts'
-import type { Failure, HostFacts, Room } from '../facts.ts'
+import type { Failure, HostFacts, KernelLimit, LimitName, Room } from '../facts.ts'
 import { PROGRAMS } from '../programs.ts'
 import { attempt, resultOf } from './attempt.ts'
-import { kernelLimits } from './kernel-limits.ts'
 
 /**
  * @param table of this mount namespace; undefined: it could not be read
@@ -68,4 +68,30 @@ async function roomOf(what: string, path: string): Promise<Room | undefined> {
 /** The directory, or the nearest one above that exists: apply makes the others. */
 function existing(path: string): string {
   return path === '/' || existsSync(path) ? path : existing(dirname(path))
+}
+
+/** Those of which both sides can be read. @param kubelet its pid, where it runs */
+export function kernelLimits(kubelet: number | undefined, proc = '/proc'): KernelLimit[] {
+  const setting = (path: string): number => numberIn(kernelTextIfAny(`${proc}/sys/${path}`))
+  const namespaces = new Set(processIds(proc).flatMap((pid) => namespaceOf(pid, 'mnt', proc) ?? []))
+  const found: readonly (readonly [LimitName, used: number, most: number])[] = [
+    ['fs.file-max', setting('fs/file-nr'), setting('fs/file-max')],
+    ['LimitNOFILE', ...(kubelet === undefined ? UNKNOWN : openFiles(kubelet, proc))],
+    ['user.max_mnt_namespaces', namespaces.size, setting('user/max_mnt_namespaces')],
+  ]
+  return found.flatMap(([name, used, most]) => (used >= 0 && most > 0 ? { name, used, most } : []))
+}
+
+const UNKNOWN = [Number.NaN, Number.NaN] as const
+
+/** The first number of a file that may have several; NaN where there is none. */
+function numberIn(text: string | undefined): number {
+  return Number.parseInt(text ?? '', 10)
+}
+
+/** Of one process, and its soft limit. */
+function openFiles(pid: number, proc: string): readonly [used: number, most: number] {
+  const limit = /^Max open files +(\d+)/m.exec(kernelTextIfAny(`${proc}/${pid}/limits`) ?? '')?.[1]
+  const files = listIfAny(`${proc}/${pid}/fd`).length
+  return [files === 0 ? Number.NaN : files, numberIn(limit)]
 }
