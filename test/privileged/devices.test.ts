@@ -41,6 +41,14 @@ describe.skipIf(noBlockDevices !== undefined)(
       })
     })
 
+    it('asks of each loop device once which file is on it, and again when that is another one (S21)', async () => {
+      expect(await inNamespace(WORKER, 'anotherFile')).toEqual([
+        { users: 0, asked: 1 },
+        { users: 0, asked: 1 },
+        { users: 1, asked: 2 },
+      ])
+    })
+
     it('releases the loop device of a block map before its mount', async () => {
       expect(await inNamespace(WORKER, 'blockMap')).toEqual({
         before: '/plugins/kubernetes.io/csi/volumeDevices/pv/dev/uid',

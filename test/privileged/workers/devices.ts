@@ -83,6 +83,42 @@ await runScenario({
     }
   },
 
+  /** The kernel is asked what is on a loop device once, and again when another file of this name is on it. */
+  async anotherFile(directory) {
+    const disk = sh('losetup', '-f', '--show', image(directory))
+    const file = `${directory}/file`
+    sh('truncate', '-s', '16M', file)
+    const loop = sh('losetup', '-f', '--show', file)
+    let asked = 0
+    const look = async (): Promise<{ users: number; asked: number }> => {
+      const run = {
+        host: {
+          ...linuxHost,
+          loops: () => readLoops().filter(({ device }) => device === loop),
+          run: (...call: Parameters<typeof linuxHost.run>) => {
+            asked++
+            return linuxHost.run(...call)
+          },
+        },
+        around: { table: readMounts(), others: [] },
+        operation: { steps: [] },
+        waiting: new WaitingBudget(20_000),
+      } as unknown as StepContext
+      const name = disk.slice('/dev/'.length)
+      const users = await loopsOn([{ name, dev: readDeviceNumber(disk) ?? '', on: name } as OnDisk], run)
+      return { users: users.length, asked }
+    }
+    try {
+      const looks = [await look(), await look()]
+      detachLoop(loop)
+      sh('mount', '--bind', disk, file)
+      sh('losetup', loop, file)
+      return [...looks, await look()]
+    } finally {
+      for (const each of [loop, disk]) detachLoop(each)
+    }
+  },
+
   /** A block volume's map: the loop device goes, then the bind mount, then the file. */
   async blockMap(directory) {
     const root = makeDir(`${directory}/kubelet`)

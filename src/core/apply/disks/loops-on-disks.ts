@@ -77,15 +77,30 @@ export async function behindLoop({ device, backingFile }: LoopDevice, run: StepC
   return undefined
 }
 
-/** Inode and file system of the backing file, as the kernel reports them. */
-async function askLoop(loop: string, { host, waiting }: StepContext): Promise<string[] | undefined> {
+/** What the kernel has said of each file on a loop device, by the device and its sequence number: another file raises that. */
+const saidOf = new Map<string, readonly string[]>()
+
+/** Inode and file system of the backing file, as the kernel reports them: asked once, since a node may have hundreds of them. */
+async function askLoop(loop: string, { host, waiting }: StepContext): Promise<readonly string[] | undefined> {
+  const sequence = sequenceOf(loop, host)
+  const known = sequence === undefined ? undefined : saidOf.get(sequence)
+  if (known !== undefined) return known
   try {
     const ask = ['--list', '--noheadings', '--output', 'BACK-INO,BACK-MAJ:MIN', loop]
     const { stdout } = await waiting.spend((ms) => host.run('losetup', ask, Math.min(ms, LOOK_MS.losetupOfOne)))
-    return stdout.trim().split(/\s+/)
+    const said = stdout.trim().split(/\s+/)
+    if (said.length === 2 && sequence !== undefined && sequenceOf(loop, host) === sequence) saidOf.set(sequence, said)
+    return said
   } catch {
     return undefined
   }
+}
+
+/** Undefined: the kernel is older than 5.15, or there is no such device. */
+function sequenceOf(loop: string, host: StepContext['host']): string | undefined {
+  const dev = host.deviceNumber(loop)
+  const sequence = dev === undefined ? undefined : host.diskSequence(dev)
+  return sequence === undefined ? undefined : `${loop} ${sequence}`
 }
 
 function namesOfNodes({ host }: StepContext): readonly string[] {
