@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { chunksOf } from '../../src/core/views/command-words.ts'
 import { captureFiles } from '../helpers/captures.ts'
-import { CAPTURES, volctl } from './run-volctl.ts'
+import { CAPTURES } from './run-volctl.ts'
+import { volctlHere } from './volctl-here.ts'
 
 const CLUSTERS = join(CAPTURES, '..', 'clusters')
 
@@ -40,7 +41,7 @@ async function refused(stdout: string, ownPlace: boolean): Promise<string[]> {
       if (!isPlaced || !ownPlace) bad.push(`not on this snapshot: ${command}`)
       continue
     }
-    const run = await volctl(words)
+    const run = await volctlHere(words)
     if (run.status === 1) bad.push(`${command}: ${run.stderr}`)
   }
   return bad
@@ -49,14 +50,14 @@ async function refused(stdout: string, ownPlace: boolean): Promise<string[]> {
 describe.each(captureFiles())('%s', (path) => {
   const snapshot = ['--snapshot', join(CAPTURES, path)]
   it.each(['plan', 'plan --orphans', 'status', 'doctor'])('%s', async (command) => {
-    const { stdout } = await volctl([...command.split(' '), ...snapshot])
+    const { stdout } = await volctlHere([...command.split(' '), ...snapshot])
     expect(await refused(stdout, true)).toEqual([])
   })
 
   it('explain, of what has the worst verdicts', async () => {
-    const rows = (await volctl(['status', '-o', 'name', ...snapshot])).stdout.trim().split('\n')
+    const rows = (await volctlHere(['status', '-o', 'name', ...snapshot])).stdout.trim().split('\n')
     for (const name of rows.slice(0, EXPLAINED)) {
-      const { stdout } = await volctl(['explain', name, ...snapshot])
+      const { stdout } = await volctlHere(['explain', name, ...snapshot])
       expect(await refused(stdout, true), name).toEqual([])
     }
   })
@@ -64,7 +65,7 @@ describe.each(captureFiles())('%s', (path) => {
 
 describe.each(globSync('*.jsonl', { cwd: CLUSTERS }))('%s', (file) => {
   it.each(['plan', 'status'])('%s --cluster', async (command) => {
-    const { stdout } = await volctl([command, '--cluster', '--snapshot', join(CLUSTERS, file)])
+    const { stdout } = await volctlHere([command, '--cluster', '--snapshot', join(CLUSTERS, file)])
     expect(commandsIn(stdout).length).toBeGreaterThan(0)
     expect(await refused(stdout, true)).toEqual([])
   })
