@@ -42,7 +42,7 @@ export default defineConfig({
     // Processes, not threads: tests change namespaces, signals and the environment.
     pool: 'forks',
     globalSetup: 'test/helpers/programs.setup.ts',
-    setupFiles: 'test/helpers/file-end.setup.ts',
+    setupFiles: ['test/helpers/plain-environment.setup.ts', 'test/helpers/file-end.setup.ts'],
     // Real parts (servers, whole processes) on a machine that may be busy.
     testTimeout: 60_000,
     hookTimeout: 60_000,

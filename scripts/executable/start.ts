@@ -11,13 +11,8 @@ import { LIBRARY_FILES, ownLibraries, SELF } from '../../src/core/trust/own-prog
 import { whoElseWrites } from '../../src/core/trust/owners.ts'
 import { KEPT, PATH } from '../kept-environment.cjs'
 import { bundleFor, loadBundle } from '../load-bundle.cjs'
+import { READ_EARLY } from './read-early.ts'
 
-/**
- * What Node.js, its parts and the libraries below have read by now. The end of the list is what glibc itself keeps from
- * programs that have more rights than their caller.
- */
-const READ_EARLY =
-  /^(NODE_|OPENSSL|SSL_|UV_|ICU_|LD_|MALLOC_|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|NIS_PATH|NLSPATH|RESOLV_HOST_CONF|RES_OPTIONS|TMPDIR|TZDIR)/
 const LIBRARIES = 'LD_LIBRARY_PATH'
 
 /** A child, or a re-entry, of a volctl that has looked at all this already. */

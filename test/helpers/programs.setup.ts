@@ -1,5 +1,5 @@
 /** Bundles the programs that the tests start, once for a whole run: each is started many times. */
-import { globSync, mkdtempSync, readFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -8,7 +8,7 @@ import type { TestProject } from 'vitest/node'
 import { makeMessages } from '../../scripts/proto.ts'
 import { startSweeper, sweepRun } from './left-behind.ts'
 import { allowMachines } from './own-machine.ts'
-import { BUNDLES } from './programs.ts'
+import { BUNDLES, KEEP_COMPILED } from './programs.ts'
 import { noteStrangers } from './strangers-here.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -27,15 +27,15 @@ export default async function setup(project: TestProject): Promise<() => void> {
   const allSwept = startSweeper(directory)
   const endMachines = allowMachines(directory)
   await bundle(directory)
+  // A third of what it costs to start a worker is the compiling.
+  const kept = JSON.stringify(join(directory, 'compiled'))
+  writeFileSync(join(directory, KEEP_COMPILED), `require('node:module').enableCompileCache(${kept})\n`)
   // While vitest watches, a source may have changed.
   project.onTestsRerun(() => bundle(directory))
   process.env[BUNDLES] = directory
-  // Of Node.js itself: a third of what it costs to start a worker is the compiling. volctl takes no such variable from its caller.
-  process.env.NODE_COMPILE_CACHE = join(directory, 'compiled')
   return () => {
     endMachines()
     delete process.env[BUNDLES]
-    delete process.env.NODE_COMPILE_CACHE
     sweepRun(directory)
     allSwept()
   }
