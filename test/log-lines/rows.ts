@@ -437,6 +437,11 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   SidecarNotInjected: setUp(rpc('Internal', 'the webhook failed to inject the sidecar container into the Pod spec')),
   ContainerStatsSkipped:
     'W1121 15:27:51.1 1878 container.go:586] Failed to update stats for container "/a": stat failed on /b with error: no such file or directory, continuing to push stats',
+  RbdMapFailed: stage(rpc('Internal', 'rbd: sysfs write failed\nrbd: map failed: (5) Input/output error')),
+  SELinuxDenied: 'type=AVC msg=audit(1.2:3): avc:  denied  { write } for  pid=7 comm="a" name="b" dev="sdc"',
+  TableChanges: 'could not get consistent content of /proc/self/mountinfo after 3 attempts',
+  ServiceFailed: 'Nov 22 20:01:02 node-1 systemd[1]: iscsid.service: Start request repeated too quickly.',
+  CloudForbids: 'storage: service returned error: StatusCode=403, ErrorCode=AuthorizationFailure2',
 }
 
 /** Lines whose cause says more than what failed: the one and the other. */
@@ -485,13 +490,13 @@ export const CAUSES_INSIDE: readonly (readonly [
   ],
   ['I0114 16:18:38.5 1 mount_linux.go:171] systemd-run failed with: exit status 1', 'ControllerStarted', undefined],
   ['level=error msg="Login to iSCSI target failed." err="process killed after timeout"', 'Killed', 'IscsiNotLoggedIn'],
-  [attach(rpc('Aborted', 'volume pvc-1 is not ready for workloads')), 'CloudBusyState', 'AttachFailed'],
+  [attach(rpc('Aborted', 'volume pvc-1 is not ready for workloads')), 'LonghornNotReady', 'AttachFailed'],
   [
     'E1122 20:01:02.1 1 x.go:1] Could not construct volume information: directory /x/y is not mounted',
     'NotReconstructed',
     undefined,
   ],
-  ['audit[1543]: AVC avc:  denied  { relabelfrom } for  pid=1543 comm="containerd"', 'RelabelFailed', undefined],
+  ['audit[1543]: AVC avc:  denied  { relabelfrom } for  pid=1543 comm="containerd"', 'SELinuxDenied', undefined],
   [
     stage(rpc('Internal', 'Error creating device for volume v-1, err: device not found with serial 6000')),
     'SpecialDeviceMissing',
@@ -507,7 +512,7 @@ export const CAUSES_INSIDE: readonly (readonly [
   ["b'mount.nfs4: mount system call failed'", 'MountProgramFailed', undefined],
   ['[ 543.6] sd 0:0:0:0: [sda] CDB: Write(10) 2a 00 01 b6 b7 e8 00 00 08 00', 'DiskErrors', undefined],
   ['[ 543.6] sd 0:0:0:0: [sda] Sense Key : Aborted Command [current]', 'DiskErrors', undefined],
-  ['kernel: XFS (dm-7): log mount/recovery failed: error -5', 'FileSystemErrors', undefined],
+  ['kernel: XFS (dm-7): log mount/recovery failed: error -5', 'DiskErrors', undefined],
   ['kernel: XFS (dm-4): xfs_inactive_ifree: xfs_ifree returned error -117', 'FileSystemErrors', undefined],
   ['kernel: XFS (dm-4): xfs_do_force_shutdown(0x1) called from line 1788', 'JournalAborted', undefined],
   ['Nov 09 08:26:12 n multipathd[2919]: sdb: state down, checker not called', 'PathsFailing', 'MultipathSays'],
@@ -599,5 +604,54 @@ export const CAUSES_INSIDE: readonly (readonly [
     `Operation for "x" failed. No retries permitted until 2026. Error: ${setUp(rpc('Internal', 'rbd image pool/csi-vol-1 is still being used'))}`,
     'RbdImageUsed',
     'MountingFailed',
+  ],
+  // What a broad word once took for its own.
+  [
+    mount('mount: /m: special device /var/lib/kubelet/plugins/x/mounts/pv-1 does not exist.', 'ext4 -o bind'),
+    'BindSourceMissing',
+    'MountingFailed',
+  ],
+  [
+    rpc(
+      'Internal',
+      "get disk: googleapi: Error 403: Quota exceeded for metric 'Reads' and limit 'Reads per minute per zone'",
+    ),
+    'Throttled',
+    'DriverCallFailed',
+  ],
+  [
+    attach(rpc('Internal', 'err failed to attach cns volume: "Volume with ID v-1 is not registered as CNS Volume."')),
+    'VsphereFault',
+    'AttachFailed',
+  ],
+  [
+    stage('rbd: map failed with error an error (exit status 108) occurred while running rbd args: [--id a map p/i'),
+    'RbdBlocklisted',
+    'MountingFailed',
+  ],
+  [
+    'rbd output: rbd: failed to get mon address (possible ms_mode mismatch)\nrbd: map failed: (2) No such file or directory',
+    'CephUnreachable',
+    undefined,
+  ],
+  [mount('mount.nfs: Resource temporarily unavailable'), 'NfsTimedOut', 'MountingFailed'],
+  ["Unable to find device after several attempts: [can't find active iSCSI session]", 'IscsiUnreachable', undefined],
+  [
+    'level=warning msg="failed to umount /var/lib/docker/containers/7c0/shm: invalid argument"',
+    'UnmountedAlready',
+    undefined,
+  ],
+  [
+    '[1.2] device-mapper: thin: 253:4: switching pool to out-of-data-space (queue IO) mode',
+    'DeviceMapperFailed',
+    undefined,
+  ],
+  ['mount_linux.go:394] Output: "", err: exit status 2', 'FormatBegun', undefined],
+  ['ls: /data: Socket not connected', 'MountIsDead', undefined],
+  ['ResourceExhausted desc = no drive fits', 'DriverExhausted', 'DriverCallFailed'],
+  [
+    'logs/x/csi-attacher.log:2026-11-22T20:01:02.1Z I1122 20:01:02.1 1 csi_handler.go:600] "Detached" VolumeAttachment="csi-1"',
+    'Informational',
+    undefined,
   ],
 ]

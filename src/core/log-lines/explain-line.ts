@@ -10,9 +10,8 @@ import { placeOf } from './line-place.ts'
 import type { LogLine } from './log-line.ts'
 import { type Resolved, resolveNames, SPECIFIC } from './name-answers.ts'
 import { type AskedNode, askedOn } from './node-names.ts'
-import { ANSWERS } from './sentences/answers.ts'
 import { SPEAKERS } from './sentences/sentence.ts'
-import { isFrame, type SentenceName, sentenceOf, sentencesIn } from './sentences/sentences.ts'
+import { isFrame, isGeneral, type SentenceName, sentenceOf, sentencesIn } from './sentences/sentences.ts'
 import { namesIn } from './take-names.ts'
 
 /** @param node absent: it could not be looked at, and names stay what they are */
@@ -78,9 +77,9 @@ function isEnvelope(name: SentenceName): boolean {
   return sentenceOf(name).envelope === true
 }
 
-/** A frame alone, or a code of a driver: the reason is in words that no table has. */
+/** A frame alone, or what any program may fail with: the reason, or of what it speaks, is in words that no table has. */
 function leavesOpen(name: SentenceName): boolean {
-  return isFrame(name) || Object.hasOwn(ANSWERS, name)
+  return isFrame(name) || isGeneral(name)
 }
 
 const LONGEST_WORDS = 300

@@ -21,6 +21,8 @@ const LAYERS: readonly RegExp[] = [
   // > quoted, `code`, * an item; grep -n
   /^(?:[>`*#]+ ?)+(?=\S)/,
   /^\d{1,9}:(?=\p{L}{3} [ \d]\d )/u,
+  // grep -r, kubectl logs of a support bundle: path/of/a.log:
+  /^[\w./@-]{1,200}\.(?:log|txt|out):(?:\d{1,9}:)?(?=\S)/,
   // Rancher: Wed, Apr 13 2022 9:49:39 am | …
   /^(?<time>\w{3}, \w{3} \d{1,2} \d{4} \d{1,2}:\d\d:\d\d [ap]m) \| /,
   // 2026-11-22T20:01:02.123456789Z stderr F …: a file of /var/log/pods

@@ -41,13 +41,13 @@ export const CLOUDS = {
     CLOUD,
   ),
   CloudRights: row(
-    'unauthorizedoperation | not authorized to perform | accessdenied | authorizationfailed | does not have authorization to perform action | required … permission for | permission … denied on resource | insufficient authentication scopes | no permission | nopermission | linkedauthorizationfailed | is not authorized | invalidauthenticationtoken | does not have permission | forbidden: 403 | error 403 | statuscode: 403 | http response code 403 | you are not authorized | insufficient privileges | encoded authorization failure | permission to perform this operation was denied | keybasedauthenticationnotpermitted | insufficient permission | insufficientpermissions | authorizationfailure | authorizationpermissionmismatch | does not have permission to | is not authorized to access | statuscode=403 | status code: 403 | forbidden … error code',
+    'unauthorizedoperation | not authorized to perform | accessdenied | authorizationfailed | does not have authorization to perform action | required … permission for | permission … denied on resource | insufficient authentication scopes | no permission | nopermission | linkedauthorizationfailed | is not authorized | invalidauthenticationtoken | does not have permission | you are not authorized | insufficient privileges | encoded authorization failure | permission to perform this operation was denied | keybasedauthenticationnotpermitted | insufficient permission | insufficientpermissions | authorizationfailure | authorizationpermissionmismatch | does not have permission to | is not authorized to access',
     "The cloud does not allow the driver's account to do this.",
     'The line names the action. Give the right to the role of the driver (IAM role, service account, managed identity); with encrypted disks also for the key (KMS).',
     CLOUD,
   ),
   CloudCredential: row(
-    'nocredentialproviders | no valid providers in chain | could not load credentials | failed to refresh cached credentials | expiredtoken | security token included in the request is expired | no ec2 imds role found | failed to retrieve credentials | invalidclienttokenid | error acquiring token | adal: refresh request failed | aadsts | could not find default credentials | cannot complete login due to an incorrect user name | authentication required | keystone | not authenticated | ec2 metadata | imds | unable to get credentials | oauth2: cannot fetch token | failed to get credentials | session is not authenticated | instance metadata is not available | could not get metadata | application credential | you must provide a password | invalid_grant | get credentials: | failed to get token | managed identity | identity not found | webidentityerr | assumerolewithwebidentity',
+    'nocredentialproviders | no valid providers in chain | could not load credentials | failed to refresh cached credentials | expiredtoken | security token included in the request is expired | no ec2 imds role found | failed to retrieve credentials | invalidclienttokenid | error acquiring token | adal: refresh request failed | aadsts | could not find default credentials | cannot complete login due to an incorrect user name | not authenticated | unable to get credentials | oauth2: cannot fetch token | failed to get credentials | session is not authenticated | instance metadata is not available | could not get metadata | application credential | you must provide a password | invalid_grant | get credentials: | failed to get token | identity not found | webidentityerr | assumerolewithwebidentity | keystone … could not | failed to authenticate … keystone | managed identity … not found | managed identity … failed | get ec2 metadata | ec2 metadata … not available | retrieve instance data from ec2 metadata | imds … failed | imds … timed out',
     'The driver has no valid credential for the cloud.',
     'See how it should get one: its service account (workload identity), a secret, or the metadata service of the machine (hop limit 2 for pods). Then restart its controller pod.',
     CLOUD,
@@ -59,7 +59,7 @@ export const CLOUDS = {
     { codes: ['NodeAffinity'] },
   ),
   CloudNoDisk: row(
-    'invalidvolume.notfound | itemnotfound | volume not found | no such volume | snapshot not found | could not find volume | failed to find volume | no volume found | volume id not found | volume does not exist | cns … volume … not found | virtual disk not found | disk not found | disk * not found | disk * was not found | volume * could not be found | volume id * could not be found | volume * does not exist in the | volume * not found in the backend | disks/ * was not found | disks/ … was not found, notfound | volume not found, failed with error | could not get volume | fcd * not found | vstorageobject … was not found | not registered as cns volume | not registered as a cns volume | invalidsnapshot.notfound | the snapshot * does not exist | volume id * does not exist | volume vol- * not found | no volume with id | volume with id * not found | volume with id * does not exist',
+    'invalidvolume.notfound | itemnotfound | volume not found | no such volume | snapshot not found | could not find volume | failed to find volume | no volume found | volume id not found | volume does not exist | cns … volume … not found | virtual disk not found | disk not found | disk * not found | disk * was not found | volume * could not be found | volume id * could not be found | volume * does not exist in the | volume * not found in the backend | disks/ * was not found | disks/ … was not found, notfound | volume not found, failed with error | could not get volume | fcd * not found | vstorageobject … was not found | invalidsnapshot.notfound | the snapshot * does not exist | volume id * does not exist | volume vol- * not found | no volume with id | volume with id * not found | volume with id * does not exist | no vsphere disk id/name found',
     'The cloud or storage has no such disk: it was deleted there, or is in another account, project or region.',
     'Compare the volume handle (kubectl get pv {persistentVolume|NAME} -o yaml) with the list at the storage. If it was deleted there, the data has to come from a snapshot or backup.',
     { ...CLOUD, codes: ['VolumeNotFound'] },
@@ -77,7 +77,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   VsphereFault: row(
-    'serverfaultcode | cnsfault | cns: failed | vslm.fault | not a cns volume | vslm task failed | could not acquire file lock | unable to acquire file lock',
+    'serverfaultcode | cnsfault | cns: failed | vslm.fault | not a cns volume | vslm task failed | could not acquire file lock | unable to acquire file lock | is not registered as cns volume | is not registered as a cns volume',
     'vCenter failed to do this with the disk: its container storage (CNS) and the datastore disagree, or the disk is locked by a host.',
     'Monitor, Cloud Native Storage in vCenter shows the volume; after a migration of its datastore it has to be registered there again. vpxd and vsanvcmgmtd logs have the fault.',
     CLOUD,
@@ -95,7 +95,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   CloudKey: row(
-    'kms … not | kms key | kmskey | invalidkmskey | keyvault | disk encryption set | client.invalidkmskey | client.internalerror | kms: | cryptsetup … failed | luks | no key available with this passphrase | failed to decrypt',
+    'kms … not | kmskey | invalidkmskey | disk encryption set | client.invalidkmskey | cryptsetup … failed | no key available with this passphrase | failed to decrypt | keyvault … disk | luksopen | luks … failed | kms key … not | kms key … disabled | kms: … failed | client.internalerror: client error on launch',
     'The key of an encrypted volume cannot be used: it is missing, disabled, or the account may not use it.',
     'See the key at the cloud (enabled, grants for the driver and the machine role); for LUKS the secret or KMS settings of the StorageClass.',
     CLOUD,
@@ -105,9 +105,15 @@ export const CLOUDS = {
 /** Words that other programs use too: what stands further in says more. */
 export const CLOUDS_IN_GENERAL = {
   CloudBusyState: row(
-    'incorrectstate | operationnotallowed | conflictingusererror | invalid volume … status | the operation is not allowed in the current state | is not in the available state | resourcenotready | cannot perform operation … state | in use by another operation | another operation is in progress | operation in progress | conflict … operation | volumemodificationrateexceeded | currently optimizing | modification … optimizing | error occurred while reserving | anotheroperationinprogress | needs to be in state | is not ready for workloads | badrequest … status | preempted | is in an invalid state | not in the expected state | conflictingrequest | while it is in task_state | but got 409 instead',
+    'incorrectstate | operationnotallowed | conflictingusererror | invalid volume … status | the operation is not allowed in the current state | is not in the available state | resourcenotready | cannot perform operation … state | in use by another operation | another operation is in progress | operation in progress | conflict … operation | volumemodificationrateexceeded | currently optimizing | modification … optimizing | error occurred while reserving | anotheroperationinprogress | needs to be in state | badrequest … status | preempted | is in an invalid state | not in the expected state | conflictingrequest | while it is in task_state | but got 409 instead',
     'The disk or machine is in a state in which the storage does not do this now: another operation works on it, or it is in error.',
     'See its state at the storage. Another operation ends by itself; a state such as error or faulted has to be mended there. After a change of an AWS volume the next one is allowed after 6 hours.',
+    CLOUD,
+  ),
+  CloudForbids: row(
+    'forbidden: 403 | error 403 | statuscode: 403 | http response code 403 | statuscode=403 | status code: 403 | forbidden … error code',
+    'The cloud or storage refuses the call (403): a right is missing, or a quota, a firewall or a rule forbids it.',
+    "The words behind it say which. A right: the role of the driver's account. A storage account with a firewall has to let the network of the nodes in.",
     CLOUD,
   ),
   CloudParameter: row(

@@ -9,7 +9,7 @@ export const ERRORS = {
     { codes: ['HeldBy'], rules: ['O15'] },
   ),
   AccessDenied: row(
-    'permission denied | access denied | eacces | avc: denied | apparmor=denied',
+    'permission denied | access denied | eacces | apparmor=denied',
     'Access is denied: by file modes, by the server (an export or share that does not allow this node or user), or by SELinux or AppArmor.',
     'On a share: check what the server exports to this node, and the secret. On a local path: ls -ldn of every directory above it, and ausearch -m avc for SELinux.',
   ),
@@ -62,12 +62,12 @@ export const ERRORS = {
     'For a mount: compare mountOptions of the PersistentVolume with the file system, and read dmesg. For an unmount: nothing is mounted there any more.',
   ),
   LinkLoop: row(
-    'too many levels of symbolic links | eloop',
+    'too many levels of symbolic links | eloop | symbolic link loop',
     'A path leads through links in a circle, or through a link that must not be followed.',
     'namei -l of the path shows each link.',
   ),
   TooManyFiles: row(
-    'too many open files | too many open files in system | emfile | enfile | no space left on device: inotify | inotify_add_watch | inotify: too many',
+    'too many open files | too many open files in system | emfile | enfile | no space left on device: inotify | inotify_add_watch | inotify: too many | no file descriptors available',
     'A limit of open files or of inotify watches is reached.',
     'Find who has so many: lsof | wc -l by process. Raise fs.file-max, fs.inotify.max_user_instances and max_user_watches, or LimitNOFILE of the unit.',
   ),
@@ -89,7 +89,7 @@ export const ERRORS = {
     { unchecked: 'volctl does not ask the storage' },
   ),
   HostDown: row(
-    'host is down | ehostdown | no route to host | ehostunreach | network is unreachable | enetunreach | network unreachable',
+    'host is down | ehostdown | no route to host | ehostunreach | network is unreachable | enetunreach | network unreachable | host is unreachable',
     'The server cannot be reached from this node: it is off, or there is no way to it.',
     'From {node}: ping {server|SERVER} and ip route get. Then the server itself, VLAN and firewall. Mounts of it hang or fail until it is back.',
     { unchecked: 'volctl does not ask the storage' },
@@ -125,7 +125,7 @@ export const ERRORS = {
     'dmesg says more. A damaged file system: stop the pods, copy the volume, fsck. "exec format error": the image is for another architecture.',
   ),
   NameTooLong: row(
-    'file name too long | enametoolong',
+    'file name too long | enametoolong | filename too long',
     'A name or path is longer than the file system allows.',
     'Shorten the name of the volume, claim or file; encrypted or overlay file systems allow 143 bytes.',
   ),

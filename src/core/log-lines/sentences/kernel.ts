@@ -3,7 +3,7 @@ import { news, row } from './sentence.ts'
 
 export const KERNEL = {
   JournalAborted: row(
-    'aborting journal | detected aborted journal | journal has aborted | jbd2: … error | error while writing to journal | xfs … filesystem has been shut down | xfs … shutting down filesystem | corruption of in-memory data | xfs … metadata i/o error | metadata i/o error in | force_shutdown | ext4_journal_check_start | journal superblock … error | journal commit i/o error | ext4-fs error … journal has aborted | xfs_do_force_shutdown',
+    'aborting journal | detected aborted journal | journal has aborted | jbd2: … error | error while writing to journal | xfs … filesystem has been shut down | xfs … shutting down filesystem | corruption of in-memory data | force_shutdown | ext4_journal_check_start | journal superblock … error | journal commit i/o error | ext4-fs error … journal has aborted | xfs_do_force_shutdown',
     'The kernel has given a file system up: it could not write its journal. Nothing can be written any more, and what was not yet written is lost.',
     'Find out why the device failed (the lines before), stop the pods, then unmount, run fsck or xfs_repair on {device|the device}, and mount again.',
     {
@@ -13,7 +13,7 @@ export const KERNEL = {
     },
   ),
   DiskErrors: row(
-    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | ext4-fs error … io failure | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb:',
+    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | ext4-fs error … io failure | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb: | log mount/recovery failed: error -5 | xfs … metadata i/o error | metadata i/o error in | log mount failed with error -5 | error -5 numblks | returned error -5',
     'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
     'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a {device|/dev/NAME}. Stop the pods before you check the file system.',
     { unchecked: 'volctl does not test disks' },
@@ -113,7 +113,7 @@ export const KERNEL = {
     { by: ['kernel'], rules: ['S21'] },
   ),
   DeviceMapperFailed: row(
-    'device-mapper: table | device-mapper: ioctl | device-mapper: … out of data space | switching pool to read-only | device-mapper: reload',
+    'device-mapper: table | device-mapper: ioctl | device-mapper: … out of data space | switching pool to read-only | device-mapper: reload | switching pool to out-of-data-space | out-of-data-space | reached low water mark | no free metadata blocks',
     'The device mapper (LVM, crypt, multipath) refuses a table, or its pool is full.',
     'dmesg says which; dmsetup table and lvs -a. A thin pool that is full has to be extended before anything is written.',
     { by: ['kernel'], unchecked: 'volctl does not look into volume groups and pools' },

@@ -29,7 +29,7 @@ export const KUBELET = {
     { by: ['kubelet'], rules: ['P31'] },
   ),
   SELinuxLabels: row(
-    'conflicting selinux labels | selinuxmountpolicy | selinux label … conflict | failed to construct selinux label | failed to query for selinuxmount support | error checking for selinux support | failed to set selinux label | conflicts with pod … selinux | mountvolume … selinux',
+    'conflicting selinux labels | selinuxmountpolicy | selinux label … conflict | failed to construct selinux label | failed to query for selinuxmount support | failed to set selinux label | conflicts with pod … selinux | mountvolume … selinux',
     'Pods with different SELinux labels use one volume, or its label could not be set.',
     'Give the pods the same seLinuxOptions, or seLinuxChangePolicy: Recursive; the volume can have one label at a time.',
     { by: ['kubelet'], codes: ['SELinuxMismatch'] },
@@ -71,7 +71,7 @@ export const KUBELET = {
     { by: ['kubelet'], about: 'pod', codes: ['InvalidVolume'] },
   ),
   PathFailed: frame(
-    'unknown storage medium | memory storage requested, but mounter is nil | spec does not reference an emptydir | error checking if path exists | expected directory … permissions to be | failed to remove ready dir | volume ready file dir | error listing mount points | mount point for … not found | ready-file is not a file | cant mkdir | cant touch | islikelynotmountpoint | isnotmountpoint check failed | statfs( | error checking path | failed to check if path | error checking mount point | cannot validate mountpoint | failed to bind mount: source | failed to read mount refs from | failed to get volume id from mount | directory … is not mounted | cannot find mount point for | failed to bind-mount | failed to make … rshared | getdevicemountpath failed | stat file … failed | stat … failed: | lstat … failed: | lstat( … error | error stat | error running fstat on | error opening directory | error opening existing directory | cannot open directory | cannot create directory | cannot open | error reading | error deleting | error opening | error creating file | error processing | failed to read file path | failed decoding file | failed to stat path | cannot evaluate link | cannot read link | cannot lock path | closing fd for | symlink failed | unable to open | unable to count inodes for | invalid directory | error listing volumes on disk',
+    'unknown storage medium | memory storage requested, but mounter is nil | spec does not reference an emptydir | error checking if path exists | expected directory … permissions to be | failed to remove ready dir | volume ready file dir | error listing mount points | mount point for … not found | ready-file is not a file | cant mkdir | cant touch | islikelynotmountpoint | isnotmountpoint check failed | statfs( | error checking path | failed to check if path | error checking mount point | cannot validate mountpoint | failed to bind mount: source | failed to read mount refs from | failed to get volume id from mount | directory … is not mounted | cannot find mount point for | failed to bind-mount | failed to make … rshared | getdevicemountpath failed | stat file … failed | stat … failed: | lstat … failed: | lstat( … error | error stat | error running fstat on | error opening directory | error opening existing directory | cannot open directory | cannot create directory | cannot open | error reading | error deleting | error opening | error creating file | error processing | failed to read file path | failed decoding file | failed to stat path | cannot evaluate link | cannot read link | cannot lock path | closing fd for | symlink failed | unable to open | unable to count inodes for | invalid directory | error listing volumes on disk | error checking for selinux support',
     'The kubelet could not make, read or remove a file or directory.',
     'volctl explain on the path says what is there: a dead mount, a file in the way, a full or read-only disk.',
     { by: ['kubelet'], envelope: true },
@@ -176,6 +176,11 @@ export const KUBELET = {
     'The mount table, or the answer of a program such as blkid, was not in the form that was expected.',
     'cat /proc/self/mountinfo and blkid on {node}: a mount whose source has line breaks or blanks, or a program that warns on its output.',
   ),
+  TableChanges: row(
+    'could not get consistent content of | could not get consistent',
+    'The mount table of the node changed each time while it was read: it has very many mounts, or many pods start and end at once.',
+    'Nothing, if it does not come again. grep -c . /proc/self/mountinfo on {node}: thousands of mounts, or leaked ones (volctl plan), make every read slow.',
+  ),
   AttachLimitNumber: row(
     'exceeded max supported attach limit | invalid attach limit value',
     'The driver reports a number of attachable volumes that does not fit into CSINode; the kubelet cuts it.',
@@ -206,7 +211,7 @@ export const KUBELET = {
     { harmless: true },
   ),
   UnmountedAlready: row(
-    'umount … mountpoint not found | umount … no mount point specified | umount: … : not mounted',
+    'umount … mountpoint not found | umount … no mount point specified | umount: … : not mounted | failed to umount … shm: invalid argument | failed to unmount … shm: invalid argument',
     'The program umount says that nothing is mounted at the path: it was unmounted before.',
     'Usually nothing. If the kubelet repeats it: volctl explain on the path; a mount of it may be left in another mount namespace.',
     { rules: ['S18'], harmless: true },

@@ -17,7 +17,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   IscsiUnreachable: row(
-    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found',
+    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | unable to attach any iscsi devices',
     'The iSCSI portal does not answer, or the login did not come about on any path.',
     'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
     { ...STORAGE, codes: ['IscsiFailed'] },
@@ -119,7 +119,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   RbdBlocklisted: row(
-    '(108) cannot send after transport endpoint shutdown | map failed: (108) | cannot send after transport endpoint shutdown | result -108 | error: -108 | failed to map, status: 108',
+    '(108) cannot send after transport endpoint shutdown | map failed: (108) | cannot send after transport endpoint shutdown | result -108 | error: -108 | failed to map, status: 108 | map failed … exit status 108) occurred',
     'Ceph has put this node on its blocklist: it did not answer for a while, or somebody fenced it. What it has mapped is lost to it.',
     'ceph osd blocklist ls. When nothing on {node} writes the image any more: ceph osd blocklist rm ADDRESS, or restart the node; then the pods that use it.',
     { unchecked: 'volctl does not ask the storage' },
@@ -143,7 +143,7 @@ export const NETWORK_DISKS = {
     { unchecked: 'volctl does not ask the storage' },
   ),
   CephDenied: row(
-    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | ceph … permission denied | rados … permission denied | caps … insufficient | error eacces | error eperm | auth: unable to authenticate',
+    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | ceph … permission denied | rados … permission denied | caps … insufficient | error eacces | error eperm | auth: unable to authenticate | map failed … exit status 1) occurred | map failed … exit status 13) occurred',
     'The Ceph user may not do this: its capabilities lack something (rbd: profile rbd for mon and osd, which allows to blocklist).',
     "ceph auth get client.USER; give it mon 'profile rbd' and osd 'profile rbd pool=POOL', and put its key into the secret of the StorageClass.",
     STORAGE,
@@ -155,12 +155,18 @@ export const NETWORK_DISKS = {
     { ...STORAGE, codes: ['MultiAttach'] },
   ),
   RbdFeatures: row(
-    'rbd: sysfs write failed | image uses unsupported features | rbd feature disable | image … unsupported features | feature set mismatch | map failed: (6) | map failed: (22) | map failed: (95) | rbd: … (6) no such device or address',
+    'image uses unsupported features | rbd feature disable | image … unsupported features | feature set mismatch | map failed: (6) | map failed: (22) | map failed: (95) | rbd: … (6) no such device or address | map failed … exit status 6) occurred | map failed … exit status 22) occurred | map failed … exit status 95) occurred',
     'The kernel of the node cannot map this RBD image: it lacks a feature that the image has.',
     'dmesg on {node} names the feature. Set imageFeatures: layering in the StorageClass, disable the feature of the image, use a newer kernel, or mounter: rbd-nbd.',
   ),
+  RbdMapFailed: row(
+    'rbd: sysfs write failed | map failed: (5) | map failed: (5) input/output error | map failed … exit status 5) occurred | map failed: (16)',
+    'The kernel of the node did not map the RBD image; the reason is in its log only.',
+    'dmesg on {node}, lines of rbd and libceph: a feature of the image, a key or right of the Ceph user, a monitor that does not answer, or a pool without room or active placement groups.',
+    STORAGE,
+  ),
   RbdImageMissing: row(
-    'rbd: error opening image | rbd: … (2) no such file or directory | map failed: (2) | error opening default pool | rbd image … not found | rbd: error opening | failed to find image | image not found | pool not found',
+    'rbd: error opening image | rbd: … (2) no such file or directory | map failed: (2) | error opening default pool | rbd image … not found | rbd: error opening | failed to find image | image not found | pool not found | map failed … exit status 2) occurred',
     'The pool has no such RBD image, or there is no such pool.',
     'rbd ls POOL shows the images. If the image of a bound PersistentVolume is missing, its data is gone: look in rbd trash ls POOL.',
     STORAGE,
@@ -171,7 +177,7 @@ export const NETWORK_DISKS = {
     'Compare the secret that the StorageClass refers to, and the config map ceph-csi-config, with the clusterID of the volume.',
   ),
   CephUnreachable: row(
-    'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110',
+    'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to get mon address … map failed … (2) no such file or directory',
     'This node, or the driver, does not reach the monitors of Ceph, or they do not know the user.',
     "ceph -s on the cluster; from {node}: nc -vz MONITOR 3300 and 6789. Compare the monitors in the driver's config map (clusterID) with ceph mon dump.",
     STORAGE,

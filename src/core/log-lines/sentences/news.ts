@@ -20,7 +20,7 @@ export const NEWS = {
     'The disk is checked before it is mounted, as always; this is no finding.',
   ),
   FormatBegun: news(
-    'appears to be unformatted, attempting to format | disk successfully formatted | appears to be unformatted | successfully formatted',
+    'appears to be unformatted, attempting to format | disk successfully formatted | appears to be unformatted | successfully formatted | output: , err: exit status 2',
     'An empty disk is formatted for its first use.',
     'Nothing, if the volume is new. If it held data: stop the pod at once, and find out why the disk looks empty.',
   ),

@@ -33,10 +33,16 @@ export const PODS = {
     { by: ['kubelet'], about: 'pod', codes: ['RuntimeUnknown'] },
   ),
   RelabelFailed: row(
-    'relabel failed | lsetxattr | failed to relabel | selinux relabeling | avc: denied { relabelfrom | avc: denied { relabelto',
+    'relabel failed | lsetxattr | failed to relabel | selinux relabeling',
     'The container runtime could not give the files of a volume their SELinux label: the file system does not take labels, is read-only, or does not answer.',
     'On NFS, SMB or CephFS mount with context= (mountOptions), or leave relabelling out (seLinuxOptions of type spc_t, or seLinuxChangePolicy).',
     { about: 'pod', codes: ['SELinuxMismatch'] },
+  ),
+  SELinuxDenied: row(
+    'avc: denied | avc: denied { relabelfrom | avc: denied { relabelto | selinux is preventing',
+    'SELinux on the node does not allow this access: the process and the file have labels that no rule of the policy joins.',
+    'The line has both (scontext, tcontext): ls -Z of the path. A driver needs a privileged container; data of a hostPath the type container_file_t, or the pod seLinuxOptions of type spc_t.',
+    { codes: ['SELinuxMismatch'] },
   ),
   RuntimeDown: row(
     'cannot connect to the docker daemon | container runtime is down | runtime is unresponsive | pleg is not healthy | containerd.sock … connection refused | crio.sock … connection refused | rpc error of the runtime: unavailable | runtime network not ready',

@@ -66,4 +66,10 @@ export const RUNTIME = {
     'kubectl describe pod shows it. Volumes wait for nothing here.',
     { about: 'pod' },
   ),
+  ServiceFailed: row(
+    'service: start request repeated too quickly | service: failed with result | service: main process exited, code=exited, status= | service: control process exited',
+    'A service of the node ended with an error, or does not start; systemd says so.',
+    'systemctl status and journalctl -u of the service in the line. If it is the kubelet, the runtime, iscsid, multipathd or a daemon of the storage, volumes wait for it.',
+    { unchecked: 'volctl does not look at this service' },
+  ),
 } as const

@@ -86,6 +86,11 @@ export function sentenceOf(name: SentenceName): Sentence {
   return SENTENCES[name]
 }
 
+/** What any program may fail with: of what it speaks, the words of the line say. */
+export function isGeneral(name: SentenceName): boolean {
+  return Object.hasOwn(GENERAL, name)
+}
+
 /** What was being done when it failed, and no cause. */
 export function isFrame(name: SentenceName): boolean {
   return sentenceOf(name).frame === true
@@ -102,7 +107,7 @@ const FAILURE = /\b(?:failed|failure|failing|cannot|could not|couldnt|unable)\b/
 const ROUTINE = /^(?:kernel|multipathd?|iscsid|systemd|systemd-udevd|udevd)$/
 
 const SYSTEM_TROUBLE = new RegExp(
-  `${TROUBLE.source}|abort|bad|beyond|block|bug|conflict|corrupt|damage|degraded|down|exceed|full|hung|kill|mismatch|missing|not |offline|oops|reject|reset|shut|stale|unknown|unsupported|warn|wrong`,
+  `${TROUBLE.source}|abort|bad|beyond|block|bug|conflict|corrupt|damage|degraded|down|exceed|full|hung|kill|mismatch|missing|not |offline|oops|reject|reset|shut|stale|out.of|repeated|too |unknown|unsupported|warn|wrong`,
 )
 
 /** Then what a driver says besides, such as "not staged", is why it refuses. */
@@ -119,7 +124,12 @@ const CALLED: readonly (readonly [who: RegExp, whose: string])[] = [
   [/etcdserver|error from server|kube-apiserver|failed to (?:list|watch) \*/, 'of the api'],
 ]
 
-function ofWhom(text: string): string {
+/** A status of gRPC whose head was cut off, or which a program wrote in its own way. */
+const BARE_STATUS =
+  /(?<!code = )\b(deadlineexceeded|aborted|unavailable|failedprecondition|resourceexhausted|permissiondenied|unauthenticated|notfound|alreadyexists|outofrange|invalidargument|unimplemented|internal|unknown)(?= desc = )/g
+
+function ofWhom(given: string): string {
+  const text = given.replace(BARE_STATUS, 'rpc error: code = $1')
   if (!text.includes(RPC)) return text
   const whose = CALLED.find(([who]) => who.test(text))?.[1]
   if (whose === undefined) return text
@@ -133,6 +143,6 @@ const LAST = 4
 /** Causes of their own, waits that have a cause elsewhere, causes of any program, then what failed around them. */
 function rankOf(name: SentenceName): number {
   if (isFrame(name)) return 3
-  if (Object.hasOwn(GENERAL, name)) return 2
+  if (isGeneral(name)) return 2
   return sentenceOf(name).envelope === true ? 1 : OWN
 }
