@@ -442,6 +442,10 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   TableChanges: 'could not get consistent content of /proc/self/mountinfo after 3 attempts',
   ServiceFailed: 'Nov 22 20:01:02 node-1 systemd[1]: iscsid.service: Start request repeated too quickly.',
   CloudForbids: 'storage: service returned error: StatusCode=403, ErrorCode=AuthorizationFailure2',
+  CifsSays: kernel('CIFS VFS: CIFS mount error: iocharset utf9 not found'),
+  FileSystemSays: kernel('EXT4-fs warning (device sdc): ext4_dx_add_entry:2420: Directory index full!'),
+  LocalDirectorySkipped: 'E1122 20:01:02.1 1 discovery.go:301] Path "/mnt/disks/a" is not an actual mountpoint',
+  HandleWrong: stage(rpc('Unknown', 'error parsing volume id: "my-disk", should at least contain two #')),
 }
 
 /** Lines whose cause says more than what failed: the one and the other. */
@@ -654,4 +658,27 @@ export const CAUSES_INSIDE: readonly (readonly [
     'Informational',
     undefined,
   ],
+  ['level=error msg="Error logging in to iSCSI target." error="x"', 'IscsiNotLoggedIn', undefined],
+  [
+    rpc('Internal', 'ceph [fs subvolume create a b]: exit status 2: Error ENOENT: frobs are off'),
+    'ProgramFailed',
+    'DriverCallFailed',
+  ],
+  [
+    `failed to provision volume with StorageClass "c": ${rpc('Internal', 'rados: ret=-22, Invalid argument: "x"')}`,
+    'InvalidArgument',
+    'ProvisioningFailed',
+  ],
+  ['MountVolume.SetUp failed for volume "gitrepo-data" : path /a/b: nas-1 is going down', 'MountingFailed', undefined],
+  [
+    'Failed to provision volume with StorageClass "fast": failed to get secret from ["a"/"b"]',
+    'ContentNotPrepared',
+    undefined,
+  ],
+  ['kernel: EXT4-fs error (device md0): I/O failure', 'DiskErrors', undefined],
+  ['kernel: CIFS VFS: No response to cmd 46 mid 15594', 'CifsLost', 'CifsSays'],
+  ['kernel: CIFS VFS: cifs_compose_mount_options: Failed to resolve server part of x', 'NameNotResolved', 'CifsSays'],
+  ['multipathd[85474]: sda: unusable path', 'PathsFailing', 'MultipathSays'],
+  ['[   13.5][    T1] libceph: loaded (mon/osd proto 15/24)', 'Informational', undefined],
+  [rpc('Unimplemented', 'not implemented'), 'NotSupported', 'DriverCallFailed'],
 ]

@@ -77,12 +77,14 @@ function isEnvelope(name: SentenceName): boolean {
   return sentenceOf(name).envelope === true
 }
 
-/** A frame alone, or what any program may fail with: the reason, or of what it speaks, is in words that no table has. */
+/** A frame alone, what any program may fail with, or many things of one kind: which one is in words that no table has. */
 function leavesOpen(name: SentenceName): boolean {
-  return isFrame(name) || isGeneral(name)
+  return isFrame(name) || isGeneral(name) || sentenceOf(name).open === true
 }
 
-const LONGEST_WORDS = 300
+/** Of many words the first say of what, and the last why. */
+const FIRST_WORDS = 100
+const LAST_WORDS = 200
 /** Behind what comes before a reason: "desc = ", "Output: ", the last " : " or ": ". */
 const BEFORE_REASON = /^.*(?: desc = |\bOutput: | : )/s
 
@@ -90,7 +92,8 @@ const BEFORE_REASON = /^.*(?: desc = |\bOutput: | : )/s
 function lastWords({ message, values }: LogLine): string | undefined {
   const whole = values.get('err') ?? values.get('error') ?? message
   const words = whole.replace(BEFORE_REASON, '').replaceAll(/\s+/g, ' ').trim()
-  const cut = words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)} …` : words
+  const cut =
+    words.length > FIRST_WORDS + LAST_WORDS ? `${words.slice(0, FIRST_WORDS)} … ${words.slice(-LAST_WORDS)}` : words
   return cut === '' ? undefined : cut
 }
 

@@ -38,7 +38,7 @@ const LAYERS: readonly RegExp[] = [
   /^(?:(?<host>[\w.-]{1,253}) )?(?<program>[a-z][\w.-]{1,60})\[\d+\]: /,
   /^(?<program>kernel): /,
   // journalctl -o cat of the kernel, dmesg, dmesg -T
-  /^\[ *(?<kernel>\d+\.\d+)\] (?:kernel: )?/,
+  /^\[ *(?<kernel>\d+\.\d+)\](?:\[ *[TC]\d+\])? (?:kernel: )?/,
   /^\[(?<kernel>\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4})\] /,
   // [pod] or a component's name, before klog's header: stern, microshift, kubectl logs --prefix
   new RegExp(String.raw`^(?:\[[\w./-]{1,253}\]|(?<program>[a-z][\w.-]{1,60})):? ${KLOG_FOLLOWS}`),

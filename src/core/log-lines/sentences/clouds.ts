@@ -38,13 +38,13 @@ export const CLOUDS = {
     'quota_exceeded | quotaexceeded | volumelimitexceeded | maxiopslimitexceeded | maxioplimitexceeded | storage quota | volumesizeexceedsavailablequota | maximum number of volumes allowed | subscription quota | exceeds quota | snapshotlimitexceeded | volumes exceeded',
     'A quota of the account or project at the cloud is used up.',
     'Raise the quota of disks, sizes or IOPS, or delete disks that nobody needs: first compare with kubectl get pv, since released volumes count too.',
-    CLOUD,
+    { ...CLOUD, open: true },
   ),
   CloudRights: row(
     'unauthorizedoperation | not authorized to perform | accessdenied | authorizationfailed | does not have authorization to perform action | required … permission for | permission … denied on resource | insufficient authentication scopes | no permission | nopermission | linkedauthorizationfailed | is not authorized | invalidauthenticationtoken | does not have permission | you are not authorized | insufficient privileges | encoded authorization failure | permission to perform this operation was denied | keybasedauthenticationnotpermitted | insufficient permission | insufficientpermissions | authorizationfailure | authorizationpermissionmismatch | does not have permission to | is not authorized to access',
     "The cloud does not allow the driver's account to do this.",
     'The line names the action. Give the right to the role of the driver (IAM role, service account, managed identity); with encrypted disks also for the key (KMS).',
-    CLOUD,
+    { ...CLOUD, open: true },
   ),
   CloudCredential: row(
     'nocredentialproviders | no valid providers in chain | could not load credentials | failed to refresh cached credentials | expiredtoken | security token included in the request is expired | no ec2 imds role found | failed to retrieve credentials | invalidclienttokenid | error acquiring token | adal: refresh request failed | aadsts | could not find default credentials | cannot complete login due to an incorrect user name | not authenticated | unable to get credentials | oauth2: cannot fetch token | failed to get credentials | session is not authenticated | instance metadata is not available | could not get metadata | application credential | you must provide a password | invalid_grant | get credentials: | failed to get token | identity not found | webidentityerr | assumerolewithwebidentity | keystone … could not | failed to authenticate … keystone | managed identity … not found | managed identity … failed | get ec2 metadata | ec2 metadata … not available | retrieve instance data from ec2 metadata | imds … failed | imds … timed out',
@@ -53,13 +53,13 @@ export const CLOUDS = {
     CLOUD,
   ),
   CloudWrongZone: row(
-    'zonemismatch | is in zone … but | not in the same zone | different availability zone | in a different zone | availability zone … not | volume and instance must be in the same | are not in the same availability zone | badrequest … zone | cannot be attached to … zone | must be in the same zone | compatible zone',
+    'zonemismatch | is in zone … but | not in the same zone | different availability zone | in a different zone | volume and instance must be in the same | are not in the same availability zone | cannot be attached to … zone | must be in the same zone | compatible zone | availability zone * not | availability zone … does not match | badrequest … zone * not | is not available in zone | does not exist in zone',
     'Disk and machine are in different zones, and such a disk can only be attached within its own.',
     "The pod has to run in the disk's zone: kubectl get pv {persistentVolume|NAME} -o yaml (nodeAffinity). New volumes: volumeBindingMode: WaitForFirstConsumer in the StorageClass.",
     { codes: ['NodeAffinity'] },
   ),
   CloudNoDisk: row(
-    'invalidvolume.notfound | itemnotfound | volume not found | no such volume | snapshot not found | could not find volume | failed to find volume | no volume found | volume id not found | volume does not exist | cns … volume … not found | virtual disk not found | disk not found | disk * not found | disk * was not found | volume * could not be found | volume id * could not be found | volume * does not exist in the | volume * not found in the backend | disks/ * was not found | disks/ … was not found, notfound | volume not found, failed with error | could not get volume | fcd * not found | vstorageobject … was not found | invalidsnapshot.notfound | the snapshot * does not exist | volume id * does not exist | volume vol- * not found | no volume with id | volume with id * not found | volume with id * does not exist | no vsphere disk id/name found',
+    'invalidvolume.notfound | itemnotfound | volume not found | no such volume | snapshot not found | could not find volume | failed to find volume | no volume found | volume id not found | volume does not exist | cns … volume … not found | virtual disk not found | disk not found | disk * not found | disk * was not found | volume * could not be found | volume id * could not be found | volume * does not exist in the | volume * not found in the backend | disks/ * was not found | disks/ … was not found, notfound | volume not found, failed with error | could not get volume | fcd * not found | vstorageobject … was not found | invalidsnapshot.notfound | the snapshot * does not exist | volume id * does not exist | volume vol- * not found | no volume with id | volume with id * not found | volume with id * does not exist | no vsphere disk id/name found | volume with name * not found',
     'The cloud or storage has no such disk: it was deleted there, or is in another account, project or region.',
     'Compare the volume handle (kubectl get pv {persistentVolume|NAME} -o yaml) with the list at the storage. If it was deleted there, the data has to come from a snapshot or backup.',
     { ...CLOUD, codes: ['VolumeNotFound'] },
@@ -74,13 +74,13 @@ export const CLOUDS = {
     'zone_resource_pool_exhausted | insufficient capacity | insufficientcapacity | no suitable host | no valid backend | no valid host | skunotavailable | no storage could be allocated | insufficient disk space on datastore | insufficient free space | not enough free storage | insufficient storage | not enough space | no compatible datastore | failed to find datastore | no shared datastores | overprovisioned | no enough free space | no available disk candidates | insufficient space | insufficient resources | not enough available capacity | insufficient free extents | insufficient suitable allocatable extents | not enough suitable pools | not enough available nodes | out of space | insufficient free extents | no suitable pool | thin pool … full | no space left on pool | pool is full | capacity exceeded | failed to find a suitable disk | no weighed backends | datastore * not found | not enough disk space | no space in pool',
     'The storage has no room for this volume: capacity, a fitting pool or datastore is missing.',
     'See the free space of the pool, volume group, datastore or zone that the StorageClass refers to. Delete released volumes, add capacity, or choose another class.',
-    CLOUD,
+    { ...CLOUD, open: true },
   ),
   VsphereFault: row(
     'serverfaultcode | cnsfault | cns: failed | vslm.fault | not a cns volume | vslm task failed | could not acquire file lock | unable to acquire file lock | is not registered as cns volume | is not registered as a cns volume',
     'vCenter failed to do this with the disk: its container storage (CNS) and the datastore disagree, or the disk is locked by a host.',
     'Monitor, Cloud Native Storage in vCenter shows the volume; after a migration of its datastore it has to be registered there again. vpxd and vsanvcmgmtd logs have the fault.',
-    CLOUD,
+    { ...CLOUD, open: true },
   ),
   LunNotMapped: row(
     'setdisklun | failed to find lun | cannot find lun | no lun found',
@@ -95,10 +95,10 @@ export const CLOUDS = {
     CLOUD,
   ),
   CloudKey: row(
-    'kms … not | kmskey | invalidkmskey | disk encryption set | client.invalidkmskey | cryptsetup … failed | no key available with this passphrase | failed to decrypt | keyvault … disk | luksopen | luks … failed | kms key … not | kms key … disabled | kms: … failed | client.internalerror: client error on launch',
+    'kmskey | invalidkmskey | disk encryption set | client.invalidkmskey | cryptsetup … failed | no key available with this passphrase | failed to decrypt | keyvault … disk | luksopen | luks … failed | kms key … not | kms key … disabled | kms: … failed | client.internalerror: client error on launch | kms … not found | kms … not enabled | kms … not authorized | kms … cannot',
     'The key of an encrypted volume cannot be used: it is missing, disabled, or the account may not use it.',
     'See the key at the cloud (enabled, grants for the driver and the machine role); for LUKS the secret or KMS settings of the StorageClass.',
-    CLOUD,
+    { ...CLOUD, open: true },
   ),
 } as const
 

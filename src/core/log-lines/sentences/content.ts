@@ -9,7 +9,6 @@ export const CONTENT = {
       'secret * not found',
       'configmaps * not found',
       'secrets * not found',
-      'failed to get secret',
       'couldnt find key',
       'references nonexistent',
     ],

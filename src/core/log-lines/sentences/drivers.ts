@@ -71,16 +71,16 @@ export const DRIVERS = {
     { about: 'pod' },
   ),
   SecretsStoreDenied: row(
-    'an iam role must be associated | must be associated with service account | couldnt read secret | couldnt read … code: 403 | service account name not authorized | namespace not authorized | does not have secrets get permission | failed to login … vault | error logging in | failed to get keyvault client | failed to acquire token … keyvault | error making mount request … permission denied | secretmanager … permission_denied | does not have secrets/get permission | keyvaulterrorexception … forbidden | caller is not authorized to perform action on resource … vaults | error making mount request: failed to login',
+    'an iam role must be associated | must be associated with service account | couldnt read secret | couldnt read … code: 403 | service account name not authorized | namespace not authorized | does not have secrets get permission | failed to login … vault | failed to get keyvault client | failed to acquire token … keyvault | error making mount request … permission denied | secretmanager … permission_denied | does not have secrets/get permission | keyvaulterrorexception … forbidden | caller is not authorized to perform action on resource … vaults | error making mount request: failed to login | vault … error logging in | error logging in … vault | error logging in … auth/kubernetes/login',
     'Vault or the cloud does not give this secret to the service account of the pod.',
     'Compare its role: the policy at Vault, the IAM role or identity that the service account is annotated with, and the access policy of the key vault.',
-    { about: 'pod', unchecked: 'volctl does not ask the provider' },
+    { about: 'pod', unchecked: 'volctl does not ask the provider', open: true },
   ),
   SecretsStoreMissing: row(
     'secretnotfound | was not found in this key vault | cant find the specified secret | invalid role name | no secret exists | secret * does not exist at path | invalid secret path | failed to get objecttype | no secret found at | secretversion … not found | secrets/ … not found or has no versions',
     'The pod asks for a secret, a version, a role or a provider that does not exist under this name.',
     'Compare objectName, objectVersion, path and role in the SecretProviderClass with what is there; for a provider: its DaemonSet on {node}.',
-    { about: 'pod', unchecked: 'volctl does not ask the provider' },
+    { about: 'pod', unchecked: 'volctl does not ask the provider', open: true },
   ),
   MessageTooLarge: row(
     'received message larger than max | trying to send message larger than max | etcdserver: request is too large | request entity too large',
@@ -103,24 +103,25 @@ export const DRIVERS = {
     'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | longhorn-backend | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads',
     'Longhorn cannot serve the volume: it is detached, degraded or faulted there, or its engine does not run.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness. Salvage a faulted volume there before anything else.',
-    { unchecked: 'volctl does not ask the storage' },
+    { unchecked: 'volctl does not ask the storage', open: true },
   ),
   MayastorFailed: row(
     'child of nexus | failed to create a bdev | create_nexus | nexus … faulted | nexus … no healthy | diskpool … offline | svcerror:',
     'Mayastor could not put the volume together: a replica, its disk pool or the NVMe target on another node does not answer.',
     "kubectl mayastor get volumes,pools shows their state; the log of io-engine on the replica's node has the reason. The nodes must reach each other on ports 8420 and 10124.",
-    { unchecked: 'volctl does not ask the storage' },
+    { unchecked: 'volctl does not ask the storage', open: true },
   ),
   ZfsOrLvm: row(
     'dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | vgcreate | lvcreate failed | lvm: | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | zpool | volume has children | cannot process volume group | failed to find logical volume | pool i/o is currently suspended | dataset already exists | cannot mount … directory is not empty | failed to get lv | vgs failed | lvs failed | lvchange | lvextend | pvcreate | topolvm … failed | filesystem has dependent clones | zfs: … failed | zfs: … err | zfs: … could not | zfs: … unable | zfs: … not found | zfs: … cannot',
     'The local storage below the driver (LVM, ZFS, OpenEBS) failed or lacks the volume group, pool or volume.',
     'On the node of the volume: vgs, lvs or zpool status, zfs list. Local volumes exist on one node: the pod has to run there.',
-    { unchecked: 'volctl does not look into volume groups and pools' },
+    { unchecked: 'volctl does not look into volume groups and pools', open: true },
   ),
   LocalPathFailed: row(
     'no local path available on node | create process timeout | failed to create volume pvc- | no local path | local-path … failed | config doesnt contain node … no default_path | helper-pod … failed | helper-pod … error | failed to create the helper pod | helper pod … timeout',
     'The local-path provisioner could not make the directory of the volume: its helper pod did not end, or no path is set for the node.',
     'kubectl -n local-path-storage get pods,events (helper-pod-…); the config map local-path-config lists the paths of each node.',
+    { open: true },
   ),
   FlexVolumeFailed: frame(
     'flexvolume: driver call failed | flexvolume: driver bug | failed to unmarshal output for command | error reading the flexvolume directory | error creating flexvolume plugin | flexvolume … failed | error adding watch on flexvolume | error (re-)creating driver directory | getvolumename failed from getdevicemountpath | error initializing watcher | unknown operation on directory | failed to marshal spec | error recursively adding watch | flexvolume prober watch | received an error from watcher | persistentvolume not found for spec',
@@ -129,10 +130,10 @@ export const DRIVERS = {
     { codes: ['DriverUnavailable'] },
   ),
   DriverStandalone: row(
-    'controller not configured | driver is not configured | not initialized | driver not ready | driver is not ready | csi driver … not healthy | csi driver probe failed | liveness probe … csi | driver isnt ready | health check failed | driver responded but is not ready',
+    'controller not configured | driver is not configured | driver not ready | driver is not ready | csi driver … not healthy | csi driver probe failed | liveness probe … csi | driver isnt ready | health check failed | driver responded but is not ready | driver … not initialized | controller not initialized | plugin … not initialized',
     'The CSI driver runs and says that it is not ready: a part of its configuration or its storage is missing.',
     "The beginning of the driver's log, right after its start, names what it lacks; then its config map, secret and arguments.",
-    { about: 'driver' },
+    { about: 'driver', open: true },
   ),
   FormatFailed: frame(
     'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed | mkfs.ext4: | mkfs.ext3: | mkfs.btrfs: | mkfs: failed | appears to contain an existing filesystem | contains a partition table | failed to create fs | failed to create filesystem | failed to make filesystem',

@@ -30,7 +30,7 @@ export const ERRORS = {
     'lsblk shows the disks of this node, lsmod the modules. A disk that should be attached: kubectl get volumeattachments. A missing module: modprobe, then install it for good.',
   ),
   NoSuchFile: row(
-    'no such file or directory | enoent | does not exist | cannot find the path specified | path not found',
+    'no such file or directory | does not exist | cannot find the path specified | path not found',
     'A file or directory that is needed does not exist: the path stands before these words.',
     'See who should have made it: a hostPath or local volume needs its directory on {node}, an export its directory on the server, a driver its socket below /var/lib/kubelet/plugins.',
   ),
@@ -105,7 +105,7 @@ export const ERRORS = {
     "Read the server's log; for NFS also its disk and quota.",
   ),
   NotSupported: row(
-    'operation not supported | eopnotsupp | function not implemented | enosys | protocol not supported | socket type not supported',
+    'operation not supported | eopnotsupp | function not implemented | enosys | protocol not supported | socket type not supported | not implemented',
     'The kernel, file system or server does not offer this: an option, a protocol version, a kind of file.',
     'For NFS: try vers=4.1 or 3 as the server offers (rpcinfo -p {server|SERVER}). Else compare options and kernel with what the driver needs.',
   ),
@@ -174,7 +174,7 @@ export const ERRORS = {
   ),
   ProgramFailed: frame(
     'exit status 32 | exit code 32 | exit status 1 | exit status 2 | exit status 3 | exit status 5 | exit status 6 | exit status 255 | exit code: 1 | exit status 16 | exit status 21 | exit status 64 | returned an error: exit status',
-    'A program ended with an error, and the line does not show what it wrote.',
+    'A program ended with an error; what it wrote stands beside its exit status, or in another line.',
     "Look in the log of whoever started it (the kubelet: journalctl -u {unit}; or the driver's pod) for the lines before this one: they have the program's own words.",
     { envelope: true },
   ),

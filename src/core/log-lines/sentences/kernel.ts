@@ -1,5 +1,5 @@
 /** Lines of the kernel's own log about disks and file systems. */
-import { news, row } from './sentence.ts'
+import { frame, news, row } from './sentence.ts'
 
 export const KERNEL = {
   JournalAborted: row(
@@ -13,13 +13,13 @@ export const KERNEL = {
     },
   ),
   DiskErrors: row(
-    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | ext4-fs error … io failure | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb: | log mount/recovery failed: error -5 | xfs … metadata i/o error | metadata i/o error in | log mount failed with error -5 | error -5 numblks | returned error -5',
+    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb: | log mount/recovery failed: error -5 | xfs … metadata i/o error | metadata i/o error in | log mount failed with error -5 | error -5 numblks | returned error -5 | ext4-fs error … i/o failure | error reading directory block | ext4-fs error … i/o error',
     'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
     'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a {device|/dev/NAME}. Stop the pods before you check the file system.',
     { unchecked: 'volctl does not test disks' },
   ),
   DeviceOffline: row(
-    'device offlined | rejecting i/o to offline device | rejecting i/o to dead device | offline device | device … is offline | synchronizing scsi cache … failed | hardware error | device not ready | killing request | stopped by user | i/o to dead device | removing after probe failure | receive control failed | shutting down sockets | nbd … connection timed out',
+    'device offlined | rejecting i/o to offline device | rejecting i/o to dead device | offline device | device … is offline | synchronizing scsi cache … failed | device not ready | killing request | stopped by user | i/o to dead device | removing after probe failure | receive control failed | shutting down sockets | nbd … connection timed out',
     'The kernel has taken a disk offline: the storage does not answer, or the disk was detached while it was in use.',
     'See the attachment (kubectl get volumeattachments) and the storage. What was mounted from the disk is dead: volctl explain {device|/dev/NAME} shows which pods.',
     { by: ['kernel'], codes: ['MountedButNotAttached', 'DeadMount'], rules: ['O7'] },
@@ -53,7 +53,7 @@ export const KERNEL = {
     'Nothing, if the volume is new. If it held data: stop the pod, and look what is on the device (blkid, lsblk -f).',
   ),
   NoFileSystemFound: row(
-    'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | unable to read superblock',
+    'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | unable to read superblock | cant find a valid fat filesystem',
     'What is on the device is not the file system that was expected, or its beginning is damaged.',
     'blkid and lsblk -f on {device|the device}, against fsType of the PersistentVolume. Do not format it: take a copy first, then fsck with another superblock (dumpe2fs).',
     { codes: ['FilesystemUnfit'], rules: ['S15'] },
@@ -65,10 +65,16 @@ export const KERNEL = {
     { by: ['kernel'], codes: ['DeadMount'], rules: ['P62'] },
   ),
   CifsLost: row(
-    'cifs: vfs: … has not responded | cifs vfs: | cifs: vfs: | cifs … server … reconnecting | status_network_name_deleted | cifs: status',
+    'cifs: vfs: … has not responded | cifs … server … reconnecting | status_network_name_deleted | cifs … no response to cmd | cifs … no response for cmd | cifs … error connecting to socket | cifs … send error in | cifs … server not responding | cifs: status: … server',
     'The SMB connection is lost, or the server refuses it.',
     'See the server and its log; nc -vz {server|SERVER} 445 from {node}. The kernel connects again by itself.',
     { by: ['kernel'], codes: ['DeadMount'] },
+  ),
+  CifsSays: frame(
+    'cifs vfs: | cifs: vfs: | cifs: status',
+    'The SMB client of the kernel says this of a share or its server.',
+    'The words behind it are the reason; nc -vz {server|SERVER} 445 from {node}, and the log of the server.',
+    { by: ['kernel'], envelope: true },
   ),
   TaskBlocked: row(
     'blocked for more than | hung_task | task … blocked | call trace: … nfs | soft lockup',
@@ -86,7 +92,7 @@ export const KERNEL = {
     'drbd … state change failed | drbd … need access to uptodate data | drbd … refusing | drbd … standalone | drbd … connection lost | drbd … split-brain | drbd … quorum | failed to adjust drbd | failed to set source device readwrite | failed to set source device readonly',
     'DRBD (LINSTOR, Piraeus) does not give the volume: no up-to-date copy, no quorum, or its peers are away.',
     'drbdadm status on {node}, and linstor resource list: at least one copy must be UpToDate. After a split brain somebody has to choose which copy stays.',
-    { unchecked: 'volctl does not ask the storage' },
+    { unchecked: 'volctl does not ask the storage', open: true },
   ),
   SELinuxSameSuperblock: row(
     'selinux: mount invalid | same superblock, different security settings',
@@ -116,10 +122,16 @@ export const KERNEL = {
     'device-mapper: table | device-mapper: ioctl | device-mapper: … out of data space | switching pool to read-only | device-mapper: reload | switching pool to out-of-data-space | out-of-data-space | reached low water mark | no free metadata blocks',
     'The device mapper (LVM, crypt, multipath) refuses a table, or its pool is full.',
     'dmesg says which; dmsetup table and lvs -a. A thin pool that is full has to be extended before anything is written.',
-    { by: ['kernel'], unchecked: 'volctl does not look into volume groups and pools' },
+    { by: ['kernel'], unchecked: 'volctl does not look into volume groups and pools', open: true },
   ),
   FileSystemNews: news(
     'mounted filesystem | ending clean mount | mounting v5 filesystem | mounting v4 filesystem | unmounting filesystem | recovery complete | starting recovery | resized filesystem | resizing filesystem | orphan cleanup | re-mounted | attached scsi disk | detected capacity change | nfs: server … ok | attached scsi | connection … is operational now | write protect is off | now operational | is operational after recovery | spinning up disk | logical blocks | mode sense | setting new capacity | added device | mounted successfully | power-on or device reset occurred | write cache: enabled | direct-access | callbacks suppressed | iscsi initiator over tcp/ip | unknown partition table | ending recovery | attempting to mount | session established | synchronizing scsi cache | stopping disk | with acls, security attributes | sgi xfs | supports timestamps until | attached scsi generic | no dialect specified on mount | mon … session established | loading iscsi transport class | registered transport | quota mode',
     'The kernel says what it did with a disk or file system; nothing failed.',
+  ),
+  FileSystemSays: frame(
+    'ext4-fs warning | btrfs warning',
+    'The kernel says this of a file system.',
+    'The words behind it say what; the lines before it in dmesg, whether its device failed.',
+    { by: ['kernel'], envelope: true, unchecked: 'volctl does not check file systems' },
   ),
 } as const

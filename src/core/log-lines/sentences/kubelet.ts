@@ -50,7 +50,7 @@ export const KUBELET = {
     'no volume plugin matched | cant use volume plugins for | failed to get plugin from volumespec | findpluginbyspec failed | findattachablepluginbyspec failed | finddetachablepluginbyspec failed | findmapperpluginbyspec failed | findmapperpluginbyname failed | findpluginbyname failed | findattachablepluginbyname failed | finddevicemountablepluginbyname failed | multiple volume plugins matched | could not find volume plugin for spec | no persistent volume plugin matched | failed to find blockvolumemapper plugin | could not find block volume plugin | could not find plugin because volume spec is nil | failed to get attachableplugin | plugin do not support attachment | failed to findpluginbyspec | findattachablepluginbyspec | spec does not reference | the volumespec does not reference | is not supported for attachment | failed to get attacher',
     'No plugin of this Kubernetes takes the volume: the in-tree plugin was removed or its migration to CSI is off, or the kind is not known.',
     'kubectl get pv {persistentVolume|NAME} -o yaml: which source has it? Install the CSI driver of that kind, with the annotation pv.kubernetes.io/migrated-to where it was migrated.',
-    { codes: ['PluginUnsupported', 'LeftToKubelet'] },
+    { codes: ['PluginUnsupported', 'LeftToKubelet'], open: true },
   ),
   MigrationFailed: frame(
     'failed to translate intree | failed to translate in-tree | error performing csi migration checks | could not find if plugin is migratable | not a valid volume spec | csi migration | csimigration',
@@ -59,7 +59,7 @@ export const KUBELET = {
     { codes: ['LeftToKubelet'] },
   ),
   GitRepoOff: row(
-    'git-repo volume plugin has been disabled | failed to exec git | unexpected directory contents | gitrepo',
+    'git-repo volume plugin has been disabled | failed to exec git | unexpected directory contents | gitrepo volume | git-repo volume',
     'gitRepo volumes are switched off in this version of Kubernetes, or the clone failed.',
     'Use an init container that clones into an emptyDir.',
     { by: ['kubelet'], about: 'pod', codes: ['PluginUnsupported'] },
@@ -89,7 +89,7 @@ export const KUBELET = {
     { by: ['kubelet'], codes: ['WriteFailed'] },
   ),
   ContentNotPrepared: frame(
-    'couldnt get configmap | couldnt get secret | error preparing data for | couldnt setup downwardapi | unable to setup downwardapi | unable to extract field | couldnt get configmap payload | couldnt get secret payload | failed to find the secret | fetching nodestagesecretref | fetching nodepublishsecretref | failed to get nodestagesecretref | failed to get nodepublishsecretref | failed to get nodeexpandsecretref | cannot get secret of type | couldnt get secret | cannot setup projected volume | clustertrustbundle projection | failed to get service accoount token | failed to get service account token | no defaultmode used | serviceaccounttokengetter is nil | deleteserviceaccounttoken unsupported | getsecret unsupported | getconfigmap unsupported | getserviceaccounttoken unsupported',
+    'couldnt get configmap | couldnt get secret | error preparing data for | couldnt setup downwardapi | unable to setup downwardapi | unable to extract field | couldnt get configmap payload | couldnt get secret payload | failed to find the secret | fetching nodestagesecretref | fetching nodepublishsecretref | failed to get nodestagesecretref | failed to get nodepublishsecretref | failed to get nodeexpandsecretref | cannot get secret of type | couldnt get secret | cannot setup projected volume | clustertrustbundle projection | failed to get service accoount token | failed to get service account token | no defaultmode used | serviceaccounttokengetter is nil | deleteserviceaccounttoken unsupported | getsecret unsupported | getconfigmap unsupported | getserviceaccounttoken unsupported | failed to get secret | failed to get configmap',
     'The content of a volume, or the secret for its driver, could not be read from the API or put together.',
     'kubectl get configmap,secret in that namespace: the object and each key that the pod names have to exist. A secret of a driver is named in the PersistentVolume or StorageClass.',
     { codes: ['ContentMissing', 'ContentUnknown'], rules: ['P51'] },
@@ -164,10 +164,10 @@ export const KUBELET = {
     'missing volume.spec | missing spec | spec is nil | volume source not found in volume.spec | missing volume id | missing target path | missing volume path | missing staging target path | missing expected parameter | volumename missing expected data | insufficient info encoded in volumename | driver name is empty | csi source driver name is empty | volume handle is empty | devicemountpath is empty | csipersistentvolumesource not defined in spec | failed to get csipersistentvolumesource | failed to get csi persistent source | failed to extract csi volume source | failed to extract volume source | volume.spec nil | volume.spec has both | unexpected api.csivolumesource | invalid volume spec for csi | pvc has empty pvc.spec.volumename | spec.persistentvolume … is nil | spec.persistentvolumesource … is nil | nil pod | nil spec for volume | file path not specified | path is empty | file was empty | is an invalid value for | does not contain any volume(s) | not a flex volume | illegal path for device | must be relative path | volume plugin has invalid name | was registered more than once',
     'A field that is needed is empty in the PersistentVolume, the pod or the call: the object was written by hand or by a tool that leaves it out.',
     'kubectl get pv {persistentVolume|NAME} -o yaml: driver and volumeHandle of a CSI volume, server and path of NFS, path of hostPath and local.',
-    { codes: ['InvalidVolume'] },
+    { codes: ['InvalidVolume'], open: true },
   ),
   NotInThisBuild: row(
-    'not supported for this build | on this platform is not supported | nodev1clientcreator is nil | nodev1clientcreate is nil | plugin volume host does not implement | cast from volumehost to kubeletvolumehost failed | csidriverlister not found on | volumeattachmentlister not found on | serviceaccounttokengetter not found on | informerfactory not found on | driverinformer must not be nil | newwrappermounter not supported | newwrapperunmounter not supported | does not make sense for host paths | attaching volumes from the kubelet is not supported | unexpected volume mode | unexpected driver mode | blockvolumemapper or devicemounter required | fsinfo not supported | not implemented | statx syscall is not supported | does not support block volume provisioning | fileinfo sys is nil | unsupported fileinfo',
+    'not supported for this build | on this platform is not supported | nodev1clientcreator is nil | nodev1clientcreate is nil | plugin volume host does not implement | cast from volumehost to kubeletvolumehost failed | csidriverlister not found on | volumeattachmentlister not found on | serviceaccounttokengetter not found on | informerfactory not found on | driverinformer must not be nil | newwrappermounter not supported | newwrapperunmounter not supported | does not make sense for host paths | attaching volumes from the kubelet is not supported | unexpected volume mode | unexpected driver mode | blockvolumemapper or devicemounter required | fsinfo not supported | statx syscall is not supported | does not support block volume provisioning | fileinfo sys is nil | unsupported fileinfo',
     'This build of Kubernetes, or this program, cannot do what it was asked: a feature of another platform or component, or a fault in its code.',
     'Look at the version of the program that wrote the line, and whether a newer one is out; the lines before it say what it was asked for.',
   ),

@@ -38,7 +38,7 @@ export const NETWORK_DISKS = {
     'initiator reported error (9 | sendmsg: bug? ctrl_fd | semop down failed | initiator reported error (6 | initiator reported error (5 | initiator reported error (7 | initiator reported error (18 | initiator reported error (22 | iscsiadm: could not logout of | iscsiadm: could not make',
     'iscsid could not do what it was asked for, for a reason of its own: it is busy, its records are damaged, or a disk of the session is in use.',
     'journalctl -u iscsid on {node}; iscsiadm -m session -P 3 shows the sessions and their disks. A session whose disks are in use is not logged out.',
-    { codes: ['IscsiFailed'] },
+    { codes: ['IscsiFailed'], open: true },
   ),
   IscsiNoName: row(
     'properly formatted initiatorname | initiatorname is required | initiatorname.iscsi does not exist | no initiatorname | initiatorname required',
@@ -101,7 +101,7 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   PathsFailing: row(
-    'failing path | remaining active paths | multipath: failing | path … down | checker msg is … path | device-mapper: multipath | no path available | all paths down | path is down | state down, checker not called | path offline | failed faulty',
+    'failing path | remaining active paths | multipath: failing | checker msg is … path | device-mapper: multipath | no path available | all paths down | path is down | state down, checker not called | path offline | failed faulty | path * down | unusable path',
     'Multipath has lost paths to a disk. With no path left, reads and writes fail or hang.',
     'multipath -ll shows which; then cable, switch, portal or target of that path. Paths come back by themselves.',
     STORAGE,
@@ -116,7 +116,7 @@ export const NETWORK_DISKS = {
     'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live',
     'An NVMe controller, local or over a network, does not answer.',
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
-    STORAGE,
+    { ...STORAGE, open: true },
   ),
   RbdBlocklisted: row(
     '(108) cannot send after transport endpoint shutdown | map failed: (108) | cannot send after transport endpoint shutdown | result -108 | error: -108 | failed to map, status: 108 | map failed … exit status 108) occurred',
@@ -143,10 +143,10 @@ export const NETWORK_DISKS = {
     { unchecked: 'volctl does not ask the storage' },
   ),
   CephDenied: row(
-    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | ceph … permission denied | rados … permission denied | caps … insufficient | error eacces | error eperm | auth: unable to authenticate | map failed … exit status 1) occurred | map failed … exit status 13) occurred',
+    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | rados … permission denied | caps … insufficient | error eacces | error eperm | auth: unable to authenticate | map failed … exit status 1) occurred | map failed … exit status 13) occurred | ceph … (13) permission denied',
     'The Ceph user may not do this: its capabilities lack something (rbd: profile rbd for mon and osd, which allows to blocklist).',
     "ceph auth get client.USER; give it mon 'profile rbd' and osd 'profile rbd pool=POOL', and put its key into the secret of the StorageClass.",
-    STORAGE,
+    { ...STORAGE, open: true },
   ),
   RbdImageUsed: row(
     'rbd image … is still being used | is still being used | image has watchers | image still has watchers | rbd … is locked by other nodes | rbd: image … is locked | has a watcher',
@@ -172,9 +172,10 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   CephSettings: row(
-    'missing id field userid in secrets | missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | failed to get userid | csi … configuration … cluster id | rados: ret=-22 | error calling conf_read_file | failed to parse migration | volume id … no clusterid | cluster id … not found | userkey in secrets | unable to find a keyring',
+    'missing id field userid in secrets | missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | failed to get userid | csi … configuration … cluster id | error calling conf_read_file | failed to parse migration | volume id … no clusterid | cluster id … not found | userkey in secrets | unable to find a keyring',
     'A setting of ceph-csi is missing: keys of the secret (userID, userKey, adminID) or the clusterID in its config map.',
     'Compare the secret that the StorageClass refers to, and the config map ceph-csi-config, with the clusterID of the volume.',
+    { open: true },
   ),
   CephUnreachable: row(
     'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to get mon address … map failed … (2) no such file or directory',
@@ -186,6 +187,6 @@ export const NETWORK_DISKS = {
     'glusterfs: mount failed | glusterfs … failed to fetch volume | glusterfs … all subvolumes are down | endpoints … glusterfs | failed to get endpoints | glusterfs: failed',
     'The GlusterFS volume could not be mounted: its endpoints, its daemon or its bricks do not answer.',
     "kubectl get endpoints in the pod's namespace, and gluster volume status on a server. The in-tree plugin was removed in Kubernetes 1.26.",
-    STORAGE,
+    { ...STORAGE, open: true },
   ),
 } as const

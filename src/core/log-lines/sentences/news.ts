@@ -29,7 +29,7 @@ export const NEWS = {
     'The EFS helper finds no init system in its container and starts its watchdog itself: so it is in each driver pod.',
   ),
   OrphanCleaned: news(
-    'cleaned up orphaned pod volumes dir | cleaned up orphaned volumes from pod | orphaned volume cleaned up | cleaned up orphaned pod | removing orphaned pod | orphaned pod … removed | cleaned up mount point for volume | cleaned up volume',
+    'cleaned up orphaned pod volumes dir | cleaned up orphaned volumes from pod | orphaned volume cleaned up | cleaned up orphaned pod | removing orphaned pod | orphaned pod … removed | cleaned up mount point for volume | cleaned up volume | orphaned volume … found, tearing down',
     'The kubelet removed what was left of a deleted pod: nothing is wrong any more.',
   ),
   Provisioned: news(

@@ -23,6 +23,17 @@ export const PROVISIONING = {
     'The line names the field. kubectl get storageclass {class|NAME} -o yaml against the documentation of the driver; a selector works only with volumes that exist already.',
     { codes: ['ClaimUnbound'] },
   ),
+  LocalDirectorySkipped: row(
+    'is not an actual mountpoint | not a directory nor block device',
+    'The provisioner of local volumes leaves this directory out: it takes only what is mounted below its discovery directory, and block devices.',
+    'Nothing, if it is no volume. Else mount the disk there, or bind the directory onto itself (mount --bind), on the node and with HostToContainer propagation in the pod.',
+  ),
+  HandleWrong: row(
+    'error parsing volume id | volume id is invalid | failed to get id components | should at least contain | invalid volume handle | invalid volume id | volume id invalid | failed to parse volume id | could not parse volume id | cannot parse volume id | failed to decode volume id | error decoding volume id | volume id … malformed | parsing volumeid … return with error | invalid volumeid | failed to parse volume handle | invalid volumehandle',
+    'The volume handle is not in the form that this driver gives to its volumes.',
+    'kubectl get pv {persistentVolume|NAME} -o yaml: volumeHandle, against what the documentation of the driver asks for. It cannot be changed: make the PersistentVolume again (reclaim policy Retain).',
+    { codes: ['InvalidVolume'] },
+  ),
   CloneTooSmall: row(
     'is less than the size … for the source | requested volume size … is less than the size | requested size … smaller than the source | smaller than snapshot | smaller than source volume | less than the snapshot size',
     'The new volume would be smaller than the snapshot or volume that it is made from.',
@@ -40,7 +51,7 @@ export const PROVISIONING = {
     'Wait until it is gone: kubectl get namespace NAME -o yaml (conditions) says what it waits for, often a claim that a pod still uses.',
   ),
   StorageClassMissing: row(
-    'storageclass … not found | storageclasses … not found | storageclass.storage.k8s.io … not found | no storage class is set | class … not found | storage class … not found',
+    'storageclass … not found | storageclasses … not found | storageclass.storage.k8s.io … not found | no storage class is set | storage class … not found | class * not found',
     'The claim names a StorageClass that does not exist, or none and the cluster has no default one.',
     'kubectl get storageclass. Make the class {class|of that name}, or set the annotation storageclass.kubernetes.io/is-default-class on one; the class of a claim cannot be changed later.',
     { codes: ['ClaimUnbound'] },

@@ -39,6 +39,8 @@ export interface Sentence {
   readonly harmless?: true
   /** What was being done when it failed: what stands further in is the cause. */
   readonly frame?: true
+  /** It stands for many things of one kind; which one, the words of the line say, and they are quoted. */
+  readonly open?: true
   /** A frame that says little of what failed: others around or in it say more. */
   readonly envelope?: true
 }

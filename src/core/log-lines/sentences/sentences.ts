@@ -107,7 +107,7 @@ const FAILURE = /\b(?:failed|failure|failing|cannot|could not|couldnt|unable)\b/
 const ROUTINE = /^(?:kernel|multipathd?|iscsid|systemd|systemd-udevd|udevd)$/
 
 const SYSTEM_TROUBLE = new RegExp(
-  `${TROUBLE.source}|abort|bad|beyond|block|bug|conflict|corrupt|damage|degraded|down|exceed|full|hung|kill|mismatch|missing|not |offline|oops|reject|reset|shut|stale|out.of|repeated|too |unknown|unsupported|warn|wrong`,
+  `${TROUBLE.source}|abort|bad|beyond|cheat|block|bug|conflict|corrupt|damage|degraded|down|exceed|full|hung|kill|mismatch|missing|not |offline|oops|reject|reset|shut|stale|out.of|repeated|too |unknown|unsupported|warn|wrong`,
 )
 
 /** Then what a driver says besides, such as "not staged", is why it refuses. */

@@ -51,10 +51,10 @@ export const SHARES = {
     { codes: ['DeadMount'], unchecked: 'volctl does not ask the storage' },
   ),
   CephMountOptions: row(
-    'mount error 22 = invalid argument | mount error 95 = | mount error 3 = | unable to get monitor info | unable to parse mount source | fuse failed to start | failed to load ceph kernel module | mount error 2 = no such file | subvolume group * does not exist | subvolumegroup … does not exist | while running ceph-fuse',
+    'mount error 22 = invalid argument | mount error 95 = | mount error 3 = | unable to get monitor info | unable to parse mount source | fuse failed to start | failed to load ceph kernel module | mount error 2 = no such file | subvolume group * does not exist | subvolumegroup … does not exist | while running ceph-fuse | subvolume group * not found | subvolumegroup * not found',
     'CephFS could not be mounted on its options, names or version: file system, path, monitors, or a feature that this kernel lacks.',
     'Compare fsName, rootPath and monitors with ceph fs ls and ceph mon dump; dmesg on {node} names an option that the kernel does not know. Quotas need kernel 4.17.',
-    { unchecked: 'volctl does not ask the storage' },
+    { unchecked: 'volctl does not ask the storage', open: true },
   ),
   CifsDenied: row(
     'mount error(13) | status_logon_failure | status_access_denied | mount error(1) | status_account_locked_out | status_password_expired | cifs_mount failed w/return code = -13 | send error in sesssetup = -13 | cifs_mount failed w/return code = -128 | user name or password is incorrect',
@@ -78,7 +78,7 @@ export const SHARES = {
     'mount error(22) | mount error(95) | mount error(126) | mount error(16) | mount error(5) | mount error(20) | mount error(121) | mount.cifs … bad option | cifs_mount failed w/return code = -22 | cifs_mount failed w/return code = -95 | cifs_mount failed w/return code = -126 | cifs_mount failed w/return code = -5 | cifs_mount failed w/return code = -121 | send error in sesssetup = -126 | dialect not supported by server | not permitted when mounting with | mount error(79) | mount error(77) | vers= … not supported | newsmbglobalmapping failed',
     'The SMB mount failed on its options or version: the server and the kernel do not agree.',
     'dmesg shows which (CIFS: VFS). Try vers=3.0 and a plain sec=ntlmssp; error(126) is a missing Kerberos key, error(16) a mount that is there already.',
-    { unchecked: 'volctl does not ask the server' },
+    { unchecked: 'volctl does not ask the server', open: true },
   ),
   CephMount: row(
     'no mds server is up | mount error 110 | mount error: no mds | ceph … laggy | mds … is laggy | mds0 hung | mds0 caps stale | ceph: mds … caps went stale | cluster might be laggy | mount error 5 = input/output error | mount error 110 = connection timed out',
@@ -87,7 +87,7 @@ export const SHARES = {
     { unchecked: 'volctl does not ask the storage' },
   ),
   DeviceLinkWrong: row(
-    'failed to manually set link for disk | failed to find and re-link disk | couldnt find a device path | error verifying gce pd | serial check failed | with mismatched serial | path wwid appears to have changed | wwid … has changed | google_nvme_id … failed | inappropriate ioctl for device | failed to get serial num',
+    'failed to manually set link for disk | failed to find and re-link disk | couldnt find a device path | error verifying gce pd | serial check failed | with mismatched serial | path wwid appears to have changed | wwid … has changed | google_nvme_id … failed | inappropriate ioctl for device | failed to get serial num | failed to verify multipath device serial',
     'The name of the disk below /dev leads to nothing or to another disk: a disk went and its link, or its multipath map, stayed.',
     'On {node}: ls -l /dev/disk/by-id and lsblk -o NAME,SERIAL,WWN; udevadm trigger makes the links again. A map or link of a disk that is gone has to go first; mount nothing until they agree.',
     { codes: ['DeviceMissing', 'DeviceUnknown'] },
@@ -99,7 +99,7 @@ export const SHARES = {
     { codes: ['InvalidVolume'] },
   ),
   SpecialDeviceMissing: row(
-    'stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | cannot find device | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device | failed to stat source device | -o bind … special device /dev … does not exist | volumedevicenotfound | devicenotfound | finddiskbylun | file not found for pattern /dev | device not found with serial | multipath device not found | special device /dev … does not exist',
+    'stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device | failed to stat source device | -o bind … special device /dev … does not exist | volumedevicenotfound | devicenotfound | finddiskbylun | file not found for pattern /dev | device not found with serial | multipath device not found | special device /dev … does not exist | cannot find device for volume | cannot find device with',
     'The device of the volume is not on this node, though the volume should be attached.',
     'lsblk and ls -l /dev/disk/by-id on {node}. If it is missing: the VolumeAttachment and the log of the attacher; a rescan or udev (udevadm trigger) where the disk is there without its link.',
     { codes: ['DeviceMissing', 'DeviceUnknown'] },
@@ -130,13 +130,13 @@ export const SHARES = {
     'unable to start blobfuse | blobfuse … failed | blobfuse2 … failed | gcsfuse … failed | mounting gcsfuse | mount-s3: … error | mount-s3: … failed | failed to mount … s3 | goofys | s3fs: | rclone: | juicefs … failed | alluxio-fuse … failed | sshfs: | failed to create mount process: mount-s3 | mount point is not ready | juicefs … not ready',
     'A bucket or container could not be mounted as a file system: its daemon did not start, or the store refuses it.',
     'The end of the line, or the log of the driver on {node}, has the reason of the daemon: usually the credential, the name of the bucket, or the network.',
-    { unchecked: 'volctl does not ask the storage' },
+    { unchecked: 'volctl does not ask the storage', open: true },
   ),
   FuseFailed: row(
     'fusermount | fuse: device not found | fuse: mount failed | fuse … transport endpoint | fuse: failed to | mount.fuse | /dev/fuse',
     'A FUSE mount could not be made or ended.',
     "Its daemon (often in the driver's pod) has the reason in its log. /dev/fuse must exist, and the pod be privileged. A daemon that ended leaves a dead mount: restart the pods that use it.",
-    { codes: ['DeadMount'] },
+    { codes: ['DeadMount'], open: true },
   ),
   WriteProtected: row(
     'is write-protected, mounting read-only | cannot mount … read-only | write-protected but | is write-protected',
