@@ -4,8 +4,8 @@ import { ExitStatus } from './exit-status.ts'
 
 export interface VolctlErrorOptions {
   readonly cause?: unknown
-  /** A next step for the person. */
-  readonly hint?: string
+  /** A next step for the person; what takes long to find out is found out when somebody reads it. */
+  readonly hint?: string | (() => string)
   readonly exit?: ExitStatus
 }
 
@@ -16,14 +16,19 @@ export interface VolctlErrorOptions {
 export class VolctlError extends Error {
   override readonly name: string = 'VolctlError'
   readonly code: FailureCode
-  readonly hint: string | undefined
   readonly exit: ExitStatus
+  #hint: VolctlErrorOptions['hint']
 
   constructor(code: FailureCode, message: string, options: VolctlErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
-    this.hint = options.hint
+    this.#hint = options.hint
     this.exit = options.exit ?? ExitStatus.Failed
+  }
+
+  get hint(): string | undefined {
+    if (typeof this.#hint === 'function') this.#hint = this.#hint()
+    return this.#hint
   }
 }
 

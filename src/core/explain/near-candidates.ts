@@ -29,9 +29,12 @@ export function nothingFound(
   { place, counts, unread, hint }: Searched,
 ): NotFound {
   const caveat = unread.length === 0 ? '' : `; not all ${unread.join(', ')} could be read`
-  const near = nearCandidates(candidates, what)
   return new NotFound(`"${what}" was not found ${place}; searched: ${counts.join(', ')}${caveat}`, {
-    hint: near.length > 0 ? `Did you mean ${near.join(', ')}?` : hint,
+    // Names of a log are asked for by the hundred, and nobody reads the hints.
+    hint: () => {
+      const near = nearCandidates(candidates, what)
+      return near.length > 0 ? `Did you mean ${near.join(', ')}?` : hint
+    },
   })
 }
 

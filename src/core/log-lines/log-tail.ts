@@ -13,6 +13,8 @@ export interface LogTail {
 
 /** Of all lines that are kept: a log of long lines keeps fewer. */
 const MOST_CHARS = 16 * 1024 * 1024
+/** Of a line: one more than is read of it, so that it is known to be cut. */
+const MOST_BYTES = MAX_LINE_CHARS + 1
 
 export class LogTailReader {
   readonly #most: number
@@ -31,8 +33,12 @@ export class LogTailReader {
   add(piece: Buffer): void {
     let start = 0
     for (let end = piece.indexOf(NEWLINE); end !== -1; end = piece.indexOf(NEWLINE, start)) {
-      this.#append(piece.subarray(start, end))
-      this.#finish()
+      // Most lines are whole in one piece, and are not copied before they are read.
+      if (this.#partialBytes === 0) this.#keep(piece.toString('utf8', start, Math.min(end, start + MOST_BYTES)))
+      else {
+        this.#append(piece.subarray(start, end))
+        this.#finish()
+      }
       start = end + 1
     }
     this.#append(piece.subarray(start))
@@ -44,19 +50,22 @@ export class LogTailReader {
     return { lines: joined(this.#lines), total: this.#dropped + this.#lines.length }
   }
 
-  /** One more than is read of a line, so that it is known to be cut. */
   #append(bytes: Buffer): void {
-    const own = bytes.subarray(0, Math.max(0, MAX_LINE_CHARS + 1 - this.#partialBytes))
+    const own = bytes.subarray(0, Math.max(0, MOST_BYTES - this.#partialBytes))
     if (own.length > 0) this.#partial.push(Buffer.from(own))
     this.#partialBytes += own.length
   }
 
   #finish(): void {
-    const line = Buffer.concat(this.#partial, this.#partialBytes).toString('utf8')
-    this.#lines.push(line.endsWith('\r') ? line.slice(0, -1) : line)
-    this.#chars += line.length
+    const line = Buffer.concat(this.#partial).toString('utf8')
     this.#partial = []
     this.#partialBytes = 0
+    this.#keep(line)
+  }
+
+  #keep(line: string): void {
+    this.#lines.push(line.endsWith('\r') ? line.slice(0, -1) : line)
+    this.#chars += line.length
     // Twice as many before half of them go: each is moved once.
     if (this.#lines.length >= this.#most * 2 || this.#chars >= MOST_CHARS * 2) this.#drop()
   }
