@@ -446,6 +446,8 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   FileSystemSays: kernel('EXT4-fs warning (device sdc): ext4_dx_add_entry:2420: Directory index full!'),
   LocalDirectorySkipped: 'E1122 20:01:02.1 1 discovery.go:301] Path "/mnt/disks/a" is not an actual mountpoint',
   HandleWrong: stage(rpc('Unknown', 'error parsing volume id: "my-disk", should at least contain two #')),
+  Deprecated: 'W1122 20:01:02.1 1 controller.go:620] "fstype" is deprecated and will be removed in a future release',
+  LvmSays: 'lvm: could not frob the volume vg/pvc-1',
 }
 
 /** Lines whose cause says more than what failed: the one and the other. */
@@ -681,4 +683,27 @@ export const CAUSES_INSIDE: readonly (readonly [
   ['multipathd[85474]: sda: unusable path', 'PathsFailing', 'MultipathSays'],
   ['[   13.5][    T1] libceph: loaded (mon/osd proto 15/24)', 'Informational', undefined],
   [rpc('Unimplemented', 'not implemented'), 'NotSupported', 'DriverCallFailed'],
+  // A failure is not harmless for what it says in passing, whoever's words they are.
+  [
+    'Warning  FailedMount  9s (x1 over 7m)  kubelet  MountVolume.Setup failed while expanding volume for volume "pvc-1" : Expander.NodeExpand failed to expand the volume : rpc error: code = Internal desc = error when resizing filesystem on devicePath /dev/sde',
+    'DriverInternalError',
+    'MountingFailed',
+  ],
+  [
+    'lvm: could not resize the volume vg/pvc-1: /sbin/fsadm: line 5: xfs_info: command not found',
+    'ProgramMissing',
+    'ExpansionFailed',
+  ],
+  ["Deleting Node n because it's not present according to cloud provider", 'CloudNoMachine', undefined],
+  [
+    'E1122 20:01:02.1 1 x.go:161] VolumesAreAttached failed for checking on node "n" with: x',
+    'ControllerBooks',
+    undefined,
+  ],
+  ['There are errors in the filesystem, so online resizing is not allowed', 'ResizeRefused', undefined],
+  [
+    '2026-11-22T20:01:02.1+08:00 [pvc-1-e-0] time="2026-11-22T20:01:02Z" level=info msg="SCSI device /dev/longhorn/pvc-1 shut down"',
+    'Informational',
+    undefined,
+  ],
 ]

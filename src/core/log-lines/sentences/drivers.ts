@@ -100,7 +100,7 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the cloud' },
   ),
   LonghornNotReady: row(
-    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | longhorn-backend | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads',
+    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | longhorn-backend | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads | monitoring failed, mark as err | set replica … to mode err',
     'Longhorn cannot serve the volume: it is detached, degraded or faulted there, or its engine does not run.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness. Salvage a faulted volume there before anything else.',
     { unchecked: 'volctl does not ask the storage', open: true },
@@ -112,10 +112,16 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the storage', open: true },
   ),
   ZfsOrLvm: row(
-    'dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | vgcreate | lvcreate failed | lvm: | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | zpool | volume has children | cannot process volume group | failed to find logical volume | pool i/o is currently suspended | dataset already exists | cannot mount … directory is not empty | failed to get lv | vgs failed | lvs failed | lvchange | lvextend | pvcreate | topolvm … failed | filesystem has dependent clones | zfs: … failed | zfs: … err | zfs: … could not | zfs: … unable | zfs: … not found | zfs: … cannot',
+    'dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | lvcreate failed | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | volume has children | cannot process volume group | failed to find logical volume | pool i/o is currently suspended | dataset already exists | cannot mount … directory is not empty | failed to get lv | vgs failed | lvs failed | topolvm … failed | filesystem has dependent clones | zfs: … failed | zfs: … err | zfs: … could not | zfs: … unable | zfs: … not found | zfs: … cannot',
     'The local storage below the driver (LVM, ZFS, OpenEBS) failed or lacks the volume group, pool or volume.',
     'On the node of the volume: vgs, lvs or zpool status, zfs list. Local volumes exist on one node: the pod has to run there.',
     { unchecked: 'volctl does not look into volume groups and pools', open: true },
+  ),
+  LvmSays: frame(
+    'lvm: | zpool | vgcreate | lvchange | lvextend | pvcreate',
+    'The local storage below the driver (LVM, ZFS) says this of a volume, group or pool.',
+    'On the node of the volume: vgs, lvs or zpool status, zfs list; the words at the end of the line are the reason.',
+    { envelope: true, unchecked: 'volctl does not look into volume groups and pools' },
   ),
   LocalPathFailed: row(
     'no local path available on node | create process timeout | failed to create volume pvc- | no local path | local-path … failed | config doesnt contain node … no default_path | helper-pod … failed | helper-pod … error | failed to create the helper pod | helper pod … timeout',

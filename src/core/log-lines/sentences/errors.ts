@@ -19,7 +19,7 @@ export const ERRORS = {
     'chown on NFS or SMB: the server squashes root; leave fsGroup out or use fsGroupChangePolicy. A mount inside a container: the driver has to be privileged.',
   ),
   InputOutputError: row(
-    'input/output error | eio',
+    'input/output error | eio | nfs4err_io | i/o error with error code',
     'A read or write failed (EIO): the disk or server below the path has errors, or it is gone while it is still mounted.',
     'dmesg on {node} names the device or server. A path that cannot even be listed is a dead mount: volctl explain on it says whose it is.',
     { codes: ['DeadMount'], rules: ['O19'] },

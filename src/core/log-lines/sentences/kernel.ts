@@ -124,10 +124,6 @@ export const KERNEL = {
     'dmesg says which; dmsetup table and lvs -a. A thin pool that is full has to be extended before anything is written.',
     { by: ['kernel'], unchecked: 'volctl does not look into volume groups and pools', open: true },
   ),
-  FileSystemNews: news(
-    'mounted filesystem | ending clean mount | mounting v5 filesystem | mounting v4 filesystem | unmounting filesystem | recovery complete | starting recovery | resized filesystem | resizing filesystem | orphan cleanup | re-mounted | attached scsi disk | detected capacity change | nfs: server … ok | attached scsi | connection … is operational now | write protect is off | now operational | is operational after recovery | spinning up disk | logical blocks | mode sense | setting new capacity | added device | mounted successfully | power-on or device reset occurred | write cache: enabled | direct-access | callbacks suppressed | iscsi initiator over tcp/ip | unknown partition table | ending recovery | attempting to mount | session established | synchronizing scsi cache | stopping disk | with acls, security attributes | sgi xfs | supports timestamps until | attached scsi generic | no dialect specified on mount | mon … session established | loading iscsi transport class | registered transport | quota mode',
-    'The kernel says what it did with a disk or file system; nothing failed.',
-  ),
   FileSystemSays: frame(
     'ext4-fs warning | btrfs warning',
     'The kernel says this of a file system.',

@@ -65,6 +65,15 @@ export const NEWS = {
     'listening for connections on address | starting manager | metrics backend | enabling controller service capability | enabling volume access mode | driver: … version | failed to parse pid from file',
     'A CSI driver starts and says what it can do.',
   ),
+  FileSystemNews: news(
+    'mounted filesystem | ending clean mount | mounting v5 filesystem | mounting v4 filesystem | unmounting filesystem | recovery complete | starting recovery | resized filesystem | resizing filesystem | orphan cleanup | re-mounted | attached scsi disk | detected capacity change | nfs: server … ok | attached scsi | connection … is operational now | write protect is off | now operational | is operational after recovery | spinning up disk | logical blocks | mode sense | setting new capacity | added device | mounted successfully | power-on or device reset occurred | write cache: enabled | direct-access | callbacks suppressed | iscsi initiator over tcp/ip | unknown partition table | ending recovery | attempting to mount | session established | synchronizing scsi cache | stopping disk | with acls, security attributes | sgi xfs | supports timestamps until | attached scsi generic | no dialect specified on mount | mon … session established | loading iscsi transport class | registered transport | quota mode',
+    'The kernel says what it did with a disk or file system; nothing failed.',
+  ),
+  Deprecated: news(
+    'is deprecated and will be removed | is deprecated, please use | is deprecated. please use | is deprecated in favor of | is deprecated; use',
+    'A name or option was used that still works, and that a later version no longer takes.',
+    'Nothing now. Change it before the next upgrade.',
+  ),
   EventsCombined: news(
     'combined from similar events',
     'Several events are shown as one; what stands behind these words says what they are about.',

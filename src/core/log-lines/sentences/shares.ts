@@ -127,7 +127,7 @@ export const SHARES = {
     "See that the driver's webhook runs and answers, and that the pod has the annotation that asks for it. Then make the pod new: a pod that exists gets no container.",
   ),
   BlobFuseFailed: row(
-    'unable to start blobfuse | blobfuse … failed | blobfuse2 … failed | gcsfuse … failed | mounting gcsfuse | mount-s3: … error | mount-s3: … failed | failed to mount … s3 | goofys | s3fs: | rclone: | juicefs … failed | alluxio-fuse … failed | sshfs: | failed to create mount process: mount-s3 | mount point is not ready | juicefs … not ready',
+    'unable to start blobfuse | blobfuse … failed | blobfuse2 … failed | gcsfuse … failed | mounting gcsfuse | mount-s3: … error | mount-s3: … failed | failed to mount … s3 | goofys | s3fs: | rclone: | juicefs … failed | alluxio-fuse … failed | sshfs: | failed to create mount process: mount-s3 | mount point is not ready | juicefs … not ready | mount point is not available',
     'A bucket or container could not be mounted as a file system: its daemon did not start, or the store refuses it.',
     'The end of the line, or the log of the driver on {node}, has the reason of the daemon: usually the credential, the name of the bucket, or the network.',
     { unchecked: 'volctl does not ask the storage', open: true },
