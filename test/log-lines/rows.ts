@@ -706,4 +706,7 @@ export const CAUSES_INSIDE: readonly (readonly [
     'Informational',
     undefined,
   ],
+  ['Connecting to /csi/csi.sock TRANSIENT_FAILURE Connection timed out', 'SocketDead', undefined],
+  ['1124 I1122 20:01:02.1 1 csi_handler.go:549] Detached "csi-1"', 'Informational', undefined],
+  ['Error processing "csi-1": failed to attach: persistentvolume "pv-1" not found', 'ClaimLost', 'AttachFailed'],
 ]

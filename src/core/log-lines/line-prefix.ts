@@ -21,6 +21,7 @@ const LAYERS: readonly RegExp[] = [
   // > quoted, `code`, * an item; grep -n
   /^(?:[>`*#]+ ?)+(?=\S)/,
   /^\d{1,9}:(?=\p{L}{3} [ \d]\d )/u,
+  new RegExp(String.raw`^\d{1,9}:? ?${KLOG_FOLLOWS}`),
   // grep -r, kubectl logs of a support bundle: path/of/a.log:
   /^[\w./@-]{1,200}\.(?:log|txt|out):(?:\d{1,9}:)?(?=\S)/,
   // Rancher: Wed, Apr 13 2022 9:49:39 am | …

@@ -58,8 +58,8 @@ export const ERRORS = {
   ),
   InvalidArgument: row(
     'invalid argument | einval',
-    'The kernel refuses an argument: an option that this file system does not know, or a path that is not a mount point.',
-    'For a mount: compare mountOptions of the PersistentVolume with the file system, and read dmesg. For an unmount: nothing is mounted there any more.',
+    'An argument was refused as invalid: of a mount usually an option, of an unmount a path that is no mount point.',
+    'For a mount: compare mountOptions of the PersistentVolume with the file system, and read dmesg. For an unmount: nothing is mounted there any more. Else the words before it say whose argument it is.',
   ),
   LinkLoop: row(
     'too many levels of symbolic links | eloop | symbolic link loop',

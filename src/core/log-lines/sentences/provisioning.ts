@@ -86,7 +86,7 @@ export const PROVISIONING = {
     { codes: ['ClaimUnbound', 'NotDesired'], rules: ['S4'] },
   ),
   ClaimLost: row(
-    'claimlost | bound claim has lost its persistentvolume | lost its persistentvolume',
+    'claimlost | bound claim has lost its persistentvolume | lost its persistentvolume | persistentvolume * not found | persistentvolumes * not found',
     'The PersistentVolume of a bound claim was deleted; whether the data still exists depends on its storage.',
     'Look for the volume at the storage before anything else. If it is there, make the PersistentVolume again with the same name, handle and claimRef.',
     { codes: ['VolumeUnresolved'], rules: ['S4'] },
