@@ -709,4 +709,22 @@ export const CAUSES_INSIDE: readonly (readonly [
   ['Connecting to /csi/csi.sock TRANSIENT_FAILURE Connection timed out', 'SocketDead', undefined],
   ['1124 I1122 20:01:02.1 1 csi_handler.go:549] Detached "csi-1"', 'Informational', undefined],
   ['Error processing "csi-1": failed to attach: persistentvolume "pv-1" not found', 'ClaimLost', 'AttachFailed'],
+  ['"format of disk": mke2fs is apparently in use by system', 'AlreadyMounted', undefined],
+  [
+    stage(rpc('Internal', 'disk d-1: disk attached but not found by serial 7')),
+    'SpecialDeviceMissing',
+    'MountingFailed',
+  ],
+  [
+    stage(rpc('Internal', 'Failed to log in to any iSCSI targets! Will not be able to attach volume')),
+    'IscsiUnreachable',
+    'MountingFailed',
+  ],
+  [
+    attach(rpc('FailedPrecondition', "export '35' already has other clients added to it")),
+    'AttachedElsewhere',
+    'AttachFailed',
+  ],
+  ['failed to connect to mons: 10.0.0.7', 'CephUnreachable', undefined],
+  ['azure: Failed to refresh the Token for request to http://localhost:7788/x', 'CloudCredential', undefined],
 ]

@@ -17,7 +17,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   IscsiUnreachable: row(
-    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | unable to attach any iscsi devices',
+    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | unable to attach any iscsi devices | failed to log in to any iscsi',
     'The iSCSI portal does not answer, or the login did not come about on any path.',
     'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
     { ...STORAGE, codes: ['IscsiFailed'] },
@@ -178,7 +178,7 @@ export const NETWORK_DISKS = {
     { open: true },
   ),
   CephUnreachable: row(
-    'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to get mon address … map failed … (2) no such file or directory',
+    'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to get mon address … map failed … (2) no such file or directory | failed to connect to mons',
     'This node, or the driver, does not reach the monitors of Ceph, or they do not know the user.',
     "ceph -s on the cluster; from {node}: nc -vz MONITOR 3300 and 6789. Compare the monitors in the driver's config map (clusterID) with ceph mon dump.",
     STORAGE,
