@@ -26,6 +26,8 @@ import { withHolders } from '../core/explain/with-holders.ts'
 import { containerNames } from '../core/holders/container-names.ts'
 import { hostPathsOf } from '../core/holders/host-paths.ts'
 import { liveHolders } from '../core/holders/live-holders.ts'
+import { defined } from '../core/lang/defined.ts'
+import type { Given } from '../core/plan/next-steps.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
 import { LOOK_MS } from '../core/processes/look-bounds.ts'
 import type { Unseen } from '../core/processes/mount-namespaces.ts'
@@ -156,52 +158,57 @@ export default class Explain extends VolctlCommand {
     if (isInput) args.what = undefined
     requireFlagsOfScope(flags)
     if (flags.log !== undefined) requireOneInput(args.what, flags)
-    if (flags.cluster && flags.log !== undefined) return await this.#inCluster([], flags)
-    if (flags.log !== undefined || (!flags.cluster && isLine(args.what ?? '')))
-      return await this.#lines(args.what, flags)
-    if (args.what === undefined || args.what.trim() === '')
+    else if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
-    const words = [args.what, ...(args.name === undefined ? [] : [args.name])]
-    const offline = words.length === 1 ? ownAnswer(args.what, this.config.root) : undefined
-    if (offline !== undefined) {
-      await this.answer(offline.value, flags.output as OutputFormat, ({ paint, width }) => offline.draw(paint, width), {
-        names: [args.what],
-      })
-      return
-    }
-    if (flags.cluster) return await this.#inCluster(words, flags)
-    const { state, explained } = await this.#explained(words, flags)
-    const answer = flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation
-    for (const { path, rule, why } of explained.explanation.decisions) this.detail(`${rule}: ${path}: ${why}`)
-    const place = flags.snapshot === undefined ? undefined : answer.node
-    await this.answer(answer, flags.output as OutputFormat, (screen) => renderExplanation(answer, screen, { place }), {
-      paged: !flags['no-pager'],
-      names: namesOfExplanation(answer),
-    })
-    const refusal = refusalOf(answer)
-    if (refusal !== undefined) throw refusal
+    const words = [args.what, args.name].filter((word) => word !== undefined)
+    const { value, draw, names, failure } = await this.#answerTo(words, flags)
+    await this.answer(value, flags.output as OutputFormat, draw, { paged: !flags['no-pager'], names })
+    if (failure !== undefined) throw failure
   }
 
-  async #explained(words: readonly string[], flags: ExplainFlags) {
-    const what = typedQuestion(words, flags.namespace)
+  /** A log, a line of one, a code or a rule, a thing of this node or of the cluster. @param words none: a log is asked for */
+  async #answerTo(words: readonly string[], flags: ExplainFlags): Promise<Answered> {
+    const [what = '', ...more] = words
+    const cluster = flags.cluster ? await this.#cluster(flags) : undefined
+    if (flags.log !== undefined)
+      return cluster === undefined
+        ? await logAnswer(flags.log, this.#lines(flags))
+        : await logFirst(flags.log, cluster.lines)
+    if (isLine(what) && (cluster === undefined || more.length === 0))
+      return await (cluster === undefined ? lineAnswer(what, this.#lines(flags)) : lineAnswer(what, cluster.lines))
+    const offline = more.length === 0 ? ownAnswer(what, this.config.root) : undefined
+    if (offline !== undefined)
+      return { value: offline.value, draw: ({ paint, width }) => offline.draw(paint, width), names: [what] }
+    const asked = typedQuestion(words, flags.namespace)
     try {
-      const options = this.#options(flags)
-      const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), {
-        attributes: 'all',
-        wholePods: (pods) => podsAskedFor(what, pods),
-        options,
-        decide: planWithDecisions,
-      })
-      const given = givenBy({ ...flags, namespace: undefined }, options.settleMs)
-      return { state, explained: explainer(state.decided, given)(typedPath(what)) }
+      return await (cluster?.explain(asked) ?? this.#onNode(asked, flags))
     } catch (error) {
-      const [word = '', ...more] = words
-      throw more.length > 0 ? error : withOwnWords(error, word, this.config.root)
+      throw more.length > 0 ? error : withOwnWords(error, what, this.config.root)
     }
   }
 
-  /** An object of the cluster, a line of a log about one, or a log. */
-  async #inCluster(words: readonly string[], flags: ExplainFlags): Promise<void> {
+  async #onNode(what: string, flags: ExplainFlags): Promise<Answered> {
+    const { options, given } = this.#asking(flags)
+    const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), {
+      attributes: 'all',
+      wholePods: (pods) => podsAskedFor(what, pods),
+      options,
+      decide: planWithDecisions,
+    })
+    const explained = explainer(state.decided, given)(typedPath(what))
+    const value = await this.#whole(state, explained, flags)
+    for (const { path, rule, why } of value.decisions) this.detail(`${rule}: ${path}: ${why}`)
+    const place = flags.snapshot === undefined ? undefined : value.node
+    return {
+      value,
+      draw: (screen) => renderExplanation(value, screen, { place }),
+      names: namesOfExplanation(value),
+      ...defined({ failure: refusalOf(value) }),
+    }
+  }
+
+  /** Objects of the cluster, lines and logs about them. */
+  async #cluster(flags: ExplainFlags) {
     if (flags.node !== undefined) {
       const hint = `Ask for the node: volctl explain --cluster node/NAME; or leave out --cluster.`
       throw new VolctlError('Usage', '--node narrows a plan, and explain --cluster answers about one thing', { hint })
@@ -212,53 +219,36 @@ export default class Explain extends VolctlCommand {
       choice: nodeChoice(flags),
       snapshot: flags.snapshot,
       nodes: flags.nodes,
-      options: clusterOptions(flags, this.#options(flags)),
+      options: clusterOptions(flags, this.#asking(flags).options),
       words: applyWords({ ...again, namespace: undefined }),
       reading: readingWords(flags),
       log: (line: string) => this.detail(line),
     }
-    if (flags.log !== undefined) return await this.#answered(await logFirst(flags.log, inCluster(question)), flags)
-    const [what = ''] = words
-    if (words.length === 1 && isLine(what))
-      return await this.#answered(await lineAnswer(what, inCluster(question)), flags)
-    const asked = typedQuestion(words, flags.namespace)
-    try {
-      return await this.#answered(await explainInCluster(asked, question), flags)
-    } catch (error) {
-      throw words.length > 1 ? error : withOwnWords(error, what, this.config.root)
-    }
-  }
-
-  async #answered({ value, draw, names, failure }: Answered, flags: ExplainFlags): Promise<void> {
-    await this.answer(value, flags.output as OutputFormat, draw, { paged: !flags['no-pager'], names })
-    if (failure !== undefined) throw failure
+    return { lines: inCluster(question), explain: (what: string) => explainInCluster(what, question) }
   }
 
   /** What narrows a plan would only hide a part of the answer. */
-  #options(flags: ExplainFlags): PlanOptions {
-    return planOptions({ ...flags, namespace: undefined }, this.config.version)
+  #asking(flags: ExplainFlags): { readonly options: PlanOptions; readonly given: Given } {
+    const whole = { ...flags, namespace: undefined }
+    const options = planOptions(whole, this.config.version)
+    return { options, given: givenBy(whole, options.settleMs) }
   }
 
-  /** A line of a log, or a log, in place of a name. */
-  async #lines(what: string | undefined, flags: ExplainFlags): Promise<void> {
-    const options = this.#options(flags)
+  /** Lines and logs, asked of this node. */
+  #lines(flags: ExplainFlags) {
+    const { options, given } = this.#asking(flags)
     const asked = { attributes: 'all', options, decide: planWithDecisions } as const
-    const scope = onNode(
-      () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), asked),
-      givenBy({ ...flags, namespace: undefined }, options.settleMs),
-      async (state, explained) =>
-        flags.snapshot === undefined ? await this.#live(state, explained) : explained.explanation,
-    )
-    const { value, draw, names, failure } = await (flags.log === undefined
-      ? lineAnswer(what ?? '', scope)
-      : logAnswer(flags.log, scope))
-    await this.answer(value, flags.output as OutputFormat, draw, { names })
-    if (failure !== undefined) throw failure
+    const look = () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), asked)
+    return onNode(look, given, (state, explained) => this.#whole(state, explained, flags))
   }
 
   /** Holders are no part of a snapshot: who they are is asked now. */
-  async #live({ mounts, snapshot, standing }: LoadedNode<Decided>, explained: Explained): Promise<Explanation> {
-    const { explanation, ...held } = explained
+  async #whole(
+    { mounts, snapshot, standing }: LoadedNode<Decided>,
+    { explanation, ...held }: Explained,
+    flags: ExplainFlags,
+  ): Promise<Explanation> {
+    if (flags.snapshot !== undefined) return explanation
     if (held.heldAt.length + held.devices.length + held.content.length === 0) return explanation
     const loops = (snapshot.blockDevices ?? []).flatMap(({ name, backingFile }) =>
       backingFile === undefined ? [] : [{ device: name, backingFile }],
