@@ -18,6 +18,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import Module from 'node:module'
 import { join } from 'node:path'
 import { type BuildOptions, build } from 'esbuild'
 import { clientNodePlugin } from './esbuild-client-node.ts'
@@ -62,7 +63,8 @@ export async function buildBundles(dist: string, user: For = 'people'): Promise<
         /[^\0-\x7f]/g,
         (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
       )
-      writeFileSync(outfile, escaped)
+      // Once, here: to a text of this size a process would add it by a copy, at each start.
+      writeFileSync(outfile, Module.wrap(escaped))
       return outfile
     }),
   )

@@ -20,7 +20,7 @@ exports.bundleFor = (args) =>
   args.length === 1 && args[0].startsWith('--internal-child-') && !fstatSync(0).isCharacterDevice() ? CHILD : COMMANDS
 
 /**
- * @param {string} source of the bundle, which is plain ASCII
+ * @param {string} source of the bundle: plain ASCII, in the function that Node.js makes of a module
  * @param {Buffer | undefined} cachedData made from the same bundle by the same Node.js; V8 drops any other
  * @param {string} name the bundle's
  * @returns {vm.Script} which has run
@@ -52,7 +52,7 @@ function hasHome() {
 
 /** As above, without running it. The cache holds the name, so that it is none of the machine that built it. */
 exports.compileBundle = (source, cachedData, name = COMMANDS) =>
-  new vm.Script(Module.wrap(source), {
+  new vm.Script(source, {
     filename: name,
     cachedData,
     importModuleDynamically: vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,

@@ -80,7 +80,7 @@ function install(root: string, shape: Shape = {}): Installed {
   for (const name of ['launch.cjs', 'kept-environment.cjs', 'load-bundle.cjs']) {
     write(join(root, 'dist', name), readFileSync(join(SCRIPTS, name), 'utf8'))
   }
-  write(join(root, 'dist', 'volctl.cjs'), bundle)
+  write(join(root, 'dist', 'volctl.cjs'), Module.wrap(bundle))
   const node = join(modules ?? '/nonexistent', PLATFORM, 'bin', 'node')
   // Not a copy of 150 MB: what it does is said by the one that it starts.
   if (modules !== undefined) write(node, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, 0o755)
