@@ -1,7 +1,7 @@
 /**
- * Makes oclif cheap to load. Its modules immediately require packages that only some commands need: templates for help,
- * spinners, file globs, performance hooks. Here each becomes a module of getters: the real one is bundled as well, but
- * evaluated when first used. test/cli/volctl.test.ts runs all code that uses them.
+ * Makes oclif cheap to load. Its modules immediately require packages that only some commands need: templates for help, performance
+ * hooks. Here each becomes a module of getters: the real one is bundled as well, but evaluated when first used. What it never needs here
+ * is left out. test/cli/volctl.test.ts runs all code that uses them.
  */
 import { readFileSync } from 'node:fs'
 import type { Plugin } from 'esbuild'
@@ -11,24 +11,24 @@ import { type LazyPackages, loadLazily } from './esbuild-lazy.ts'
 const LAZY: LazyPackages = {
   ansis: ['default'],
   'clean-stack': ['default'],
-  'cli-spinners': ['default'],
   ejs: ['default'],
-  lilconfig: ['lilconfig'],
-  minimatch: ['minimatch'],
   'node:perf_hooks': ['performance', 'PerformanceObserver'],
   'node:readline': ['createInterface'],
   'string-width': ['default'],
-  tinyglobby: ['glob'],
   'widest-line': ['default'],
   'wrap-ansi': ['default'],
 }
 
 /**
- * Modules that only oclif itself needs, and never on a node: its traces for DEBUG=oclif, and a check for Windows' subsystem
- * for Linux, which would only rename the platform.
+ * Modules that only oclif itself needs, and never on a node: its traces for DEBUG=oclif, a check for Windows' subsystem for Linux, which
+ * would only rename the platform, its spinner, and the search for plugins, commands and their settings on the disk (src/main.ts).
  */
 const LEFT_OUT: Readonly<Record<string, string>> = {
+  'cli-spinners': `module.exports = { dots2: { frames: [''] } }`,
   debug: 'module.exports = () => () => undefined',
+  lilconfig: '',
+  minimatch: '',
+  tinyglobby: '',
   'wsl-utils': 'exports.isWsl = false',
 }
 
@@ -43,7 +43,7 @@ export function oclifPlugin(): Plugin {
     name: 'oclif',
     setup(build) {
       loadLazily(build, 'oclif-lazy', OCLIF, LAZY)
-      build.onResolve({ filter: /^(debug|wsl-utils)$/ }, ({ path, importer }) =>
+      build.onResolve({ filter: new RegExp(`^(${Object.keys(LEFT_OUT).join('|')})$`) }, ({ path, importer }) =>
         OCLIF.test(importer) ? { path, namespace: 'oclif-left-out' } : null,
       )
       build.onLoad({ filter: /.*/, namespace: 'oclif-left-out' }, ({ path }) => ({ contents: LEFT_OUT[path] ?? '' }))
