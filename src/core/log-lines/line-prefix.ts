@@ -47,7 +47,7 @@ const LAYERS: readonly RegExp[] = [
   /^\[[\w./-]{1,253}(?: [\w./-]{1,63})?\] (?=time=|level=|ts=|\{)/,
   // kubectl logs --timestamps, and what wrote its own time
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
-  // … of a pod, of which it is known by name
+  // … of a pod, by its name alone
   /^\[[\w./-]{1,253}\] (?=time=|level=|ts=|\{)/,
   // a time of day alone, and the thread that wrote: 20:01:02.526 [Worker-3] INFO …; or klog's header without its letter
   /^(?<time>\d\d:\d\d:\d\d[.,]\d+) (?:\[[\w-]{1,63}\] (?=[A-Z]{4,5} )| *\d+ (?=[\w./-]+\.go:\d+\]))/,
