@@ -55,7 +55,7 @@ describe('a node whose kubelet runs', () => {
     {
       name: 'a directory that the kubelet leaves',
       built: () => orphan(busy()),
-      line: `not ok: 1 orphaned pod: 00000000`,
+      line: `not ok: 1 orphaned pod: ${GONE}`,
     },
     {
       name: 'a pod that was created an hour ago, and waits for its volume',
@@ -106,7 +106,7 @@ describe('a node whose kubelet runs', () => {
         built.drivers = []
         return built
       },
-      line: `not ok: 1 orphaned pod, 1 obstacle: 00000000, ...`,
+      line: `not ok: 1 orphaned pod, 1 obstacle: ${GONE}, ...`,
     },
     {
       name: 'the same of several volumes: one obstacle, however much it blocks',
@@ -116,7 +116,7 @@ describe('a node whose kubelet runs', () => {
         built.drivers = []
         return built
       },
-      line: `not ok: 1 orphaned pod, 1 obstacle: 00000000, ...`,
+      line: `not ok: 1 orphaned pod, 1 obstacle: ${GONE}, ...`,
     },
     {
       name: 'a file system that has yet to grow',

@@ -266,8 +266,8 @@ describe('drawn', () => {
         ✓ good      └─ attachment csi-9e2fb3c5: attached
         ✓ good        └─ staged mount: ext4 of /dev/loop1
         ✓ good          └─ pod mount of pod default/web-0: ext4 of /dev/loop1
-        ✗ bad           └─ pod mount of pod 00000000: left over from a deleted pod;
-                           ext4 of /dev/loop1
+        ✗ bad           └─ pod mount of pod 00000000-0000-4000-8000-000000000009: left
+                           over from a deleted pod; ext4 of /dev/loop1
       "
     `)
     expect(chainText(chain, { ...PLAIN_SCREEN, width: 80 }, 'folded')).toMatchInlineSnapshot(`
@@ -276,8 +276,8 @@ describe('drawn', () => {
         + good      \`- attachment csi-9e2fb3c5: attached
         + good        \`- staged mount: ext4 of /dev/loop1
         + good          \`- pod mount of pod default/web-0: ext4 of /dev/loop1
-        x bad           \`- pod mount of pod 00000000: left over from a deleted pod;
-                           ext4 of /dev/loop1
+        x bad           \`- pod mount of pod 00000000-0000-4000-8000-000000000009: left
+                           over from a deleted pod; ext4 of /dev/loop1
       "
     `)
   })
@@ -288,8 +288,8 @@ describe('drawn', () => {
     ).toMatchInlineSnapshot(`
       "  ✓ good    claim default/claim-pv-1 → PV pv-1 → attachment csi-9e2fb3c5 →
                   staged mount → pod mount of pod default/web-0
-        ✗ bad     pod mount of pod 00000000 (left over from a deleted pod; ext4 of
-                  /dev/loop1)
+        ✗ bad     pod mount of pod 00000000-0000-4000-8000-000000000009 (left over
+                  from a deleted pod; ext4 of /dev/loop1)
       "
     `))
 

@@ -6,8 +6,9 @@ import { causeOf, type ProblemCode } from '../codes/codes.ts'
 import { mayBeOne } from '../desired/may-be.ts'
 import { about } from '../json/json-schema.ts'
 import { integer, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
-import type { OperationKind, Plan, PodRef, Problem, Waiting } from '../plan/plan.ts'
-import { podName } from '../plan/pod-name.ts'
+import { onceFor } from '../lang/once-for.ts'
+import type { OperationKind, Problem, Waiting } from '../plan/plan.ts'
+import { podTexts } from '../plan/pod-texts.ts'
 import { waitToSettle } from '../reconcile/context/context.ts'
 import { podTimes } from '../reconcile/context/pod-facts.ts'
 import type { Decided } from '../reconcile/decisions.ts'
@@ -43,9 +44,9 @@ export function troublesOf(decided: Decided, status: Status): Trouble[] {
   const { plan, context } = decided
   const orphaned = context.classes.all.filter((pod) => isSettledOrphan(decided, pod))
   return [
-    ...causeTroubles(plan),
+    ...causeTroubles(decided),
     ...(context.inputs.snapshot.deadMounts ?? []).map(({ path }) => trouble('deadMount', path, path)),
-    ...orphaned.map(({ uid, ref }) => trouble('orphanedPod', uid, shortName(ref))),
+    ...orphaned.map(({ uid, ref }) => trouble('orphanedPod', uid, namesOf(context)(ref))),
     ...leakedDevices(decided, status).map(({ volume }) =>
       trouble('leakedDevice', volume.uniqueName ?? volume.name, volume.name),
     ),
@@ -55,14 +56,15 @@ export function troublesOf(decided: Decided, status: Status): Trouble[] {
 }
 
 /** Causes that need a person, each once however much hangs on it; dead mounts are counted by themselves, waits by how long they last. */
-function causeTroubles({ problems, refused, summary: { causes = [] } }: Plan): Trouble[] {
+function causeTroubles({ context, plan: { problems, refused, summary } }: Decided): Trouble[] {
+  const { causes = [] } = summary
   const wrong = new Set(
     problems.filter((each) => each.severity === 'error' && !isUnknowing(each)).map(({ cause }) => cause),
   )
   return causes.flatMap(({ key, kind, severity, code, subject, affects }) => {
     const isBlocking = severity === 'error' && affects.operations.length > 0 && refused === undefined
     const { driver, pod, volume, object, path } = subject
-    const name = driver ?? (pod && shortName(pod)) ?? volume ?? object ?? path
+    const name = driver ?? (pod && namesOf(context)(pod)) ?? volume ?? object ?? path
     const what = name === undefined ? code : `${name} (${code})`
     if (kind === 'dead-mount' || !(wrong.has(key) || isBlocking)) return []
     return [trouble(wrong.has(key) ? 'error' : 'blocked', key, what)]
@@ -73,10 +75,8 @@ function trouble(kind: TroubleKind, key: string, what: string): Trouble {
   return { kind, key: `${kind} ${key}`, what }
 }
 
-/** The beginning of a UID is enough for volctl explain, and the line is short. */
-function shortName(pod: PodRef): string {
-  return pod.name === undefined ? pod.uid.slice(0, 8) : podName(pod)
-}
+/** The beginning of a UID that no other pod of the node has is enough for volctl explain, and the line is short. */
+const namesOf = onceFor(({ classes }: Decided['context']) => podTexts(classes.all.map(({ ref }) => ref)))
 
 /** Of an orphaned pod something is left that has not changed for the settle time (S11). */
 function isSettledOrphan({ context }: Decided, pod: PodClass): boolean {
@@ -112,7 +112,7 @@ function waitingFor({ context }: Decided, { kind, pod, volume, code }: Waiting):
   )
   const since = Math.max(...times, context.bootTime ?? Number.NEGATIVE_INFINITY)
   const key = `${pod.uid} ${volume?.uniqueName ?? volume?.podVolumeName}`
-  return [{ ...trouble('waiting', key, `${shortName(pod)} (${code})`), forMs: ageOf(context.now, since) }]
+  return [{ ...trouble('waiting', key, `${namesOf(context)(pod)} (${code})`), forMs: ageOf(context.now, since) }]
 }
 
 /** deletionTimestamp is when the pod's grace period ends. */
@@ -120,7 +120,10 @@ function terminatingFor({ context }: Decided, { uid, ref, why, pod }: PodClass):
   const deleted = pod?.metadata.deletionTimestamp
   if (why?.code !== 'PodStillRunning' || deleted == null) return []
   return [
-    { ...trouble('waiting', uid, `${shortName(ref)} (terminating)`), forMs: ageOf(context.now, Date.parse(deleted)) },
+    {
+      ...trouble('waiting', uid, `${namesOf(context)(ref)} (terminating)`),
+      forMs: ageOf(context.now, Date.parse(deleted)),
+    },
   ]
 }
 

@@ -3,6 +3,7 @@ import type { ClusterLink } from '../cluster/explain/cluster-explanation.ts'
 import type { Link as NodeLink } from '../explain/explanation.ts'
 import type { PodRef } from '../plan/plan.ts'
 import { podNameAndUid } from '../plan/pod-name.ts'
+import { podTexts } from '../plan/pod-texts.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import type { Symbols } from './symbols.ts'
@@ -101,17 +102,9 @@ function podNames(chain: readonly Link[], form: ChainForm): (pod: PodRef) => str
   const pods = chain.flatMap(({ pod }) => pod ?? [])
   const uids = new Set(pods.map(({ uid }) => uid)).size
   if (form === 'ofPod' && uids < 2) return () => ''
-  const isShared = new Set(pods.map(podText)).size < uids
-  if (form === 'full') return isShared ? podNameAndUid : podText
-  return (pod) => {
-    const short = pod.uid.slice(0, SHORT_UID)
-    if (pod.name === undefined) return short
-    return isShared ? `${podText(pod)} (${short})` : podText(pod)
-  }
+  if (form !== 'full') return podTexts(pods)
+  return new Set(pods.map(podText)).size < uids ? podNameAndUid : podText
 }
-
-/** The first part of a UUID, which `explain` takes for the whole. */
-const SHORT_UID = 8
 
 /** Sign and word of each state. */
 function marksOf(paint: Palette, symbols: Symbols): Record<Link['state'], string> {
