@@ -1,8 +1,9 @@
 /** The state of a node in numbers, for Prometheus: gauges only, as one look knows no rates. */
 
 import { CSI_PLUGIN } from '../names/volume-names.ts'
+import { VERDICT_STATES } from '../plan/verdict-states.ts'
 import type { Decided } from '../reconcile/decisions.ts'
-import { type Status, VERDICT_STATES } from '../status/status.ts'
+import type { Status } from '../status/status.ts'
 import { CHECK_STATUS, type CheckStatus } from './judge.ts'
 import { TROUBLE_KINDS, type Trouble } from './troubles.ts'
 

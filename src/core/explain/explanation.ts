@@ -2,7 +2,7 @@
  * All that is known about one thing of a node: the node's plan narrowed to it, and what it is made of. Data, drawn by a view
  * (contract, `volctl explain`). Fields are stable once released; new ones may come.
  */
-import { ALL_CODES, causeOf } from '../codes/codes.ts'
+import { ALL_CODES } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import {
   flag,
@@ -20,6 +20,7 @@ import {
 } from '../json/shape.ts'
 import { codeOf, pod, volume } from '../plan/operation-shape.ts'
 import { subject } from '../plan/subject-shape.ts'
+import { EXPLAINED_STATES } from '../plan/verdict-states.ts'
 import { WHOLE_PLAN } from '../plan/whole-plan.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 
@@ -143,12 +144,10 @@ export interface Link extends ShapeOf<typeof link> {}
 
 const links = list<Link>(named('link', link))
 
-const VERDICT_STATES = ['problem', 'blocked', 'waiting', 'operation', 'nothing'] as const
-
 const verdictFields = object({
   state: about(
     'operation: volctl would act; nothing: it is as it should be, or not volctl’s to change.',
-    oneOf(...VERDICT_STATES),
+    oneOf(...EXPLAINED_STATES),
   ),
   message: text,
   code,
@@ -159,17 +158,6 @@ const verdictFields = object({
 export interface Verdict extends ShapeOf<typeof verdictFields> {}
 
 export const verdict = named<Verdict>('verdict', verdictFields)
-
-/** What only a flag is missing for comes after what would be done. */
-export function worstFirst(a: { readonly verdict: Verdict }, b: { readonly verdict: Verdict }): number {
-  return rankOf(a.verdict) - rankOf(b.verdict)
-}
-
-function rankOf({ state, code: of }: Verdict): number {
-  const kind = of && causeOf(of)
-  const isAsked = state === 'blocked' && (kind === 'data' || kind === 'asked')
-  return isAsked ? VERDICT_STATES.indexOf('operation') + 0.5 : VERDICT_STATES.indexOf(state)
-}
 
 const volumeView = object({
   volume,
@@ -313,19 +301,3 @@ const EXPLANATION = {
 export interface Explanation extends ObjectOf<typeof EXPLANATION> {}
 
 export const explanationShape = object(EXPLANATION)
-
-/** A volume with a claim matters more than a config map. */
-export function byWorst(volumes: readonly VolumeView[]): VolumeView[] {
-  return volumes.toSorted(
-    (a, b) => deadFirst(a) - deadFirst(b) || worstFirst(a, b) || badOf(b) - badOf(a) || b.chain.length - a.chain.length,
-  )
-}
-
-function deadFirst({ places }: VolumeView): number {
-  return places.some(({ dead }) => dead !== undefined) ? 0 : 1
-}
-
-/** Is a link broken. */
-function badOf({ chain }: VolumeView): number {
-  return chain.some(({ state }) => state === 'bad') ? 1 : 0
-}

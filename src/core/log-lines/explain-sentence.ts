@@ -1,13 +1,7 @@
 /** One sentence of the catalogue by its name, as answers to lines show it: no node is looked at. */
-import { object, oneOf, type ShapeOf } from '../json/shape.ts'
 import { sentenceView } from './explain-line.ts'
-import { SENTENCE } from './line-explanation.ts'
+import type { SentenceExplanation } from './line-explanation.ts'
 import { SENTENCES, type SentenceName } from './sentences/sentences.ts'
-
-export const sentenceShape = object({ apiVersion: oneOf('volctl.io/v1'), kind: oneOf('Sentence'), ...SENTENCE })
-
-/** What `volctl explain TargetBusy -o json` prints. */
-export interface SentenceExplanation extends ShapeOf<typeof sentenceShape> {}
 
 /** @param word as it was typed; case counts @returns undefined where no sentence has the name */
 export function explainSentence(word: string): SentenceExplanation | undefined {

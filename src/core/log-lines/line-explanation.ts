@@ -12,7 +12,7 @@ import type { SentenceName } from './sentences/sentences.ts'
 
 export const sentenceName = text as Shape<SentenceName>
 
-export const SENTENCE = {
+const SENTENCE = {
   name: about('Of the catalogue of sentences; stable. New ones may come.', sentenceName),
   by: about('Who says it.', list(text)),
   means: text,
@@ -25,6 +25,11 @@ export const SENTENCE = {
 }
 
 const sentence = object(SENTENCE)
+
+export const sentenceShape = object({ apiVersion: oneOf('volctl.io/v1'), kind: oneOf('Sentence'), ...SENTENCE })
+
+/** What `volctl explain TargetBusy -o json` prints. */
+export interface SentenceExplanation extends ShapeOf<typeof sentenceShape> {}
 
 /** A known sentence, with the node's own names in its text. */
 export interface SentenceView extends ShapeOf<typeof sentence> {}

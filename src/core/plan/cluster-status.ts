@@ -6,9 +6,7 @@ import { causes } from './cause.ts'
 import { cluster, clusterVolume, controller, FLEET, type FoundOnNode, fleetSays, foundOnNode } from './cluster-plan.ts'
 import { codeOf, count, pod } from './operation-shape.ts'
 import { refused } from './plan-shape.ts'
-
-/** The worst first: rows are sorted in this order. */
-export const CLUSTER_VERDICTS = ['error', 'blocked', 'unknown', 'waiting', 'operation', 'warning', 'good'] as const
+import { CLUSTER_VERDICTS } from './verdict-states.ts'
 
 const state = named('verdictState', oneOf(...CLUSTER_VERDICTS))
 const codes = [

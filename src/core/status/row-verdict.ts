@@ -5,8 +5,9 @@ import { SharesOf } from '../ledger/whose.ts'
 import { causeKeys, causesInOrder } from '../plan/part-of-plan.ts'
 import type { Operation, Problem, Waiting } from '../plan/plan.ts'
 import { liftingFlag } from '../plan/plan-summary.ts'
+import { VERDICT_STATES } from '../plan/verdict-states.ts'
 import { type Decided, type Decision, podVerdict } from '../reconcile/decisions.ts'
-import { type RowVerdict, VERDICT_STATES, type VerdictState } from './status.ts'
+import type { RowVerdict, VerdictState } from './status.ts'
 import type { StatusSource } from './status-source.ts'
 
 /** What the plan says of one row. */

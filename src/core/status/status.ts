@@ -9,25 +9,13 @@ import { flag, list, object, oneOf, optional, recordOf, type ShapeOf, text } fro
 import { causes } from '../plan/cause.ts'
 import { codeOf, count, path, pod, volume } from '../plan/operation-shape.ts'
 import { complete, refused } from '../plan/plan-shape.ts'
+import { VERDICT_STATES } from '../plan/verdict-states.ts'
 import { kubeletInput, type NextStep, nextStep, problems } from '../plan/whole-plan.ts'
 
 const code = codeOf(ALL_CODES)
 
 const DESIRES = ['wanted', 'unused', 'unresolved', 'ended', 'unknown', 'notWanted'] as const
 export type Desire = (typeof DESIRES)[number]
-
-/** What the plan says, the worst first: rows are sorted in this order. */
-export const VERDICT_STATES = [
-  'error',
-  'blocked',
-  'unknown',
-  'waiting',
-  'operation',
-  'notAsked',
-  'warning',
-  'kept',
-  'good',
-] as const
 
 export type VerdictState = (typeof VERDICT_STATES)[number]
 

@@ -3,7 +3,8 @@
  * reading, and by the same pass, as `plan --cluster`. Pure.
  */
 
-import { type Verdict, worstFirst } from '../../explain/explanation.ts'
+import type { Verdict } from '../../explain/explanation.ts'
+import { worstFirst } from '../../explain/matters-most.ts'
 import { verdictOf } from '../../explain/verdict.ts'
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'

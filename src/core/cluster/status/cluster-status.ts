@@ -16,15 +16,10 @@ import type {
   FleetRow,
   PlanFleet,
 } from '../../plan/cluster-plan.ts'
-import {
-  CLUSTER_VERDICTS,
-  type ClusterStatus,
-  type ClusterStatusRow,
-  type ClusterVerdict,
-  type StatusFleet,
-} from '../../plan/cluster-status.ts'
+import type { ClusterStatus, ClusterStatusRow, ClusterVerdict, StatusFleet } from '../../plan/cluster-status.ts'
 import { causesInOrder, partOf } from '../../plan/part-of-plan.ts'
 import type { PodRef } from '../../plan/plan.ts'
+import { CLUSTER_VERDICTS } from '../../plan/verdict-states.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
 import { ClusterFindings, podRef } from '../context/findings.ts'
