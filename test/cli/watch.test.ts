@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Shown, type WatchPorts, watch } from '../../src/core/cli/watch.ts'
+import { type Shown, type WatchPorts, watch } from '../../src/core/cli/watch-node.ts'
 import { SafetyRefusal, VolctlError } from '../../src/core/errors/errors.ts'
 
 const shown = (text: string, isOver = false): Shown => ({

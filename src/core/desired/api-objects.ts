@@ -5,7 +5,7 @@ import type { NodeSnapshot } from '../model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../names/volume-names.ts'
 import type { Handle } from './attached-elsewhere.ts'
 import { AttachedElsewhere } from './attached-elsewhere.ts'
-import { csiSourceOf } from './csi-translation/csi-source.ts'
+import { csiSourceOf } from './csi-translation/translate.ts'
 
 export class ApiObjects {
   readonly #volumes: readonly PersistentVolume[]

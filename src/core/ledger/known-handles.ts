@@ -1,5 +1,5 @@
 /** Handles from state files, PersistentVolumes and the node's status, by the staging directory of each (C10, C95). */
-import { csiSourceOf } from '../desired/csi-translation/csi-source.ts'
+import { csiSourceOf } from '../desired/csi-translation/translate.ts'
 import { volumesInStatus } from '../desired/node-status.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
 import { csiGlobalDir, parseCsiUniqueName } from '../names/volume-names.ts'

@@ -2,18 +2,19 @@
 
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import { errnoOf } from '../../errors/errors.ts'
-import { StepFailed } from '../../errors/operation-error.ts'
+import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import type { Undo } from '../../errors/undo.ts'
 import { defined } from '../../lang/defined.ts'
 import { copiesOf } from '../../mountinfo/copies.ts'
 import type { Step, StepOf } from '../../plan/plan.ts'
 import { flexDeviceOptions, flexMountOptions } from '../../plugins/flex-options.ts'
+import type { CommandResult } from '../../trust/programs.ts'
 import { mountDevice } from '../disks/mount-device.ts'
 import { mountStep, requireFree } from '../mounts/mount-step.ts'
-import type { StepContext } from '../operation/step-context.ts'
+import { command } from '../operation/step-command.ts'
+import type { FlexCapabilities, StepContext } from '../operation/step-context.ts'
 import { takeBack } from '../operation/take-back.ts'
 import { isNotSupported, requireSuccess } from './flex-answer.ts'
-import { callFlex, driverOf, FLEX_HINT, flexCapabilities, requireMountable } from './flex-init.ts'
 import { callFlexDriver } from './flex-step.ts'
 
 /**
@@ -140,4 +141,57 @@ function undoByDriver(
       return callFlexDriver({ op, target: path, ...defined({ detail }) }, { ...run, operation })
     },
   }
+}
+
+/** Hint for a driver's call that failed. */
+const FLEX_HINT = "See the driver's log; then plan again."
+
+/**
+ * Read once per operation, before the first call that changes anything, since a plan runs no programs.
+ *
+ * @throws StepFailed DriverFailed
+ */
+async function flexCapabilities(step: Step, run: StepContext): Promise<FlexCapabilities> {
+  if (run.bringUp.flex !== undefined) return run.bringUp.flex
+  const answer = requireSuccess(await callFlex(step, ['init'], run), `${driverOf(run)}: init`, FLEX_HINT)
+  const { attach, fsGroup } = Object(answer.capabilities) as { attach?: unknown; fsGroup?: unknown }
+  const found = { attach: attach !== false, fsGroup: fsGroup !== false }
+  run.bringUp.flex = found
+  return found
+}
+
+/**
+ * S22: if the driver attaches, the Node must list the volume as attached. A volume with a secret is not mounted.
+ *
+ * @throws OperationRefused NotAttached, LeftToKubelet
+ */
+function requireMountable({ attach }: FlexCapabilities, run: StepContext): void {
+  const { wanted } = run.bringUp
+  if (attach && wanted?.attachability !== 'attachable') {
+    throw new OperationRefused(
+      'NotAttached',
+      `driver ${driverOf(run)} attaches its volumes, but the Node does not list ${wanted?.specName} as attached`,
+      { hint: 'The attach/detach controller acts next; plan again when node.status.volumesAttached has the volume.' },
+    )
+  }
+  const source = wanted?.persistentVolume?.spec.flexVolume ?? wanted?.source?.flexVolume
+  if (source?.secretRef != null) {
+    throw new OperationRefused('LeftToKubelet', `volume ${wanted?.specName} has a secretRef now`, {
+      hint: 'Start the kubelet: it mounts the volume.',
+    })
+  }
+}
+
+async function callFlex(step: Step, args: readonly string[], run: StepContext): Promise<CommandResult> {
+  if (step.detail === undefined) {
+    throw new StepFailed('DriverUnavailable', `the plan does not say where driver ${driverOf(run)} is`, {
+      hint: 'Plan again.',
+    })
+  }
+  run.say(`${driverOf(run)}: ${args.slice(0, 2).join(' ')}`)
+  return command(run, step.detail, args)
+}
+
+function driverOf({ operation }: StepContext): string {
+  return operation.volume?.plugin ?? 'the flexVolume driver'
 }

@@ -1,6 +1,11 @@
 /** In-tree volumes as the CSI volumes that the kubelet translates them to, always and on every node (R150, R151). */
 import { defined } from '../../lang/defined.ts'
-import type { InTreeSources, PersistentVolume, PodVolumeSource } from '../../model/objects.ts'
+import type {
+  CsiPersistentVolumeSource,
+  InTreeSources,
+  PersistentVolume,
+  PodVolumeSource,
+} from '../../model/objects.ts'
 import { awsEbs } from './aws-ebs.ts'
 import { azureDisk } from './azure-disk.ts'
 import { azureFile } from './azure-file.ts'
@@ -91,4 +96,13 @@ function translateInline<Key extends keyof InTreeSources>(
   if ('error' in translated) return translated
   const { name, csi, accessModes } = translated
   return { persistentVolume: { metadata: { name, uid: '' }, spec: { csi, accessModes, volumeMode: 'Filesystem' } } }
+}
+
+/** The CSI source of a PersistentVolume, translated if its source is in-tree (R150); undefined for other sources. */
+export function csiSourceOf(volume: PersistentVolume): CsiPersistentVolumeSource | undefined {
+  if (volume.spec.csi !== undefined) return volume.spec.csi
+  const translation = translatePersistentVolume(volume)
+  return translation !== undefined && 'persistentVolume' in translation
+    ? translation.persistentVolume.spec.csi
+    : undefined
 }
