@@ -5,7 +5,7 @@ import { errnoOf, isMissing } from '../errors/errors.ts'
 import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
 import { openDeviceAlone } from '../trust/plain-files.ts'
 import { swapAreas } from './swap-areas.ts'
-import { namesIn } from './sysfs-block-tree.ts'
+import { isThere, namesIn, textIn } from './sysfs-block-tree.ts'
 
 export interface DeviceUse {
   /** False: no such block device (any more); nothing on it can be in use. */
@@ -22,9 +22,9 @@ const SUPERBLOCKS = ['ext4', 'xfs', 'btrfs', 'f2fs', 'bcachefs', 'gfs2']
 /** @param dev "major:minor" @throws what cannot be read is not known to be unused (S3) */
 export function readDeviceUse(dev: string, sys = '/sys'): DeviceUse {
   const link = `${sys}/dev/block/${dev}`
-  if (!existsSync(link)) return { exists: false, users: [] }
+  if (!isThere(link)) return { exists: false, users: [] }
   const name = posix.basename(readlinkSync(link))
-  const users = SUPERBLOCKS.filter((type) => existsSync(`${sys}/fs/${type}/${name}`)).map(
+  const users = SUPERBLOCKS.filter((type) => isThere(`${sys}/fs/${type}/${name}`)).map(
     (type) => `the ${type} file system on /dev/${name.replaceAll('!', '/')}, which is still mounted or has open files`,
   )
   for (const holder of namesIn(`${link}/holders`)) users.push(`device ${holder}`)
@@ -51,8 +51,9 @@ function openExclusively(uevent: string): string | undefined {
   }
 }
 
+/** A kernel without swap has no such list. */
 function isSwap(name: string): boolean {
-  return swapAreas(kernelTextIfAny('/proc/swaps') ?? '').some((area) => area.name === `/dev/${name}`)
+  return swapAreas(textIn('/proc/swaps') ?? '').some((area) => area.name === `/dev/${name}`)
 }
 
 /** The disk's sequence number; a partition has that of its disk, one directory up. */
@@ -141,7 +142,7 @@ export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boo
   if (fsType.startsWith('fuse')) {
     const connections = `${sys}/fs/fuse/connections`
     const [major, minor] = dev.split(':')
-    return major === '0' && listsConnections(connections) && !existsSync(`${connections}/${minor}`)
+    return major === '0' && listsConnections(connections) && !isThere(`${connections}/${minor}`)
   }
   if (!SUPERBLOCKS.includes(fsType)) return false
   const use = readDeviceUse(dev, sys)

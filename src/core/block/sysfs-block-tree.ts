@@ -1,6 +1,6 @@
 /** The block devices of this host, or of a test's sysfs. A missing file means absence; any other failure is thrown (S3). */
 
-import { existsSync, readdirSync, readlinkSync, realpathSync } from 'node:fs'
+import { readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf } from '../errors/errors.ts'
 import { compareText } from '../lang/compare-text.ts'
@@ -36,18 +36,18 @@ export class SysfsBlockTree implements BlockTree {
     const address = this.#scsiAddress(name)
     const dmUuid = textIn(`${at}/dm/uuid`)
     const server = Number(textIn(`${at}/pid`) ?? 0)
-    const disk = existsSync(`${at}/partition`) ? posix.basename(posix.dirname(realpathSync(at))) : undefined
+    const disk = isThere(`${at}/partition`) ? posix.basename(posix.dirname(realpathSync(at))) : undefined
     return {
       name,
       dev,
       ...defined({ disk }),
       // Their names begin with the disk's.
-      partitions: namesIn(at).filter((each) => each.startsWith(name) && existsSync(`${at}/${each}/partition`)),
+      partitions: namesIn(at).filter((each) => each.startsWith(name) && isThere(`${at}/${each}/partition`)),
       holders: namesIn(`${at}/holders`),
       slaves: namesIn(`${at}/slaves`),
       isMultipath: dmUuid?.startsWith('mpath-') === true,
       ...defined({ dmUuid }),
-      isScsi: existsSync(this.deletePath(name)),
+      isScsi: isThere(this.deletePath(name)),
       ...(Number.isInteger(server) && server > 0 ? { servedBy: server } : {}),
       ...defined({ scsiAddress: address }),
       characters: charactersOf(`${at}/device`),
@@ -146,7 +146,7 @@ export class SysfsBlockTree implements BlockTree {
   /** Partitions have no directory of their own directly below /sys/block. */
   #block(name: string): string {
     const own = `${this.#sys}/block/${name}`
-    return existsSync(own) ? own : `${this.#sys}/class/block/${name}`
+    return isThere(own) ? own : `${this.#sys}/class/block/${name}`
   }
 }
 
@@ -202,6 +202,15 @@ function charactersOf(device: string): string[] {
       return dev === undefined ? [] : `char ${dev}`
     }),
   )
+}
+
+/** Whether sysfs has this. @throws any failure but absence (S3) */
+export function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    return ifAbsent(error, false)
+  }
 }
 
 /** Sorted names in a directory of sysfs; none where there is no such directory. @throws any other failure (S3) */
