@@ -101,10 +101,12 @@ function childrenCpuMs(): number {
   return (Number(user) + Number(system)) * 10
 }
 
-/** In KiB, by wait4(2): of the program alone, started by a small one, since a child begins as large as its parent. */
-const PEAK_MEMORY = `my $usage = "\\0" x 144; open(STDOUT, ">", $ENV{OUTPUT}); system(@ARGV) == 0 or exit 1;
-syscall(SYS, -1, $usage); print STDERR unpack("x32 q", $usage)`
 const GETRUSAGE: Readonly<Record<string, number>> = { x64: 98, arm64: 165 }
+/** An expression of perl: the most KiB that a child which has ended had, by getrusage(2). */
+export const CHILDRENS_PEAK = `do { my $usage = "\\0" x 144; syscall(${GETRUSAGE[process.arch]}, -1, $usage); unpack("x32 q", $usage) }`
+
+/** Of the program alone, started by a small one, since a child begins as large as its parent. */
+const PEAK_MEMORY = `open(STDOUT, ">", $ENV{OUTPUT}); system(@ARGV) == 0 or exit 1; print STDERR ${CHILDRENS_PEAK}`
 
 /** One run with the peak memory of the program alone, in MB. @throws if it fails */
 export async function weighed({
@@ -112,10 +114,9 @@ export async function weighed({
   env = {},
   stdout = '/dev/null',
 }: Timed): Promise<Run & { readonly mb: number }> {
-  const script = PEAK_MEMORY.replace('SYS', String(GETRUSAGE[process.arch]))
   const cpuBefore = childrenCpuMs()
   const started = performance.now()
-  const child = spawn('perl', ['-e', script, ...command], {
+  const child = spawn('perl', ['-e', PEAK_MEMORY, ...command], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env.PATH ?? '', LC_ALL: 'C', OUTPUT: stdout, ...env },
   })

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { CHILDRENS_PEAK } from '../../../scripts/bench/measure.ts'
 import { kernelTextIfAny } from '../../../src/core/trust/kernel.ts'
 import { VOLCTL } from '../../helpers/volctl-program.ts'
 import { DEADLINE_MS } from './limits.ts'
@@ -43,8 +44,7 @@ const KEPT_TEXT = 4 << 20
  * between two looks.
  */
 const COUNTED = `use Fcntl; open(my $say, '>&=', 3); fcntl($say, F_SETFD, FD_CLOEXEC); system(@ARGV); my $ended = $?;
-my $usage = "\\0" x 144; syscall(${process.arch === 'arm64' ? 165 : 98}, -1, $usage); print $say unpack("x32 q", $usage);
-close($say); kill($ended & 127, $$) if $ended & 127; exit($ended >> 8)`
+print $say ${CHILDRENS_PEAK}; close($say); kill($ended & 127, $$) if $ended & 127; exit($ended >> 8)`
 
 /** @param args of volctl */
 export async function runWatched(args: readonly string[], options: RunOptions = {}): Promise<WatchedRun> {
