@@ -1,5 +1,5 @@
 /** What still uses a block device, as the kernel shows it: a superblock, a holder, an opener (S21). */
-import { closeSync, existsSync, lstatSync, readlinkSync, type Stats, statSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { errnoOf, isMissing } from '../errors/errors.ts'
 import { fileSystemTypeIfAny, kernelText, kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
@@ -126,7 +126,7 @@ export function readBackingFile(device: string, sys = '/sys'): string | undefine
   const loop = `${sys}/block/${posix.basename(device)}/loop`
   try {
     // Most are free, and an error costs much more than this question.
-    if (statSync(loop, { throwIfNoEntry: false }) === undefined) return undefined
+    if (!isThere(loop)) return undefined
     return kernelText(`${loop}/backing_file`).trimEnd()
   } catch (error) {
     // Let go of meanwhile.
