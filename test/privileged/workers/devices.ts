@@ -5,6 +5,7 @@ import { WaitingBudget } from '../../../src/core/apply/operation/waiting-budget.
 import { readDeviceNumber, readDeviceUse, readLoops } from '../../../src/core/block/device-use.ts'
 import { hiddenFileSystems } from '../../../src/core/block/hidden-file-systems.ts'
 import type { OnDisk } from '../../../src/core/block/whole-disk.ts'
+import type { Host } from '../../../src/core/host/host.ts'
 import { linuxHost } from '../../../src/core/host/linux-host.ts'
 import { statesOf } from '../../helpers/apply-plan.ts'
 import { detachLoop } from '../../helpers/detach-loops.ts'
@@ -17,6 +18,18 @@ function image(directory: string): string {
   writeFileSync(file, '')
   sh('truncate', '-s', '16M', file)
   return file
+}
+
+/** @param loops the only ones that there are */
+function loopsOnDisk(disk: string, loops: readonly string[], host: Partial<Host> = {}): ReturnType<typeof loopsOn> {
+  const run = {
+    host: { ...linuxHost, loops: () => readLoops().filter(({ device }) => loops.includes(device)), ...host },
+    around: { table: readMounts(), others: [] },
+    operation: { steps: [] },
+    waiting: new WaitingBudget(20_000),
+  } as unknown as StepContext
+  const name = disk.slice('/dev/'.length)
+  return loopsOn([{ name, dev: readDeviceNumber(disk) ?? '', on: name } as OnDisk], run)
 }
 
 await runScenario({
@@ -66,14 +79,7 @@ await runScenario({
       const dev = made(node, `mount -t devtmpfs devtmpfs ${at}`)
       const own = made(`${at}/xvda`, `mount -t tmpfs tmpfs ${at} && mknod ${at}/xvda b 7 ${/\d+/.exec(disk)}`)
       const users = async (of: string): Promise<string[]> => {
-        const run = {
-          host: { ...linuxHost, loops: () => readLoops().filter(({ device }) => loops.includes(device)) },
-          around: { table: readMounts(), others: [] },
-          operation: { steps: [] },
-          waiting: new WaitingBudget(20_000),
-        } as unknown as StepContext
-        const name = of.slice('/dev/'.length)
-        const found = await loopsOn([{ name, dev: readDeviceNumber(of) ?? '', on: name } as OnDisk], run)
+        const found = await loopsOnDisk(of, loops)
         const names = new Map([disk, map, dev, own].map((each, index) => [each, ['disk', 'map', 'dev', 'own'][index]]))
         return found.map(({ who }) => who.replaceAll(/\/dev\/loop\d+/g, (each) => names.get(each) ?? each)).toSorted()
       }
@@ -90,22 +96,12 @@ await runScenario({
     sh('truncate', '-s', '16M', file)
     const loop = sh('losetup', '-f', '--show', file)
     let asked = 0
+    const run: typeof linuxHost.run = (...call) => {
+      asked++
+      return linuxHost.run(...call)
+    }
     const look = async (): Promise<{ users: number; asked: number }> => {
-      const run = {
-        host: {
-          ...linuxHost,
-          loops: () => readLoops().filter(({ device }) => device === loop),
-          run: (...call: Parameters<typeof linuxHost.run>) => {
-            asked++
-            return linuxHost.run(...call)
-          },
-        },
-        around: { table: readMounts(), others: [] },
-        operation: { steps: [] },
-        waiting: new WaitingBudget(20_000),
-      } as unknown as StepContext
-      const name = disk.slice('/dev/'.length)
-      const users = await loopsOn([{ name, dev: readDeviceNumber(disk) ?? '', on: name } as OnDisk], run)
+      const users = await loopsOnDisk(disk, [loop], { run })
       return { users: users.length, asked }
     }
     try {
