@@ -26,7 +26,7 @@ const READ: Readonly<Record<string, (path: string) => unknown>> = {
 
   /** As users are searched for who are known by an inode, and as it is deleted. */
   searched: async (path) => {
-    const inodes = new Map([['1', [{ dev: undefined, key: 'found' }]]])
+    const inodes = new Map([['1', [{ dev: undefined, report: 'found' }]]])
     return searchContent(path, mountOf(path), { inodes, ends: new Map(), sockets: new Map(), images: [] })
   },
   deleted: async (path) => (await deleteContent(path, { mountId: mountOf(path) })).files,

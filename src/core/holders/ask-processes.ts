@@ -6,6 +6,7 @@ import { errorMessage } from '../errors/errors.ts'
 import { count } from '../lang/count.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
+import { missingCapabilities } from '../processes/capabilities.ts'
 import { LOOK_MOST, LOOK_MS } from '../processes/look-bounds.ts'
 import {
   keptNamespaces,
@@ -190,8 +191,6 @@ function deniedText(denied: number): string {
     : `${what}: CAP_SYS_PTRACE or CAP_DAC_READ_SEARCH is missing, or a security module forbids it`
 }
 
-const CAP_SYS_PTRACE = 1n << 19n
-
 /** What to do where the right to look is missing. */
 const SEE_ALL = 'Run volctl as root of the host with CAP_SYS_PTRACE, where /proc shows every process.'
 
@@ -217,6 +216,6 @@ export function hiddenProcesses(table: MountTable, proc = '/proc'): Unseen[] {
 }
 
 function mayTrace(proc: string): boolean {
-  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(kernelTextIfAny(`${proc}/self/status`) ?? '')?.[1] ?? '0'
-  return (BigInt(`0x${effective}`) & CAP_SYS_PTRACE) !== 0n
+  const missing = missingCapabilities(kernelTextIfAny(`${proc}/self/status`) ?? '')
+  return !missing.some(({ name }) => name === 'CAP_SYS_PTRACE')
 }

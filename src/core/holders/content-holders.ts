@@ -13,13 +13,14 @@ import { placeOf } from '../mountinfo/linked-mounts.ts'
 import { containingMount, type Location, locate } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
-import type { Unseen } from '../processes/mount-namespaces.ts'
+import type { OtherNamespace, Unseen } from '../processes/mount-namespaces.ts'
 import type { ContentLook } from './content-look.ts'
 import { describeProcess } from './describe-holders.ts'
-import { type Holders, type LoopHolder, type NamespaceHolder, namespaceHolder } from './find-holders.ts'
+import { type Holders, namespaceHolder } from './find-holders.ts'
 import { describeUse, type MountUse, mountsOf, withTop } from './mount-uses.ts'
 import type { Layer } from './overlay-layers.ts'
 import { type Identified, searchContent, type Wanted } from './search-content.ts'
+import type { ByProcess } from './uses.ts'
 
 export interface Content {
   /** Absolute, as the kubelet uses it. */
@@ -61,13 +62,10 @@ function unknownPlace(path: string, why: string): Unseen {
   return { text: `${path} ${why}`, hint: `Look at what is there (findmnt -T ${path}).` }
 }
 
-interface Uses {
-  readonly namespaces: readonly NamespaceHolder[]
-  readonly kernel: readonly string[]
-}
+type ByMounts = Pick<Holders, 'namespaces' | 'kernel'>
 
-function usesOf({ table, others, layers, named, namespaceOf }: ContentLook, at: Location, content: Content): Uses {
-  const { path, going, podUid } = content
+function usesOf(look: ContentLook, at: Location, { path, going, podUid }: Content): ByMounts {
+  const { table, others, layers, named } = look
   const place = withTop(at, path, podUid)
   const stays = staying(table, going)
   const own = mountsOf(place, table, path).filter(({ mount }) => stays(mount, table))
@@ -82,7 +80,7 @@ function usesOf({ table, others, layers, named, namespaceOf }: ContentLook, at: 
     }),
     kernel: [
       ...own.map(describeUse),
-      ...oneOfEach(inLayers).map((use) => describeLayer(use, namespaceOf)),
+      ...oneOfEach(inLayers).map((use) => describeLayer(use, look)),
       ...named.within(place, place.top),
     ],
   }
@@ -103,19 +101,24 @@ function oneOfEach(uses: readonly MountUse[]): MountUse[] {
   return [...new Map(uses.toReversed().map((use) => [use.mount.dev, use])).values()].toReversed()
 }
 
-function describeLayer(use: MountUse, namespaceOf: ContentLook['namespaceOf']): string {
-  const other = namespaceOf.get(use.mount)
+/** Undefined: ours. */
+function namespaceOf(mount: MountInfo, { others }: ContentLook): OtherNamespace | undefined {
+  return others.find(({ table }) => table.byId(mount.id) === mount)
+}
+
+function describeLayer(use: MountUse, look: ContentLook): string {
+  const other = namespaceOf(use.mount, look)
   return other === undefined
     ? describeUse(use)
     : `${describeUse(use)} in the mount namespace of ${describeProcess(other)}`
 }
 
-function lostLayer(layer: Layer, { namespaceOf }: ContentLook): Unseen {
+function lostLayer(layer: Layer, look: ContentLook): Unseen {
   const use = { mount: layer.mount, how: 'layer', layer } as const
   const on = undeletedPath(layer.mount.mountPoint)
-  const { pid } = namespaceOf.get(layer.mount) ?? {}
+  const pid = namespaceOf(layer.mount, look)?.pid
   return {
-    text: `${describeLayer(use, namespaceOf)} has a layer that its path does not lead to any more`,
+    text: `${describeLayer(use, look)} has a layer that its path does not lead to any more`,
     hint: `If nobody needs it, unmount it (${pid === undefined ? '' : `nsenter -t ${pid} -m `}umount ${on}).`,
   }
 }
@@ -135,88 +138,69 @@ function exportsOf({ table, exports }: ContentLook, path: string, place: Locatio
   })
 }
 
+interface Found extends Partial<Pick<Holders, 'loops' | 'kernel' | 'unseen'>> {
+  readonly use?: ByProcess
+}
+
 /**
  * Users that are known by an inode or the end of a path only: the directory is walked to find their files. On nearly every
  * node there are no such users, and no walk.
  */
 async function searchFor(look: ContentLook, content: Content, place: Location): Promise<Holders> {
-  const { path, rootDir } = content
-  const inodes = new Map<string, Identified[]>()
-  const ends = new Map<string, string>()
-  // The process is only read from /proc if its file is found, and not for every directory.
-  const results = new Map<string, () => Partial<Holders>>()
-  const unseen: Unseen[] = []
-  const askInode = (key: string, result: () => Partial<Holders>, inode: string, dev: string | undefined): void => {
-    results.set(key, result)
-    append(inodes, inode, { dev, key })
-  }
-  const askEnd = (key: string, result: () => Partial<Holders>, end: string): void => {
-    results.set(key, result)
-    ends.set(end, key)
-  }
-  for (const use of look.processes.strays) {
-    if (isElsewhere(use.dev, path, place, look.table)) continue
-    const { pid, what, path: held, inode = '', dev } = use
-    askInode(`${pid} ${what} ${held}`, () => ({ processes: look.processes.named([use]) }), inode, dev)
-  }
-  const kernel: string[] = []
+  const inodes = new Map<string, Identified<Found>[]>()
+  const ends = new Map<string, Found>()
+  const anywhere: Found[] = []
+  const noteEnd = (end: string, report: Found): void =>
+    void (end === '' ? anywhere.push(report) : ends.set(end, report))
+  const isHere = (dev: string | undefined): boolean => !isElsewhere(dev, content.path, place, look.table)
+  for (const use of look.processes.strays)
+    if (isHere(use.dev)) append(inodes, use.inode ?? '', { dev: use.dev, report: { use } })
   for (const layer of look.layers.relative) {
     const text = `${describeUse({ mount: layer.mount, how: 'layer', layer })}, a path that is not absolute`
-    const end = layer.path.replace(/^(?:\.\.(?:\/|$)|\.$)+/, '')
-    if (end === '') kernel.push(text)
-    else askEnd(`layer ${layer.mount.id} ${layer.path}`, () => ({ kernel: [text] }), end)
+    noteEnd(layer.path.replace(/^(?:\.\.(?:\/|$)|\.$)+/, ''), { kernel: [text] })
   }
-  for (const swap of look.unknownSwaps) {
-    askEnd(`swap ${swap}`, () => ({ kernel: [`the swap file ${swap}`] }), posix.basename(undeletedPath(swap)))
-  }
-  const loops: LoopHolder[] = []
+  for (const swap of look.unknownSwaps) noteEnd(lastOf(swap), { kernel: [`the swap file ${swap}`] })
   for (const loop of look.unknownLoops) {
-    if (isElsewhere(loop.file?.dev, path, place, look.table)) continue
-    const end = loop.backingFile === '/' ? '' : posix.basename(undeletedPath(loop.backingFile))
-    if (loop.file !== undefined)
-      askInode(loop.device, () => ({ loops: [loop] }), String(loop.file.inode), loop.file.dev)
-    else if (end === '') loops.push(loop)
-    else askEnd(loop.device, () => ({ loops: [loop] }), end)
+    const { file } = loop
+    if (!isHere(file?.dev)) continue
+    if (file === undefined) noteEnd(lastOf(loop.backingFile), { loops: [loop] })
+    else append(inodes, String(file.inode), { dev: file.dev, report: { loops: [loop] } })
   }
-  const sockets = new Map<string, string>()
-  for (const [name, bound] of look.sockets.loose) {
-    results.set(`socket ${bound}`, () => ({ kernel: [describeSocket(bound)] }))
-    sockets.set(name, `socket ${bound}`)
-  }
-  for (const image of look.unknownImages) results.set(image, () => ({ kernel: [image] }))
-  const keys = await search(look, path, rootDir, { inodes, ends, sockets, images: look.unknownImages }, unseen)
-  const found = keys.flatMap((key) => results.get(key)?.() ?? [])
+  const sockets = new Map([...look.sockets.loose].map(([name, path]) => [name, { kernel: [describeSocket(path)] }]))
+  const images = look.unknownImages.map((image) => ({ kernel: [image] }))
+  const found = [...anywhere, ...(await search(look, content, { inodes, ends, sockets, images }))]
   return {
-    ...NOBODY,
-    processes: found.flatMap(({ processes = [] }) => processes),
-    loops: [...loops, ...found.flatMap((each) => each.loops ?? [])],
-    kernel: [...kernel, ...found.flatMap((each) => each.kernel ?? [])],
-    unseen,
+    // Processes are read from /proc only if their file is found, and not for every directory.
+    processes: look.processes.named(found.flatMap(({ use }) => use ?? [])),
+    namespaces: [],
+    loops: found.flatMap(({ loops = [] }) => loops),
+    kernel: found.flatMap(({ kernel = [] }) => kernel),
+    unseen: found.flatMap(({ unseen = [] }) => unseen),
   }
+}
+
+/** Empty: its name says nothing. */
+function lastOf(path: string): string {
+  return posix.basename(undeletedPath(path))
 }
 
 async function search(
   { table, signal }: ContentLook,
-  path: string,
-  rootDir: string,
-  wanted: Wanted,
-  unseen: Unseen[],
-): Promise<readonly string[]> {
+  { path, rootDir }: Content,
+  wanted: Wanted<Found>,
+): Promise<readonly Found[]> {
   const { inodes, ends, sockets, images } = wanted
   if (inodes.size + ends.size + sockets.size + images.length === 0) return []
+  const unsearched = (why: string): Found[] => [{ unseen: [unknownPlace(path, `could not be searched: ${why}`)] }]
   const mount = containingMount(table, path)
-  if (mount === undefined || !(cannotHang(mount.fsType) || mount.id === containingMount(table, rootDir)?.id)) {
-    unseen.push(unknownPlace(path, 'could not be searched: its file system may hang'))
-    return []
-  }
+  if (mount === undefined || !(cannotHang(mount.fsType) || mount.id === containingMount(table, rootDir)?.id))
+    return unsearched('its file system may hang')
   try {
     // The walk starts from the resolved place, and follows no link on the way (S8, S12).
     return await searchContent(placeOf(table, path), mount.id, wanted, signal)
   } catch (error) {
     if (error instanceof StepInterrupted) throw error
-    if (errnoOf(error) === 'ENOENT') return []
-    unseen.push(unknownPlace(path, `could not be searched: ${errorMessage(error)}`))
-    return []
+    return errnoOf(error) === 'ENOENT' ? [] : unsearched(errorMessage(error))
   }
 }
 

@@ -5,7 +5,7 @@
 
 import { undeletedPath } from '../mountinfo/deleted.ts'
 import type { Location } from '../mountinfo/location.ts'
-import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
+import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace, Unseen } from '../processes/mount-namespaces.ts'
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
@@ -15,8 +15,8 @@ import { fileAt, followLinks, placesAt, type View, viewsOf } from './follow-link
 import type { NamedPath } from './host-paths.ts'
 import { imageFiles } from './image-files.ts'
 import { type Export, type LoopFile, loopFiles, nfsExports, swapFiles } from './kernel-files.ts'
-import { type LayerIndex, placeIn } from './mount-uses.ts'
-import { type Layer, overlayLayers } from './overlay-layers.ts'
+import type { LayerIndex } from './mount-uses.ts'
+import type { Layer } from './overlay-layers.ts'
 import { PlaceIndex } from './place-index.ts'
 import { type LayerNotes, placeLayers } from './placed-layers.ts'
 import type { Uses } from './uses.ts'
@@ -29,8 +29,6 @@ export interface ContentLook {
   readonly layers: LayerIndex
   /** Overlays with a layer that cannot be found. */
   readonly lostLayers: readonly Layer[]
-  /** The mount namespace that a mount is in; absent: ours. */
-  readonly namespaceOf: ReadonlyMap<MountInfo, OtherNamespace>
   readonly loops: PlaceIndex<LoopFile>
   /** Loop devices whose backing file's name leads nowhere, or elsewhere. */
   readonly unknownLoops: readonly LoopFile[]
@@ -81,7 +79,7 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
   const { loops, unseen: unseenLoops } = await loopFiles()
   const { swaps, unseen: unseenSwaps } = swapFiles()
   const { exports, unseen } = nfsExports()
-  const bound = named === undefined ? NONE_BOUND : boundPaths()
+  const bound = named === undefined ? { paths: [], unseen: [] } : boundPaths()
   const images = named === undefined ? [] : imageFiles(views)
   const processes = search.processes ?? (await askProcesses({ table, others, fileSystems, devices }, reader))
   return {
@@ -91,9 +89,6 @@ export async function lookForUsers(search: ContentSearch): Promise<ContentLook> 
     processes,
     layers: layers.index,
     lostLayers: isInUserNamespace() || named === undefined ? [] : layers.lost,
-    namespaceOf: new Map(
-      others.flatMap((other) => overlayLayers(other.table).map(({ mount }) => [mount, other] as const)),
-    ),
     loops: located(loops, ({ backingFile }) => backingFile, views),
     unknownLoops: loops.filter((loop) => !isSure(loop, ours)),
     swaps: located(swaps, (path) => path, views),
@@ -114,8 +109,6 @@ export function noteLayers(table: MountTable): LayerNotes {
   return placeLayers(viewsOf(table, readOtherNamespaces(true))).notes
 }
 
-const NONE_BOUND: ReturnType<typeof boundPaths> = { paths: new Set(), unseen: [] }
-
 function namedAt(views: readonly View[], named: readonly NamedPath[]): (readonly [Location, string])[] {
   return named.flatMap(({ path, text }) =>
     views.flatMap((view) => placesAt(view, path).map((place) => [place, text] as const)),
@@ -125,12 +118,10 @@ function namedAt(views: readonly View[], named: readonly NamedPath[]): (readonly
 /** Files by each place that their name leads to, in every namespace: the name does not say which one it belongs to. */
 function located<T>(files: readonly T[], pathOf: (file: T) => string, views: readonly View[]): PlaceIndex<T> {
   return new PlaceIndex(
-    files.flatMap((file) =>
-      views.flatMap(({ table }): (readonly [Location, T])[] => {
-        const place = placeIn(table, undefined, pathOf(file))
-        return place === undefined ? [] : [[place, file]]
-      }),
-    ),
+    files.flatMap((file) => {
+      const path = undeletedPath(pathOf(file))
+      return views.flatMap((view) => placesAt(view, path, path).map((place) => [place, file] as const))
+    }),
   )
 }
 

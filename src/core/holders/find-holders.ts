@@ -7,7 +7,7 @@ import { locate } from '../mountinfo/location.ts'
 import type { MountTable } from '../mountinfo/mount-table.ts'
 import type { OtherNamespace, Unseen } from '../processes/mount-namespaces.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
-import { swapFiles } from './kernel-files.ts'
+import { type LoopFile, swapFiles } from './kernel-files.ts'
 import { Places } from './searched-places.ts'
 import type { Holder, Uses } from './uses.ts'
 
@@ -24,16 +24,11 @@ export interface NamespaceHolder {
   readonly of?: PodProcess
 }
 
-export interface LoopHolder {
-  readonly device: string
-  readonly backingFile: string
-}
-
 export interface Holders {
   /** By pid, each with all that it holds. */
   readonly processes: readonly Holder[]
   readonly namespaces: readonly NamespaceHolder[]
-  readonly loops: readonly LoopHolder[]
+  readonly loops: readonly LoopFile[]
   /** What the kernel itself uses there, for messages: mounts, layers of overlays, swap files, exports, devices. */
   readonly kernel: readonly string[]
   readonly unseen: readonly Unseen[]
@@ -45,7 +40,7 @@ export interface HolderSearch {
   /** Absolute. */
   readonly paths: readonly string[]
   readonly others: readonly OtherNamespace[]
-  readonly loops: readonly LoopHolder[]
+  readonly loops: readonly LoopFile[]
   /** Of the file systems of the paths, and of all that is mounted below them (fileSystemsAt). */
   readonly uses: Uses
 }

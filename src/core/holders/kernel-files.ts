@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs'
 import { readLoops } from '../block/device-use.ts'
 import { swapAreas } from '../block/swap-areas.ts'
 import { errorMessage, isMissing } from '../errors/errors.ts'
+import { defined } from '../lang/defined.ts'
 import { decodeOctal } from '../mountinfo/decode-octal.ts'
 import { EXPORTS_BYTES, LOOK_MS } from '../processes/look-bounds.ts'
 import type { Unseen } from '../processes/mount-namespaces.ts'
@@ -29,31 +30,21 @@ export interface LoopFiles {
 /** Where there is no loop device, losetup(8) is not asked. */
 export async function loopFiles(loops: readonly LoopFile[] = readLoops(), run = runCommand): Promise<LoopFiles> {
   if (loops.length === 0) return { loops, unseen: [] }
-  const said = await losetup(run)
-  if (typeof said === 'string') {
-    const text = `the files of loop devices could not be read: ${said}`
+  try {
+    const files = loopInodes(await losetup(run))
+    return { loops: loops.map((loop) => ({ ...loop, ...defined({ file: files.get(loop.device) }) })), unseen: [] }
+  } catch (error) {
+    const text = `the files of loop devices could not be read: ${errorMessage(error)}`
     return { loops, unseen: [{ text, hint: 'See what losetup --list says, or does not.' }] }
-  }
-  const files = said.files
-  return {
-    loops: loops.map((loop) => {
-      const file = files.get(loop.device)
-      return file === undefined ? loop : { ...loop, file }
-    }),
-    unseen: [],
   }
 }
 
-/** @returns in words why it did not answer */
-async function losetup(run: typeof runCommand): Promise<string | { readonly files: ReturnType<typeof loopInodes> }> {
-  try {
-    const { status, stdout, timedOut, flooded } = await run('losetup', LOSETUP, LOOK_MS.losetup)
-    if (timedOut) return `losetup did not end within ${LOOK_MS.losetup / 1000} s`
-    if (flooded === true) return 'losetup printed too much'
-    return status === 0 ? { files: loopInodes(stdout) } : `losetup ended with ${status}`
-  } catch (error) {
-    return errorMessage(error)
-  }
+async function losetup(run: typeof runCommand): Promise<string> {
+  const { status, stdout, timedOut, flooded } = await run('losetup', LOSETUP, LOOK_MS.losetup)
+  if (flooded === true) throw new Error('losetup printed too much')
+  if (timedOut) throw new Error(`losetup did not end within ${LOOK_MS.losetup / 1000} s`)
+  if (status !== 0) throw new Error(`losetup ended with ${status}`)
+  return stdout
 }
 
 /** Fields are right-aligned with blanks, which the raw format escapes. */

@@ -46,10 +46,7 @@ export async function liveHolders(held: Held, { table, loops, named = [], reader
     unseen: once(found.flatMap(({ unseen }) => unseen)),
     kernel: once([
       ...found.flatMap(({ kernel }) => kernel),
-      ...kernelHolders([
-        ...devices.flatMap(numberOf),
-        ...heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev)),
-      ]),
+      ...kernelHolders([...names.keys(), ...heldAt.flatMap((path) => table.at(path).map(({ dev }) => dev))]),
     ]),
   }
 }

@@ -9,7 +9,7 @@ import { onceFor } from '../lang/once-for.ts'
 import { PathIndex } from '../lang/path-index.ts'
 import { undeletedPath, undeletedRoot } from '../mountinfo/deleted.ts'
 import { placeOf } from '../mountinfo/linked-mounts.ts'
-import { type Location, locate, locationIn, pathThrough } from '../mountinfo/location.ts'
+import { type Location, locate, pathThrough } from '../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { type Layer, overlayLayers } from './overlay-layers.ts'
 import { PlaceIndex } from './place-index.ts'
@@ -122,11 +122,4 @@ export function describeUse({ mount, how, layer }: MountUse): string {
   return how === 'shows'
     ? `the mount on ${on}, which shows ${mount.root}`
     : `the ${mount.fsType} mount on ${on}, which is inside the directory`
-}
-
-/** The place of the file or directory at this path in a namespace. */
-export function placeIn(table: MountTable, mountId: number | undefined, path: string): Location | undefined {
-  const plain = undeletedPath(path)
-  const mount = mountId === undefined ? undefined : table.byId(mountId)
-  return mount !== undefined && isWithin(plain, mount.mountPoint) ? locationIn(mount, plain) : locate(table, plain)
 }

@@ -7,22 +7,22 @@ import { Descent } from '../files/descent.ts'
 import { entryPath, openBelow } from '../files/descriptors.ts'
 import { isErofsImage } from './image-files.ts'
 
-export interface Wanted {
+/** What to report, by what is known of the file. */
+export interface Wanted<T> {
   /** By inode. */
-  readonly inodes: ReadonlyMap<string, readonly Identified[]>
-  /** Keys to report, by the last parts of a path, without a slash before them. */
-  readonly ends: ReadonlyMap<string, string>
-  /** Keys to report, by the name of a socket file. */
-  readonly sockets: ReadonlyMap<string, string>
-  /** Keys to report where any file is an EROFS image. */
-  readonly images: readonly string[]
+  readonly inodes: ReadonlyMap<string, readonly Identified<T>[]>
+  /** By the last parts of a path, without a slash before them. */
+  readonly ends: ReadonlyMap<string, T>
+  /** By the name of a socket file. */
+  readonly sockets: ReadonlyMap<string, T>
+  /** Where any file is an EROFS image. */
+  readonly images: readonly T[]
 }
 
-export interface Identified {
+export interface Identified<T> {
   /** "major:minor", as in stat(2); undefined: any. */
   readonly dev: string | undefined
-  /** To report. */
-  readonly key: string
+  readonly report: T
 }
 
 const ENTRIES_BETWEEN_BREATHS = 500
@@ -31,23 +31,23 @@ const ENTRIES_BETWEEN_BREATHS = 500
  * @param path absolute, without links on the way
  * @param mountId the mount that the directory must be in
  * @param signal ends it
- * @returns the keys of what was found; the directory itself counts
+ * @returns each report of what was found; the directory itself counts
  * @throws StepInterrupted; StepFailed where the walk would leave the mount; errors of open(2) and getdents(2)
  */
-export async function searchContent(
+export async function searchContent<T>(
   path: string,
   mountId: number,
-  wanted: Wanted,
+  wanted: Wanted<T>,
   signal?: AbortSignal,
-): Promise<string[]> {
-  const found = new Set<string>()
+): Promise<T[]> {
+  const found = new Set<T>()
   const lastNames = new Set([...wanted.ends.keys()].map((end) => end.slice(end.lastIndexOf('/') + 1)))
   const note = (at: () => string, name: string, file: Stats): void => {
     const { dev, ino } = file
     const socket = file.isSocket() ? wanted.sockets.get(name) : undefined
     if (socket !== undefined) found.add(socket)
     for (const wantedHere of wanted.inodes.get(String(ino)) ?? [])
-      if (wantedHere.dev === undefined || wantedHere.dev === deviceNumberFrom(dev)) found.add(wantedHere.key)
+      if (wantedHere.dev === undefined || wantedHere.dev === deviceNumberFrom(dev)) found.add(wantedHere.report)
     if (!lastNames.has(name)) return
     const path = at()
     for (const [end, what] of wanted.ends) if (path.endsWith(`/${end}`)) found.add(what)

@@ -101,36 +101,6 @@ export interface Watched {
 }
 
 /**
- * For a program that only answers a question about this machine (systemctl, lsns): it has no helpers, touches no file system
- * of a volume, and ends when it is killed. execa is loaded by the first of them.
- *
- * @throws VolctlError CommandMissing, ProgramNotTrusted or CommandFailed
- */
-export async function askProgram(name: string, args: readonly string[], deadlineMs: number): Promise<CommandResult> {
-  const path = commandPath(name)
-  const { execa } = await import('execa')
-  const result = await execa(path, args, {
-    cwd: '/',
-    // Ctrl-C on the terminal is for volctl.
-    detached: true,
-    env: PROGRAM_ENVIRONMENT,
-    extendEnv: false,
-    stdin: 'ignore',
-    stripFinalNewline: false,
-    timeout: deadlineMs,
-    killSignal: 'SIGKILL',
-    maxBuffer: OUTPUT_LIMIT,
-    reject: false,
-  })
-  const { exitCode, signal, stdout = '', stderr = '', isMaxBuffer } = result
-  if (exitCode === undefined && signal === undefined && !isMaxBuffer) throw notStarted(name, result as Error)
-  const timedOut = signal === 'SIGKILL' || isMaxBuffer === true
-  return { status: timedOut ? undefined : exitCode, stdout, stderr, timedOut, ...(isMaxBuffer && { flooded: true }) }
-}
-
-/**
- * Without execa, which waits for the end of the child and of its pipes even after SIGKILL, and does not kill helpers.
- *
  * The child leads a session of its own, so that a Ctrl-C on the terminal does not end it half-way. One that does not end by
  * its deadline is killed, with the helpers that it has started (mount.nfs, fsck.ext4); one that is in an uninterruptible call
  * is left behind and named (a dead NFS or FUSE server can hold it for ever, and waiting for its exit would hold volctl too).
@@ -155,17 +125,17 @@ export function runCommand(
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   const output = { stdout: '', stderr: '' }
-  for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream].setEncoding('utf8')
-  }
   return new Promise((resolve, reject) => {
     let grace: NodeJS.Timeout | undefined
     let flooded = false
-    const finish = (result: CommandResult): void => {
+    const stopWaiting = (): void => {
       clearTimeout(deadline)
       clearTimeout(grace)
       signal?.removeEventListener('abort', giveUp)
-      resolve(result)
+    }
+    const finish = (end: Pick<CommandResult, 'status' | 'timedOut' | 'abandonedPid'>): void => {
+      stopWaiting()
+      resolve({ ...output, ...end, ...(flooded && { flooded }) })
     }
     const giveUp = (): void => {
       clearTimeout(deadline)
@@ -174,12 +144,12 @@ export function runCommand(
         child.stdout.destroy()
         child.stderr.destroy()
         child.unref()
-        const abandoned = child.pid === undefined ? {} : { abandonedPid: child.pid }
-        finish({ ...output, status: undefined, timedOut: true, ...abandoned, ...(flooded && { flooded }) })
+        finish({ status: undefined, timedOut: true, ...(child.pid !== undefined && { abandonedPid: child.pid }) })
       }, GRACE_MS)
     }
     const deadline = setTimeout(giveUp, Math.ceil(deadlineMs))
     for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream].setEncoding('utf8')
       child[stream].on('data', (text: string) => {
         if (flooded) return
         output[stream] += text
@@ -191,19 +161,10 @@ export function runCommand(
     signal?.addEventListener('abort', giveUp)
     if (signal?.aborted) giveUp()
     child.on('error', (error) => {
-      clearTimeout(deadline)
-      clearTimeout(grace)
-      signal?.removeEventListener('abort', giveUp)
+      stopWaiting()
       reject(notStarted(name, error))
     })
-    child.on('close', (status, signal) =>
-      finish({
-        ...output,
-        status: status ?? undefined,
-        timedOut: signal === 'SIGKILL',
-        ...(flooded && { flooded }),
-      }),
-    )
+    child.on('close', (status, signal) => finish({ status: status ?? undefined, timedOut: signal === 'SIGKILL' }))
   })
 }
 
@@ -263,18 +224,8 @@ export async function runInForeground(
     stdio: ['inherit', 'inherit', 'inherit', ...descriptors],
     env: { ...ownEnvironment(), ...env },
   })
-  const forward = (signal: NodeJS.Signals): void => void child.kill(signal)
   // A terminal sends Ctrl-C to both processes, and the child acts on it. Other signals only reach this process.
-  const ignore = (): void => {}
-  process.on('SIGINT', ignore).on('SIGTERM', forward).on('SIGHUP', forward)
-  try {
-    return await new Promise<number>((settle, fail) => {
-      child.once('error', (cause) => fail(notStarted(name, cause)))
-      child.once('exit', (status, signal) => settle(status ?? (signal === 'SIGINT' ? 130 : 1)))
-    })
-  } finally {
-    process.off('SIGINT', ignore).off('SIGTERM', forward).off('SIGHUP', forward)
-  }
+  return await endOf(child, name, ['SIGTERM', 'SIGHUP'])
 }
 
 /** Takes what a program prints, as it comes. */
@@ -292,19 +243,27 @@ export interface Listener {
  */
 export async function runListened(args: readonly string[], { input, out, err }: Listener): Promise<number> {
   const child = spawn(SELF, args, { stdio: ['pipe', 'pipe', 'pipe'], env: ownEnvironment() })
-  const forward = (signal: NodeJS.Signals): void => void child.kill(signal)
-  process.on('SIGINT', forward).on('SIGTERM', forward).on('SIGHUP', forward)
   child.stdin.on('error', () => {})
   child.stdin.end(input)
   child.stdout.on('data', out)
   child.stderr.on('data', err)
+  return await endOf(child, 'volctl', ['SIGINT', 'SIGTERM', 'SIGHUP'])
+}
+
+/** Waits for a program, and returns its exit status. @param forwarded signals to this process that are for it; SIGINT ends nothing here */
+async function endOf(child: ChildProcess, name: string, forwarded: readonly NodeJS.Signals[]): Promise<number> {
+  const pass = (signal: NodeJS.Signals): void => {
+    if (forwarded.includes(signal)) child.kill(signal)
+  }
+  const heard = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of heard) process.on(signal, pass)
   try {
     return await new Promise<number>((settle, fail) => {
-      child.once('error', (cause) => fail(notStarted('volctl', cause)))
+      child.once('error', (cause) => fail(notStarted(name, cause)))
       child.once('close', (status, signal) => settle(status ?? (signal === 'SIGINT' ? 130 : 1)))
     })
   } finally {
-    process.off('SIGINT', forward).off('SIGTERM', forward).off('SIGHUP', forward)
+    for (const signal of heard) process.off(signal, pass)
   }
 }
 

@@ -10,7 +10,7 @@ import { locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Unseen } from '../../processes/mount-namespaces.ts'
-import { expectedIds } from '../operation/expected-mounts.ts'
+import { expectedIds, tablesAround } from '../operation/expected-mounts.ts'
 import { processReaderOf } from '../operation/process-reader-of.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
@@ -66,7 +66,7 @@ export function noteOverlays({ operation, around, record }: StepContext): void {
   const layers = (operation.expects ?? []).flatMap((each) => each.layers).filter(({ fsType }) => fsType !== 'devtmpfs')
   for (const { dev, root } of layers) {
     const place = { dev, path: undeletedRoot(root) }
-    for (const table of [around.table, ...around.others.map((other) => other.table)]) {
+    for (const { table } of tablesAround(around)) {
       // In a namespace where somebody has unmounted the volume, the path may lead elsewhere.
       for (const index of [layersByText(table), layersAsIn(around.table)(table)]) {
         for (const { mount } of index.within(place)) record.overlays.add(mount.dev)

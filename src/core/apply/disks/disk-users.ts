@@ -9,7 +9,7 @@ import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import { isSourceAnyText } from '../../mountinfo/file-systems.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { pause } from '../../processes/deadline.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
+import { describeMountIn, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { numbersOf, processesWith, requireSeen } from './device-processes.ts'
 import type { DiskUser } from './disk-user.ts'
@@ -92,17 +92,13 @@ export async function lookAtDisks(question: DiskQuestion, run: StepContext): Pro
   const { nodes, luns = [], isNoUse, isOwnMount = () => false, isToBeFree = () => true } = question
   const { around, host } = run
   const loops = await loopsOn(nodes, run, question.isOwnLoop)
-  const mounts = (table: MountTable, pid?: number): [MountInfo, OnDisk][] =>
-    mountsOf(table, nodes, host.blockTree).filter(([mount]) => !isOwnMount(mount, pid, table))
   const lasting = [
     ...luns.flatMap(unknownDriver),
     ...nodes.flatMap((node) => holdersOf(node, isNoUse, run)),
-    ...mounts(around.table).map(([mount, { on }]) => ({ disk: on, who: describeMount(mount) })),
-    ...around.others.flatMap(({ table, process, pid }) =>
-      mounts(table, pid).map(([mount, { on }]) => ({
-        disk: on,
-        who: `${describeMount(mount)}, in the mount namespace of ${describeProcess({ process, pid }, run.context.nameOf)}`,
-      })),
+    ...[...tablesAround(around)].flatMap(({ table, other }) =>
+      mountsOf(table, nodes, host.blockTree)
+        .filter(([mount]) => !isOwnMount(mount, other?.pid, table))
+        .map(([mount, { on }]) => ({ disk: on, who: describeMountIn(mount, other, run.context.nameOf) })),
     ),
     ...loops,
   ]

@@ -3,9 +3,10 @@
  * unmount no mount table shows it, but it stays alive as long as somebody has a file of it open (S20, S21).
  */
 import { describeProcess } from '../../holders/describe-holders.ts'
-import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
+import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Unseen } from '../../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../../processes/standing.ts'
+import { tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import type { SeenLayer } from '../operation/volume-record.ts'
 import { processesWith } from './device-processes.ts'
@@ -41,10 +42,8 @@ function isOf({ fsType, source = '' }: SeenLayer, mount: MountInfo): boolean {
   return mount.source.startsWith(source.endsWith('/') ? source : `${source}/`)
 }
 
-const tablesOf = ({ around }: StepContext): MountTable[] => [around.table, ...around.others.map(({ table }) => table)]
-
-function isShown(dev: string, run: StepContext): boolean {
-  return tablesOf(run).some((table) => table.ofDevice(dev).length > 0)
+function isShown(dev: string, { around }: StepContext): boolean {
+  return [...tablesAround(around)].some(({ table }) => table.ofDevice(dev).length > 0)
 }
 
 /** True if the kernel's list of FUSE connections shows that the file system is gone; false if there is no such list. */

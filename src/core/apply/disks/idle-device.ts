@@ -5,7 +5,7 @@ import { StepFailed } from '../../errors/operation-error.ts'
 import { goesWith } from '../../mountinfo/propagation.ts'
 import { escapeQualifiedName } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
+import { describeMount, describeMountIn } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { loopsOn } from './loops-on-disks.ts'
 import type { FoundDevice } from './source-device.ts'
@@ -24,10 +24,9 @@ export async function requireIdle(device: FoundDevice, run: StepContext): Promis
   const stranger = mounts.find((mount) => !own.some((each) => each === mount || goesWith(around.table, each, mount)))
   if (stranger !== undefined) throw deviceInUse(device, describeMount(stranger))
   if (mounts.length > 0) return true
-  for (const { table, process, pid } of around.others) {
-    const [mount] = table.ofDevice(device.number)
-    if (mount !== undefined)
-      throw deviceInUse(device, `${describeMount(mount)}, in the mount namespace of ${process} (pid ${pid})`)
+  for (const other of around.others) {
+    const [mount] = other.table.ofDevice(device.number)
+    if (mount !== undefined) throw deviceInUse(device, describeMountIn(mount, other, run.context.nameOf))
   }
   const [loop] = await loopsOn([{ ...nodeOf(device.number, host.blockTree), on: device.path, isBelow: false }], run)
   if (loop !== undefined) throw deviceInUse(device, loop.who)

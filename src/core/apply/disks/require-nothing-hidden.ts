@@ -8,6 +8,7 @@ import type { HiddenFileSystem } from '../../block/hidden-file-systems.ts'
 import { wholeDisk } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { pause } from '../../processes/deadline.ts'
+import { tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { deviceAt, NO_DEVICE, nameTheDevice } from './find-volume-device.ts'
 import { fstabDevices, nodesOwn } from './node-stack.ts'
@@ -28,9 +29,8 @@ export async function requireNothingHidden(run: StepContext): Promise<void> {
   const isOfOthers = knownAsOthers(run)
   const mayBe = mayBeOn(run)
   for (let tries = 1; ; tries++) {
-    const { table, others } = run.around
     const hidden = run.host
-      .hiddenFileSystems([table, ...others.map((other) => other.table)])
+      .hiddenFileSystems([...tablesAround(run.around)].map(({ table }) => table))
       .find((each) => mayBe(each.dev) && !isOfOthers(each))
     if (hidden === undefined) return
     if (tries === TRIES || run.signal?.aborted) throw mayBeIts(run, hidden)

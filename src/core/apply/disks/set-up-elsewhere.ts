@@ -6,7 +6,6 @@
 import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
-import { describeProcess } from '../../holders/describe-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
@@ -14,7 +13,7 @@ import { goesWith } from '../../mountinfo/propagation.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
-import { describeMount, expectedIds } from '../operation/expected-mounts.ts'
+import { describeMount, describeMountIn, expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { isSame } from './volume-devices.ts'
 
@@ -38,15 +37,11 @@ export function requireNotSetUpElsewhere(run: StepContext, persistentVolume?: st
     ({ mount, by }) => !own.has(mount.id) && !(by === 'name' && judged(mount)) && !isOwnCopy(mount, around.table, run),
   )
   if (here !== undefined) throw setUpElsewhere(run, describeMount(here.mount))
-  for (const { table, pid, process } of around.others) {
-    const there = found(table, matches, run).find(
-      ({ mount, by }) => !isOwnCopy(mount, table, run) && !(by === 'name' && isCopyOf(mount, run)),
+  for (const other of around.others) {
+    const there = found(other.table, matches, run).find(
+      ({ mount, by }) => !isOwnCopy(mount, other.table, run) && !(by === 'name' && isCopyOf(mount, run)),
     )
-    if (there === undefined) continue
-    throw setUpElsewhere(
-      run,
-      `${describeMount(there.mount)}, in the mount namespace of ${describeProcess({ process, pid }, context.nameOf)}`,
-    )
+    if (there !== undefined) throw setUpElsewhere(run, describeMountIn(there.mount, other, context.nameOf))
   }
 }
 

@@ -9,7 +9,7 @@ import { isWithin } from '../../files/path-within.ts'
 import { describeProcess } from '../../holders/describe-holders.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
-import { describeMount } from '../operation/expected-mounts.ts'
+import { describeMountIn, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { processesWith, requireSeen } from './device-processes.ts'
 import { mountsOf, namesBehind } from './disk-users.ts'
@@ -63,15 +63,9 @@ function namesOf(mount: MountInfo, { host: { blockTree } }: StepContext): string
 }
 
 function mounted(nodes: readonly BlockNode[], { around, host }: StepContext): UnexplainedDevice | undefined {
-  for (const { table, other } of [
-    { table: around.table, other: undefined },
-    ...around.others.map((each) => ({ table: each.table, other: each })),
-  ]) {
+  for (const { table, other } of tablesAround(around)) {
     const [found] = mountsOf(table, nodes, host.blockTree)
-    if (found === undefined) continue
-    const [mount, { name }] = found
-    const where = other === undefined ? '' : `, in the mount namespace of ${describeProcess(other)}`
-    return { name, use: `${describeMount(mount)}${where}` }
+    if (found !== undefined) return { name: found[1].name, use: describeMountIn(found[0], other) }
   }
   return undefined
 }

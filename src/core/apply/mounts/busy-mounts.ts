@@ -6,7 +6,8 @@ import { StepFailed } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { boundPaths } from '../../holders/bound-sockets.ts'
 import { describeHolders } from '../../holders/describe-holders.ts'
-import type { Holders, LoopHolder } from '../../holders/find-holders.ts'
+import type { Holders } from '../../holders/find-holders.ts'
+import type { LoopFile } from '../../holders/kernel-files.ts'
 import { swapFiles } from '../../holders/kernel-files.ts'
 import type { Host } from '../../host/host.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
@@ -35,7 +36,7 @@ export function fileSystemsToUnmount(run: StepContext): string[] {
 
 /** Where files lie, in our own paths, that the kernel itself has open. */
 export interface KernelFiles {
-  readonly loops: readonly (LoopHolder & { readonly at: string })[]
+  readonly loops: readonly (LoopFile & { readonly at: string })[]
   readonly named: readonly { readonly at: string; readonly text: string }[]
 }
 

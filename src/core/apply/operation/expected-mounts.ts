@@ -1,9 +1,12 @@
 /** Checks that the mounts are still those that the operation was planned for (S18, S26, S27). */
 
 import { OperationRefused } from '../../errors/operation-error.ts'
+import type { NameOf } from '../../holders/container-names.ts'
 import { staying } from '../../holders/content-holders.ts'
-import type { MountInfo } from '../../mountinfo/mount-table.ts'
+import { describeProcess } from '../../holders/describe-holders.ts'
+import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Operation, StepOp } from '../../plan/plan.ts'
+import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
 import type { Surroundings } from './surroundings.ts'
 
 const HINT = 'Plan again, and look at what has changed.'
@@ -68,6 +71,20 @@ export function stayingOf({
 
 export function describeMount(mount: MountInfo): string {
   return `${mount.fsType} mount ${mount.id} of ${mount.source || 'no source'} on ${mount.mountPoint}`
+}
+
+/** Every mount table, our own first. Those of other namespaces are not read before they are asked for. */
+export function* tablesAround(
+  around: Surroundings,
+): Iterable<{ readonly table: MountTable; readonly other?: OtherNamespace }> {
+  yield { table: around.table }
+  for (const other of around.others) yield { table: other.table, other }
+}
+
+/** The mount, and the namespace that it is in if that is not ours. */
+export function describeMountIn(mount: MountInfo, other: OtherNamespace | undefined, nameOf?: NameOf): string {
+  const where = other === undefined ? '' : `, in the mount namespace of ${describeProcess(other, nameOf)}`
+  return `${describeMount(mount)}${where}`
 }
 
 function targetsOf(operation: Operation): ReadonlySet<string> {

@@ -4,12 +4,11 @@ import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
 import type { NameOf } from '../../holders/container-names.ts'
 import { staying } from '../../holders/content-holders.ts'
-import { describeProcess } from '../../holders/describe-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Operation } from '../../plan/plan.ts'
-import { describeMount, expectedIds } from './expected-mounts.ts'
+import { describeMount, describeMountIn, expectedIds } from './expected-mounts.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /**
@@ -26,13 +25,9 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
   for (const mount of staged) {
     const reader = readersIn(around.table, mount, stays).find(({ mountPoint }) => !paths.includes(mountPoint))
     if (reader !== undefined) throw stillInUse(operation, `${describeMount(reader)} is another mount of it`)
-    for (const { table, pid, process } of around.others) {
-      const other = readersIn(table, mount, stays)[0]
-      if (other !== undefined)
-        throw stillInUse(
-          operation,
-          `${describeMount(other)}, in the mount namespace of ${describeProcess({ process, pid }, nameOf)}`,
-        )
+    for (const other of around.others) {
+      const [there] = readersIn(other.table, mount, stays)
+      if (there !== undefined) throw stillInUse(operation, describeMountIn(there, other, nameOf))
     }
   }
   const directory = operation.steps

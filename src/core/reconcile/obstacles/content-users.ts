@@ -1,11 +1,12 @@
 /** S12: who else uses content that would be deleted, by the mount table and the loop devices of this mount namespace. */
 import { posix } from 'node:path'
 import { hostPathsOf } from '../../holders/host-paths.ts'
-import { type ContentPlace, describeUse, layersByText, mountsOf, placeIn, withTop } from '../../holders/mount-uses.ts'
+import { type ContentPlace, describeUse, layersByText, mountsOf, withTop } from '../../holders/mount-uses.ts'
 import { PlaceIndex } from '../../holders/place-index.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { onceFor } from '../../lang/once-for.ts'
 import type { BlockDevice } from '../../model/snapshot.ts'
+import { undeletedPath } from '../../mountinfo/deleted.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Obstacle } from '../../plan/draft.ts'
@@ -88,7 +89,7 @@ function usersOf(
 const loopFiles = onceFor(({ mounts, snapshot }: PlanContext['inputs']) => {
   const loops = (snapshot.blockDevices ?? []).flatMap((loop): (readonly [Location, BlockDevice])[] => {
     const { backingFile = '/' } = loop
-    const place = backingFile === '/' ? undefined : placeIn(mounts, undefined, backingFile)
+    const place = backingFile === '/' ? undefined : locate(mounts, undeletedPath(backingFile))
     return place === undefined ? [] : [[place, loop]]
   })
   return new PlaceIndex(loops)
