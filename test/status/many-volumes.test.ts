@@ -25,6 +25,18 @@ function orphans(count: number): NodeState {
   return built.build()
 }
 
+/** Pods that live, each with a volume that is attached, staged and published. */
+function living(count: number): NodeState {
+  const built = new NodeBuilder()
+  for (let pod = 2; pod < count + 2; pod++) {
+    const [name, handle, dev] = [`pv-${pod}`, `vol-${pod}`, `8:${pod}`]
+    const claim = { name: 'data', persistentVolumeClaim: { claimName: `claim-${name}` } }
+    built.persistentVolume(name, { handle }).livingPod(uid(pod), `pod-${pod}`, [claim])
+    built.staged(handle, dev).published(uid(pod), name, dev, { handle })
+  }
+  return built.build()
+}
+
 type Answer = (state: NodeState) => unknown
 
 const plan: Answer = (state) => planNode(state, planOptions({ orphans: true }))
@@ -59,4 +71,31 @@ it.each(Object.entries(ANSWERS))('%s', (_, answer) => {
   expect(all / whole, 'compared with the plan').toBeLessThan(1.5)
   // What is quadratic takes sixteen times as long: the bound is in the middle between both.
   expect(all / cost(answer, few), `for ${TIMES} times as many`).toBeLessThan(2 * TIMES)
+})
+
+const LOOKING = ['every', 'filter', 'find', 'findLast', 'flatMap', 'includes', 'map', 'some'] as const
+
+/** How many members the lists have that are looked through: of so few pods no clock would tell. */
+function lookedThrough(answer: Answer, state: NodeState): number {
+  let members = 0
+  const original = LOOKING.map((name) => [name, Array.prototype[name]] as const)
+  for (const [name, look] of original) {
+    const counting = function (this: unknown[], ...args: unknown[]): unknown {
+      members += this.length
+      return Reflect.apply(look, this, args)
+    }
+    Object.defineProperty(Array.prototype, name, { value: counting, configurable: true, writable: true })
+  }
+  try {
+    answer(state)
+  } finally {
+    for (const [name, value] of original)
+      Object.defineProperty(Array.prototype, name, { value, configurable: true, writable: true })
+  }
+  return members
+}
+
+it.each(Object.entries(ANSWERS))('%s of pods that live: no list is looked through for each of them', (_, answer) => {
+  const ratio = lookedThrough(answer, living(TIMES * 200)) / lookedThrough(answer, living(200))
+  expect(ratio).toBeLessThan(1.5 * TIMES)
 })

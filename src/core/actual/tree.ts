@@ -22,6 +22,7 @@ export class Tree {
       }
       current.add(nameOf(entry), followed(entry))
     }
+    for (const directory of this.#dirs.values()) directory.trim()
   }
 
   #directory(path: string): Directory {
@@ -82,9 +83,12 @@ function followed(entry: TreeEntry): TreeEntry {
     : entry
 }
 
+/** So few are looked through: an index for each directory of a node would take more memory than its entries. */
+const FEW = 8
+
 /** Entries of one directory; sorted and indexed at the first use. */
 class Directory {
-  readonly #entries: TreeEntry[] = []
+  #entries: TreeEntry[] = []
   #last = ''
   #sorted = true
   #byName: Map<string, TreeEntry> | undefined
@@ -95,7 +99,13 @@ class Directory {
     this.#entries.push(entry)
   }
 
+  /** A list that has grown has room for many more. */
+  trim(): void {
+    this.#entries = this.#entries.slice()
+  }
+
   get(name: string): TreeEntry | undefined {
+    if (this.#entries.length <= FEW) return this.#entries.findLast((entry) => nameOf(entry) === name)
     this.#byName ??= new Map(this.#entries.map((entry) => [nameOf(entry), entry]))
     return this.#byName.get(name)
   }

@@ -30,12 +30,16 @@ export class DeviceMounts {
     const known = this.#indexes.get(dev)
     if (known !== undefined) return known
     const all = this.#table.ofDevice(dev)
-    const byKey = Map.groupBy(all, (each) => propagationKey(this.#table, each) ?? '')
-    const index = { all, byRoot: new MountsWithin(all, ({ root }) => undeletedRoot(root)), byKey }
+    const byRoot = new MountsWithin(all, ({ root }) => undeletedRoot(root))
+    // A mount that is the only one has no leader.
+    const byKey = all.length < 2 ? NONE : Map.groupBy(all, (each) => propagationKey(this.#table, each) ?? '')
+    const index = { all, byRoot, byKey }
     this.#indexes.set(dev, index)
     return index
   }
 }
+
+const NONE: Index['byKey'] = new Map()
 
 interface Index {
   readonly all: readonly MountInfo[]

@@ -79,7 +79,7 @@ export class MountPaths {
 /** Names are looked for in few directories. */
 class Directory {
   readonly path: string
-  readonly rows: number[] = []
+  rows: number[] = []
   readonly #pieces: readonly MountPiece[]
   #names: Map<string, Stack> | undefined
 
@@ -91,7 +91,9 @@ class Directory {
 
   /** @param row of the piece */
   add(piece: MountPiece, row: number): void {
-    this.rows.push(piece.firstRow + row)
+    // Nearly every directory has one, and a list that grows has room for many more.
+    if (this.rows.length === 0) this.rows = [piece.firstRow + row]
+    else this.rows.push(piece.firstRow + row)
     if (this.#names !== undefined) note(this.#names, piece, row)
   }
 

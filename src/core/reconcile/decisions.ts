@@ -4,6 +4,7 @@
  */
 
 import type { BlockVolume } from '../actual/block-volume.ts'
+import type { VolumeToMount } from '../desired/desired-state.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
@@ -31,10 +32,11 @@ export interface Decided {
 export function planWithDecisions(state: NodeState, options: PlanOptions): Decided {
   const left: Left[] = []
   const { plan, context } = decideNode(state, options, left)
+  const wanted = Map.groupBy(context.desired.volumes, ({ podUid }) => podUid)
   const decisions = [
     ...left,
     ...context.classes.all.map((pod) => podDecision(context, pod)),
-    ...context.classes.all.filter(isLiving).flatMap((pod) => keptVolumes(context, pod)),
+    ...context.classes.all.filter(isLiving).flatMap((pod) => keptVolumes(context, pod, wanted.get(pod.uid))),
     ...context.blocks.flatMap((block) => keptMaps(context, block)),
     ...plan.operations.map(operationDecision),
     ...unreadDecisions(context, left),
@@ -65,13 +67,9 @@ export function podVerdict(pod: PodClass): [rule: string, why: string] {
 }
 
 /** Volumes that a pod that must not be disturbed has on disk but does not want: no phase examines them (S5, S9). */
-function keptVolumes(context: PlanContext, pod: PodClass): Decision[] {
-  const { inputs, desired, ledger } = context
-  const wanted = new Set(
-    desired.volumes
-      .filter(({ podUid }) => podUid === pod.uid && pod.class === 'Desired')
-      .map((volume) => inputs.absolute(pluginNamed(volume.plugin).podPath(volume))),
-  )
+function keptVolumes({ inputs, ledger }: PlanContext, pod: PodClass, ofPod: readonly VolumeToMount[] = []): Decision[] {
+  const volumes = pod.class === 'Desired' ? ofPod : []
+  const wanted = new Set(volumes.map((volume) => inputs.absolute(pluginNamed(volume.plugin).podPath(volume))))
   return ledger.podVolumes(pod.uid).flatMap((volume) => {
     const path = inputs.absolute(volume.target)
     return wanted.has(path) ? [] : [kept(pod, path, ledger.podVolume(volume))]
