@@ -32,8 +32,8 @@ const NO_PAGER = '--no-pager'
 const TO_REMEMBER = `
 On a node, as root:
   volctl plan                   # what is wrong, and what to type
-  volctl apply --stop-kubelet   # asks; stops the kubelet, repairs, starts it again
-  volctl explain shop/web-0     # why a pod, a volume or a line of a log is as it is`
+  volctl apply --stop-kubelet   # asks, stops the kubelet, repairs, starts it
+  volctl explain shop/web-0     # why a pod, a volume or a log line is so`
 /** A command ended as it should not. */
 class Failed extends Error {}
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
