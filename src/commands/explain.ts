@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs'
 import { Args, Flags, type Interfaces } from '@oclif/core'
 import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
-import { type Answered, isLine, lineAnswer, logAnswer, logFirst, onNode } from '../core/cli/line-answers.ts'
+import type { Answered, onNode } from '../core/cli/line-answers.ts'
 import { type LoadedNode, loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { ownAnswer, withOwnWords } from '../core/cli/own-words.ts'
@@ -48,6 +48,9 @@ function elsewhere(standing: LoadedNode<Decided>['standing']): Unseen[] {
 
 const WHAT_THERE_IS =
   'Give a pod (NAMESPACE/NAME), a UID, a claim, PersistentVolume, VolumeAttachment, volume, driver, path, device or code: see volctl explain --help'
+
+/** A sentence has blanks, or is JSON: for names the tables of sentences are not loaded. */
+const MAY_BE_LINE = /\s|^\{/
 
 /** Those of plan that change what it would do; what narrows a plan would only hide a part of the answer. */
 const {
@@ -170,12 +173,14 @@ export default class Explain extends VolctlCommand {
   async #answerTo(words: readonly string[], flags: ExplainFlags): Promise<Answered> {
     const [what = '', ...more] = words
     const cluster = flags.cluster ? await this.#cluster(flags) : undefined
-    if (flags.log !== undefined)
-      return cluster === undefined
-        ? await logAnswer(flags.log, this.#lines(flags))
-        : await logFirst(flags.log, cluster.lines)
-    if (isLine(what) && (cluster === undefined || more.length === 0))
-      return await (cluster === undefined ? lineAnswer(what, this.#lines(flags)) : lineAnswer(what, cluster.lines))
+    if (flags.log !== undefined || MAY_BE_LINE.test(what.trim())) {
+      const { isLine, lineAnswer, logAnswer, logFirst, onNode } = await import('../core/cli/line-answers.ts')
+      const ofNode = () => onNode(...this.#ofNode(flags))
+      if (flags.log !== undefined)
+        return cluster === undefined ? await logAnswer(flags.log, ofNode()) : await logFirst(flags.log, cluster.lines)
+      if (isLine(what) && (cluster === undefined || more.length === 0))
+        return await (cluster === undefined ? lineAnswer(what, ofNode()) : lineAnswer(what, cluster.lines))
+    }
     const offline = more.length === 0 ? ownAnswer(what, this.config.root) : undefined
     if (offline !== undefined)
       return { value: offline.value, draw: ({ paint, width }) => offline.draw(paint, width), names: [what] }
@@ -234,12 +239,12 @@ export default class Explain extends VolctlCommand {
     return { options, given: givenBy(whole, options.settleMs) }
   }
 
-  /** Lines and logs, asked of this node. */
-  #lines(flags: ExplainFlags) {
+  /** What lines and logs ask of this node. */
+  #ofNode(flags: ExplainFlags): Parameters<typeof onNode> {
     const { options, given } = this.#asking(flags)
     const asked = { attributes: 'all', options, decide: planWithDecisions } as const
     const look = () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), asked)
-    return onNode(look, given, (state, explained) => this.#whole(state, explained, flags))
+    return [look, given, (state, explained) => this.#whole(state, explained, flags)]
   }
 
   /** Holders are no part of a snapshot: who they are is asked now. */
