@@ -8,7 +8,7 @@ const withMounts = ['e2e', 'privileged', 'csi', 'package'].map((room) => `test/$
 const replacing = ['test/cluster/apply/apply-cost.test.ts']
 
 /**
- * One by one, when all others have ended: races that need more than one core, what takes most of one against deadlines, and the demo,
+ * When all others have ended, one for each core: races that need more than one, what takes most of one against deadlines, and the demo,
  * which in a user namespace cannot know whose a file system of another test is, and leaves its disk attached.
  */
 const alone = [
@@ -81,7 +81,7 @@ export default defineConfig({
           ...patient,
           name: 'alone',
           include: alone,
-          fileParallelism: false,
+          maxWorkers: availableParallelism(),
           sequence: { groupOrder: 1 },
         },
       },
