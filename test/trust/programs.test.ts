@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { pageThrough, runCommand } from '../../src/core/trust/programs.ts'
+import { askProgram, pageThrough, runCommand } from '../../src/core/trust/programs.ts'
 
 it('a helper dies with the program that started it: a mount.nfs that hangs is not left to mount later', async () => {
   // The helper holds the pipe: it closes only when the helper has ended too.
@@ -39,7 +39,7 @@ it('a program that cannot be started for want of descriptors is a failure, not t
 })
 
 it('a program that is asked has the fixed environment and no input, and its answer comes whole', async () => {
-  expect(await runCommand('/bin/sh', ['-c', 'echo $LC_ALL $HOME; cat; pwd; echo no >&2; exit 3'], 5000)).toEqual({
+  expect(await askProgram('/bin/sh', ['-c', 'echo $LC_ALL $HOME; cat; pwd; echo no >&2; exit 3'], 5000)).toEqual({
     status: 3,
     stdout: 'C\n/\n',
     stderr: 'no\n',
@@ -48,18 +48,18 @@ it('a program that is asked has the fixed environment and no input, and its answ
 })
 
 it('a program that is asked and does not answer is ended at the deadline', async () => {
-  const result = await runCommand('/bin/sh', ['-c', 'echo begun; exec sleep 1000'], 300)
+  const result = await askProgram('/bin/sh', ['-c', 'echo begun; exec sleep 1000'], 300)
   expect(result).toEqual({ status: undefined, stdout: 'begun\n', stderr: '', timedOut: true })
 })
 
 it('a program that is asked and says too much is ended', async () => {
-  const result = await runCommand('/bin/sh', ['-c', 'exec yes'], 20_000)
+  const result = await askProgram('/bin/sh', ['-c', 'exec yes'], 20_000)
   expect(result).toMatchObject({ status: undefined, timedOut: true, flooded: true })
 })
 
 it('a program that cannot be asked: it is missing, or cannot be started', async () => {
-  await expect(runCommand('no-such-program', [], 5000)).rejects.toMatchObject({ code: 'CommandMissing' })
-  await expect(runCommand('/etc/passwd', [], 5000)).rejects.toMatchObject({ code: 'CommandFailed' })
+  await expect(askProgram('no-such-program', [], 5000)).rejects.toMatchObject({ code: 'CommandMissing' })
+  await expect(askProgram('/etc/passwd', [], 5000)).rejects.toMatchObject({ code: 'CommandFailed' })
 })
 
 /** Runs a few lines of a module on a terminal of its own, and gives what stands on it in the end. */

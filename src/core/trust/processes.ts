@@ -11,7 +11,7 @@
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { isMissing } from '../errors/errors.ts'
 import { kernelBytes, kernelText, linkIfAny, listIfAny, namespaceOf, statusField } from './kernel.ts'
-import { commandPath, runCommand } from './programs.ts'
+import { askProgram, commandPath } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
 
@@ -138,7 +138,7 @@ export async function whyNotHostsMounts(process: PinnedProcess, proc = '/proc'):
 async function ownerOf(mountNamespace: string): Promise<string | undefined> {
   const number = numberOf(mountNamespace)
   const columns = ['--noheadings', '--raw', '--output', 'NS,ONS']
-  const { stdout } = await runCommand('lsns', ['--type', 'mnt', ...columns], LSNS_DEADLINE_MS).catch(() => ({
+  const { stdout } = await askProgram('lsns', ['--type', 'mnt', ...columns], LSNS_DEADLINE_MS).catch(() => ({
     stdout: '',
   }))
   const owner = stdout
