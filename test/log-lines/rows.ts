@@ -13,6 +13,9 @@ const mount = (output: string, kind = 'nfs'): string =>
   )
 
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
+  NotAnAnswer: setUp("invalid character '<' looking for beginning of value"),
+  NothingMountedThere: 'W1122 20:01:02.1 1 x.go:300] Path "/var/lib/kubelet/pods/x/volumes" does not exist',
+  NfsLeaseLost: kernel('NFS: state manager: check lease failed on NFSv4 server nas-1 with error 13'),
   OrphanedPodWaits: 'Orphaned pod "x" found, but volumes not yet removed.  Reducing cpu to minimum',
   NfsDenied: mount('mount.nfs: access denied by server while mounting nas-1:/a'),
   NfsNoExport: mount('mount.nfs: mounting nas-1:/a failed, reason given by server: No such file or directory'),
@@ -521,7 +524,7 @@ export const CAUSES_INSIDE: readonly (readonly [
   ['kernel: XFS (dm-7): log mount/recovery failed: error -5', 'DiskErrors', undefined],
   ['kernel: XFS (dm-4): xfs_inactive_ifree: xfs_ifree returned error -117', 'FileSystemErrors', undefined],
   ['kernel: XFS (dm-4): xfs_do_force_shutdown(0x1) called from line 1788', 'JournalAborted', undefined],
-  ['Nov 09 08:26:12 n multipathd[2919]: sdb: state down, checker not called', 'PathsFailing', 'MultipathSays'],
+  ['Nov 09 08:26:12 n multipathd[2919]: sdb: state down, checker not called', 'PathsFailing', undefined],
   ['  |- 6:0:4:13  sdaq 66:160  failed faulty running', 'PathsFailing', undefined],
   [
     'E0524 00:53:33.9 1 azure_storage.go:65] azure attach failed, err: Code="AcquireDiskLeaseFailed" Message="Failed to acquire lease while creating disk. Blob is already in use."',
@@ -678,9 +681,9 @@ export const CAUSES_INSIDE: readonly (readonly [
     undefined,
   ],
   ['kernel: EXT4-fs error (device md0): I/O failure', 'DiskErrors', undefined],
-  ['kernel: CIFS VFS: No response to cmd 46 mid 15594', 'CifsLost', 'CifsSays'],
-  ['kernel: CIFS VFS: cifs_compose_mount_options: Failed to resolve server part of x', 'NameNotResolved', 'CifsSays'],
-  ['multipathd[85474]: sda: unusable path', 'PathsFailing', 'MultipathSays'],
+  ['kernel: CIFS VFS: No response to cmd 46 mid 15594', 'CifsLost', undefined],
+  ['kernel: CIFS VFS: cifs_compose_mount_options: Failed to resolve server part of x', 'NameNotResolved', undefined],
+  ['multipathd[85474]: sda: unusable path', 'PathsFailing', undefined],
   ['[   13.5][    T1] libceph: loaded (mon/osd proto 15/24)', 'Informational', undefined],
   [rpc('Unimplemented', 'not implemented'), 'NotSupported', 'DriverCallFailed'],
   // A failure is not harmless for what it says in passing, whoever's words they are.
@@ -727,4 +730,34 @@ export const CAUSES_INSIDE: readonly (readonly [
   ],
   ['failed to connect to mons: 10.0.0.7', 'CephUnreachable', undefined],
   ['azure: Failed to refresh the Token for request to http://localhost:7788/x', 'CloudCredential', undefined],
+  // Engines in their own logs: the cause is theirs, and a status of gRPC is not a driver's.
+  [
+    `level=warning msg="Failed to create backend with address tcp://10.0.0.7:10285" error="failed to open replica: ${rpc('Unknown', 'x')}"`,
+    'LonghornNotReady',
+    undefined,
+  ],
+  [
+    '[2026-11-22 20:01:02.123456] E [MSGID: 7] [afr.c:7:x] 3-vol-a: All subvolumes are down. Going offline.',
+    'GlusterFailed',
+    undefined,
+  ],
+  [
+    '[2026-11-22T20:01:02.123Z ERROR io_engine::bdev::nexus_io:nexus_io.rs:7] failing nexus I/O: all child I/Os failed',
+    'MayastorFailed',
+    undefined,
+  ],
+  ['2026/11/22 20:01:02.123456 juicefs[7] <INFO>: Ping latency: 7ms [redis.go:7]', 'Informational', undefined],
+  [kernel('libceph (f-1 e7): osd0 down'), 'CephOsdDown', undefined],
+  [kernel('buffer_io_error: 7 callbacks suppressed'), 'DiskErrors', undefined],
+  [rpc('NotFound', 'could not find volume mount at path: /p'), 'NothingMountedThere', undefined],
+  [attach(rpc('Unavailable', 'failed to publish volume: server is locked')), 'CloudBusyState', 'AttachFailed'],
+  [
+    `failed to provision volume with StorageClass "c": ${rpc('InvalidArgument', 'not enough lv storage on node-1')}`,
+    'CloudNoRoom',
+    'ProvisioningFailed',
+  ],
+  ['sqlite3.OperationalError: disk I/O error', 'InputOutputError', undefined],
+  ['java.nio.file.AccessDeniedException: /data/nodes', 'AccessDenied', undefined],
+  ['systemd[1]: data.mount: Mount process exited, code=exited, status=32', 'MountProgramFailed', undefined],
+  ['multipathd[7]: mpatha: Entering recovery mode: max_retries=6', 'PathsFailing', undefined],
 ]

@@ -70,7 +70,8 @@ export function whatIsSaid(line: LogLine): WhatIsSaid {
 
 /** Of what failed around the cause that which says most. */
 function outermost(names: readonly SentenceName[]): SentenceName | undefined {
-  return names.findLast((name) => isFrame(name) && !isEnvelope(name)) ?? names.findLast(isFrame)
+  const failed = names.filter((name) => isFrame(name) && sentenceOf(name).speaker !== true)
+  return failed.findLast((name) => !isEnvelope(name)) ?? failed.at(-1)
 }
 
 function isEnvelope(name: SentenceName): boolean {

@@ -45,6 +45,14 @@ const LAYERS: readonly RegExp[] = [
   new RegExp(String.raw`^(?:\[[\w./-]{1,253}\]|(?<program>[a-z][\w.-]{1,60})):? ${KLOG_FOLLOWS}`),
   new RegExp(String.raw`^[\w.-]{1,253} [\w.-]{1,63} ${KLOG_FOLLOWS}`),
   /^\[[\w./-]{1,253}(?: [\w./-]{1,63})?\] (?=time=|level=|ts=|\{)/,
+  // [2026-11-22T20:01:02.123Z ERROR io_engine::nexus:nexus.rs:7] …: Rust
+  /^\[(?<time>\d{4}-\d\d-\d\dT[\d:.]+\S{0,6}) {1,2}(?<level>[A-Z]{4,5}) (?<program>\w[\w:]{0,120}?)(?::(?<source>[\w.]+:\d+))?\] /,
+  // [2026-11-22 20:01:02.123456 +0000] E [MSGID: 1] …: GlusterFS
+  /^\[(?<time>\d{4}-\d\d-\d\d [\d:.]+)(?: [+-]\d{4})?\] (?<level>[A-Z]) (?=\[)/,
+  // [Jul 14 2026 20:01:02 GMT+0800] pod: …
+  /^\[\w{3} \d{1,2} \d{4} [\d:]+(?: GMT[+-]\d{4})?\] [\w.-]{1,253}: /,
+  // 2026/11/22 20:01:02.123456 …: the log of Go; … juicefs[7] <ERROR>: …
+  /^(?<time>\d{4}\/\d\d\/\d\d [\d:.]+) (?:(?<program>[a-z][\w-]{0,60})\[\d+\] <(?<level>[A-Z]{4,7})>: )?/,
   // kubectl logs --timestamps, and what wrote its own time
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
   // … of a pod, by its name alone

@@ -95,7 +95,7 @@ export const ANSWERS = {
     'Stop the pods that use the volume and look at its state in the storage before anything writes to it.',
   ),
   TimedOutWaiting: row(
-    'context deadline exceeded | timed out waiting for the condition | client.timeout exceeded while awaiting headers | client.timeout or context cancellation | i/o timeout | operation timed out | timeout expired | request timed out | request did not complete within',
+    'context deadline exceeded | timed out waiting for the condition | client.timeout exceeded while awaiting headers | client.timeout or context cancellation | i/o timeout | operation timed out | timeout expired | request timed out | request did not complete within | timeout after | timed out after | aws_io_socket_timeout',
     'Something did not answer or happen in time.',
     'What was waited for stands before these words: a driver (see its pod and log), the API server, the storage, or a container that does not stop. It is tried again.',
   ),
@@ -135,6 +135,11 @@ export const ANSWERS = {
     'too many requests | rate limit | rate exceeded | requestlimitexceeded | request limit exceeded | ratelimitexceeded | throttling | throttled | client-side throttling | http status code 429 | statuscode 429 | overlimit | over limit | per minute per',
     'Too many requests: a cloud or API server slows the caller down.',
     'Wait: it is tried again, with pauses. If it stays: many volumes are attached or provisioned at once, or another program uses up the quota of requests.',
+  ),
+  NotAnAnswer: row(
+    'looking for beginning of value | looking for beginning of object key | expected element type … but have | unexpected end of json input | json: cannot unmarshal | json: syntax error | unexpected content type',
+    'What answered sent something in another form than the caller reads: a text or a web page in place of data.',
+    'A program of a FlexVolume: start it by hand and see what it prints. An API of storage or cloud: a proxy or another service answers at its address (curl -v).',
   ),
   ObjectChanged: row(
     'the object has been modified | please apply your changes to the latest version | operation cannot be fulfilled on',

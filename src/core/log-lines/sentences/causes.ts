@@ -170,6 +170,7 @@ export const CAUSES = {
       'attempting to reclaim … inodes',
       'attempting to reclaim … ephemeral-storage',
       'delayed block allocation failed … error 28',
+      'database or disk is full',
     ],
     by: ['kubelet', 'driver', 'kernel'],
     means: 'A file system is full: no blocks or no inodes are left, or a quota is used up.',

@@ -30,7 +30,7 @@ export const DRIVERS = {
     { about: 'driver' },
   ),
   PluginWatcher: frame(
-    'failed to traverse plugin socket path | error when handling create event | error when handling create | fswatcher received error | failed to start plugin fswatcher | failed to watch | error accessing path | failed to determine if file … unix domain socket | error adding socket path | plugin watcher | error (re-)creating root | socket path is empty | failed to dial socket | failed to listen on socket | bind: permission denied | bind: address already in use',
+    'failed to traverse plugin socket path | error when handling create event | error when handling create | fswatcher received error | failed to start plugin fswatcher | error accessing path | failed to determine if file … unix domain socket | error adding socket path | plugin watcher | error (re-)creating root | socket path is empty | failed to dial socket | failed to listen on socket | bind: permission denied | bind: address already in use | failed to watch … err:',
     'The kubelet could not look at its directory of plugin sockets, so that drivers may not be noticed.',
     'ls -la of plugins_registry below the root directory of the kubelet; limits of inotify; then systemctl restart {unit}.',
   ),
@@ -100,13 +100,13 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the cloud' },
   ),
   LonghornNotReady: row(
-    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | longhorn-backend | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads | monitoring failed, mark as err | set replica … to mode err',
+    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads | monitoring failed, mark as err | set replica … to mode err | message=unable to attach | failed to auto salvage | instance … is state error | failed to open replica | failed to create backend with address | instance manager errored | detected replica … in error | crashed on instance manager | failed to add replica | failed to rebuild replica | backend … failed, mark as error',
     'Longhorn cannot serve the volume: it is detached, degraded or faulted there, or its engine does not run.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness. Salvage a faulted volume there before anything else.',
     { unchecked: 'volctl does not ask the storage', open: true },
   ),
   MayastorFailed: row(
-    'child of nexus | failed to create a bdev | create_nexus | nexus … faulted | nexus … no healthy | diskpool … offline | svcerror:',
+    'child of nexus | failed to create a bdev | create_nexus | nexus … faulted | nexus … no healthy | diskpool … offline | svcerror: | failing nexus i/o | all child i/os failed | child i/o failed | faulted with i/o error | retiring child device | sock connection error of tqpair | failed to connect tqpair | nvme-of fabric connect | controller reinitialization failed | resetting controller failed | cq transport error | failed to complete aio | completed with pi error | qpair … connection failed | nexus … degraded | replica … faulted | pool … offline',
     'Mayastor could not put the volume together: a replica, its disk pool or the NVMe target on another node does not answer.',
     "kubectl mayastor get volumes,pools shows their state; the log of io-engine on the replica's node has the reason. The nodes must reach each other on ports 8420 and 10124.",
     { unchecked: 'volctl does not ask the storage', open: true },
@@ -121,7 +121,7 @@ export const DRIVERS = {
     'lvm: | zpool | vgcreate | lvchange | lvextend | pvcreate',
     'The local storage below the driver (LVM, ZFS) says this of a volume, group or pool.',
     'On the node of the volume: vgs, lvs or zpool status, zfs list; the words at the end of the line are the reason.',
-    { envelope: true, unchecked: 'volctl does not look into volume groups and pools' },
+    { speaker: true, unchecked: 'volctl does not look into volume groups and pools' },
   ),
   LocalPathFailed: row(
     'no local path available on node | create process timeout | failed to create volume pvc- | no local path | local-path … failed | config doesnt contain node … no default_path | helper-pod … failed | helper-pod … error | failed to create the helper pod | helper pod … timeout',

@@ -9,7 +9,7 @@ export const ERRORS = {
     { codes: ['HeldBy'], rules: ['O15'] },
   ),
   AccessDenied: row(
-    'permission denied | access denied | eacces | apparmor=denied',
+    'permission denied | access denied | eacces | apparmor=denied | accessdeniedexception | has wrong ownership | attempt to write a readonly database | unable to open database file | not writable | not writeable',
     'Access is denied: by file modes, by the server (an export or share that does not allow this node or user), or by SELinux or AppArmor.',
     'On a share: check what the server exports to this node, and the secret. On a local path: ls -ldn of every directory above it, and ausearch -m avc for SELinux.',
   ),
@@ -19,7 +19,7 @@ export const ERRORS = {
     'chown on NFS or SMB: the server squashes root; leave fsGroup out or use fsGroupChangePolicy. A mount inside a container: the driver has to be privileged.',
   ),
   InputOutputError: row(
-    'input/output error | eio | nfs4err_io | i/o error with error code',
+    'input/output error | eio | nfs4err_io | i/o error with error code | disk i/o error | i/o error | io error',
     'A read or write failed (EIO): the disk or server below the path has errors, or it is gone while it is still mounted.',
     'dmesg on {node} names the device or server. A path that cannot even be listed is a dead mount: volctl explain on it says whose it is.',
     { codes: ['DeadMount'], rules: ['O19'] },
@@ -156,9 +156,9 @@ export const ERRORS = {
     { codes: ['FilesystemUnfit'], rules: ['S15'], unchecked: 'volctl does not check file systems' },
   ),
   MountProgramFailed: frame(
-    'mount failed: exit status | mount failed: exit status 32 | mount failed: exit status 1 | mount failure | mount failed: | failed to mount | mounting failed | could not mount | error mounting | refer to the … manual page | mount system call failed',
+    'mount failed: exit status | mount failed: exit status 32 | mount failed: exit status 1 | mount failure | mount failed: | failed to mount | mounting failed | could not mount | error mounting | refer to the … manual page | mount system call failed | .mount: mount process exited | .mount: failed with result',
     'The mount program failed. Its own words stand behind "Output", or at the end of the line.',
-    "dmesg on {node} has the kernel's reason. Then what is mounted: the device (lsblk -f) or the server, and the options.",
+    "What the program wrote is the reason; dmesg on {node} has the kernel's, if it was asked. Then what is mounted: the device (lsblk -f), the server or bucket, and the options.",
     { codes: ['MountFailed'] },
   ),
   UnmountProgramFailed: frame(

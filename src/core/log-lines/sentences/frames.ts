@@ -81,22 +81,22 @@ export const FRAMES = {
     { envelope: true },
   ),
   LinstorSays: frame(
-    'linstor/satellite | linstor/controller',
-    'LINSTOR says this of a resource or node.',
+    'linstor/satellite | linstor/controller | linstor | drbd',
+    'LINSTOR or DRBD says this of a resource or node.',
     'linstor resource list and linstor error-reports list have the whole of it; drbdadm status on {node}.',
-    { envelope: true },
+    { speaker: true },
   ),
   MultipathSays: frame(
     'multipathd: | multipath:',
     'multipathd says this of a disk or of one of its paths.',
     'multipath -ll on {node} shows maps and paths; journalctl -u multipathd the lines around this one.',
-    { envelope: true },
+    { speaker: true },
   ),
   IscsidSays: frame(
     'iscsid:',
     'iscsid says this of a session with an iSCSI target.',
     'iscsiadm -m session -P 3 on {node} shows sessions and disks; journalctl -u iscsid the lines around this one.',
-    { envelope: true },
+    { speaker: true },
   ),
   ProbeFailed: frame(
     'liveness probe failed | readiness probe failed | startup probe failed | probe errored | unhealthy',

@@ -13,7 +13,7 @@ export const KERNEL = {
     },
   ),
   DiskErrors: row(
-    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb: | log mount/recovery failed: error -5 | xfs … metadata i/o error | metadata i/o error in | log mount failed with error -5 | error -5 numblks | returned error -5 | ext4-fs error … i/o failure | error reading directory block | ext4-fs error … i/o error',
+    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb: | log mount/recovery failed: error -5 | xfs … metadata i/o error | metadata i/o error in | log mount failed with error -5 | error -5 numblks | returned error -5 | ext4-fs error … i/o failure | error reading directory block | ext4-fs error … i/o error | buffer_io_error: … callbacks suppressed | blk_update_request: … callbacks suppressed | print_req_error: … callbacks suppressed',
     'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
     'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a {device|/dev/NAME}. Stop the pods before you check the file system.',
     { unchecked: 'volctl does not test disks' },
@@ -59,10 +59,16 @@ export const KERNEL = {
     { codes: ['FilesystemUnfit'], rules: ['S15'] },
   ),
   NfsServerAway: row(
-    'nfs: server … not responding | nfs: server … timed out | nfs4_reclaim_open_state: lock reclaim failed | nfs: … still trying | rpc: … not responding | nfs: state manager | nfs: nfs4_discover_server_trunking | lockd: server … not responding',
+    'nfs: server … not responding | nfs: server … timed out | nfs: … still trying | rpc: … not responding | nfs: nfs4_discover_server_trunking | lockd: server … not responding',
     'The NFS server does not answer. Everything that touches its mounts hangs, also umount and df.',
     'Bring {server|the server} back: what hangs goes on. If it is gone for good: umount -f of its mounts, after the pods that use them were deleted; volctl plan names them.',
     { by: ['kernel'], codes: ['DeadMount'], rules: ['P62'] },
+  ),
+  NfsLeaseLost: row(
+    'nfs: state manager | check lease failed | nfs4_reclaim_open_state | nfs: lease … expired | nfs4err_expired | nfs4err_stale_clientid',
+    'The NFS client of this node and its server do not agree any more on what is open or locked: the server was restarted, or refuses the client.',
+    'Behind "error" stands why: 13 (or 10016) the server refuses this client, 5, 110 or 512 it does not answer. The server\'s log; then restart the pods that get errors.',
+    { by: ['kernel'], unchecked: 'volctl does not ask the storage' },
   ),
   CifsLost: row(
     'cifs: vfs: … has not responded | cifs … server … reconnecting | status_network_name_deleted | cifs … no response to cmd | cifs … no response for cmd | cifs … error connecting to socket | cifs … send error in | cifs … server not responding | cifs: status: … server',
@@ -74,7 +80,7 @@ export const KERNEL = {
     'cifs vfs: | cifs: vfs: | cifs: status',
     'The SMB client of the kernel says this of a share or its server.',
     'The words behind it are the reason; nc -vz {server|SERVER} 445 from {node}, and the log of the server.',
-    { by: ['kernel'], envelope: true },
+    { by: ['kernel'], speaker: true },
   ),
   TaskBlocked: row(
     'blocked for more than | hung_task | task … blocked | call trace: … nfs | soft lockup',
@@ -128,6 +134,6 @@ export const KERNEL = {
     'ext4-fs warning | btrfs warning',
     'The kernel says this of a file system.',
     'The words behind it say what; the lines before it in dmesg, whether its device failed.',
-    { by: ['kernel'], envelope: true, unchecked: 'volctl does not check file systems' },
+    { by: ['kernel'], speaker: true, unchecked: 'volctl does not check file systems' },
   ),
 } as const

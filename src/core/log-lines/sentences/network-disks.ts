@@ -101,7 +101,7 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   PathsFailing: row(
-    'failing path | remaining active paths | multipath: failing | checker msg is … path | device-mapper: multipath | no path available | all paths down | path is down | state down, checker not called | path offline | failed faulty | path * down | unusable path',
+    'failing path | remaining active paths | multipath: failing | checker msg is … path | device-mapper: multipath | no path available | all paths down | path is down | state down, checker not called | path offline | failed faulty | path * down | unusable path | entering recovery mode | disable queueing',
     'Multipath has lost paths to a disk. With no path left, reads and writes fail or hang.',
     'multipath -ll shows which; then cable, switch, portal or target of that path. Paths come back by themselves.',
     STORAGE,
@@ -137,7 +137,7 @@ export const NETWORK_DISKS = {
     { about: 'driver' },
   ),
   CephOsdDown: row(
-    'osds down | osd(s) down | health_err | pgs … inactive | full osd | slow requests | slow ops | libceph: … wrong peer | libceph: * down',
+    'osds down | osd(s) down | health_err | pgs … inactive | full osd | slow requests | slow ops | libceph: … wrong peer | libceph: * down | libceph … down | osd * is marked down | marked down | heartbeat_check: no reply | mon_down | mds_all_down | osd … failed',
     'A part of the Ceph cluster is down: reads and writes of images on it may hang.',
     'ceph -s and ceph health detail on the cluster. What hangs on {node} goes on once the placement groups are active.',
     { unchecked: 'volctl does not ask the storage' },
@@ -179,13 +179,13 @@ export const NETWORK_DISKS = {
   ),
   CephUnreachable: row(
     'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to get mon address … map failed … (2) no such file or directory | failed to connect to mons',
-    'This node, or the driver, does not reach the monitors of Ceph, or they do not know the user.',
-    "ceph -s on the cluster; from {node}: nc -vz MONITOR 3300 and 6789. Compare the monitors in the driver's config map (clusterID) with ceph mon dump.",
+    'This node, or the driver, does not reach the monitors or a disk daemon (OSD) of Ceph, or they do not know the user.',
+    "ceph -s on the cluster; from {node}: nc -vz to monitors (3300, 6789) and OSDs (6800 and up). Compare the monitors in the driver's config map (clusterID) with ceph mon dump.",
     STORAGE,
   ),
   GlusterFailed: row(
-    'glusterfs: mount failed | glusterfs … failed to fetch volume | glusterfs … all subvolumes are down | endpoints … glusterfs | failed to get endpoints | glusterfs: failed',
-    'The GlusterFS volume could not be mounted: its endpoints, its daemon or its bricks do not answer.',
+    'glusterfs: mount failed | glusterfs … failed to fetch volume | glusterfs … all subvolumes are down | endpoints … glusterfs | failed to get endpoints | glusterfs: failed | all subvolumes are down | failed to get the port number for remote subvolume | client-quorum is not met | disconnected from client | disconnected from … will keep trying to connect | server … has not responded in the last … disconnecting | brick … not running | failed to connect with remote-host | volume … is not started',
+    'GlusterFS does not give the volume: its endpoints, its daemon or some of its bricks do not answer.',
     "kubectl get endpoints in the pod's namespace, and gluster volume status on a server. The in-tree plugin was removed in Kubernetes 1.26.",
     { ...STORAGE, open: true },
   ),

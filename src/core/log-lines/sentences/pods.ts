@@ -130,6 +130,12 @@ export const PODS = {
     rules: ['O12', 'S13'],
     harmless: true,
   },
+  NothingMountedThere: row(
+    'could not find volume mount at path | could not find … mount at path | /pods/ … volumes does not exist | skipped because path does not exist | is not mounted, nothing to | no mount point found',
+    'What was to be taken down, or looked through, is not there any more: it was unmounted and removed already.',
+    'Nothing. If the same line comes for hours, volctl explain on the path says who still expects a mount there.',
+    { harmless: true },
+  ),
   NotInPodInformer: {
     says: ['does not exist in pod informer'],
     by: ['controller'],

@@ -104,7 +104,7 @@ export const PROVISIONING = {
     { codes: ['StillInUse'] },
   ),
   ProvisioningFailed: frame(
-    'failed to provision volume | provisioningfailed | error creating volume | error creating * volume | failed to create volume | createvolume failed | createvolume error | volume provisioning failed | could not create volume | provision … failed | unable to provision | retrying syncing claim | retrying syncing volume | error syncing claim | error syncing volume | final error received, removing pvc',
+    'failed to provision volume | provisioningfailed | error creating volume | error creating * volume | failed to create volume | createvolume failed | createvolume error | volume provisioning failed | could not create volume | provision … failed | unable to provision | retrying syncing claim | retrying syncing volume | error syncing claim | error syncing volume | final error received, removing pvc | temporary error received, adding pvc',
     'The volume of a claim could not be made at the storage; the claim stays Pending. It is tried again.',
     "What follows is the driver's own reason: parameters of the StorageClass, quota, rights, zone, or a driver that is not ready. kubectl describe pvc has the whole of it.",
     { codes: ['ClaimUnbound'] },
@@ -116,7 +116,7 @@ export const PROVISIONING = {
     { unchecked: 'volctl does not look at snapshots' },
   ),
   SnapshotNotReady: row(
-    'snapshot … is not ready | snapshot … not ready to use | error getting snapshot | snapshot … being deleted | failed to get snapshot | volumesnapshot … not found | snapshotmissing | snapshotcontentmissing | volumesnapshotcontents … not found | cannot find snapshot | snapshotdeletepending | failed to delete snapshot',
+    'snapshot … is not ready | snapshot … not ready to use | error getting snapshot | snapshot … being deleted | failed to get snapshot | volumesnapshot … not found | snapshotmissing | snapshotcontentmissing | volumesnapshotcontents … not found | cannot find snapshot | snapshotdeletepending | failed to delete snapshot | snapshot not found | volumesnapshots.snapshot.storage.k8s.io … not found',
     'The snapshot from which a volume is made, or that is to be deleted, does not exist or is not ready.',
     'kubectl get volumesnapshot,volumesnapshotcontent: READYTOUSE has to be true, in the namespace of the claim.',
     { unchecked: 'volctl does not look at snapshots' },

@@ -43,6 +43,8 @@ export interface Sentence {
   readonly open?: true
   /** A frame that says little of what failed: others around or in it say more. */
   readonly envelope?: true
+  /** A frame that says who speaks, or of what, and nothing of what failed: any other comes before it. */
+  readonly speaker?: true
 }
 
 /** A sentence in one row: @param says ways to say it, with " | " between them */

@@ -107,7 +107,7 @@ const FAILURE = /\b(?:failed|failure|failing|cannot|could not|couldnt|unable)\b/
 const ROUTINE = /^(?:kernel|multipathd?|iscsid|systemd|systemd-udevd|udevd)$/
 
 const SYSTEM_TROUBLE = new RegExp(
-  `${TROUBLE.source}|abort|bad|beyond|cheat|block|bug|conflict|corrupt|damage|degraded|down|exceed|full|hung|kill|mismatch|missing|not |offline|oops|reject|reset|shut|stale|out.of|repeated|too |unknown|unsupported|warn|wrong`,
+  `${TROUBLE.source}|abort|bad|beyond|cheat|block|bug|conflict|corrupt|damage|degraded|down|exceed|exited|full|hung|kill|mismatch|missing|not |offline|oops|recovery mode|reject|reset|shut|stale|out.of|repeated|too |unknown|unsupported|warn|wrong`,
 )
 
 /** Then what a driver says besides, such as "not staged", is why it refuses. */
@@ -121,6 +121,7 @@ const CALLED: readonly (readonly [who: RegExp, whose: string])[] = [
     /runtime service failed|\bcri-?o\b|containerd|oci runtime|\bsandbox|running task found|(?:create|run|stop|kill|remove|start)(?:pod)?(?:sandbox|container)|podsandbox|containerstatus|listcontainers|image ?pull|pull(?:ing)? (?:and unpack )?image/,
     'of the runtime',
   ],
+  [/open replica|backend with address|instance manager|\bio_engine\b/, 'of the engine'],
   [/etcdserver|error from server|kube-apiserver|failed to (?:list|watch) \*/, 'of the api'],
 ]
 
@@ -138,10 +139,11 @@ function ofWhom(given: string): string {
 }
 
 const OWN = 0
-const LAST = 4
+const LAST = 5
 
-/** Causes of their own, waits that have a cause elsewhere, causes of any program, then what failed around them. */
+/** Causes of their own, waits that have a cause elsewhere, causes of any program, what failed around them, then who speaks. */
 function rankOf(name: SentenceName): number {
+  if (sentenceOf(name).speaker === true) return 4
   if (isFrame(name)) return 3
   if (isGeneral(name)) return 2
   return sentenceOf(name).envelope === true ? 1 : OWN
