@@ -13,6 +13,18 @@ const mount = (output: string, kind = 'nfs'): string =>
   )
 
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
+  LonghornSays: 'level=warning msg="Cannot frob volume" controller=longhorn-volume node=node-1 volume=pvc-1',
+  MayastorSays: '[2026-11-22T20:01:02.123456789+00:00 ERROR io_engine::core::frob:frob.rs:7] frob is off',
+  GlusterSays: '[2026-11-22 20:01:02.123456 +0000] W [MSGID: 4711] [frob.c:7:frob] 0-vol-a: frob is off',
+  CephSays: '2026-11-22 20:01:02.123456 E | op-osd: frob is off',
+  NfsServerSays: 'rpc.mountd[7]: frob is off',
+  IscsiTargetSays: 'tgtd: frob is off',
+  PortworxSays: 'level=error msg="frob is off" Driver=pxd',
+  VsphereSays: '{"level":"error","msg":"4 of the CNS volumes are odd"}',
+  ObjectStoreSays: '2026/11/22 20:01:02.123456 juicefs[7] <ERROR>: frob is off',
+  CsiDriverSays: 'level=error msg="frob is off" logLayer=core workflow="node_server=stage"',
+  UdevSays: "node-1 systemd-udevd[7]: dm-7: Process '/bin/frob' failed",
+  TriedAgain: 'level=warning msg="frob is off, will retry"',
   NotAnAnswer: setUp("invalid character '<' looking for beginning of value"),
   NothingMountedThere: 'W1122 20:01:02.1 1 x.go:300] Path "/var/lib/kubelet/pods/x/volumes" does not exist',
   NfsLeaseLost: kernel('NFS: state manager: check lease failed on NFSv4 server nas-1 with error 13'),

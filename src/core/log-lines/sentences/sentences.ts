@@ -10,6 +10,7 @@ import { CAUSES } from './causes.ts'
 import { CLOUDS, CLOUDS_IN_GENERAL } from './clouds.ts'
 import { CONTENT } from './content.ts'
 import { DRIVERS } from './drivers.ts'
+import { ENGINES } from './engines.ts'
 import { ERRORS } from './errors.ts'
 import { EXPANDING } from './expanding.ts'
 import { FRAMES } from './frames.ts'
@@ -43,6 +44,7 @@ export const SENTENCES = {
   ...KUBELET,
   ...WRAPPERS,
   ...FRAMES,
+  ...ENGINES,
   ...NEWS,
   ...ANSWERS,
   ...ERRORS,

@@ -1,0 +1,79 @@
+/** The engines below the drivers, in their own logs: what the line is about and where the rest is; causes stand in other tables. */
+import { frame } from './sentence.ts'
+
+const STORAGE = { speaker: true, unchecked: 'volctl does not ask the storage' } as const
+
+export const ENGINES = {
+  LonghornSays: frame(
+    'controller=longhorn | longhorn-manager | longhorn-instance-manager | longhorn-engine | longhorn-backend | longhorn volume | longhorn-volume | longhorn replica | longhorn-replica | io.longhorn | engine-binaries',
+    'The line is about Longhorn: a volume, its engine or a replica.',
+    'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness; the log of its instance-manager on {node} the lines around this one.',
+    STORAGE,
+  ),
+  MayastorSays: frame(
+    'mayastor:: | io_engine:: | core_agent | agent-core | agents::',
+    'The line is about Mayastor: a volume, a replica or its disk pool.',
+    'kubectl mayastor get volumes,pools shows their state; the log of io-engine on {node} has the lines around this one.',
+    STORAGE,
+  ),
+  GlusterSays: frame(
+    'msgid: | glusterfs | glusterd | glusterfsd | glustershd',
+    'The line is about GlusterFS: a volume or one of its bricks.',
+    'gluster volume status on a server shows bricks and their ports; on {node} the log of the mount below /var/log/glusterfs or beside the plugin.',
+    STORAGE,
+  ),
+  CephSays: frame(
+    'libceph: | ceph: | rbd: | osd. | mds. | log_channel(cluster) | cluster [wrn] | cluster [err] | op-osd: | op-mon: | ceph-csi: | rados:',
+    'The line is about Ceph: the cluster, its client on a node or its operator.',
+    'ceph -s and ceph health detail have the whole of it; dmesg on {node} the side of the client.',
+    STORAGE,
+  ),
+  NfsServerSays: frame(
+    'ganesha | rpc.mountd: | mountd: | rpc.nfsd: | exportfs: | nfsd: | smbd:',
+    'The line is of the program that serves the share.',
+    'exportfs -v and the log of the server around this line; which nodes have the share mounted: volctl plan there.',
+    STORAGE,
+  ),
+  IscsiTargetSays: frame(
+    'istgt_ | istgt: | tgtd: | jiva- | cstor- | zrepl',
+    'The line is about the program that serves an iSCSI disk: a session or a replica.',
+    "The log of the volume's target and replica pods around this line; iscsiadm -m session -P 3 on {node} has the other side.",
+    STORAGE,
+  ),
+  PortworxSays: frame(
+    'px-oci-mon | oci-monitor | pxctl | portworx | driver=pxd | px-storage',
+    'The line is about Portworx: a volume or a node.',
+    'pxctl status and pxctl volume inspect on {node} have the whole of it.',
+    STORAGE,
+  ),
+  VsphereSays: frame(
+    'cns volumes | cns queryallvolume | cns queryvolume | cns updatevolume | from vcenter | vcenter: | vsphere-syncer | csi full sync',
+    'The line is about vCenter and the volumes that it knows.',
+    'Monitor, Cloud Native Storage in vCenter shows the volumes; the log of vsphere-csi-controller the lines around this one.',
+    STORAGE,
+  ),
+  ObjectStoreSays: frame(
+    'mountpoint_s3 | mountpoint pod | mount-s3 | awscrt:: | s3fs: | geesefs | goofys | gcsfuse | blobfuse | blobfuse2 | juicefs: | juicefs | seaweedfs | rclone',
+    'The line is about a program that mounts object storage.',
+    "Its log is in the pod of the mount or of the driver on {node}. Mostly the end point, the credential, or the bucket's rights.",
+    STORAGE,
+  ),
+  CsiDriverSays: frame(
+    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller',
+    'The line is about a call of a CSI driver.',
+    "The lines around it in the driver's log have the call and the volume; volctl explain on the volume shows how far it came.",
+    { ...STORAGE, about: 'driver' },
+  ),
+  UdevSays: frame(
+    'systemd-udevd: | udevd:',
+    'The line is about a device, or a rule that udev has for it.',
+    'udevadm info {device|/dev/NAME} on {node} shows what is known of the device; lsblk whether it and its links are there.',
+    { speaker: true },
+  ),
+  TriedAgain: frame(
+    'will retry | retrying | will be retried | will try again | try again later | temporary error received | requeuing',
+    'Something failed and is tried again; this line does not say why.',
+    'The reason stands in the lines before this one, of the same program. It matters if it goes on for minutes.',
+    { speaker: true },
+  ),
+} as const
