@@ -13,6 +13,7 @@ const mount = (output: string, kind = 'nfs'): string =>
   )
 
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
+  KernelSays: kernel('frob: cannot frob nvme7n1'),
   LonghornSays: 'level=warning msg="Cannot frob volume" controller=longhorn-volume node=node-1 volume=pvc-1',
   MayastorSays: '[2026-11-22T20:01:02.123456789+00:00 ERROR io_engine::core::frob:frob.rs:7] frob is off',
   GlusterSays: '[2026-11-22 20:01:02.123456 +0000] W [MSGID: 4711] [frob.c:7:frob] 0-vol-a: frob is off',
@@ -772,4 +773,7 @@ export const CAUSES_INSIDE: readonly (readonly [
   ['java.nio.file.AccessDeniedException: /data/nodes', 'AccessDenied', undefined],
   ['systemd[1]: data.mount: Mount process exited, code=exited, status=32', 'MountProgramFailed', undefined],
   ['multipathd[7]: mpatha: Entering recovery mode: max_retries=6', 'PathsFailing', undefined],
+  // A number that is said to be an error's is as good as its words.
+  ['OSError: [Errno 116] frob', 'MountIsDead', undefined],
+  ['[ERROR] [InnoDB] Operating system error number 13 in a file operation.', 'AccessDenied', undefined],
 ]

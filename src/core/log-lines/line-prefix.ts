@@ -44,7 +44,7 @@ const LAYERS: readonly RegExp[] = [
   // [pod] or a component's name, before klog's header: stern, microshift, kubectl logs --prefix
   new RegExp(String.raw`^(?:\[[\w./-]{1,253}\]|(?<program>[a-z][\w.-]{1,60})):? ${KLOG_FOLLOWS}`),
   new RegExp(String.raw`^[\w.-]{1,253} [\w.-]{1,63} ${KLOG_FOLLOWS}`),
-  /^\[[\w./-]{1,253}(?: [\w./-]{1,63})?\] (?=time=|level=|ts=|\{)/,
+  /^\[(?:(?<program>[a-z]+(?:-[a-z]+)*)|[\w./-]{1,253}(?: [\w./-]{1,63})?)\] (?=time=|level=|ts=|\{)/,
   // [2026-11-22T20:01:02.123Z ERROR io_engine::nexus:nexus.rs:7] …: Rust
   /^\[(?<time>\d{4}-\d\d-\d\dT[\d:.]+\S{0,6}) {1,2}(?<level>[A-Z]{4,5}) (?<program>\w[\w:]{0,120}?)(?::(?<source>[\w.]+:\d+))?\] /,
   // [2026-11-22 20:01:02.123456 +0000] E [MSGID: 1] …: GlusterFS

@@ -92,6 +92,12 @@ export const FRAMES = {
     'multipath -ll on {node} shows maps and paths; journalctl -u multipathd the lines around this one.',
     { speaker: true },
   ),
+  KernelSays: frame(
+    'kernel:',
+    'The kernel says this of a device, a file system or itself.',
+    'dmesg -T on {node} shows the lines around this one; volctl explain on the device shows which pods use it.',
+    { by: ['kernel'], speaker: true },
+  ),
   IscsidSays: frame(
     'iscsid:',
     'iscsid says this of a session with an iSCSI target.',

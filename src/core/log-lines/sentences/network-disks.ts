@@ -113,7 +113,7 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   NvmeLost: row(
-    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live',
+    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected',
     'An NVMe controller, local or over a network, does not answer.',
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
     { ...STORAGE, open: true },
@@ -125,7 +125,7 @@ export const NETWORK_DISKS = {
     { unchecked: 'volctl does not ask the storage' },
   ),
   RbdLockLost: row(
-    'exclusive-lock release timed out | lock transition deadlock | encountered watch error | failed to unlock header | failed to acquire lock | breaking header lock | lock request … expired | failed to acquire exclusive lock | no lock owners',
+    'exclusive-lock release timed out | lock transition deadlock | encountered watch error | failed to unlock header | breaking header lock | lock request … expired | failed to acquire exclusive lock | no lock owners | rbd … failed to acquire lock',
     'The lock of an RBD image changes hands or was lost: another client has the image, or the cluster did not answer this one.',
     'rbd status POOL/IMAGE and rbd lock ls POOL/IMAGE name the clients. A node that is off for good: ceph osd blocklist add ADDRESS. Reads and writes hang or fail until then.',
     { by: ['kernel'], codes: ['MultiAttach'], unchecked: 'volctl does not ask the storage' },

@@ -41,7 +41,7 @@ export const NEWS = {
     'A CSI driver was registered, or asked for its name: that happens at each start of driver or kubelet.',
   ),
   CallLogged: news(
-    'grpc call: | grpc response: | grpc request: | grpc error: <nil> | grpc error: nil | gprc call | gprc response | called with args | called with req | nodegetcapabilities: | nodegetvolumestats | using default attach | using default mountdevice | using default detach | using default setupat | using default expand | using default filesystem resize | using default waitforattach | using default waitfordetach | using default unmountdevice | using default teardownat | using default getvolumename | using default getdevicemountpath | using default getdevicemountrefs | flexvolume driver … using default | unmounting /var/lib/kubelet | executing mount command: | executing filesystem command: | executing iscsi command:',
+    'grpc call: | grpc response: | grpc request: | grpc error: <nil> | grpc error: nil | gprc call | gprc response | called with args | called with req | nodegetcapabilities: | nodegetvolumestats | using default attach | using default mountdevice | using default detach | using default setupat | using default expand | using default filesystem resize | using default waitforattach | using default waitfordetach | using default unmountdevice | using default teardownat | using default getvolumename | using default getdevicemountpath | using default getdevicemountrefs | flexvolume driver … using default | unmounting /var/lib/kubelet | executing mount command: | executing filesystem command: | executing iscsi command: | mount.nfs: timeout set for | trying text-based options',
     'A driver or program logs each call, as it should; this line reports no error.',
   ),
   ControllerStarted: news(
@@ -70,7 +70,7 @@ export const NEWS = {
     'The kernel says what it did with a disk or file system; nothing failed.',
   ),
   Deprecated: news(
-    'is deprecated and will be removed | is deprecated, please use | is deprecated. please use | is deprecated in favor of | is deprecated; use',
+    'is deprecated and will be removed | is deprecated, please use | is deprecated. please use | is deprecated in favor of | is deprecated; use | is deprecated in | it will be removed in a future release',
     'A name or option was used that still works, and that a later version no longer takes.',
     'Nothing now. Change it before the next upgrade.',
   ),

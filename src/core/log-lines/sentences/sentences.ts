@@ -123,7 +123,7 @@ const CALLED: readonly (readonly [who: RegExp, whose: string])[] = [
     /runtime service failed|\bcri-?o\b|containerd|oci runtime|\bsandbox|running task found|(?:create|run|stop|kill|remove|start)(?:pod)?(?:sandbox|container)|podsandbox|containerstatus|listcontainers|image ?pull|pull(?:ing)? (?:and unpack )?image/,
     'of the runtime',
   ],
-  [/open replica|backend with address|instance manager|\bio_engine\b/, 'of the engine'],
+  [/open replica|backend with address|controller=longhorn|instance manager|\bio_engine\b/, 'of the engine'],
   [/etcdserver|error from server|kube-apiserver|failed to (?:list|watch) \*/, 'of the api'],
 ]
 

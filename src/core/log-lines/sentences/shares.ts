@@ -29,7 +29,7 @@ export const SHARES = {
     NFS,
   ),
   NfsNoStatd: row(
-    'rpc.statd is not running | statd … not running but is required',
+    'rpc.statd is not running | statd … not running but is required | lockd: cannot monitor',
     'rpc.statd, which NFS 3 needs for locks, does not run on this node.',
     'systemctl start rpc-statd (package nfs-common or nfs-utils); or mountOptions nolock, where one client alone uses the files; or NFS 4.',
   ),
