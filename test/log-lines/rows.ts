@@ -13,6 +13,11 @@ const mount = (output: string, kind = 'nfs'): string =>
   )
 
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
+  MetadataAway: 'W1122 20:01:02.1 1 metadata.go:7] ec2 metadata is not available',
+  RegistrarElsewhere: `RegisterPlugin error: ${rpc('Unimplemented', 'unknown service pluginregistration.Registration')}`,
+  SecretsStoreAway: `failed to rotate objects: ${rpc('Unknown', 'failed to login: Code: 503. Errors: * Vault is sealed')}`,
+  DriverLacksTokens:
+    'failed to fetch token: User "system:serviceaccount:a:b" cannot create resource "serviceaccounts/token" in API group ""',
   KernelSays: kernel('frob: cannot frob nvme7n1'),
   LonghornSays: 'level=warning msg="Cannot frob volume" controller=longhorn-volume node=node-1 volume=pvc-1',
   MayastorSays: '[2026-11-22T20:01:02.123456789+00:00 ERROR io_engine::core::frob:frob.rs:7] frob is off',
@@ -776,4 +781,30 @@ export const CAUSES_INSIDE: readonly (readonly [
   // A number that is said to be an error's is as good as its words.
   ['OSError: [Errno 116] frob', 'MountIsDead', undefined],
   ['[ERROR] [InnoDB] Operating system error number 13 in a file operation.', 'AccessDenied', undefined],
+  ['(combined from similar events): Memory cgroup out of memory: Killed process 7 (driver)', 'NoMemory', undefined],
+  [
+    '[pvc-54109d48-de17-11e9-9239-005056b6cf83-e-0] time="2026-11-22T20:01:02Z" level=error msg="frob 7 is off"',
+    'LonghornSays',
+    undefined,
+  ],
+  [
+    '22/11/2026 20:01:02 : epoch 7 : nas-1 : ganesha.nfsd-7[main] frob :NFS STARTUP :EVENT :frob is on',
+    'Informational',
+    undefined,
+  ],
+  [
+    '22/11/2026 20:01:02 : epoch 7 : nas-1 : ganesha.nfsd-7[svc_7] frob :NFS4 :CRIT :frob is off',
+    'NfsServerSays',
+    undefined,
+  ],
+  [
+    'iscsiadm: Could not perform SendTargets discovery: could not connect to iscsid\n (exit status 20)',
+    'IscsiNoDaemon',
+    undefined,
+  ],
+  [
+    'level=warning msg="Could not remove share dir" error="no such file or directory" name=shim',
+    'NothingMountedThere',
+    undefined,
+  ],
 ]

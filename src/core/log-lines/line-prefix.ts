@@ -44,11 +44,13 @@ const LAYERS: readonly RegExp[] = [
   // [pod] or a component's name, before klog's header: stern, microshift, kubectl logs --prefix
   new RegExp(String.raw`^(?:\[[\w./-]{1,253}\]|(?<program>[a-z][\w.-]{1,60})):? ${KLOG_FOLLOWS}`),
   new RegExp(String.raw`^[\w.-]{1,253} [\w.-]{1,63} ${KLOG_FOLLOWS}`),
-  /^\[(?:(?<program>[a-z]+(?:-[a-z]+)*)|[\w./-]{1,253}(?: [\w./-]{1,63})?)\] (?=time=|level=|ts=|\{)/,
+  /^\[(?:(?<engine>pvc-[\da-f-]{36}-[er]-[\da-z-]{1,40})|(?<program>[a-z]+(?:-[a-z]+)*)|[\w./-]{1,253}(?: [\w./-]{1,63})?)\] (?=time=|level=|ts=|\{)/,
   // [2026-11-22T20:01:02.123Z ERROR io_engine::nexus:nexus.rs:7] …: Rust
   /^\[(?<time>\d{4}-\d\d-\d\dT[\d:.]+\S{0,6}) {1,2}(?<level>[A-Z]{4,5}) (?<program>\w[\w:]{0,120}?)(?::(?<source>[\w.]+:\d+))?\] /,
   // [2026-11-22 20:01:02.123456 +0000] E [MSGID: 1] …: GlusterFS
   /^\[(?<time>\d{4}-\d\d-\d\d [\d:.]+)(?: [+-]\d{4})?\] (?<level>[A-Z]) (?=\[)/,
+  // 22/11/2026 20:01:02 : epoch 6834745e : host : ganesha.nfsd-7[main] fn :NFS STARTUP :EVENT :…
+  /^(?<time>\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d) : epoch [\da-f]{1,16} : (?<host>[\w.-]{1,253}) : (?<program>[\w.-]{1,60}?)-\d+\[\w+\] \w{1,60} :[A-Z ]{1,20} :(?<level>[A-Z]{3,5}) : */,
   // [Jul 14 2026 20:01:02 GMT+0800] pod: …
   /^\[\w{3} \d{1,2} \d{4} [\d:]+(?: GMT[+-]\d{4})?\] [\w.-]{1,253}: /,
   // 2026/11/22 20:01:02.123456 …: the log of Go; … juicefs[7] <ERROR>: …
@@ -57,6 +59,8 @@ const LAYERS: readonly RegExp[] = [
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
   // … of a pod, by its name alone
   /^\[[\w./-]{1,253}\] (?=time=|level=|ts=|\{)/,
+  // [pvc-UID-e-0] …: an engine or replica of Longhorn
+  /^\[(?<engine>pvc-[\da-f-]{36}-[er]-[\da-z-]{1,40})\] /,
   // a time of day alone, and the thread that wrote: 20:01:02.526 [Worker-3] INFO …; or klog's header without its letter
   /^(?<time>\d\d:\d\d:\d\d[.,]\d+) (?:\[[\w-]{1,63}\] (?=[A-Z]{4,5} )| *\d+ (?=[\w./-]+\.go:\d+\]))/,
   // "- INFO - ", "ERROR  ", and once more a time behind it
@@ -74,7 +78,8 @@ export function takePrefix(line: string): { readonly prefix: Prefix; readonly re
   for (const layer of LAYERS) {
     const match = layer.exec(rest.slice(0, HEAD_CHARS))
     if (match === null) continue
-    const { kernel, time = kernel, host, level, source, program = kernel && 'kernel' } = { ...match.groups }
+    const { kernel, engine, time = kernel, host, level, source } = { ...match.groups }
+    const program = match.groups?.program ?? (kernel && 'kernel') ?? (engine && 'longhorn-engine')
     const severity = level === undefined ? undefined : severityOfLevel(level)
     prefix = { ...defined({ time, host }), ...prefix, ...defined({ program, severity, source }) }
     rest = rest.slice(match[0].length)

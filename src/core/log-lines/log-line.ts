@@ -29,6 +29,8 @@ const LEVELS: Readonly<Record<string, LineSeverity>> = {
   err: 'error',
   error: 'error',
   crit: 'error',
+  maj: 'error',
+  event: 'info',
   critical: 'error',
   panic: 'fatal',
   fatal: 'fatal',

@@ -138,8 +138,8 @@ export const ANSWERS = {
   ),
   NotAnAnswer: row(
     'looking for beginning of value | looking for beginning of object key | expected element type … but have | unexpected end of json input | json: cannot unmarshal | json: syntax error | unexpected content type',
-    'What answered sent something in another form than the caller reads: a text or a web page in place of data.',
-    'A program of a FlexVolume: start it by hand and see what it prints. An API of storage or cloud: a proxy or another service answers at its address (curl -v).',
+    'What was read is not in the form that was expected: an error text, a web page or nothing in place of data.',
+    'The words before it say what was read. A secret: its value is empty or no JSON. A FlexVolume program: start it by hand. An API: a proxy or another service answers at its address (curl -v).',
   ),
   ObjectChanged: row(
     'the object has been modified | please apply your changes to the latest version | operation cannot be fulfilled on',

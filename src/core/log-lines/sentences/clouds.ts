@@ -47,9 +47,15 @@ export const CLOUDS = {
     { ...CLOUD, open: true },
   ),
   CloudCredential: row(
-    'nocredentialproviders | no valid providers in chain | could not load credentials | failed to refresh cached credentials | expiredtoken | security token included in the request is expired | no ec2 imds role found | failed to retrieve credentials | invalidclienttokenid | error acquiring token | adal: refresh request failed | aadsts | could not find default credentials | cannot complete login due to an incorrect user name | not authenticated | unable to get credentials | oauth2: cannot fetch token | failed to get credentials | session is not authenticated | instance metadata is not available | could not get metadata | application credential | you must provide a password | invalid_grant | get credentials: | failed to get token | identity not found | webidentityerr | assumerolewithwebidentity | keystone … could not | failed to authenticate … keystone | managed identity … not found | managed identity … failed | get ec2 metadata | ec2 metadata … not available | retrieve instance data from ec2 metadata | imds … failed | imds … timed out | failed to refresh the token | no signing credentials available | no credentials available',
+    'nocredentialproviders | no valid providers in chain | could not load credentials | failed to refresh cached credentials | expiredtoken | security token included in the request is expired | no ec2 imds role found | failed to retrieve credentials | invalidclienttokenid | error acquiring token | adal: refresh request failed | aadsts | could not find default credentials | cannot complete login due to an incorrect user name | not authenticated | unable to get credentials | oauth2: cannot fetch token | failed to get credentials | session is not authenticated | application credential | you must provide a password | invalid_grant | get credentials: | failed to get token | identity not found | webidentityerr | assumerolewithwebidentity | keystone … could not | failed to authenticate … keystone | managed identity … not found | managed identity … failed | failed to refresh the token | no signing credentials available | no credentials available',
     'The driver has no valid credential for the cloud.',
     'See how it should get one: its service account (workload identity), a secret, or the metadata service of the machine (hop limit 2 for pods). Then restart its controller pod.',
+    CLOUD,
+  ),
+  MetadataAway: row(
+    'ec2 metadata … not available | get ec2 metadata | retrieve instance data from ec2 metadata | instance metadata is not available | failed to get instance metadata | could not get metadata | imds … failed | imds … timed out | failed to set up metadata service | dial tcp 169.254.169.254 | metadata server … not reachable | could not retrieve instance data',
+    'The metadata service of the machine (169.254.169.254) does not answer the program: it has zone, machine id and credential from there.',
+    'Often a network rule, or a hop limit of 1 where pods need 2 (AWS: metadata options of the machine). A driver that reads the Node from the API instead goes on: see the next lines of its log.',
     CLOUD,
   ),
   CloudWrongZone: row(

@@ -17,6 +17,12 @@ export const DRIVERS = {
     'The kubelet looks below its own root directory (plugins_registry): compare --root-dir with the paths of the DaemonSet. Then journalctl -u {unit} for "RegisterPlugin".',
     { about: 'driver', codes: ['DriverUnavailable'], rules: ['C29'] },
   ),
+  RegistrarElsewhere: row(
+    'unknown service pluginregistration',
+    "The kubelet asked the driver's own socket for a registration, which goes by the socket of its registrar; the driver is not concerned.",
+    'Nothing, if the driver is in kubectl get csinode -o yaml. Else its registrar socket is missing in plugins_registry: the log of the registrar container.',
+    { about: 'driver' },
+  ),
   RegisteredTwice: row(
     'another driver with the same name is already registered | another driver with the same name | detected topology value collision | was owned by different node',
     'A driver of this name is registered already, or two drivers or nodes claim the same thing.',
@@ -76,6 +82,18 @@ export const DRIVERS = {
     'Compare its role: the policy at Vault, the IAM role or identity that the service account is annotated with, and the access policy of the key vault.',
     { about: 'pod', unchecked: 'volctl does not ask the provider', open: true },
   ),
+  SecretsStoreAway: row(
+    'vault is sealed | code: 503. errors | code: 502. errors | code: 500. errors | vault … connection refused | keyvault … no such host | error making mount request … i/o timeout',
+    'Vault, or the store of the secrets, cannot answer now: it is sealed, stands by, or is not reachable from the provider.',
+    'vault status at the address in the line. A sealed Vault has to be unsealed; then the mount is tried again by itself.',
+    { about: 'pod', unchecked: 'volctl does not ask the provider' },
+  ),
+  DriverLacksTokens: row(
+    'cannot create resource serviceaccounts/token',
+    'The driver may not make tokens of service accounts, which it needs to fetch secrets for a pod.',
+    "kubectl get csidriver -o yaml: tokenRequests lets the kubelet give the tokens. Else the driver's ClusterRole needs create on serviceaccounts/token: reinstall the driver in this version.",
+    { about: 'driver' },
+  ),
   SecretsStoreMissing: row(
     'secretnotfound | was not found in this key vault | cant find the specified secret | invalid role name | no secret exists | secret * does not exist at path | invalid secret path | failed to get objecttype | no secret found at | secretversion … not found | secrets/ … not found or has no versions',
     'The pod asks for a secret, a version, a role or a provider that does not exist under this name.',
@@ -100,13 +118,13 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the cloud' },
   ),
   LonghornNotReady: row(
-    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads | monitoring failed, mark as err | set replica … to mode err | message=unable to attach | failed to auto salvage | instance … is state error | failed to open replica | failed to create backend with address | instance manager errored | detected replica … in error | crashed on instance manager | failed to add replica | failed to rebuild replica | backend … failed, mark as error | r/w timeout | to err due to | backend tcp:// | no backend available',
+    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads | monitoring failed, mark as err | set replica … to mode err | message=unable to attach | failed to auto salvage | instance … is state error | failed to open replica | failed to create backend with address | instance manager errored | detected replica … in error | crashed on instance manager | failed to add replica | failed to rebuild replica | backend … failed, mark as error | r/w timeout | to err due to | backend tcp:// | no backend available | timeout on replica | error reading from wire | error writing to wire | volume is not attached, waiting | waiting with nfs server start',
     'Longhorn cannot serve the volume: it is detached, degraded or faulted there, or its engine does not run.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness. Salvage a faulted volume there before anything else.',
     { unchecked: 'volctl does not ask the storage', open: true },
   ),
   MayastorFailed: row(
-    'child of nexus | failed to create a bdev | create_nexus | nexus … faulted | nexus … no healthy | diskpool … offline | svcerror: | failing nexus i/o | all child i/os failed | child i/o failed | faulted with i/o error | retiring child device | sock connection error of tqpair | failed to connect tqpair | nvme-of fabric connect | controller reinitialization failed | resetting controller failed | cq transport error | failed to complete aio | completed with pi error | qpair … connection failed | nexus … degraded | replica … faulted | pool … offline',
+    'child of nexus | failed to create a bdev | create_nexus | nexus … faulted | nexus … no healthy | diskpool … offline | svcerror: | failing nexus i/o | all child i/os failed | child i/o failed | faulted with i/o error | retiring child device | sock connection error of tqpair | failed to connect tqpair | nvme-of fabric connect | controller reinitialization failed | resetting controller failed | cq transport error | failed to complete aio | completed with pi error | qpair … connection failed | nexus … degraded | replica … faulted | pool … offline | connect command failed, rc',
     'Mayastor could not put the volume together: a replica, its disk pool or the NVMe target on another node does not answer.',
     "kubectl mayastor get volumes,pools shows their state; the log of io-engine on the replica's node has the reason. The nodes must reach each other on ports 8420 and 10124.",
     { unchecked: 'volctl does not ask the storage', open: true },

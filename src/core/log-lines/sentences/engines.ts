@@ -5,7 +5,7 @@ const STORAGE = { speaker: true, unchecked: 'volctl does not ask the storage' } 
 
 export const ENGINES = {
   LonghornSays: frame(
-    'controller=longhorn | longhorn-manager | longhorn-instance-manager | longhorn-engine | longhorn-backend | longhorn volume | longhorn-volume | longhorn replica | longhorn-replica | io.longhorn | engine-binaries',
+    'controller=longhorn | longhorn-manager | longhorn-instance-manager | longhorn-engine | longhorn-backend | longhorn volume | longhorn-volume | longhorn replica | longhorn-replica | io.longhorn | engine-binaries | bs_longhorn_request | response_process: | func=dataconn | longhorn_',
     'The line is about Longhorn: a volume, its engine or a replica.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness; the log of its instance-manager on {node} the lines around this one.',
     STORAGE,
@@ -59,8 +59,8 @@ export const ENGINES = {
     STORAGE,
   ),
   CsiDriverSays: frame(
-    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller',
-    'The line is about a call of a CSI driver.',
+    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller | csi-unity | csi-powerstore | csi-driver | /csi-driver | csidriver | csi_driver | stagingpath= | staging_target_path',
+    'The line is about a volume or a call of a CSI driver.',
     "The lines around it in the driver's log have the call and the volume; volctl explain on the volume shows how far it came.",
     { ...STORAGE, about: 'driver' },
   ),

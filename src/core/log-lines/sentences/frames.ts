@@ -27,13 +27,13 @@ export const FRAMES = {
     { by: ['driver'], codes: ['AttachmentFailing'] },
   ),
   OperationFailed: frame(
-    'failed. no retries permitted until | no retries permitted until',
-    'An operation on a volume failed. The kubelet or controller tries it again, with pauses of up to 2 minutes 2 seconds.',
+    'failed. no retries permitted until | no retries permitted until | unhandled error',
+    'An operation failed. Whoever does it tries it again; the kubelet with pauses of up to 2 minutes 2 seconds.',
     'What follows "Error:" is the reason; volctl explain on the volume shows how far it came.',
     { by: ['kubelet', 'controller'], envelope: true },
   ),
   PodNotSynced: frame(
-    'error syncing pod | failedsync | unhandled error | failedcreatepodcontainer',
+    'error syncing pod | failedsync | failedcreatepodcontainer',
     'The kubelet could not bring the pod to the state that it should have; it tries again.',
     'The reason stands in the line; kubectl describe pod shows the last errors of each volume.',
     { by: ['kubelet'], about: 'pod', envelope: true },

@@ -46,7 +46,7 @@ export const NETWORK_DISKS = {
     'On {node}: echo "InitiatorName=$(iscsi-iname)" > /etc/iscsi/initiatorname.iscsi, a name that no other node has; then systemctl restart iscsid.',
   ),
   IscsiNoDaemon: row(
-    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | iscsid is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed | failed to login with target … failed to connect to bus',
+    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | iscsid is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed | failed to login with target … failed to connect to bus | could not connect to iscsid | iscsiadm: can not connect to iscsi daemon … exit status 20',
     'iscsid does not run on this node, or the kernel module iscsi_tcp is missing.',
     'systemctl enable --now iscsid (package open-iscsi or iscsi-initiator-utils); modprobe iscsi_tcp.',
   ),
@@ -113,7 +113,7 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   NvmeLost: row(
-    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected',
+    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected | nvme … connect command failed | nvme … failed to connect queue | nvme … failed to connect socket',
     'An NVMe controller, local or over a network, does not answer.',
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
     { ...STORAGE, open: true },

@@ -45,7 +45,7 @@ export const NEWS = {
     'A driver or program logs each call, as it should; this line reports no error.',
   ),
   ControllerStarted: news(
-    'starting attach detach controller | shutting down attach detach controller | starting persistent volume controller | caches populated | caches are synced | waiting for caches to sync | successfully acquired lease | attempting to acquire leader lease | became leader | new leader elected | starting controller | reconciler: start to sync state | starting kubelet volume manager | the desired_state_of_world populator starts | desired state populator starts to run | desired_state_of_world populator starts | shutting down kubelet volume manager | starting expand controller | started attachdetach | starting pvc protection | starting volume manager | finished processing | starting server | leaderelection.go | lock is held by | successfully renewed lease | metrics endpoint will not be started | cannot run systemd-run, assuming non-systemd | detected os without systemd | waiting for volume state | skipping http server | attempting to open a grpc connection | connecting to unix | probing csi driver for readiness | systemd-run failed with: exit status | systemd-run output: | failed to acquire lease',
+    'starting attach detach controller | shutting down attach detach controller | starting persistent volume controller | caches populated | caches are synced | waiting for caches to sync | successfully acquired lease | attempting to acquire leader lease | became leader | new leader elected | starting controller | reconciler: start to sync state | starting kubelet volume manager | the desired_state_of_world populator starts | desired state populator starts to run | desired_state_of_world populator starts | shutting down kubelet volume manager | starting expand controller | started attachdetach | starting pvc protection | starting volume manager | finished processing | starting server | leaderelection.go | lock is held by | successfully renewed lease | metrics endpoint will not be started | cannot run systemd-run, assuming non-systemd | detected os without systemd | waiting for volume state | skipping http server | attempting to open a grpc connection | connecting to unix | probing csi driver for readiness | systemd-run failed with: exit status | systemd-run output: | failed to acquire lease | nfs server initialized | nfs startup | running nfs server',
     'A program starts, stops or takes its turn as leader; nothing failed.',
   ),
   SkippedAsDone: news(
@@ -70,14 +70,17 @@ export const NEWS = {
     'The kernel says what it did with a disk or file system; nothing failed.',
   ),
   Deprecated: news(
-    'is deprecated and will be removed | is deprecated, please use | is deprecated. please use | is deprecated in favor of | is deprecated; use | is deprecated in | it will be removed in a future release',
+    'is deprecated and will be removed | is deprecated, please use | is deprecated. please use | is deprecated in favor of | is deprecated; use | is deprecated in | it will be removed in a future release | has been deprecated',
     'A name or option was used that still works, and that a later version no longer takes.',
     'Nothing now. Change it before the next upgrade.',
   ),
-  EventsCombined: news(
-    'combined from similar events',
-    'Several events are shown as one; what stands behind these words says what they are about.',
-  ),
+  EventsCombined: {
+    ...news(
+      'combined from similar events',
+      'Several events are shown as one; what stands behind these words says what they are about.',
+    ),
+    speaker: true,
+  },
   PodNews: news(
     'created container | started container | stopping container | pulling image | successfully assigned | successfully pulled image | container image … already present | add/remove pod | syncloop add | syncloop update | syncloop delete | syncloop remove | syncloop reconcile | syncloop (add | syncloop (update | syncloop (delete | syncloop (remove | syncloop (reconcile | syncloop (pleg | syncloop (probe | syncloop (sync | syncloop (housekeeping | scaling replica set | successfulcreate | successfuldelete | mount: deactivated successfully | scope: deactivated successfully | mount: succeeded | scope: succeeded | service: succeeded',
     'A pod is started or stopped as usual.',
