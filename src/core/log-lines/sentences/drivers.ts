@@ -112,7 +112,7 @@ export const DRIVERS = {
     { about: 'pod', unchecked: 'volctl does not ask the provider' },
   ),
   EfsFailed: frame(
-    'mount.efs | efs-utils | failed to locate an available port | failed to initialize tls tunnel | access point … does not exist | failed to fetch az information | mount target | mounting arguments: -t efs',
+    'mount.efs | efs-utils | failed to locate an available port | failed to initialize tls tunnel | access point … does not exist | failed to fetch az information | mounting arguments: -t efs | efs … mount target | mount target … efs',
     'An EFS file system could not be mounted: its mount target, its access point or the TLS tunnel on the node.',
     'Each zone needs a mount target whose security group allows port 2049 from the nodes; then the log of efs-csi-node on {node} and /var/log/amazon/efs.',
     { unchecked: 'volctl does not ask the cloud' },

@@ -13,19 +13,19 @@ export const KERNEL = {
     },
   ),
   DiskErrors: row(
-    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | ioerror | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb: | log mount/recovery failed: error -5 | xfs … metadata i/o error | metadata i/o error in | log mount failed with error -5 | error -5 numblks | returned error -5 | ext4-fs error … i/o failure | error reading directory block | ext4-fs error … i/o error | buffer_io_error: … callbacks suppressed | blk_update_request: … callbacks suppressed | print_req_error: … callbacks suppressed',
+    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb: | log mount/recovery failed: error -5 | xfs … metadata i/o error | metadata i/o error in | log mount failed with error -5 | error -5 numblks | returned error -5 | ext4-fs error … i/o failure | error reading directory block | ext4-fs error … i/o error | buffer_io_error: … callbacks suppressed | blk_update_request: … callbacks suppressed | print_req_error: … callbacks suppressed',
     'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
     'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a {device|/dev/NAME}. Stop the pods before you check the file system.',
     { unchecked: 'volctl does not test disks' },
   ),
   DeviceOffline: row(
-    'device offlined | rejecting i/o to offline device | rejecting i/o to dead device | offline device | device … is offline | synchronizing scsi cache … failed | device not ready | killing request | stopped by user | i/o to dead device | removing after probe failure | receive control failed | shutting down sockets | nbd … connection timed out',
+    'device offlined | rejecting i/o to offline device | rejecting i/o to dead device | offline device | device … is offline | synchronizing scsi cache … failed | device not ready | killing request | i/o to dead device | removing after probe failure | receive control failed | shutting down sockets | nbd … connection timed out | nbd … stopped by user',
     'The kernel has taken a disk offline: the storage does not answer, or the disk was detached while it was in use.',
     'See the attachment (kubectl get volumeattachments) and the storage. What was mounted from the disk is dead: volctl explain {device|/dev/NAME} shows which pods.',
     { by: ['kernel'], codes: ['MountedButNotAttached', 'DeadMount'], rules: ['O7'] },
   ),
   BeyondEnd: row(
-    'attempt to access beyond end of device | beyond end of device | bad geometry: block count | exceeds size of device | want=',
+    'attempt to access beyond end of device | beyond end of device | bad geometry: block count | exceeds size of device | want= … limit=',
     'The file system is larger than its device: the disk was shrunk or exchanged, or the node does not see its new size yet.',
     'blockdev --getsize64 {device|/dev/NAME}, against the size at the storage; a rescan (echo 1 > /sys/class/block/NAME/device/rescan). Mount nothing until the two agree.',
     { by: ['kernel'], unchecked: 'volctl does not compare sizes' },
@@ -83,7 +83,7 @@ export const KERNEL = {
     { by: ['kernel'], speaker: true },
   ),
   TaskBlocked: row(
-    'blocked for more than | hung_task | task … blocked | call trace: … nfs | soft lockup',
+    'blocked for more than | hung_task | call trace: … nfs | soft lockup | task … blocked for',
     'A process hangs in the kernel (state D), usually in a read or write to a disk or server that does not answer. It cannot be killed.',
     'The trace below the line names what it waits for (nfs, xfs, jbd2, rbd, fuse). Bring that storage back; else only a restart of the node ends the process.',
     { by: ['kernel'] },

@@ -11,7 +11,7 @@ export const NETWORK_DISKS = {
     { codes: ['IscsiFailed'], harmless: true },
   ),
   IscsiLogin: row(
-    'login failed to authenticate with target | authorization failure | initiator reported error (24 | iscsi login failed due to authorization | chap … failed | failed to update node with chap | failed to update discoverydb with chap | initiator reported error (19 | encountered non-retryable iscsi login failure | initiator failed authorization | login rejected: target error | login rejected: initiator | iscsi login: exit status 19 | iscsi login: exit status 24',
+    'login failed to authenticate with target | initiator reported error (24 | iscsi login failed due to authorization | chap … failed | failed to update node with chap | failed to update discoverydb with chap | initiator reported error (19 | encountered non-retryable iscsi login failure | initiator failed authorization | login rejected: target error | login rejected: initiator | iscsi login: exit status 19 | iscsi login: exit status 24 | iscsi … authorization failure',
     'The iSCSI target refuses the login: the initiator name or the CHAP secret is not the one that it expects.',
     'Compare /etc/iscsi/initiatorname.iscsi of {node} with the access list of the target, and the CHAP keys in the secret of the volume.',
     STORAGE,
@@ -143,7 +143,7 @@ export const NETWORK_DISKS = {
     { unchecked: 'volctl does not ask the storage' },
   ),
   CephDenied: row(
-    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | rados … permission denied | caps … insufficient | error eacces | error eperm | auth: unable to authenticate | map failed … exit status 1) occurred | map failed … exit status 13) occurred | ceph … (13) permission denied',
+    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | rados … permission denied | caps … insufficient | auth: unable to authenticate | map failed … exit status 1) occurred | map failed … exit status 13) occurred | ceph … (13) permission denied | ceph … error eacces | ceph … error eperm',
     'The Ceph user may not do this: its capabilities lack something (rbd: profile rbd for mon and osd, which allows to blocklist).',
     "ceph auth get client.USER; give it mon 'profile rbd' and osd 'profile rbd pool=POOL', and put its key into the secret of the StorageClass.",
     { ...STORAGE, open: true },
