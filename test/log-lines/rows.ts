@@ -29,6 +29,8 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   VsphereSays: '{"level":"error","msg":"4 of the CNS volumes are odd"}',
   ObjectStoreSays: '2026/11/22 20:01:02.123456 juicefs[7] <ERROR>: frob is off',
   CsiDriverSays: 'level=error msg="frob is off" logLayer=core workflow="node_server=stage"',
+  SidecarSays: 'W1122 20:01:02.1 1 csi_handler.go:173] frob is off',
+  VolumeManagerSays: 'E1122 20:01:02.1 1 operation_generator.go:7] frob is off',
   UdevSays: "node-1 systemd-udevd[7]: dm-7: Process '/bin/frob' failed",
   TriedAgain: 'level=warning msg="frob is off, will retry"',
   NotAnAnswer: setUp("invalid character '<' looking for beginning of value"),

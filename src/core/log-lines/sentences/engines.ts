@@ -59,10 +59,22 @@ export const ENGINES = {
     STORAGE,
   ),
   CsiDriverSays: frame(
-    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller | csi-unity | csi-powerstore | csi-driver | /csi-driver | csidriver | csi_driver | stagingpath= | staging_target_path',
+    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller | csi-unity | csi-powerstore | csi-driver | /csi-driver | csidriver | csi_driver | stagingpath= | staging_target_path | nodeserver.go | controllerserver.go | node_server.go | controller_server.go | identityserver.go',
     'The line is about a volume or a call of a CSI driver.',
     "The lines around it in the driver's log have the call and the volume; volctl explain on the volume shows how far it came.",
     { ...STORAGE, about: 'driver' },
+  ),
+  SidecarSays: frame(
+    'csi_handler.go | trivial_handler.go | snapshot_controller.go | snapshot_controller_base.go | node_register.go | csi-provisioner | csi-attacher | csi-resizer | csi-snapshotter | node-driver-registrar | liveness-probe',
+    'The line is of a program beside a CSI driver: attacher, provisioner, resizer, snapshotter or registrar.',
+    "The driver's own log at the same second has the other side of the call.",
+    { speaker: true },
+  ),
+  VolumeManagerSays: frame(
+    'operation_generator.go | operation_executor.go | reconciler_common.go | reconciler_new.go | reconstruct.go | desired_state_of_world_populator.go | volume_manager.go | csi_mounter.go | csi_attacher.go | csi_plugin.go | csi_block.go | csi_client.go | attach_detach_controller.go',
+    'The line is about an operation of the kubelet or of the attach/detach controller on a volume.',
+    'volctl explain on the volume or pod of the line shows how far it came; the lines before this one in the same log say more.',
+    { speaker: true },
   ),
   UdevSays: frame(
     'systemd-udevd: | udevd:',

@@ -63,13 +63,15 @@ const WAYS = new Ways(NAMES.map((name) => [name, sentenceOf(name).says]))
 export interface Spoken {
   readonly said: string
   readonly program?: string
+  /** The file of the program's source: often all that says who speaks. */
+  readonly source?: string
   readonly reason?: string
   readonly severity?: 'info' | 'warning' | 'error' | 'fatal'
 }
 
 /** Those that a line says, the most telling first; empty: nobody knows it. */
-export function sentencesIn({ said, program = '', reason = '', severity }: Spoken): SentenceName[] {
-  const text = ofWhom(plainText(`${program}: ${reason} ${said}`))
+export function sentencesIn({ said, program = '', source = '', reason = '', severity }: Spoken): SentenceName[] {
+  const text = ofWhom(plainText(`${source} ${program}: ${reason} ${said}`))
   const isTrouble = severity === 'error' || severity === 'fatal' || severity === 'warning' || CALL_FAILED.test(text)
   const rank = ({ of }: Said<SentenceName>): number => (isTrouble && Object.hasOwn(NEWS, of) ? LAST : rankOf(of))
   const isError = (severity === 'error' || severity === 'fatal') && FAILURE.test(text)
