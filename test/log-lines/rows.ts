@@ -13,6 +13,8 @@ const mount = (output: string, kind = 'nfs'): string =>
   )
 
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
+  DriverPauses: attach(rpc('NotFound', 'not permitted on node "n" due to backoff condition')),
+  NsenterFailed: 'nsenter: cannot open /host/proc/7/ns/mnt: No such file or directory',
   MetadataAway: 'W1122 20:01:02.1 1 metadata.go:7] ec2 metadata is not available',
   RegistrarElsewhere: `RegisterPlugin error: ${rpc('Unimplemented', 'unknown service pluginregistration.Registration')}`,
   SecretsStoreAway: `failed to rotate objects: ${rpc('Unknown', 'failed to login: Code: 503. Errors: * Vault is sealed')}`,
@@ -809,4 +811,7 @@ export const CAUSES_INSIDE: readonly (readonly [
     'NothingMountedThere',
     undefined,
   ],
+  ['2026-11-22T20:01:02.1Z node.go:88: [INFO] NodeFrob successful for volume v-1', 'Informational', undefined],
+  ['2026-11-22 20:01:02.1 [Main] ERROR LINSTOR/Satellite/f SYSTEM - frob is off', 'LinstorSays', undefined],
+  ['W1122 20:01:02.1 1 a.go:1] path /a/b does not exist, deletion skipped', 'NothingMountedThere', undefined],
 ]

@@ -64,9 +64,11 @@ const LAYERS: readonly RegExp[] = [
   // a time of day alone, and the thread that wrote: 20:01:02.526 [Worker-3] INFO …; or klog's header without its letter
   /^(?<time>\d\d:\d\d:\d\d[.,]\d+) (?:\[[\w-]{1,63}\] (?=[A-Z]{4,5} )| *\d+ (?=[\w./-]+\.go:\d+\]))/,
   // "- INFO - ", "ERROR  ", and once more a time behind it
-  /^(?:- )?\[?(?<level>DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\]?(?: -|:)?\s+/,
+  /^(?:\[[\w-]{1,63}\] (?=[A-Z]{4,5} ))?(?:- )?\[?(?<level>DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\]?(?: -|:)?\s+/,
   /^(?<level>[DIWEF]) \| /,
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
+  // node.go:88: [INFO] …
+  /^(?<source>[\w./@-]{1,100}\.go:\d+): \[(?<level>[A-Z]{4,8})\] /,
   // a header of klog whose beginning was not copied
   /^(?:\d{1,8} )?(?<source>[\w./@-]+\.go:\d+)(?:\]|\s)\s*/,
 ]

@@ -2,6 +2,12 @@
 import { row, type Sentence } from './sentence.ts'
 
 export const ATTACHING = {
+  DriverPauses: row(
+    'due to backoff condition | in backoff … previous error | is in backoff | backoff … has not expired',
+    'The driver pauses after an earlier failure of the same thing, and refuses this call only for that.',
+    "Nothing here: the reason is the failure before, in an earlier event or line of the driver's log.",
+    { open: true },
+  ),
   MultiAttachError: {
     says: [
       'multi-attach error',

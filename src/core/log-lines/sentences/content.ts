@@ -13,8 +13,7 @@ export const CONTENT = {
       'references nonexistent',
     ],
     by: ['kubelet'],
-    means:
-      'A volume of the pod takes its content from a config map or secret that does not exist, or that lacks the key.',
+    means: 'A volume of the pod, or a driver, needs a config map or secret that does not exist, or that lacks the key.',
     why: 'It was never made, is in another namespace, has another name, or its key was renamed after the pod was written.',
     next: 'kubectl get configmap,secret in the namespace of the pod. Once the object and key exist, the kubelet mounts by itself within two minutes.',
     volctl:

@@ -5,7 +5,7 @@ const STORAGE = { speaker: true, unchecked: 'volctl does not ask the storage' } 
 
 export const ENGINES = {
   LonghornSays: frame(
-    'controller=longhorn | longhorn-manager | longhorn-instance-manager | longhorn-engine | longhorn-backend | longhorn volume | longhorn-volume | longhorn replica | longhorn-replica | io.longhorn | engine-binaries | bs_longhorn_request | response_process: | func=dataconn | longhorn_',
+    'controller=longhorn | longhorn-manager | longhorn-instance-manager | longhorn-engine | longhorn-backend | longhorn volume | longhorn-volume | longhorn replica | longhorn-replica | io.longhorn | engine-binaries | bs_longhorn_request | response_process: | func=dataconn | longhorn_ | receive_msg: | lh_client_',
     'The line is about Longhorn: a volume, its engine or a replica.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness; the log of its instance-manager on {node} the lines around this one.',
     STORAGE,
@@ -84,8 +84,8 @@ export const ENGINES = {
   ),
   TriedAgain: frame(
     'will retry | retrying | will be retried | will try again | try again later | temporary error received | requeuing',
-    'Something failed and is tried again; this line does not say why.',
-    'The reason stands in the lines before this one, of the same program. It matters if it goes on for minutes.',
+    'Something failed, or did not come in time, and is tried again.',
+    'If the line does not say why, the lines before it do, of the same program. It matters if it goes on for minutes.',
     { speaker: true },
   ),
 } as const

@@ -40,6 +40,11 @@ export const NETWORK_DISKS = {
     'journalctl -u iscsid on {node}; iscsiadm -m session -P 3 shows the sessions and their disks. A session whose disks are in use is not logged out.',
     { codes: ['IscsiFailed'], open: true },
   ),
+  NsenterFailed: row(
+    'nsenter: cannot open | nsenter: failed to | nsenter: reassociate | nsenter: neither',
+    "The program could not enter the namespaces of the host, or of iscsid there: that process has ended, or the container may not see the host's processes.",
+    'systemctl status iscsid on {node}: once it runs, restart the pod that wrote the line. The pod needs hostPID, /proc of the host and to be privileged.',
+  ),
   IscsiNoName: row(
     'properly formatted initiatorname | initiatorname is required | initiatorname.iscsi does not exist | no initiatorname | initiatorname required',
     'This node has no iSCSI initiator name, so that iscsid does not start or no target accepts it.',

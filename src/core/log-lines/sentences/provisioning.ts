@@ -104,7 +104,7 @@ export const PROVISIONING = {
     { codes: ['StillInUse'] },
   ),
   ProvisioningFailed: frame(
-    'failed to provision volume | provisioningfailed | error creating volume | error creating * volume | failed to create volume | createvolume failed | createvolume error | volume provisioning failed | could not create volume | provision … failed | unable to provision | retrying syncing claim | retrying syncing volume | error syncing claim | error syncing volume | final error received, removing pvc | temporary error received, adding pvc',
+    'failed to provision volume | provisioningfailed | error creating volume | error creating * volume | failed to create volume | createvolume failed | createvolume error | volume provisioning failed | could not create volume | provision … failed | retrying syncing claim | retrying syncing volume | error syncing claim | error syncing volume | final error received, removing pvc | temporary error received, adding pvc | unable to provision volume',
     'The volume of a claim could not be made at the storage; the claim stays Pending. It is tried again.',
     "What follows is the driver's own reason: parameters of the StorageClass, quota, rights, zone, or a driver that is not ready. kubectl describe pvc has the whole of it.",
     { codes: ['ClaimUnbound'] },

@@ -105,7 +105,7 @@ const TROUBLE =
   /(?<!std)err(?!ing\b)|fail|cannot|can not|unable|could not|couldnt|cant|timed? ?out|refus|denied|not found|invalid|stuck|lost|dead|panic/
 
 /** At level error it is one: what such a line says besides ("starting …", "already …") does not make it harmless. */
-const FAILURE = /\b(?:failed|failure|failing|cannot|could not|couldnt|unable)\b/
+const FAILURE = /\b(?:failed|failure|failing|cannot|could not|couldnt|unable|error|not allowed)\b/
 
 /** Who writes without a level, and mostly what is as it should be. */
 const ROUTINE = /^(?:kernel|multipathd?|iscsid|systemd|systemd-udevd|udevd)$/
