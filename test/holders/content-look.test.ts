@@ -1,10 +1,22 @@
 /** Who has only a name in a directory: found by where the name leads, or in the directory where it leads nowhere (S12). */
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { contentHolders } from '../../src/core/holders/content-holders.ts'
 import { type ContentLook, lookForUsers } from '../../src/core/holders/content-look.ts'
 import { hostPathsOf } from '../../src/core/holders/host-paths.ts'
+import type { LoopFile } from '../../src/core/holders/kernel-files.ts'
+import { PlaceIndex } from '../../src/core/holders/place-index.ts'
+import { locate } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { PROCESS_READER } from '../helpers/process-reader/command.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
@@ -75,4 +87,31 @@ it('an image whose file no name leads to: any image in it may be the one', async
   writeFileSync(`${path}/sub/image`, image)
   expect(await usersOf(path, seen)).toEqual(['the EROFS mount on /m of /gone'])
   expect(await usersOf(path, await look([]))).toEqual([])
+})
+
+it('a loop device, by the place, the inode or the last name of its file; as explain tells it, which knows no inodes', async () => {
+  const { path, beside } = content()
+  writeFileSync(`${path}/sub/image`, '')
+  const { ino } = lstatSync(`${path}/sub/image`)
+  const place = locate(table, path)
+  if (place === undefined) throw new Error(`${path} is in no mount`)
+  const loop = { device: '/dev/loop9', backingFile: `${path}/sub/image` }
+  const file = { dev: place.dev, inode: ino }
+  const seen = await look([])
+  const loopsOf = async (given: Partial<ContentLook>): Promise<unknown> =>
+    (
+      await contentHolders(
+        { ...seen, loops: new PlaceIndex<LoopFile>([]), unknownLoops: [], ...given },
+        { path, rootDir: path },
+      )
+    ).loops
+  expect(await loopsOf({ loops: new PlaceIndex([[place, { ...loop, file }]]) })).toEqual([loop])
+  // Elsewhere by its name.
+  const away = { ...loop, backingFile: `${beside}/away/image` }
+  expect(await loopsOf({ unknownLoops: [{ ...away, file }] })).toEqual([away])
+  expect(await loopsOf({ unknownLoops: [{ ...away, file: { ...file, inode: ino + 1 } }] })).toEqual([])
+  expect(await loopsOf({ unknownLoops: [away] })).toEqual([away])
+  expect(await loopsOf({ unknownLoops: [{ ...away, backingFile: '/other' }] })).toEqual([])
+  // It may be any file.
+  expect(await loopsOf({ unknownLoops: [{ ...away, backingFile: '/' }] })).toEqual([{ ...away, backingFile: '/' }])
 })

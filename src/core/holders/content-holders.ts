@@ -42,7 +42,7 @@ export async function contentHolders(look: ContentLook, content: Content): Promi
   return {
     processes: [...look.processes.holdersIn(place), ...found.processes].toSorted((a, b) => a.pid - b.pid),
     namespaces: uses.namespaces,
-    loops: [...look.loops.within(place), ...found.loops],
+    loops: [...look.loops.within(place), ...found.loops].map(({ device, backingFile }) => ({ device, backingFile })),
     kernel: [
       ...uses.kernel,
       ...look.swaps.within(place).map((path) => `the swap file ${path}`),
