@@ -105,14 +105,32 @@ it('where nothing is asked nobody is looked at', async () => {
   expect(found.unseen).toEqual([])
 })
 
-it('descriptors times threads end the look within its bounds: it breathes meanwhile, and only that process is unknown', async () => {
-  // A pool of so many threads, and so many descriptors in the table that all of them share.
+/** A process with so many descriptors in the table that all threads of its pool share. */
+function crowded(descriptors: number, threads: number, file: string) {
   const script = `const fs = require('node:fs')
-for (let n = 0; n < 15000; n++) fs.openSync('/dev/zero')
+for (let n = 0; n < ${descriptors}; n++) fs.openSync('${file}')
 fs.stat('/', () => console.log('ready'))
 process.stdin.resume()`
-  const env = { ...process.env, UV_THREADPOOL_SIZE: '600' }
-  const child = spawn('sh', ['-c', 'ulimit -n 20000; exec "$@"', 'sh', process.execPath, '-e', script], { env })
+  const env = { ...process.env, UV_THREADPOOL_SIZE: `${threads}` }
+  return spawn('sh', ['-c', 'ulimit -n 20000; exec "$@"', 'sh', process.execPath, '-e', script], { env })
+}
+
+it('what threads share is told once: as often as there are threads it would be more than is kept', async () => {
+  const child = crowded(300, 60, '/dev/null')
+  try {
+    await once(child.stdout, 'data')
+    const found = await devices()
+    expect(found.openers(new Set([NULL])).filter(({ pid }) => pid === child.pid)).toHaveLength(1)
+    expect(found.unseen.filter(({ text }) => text.includes(`(pid ${child.pid})`))).toEqual([])
+  } finally {
+    child.stdin.end()
+    child.kill('SIGKILL')
+    await once(child, 'close')
+  }
+})
+
+it('descriptors times threads end the look within its bounds: it breathes meanwhile, and only that process is unknown', async () => {
+  const child = crowded(15_000, 600, '/dev/zero')
   try {
     await once(child.stdout, 'data')
     let held = 0
