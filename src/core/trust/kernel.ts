@@ -20,18 +20,6 @@ export function kernelText(path: string, encoding: 'utf8' | 'latin1' = 'utf8'): 
   return readFileSync(path, encoding)
 }
 
-/** Reused: the kernel gives 4 KiB of most files at a time, and readFileSync would use a buffer of 64 KiB for each. */
-let scratch: Buffer | undefined
-
-/** A file's bytes. @throws what the file system says */
-export function kernelBytes(path: string): Buffer {
-  const { bytes, buffer } = readInto(scratch ?? Buffer.allocUnsafeSlow(SCRATCH_BUFFER), path)
-  scratch = buffer
-  return Buffer.from(bytes)
-}
-
-const SCRATCH_BUFFER = 256 * 1024
-
 /**
  * A long file's bytes, in pieces of whole lines. Each is overwritten by the next.
  *
@@ -54,33 +42,17 @@ export function* linesInPieces(path: string): Iterable<Buffer> {
 /** Reads on. @returns the next whole lines, which may be none; and whether they are the file's last */
 export function readLines(fd: number, lines: WholeLines): { readonly whole: Buffer; readonly isLast: boolean } {
   const room = lines.room()
-  const length = fill(fd, room, 0)
+  const length = fill(fd, room)
   const isLast = length < room.length
   return { whole: isLast ? lines.last(length) : lines.cut(length), isLast }
 }
 
 /** @returns up to where the buffer is filled: its length, or less at the end of the file */
-function fill(fd: number, buffer: Buffer, from: number): number {
-  for (let at = from; ; ) {
+function fill(fd: number, buffer: Buffer): number {
+  for (let at = 0; ; ) {
     const read = at === buffer.length ? 0 : readSync(fd, buffer, at, buffer.length - at, null)
     if (read === 0) return at
     at += read
-  }
-}
-
-/** @returns the bytes, in the buffer that was given or a larger one */
-function readInto(given: Buffer, path: string): { readonly bytes: Buffer; readonly buffer: Buffer } {
-  const fd = openSync(path, 'r')
-  try {
-    let buffer = given
-    for (let length = fill(fd, buffer, 0); ; length = fill(fd, buffer, length)) {
-      if (length < buffer.length) return { bytes: buffer.subarray(0, length), buffer }
-      const larger = Buffer.allocUnsafeSlow(length * 2)
-      buffer.copy(larger)
-      buffer = larger
-    }
-  } finally {
-    closeSync(fd)
   }
 }
 

@@ -10,7 +10,7 @@
  */
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { isMissing } from '../errors/errors.ts'
-import { kernelBytes, kernelText, linkIfAny, listIfAny, namespaceOf, statusField } from './kernel.ts'
+import { kernelText, linkIfAny, listIfAny, namespaceOf, statusField } from './kernel.ts'
 import { askProgram, commandPath } from './programs.ts'
 
 const LSNS_DEADLINE_MS = 2000
@@ -30,10 +30,6 @@ export class PinnedProcess implements Disposable {
   /** @param name of a file in its directory: `cmdline`, `status` @throws ESRCH or ENOENT once it has ended */
   text(name: string): string {
     return kernelText(this.path(name), 'latin1')
-  }
-
-  bytes(name: string): Buffer {
-    return kernelBytes(this.path(name))
   }
 
   /** The target of a link in its directory: `cwd`, `ns/mnt`; undefined where it may not be read, or the process has ended. */
