@@ -67,7 +67,7 @@ describe.skipIf(noMounts !== undefined)(`lines of a log${noMounts === undefined 
       ['FileSystemErrors', 'JournalAborted'],
       ['AccessDenied over', 'VolumeDone'],
       ['OrphanedPodVolumes', 'MultiAttachError'],
-      ['DriverTooSlow', 'ExpansionFailed'],
+      ['DriverTooSlow'],
     ])
     expect(report.pastes.map(({ status }) => status)).toEqual(report.pastes.map(() => 0))
   })

@@ -276,6 +276,21 @@ describe('hostile lines', () => {
     )
   })
 
+  it('real lines of two programs, mixed and doubled', () => {
+    const lines = fc.constantFrom(...Object.values(LINES).flat())
+    fc.assert(
+      fc.property(lines, lines, fc.integer({ min: 1, max: 80 }), (one, other, piece) => {
+        let mixed = ''
+        for (let at = 0; at < Math.max(one.length, other.length); at += piece)
+          mixed += one.slice(at, at + piece) + other.slice(at, at + piece)
+        whole(mixed)
+        whole(`${one}${one}`)
+        whole(`${one}\n${other}\n${one}`)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
   it.each(nasty)('a megabyte of %j takes no longer than it should', (part) => {
     const line = `E1122 20:01:02.123456     812 file.go:1] ${part.repeat(Math.ceil(1_000_000 / part.length))}`
     const start = process.threadCpuUsage()

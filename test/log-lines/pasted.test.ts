@@ -92,6 +92,107 @@ describe('a describe', () => {
   })
 })
 
+describe('objects, as kubectl get -o yaml or json', () => {
+  const claim = [
+    'apiVersion: v1',
+    'kind: PersistentVolumeClaim',
+    'metadata:',
+    '  name: data',
+    '  namespace: shop',
+    'spec:',
+    '  volumeName: pvc-1',
+    'status:',
+  ]
+  const failing = [
+    '  conditions:',
+    '  - message: "rpc error: code = ResourceExhausted desc = no room',
+    '      for it"',
+    '    type: ControllerResizeError',
+    '  phase: Bound',
+  ]
+  const said = (rows: readonly string[]) =>
+    pastedLines(rows).map((line) => [sentencesIn(line)[0], line.values.get('pvc'), line.message])
+
+  it.each([
+    { of: 'a claim', rows: [...claim, ...failing], about: 'shop/data' },
+    {
+      of: 'a list',
+      rows: [
+        'items:',
+        ...claim.map((row, at) => (at === 0 ? `- ${row}` : `  ${row}`)),
+        ...failing.map((row) => `  ${row}`),
+        'kind: List',
+      ],
+      about: 'shop/data',
+    },
+    { of: 'its status alone', rows: ['status:', ...failing], about: undefined },
+    {
+      of: 'after another one',
+      rows: ['---', 'kind: Secret', 'data: {}', '---', ...claim, ...failing],
+      about: 'shop/data',
+    },
+  ])('the status of $of', ({ rows, about }) =>
+    expect(said(rows)).toEqual([
+      ['DriverExhausted', about, 'rpc error: code = ResourceExhausted desc = no room for it'],
+    ]),
+  )
+
+  it('JSON', () => {
+    const object = {
+      kind: 'VolumeAttachment',
+      metadata: { name: 'csi-1' },
+      status: { attachError: { message: 'timed out waiting for the condition' } },
+    }
+    const [line] = pastedLines(JSON.stringify(object, undefined, 4).split('\n'))
+    expect([line?.message, line?.values.get('attachment')]).toEqual(['timed out waiting for the condition', 'csi-1'])
+  })
+
+  it('how far a claim has grown', () => {
+    const state = (word: string) => said([...claim, '  allocatedResourceStatuses:', `    storage: ${word}`])[0]?.[0]
+    expect(['NodeResizePending', 'NodeResizeInProgress', 'ControllerResizeInfeasible'].map(state)).toEqual([
+      'ExpansionWaits',
+      'Expanding',
+      'ExpansionFailed',
+    ])
+  })
+
+  it('events', () => {
+    const event = [
+      'kind: Event',
+      'involvedObject:',
+      '  kind: Pod',
+      '  name: web-0',
+      '  namespace: shop',
+      'message: \'MountVolume.SetUp failed for volume "c" : configmap "c" not found\'',
+      'reason: FailedMount',
+      'type: Warning',
+    ]
+    const [line] = pastedLines(event)
+    expect([line && sentencesIn(line)[0], line?.values.get('pod'), line?.severity]).toEqual([
+      'ContentNotFound',
+      'shop/web-0',
+      'warning',
+    ])
+  })
+
+  it('that say nothing are named', () =>
+    expect(said([...claim, '  phase: Bound'])).toEqual([[undefined, 'shop/data', 'PersistentVolumeClaim: Bound']]))
+
+  it.each([
+    { of: 'no YAML', rows: ['kind: Pod', 'a: b: c'] },
+    { of: 'no object', rows: ['status:', '- 1'] },
+    {
+      of: 'aliases of aliases',
+      rows: [
+        'items:',
+        '- &a {status: {x: [1, 2, 3, 4, 5, 6, 7, 8, 9]}}',
+        ...Array.from({ length: 30 }, () => '- &a {status: {x: [*a, *a, *a, *a, *a, *a, *a, *a, *a]}}'),
+      ],
+    },
+    { of: 'any depth', rows: ['status:', `  a: ${'['.repeat(100_000)}${']'.repeat(100_000)}`] },
+  ])('$of stays rows', ({ rows }) => expect(pastedLines(rows).length).toBeGreaterThan(0))
+})
+
 describe('order in time', () => {
   const done = (second: number): string =>
     klog('I', second, 'MountVolume.SetUp succeeded for volume "data" pod "shop/web-0"')

@@ -9,6 +9,8 @@ import { plainText } from '../../src/core/log-lines/sentences/ways.ts'
 import { LINES } from './lines.ts'
 import { CAUSES_INSIDE, ROWS } from './rows.ts'
 
+const ORPHAN = '00000000-0000-4000-8000-000000000009'
+
 const cases = (Object.entries(LINES) as [SentenceName, readonly string[]][]).flatMap(([name, lines]) =>
   lines.map((line) => ({ name, line, short: line.slice(0, 110) })),
 )
@@ -22,6 +24,39 @@ describe('a line is known by what it says', () => {
     const { name, failed: said } = whatIsSaid(parseLine(text))
     expect([name, said]).toEqual([cause, failed === undefined ? undefined : SENTENCES[failed].means])
   })
+
+  it.each<{ name: SentenceName; words: string[] }>([
+    {
+      name: 'MapSkipped',
+      words: [
+        'Warning: Map skipped because bind mount already exist on the path: /m',
+        'Warning: Map skipped because bind mount already exists on the path: /m',
+      ],
+    },
+    {
+      name: 'VolumesNotReady',
+      words: [
+        'Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[data]: timed out waiting for the condition',
+        'unmounted volumes=[data], unattached volumes=[], failed to process volumes=[]: context deadline exceeded',
+      ],
+    },
+    {
+      name: 'OrphanedPodVolumes',
+      words: [
+        `orphaned pod "${ORPHAN}" found, but volume paths are still present on disk`,
+        `Orphaned pod "${ORPHAN}" found, but volumes are not cleaned up; volumes paths are still present on disk`,
+      ],
+    },
+    {
+      name: 'PluginUnknown',
+      words: [
+        'MountVolume.SetUp failed for volume "x" : no volume plugin matched',
+        'MountVolume.SetUp failed for volume "x" : failed to get plugin from volumeSpec for volume "x" err=no volume plugin matched',
+      ],
+    },
+  ])('$name, as kubelets of several versions say it', ({ name, words }) =>
+    expect(words.map((line) => sentencesIn(parseLine(line))[0])).toEqual(words.map(() => name)),
+  )
 
   it('no error is harmless for what it says in passing', () =>
     expect(sentencesIn(parseLine('E1122 20:01:02.1 1 a.go:1] failed to frob, starting controller again'))).toEqual([]))

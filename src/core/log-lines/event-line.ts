@@ -6,6 +6,8 @@
  *   10m  2m  5  web-0.15ab  Pod  Warning  FailedMount  kubelet, node-1  MountVolume.SetUp failed for volume "data" : …
  */
 
+import { ownValue } from '../lang/own-value.ts'
+
 export interface EventLine {
   readonly severity: 'info' | 'warning'
   readonly reason: string
@@ -60,7 +62,7 @@ const KINDS: Readonly<Record<string, 'pod' | 'pvc'>> = { pod: 'pod', persistentv
 
 /** @param kind of an object, in whatever case @returns the key under which a line's values have it */
 export function objectKey(kind: string): 'pod' | 'pvc' | undefined {
-  return KINDS[kind.toLowerCase()]
+  return ownValue(KINDS, kind.toLowerCase())
 }
 
 function old(line: string, head: string): EventLine | undefined {

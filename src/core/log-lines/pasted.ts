@@ -3,6 +3,7 @@
  * about is among the values of its events, which do not name it.
  */
 import { type LogLine, MAX_LINE_CHARS } from './log-line.ts'
+import { objectLines } from './object-lines.ts'
 import { parseLine } from './parse-line.ts'
 
 /** How a further row of one line begins: what mount(8) printed, or anything but a new sentence. */
@@ -19,6 +20,10 @@ interface Broken {
 
 /** @param rows as they were read @returns whole lines, taken apart */
 export function pastedLines(rows: readonly string[]): LogLine[] {
+  return objectLines(rows) ?? textLines(rows)
+}
+
+function textLines(rows: readonly string[]): LogLine[] {
   const width = Math.max(NARROWEST, ...lengthsOf(rows))
   const found: Broken[] = []
   let last: string | undefined

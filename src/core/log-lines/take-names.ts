@@ -176,6 +176,13 @@ function takeObjects({ said, values }: LogLine, names: Names): void {
     names.add(name === 'kube-root-ca.crt' ? 'configMap' : 'secret', `${namespace}/${name}`)
   const claim = values.get('pvc') ?? values.get('PVC') ?? values.get('claim')
   if (claim !== undefined && OBJECT.test(claim)) names.add('claim', claim)
+  for (const [key, kind] of [
+    ['pv', 'persistentVolume'],
+    ['attachment', 'attachment'],
+  ] as const) {
+    const name = values.get(key) ?? ''
+    if (OBJECT.test(name)) names.add(kind, name)
+  }
 }
 
 /** A machine's id at a cloud, a UID, and a word of a sentence ("node: the volume …") are no names of nodes. */

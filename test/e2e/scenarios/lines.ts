@@ -132,7 +132,7 @@ function pastesOf({ pods, rootDir }: Scene): string[] {
     `[  12.3] EXT4-fs error (device sdb): ext4_find_entry:1455: inode #2: comm java: reading directory lblock 0\n[  12.4] Aborting journal on device sdb-8.`,
     `${klog('E', `${failed} : permission denied`)}\n${klog('I', `MountVolume.SetUp succeeded for volume "password" pod "${web.name}" (UID: "${web.uid}")`)}`,
     `orphaned pod "${db.uid}" found, but volume paths are still present on disk\nMulti-Attach error for volume "${pvOf(IDLE)}" Volume is already exclusively attached to one node`,
-    `status:\n  conditions:\n  - message: 'rpc error: code = DeadlineExceeded desc = context deadline exceeded'\n    reason: VolumeResizeFailed`,
+    `apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: late\n  namespace: ${NAMESPACE}\nstatus:\n  conditions:\n  - message: 'rpc error: code = DeadlineExceeded desc = context\n      deadline exceeded'\n    type: ControllerResizeError\n  phase: Pending`,
   ]
 }
 
