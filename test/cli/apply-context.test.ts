@@ -27,6 +27,18 @@ it("S2: a detach is judged by the pods that volctl's credential is shown, and by
     }
     expect(await listed({ client, kubeletClient, node: { nodeName } })).toEqual(new Set(['a', 'hidden']))
     expect(await listed({ client, node: { nodeName } })).toEqual(new Set(['a']))
+    // Whether a pod is gone is asked of both before each operation, too.
+    const runtime = async () => ({ source: 'cri', pods: [] })
+    const snapshot = {
+      apiVersion: 'volctl.io/v1',
+      kind: 'NodeSnapshot',
+      capturedAt: '2026-11-21T12:00:00Z',
+      nodeName,
+      rootDir: '/r',
+    }
+    const node = { nodeName, runtime, processes: () => ({ podUids: [], nestedUids: [] }) }
+    const { witness } = applyContext({ client, kubeletClient, node, snapshot } as never, { options: {} } as never)
+    expect((await witness()).listed).toEqual(new Set(['uid-a', 'uid-hidden']))
   } finally {
     client.close()
     kubeletClient.close()
