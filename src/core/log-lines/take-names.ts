@@ -50,6 +50,7 @@ class Names {
 }
 
 const WHOLE_UID = new RegExp(`^(?:${UID}|[0-9a-f]{32})$`)
+const BARE_PATH = new RegExp(`(?<![\\w/-])${UID}/volumes/[^\\s"]+`, 'g')
 const PATH = /(?<=^|[\s"'`[({<=:,])\/[^\s"'`\])},;<>]+/g
 /** A method of a driver, a route of a server. */
 const NO_PATH = /^\/(?:\/|csi\.v\d|api\/|apis\/|healthz|runtime\.v1)/
@@ -62,8 +63,7 @@ function takePaths(text: string, names: Names): void {
     inPath(path, names)
   }
   // "Setting volume ownership for UID/volumes/kubernetes.io~csi/NAME/mount"
-  for (const [found] of text.matchAll(new RegExp(`(?<![\\w/-])${UID}/volumes/[^\\s"]+`, 'g')))
-    inPath(`/pods/${found}`, names)
+  for (const [found] of text.matchAll(BARE_PATH)) inPath(`/pods/${found}`, names)
 }
 
 /** Pod and volume of the kubelet's own directories. */
@@ -127,12 +127,13 @@ function addPod(text: string, names: Names): void {
   else if (OBJECT.test(text)) names.add('pod', text)
 }
 
+const PROVISIONED = new RegExp(`(?<![\\w-])pvc-${UID}(?![\\w-])`, 'g')
+const ORPHANED = new RegExp(`[Oo]rphaned pod "(${UID})`, 'g')
+
 /** A UID by itself is a pod's, where it is no part of another name. */
 function takeUids(text: string, names: Names): void {
-  for (const [pv] of text.matchAll(new RegExp(`(?<![\\w-])pvc-${UID}(?![\\w-])`, 'g')))
-    names.add('persistentVolume', pv)
-  for (const [uid] of text.matchAll(new RegExp(`(?<=orphaned pod "|[Oo]rphaned pod ")${UID}`, 'g')))
-    names.add('podUid', uid)
+  for (const [pv] of text.matchAll(PROVISIONED)) names.add('persistentVolume', pv)
+  for (const [, uid] of text.matchAll(ORPHANED)) names.add('podUid', uid)
 }
 
 const NODE_KEYS = ['node', 'nodeName', 'attachedTo', 'host', 'nodes']

@@ -29,6 +29,11 @@ interface Way<T> {
   readonly length: number
 }
 
+/** A way by its rarest word, with its further ones: a text that lacks one of them does not say it. */
+interface Keyed<T> extends Way<T> {
+  readonly others: readonly string[]
+}
+
 /** Where a way stands in the text. */
 interface Place {
   readonly end: number
@@ -46,7 +51,7 @@ export function plainText(text: string): string {
 }
 
 export class Ways<T> {
-  readonly #byWord = new Map<string, Way<T>[]>()
+  readonly #byWord = new Map<string, Keyed<T>[]>()
 
   /** @param sentences each with its ways, as plainText writes them; a part begins and ends at the edge of a word */
   constructor(sentences: Iterable<readonly [T, readonly string[]]>) {
@@ -54,18 +59,20 @@ export class Ways<T> {
     const uses = new Map<string, number>()
     for (const way of ways) for (const word of wordsOf(way)) uses.set(word, (uses.get(word) ?? 0) + 1)
     for (const way of ways) {
-      const [key = ''] = wordsOf(way).toSorted(
+      const [key = '', ...others] = [...new Set(wordsOf(way))].toSorted(
         (a, b) => (uses.get(a) ?? 0) - (uses.get(b) ?? 0) || b.length - a.length || (a < b ? -1 : 1),
       )
-      this.#byWord.set(key, [...(this.#byWord.get(key) ?? []), way])
+      this.#byWord.set(key, [...(this.#byWord.get(key) ?? []), { ...way, others }])
     }
   }
 
   /** @param text as plainText writes it @returns of each sentence that it says the way that ends last */
   in(text: string): Said<T>[] {
     const found = new Map<T, Said<T>>()
-    for (const word of new Set(text.match(WORD)))
-      for (const { of, parts, length } of this.#byWord.get(word) ?? []) {
+    const words = new Set(text.match(WORD))
+    for (const word of words)
+      for (const { of, parts, length, others } of this.#byWord.get(word) ?? []) {
+        if (!others.every((other) => words.has(other))) continue
         const end = endIn(text, parts)
         const known = found.get(of)
         if (end !== undefined && (known === undefined || outward({ end, length }, known) < 0))
