@@ -147,6 +147,8 @@ describe('WHAT is a line, or a name', () => {
     `stat /var/lib/x: transport endpoint is not connected`,
     'my pod',
     '/a/b/mount: transport endpoint is not connected',
+    '/dev/sdb1 has gone around 23 times, check forced.',
+    '/dev/sdb: recovering something',
     'kubernetes.io/csi: mounter.SetUpAt failed',
   ])('%s: a line', (text) => expect(isLine(text)).toBe(true))
 
@@ -187,6 +189,16 @@ describe('without a node', () => {
       again,
     )
   })
+})
+
+it.each([
+  'server 10.0.0.9 is odd',
+  'nfs: server nas.example.com frobbed',
+  '/dev/sdz9 is odd',
+  'volume "d" is odd',
+  '/x/y: odd',
+])('%s: what names a thing is answered', async (line) => {
+  expect(await answer(line, nodes.orphan())).toMatchObject({ kind: 'LineExplanation' })
 })
 
 it('a line that says and names nothing is an error', async () => {

@@ -56,7 +56,8 @@ export interface Answered {
   readonly failure?: VolctlError
 }
 
-const NAME_OF_SPACES = /^(?:\/|kubernetes\.io\/[a-z-]+\/)/
+/** "/dev/sdb1 contains …" and "/a/b: recovering …" are what fsck(8) and others say of it. */
+const NAME_OF_SPACES = /^(?:\/(?!dev\/\S+ |\S+: )|kubernetes\.io\/[a-z-]+\/)/
 
 /** Is it a line of a log, and no name of something: names have no blanks, but for paths and a few plugins' volumes. */
 export function isLine(text: string): boolean {

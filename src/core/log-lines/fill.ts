@@ -10,6 +10,7 @@ const PLACES: Readonly<Record<string, readonly RegExp[]>> = {
   // "-t nfs nas-1:/export", "//nas-1/share", "nfs: server nas-1 not responding", "portal 10.0.0.7:3260"
   server: [
     /\bserver "?([\w.-]+)"? (?:not responding|timed out|has not|ok|mnt|requires)/,
+    /\b(?:nfs: server|server:?) "?(\d+(?:\.\d+){3}|(?<=nfs: server )[\w.-]+)/,
     /(?<![\w/.])(\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)*):\/(?!\/)/,
     /(?<![\w:])\/\/([\w.-]+)\//,
     /\b(?:portal|target portal|connect to|connection to)[: ]+"?(\d+(?:\.\d+){3})/,
