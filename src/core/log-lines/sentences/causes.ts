@@ -1,5 +1,5 @@
 /** What the kernel, mount programs and drivers say of a file system, a device or a mount: most end up inside another line. */
-import type { Sentence } from './sentence.ts'
+import { byNumber, type Sentence } from './sentence.ts'
 
 export const CAUSES = {
   FileSystemErrors: {
@@ -122,16 +122,7 @@ export const CAUSES = {
       'corrupted mount',
       'corrupt mount point',
       'socket not connected',
-      'errno 107',
-      'errno: 107',
-      'errno=107',
-      'os error 107',
-      'error number 107',
-      'errno 116',
-      'errno: 116',
-      'errno=116',
-      'os error 116',
-      'error number 116',
+      ...byNumber(107, 116).split(' | '),
     ],
     by: ['kubelet', 'driver', 'kernel'],
     means: 'A mount is dead: the server or daemon behind it does not answer any more, or no longer knows it.',
@@ -168,11 +159,7 @@ export const CAUSES = {
       'read-only file system',
       'remounting filesystem read-only',
       'readonly filesystem',
-      'errno 30',
-      'errno: 30',
-      'errno=30',
-      'os error 30',
-      'error number 30',
+      ...byNumber(30).split(' | '),
     ],
     by: ['kubelet', 'driver', 'kernel'],
     means: 'Something was to be written on a file system that is mounted read-only.',
@@ -192,11 +179,7 @@ export const CAUSES = {
       'attempting to reclaim … ephemeral-storage',
       'delayed block allocation failed … error 28',
       'database or disk is full',
-      'errno 28',
-      'errno: 28',
-      'errno=28',
-      'os error 28',
-      'error number 28',
+      ...byNumber(28).split(' | '),
     ],
     by: ['kubelet', 'driver', 'kernel'],
     means: 'A file system is full: no blocks or no inodes are left, or a quota is used up.',

@@ -1,36 +1,36 @@
 /** Error numbers of the kernel in words, and exit statuses of the programs that mount and check: any program may end with them. */
-import { frame, row } from './sentence.ts'
+import { byNumber, frame, row } from './sentence.ts'
 
 export const ERRORS = {
   Busy: row(
-    'device or resource busy | resource busy | ebusy | text file busy | errno 16 | errno: 16 | errno=16 | os error 16 | error number 16',
+    `device or resource busy | resource busy | ebusy | text file busy | ${byNumber(16)}`,
     'The kernel says "busy": a process, a mount or another device still uses the path or device.',
     'volctl explain on the path or device of the line names who uses it. Stop that; what failed is tried again by itself.',
     { codes: ['HeldBy'], rules: ['O15'] },
   ),
   AccessDenied: row(
-    'permission denied | access denied | eacces | apparmor=denied | accessdeniedexception | has wrong ownership | attempt to write a readonly database | unable to open database file | not writable | not writeable | errno 13 | errno: 13 | errno=13 | os error 13 | error number 13 | does not have the access rights',
+    `permission denied | access denied | eacces | apparmor=denied | accessdeniedexception | has wrong ownership | attempt to write a readonly database | unable to open database file | not writable | not writeable | ${byNumber(13)} | does not have the access rights`,
     'Access is denied: by file modes, by the server (an export or share that does not allow this node or user), or by SELinux or AppArmor.',
     'On a share: check what the server exports to this node, and the secret. On a local path: ls -ldn of every directory above it, and ausearch -m avc for SELinux.',
   ),
   NotPermittedHere: row(
-    'operation not permitted | eperm | errno 1 | errno: 1 | errno=1 | os error 1 | error number 1',
+    `operation not permitted | eperm | ${byNumber(1)}`,
     'The kernel does not permit the operation: a right (capability) is missing, the file system does not offer it, or the server refuses it.',
     'chown on NFS or SMB: the server squashes root; leave fsGroup out or use fsGroupChangePolicy. A mount inside a container: the driver has to be privileged.',
   ),
   InputOutputError: row(
-    'input/output error | eio | nfs4err_io | i/o error with error code | disk i/o error | i/o error | io error | errno 5 | errno: 5 | errno=5 | os error 5 | error number 5 | sigbus: bus error | bus error (core dumped)',
+    `input/output error | eio | nfs4err_io | i/o error with error code | disk i/o error | i/o error | io error | ${byNumber(5)} | sigbus: bus error | bus error (core dumped)`,
     'A read or write failed (EIO): the disk or server below the path has errors, or it is gone while it is still mounted.',
     'dmesg on {node} names the device or server. A path that cannot even be listed is a dead mount: volctl explain on it says whose it is.',
     { codes: ['DeadMount'], rules: ['O19'] },
   ),
   NoSuchDevice: row(
-    'no such device or address | no such device | enodev | enxio | no medium found | errno 6 | errno: 6 | errno=6 | os error 6 | error number 6 | errno 19 | errno: 19 | errno=19 | os error 19 | error number 19',
+    `no such device or address | no such device | enodev | enxio | no medium found | ${byNumber(6, 19)}`,
     'The device is not there, or the kernel has no driver for it (a file system or protocol module that is not loaded).',
     'lsblk shows the disks of this node, lsmod the modules. A disk that should be attached: kubectl get volumeattachments. A missing module: modprobe, then install it for good.',
   ),
   NoSuchFile: row(
-    'no such file or directory | does not exist | cannot find the path specified | path not found | errno 2 | errno: 2 | errno=2 | os error 2 | error number 2',
+    `no such file or directory | does not exist | cannot find the path specified | path not found | ${byNumber(2)}`,
     'A file or directory that is needed does not exist: the path stands before these words.',
     'See who should have made it: a hostPath or local volume needs its directory on {node}, an export its directory on the server, a driver its socket below /var/lib/kubelet/plugins.',
   ),
@@ -77,19 +77,19 @@ export const ERRORS = {
     'dmesg shows whom the kernel killed. Raise the memory limit of the pod (a driver that unpacks or checks large volumes needs more), or free memory on the node.',
   ),
   ConnectionTimedOut: row(
-    'connection timed out | etimedout | timed out connecting | ping timeout | errno 110 | errno: 110 | errno=110 | os error 110 | error number 110',
+    `connection timed out | etimedout | timed out connecting | ping timeout | ${byNumber(110)}`,
     'The server did not answer: it is down, or something drops the packets.',
     'From {node}: nc -vz {server|SERVER} PORT (2049 for NFS, 445 for SMB, 3260 for iSCSI, 6789 and 3300 for Ceph). Then firewall, routes and the server.',
     { unchecked: 'volctl does not ask the storage' },
   ),
   ConnectionRefused: row(
-    'connection refused | econnrefused | errno 111 | errno: 111 | errno=111 | os error 111 | error number 111',
+    `connection refused | econnrefused | ${byNumber(111)}`,
     'The machine answers and nothing listens on that port or socket: the server program does not run.',
     'Start the server, or correct address and port. For a socket of a CSI driver: see its pod on {node}. For a stat of a mounted path: the daemon behind the mount is dead.',
     { unchecked: 'volctl does not ask the storage' },
   ),
   HostDown: row(
-    'host is down | ehostdown | no route to host | ehostunreach | network is unreachable | enetunreach | network unreachable | host is unreachable | errno 112 | errno: 112 | errno=112 | os error 112 | error number 112 | errno 113 | errno: 113 | errno=113 | os error 113 | error number 113',
+    `host is down | ehostdown | no route to host | ehostunreach | network is unreachable | enetunreach | network unreachable | host is unreachable | ${byNumber(112, 113)}`,
     'The server cannot be reached from this node: it is off, or there is no way to it.',
     'From {node}: ping {server|SERVER} and ip route get. Then the server itself, VLAN and firewall. Mounts of it hang or fail until it is back.',
     { unchecked: 'volctl does not ask the storage' },

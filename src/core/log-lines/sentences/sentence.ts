@@ -52,6 +52,14 @@ export function row(says: string, means: string, next: string, more: Partial<Sen
   return { says: says.split(' | '), means, next, ...more }
 }
 
+/** @param numbers of errors @returns the ways in which programs print them instead of words, as row() takes them */
+export function byNumber(...numbers: readonly number[]): string {
+  const ways = numbers.flatMap((number) =>
+    ['errno ', 'errno: ', 'errno=', 'os error ', 'error number '].map((how) => `${how}${number}`),
+  )
+  return ways.join(' | ')
+}
+
 /** What was being done when something failed. */
 export function frame(says: string, means: string, next: string, more: Partial<Sentence> = {}): Sentence {
   return row(says, means, next, { ...more, frame: true })
