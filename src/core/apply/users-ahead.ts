@@ -270,21 +270,15 @@ class Ahead {
 
   /** From the one look. Where more is asked for (a volume whose device is unknown), it is taken once more, of all. */
   #askProcesses({ fileSystems = [], devices = [] }: Asking): Promise<Uses> {
-    // What nobody can see is of no matter to who asks about nothing.
-    const [anything] = [...fileSystems, ...devices]
-    if (anything === undefined) return Promise.resolve(new Uses([], [this.#table], []))
     const before = this.#asked
-    const more = {
-      fileSystems: [...fileSystems].filter((dev) => !before.fileSystems.has(dev)),
-      devices: [...devices].filter((dev) => !before.devices.has(dev)),
-    }
-    if (more.fileSystems.length + more.devices.length > 0) {
-      const { fileSystems, devices } = before
+    const wanted = { fileSystems: new Set(fileSystems), devices: new Set(devices) }
+    // What nobody can see is of no matter to who asks about nothing.
+    if (wanted.fileSystems.size + wanted.devices.size === 0) return Promise.resolve(new Uses([], [this.#table], []))
+    if (!wanted.fileSystems.isSubsetOf(before.fileSystems) || !wanted.devices.isSubsetOf(before.devices))
       this.#asked = {
-        fileSystems: new Set([...fileSystems, ...more.fileSystems]),
-        devices: new Set([...devices, ...more.devices]),
+        fileSystems: before.fileSystems.union(wanted.fileSystems),
+        devices: before.devices.union(wanted.devices),
       }
-    }
     const asked = this.#asked
     asked.uses ??= this.#real.askProcesses({ table: this.#table, others: this.#others(), ...asked }, this.#reader)
     return asked.uses

@@ -45,9 +45,10 @@ export function parseJson(document: Buffer | string, limits: Partial<JsonLimits>
  * Growth of VmHWM, measured with documents of 3 million values (Node 26): numbers, short texts, `[]` and `{}` take 12 to 72
  * bytes each beside the text; `{"9":0}` and the like up to 200 for each value; objects of a hundred new names each 700 for
  * each name, which makes 2.2 GB and 18 s of 28 MB. So bytes and depth alone are no bound: within 10 MB of text `{}` make a
- * process of 440 MB and new names one of 740; within 60 MB, as many as a large node's snapshot has, 2.1 and 3.5 GB. By the count of the scan nothing takes more than 72. Meanwhile, all of the
- * text exists three times: as bytes, as text, in its strings; the latter two take twice as much where one character needs it. A
- * document within the default limits keeps a process of 80 MB below 470 MB.
+ * process of 440 MB and new names one of 740; within 60 MB, as many as a large node's snapshot has, 2.1 and 3.5 GB. By the count
+ * of the scan nothing takes more than 72. Meanwhile, all of the text exists three times: as bytes, as text, in its strings; the
+ * latter two take twice as much where one character needs it. A document within the default limits keeps a process of 80 MB below
+ * 470 MB.
  *
  * @throws JsonLimitError
  */
