@@ -11,6 +11,11 @@ export interface Listener {
   readonly inode: string
 }
 
+/** All sockets, read once for several ports: the kernel walks a table for it that is as large as the memory of the machine allows. */
+export function socketTables(): readonly string[] {
+  return TABLES.map((path) => kernelTextIfAny(path) ?? '')
+}
+
 /**
  * Who listens on a TCP port.
  *
@@ -19,7 +24,7 @@ export interface Listener {
  *
  * @see proc_pid_net(5)
  */
-export function listeners(port: number, tables: readonly string[] = TABLES.map(textOf)): readonly Listener[] {
+export function listeners(port: number, tables = socketTables()): readonly Listener[] {
   return tables
     .flatMap((table) => table.split('\n').slice(1))
     .map((line) => line.trim().split(/\s+/))
@@ -36,8 +41,4 @@ export function holdersOf(sockets: readonly Listener[], proc = '/proc'): readonl
       /^\d+$/.test(name) && listIfAny(directory).some((fd) => wanted.has(linkIfAny(`${directory}/${fd}`) ?? ''))
     return holds ? [Number(name)] : []
   })
-}
-
-function textOf(path: string): string {
-  return kernelTextIfAny(path) ?? ''
 }

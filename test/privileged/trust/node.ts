@@ -89,6 +89,8 @@ export async function withNode<T>(
 function coverMachine(directory: string): void {
   const etc = `${directory}/etc`
   mkdirSync(etc)
+  // A disk without a journal looks through all inodes that were freed lately for each file that is made.
+  sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', etc)
   sh('cp', '-a', '/etc/.', etc)
   for (const path of ['kubernetes', 'systemd/system', 'rancher']) {
     execFileSync('rm', ['-rf', `${etc}/${path}`])

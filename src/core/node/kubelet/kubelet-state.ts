@@ -5,7 +5,7 @@
 import { get } from 'node:http'
 import { defined } from '../../lang/defined.ts'
 import { addDoubt } from '../../trust/doubts.ts'
-import { holdersOf, type Listener, listeners } from '../../trust/listeners.ts'
+import { holdersOf, type Listener, listeners, socketTables } from '../../trust/listeners.ts'
 import { pin } from '../../trust/processes.ts'
 import type { KubeletCandidate } from './kubelet-candidate.ts'
 import type { KubeletConfig } from './kubelet-config.ts'
@@ -27,13 +27,17 @@ export interface KubeletSigns {
   readonly ownTimer?: string | undefined
 }
 
+/** All TCP sockets of this host, read once. */
+type Sockets = readonly string[]
+
 /** Asks systemd and the kubelet's ports, if the process table shows no kubelet. */
 export async function kubeletState(signs: KubeletSigns): Promise<LocalKubelet> {
   const unit = signs.chosen?.unit ?? 'kubelet.service'
   const process = signs.running[0]
   if (process !== undefined) return judgeKubelet(signs, { unit, state: undefined, healthy: true })
-  const [state, healthy] = await Promise.all([unitState(unit, signs.ownTimer), answersHealthz(signs.config)])
-  return judgeKubelet(signs, { unit, state, healthy, port: listensOnItsPort(signs.config) })
+  const sockets = socketTables()
+  const [state, healthy] = await Promise.all([unitState(unit, signs.ownTimer), answersHealthz(signs.config, sockets)])
+  return judgeKubelet(signs, { unit, state, healthy, port: listensOnItsPort(signs.config, sockets) })
 }
 
 export interface KubeletAnswers {
@@ -102,13 +106,14 @@ function held({ unit, state }: KubeletAnswers): Held {
 /** Whether the kubelet's health port answers; undefined: it is off, or somebody else has it. */
 export async function healthOf(config: KubeletConfig): Promise<boolean | undefined> {
   const port = config.healthzPort ?? HEALTHZ_PORT
-  return port === 0 || isOthers(port) ? undefined : await answersHealthz(config)
+  const sockets = socketTables()
+  return port === 0 || isOthers(port, sockets) ? undefined : await answersHealthz(config, sockets)
 }
 
 /** 200 "ok" on localhost. It only shows that the process serves, which is all that is needed (N19). */
-function answersHealthz(config: KubeletConfig): Promise<boolean> {
+function answersHealthz(config: KubeletConfig, sockets: Sockets): Promise<boolean> {
   const port = config.healthzPort ?? HEALTHZ_PORT
-  if (port === 0 || isOthers(port)) return Promise.resolve(false)
+  if (port === 0 || isOthers(port, sockets)) return Promise.resolve(false)
   const address = config.healthzBindAddress
   const host = address === undefined || address === '0.0.0.0' || address === '::' ? '127.0.0.1' : address
   return new Promise((resolve) => {
@@ -126,17 +131,17 @@ function answersHealthz(config: KubeletConfig): Promise<boolean> {
  * If the health port is off, the API's port is checked. A listener of root's is enough, since a request would need a
  * certificate.
  */
-function listensOnItsPort(config: KubeletConfig): number | undefined {
+function listensOnItsPort(config: KubeletConfig, sockets: Sockets): number | undefined {
   const port = config.port ?? API_PORT
-  return port !== 0 && !isOthers(port) && listeners(port).length > 0 ? port : undefined
+  return port !== 0 && !isOthers(port, sockets) && listeners(port, sockets).length > 0 ? port : undefined
 }
 
 /**
  * While the kubelet is down any user may listen there, and so keep root from repairing the node (S32): another user, or a pod
  * in the host's network, whose uid may be 0.
  */
-function isOthers(port: number): boolean {
-  const found = listeners(port)
+function isOthers(port: number, sockets: Sockets): boolean {
+  const found = listeners(port, sockets)
   const why = found.some(({ uid }) => uid !== 0) ? 'it does not run as root' : whyHoldersAreOthers(found)
   if (why === undefined) return false
   addDoubt({
