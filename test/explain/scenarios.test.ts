@@ -305,10 +305,16 @@ describe('what must be seen to first stands first', () => {
       code: 'HeldBy',
       message: 'pv-1 is in use by sh (pid 7)',
       hint: 'End it.',
+      users: [{ pid: 7, process: 'sh' }],
     } as const
     built.override = { inUse: [held] }
     const { operations, ...rest } = ask(built, 'pv/pv-1')
-    expect(operations[0]?.blocked).toMatchObject({ code: 'HeldBy', message: held.message, hint: held.hint })
+    expect(operations[0]?.blocked).toMatchObject({
+      code: 'HeldBy',
+      message: held.message,
+      hint: held.hint,
+      users: held.users,
+    })
     expect(codes({ ...rest, operations }).slice(0, 2)).toEqual(['HeldBy', 'MountedButNotAttached'])
   })
 

@@ -269,6 +269,21 @@ describe('a kubelet that runs', () => {
 })
 
 describe('causes', () => {
+  it('name the processes that the findings carry, each once, whatever the sentences say', () => {
+    const heldBy = (name: string, ...users: { pid: number; process: string }[]): Operation =>
+      op(name, {
+        blocked: { code: 'HeldBy', message: `${name} is in use by somebody (pid 99, cwd)`, users },
+        volume: { name, plugin: 'kubernetes.io/csi', mode: 'Filesystem' },
+      })
+    const tmux = { pid: 7, process: 'tmux: server' }
+    const operations = [heldBy('pv-a', tmux), heldBy('pv-b', tmux, { pid: 8, process: 'less (2)' })]
+    const plan = aPlan({ operations })
+    const { causes, ...parts } = nameCauses(plan)
+    expect(causes.map(({ users }) => users)).toEqual([[tmux], [tmux, { pid: 8, process: 'less (2)' }]])
+    const { needs } = answerOf({ ...plan, ...parts, summary: { ...plan.summary, causes } })
+    expect(needs.map(({ text }) => text)).toEqual(['2 volumes are in use by tmux: server (pid 7), less (2) (pid 8)'])
+  })
+
   it('of two volumes that go by one name are two', () => {
     const blocked = { code: 'ForeignMount', message: 'a tmpfs lies below' } as const
     const of = (id: string, row: string): Operation => {

@@ -118,8 +118,8 @@ const FOLDED: Readonly<Partial<Record<Cause['code'], (n: number, same: readonly 
 
 /** Who they are, each once: a person ends a process, not a volume. */
 function usersOf(same: readonly Cause[]): string {
-  const users = new Set(same.flatMap(({ message }) => message.match(/[^\s,;(]+ \(pid \d+/g) ?? []))
-  return users.size === 0 ? '' : ` by ${few([...users].map((user) => `${user})`))}`
+  const texts = new Set(same.flatMap(({ users = [] }) => users.map(({ pid, process }) => `${process} (pid ${pid})`)))
+  return texts.size === 0 ? '' : ` by ${few([...texts])}`
 }
 
 function subjectText({ subject, affects }: Cause, names: Pick<Ground, 'podText'>): string {

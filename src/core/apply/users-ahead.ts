@@ -7,7 +7,7 @@ import { errorMessage, VolctlError } from '../errors/errors.ts'
 import { StepInterrupted } from '../errors/operation-error.ts'
 import type { ProcessReader, ProcessSearch } from '../holders/ask-processes.ts'
 import type { ContentLook, ContentSearch } from '../holders/content-look.ts'
-import { describeProcesses } from '../holders/describe-holders.ts'
+import { describeProcesses, usingProcess } from '../holders/describe-holders.ts'
 import { fileSystemsAt } from '../holders/find-holders.ts'
 import { hostPathsOf } from '../holders/host-paths.ts'
 import { type LoopFiles, loopFiles } from '../holders/kernel-files.ts'
@@ -207,10 +207,14 @@ class Ahead {
     const devices = disksToDetach(run).nodes.map(({ dev }) => dev)
     const uses = await this.#askProcesses({ fileSystems: devices })
     const [process] = uses.detached(devices)
-    if (process !== undefined) throw volumeInUse(run.operation, describeProcesses([process], run.context.nameOf).join())
+    if (process !== undefined)
+      throw volumeInUse(run.operation, {
+        who: describeProcesses([process], run.context.nameOf).join(),
+        users: [usingProcess(process)],
+      })
     this.#loops ??= loopFiles()
     const loop = (await this.#loops).loops.find(({ file }) => file !== undefined && devices.includes(file.dev))
-    if (loop !== undefined) throw volumeInUse(run.operation, `${loop.device}, backed by ${loop.backingFile}`)
+    if (loop !== undefined) throw volumeInUse(run.operation, { who: `${loop.device}, backed by ${loop.backingFile}` })
   }
 
   #begin(operation: Operation): StepContext {
@@ -328,8 +332,8 @@ const CODES: readonly string[] = ['HeldBy', 'UsersUnknown', 'DeviceUnknown'] sat
 function inUseBy(operation: Operation, error: unknown): InUse {
   const about = { kind: operation.kind, target: targetOf(operation) }
   if (error instanceof VolctlError && CODES.includes(error.code)) {
-    const { code, message, hint } = error
-    return { ...about, code: code as InUse['code'], message, ...defined({ hint }) }
+    const { code, message, hint, users } = error
+    return { ...about, code: code as InUse['code'], message, ...defined({ hint }), ...(users.length > 0 && { users }) }
   }
   return {
     ...about,

@@ -16,6 +16,8 @@ export interface Finding {
   readonly code: Code
   readonly message: string
   readonly hint?: string | undefined
+  /** Where something is in use: by whom. */
+  readonly users?: Cause['users'] | undefined
   readonly of?: CauseOf | undefined
   /** Of a problem. */
   readonly severity?: Severity
@@ -105,6 +107,7 @@ class Growing {
   #waiting = 0
   readonly #pods = new Map<string, PodRef>()
   readonly #volumes = new Set<string>()
+  readonly #users = new Map<number, NonNullable<Cause['users']>[number]>()
   #until: string | undefined
 
   constructor(key: string, kind: CauseKind, subject: CauseSubject, first: Finding) {
@@ -119,6 +122,7 @@ class Growing {
     if (weightOfWords(finding) > weightOfWords(this.#says)) this.#says = finding
     const severity = severityOf(this.#kind, finding)
     if (RANK[severity] < RANK[this.#severity]) this.#severity = severity
+    for (const user of finding.users ?? []) this.#users.set(user.pid, user)
     if (finding.hint !== undefined) this.#remedy.add(finding.hint)
     if (finding.until !== undefined && (this.#until === undefined || finding.until > this.#until))
       this.#until = finding.until
@@ -141,6 +145,7 @@ class Growing {
       severity: this.#severity,
       code: says.code,
       message: says.message,
+      ...(this.#users.size > 0 && { users: [...this.#users.values()] }),
       // The finding that says most knows best what to do.
       remedy: says.hint === undefined ? [...this.#remedy] : [says.hint],
       affects: {

@@ -15,11 +15,11 @@ export function nameCauses(parts: Parts): Parts & { readonly causes: readonly Ca
   return nameFindings(parts, { operation: findingOfOperation, wait: findingOfWait, problem: findingOfProblem })
 }
 
-function findingOfOperation(operation: Operation, { code, message, hint, of }: WithOf<Blocked>): Finding {
+function findingOfOperation(operation: Operation, { code, message, hint, users, of }: WithOf<Blocked>): Finding {
   const { pod, volume, id, attachment, subject: whose } = operation
   return {
     from: 'operation',
-    ...{ code, message, hint, of, pod, whose },
+    ...{ code, message, hint, users, of, pod, whose },
     subject:
       subjectOf(pod, volume) ?? (attachment === undefined ? NODE : { object: `VolumeAttachment ${attachment.name}` }),
     operation: id,

@@ -2,11 +2,19 @@ import type { FailureCode, RefusalCode } from '../codes/codes.ts'
 import { isOutsideCode, type OutsideCode } from '../codes/outside-code.ts'
 import { ExitStatus } from './exit-status.ts'
 
+/** A process that uses what an operation would take away. */
+export interface UsingProcess {
+  readonly pid: number
+  readonly process: string
+}
+
 export interface VolctlErrorOptions {
   readonly cause?: unknown
   /** A next step for the person; what takes long to find out is found out when somebody reads it. */
   readonly hint?: string | (() => string)
   readonly exit?: ExitStatus
+  /** Those that the message names: for whoever counts or joins them. */
+  readonly users?: readonly UsingProcess[]
 }
 
 /**
@@ -17,11 +25,13 @@ export class VolctlError extends Error {
   override readonly name: string = 'VolctlError'
   readonly code: FailureCode
   readonly exit: ExitStatus
+  readonly users: readonly UsingProcess[]
   #hint: VolctlErrorOptions['hint']
 
   constructor(code: FailureCode, message: string, options: VolctlErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
+    this.users = options.users ?? []
     this.#hint = options.hint
     this.exit = options.exit ?? ExitStatus.Failed
   }

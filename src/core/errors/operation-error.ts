@@ -1,10 +1,11 @@
 import type { FailureCode, OutcomeCode } from '../codes/codes.ts'
-import { VolctlError } from './errors.ts'
+import { type UsingProcess, VolctlError } from './errors.ts'
 
 interface StepOptions {
   readonly hint?: string
   readonly cause?: unknown
   readonly stuck?: boolean
+  readonly users?: readonly UsingProcess[]
 }
 
 /** Why an operation was not begun: what it was decided on does not hold any more (S26). */

@@ -1,10 +1,19 @@
 /** Holders in one line, for messages. */
+import type { UsingProcess } from '../errors/errors.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import { type PodProcess, podOfProcess } from '../processes/pod-cgroups.ts'
 import type { NameOf } from './container-names.ts'
 import type { Holders } from './find-holders.ts'
 import type { Holder } from './uses.ts'
+
+/** Who or what uses something. */
+export interface UsedBy {
+  /** For messages. */
+  readonly who: string
+  /** The processes among the words. */
+  readonly users?: readonly UsingProcess[]
+}
 
 /** How many holders of each kind are named; the rest is counted. */
 const MOST = 4
@@ -31,6 +40,15 @@ export function describeHolders({ processes, namespaces, loops, kernel }: Holder
       MOST,
     ),
   ].join(', ')
+}
+
+/** The processes among them, each once: what `describeHolders` names in words. */
+export function processesOf({ processes, namespaces }: Pick<Holders, 'processes' | 'namespaces'>): UsingProcess[] {
+  return [...new Map([...processes, ...namespaces].map((each) => [each.pid, usingProcess(each)])).values()]
+}
+
+export function usingProcess({ pid, process }: UsingProcess): UsingProcess {
+  return { pid, process }
 }
 
 /** `sleep (pid 42, cwd, file; container web of pod default/web-0)`, each process once. */

@@ -9,6 +9,7 @@
  * stop in the middle, or take what it cannot see for absent. Other fields are kept unchecked.
  */
 
+import type { UsingProcess } from '../errors/errors.ts'
 import type { PathType } from '../files/path-type.ts'
 import { plainPath } from '../files/path-within.ts'
 import { about, named } from '../json/json-schema.ts'
@@ -370,6 +371,8 @@ const inUse = kept({
   code: needed(word<'HeldBy' | 'UsersUnknown' | 'DeviceUnknown'>()),
   message: needed(text),
   hint: text,
+  /** Processes that the message names or counts. Absent: none, or by an earlier volctl. */
+  users: keptList<UsingProcess>(kept({ pid: needed(count), process: needed(text) })),
 })
 
 /** What an operation of this node's plan would take away, and who uses it: what an apply would be stopped by. */

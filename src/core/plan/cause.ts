@@ -3,7 +3,7 @@ import { CAUSE_KINDS, type CauseKind } from '../codes/cause-kinds.ts'
 import { ALL_CODES, type Code } from '../codes/codes.ts'
 import { about, named } from '../json/json-schema.ts'
 import { list, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
-import { codeOf, count, pod, severity } from './operation-shape.ts'
+import { codeOf, count, pod, severity, users } from './operation-shape.ts'
 import { until } from './plan-shape.ts'
 import type { Subject } from './subject.ts'
 
@@ -57,6 +57,7 @@ const cause = about(
     /** Of the finding that says most. */
     code: codeOf(ALL_CODES),
     message: text,
+    users,
     remedy: about('What lifts it, as a person reads it.', list(text)),
     affects: about<CauseAffects>('What hangs on it.', affects),
     until,

@@ -167,7 +167,15 @@ export interface DeadMount extends ShapeOf<typeof dead> {}
 
 export const causeKey = optional(about('Key of its cause in `summary.causes`.', text))
 
-const obstacle = object({ ...said('blocked'), cause: causeKey })
+/** A process that uses what would be taken away. */
+export const users = optional(
+  about(
+    'Processes that use what would be taken away: those that `message` names, and those that it only counts.',
+    list(object({ pid: anyCount, process: text })),
+  ),
+)
+
+const obstacle = object({ ...said('blocked'), users, cause: causeKey })
 
 export interface Blocked extends ShapeOf<typeof obstacle> {}
 

@@ -3,9 +3,10 @@
  * and again before content is deleted.
  */
 import { posix } from 'node:path'
+import type { UsingProcess } from '../../errors/errors.ts'
 import { OperationRefused, StepFailed } from '../../errors/operation-error.ts'
 import { staying } from '../../holders/content-holders.ts'
-import { describeHolders } from '../../holders/describe-holders.ts'
+import { describeHolders, processesOf } from '../../holders/describe-holders.ts'
 import { type Holders, namespaceHolder } from '../../holders/find-holders.ts'
 import { describeUse, layersByText, type MountUse, mountsOf, mountsShowing } from '../../holders/mount-uses.ts'
 import { type Location, locate } from '../../mountinfo/location.ts'
@@ -28,21 +29,25 @@ export async function requireNoUsers(run: StepContext): Promise<void> {
     // No look passes a dead mount: what it covers is looked at once it is off, before anything is deleted.
     if (operation.dead?.some(({ path }) => path === target) || run.host.lstat(target) === undefined) continue
     const refusal = await refusalOf(target, run)
-    if (refusal !== undefined) throw new OperationRefused(refusal.code, refusal.message, { hint: refusal.hint })
+    if (refusal !== undefined) throw new OperationRefused(refusal.code, refusal.message, refusal)
   }
   const where = operation.steps.at(-1)?.target ?? ''
   const places = [...memoryOf(run), ...(targets.length === 0 ? removedBy(run) : [])]
   for (const { place, deep } of places) {
     const found = mountUsers(place, where, deep, run)
-    if (found === '') continue
-    throw new OperationRefused('HeldBy', `${where} is in use by ${found}; nothing was done`, { hint: RELEASE_HINT })
+    const who = describeHolders(found, run.context.nameOf)
+    if (who === '') continue
+    throw new OperationRefused('HeldBy', `${where} is in use by ${who}; nothing was done`, {
+      users: processesOf(found),
+      hint: RELEASE_HINT,
+    })
   }
 }
 
 /** @throws StepFailed HeldBy, UsersUnknown */
 export async function requireContentUnused(path: string, run: StepContext): Promise<void> {
   const refusal = await refusalOf(path, run)
-  if (refusal !== undefined) throw new StepFailed(refusal.code, refusal.message, { hint: refusal.hint })
+  if (refusal !== undefined) throw new StepFailed(refusal.code, refusal.message, refusal)
 }
 
 const RELEASE_HINT =
@@ -52,6 +57,7 @@ interface Refusal {
   readonly code: 'HeldBy' | 'UsersUnknown'
   readonly message: string
   readonly hint: string
+  readonly users?: readonly UsingProcess[]
 }
 
 async function refusalOf(path: string, run: StepContext): Promise<Refusal | undefined> {
@@ -65,7 +71,12 @@ async function refusalOf(path: string, run: StepContext): Promise<Refusal | unde
   })
   const who = describeHolders(found, context.nameOf)
   if (who !== '')
-    return { code: 'HeldBy', message: `${path} is in use by ${who}; nothing was deleted`, hint: RELEASE_HINT }
+    return {
+      code: 'HeldBy',
+      message: `${path} is in use by ${who}; nothing was deleted`,
+      hint: RELEASE_HINT,
+      users: processesOf(found),
+    }
   const [unknown] = found.unseen
   if (unknown === undefined) return undefined
   return {
@@ -115,8 +126,8 @@ function removedBy({ operation, around }: StepContext): Removed[] {
   ]
 }
 
-/** Users of the place by mounts and overlays, as text; empty if there are none. */
-function mountUsers(place: Location, path: string, deep: boolean, { around, operation, context }: StepContext): string {
+/** Users of the place by mounts and overlays. */
+function mountUsers(place: Location, path: string, deep: boolean, { around, operation }: StepContext): Holders {
   const { table, others } = around
   const stays = staying(table, new Set(expectedIds(operation).keys()))
   const goingPlaces = [...expectedIds(operation).keys()].flatMap((id) => {
@@ -137,12 +148,11 @@ function mountUsers(place: Location, path: string, deep: boolean, { around, oper
       usesIn(other.table).map(({ mount }) => mount),
     ),
   )
-  const found: Holders = {
+  return {
     processes: [],
     loops: [],
     unseen: [],
     namespaces,
     kernel: usesIn(table).map(describeUse),
   }
-  return describeHolders(found, context.nameOf)
 }

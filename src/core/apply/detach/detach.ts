@@ -63,7 +63,7 @@ export async function requireDetachable(
       // The look at the devices may have taken long, or this process was suspended: a kubelet may have started, or a pod come.
       return performance.now() - asked > SAME_SECOND_MS ? await ask() : attachment
     }
-    if (patience.isOver(passing) || run.signal?.aborted) throw volumeInUse(operation, user.who)
+    if (patience.isOver(passing) || run.signal?.aborted) throw volumeInUse(operation, user)
     await waiting.spend(() => pause(BETWEEN_MS, run.signal))
   }
 }

@@ -3,6 +3,7 @@
 import { isPassive, type OnDisk, wholeDisk } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
+import type { UsedBy } from '../../holders/describe-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
 import type { Operation } from '../../plan/plan.ts'
@@ -42,13 +43,13 @@ export async function requireDevicesUnused(
   const question = { nodes, isNoUse: isPassive, isOwnMount, isOwnLoop: isOwn }
   const { lasting, passing } = await lookAtDisks(question, run)
   const [user] = lasting
-  if (user !== undefined) throw volumeInUse(operation, user.who)
+  if (user !== undefined) throw volumeInUse(operation, user)
   const inUse = (await userOfFileSystems(fileSystems, run)) ?? (await userOfDirectories(directories, run))
   if (inUse !== undefined) throw volumeInUse(operation, inUse)
   const loop = host
     .loops()
     .find((each) => isOfVolume(ownPathOf(around.table, each.backingFile), operation) && !ofOthers.has(keyOf(each)))
-  if (loop !== undefined) throw volumeInUse(operation, `${loop.device}, backed by ${loop.backingFile}`)
+  if (loop !== undefined) throw volumeInUse(operation, { who: `${loop.device}, backed by ${loop.backingFile}` })
   return passing
 }
 
@@ -96,13 +97,14 @@ function isOfVolume(file: string, { volume }: Operation): boolean {
   return volume?.mode === 'Block' && file.includes(`/volumeDevices/${volume.name}/`)
 }
 
-export function volumeInUse({ volume }: Operation, who: string | Unseen): OperationRefused {
+export function volumeInUse({ volume }: Operation, by: UsedBy | Unseen): OperationRefused {
   const name = `volume ${volume?.name ?? ''}`
-  if (typeof who === 'string')
-    return new OperationRefused('HeldBy', `${name} is still in use on this node: ${who}`, {
+  if ('who' in by)
+    return new OperationRefused('HeldBy', `${name} is still in use on this node: ${by.who}`, {
+      users: by.users ?? [],
       hint: 'Stop that use first, then plan again.',
     })
-  return new OperationRefused('UsersUnknown', `${name} may still be in use on this node: ${who.text}`, {
-    hint: `${who.hint} Then plan again.`,
+  return new OperationRefused('UsersUnknown', `${name} may still be in use on this node: ${by.text}`, {
+    hint: `${by.hint} Then plan again.`,
   })
 }

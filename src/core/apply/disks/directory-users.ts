@@ -1,7 +1,7 @@
 /** Who uses a volume that is only a directory of one of the node's own file systems (O36). */
 import { posix } from 'node:path'
 import { isWithin } from '../../files/path-within.ts'
-import { describeHolders } from '../../holders/describe-holders.ts'
+import { describeHolders, processesOf, type UsedBy } from '../../holders/describe-holders.ts'
 import { LayerIndex, layersByText } from '../../holders/mount-uses.ts'
 import { overlayLayers } from '../../holders/overlay-layers.ts'
 import { onceFor } from '../../lang/once-for.ts'
@@ -18,11 +18,11 @@ import { firstMount } from './first-mount.ts'
 
 type Directory = Pick<SeenLayer, 'dev' | 'root'>
 
-/** The first user that is found, as text; undefined: nobody. What cannot be seen counts as use (S3). */
+/** The first user that is found; undefined: nobody. What cannot be seen counts as use (S3). */
 export async function userOfDirectories(
   directories: readonly Directory[],
   run: StepContext,
-): Promise<string | Unseen | undefined> {
+): Promise<UsedBy | Unseen | undefined> {
   const overlay = overlayOf(run)
   if (overlay !== undefined) return overlay
   for (const directory of directories) {
@@ -32,7 +32,7 @@ export async function userOfDirectories(
   return undefined
 }
 
-function mountOf(directory: Directory, run: StepContext): string | undefined {
+function mountOf(directory: Directory, run: StepContext): UsedBy | undefined {
   return firstMount(run, (table) => showing(table, directory))
 }
 
@@ -41,7 +41,7 @@ function showing(table: MountTable, { dev, root }: Directory): MountInfo[] {
 }
 
 /** Who uses the content of the directory: the same search as before a deletion (S12). */
-async function holderOf(directory: Directory, run: StepContext): Promise<string | Unseen | undefined> {
+async function holderOf(directory: Directory, run: StepContext): Promise<UsedBy | Unseen | undefined> {
   const { around, host, context, plan } = run
   const path = pathOf(directory, around.table)
   if (path === undefined)
@@ -54,7 +54,7 @@ async function holderOf(directory: Directory, run: StepContext): Promise<string 
   const going = new Set(expectedIds(run.operation).keys())
   const holders = await host.contentHolders(look, { path, rootDir: plan.rootDir, going })
   const who = describeHolders(holders, context.nameOf)
-  return who === '' ? holders.unseen[0] : who
+  return who === '' ? holders.unseen[0] : { who, users: processesOf(holders) }
 }
 
 /**
@@ -87,12 +87,12 @@ const layersAsIn = onceFor((ours: MountTable) =>
   ),
 )
 
-/** The first of the noted overlays that is still mounted, as text. */
-function overlayOf(run: StepContext): string | undefined {
+/** The first of the noted overlays that is still mounted. */
+function overlayOf(run: StepContext): UsedBy | undefined {
   const overlay = firstMount(run, (table) =>
     [...run.record.overlays].flatMap((dev) => table.ofDevice(dev)).filter(({ fsType }) => fsType === 'overlay'),
   )
-  return overlay === undefined ? undefined : `the ${overlay}, which has a layer in the volume's directory`
+  return overlay && { ...overlay, who: `the ${overlay.who}, which has a layer in the volume's directory` }
 }
 
 /** A path of the directory in this namespace. */

@@ -3,13 +3,13 @@
 import type { BlockNode, BlockTree, IscsiLun } from '../../block/block-tree.ts'
 import { SOMEBODY } from '../../block/device-use.ts'
 import type { OnDisk } from '../../block/whole-disk.ts'
-import { describeProcess } from '../../holders/describe-holders.ts'
+import { describeProcess, usingProcess } from '../../holders/describe-holders.ts'
 import type { Opener } from '../../holders/uses.ts'
 import { undeletedRoot } from '../../mountinfo/deleted.ts'
 import { isSourceAnyText } from '../../mountinfo/file-systems.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import { pause } from '../../processes/deadline.ts'
-import { describeMountIn, tablesAround } from '../operation/expected-mounts.ts'
+import { mountIn, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { numbersOf, processesWith, requireSeen } from './device-processes.ts'
 import type { DiskUser } from './disk-user.ts'
@@ -98,7 +98,7 @@ export async function lookAtDisks(question: DiskQuestion, run: StepContext): Pro
     ...[...tablesAround(around)].flatMap(({ table, other }) =>
       mountsOf(table, nodes, host.blockTree)
         .filter(([mount]) => !isOwnMount(mount, other?.pid, table))
-        .map(([mount, { on }]) => ({ disk: on, who: describeMountIn(mount, other, run.context.nameOf) })),
+        .map(([mount, { on }]) => ({ disk: on, ...mountIn(mount, other, run.context.nameOf) })),
     ),
     ...loops,
   ]
@@ -137,6 +137,7 @@ async function openersOf(
     found[opener.how].push({
       disk: on,
       who: `${describeProcess(opener, run.context.nameOf)}, which has ${what} ${opener.how}`,
+      users: [usingProcess(opener)],
     })
   }
   if (found.mapped.length + found.open.length === 0) requireSeen(uses, new Set([...byDev.values()].map(({ on }) => on)))

@@ -2,7 +2,9 @@
  * Whether a file system without a block device (of a server, of a FUSE program, in memory) is still in use. After a lazy
  * unmount no mount table shows it, but it stays alive as long as somebody has a file of it open (S20, S21).
  */
-import { describeProcess } from '../../holders/describe-holders.ts'
+
+import type { UsedBy } from '../../holders/describe-holders.ts'
+import { describeProcess, usingProcess } from '../../holders/describe-holders.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Unseen } from '../../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../../processes/standing.ts'
@@ -19,7 +21,7 @@ const OF_SERVERS = new Set(['nfs', 'nfs4', 'cifs', 'smb3', 'ceph'])
 export async function userOfFileSystems(
   layers: readonly SeenLayer[],
   run: StepContext,
-): Promise<string | Unseen | undefined> {
+): Promise<UsedBy | Unseen | undefined> {
   for (const layer of layers) {
     const mounted = mountOf(layer, run)
     if (mounted !== undefined) return mounted
@@ -27,12 +29,14 @@ export async function userOfFileSystems(
   const remaining = layers.filter((layer) => !isGone(layer, run))
   for (const { dev, fsType } of remaining) {
     if (run.host.fileSystemLives(dev, fsType) && !isShown(dev, run))
-      return `its ${fsType === '' ? '' : `${fsType} `}file system (${dev}) is in use, and in no mount table that volctl sees`
+      return {
+        who: `its ${fsType === '' ? '' : `${fsType} `}file system (${dev}) is in use, and in no mount table that volctl sees`,
+      }
   }
   return remaining.length === 0 ? undefined : detachedUser(remaining, run)
 }
 
-function mountOf(layer: SeenLayer, run: StepContext): string | undefined {
+function mountOf(layer: SeenLayer, run: StepContext): UsedBy | undefined {
   return firstMount(run, (table) => table.ofDevice(layer.dev).filter((mount) => isOf(layer, mount)))
 }
 
@@ -51,12 +55,15 @@ function isGone({ dev, fsType }: SeenLayer, { host }: StepContext): boolean {
   return fsType.startsWith('fuse') && host.superblockGone(dev, fsType)
 }
 
-async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Promise<string | Unseen | undefined> {
+async function detachedUser(layers: readonly SeenLayer[], run: StepContext): Promise<UsedBy | Unseen | undefined> {
   const devices = [...new Set(layers.map(({ dev }) => dev))]
   const uses = await processesWith({ fileSystems: devices }, run)
   const [user] = uses.detached(devices)
   if (user !== undefined)
-    return `${describeProcess(user, run.context.nameOf)}, which has ${user.path} open through a mount that is in no mount table that volctl sees`
+    return {
+      who: `${describeProcess(user, run.context.nameOf)}, which has ${user.path} open through a mount that is in no mount table that volctl sees`,
+      users: [usingProcess(user)],
+    }
   // From within a user namespace only a test's own node is looked at: apply refuses any other (S7).
   return isInUserNamespace() ? undefined : uses.unseen[0]
 }

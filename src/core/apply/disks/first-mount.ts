@@ -1,6 +1,7 @@
 /** Looks for a mount in every mount namespace. */
+import type { UsedBy } from '../../holders/describe-holders.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
-import { describeMountIn, stayingOf, tablesAround } from '../operation/expected-mounts.ts'
+import { mountIn, stayingOf, tablesAround } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
@@ -8,13 +9,13 @@ import type { StepContext } from '../operation/step-context.ts'
  * count.
  *
  * @param find gives all that there are in a table
- * @returns text for messages, with the namespace if it is not ours; undefined: there is none
+ * @returns undefined: there is none
  */
-export function firstMount(run: StepContext, find: (table: MountTable) => readonly MountInfo[]): string | undefined {
+export function firstMount(run: StepContext, find: (table: MountTable) => readonly MountInfo[]): UsedBy | undefined {
   const stays = stayingOf(run)
   for (const { table, other } of tablesAround(run.around)) {
     const mount = find(table).find((each) => stays(each, table))
-    if (mount !== undefined) return describeMountIn(mount, other, run.context.nameOf)
+    if (mount !== undefined) return mountIn(mount, other, run.context.nameOf)
   }
   return undefined
 }

@@ -24,7 +24,7 @@ export async function requireDeviceUnused(run: StepContext, witness: Witness): P
   const { operation } = run
   if (!takesDevice(operation)) return
   const [user] = await usersUnlessUnknown(run, witness)
-  if (user !== undefined) throw volumeInUse(operation, user.who)
+  if (user !== undefined) throw volumeInUse(operation, user)
 }
 
 /**

@@ -6,6 +6,7 @@
 import { EVERYTHING, withWhatItIsMadeOf } from '../../block/whole-disk.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
+import type { UsedBy } from '../../holders/describe-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { undeletedPath } from '../../mountinfo/deleted.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
@@ -13,7 +14,7 @@ import { goesWith } from '../../mountinfo/propagation.ts'
 import { CSI_PLUGIN, parseCsiUniqueName, unescapeQualifiedName } from '../../names/volume-names.ts'
 import { type ShapeMatch, shapeMatcher, shapeOf, type VolumeShape } from '../../names/volume-shapes.ts'
 import type { VolumeRef } from '../../plan/plan.ts'
-import { describeMount, describeMountIn, expectedIds } from '../operation/expected-mounts.ts'
+import { expectedIds, mountIn } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { isSame } from './volume-devices.ts'
 
@@ -36,12 +37,12 @@ export function requireNotSetUpElsewhere(run: StepContext, persistentVolume?: st
   const here = found(around.table, matches, run).find(
     ({ mount, by }) => !own.has(mount.id) && !(by === 'name' && judged(mount)) && !isOwnCopy(mount, around.table, run),
   )
-  if (here !== undefined) throw setUpElsewhere(run, describeMount(here.mount))
+  if (here !== undefined) throw setUpElsewhere(run, mountIn(here.mount, undefined))
   for (const other of around.others) {
     const there = found(other.table, matches, run).find(
       ({ mount, by }) => !isOwnCopy(mount, other.table, run) && !(by === 'name' && isCopyOf(mount, run)),
     )
-    if (there !== undefined) throw setUpElsewhere(run, describeMountIn(there.mount, other, context.nameOf))
+    if (there !== undefined) throw setUpElsewhere(run, mountIn(there.mount, other, context.nameOf))
   }
 }
 
@@ -109,11 +110,12 @@ function disksOf(dev: string, { blockTree }: Host): Set<string> | undefined {
   return new Set(withWhatItIsMadeOf(node, blockTree, EVERYTHING).map((each) => each.name))
 }
 
-function setUpElsewhere({ operation }: StepContext, who: string): OperationRefused {
+function setUpElsewhere({ operation }: StepContext, { who, users = [] }: UsedBy): OperationRefused {
   return new OperationRefused(
     'HeldBy',
     `volume ${operation.volume?.name ?? ''} is also set up elsewhere on this node: ${who}`,
     {
+      users,
       hint: 'Find out who set it up there, and unmount it there; then plan again.',
     },
   )

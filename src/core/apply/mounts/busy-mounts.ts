@@ -2,10 +2,11 @@
  * Who keeps mounts busy, before anyone tries to unmount them. The kernel refuses while anything has the mount itself, or a copy
  * that goes with it: whoever has a mount of its own of the same file system is no holder here.
  */
+import type { VolctlErrorOptions } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
 import { boundPaths } from '../../holders/bound-sockets.ts'
-import { describeHolders } from '../../holders/describe-holders.ts'
+import { describeHolders, processesOf } from '../../holders/describe-holders.ts'
 import type { Holders } from '../../holders/find-holders.ts'
 import type { LoopFile } from '../../holders/kernel-files.ts'
 import { swapFiles } from '../../holders/kernel-files.ts'
@@ -70,15 +71,20 @@ export async function requireNotBusy(run: StepContext, kernel: () => KernelFiles
     unseen: [],
   }
   const who = describeHolders(found, context.nameOf)
-  if (who !== '') throw inUse(operation, who)
+  if (who !== '') throw inUse(operation, who, { users: processesOf(found) })
 }
 
-/** @param who for messages; empty: nobody was found @param hint default: what to do about those */
-export function inUse(operation: Operation, who: string, hint = 'Stop what uses it, then plan again.'): StepFailed {
+/** @param who for messages; empty: nobody was found @param given.hint default: what to do about those */
+export function inUse(
+  operation: Operation,
+  who: string,
+  given: Pick<VolctlErrorOptions, 'users'> & { readonly hint?: string | undefined },
+): StepFailed {
+  const { hint = 'Stop what uses it, then plan again.', users = [] } = given
   const { volume, pod, paths } = operation
   const what = volume === undefined ? (paths[0] ?? '') : shownVolume(operation)
   const name = pod === undefined || volume === undefined ? what : `${what} of ${podName(pod)}`
-  return new StepFailed('HeldBy', `${name} is in use${who === '' ? '' : ` by ${who}`}`, { hint })
+  return new StepFailed('HeldBy', `${name} is in use${who === '' ? '' : ` by ${who}`}`, { hint, users })
 }
 
 /** As the plan expects them. What a forced umount cuts off shows only afterwards who still has it. */

@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { errnoOf } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'
 import { diskFailure } from '../../files/disk-failure.ts'
-import { describeProcess } from '../../holders/describe-holders.ts'
+import { describeProcess, usingProcess } from '../../holders/describe-holders.ts'
 import { placeOf } from '../../mountinfo/linked-mounts.ts'
 import type { Step, StepOp } from '../../plan/plan.ts'
 import { STATE_FILES } from '../../plugins/state-files.ts'
@@ -99,6 +99,7 @@ function requireMountedNowhereElse(
     'HeldBy',
     `something is mounted on ${path} in the mount namespace of ${describeProcess(other, context.nameOf)}`,
     {
+      users: [usingProcess(other)],
       hint: 'End that process, or unmount it there (nsenter -m -t PID umount PATH); then plan again.',
     },
   )

@@ -105,7 +105,7 @@ export async function requireGone(layer: MountInfo, result: CommandResult, run: 
       .split('\n')[0] ?? ''
   if (!/busy/.test(output)) throw new StepFailed('UnmountFailed', `umount failed: ${output || layer.mountPoint}`)
   const who = await holdersOfMounts(layer.mountPoint, run)
-  throw inUse(run.operation, who, who === '' ? hintOfNobody(layer, run) : undefined)
+  throw inUse(run.operation, who, who === '' ? { hint: hintOfNobody(layer, run) } : {})
 }
 
 /** The hint if no holder was found: a call that waits for a dead server keeps the mount busy, though no process shows it. */

@@ -3,7 +3,7 @@
 import { OperationRefused } from '../../errors/operation-error.ts'
 import type { NameOf } from '../../holders/container-names.ts'
 import { staying } from '../../holders/content-holders.ts'
-import { describeProcess } from '../../holders/describe-holders.ts'
+import { describeProcess, type UsedBy, usingProcess } from '../../holders/describe-holders.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Operation, StepOp } from '../../plan/plan.ts'
 import type { OtherNamespace } from '../../processes/mount-namespaces.ts'
@@ -85,6 +85,12 @@ export function* tablesAround(
 export function describeMountIn(mount: MountInfo, other: OtherNamespace | undefined, nameOf?: NameOf): string {
   const where = other === undefined ? '' : `, in the mount namespace of ${describeProcess(other, nameOf)}`
   return `${describeMount(mount)}${where}`
+}
+
+/** The same, with the process that the namespace is named by. */
+export function mountIn(mount: MountInfo, other: OtherNamespace | undefined, nameOf?: NameOf): UsedBy {
+  const who = describeMountIn(mount, other, nameOf)
+  return other === undefined ? { who } : { who, users: [usingProcess(other)] }
 }
 
 function targetsOf(operation: Operation): ReadonlySet<string> {

@@ -4,11 +4,12 @@ import { OperationRefused } from '../../errors/operation-error.ts'
 import { isWithin } from '../../files/path-within.ts'
 import type { NameOf } from '../../holders/container-names.ts'
 import { staying } from '../../holders/content-holders.ts'
+import type { UsedBy } from '../../holders/describe-holders.ts'
 import type { Host } from '../../host/host.ts'
 import { ownPathOf } from '../../mountinfo/linked-mounts.ts'
 import type { MountInfo, MountTable } from '../../mountinfo/mount-table.ts'
 import type { Operation } from '../../plan/plan.ts'
-import { describeMount, describeMountIn, expectedIds } from './expected-mounts.ts'
+import { describeMount, expectedIds, mountIn } from './expected-mounts.ts'
 import type { Surroundings } from './surroundings.ts'
 
 /**
@@ -24,10 +25,10 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
   const stays = staying(around.table, new Set(own.keys()))
   for (const mount of staged) {
     const reader = readersIn(around.table, mount, stays).find(({ mountPoint }) => !paths.includes(mountPoint))
-    if (reader !== undefined) throw stillInUse(operation, `${describeMount(reader)} is another mount of it`)
+    if (reader !== undefined) throw stillInUse(operation, { who: `${describeMount(reader)} is another mount of it` })
     for (const other of around.others) {
       const [there] = readersIn(other.table, mount, stays)
-      if (there !== undefined) throw stillInUse(operation, describeMountIn(there, other, nameOf))
+      if (there !== undefined) throw stillInUse(operation, mountIn(there, other, nameOf))
     }
   }
   const directory = operation.steps
@@ -38,7 +39,8 @@ export function requireNoReaders(operation: Operation, around: Surroundings, hos
     directory !== undefined && isWithin(ownPathOf(around.table, file), directory)
   const loop = host.loops().find(({ backingFile }) => isBelow(backingFile))
   const released = operation.steps.some(({ op, target }) => op === 'losetup -d' && target === loop?.device)
-  if (loop !== undefined && !released) throw stillInUse(operation, `${loop.device} is backed by ${loop.backingFile}`)
+  if (loop !== undefined && !released)
+    throw stillInUse(operation, { who: `${loop.device} is backed by ${loop.backingFile}` })
 }
 
 function readersIn(table: MountTable, staged: MountInfo, stays: ReturnType<typeof staying>): MountInfo[] {
@@ -48,8 +50,9 @@ function readersIn(table: MountTable, staged: MountInfo, stays: ReturnType<typeo
     .filter((mount) => stays(mount, table))
 }
 
-function stillInUse({ volume }: Operation, who: string): OperationRefused {
+function stillInUse({ volume }: Operation, { who, users = [] }: UsedBy): OperationRefused {
   return new OperationRefused('HeldBy', `volume ${volume?.name ?? ''} is still in use: ${who}`, {
+    users,
     hint: 'Stop that use first, then plan again.',
   })
 }
