@@ -26,13 +26,22 @@ const BANNED: readonly RegExp[] = [
   /\b(lift|lifts|lifted|lifting) (a |the )?guards?\b/i,
 ]
 
+/** As well; rooms of NOT_YET have them still. */
+const NEWER: readonly RegExp[] = [
+  /\bso that (no|nobody|nothing)\b/i,
+  /\bsomebody other than\b/i,
+  /\bof (its|their) own\b/i,
+  // A clause before its subject; "Where bash finds it, or elsewhere" and "Where it is, if volctl looks there" are none.
+  /(^|[.;:] |\*\* )Where [^.,:]+, (?!or\b|if\b)/,
+]
+
 interface Text {
   readonly where: string
   readonly text: string
 }
 
-/** Rooms whose texts still have some of these: the list only gets shorter. */
-const NOT_YET: readonly string[] = []
+/** Rooms whose texts still have some of the newer ones: the list only gets shorter. */
+const NOT_YET: readonly string[] = ['log-lines']
 
 /** Texts that are no sentences of volctl, by their file: what is matched is somebody else's word. */
 const EXCEPTIONS: readonly Text[] = []
@@ -42,7 +51,7 @@ const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 /** Literals of at least two words: a single one is a name, a key or a flag. */
 function sourceTexts(): Text[] {
   return globSync('src/**/*.ts', { cwd: ROOT })
-    .filter((file) => !file.includes('/gen/') && !NOT_YET.some((room) => file.startsWith(`src/core/${room}/`)))
+    .filter((file) => !file.includes('/gen/'))
     .flatMap((file) =>
       stringLiterals(read(file))
         .filter(({ text }) => /[a-z]{2,}[,;:]? .*[a-z]{2}/i.test(text))
@@ -72,9 +81,11 @@ async function helpTexts(): Promise<Text[]> {
   return [...meanings, ...help]
 }
 
-/** The manual by its sources and as it is printed, the README, what the schemas say of fields. */
+/** The manual by its sources and as it is printed, the documentation, what the schemas say of fields. */
 function pageTexts(): Text[] {
-  const files = [...globSync(['man/src/*.md', 'man/*.[78]', 'schema/*.json'], { cwd: ROOT }), 'README.md']
+  const pages = globSync(['man/src/*.md', 'man/*.[78]', 'schema/*.json', 'docs/**/*.md', '*.md'], { cwd: ROOT })
+  // The list of words quotes what not to say.
+  const files = pages.filter((file) => file !== 'docs/dev/words.md')
   return files.flatMap((file) =>
     read(file)
       .split('\n')
@@ -92,13 +103,20 @@ function goldenTexts(): Text[] {
   )
 }
 
+/** What not to say there. */
+function bannedAt(where: string): readonly RegExp[] {
+  return NOT_YET.some((room) => where.startsWith(`src/core/${room}/`)) ? BANNED : [...BANNED, ...NEWER]
+}
+
 function found(texts: readonly Text[]): string[] {
   const isExcepted = ({ where, text }: Text): boolean =>
     EXCEPTIONS.some((each) => where.startsWith(each.where) && text.includes(each.text))
   return texts
     .filter((each) => !isExcepted(each))
     .flatMap(({ where, text }) =>
-      BANNED.flatMap((banned) => (banned.test(text) ? [`${where}: ${banned.exec(text)?.[0]}: ${text.trim()}`] : [])),
+      bannedAt(where).flatMap((banned) =>
+        banned.test(text) ? [`${where}: ${banned.exec(text)?.[0]}: ${text.trim()}`] : [],
+      ),
     )
 }
 
@@ -106,7 +124,7 @@ it.each<{ of: string; texts: () => Text[] | Promise<Text[]>; least: number }>([
   { of: 'messages in the source', texts: sourceTexts, least: 1000 },
   { of: 'the catalogue of codes', texts: catalogueTexts, least: 200 },
   { of: 'the help of every command', texts: helpTexts, least: 100 },
-  { of: 'the manual, the README and the schemas', texts: pageTexts, least: 1000 },
+  { of: 'the manual, the documentation and the schemas', texts: pageTexts, least: 1000 },
   { of: 'golden screens', texts: goldenTexts, least: 5 },
 ])('$of', async ({ texts, least }) => {
   const all = await texts()

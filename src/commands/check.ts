@@ -33,7 +33,7 @@ export default class Check extends VolctlCommand {
     'with "ok" if nothing exceeds its limit; 1 and "not ok" if something does; 2 and "unknown" if the node or the API server ' +
     'could not be read. That is the convention of custom plugins of the node-problem-detector. Only what has been wrong for long ' +
     'enough counts: what is still wrong in a second look, and has not changed for the settle time. ' +
-    'With -o prometheus: gauges for the textfile collector of the node exporter, of one look: an alert has a time of its own.'
+    'With -o prometheus: gauges for the textfile collector of the node exporter, of one look: an alert has its own time.'
   static override usage = 'check [FLAGS]'
   static override examples = [
     { description: 'Is anything wrong with the volumes of this node:', command: '<%= config.bin %> check' },

@@ -90,7 +90,7 @@ export default class Explain extends VolctlCommand {
       name: 'NAME',
       ignoreStdin: true,
       description:
-        'Where WHAT is a kind (pod, pvc, pv, va, driver, volume, node, device, mount, path): the name of the thing.',
+        'The name of the thing, if WHAT is a kind (pod, pvc, pv, va, driver, volume, node, device, mount, path).',
     }),
   }
   static override examples = [

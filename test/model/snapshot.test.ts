@@ -32,7 +32,7 @@ it('a whole snapshot has no defect', () => expect(snapshotDefect(changed('bootID
 
 describe('what the planner relies on', () => {
   it.each<[path: string, value: unknown, says: string]>([
-    ['rootDir', '/', 'rootDir is not a directory of its own'],
+    ['rootDir', '/', 'rootDir is not a directory other than /'],
     ['runtime.pods.0.containers', undefined, 'runtime.pods[0].containers is missing'],
     ['runtime.pods.0.containers', { c: 1 }, 'runtime.pods[0].containers is not a list'],
     ['runtime.pods.0.containers.0', null, 'runtime.pods[0].containers[0] is not an object'],

@@ -76,7 +76,7 @@ export const API_CODES = {
   KubeconfigUnsafe: {
     in: ['error'],
     means:
-      'somebody other than root could have written the kubeconfig or a file that it names, or it starts a program and was not given',
+      'someone other than root could have written the kubeconfig or a file that it names, or it starts a program and was not given',
     next: 'Copy it to where only root may write, and name the copy with --kubeconfig.',
     rules: ['S33'],
   },

@@ -122,8 +122,7 @@ export const CLUSTER_CODES = {
   UseNotReported: {
     in: ['blocked'],
     cause: 'in-use',
-    means:
-      'no node reports in use what a driver without attachments has, so that nobody can say that the volume is free',
+    means: 'no node reports volumes of a driver without attachments in use: whether the volume is free cannot be known',
     next: 'See that the volume is not mounted on the node: kubectl volctl on NODE status; then: kubectl delete volumeattachment NAME',
     rules: ['N62', 'S3'],
   },
@@ -144,7 +143,7 @@ export const CLUSTER_CODES = {
   NodeUnknown: {
     in: ['waiting'],
     cause: 'unread',
-    means: 'whether the node is ready is not known, so that nothing is detached from it or attached to it',
+    means: 'whether the node is ready is not known: nothing is detached from it or attached to it',
     next: 'Look at the Node, and start its kubelet. Once its machine is gone for good, delete the Node; then: volctl plan --cluster --node-gone NAME',
     rules: ['R731', 'S3'],
   },
@@ -158,8 +157,7 @@ export const CLUSTER_CODES = {
   AttachmentUnclear: {
     in: ['blocked', 'problem'],
     cause: 'identity',
-    means:
-      'which volume the VolumeAttachment is of, or what somebody other than Kubernetes has made it for, could not be found out; or its parts contradict each other',
+    means: 'unclear which volume this VolumeAttachment is for, or who created it',
     next: 'Look at its PersistentVolume, and at the attachment: kubectl get volumeattachment NAME -o yaml',
     rules: ['C34', 'S3', 'S21'],
   },

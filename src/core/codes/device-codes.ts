@@ -5,7 +5,7 @@ export const DEVICE_CODES = {
   DeviceUnknown: {
     in: ['blocked'],
     cause: 'device',
-    means: "the volume's device could not be found, so that nobody can say that the device is free",
+    means: "the volume's device could not be found: whether it is free cannot be known",
     next: 'Find out which device it was (lsblk): volctl apply --device VOLUME=/dev/NAME or volctl apply --device VOLUME=none',
     rules: ['S21'],
   },

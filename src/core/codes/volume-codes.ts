@@ -89,7 +89,7 @@ export const VOLUME_CODES = {
     cause: 'volume',
     means:
       'the volume is mounted or staged, or another pod gets it, with another SELinux label, or it is not clear with which',
-    next: 'Give the pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them. Where the label is not clear, start the kubelet.',
+    next: 'Give the pods the same seLinuxOptions and seLinuxChangePolicy, or delete one of them. If the label is not clear, start the kubelet.',
     rules: ['C68'],
   },
   GlobalMountGone: {

@@ -65,7 +65,7 @@ function requireAlone(facts: UnitFacts, otherApi: boolean): void {
       'and ',
     )
     throw new SafetyRefusal('S35', 'KubeletNotStopped', `stopping ${unit} would end containers: ${named.join(', ')}`, {
-      hint: `They are in the unit's cgroup, and its KillMode is ${killMode}: set KillMode=process, or move them to a unit of their own.`,
+      hint: `They are in the unit's cgroup, and its KillMode is ${killMode}: set KillMode=process, or move them to another unit.`,
     })
   }
   if (stopsToo.length > 0) {

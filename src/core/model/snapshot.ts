@@ -67,7 +67,7 @@ const rootDirectory: Shape<string> = withSchema(
   (value, at) => {
     const path = filled(value, at)
     if (!path.startsWith('/')) return fail(at, 'an absolute path', value)
-    return plainPath(path) === '/' ? fail(at, 'a directory of its own', value) : path
+    return plainPath(path) === '/' ? fail(at, 'a directory other than /', value) : path
   },
   () => ({ type: 'string', pattern: '^/.' }),
 )

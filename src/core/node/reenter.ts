@@ -35,7 +35,7 @@ export function hostReentry(hostRoot: string): Reentry | undefined {
     if (theirs.pids !== readlinkSync('/proc/self/ns/pid')) {
       throw new VolctlError(
         'WrongNamespace',
-        `--host-root ${hostRoot}: this container has a PID namespace of its own, so volctl cannot act on the host's processes`,
+        `--host-root ${hostRoot}: this container has its own PID namespace, so volctl cannot act on the host's processes`,
         { hint: 'Run the container with hostPID.' },
       )
     }

@@ -170,7 +170,7 @@ function identify(
   const found = identifySource(object, objects, known, names)
   if (isTwice) return { ...found, unclear: 'the list has two objects of this name' }
   const hasBoth = object.persistentVolume !== undefined && object.inline !== undefined
-  return hasBoth ? { ...found, unclear: 'it names a PersistentVolume and has a source of its own' } : found
+  return hasBoth ? { ...found, unclear: 'it names a PersistentVolume and has an inline source, too' } : found
 }
 
 function identifySource(

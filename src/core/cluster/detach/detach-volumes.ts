@@ -136,7 +136,7 @@ function unclear(name: string, isVolumeKnown: boolean): ClusterBlocked {
   return isVolumeKnown
     ? blockedBy(
         'AttachmentUnclear',
-        `somebody other than Kubernetes has named VolumeAttachment ${name}, and nothing shows whether they use the volume`,
+        `VolumeAttachment ${name} was not created by Kubernetes, and nothing shows whether its creator uses the volume`,
         `Find out who created the attachment: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`,
       )
     : blockedBy(

@@ -45,7 +45,7 @@ function reportUnmanaged({ actual }: ClusterContext, findings: ClusterFindings, 
   findings.problem(
     'warning',
     'NotManaged',
-    shaped`node ${name} has no annotation ${MANAGED}, so that nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`,
+    shaped`node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`,
     { nodes: [name] },
     "Set enableControllerAttachDetach: true in the kubelet's configuration there, and start the kubelet.",
   )

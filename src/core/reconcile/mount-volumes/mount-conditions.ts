@@ -236,7 +236,7 @@ export function mountObstacle(context: PlanContext, volume: VolumeToMount, targe
   if (kubelets !== undefined) {
     return {
       code: 'LeftToKubelet',
-      message: `this kubelet mounts ${kubelets} volumes itself, in a directory of its own, and does not leave them to ${volume.driver ?? 'a CSI driver'}`,
+      message: `this kubelet mounts ${kubelets} volumes itself, in its own directory, and does not leave them to ${volume.driver ?? 'a CSI driver'}`,
       hint: startKubelet(context),
     }
   }
