@@ -146,6 +146,8 @@ export default class Apply extends VolctlCommand {
   static override flags = {
     output: outputFlag([...OUTPUT_FORMATS, 'ndjson']),
     yes: Flags.boolean({
+      char: 'y',
+      aliases: ['auto-approve'],
       summary:
         'Do not ask for confirmation. Required where only one end is a terminal; without any terminal apply never asks.',
     }),

@@ -43,11 +43,36 @@ function usageError(error: Error, message: string, known: Known): VolctlError {
     return new VolctlError('Usage', message, {
       hint: "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'",
     })
+  const habit = id === undefined ? habitualFlag(error) : HABITS.get(id)
+  if (habit !== undefined) return new VolctlError('Usage', message, { hint: habit })
   const meant = id === undefined ? meantByFlag(error, message, known) : nearNames(id, known.commands, 1)[0]
   const help = command === undefined ? 'volctl --help' : `volctl ${command} --help`
   return new VolctlError('Usage', message, {
     hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}See ${help}`,
   })
+}
+
+const LOOK = 'Each volume of this node, and what is wrong with it: volctl status'
+const ONE = 'One pod, claim or volume, its state and why: volctl explain NAME'
+const MEND = 'First see what would be done: volctl plan; then do it: volctl apply'
+
+/** What fingers type that know other tools, and what does that here. */
+const HABITS: ReadonlyMap<string, string> = new Map([
+  ...['get', 'ls', 'list'].map((word) => [word, LOOK] as const),
+  ...['describe', 'why', 'show'].map((word) => [word, ONE] as const),
+  ...['fix', 'repair', 'cleanup', 'clean', 'reconcile'].map((word) => [word, MEND] as const),
+])
+
+const FLAG_HABITS: ReadonlyMap<string, string> = new Map([
+  ...['-A', '--all-namespaces'].map(
+    (flag) => [flag, 'volctl reads the pods of all namespaces anyway; -n NS narrows the answer to one.'] as const,
+  ),
+  ['--dry-run', 'What an apply would do, without doing it: volctl plan'],
+])
+
+function habitualFlag(error: Error): string | undefined {
+  const { flags: [typed = ''] = [] } = error as { readonly flags?: readonly string[] }
+  return FLAG_HABITS.get(typed.replace(/=.*/s, ''))
 }
 
 /** By the fields of oclif's error for an unknown flag, and by its message for a value that is not one of a flag's. */
