@@ -2,6 +2,7 @@
  * Where the bundle of volctl's own child processes begins: without the commands a child takes little longer to start than
  * Node.js itself. The launcher chooses the bundle (scripts/load-bundle.cjs).
  */
+import { text as readAll } from 'node:stream/consumers'
 import { errorMessage } from './core/errors/errors.ts'
 import { changeOwnership } from './core/files/change-ownership.ts'
 import { readProcessesForParent } from './core/holders/process-reader.ts'
@@ -40,7 +41,7 @@ const ENTRIES_BETWEEN_LOOKS = 100
  * Sets exit status 1, and touches nothing, where the input is not a request of this process's parent.
  */
 export async function walkForParent(): Promise<void> {
-  const request = await requestOfParent(walkRequest, 'ownership walker')
+  const request = requestOfParent(await readAll(process.stdin), walkRequest, 'ownership walker')
   if (request !== undefined) await say(await walk(request))
 }
 

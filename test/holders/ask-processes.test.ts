@@ -1,14 +1,16 @@
 /** What processes use: read by a child from real processes, and what is made of one that hangs, floods or ends. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { askProcesses, type ProcessReader } from '../../src/core/holders/ask-processes.ts'
+import { ReaderChildren } from '../../src/core/holders/reader-children.ts'
 import type { Uses } from '../../src/core/holders/uses.ts'
 import { locate } from '../../src/core/mountinfo/location.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { PROCESS_READER } from '../helpers/process-reader/command.ts'
 import { temporaryDirectory } from '../helpers/temporary-directory.ts'
+import { until } from '../helpers/until.ts'
 
 const NULL = 'char 1:3'
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
@@ -68,7 +70,9 @@ it('what has a path too long to be told holds nothing up, and is known by its in
 /** A reader that goes through the jobs, and at each process but the first does this. */
 function stub(does: string): ProcessReader {
   const script = `let text = ''
-process.stdin.on('data', (piece) => { text += piece }).on('end', () => {
+process.stdin.on('data', (piece) => {
+  text += piece
+  if (!text.endsWith('\\n')) return
   const { pids, from } = JSON.parse(text)
   const say = (line) => require('node:fs').writeSync(1, line + '\\n')
   say('')
@@ -98,6 +102,26 @@ it('a look that is interrupted ends at once, and has not seen the rest', async (
   const { unseen } = await devices({ ...stub('for (;;);'), signal: stop.signal })
   expect(performance.now() - begun).toBeLessThan(2500)
   expect(unseen).not.toEqual([])
+})
+
+it('looks that follow each other share a child, until one is interrupted or the child has ended', async () => {
+  const log = `${temporaryDirectory()}/started`
+  using children = new ReaderChildren(['sh', '-c', `echo $$ >>${log}; exec "$@"`, 'sh', ...PROCESS_READER])
+  const shared = { ...reader, children }
+  const started = (): string[] => readFileSync(log, 'utf8').trim().split('\n')
+  const isSeen = async (): Promise<boolean> =>
+    whileRuns('exec 9</dev/null', async (pid) =>
+      (await devices(shared)).openers(new Set([NULL])).some((each) => each.pid === pid),
+    )
+  expect([await isSeen(), await isSeen(), await isSeen(), started().length]).toEqual([true, true, true, 1])
+  await devices({ ...shared, signal: AbortSignal.abort() })
+  expect([await isSeen(), started().length]).toEqual([true, 2])
+  const [, second] = started()
+  process.kill(Number(second), 'SIGKILL')
+  expect(await until(() => !existsSync(`/proc/${second}`))).toBe(true)
+  expect([await isSeen(), started().length]).toEqual([true, 3])
+  children[Symbol.dispose]()
+  expect(await until(() => !existsSync(`/proc/${started()[2]}`))).toBe(true)
 })
 
 it('where nothing is asked nobody is looked at', async () => {

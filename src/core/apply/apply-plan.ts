@@ -18,6 +18,7 @@ import { defaultLockFile, type Lock, type LockOwner, takeLock } from './lock.ts'
 import { refuseAll } from './operation/conclude.ts'
 import type { ApplyContext } from './operation/ports.ts'
 import { askKubelet, ownsNode } from './operation/preconditions.ts'
+import { readerChildrenOf } from './operation/process-reader-of.ts'
 import { runAll } from './run-all.ts'
 
 /**
@@ -31,7 +32,8 @@ export async function applyPlan(
 ): Promise<ApplyResult> {
   const id = planId(plan)
   if (plan.refused !== undefined) return refuseAll(id, plan, plan.refused, onEvent)
-  const result = await execute(id, plan, nodeScope(plan, context, onEvent), onEvent)
+  using readerChildren = readerChildrenOf(context)
+  const result = await execute(id, plan, nodeScope(plan, { ...context, readerChildren }, onEvent), onEvent)
   return { ...result, ...defined({ downtime: context.kubeletStop?.downtime }) }
 }
 

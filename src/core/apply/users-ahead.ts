@@ -36,7 +36,7 @@ import { requireRemovable } from './mounts/remove.ts'
 import { isEmptyDir } from './operation/empty-dir.ts'
 import type { ApplyContext, Witness } from './operation/ports.ts'
 import { unfinished } from './operation/preconditions.ts'
-import { processReaderOf } from './operation/process-reader-of.ts'
+import { processReaderOf, readerChildrenOf } from './operation/process-reader-of.ts'
 import type { StepContext } from './operation/step-context.ts'
 import { Surroundings } from './operation/surroundings.ts'
 import { WaitingBudget } from './operation/waiting-budget.ts'
@@ -70,10 +70,12 @@ export async function usersAhead(
 ): Promise<InUse[]> {
   const taking = plan.operations.filter((each) => TAKING_AWAY.has(each.kind) && (blocked || each.blocked === undefined))
   if (taking.length === 0) return []
-  const first = await usersOf(taking, new Ahead(plan, taking, context, seen, seen.mounts))
+  using own = readerChildrenOf(context)
+  const asking = { ...context, readerChildren: context.readerChildren ?? own }
+  const first = await usersOf(taking, new Ahead(plan, taking, asking, seen, seen.mounts))
   if (first.size === 0) return []
   await pause(AGAIN_MS, context.signal)
-  const again = await usersOf([...first.keys()], new Ahead(plan, taking, context, seen, context.readMounts()))
+  const again = await usersOf([...first.keys()], new Ahead(plan, taking, asking, seen, context.readMounts()))
   return [...again.values()]
 }
 

@@ -20,8 +20,8 @@ import {
 } from '../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../processes/standing.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
-import { runCommand } from '../trust/programs.ts'
 import { type Answer, answer, PARTS, type ProcessRequest, type Question } from './process-messages.ts'
+import { ReaderChildren } from './reader-children.ts'
 import { type ByProcess, Uses } from './uses.ts'
 
 export interface ProcessReader {
@@ -31,6 +31,8 @@ export interface ProcessReader {
   readonly deadlineMs: number
   /** Ends the look. */
   readonly signal?: AbortSignal | undefined
+  /** Of this command, for several looks; default: each look starts its own. */
+  readonly children?: ReaderChildren | undefined
 }
 
 export interface ProcessSearch {
@@ -96,8 +98,10 @@ class Asking {
   }
 
   async ask(): Promise<void> {
+    using own = new ReaderChildren(this.#reader.command)
+    const { children = own } = this.#reader
     for (let tried = 1; this.#done < this.#all && tried <= LOOK_MOST.children; tried++) {
-      const isStuck = await this.#askChild()
+      const isStuck = await this.#askChild(children)
       if (this.#done === this.#all || this.#failure !== undefined) break
       if (!(isStuck && this.#isOnServer())) this.#late.add(this.#pids[this.#done % this.#pids.length] ?? 0)
       if (!isStuck) break
@@ -120,25 +124,31 @@ class Asking {
   }
 
   /** @returns whether it was silent, and another child may go on behind that */
-  async #askChild(): Promise<boolean> {
-    const [program = '', ...args] = this.#reader.command
+  async #askChild(children: ReaderChildren): Promise<boolean> {
     const request: ProcessRequest = { parent: process.pid, pids: this.#pids, from: this.#done, ...this.#question }
     const silent = new AbortController()
-    const left = this.#until - performance.now()
+    const late = AbortSignal.timeout(Math.max(0, Math.ceil(this.#until - performance.now())))
     let watch: NodeJS.Timeout | undefined
     let text = ''
-    const onOutput = (piece: string): void => {
+    const onOutput = (piece: string): boolean => {
       clearTimeout(watch)
       watch = setTimeout(() => silent.abort(), LOOK_MS.silent)
       text += piece
       const end = text.lastIndexOf('\n') + 1
       this.#take(text.slice(0, end))
       text = text.slice(end)
+      return this.#done === this.#all
     }
-    const signal = AbortSignal.any([silent.signal, ...(this.#reader.signal ? [this.#reader.signal] : [])])
+    const { signal } = this.#reader
     try {
-      const { timedOut, stderr } = await runCommand(program, args, left, JSON.stringify(request), { onOutput, signal })
-      if (!timedOut && this.#done < this.#all) this.#failure = stderr.trim().split('\n').at(-1) ?? ''
+      const child = children.take()
+      const ended = await child.ask(
+        request,
+        onOutput,
+        AbortSignal.any([silent.signal, late, ...(signal ? [signal] : [])]),
+      )
+      if (ended === undefined) children.giveBack(child)
+      else if (!ended.timedOut && this.#done < this.#all) this.#failure = ended.stderr.trim().split('\n').at(-1) ?? ''
       return silent.signal.aborted
     } catch (error) {
       this.#failure = errorMessage(error)

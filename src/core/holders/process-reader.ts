@@ -1,7 +1,7 @@
 /**
  * Reads what processes use, in a process of its own: a file system may hang when it is asked about a file, and the kernel
- * makes whoever reads the memory map of a process wait that hangs with it locked. The parent can kill this one. It reads one
- * request from its standard input, and writes a line for each part of each process, in order, to its standard output.
+ * makes whoever reads the memory map of a process wait that hangs with it locked. The parent can kill this one. It reads
+ * requests from its standard input, one a line, and writes a line for each part of each process, in order, to its standard output.
  *
  * Everything is judged by what the kernel says of the descriptor or the mapping itself: mount id, device and inode, device
  * number. A path is only text: the process can have mounted over it, or named it as it likes.
@@ -19,10 +19,30 @@ const STDOUT = 1
 /** How often the parent hears that nothing hangs. */
 const BEAT_MS = 250
 
-/** Sets exit status 1, and reads nothing, where the input is not a request of this process's parent. */
+/** Until its input ends. Sets exit status 1, and reads nothing more, where a line is not a request of this process's parent. */
 export async function readProcessesForParent(): Promise<void> {
-  const request = await requestOfParent(processRequest, 'process reader')
-  if (request === undefined) return
+  let asked = 0
+  for await (const line of linesOf(process.stdin)) {
+    const request = requestOfParent(line, processRequest, 'process reader')
+    if (request === undefined) return
+    readProcesses(request)
+    asked += 1
+  }
+  if (asked === 0) requestOfParent('', processRequest, 'process reader')
+}
+
+/** readline takes a tenth of this program's start. */
+async function* linesOf(input: NodeJS.ReadStream): AsyncGenerator<string> {
+  let text = ''
+  for await (const piece of input.setEncoding('utf8')) {
+    const lines = `${text}${piece}`.split('\n')
+    text = lines.pop() ?? ''
+    yield* lines
+  }
+  if (text !== '') yield text
+}
+
+function readProcesses(request: ProcessRequest): void {
   const reader = new Reader(request)
   const { pids, from } = request
   // Each line is written before the next part is read: what still waits for a full pipe would be lost if this process is

@@ -1,20 +1,21 @@
-import { text as readAll } from 'node:stream/consumers'
 import { errorMessage } from '../errors/errors.ts'
 import type { Shape } from '../json/shape.ts'
 
 /**
- * The request to a child process of volctl (own-child.ts): one JSON document on its standard input.
+ * A request to a child process of volctl (own-child.ts), from its standard input.
  *
+ * @param text JSON
  * @param who the child's name, for the message
  * @returns undefined if the input is not a request from this process's parent: then a message has been written, the exit
  * status is 1, and nothing may be touched
  */
-export async function requestOfParent<T extends { readonly parent: number }>(
+export function requestOfParent<T extends { readonly parent: number }>(
+  text: string,
   shape: Shape<T>,
   who: string,
-): Promise<T | undefined> {
+): T | undefined {
   try {
-    const request = shape(JSON.parse(await readAll(process.stdin)), '')
+    const request = shape(JSON.parse(text), '')
     if (request.parent !== process.ppid) throw new Error('the request is not from the parent process')
     return request
   } catch (error) {

@@ -6,6 +6,7 @@
  * written the program, a directory above it or a link on the way (S33).
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { errnoOf, isMissing, VolctlError } from '../errors/errors.ts'
 import { ownEnvironment, PROGRAM_DIRECTORIES, PROGRAM_ENVIRONMENT } from './environment.ts'
 import { checkTrusted, NotTrusted, TRUST_HINT } from './files.ts'
@@ -139,7 +140,7 @@ export function runCommand(
   name: string,
   args: readonly string[],
   deadlineMs: number,
-  input?: string,
+  input: string | Readable = '',
   { onOutput, signal, env = {} }: Watched = {},
 ): Promise<CommandResult> {
   let child: ChildProcessWithoutNullStreams
@@ -153,7 +154,8 @@ export function runCommand(
     return new Promise((_, reject) => child.on('error', (error) => reject(notStarted(name, error))))
   // A program that ends without reading closes the pipe: its exit status says the rest.
   child.stdin.on('error', () => {})
-  child.stdin.end(input)
+  if (typeof input === 'string') child.stdin.end(input)
+  else input.pipe(child.stdin)
   const output = { stdout: '', stderr: '' }
   return new Promise((resolve, reject) => {
     let grace: NodeJS.Timeout | undefined

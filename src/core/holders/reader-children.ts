@@ -1,0 +1,96 @@
+/** Children that read what processes use (process-reader.ts), each for one question after another: half of what one costs is its start. */
+import { PassThrough } from 'node:stream'
+import { type CommandResult, runCommand } from '../trust/programs.ts'
+import type { ProcessRequest } from './process-messages.ts'
+
+/** Timers take no more; each question has a deadline of its own. */
+const NO_DEADLINE_MS = 2 ** 31 - 1
+
+/** What a kept child has said is kept, too (OUTPUT_LIMIT of programs.ts): it ends long before. */
+const MOST_SAID = 1 << 20
+
+export class ReaderChild {
+  readonly #input = new PassThrough()
+  readonly #kill = new AbortController()
+  readonly #ended: Promise<CommandResult>
+  #said = 0
+  #isOver = false
+  #take: (text: string) => void = () => this.#kill.abort()
+
+  /** @param command see ProcessReader */
+  constructor([program = '', ...args]: readonly string[]) {
+    const onOutput = (text: string): void => {
+      this.#said += text.length
+      this.#take(text)
+    }
+    this.#ended = runCommand(program, args, NO_DEADLINE_MS, this.#input, { onOutput, signal: this.#kill.signal })
+    const over = (): void => {
+      this.#isOver = true
+    }
+    this.#ended.then(over, over)
+  }
+
+  /**
+   * @param take gets the answer piece by piece; returns whether it is whole
+   * @param signal kills the child
+   * @returns undefined: the answer is whole, and the child waits for the next question; else how it ended
+   * @throws VolctlError where it could not be started
+   */
+  async ask(
+    request: ProcessRequest,
+    take: (text: string) => boolean,
+    signal: AbortSignal,
+  ): Promise<CommandResult | undefined> {
+    const giveUp = (): void => this.#kill.abort()
+    const answered = new Promise<undefined>((resolve) => {
+      this.#take = (text) => take(text) && resolve(undefined)
+    })
+    signal.addEventListener('abort', giveUp)
+    if (signal.aborted) giveUp()
+    this.#input.write(`${JSON.stringify(request)}\n`)
+    try {
+      return await Promise.race([answered, this.#ended])
+    } finally {
+      signal.removeEventListener('abort', giveUp)
+      // Whatever it says without a question belongs to none.
+      this.#take = giveUp
+    }
+  }
+
+  /** For another question. */
+  get isFit(): boolean {
+    return !this.#isOver && !this.#kill.signal.aborted && this.#said < MOST_SAID
+  }
+
+  end(): void {
+    this.#input.end()
+  }
+}
+
+/** Those that wait for a question. As many as were needed at once. */
+export class ReaderChildren implements Disposable {
+  readonly #command: readonly string[]
+  readonly #idle: ReaderChild[] = []
+  #isEnded = false
+
+  constructor(command: readonly string[]) {
+    this.#command = command
+  }
+
+  take(): ReaderChild {
+    const child = this.#idle.pop()
+    if (child === undefined) return new ReaderChild(this.#command)
+    return child.isFit ? child : this.take()
+  }
+
+  /** @param child whose last answer was whole */
+  giveBack(child: ReaderChild): void {
+    if (!this.#isEnded && child.isFit) this.#idle.push(child)
+    else child.end()
+  }
+
+  [Symbol.dispose](): void {
+    this.#isEnded = true
+    for (const child of this.#idle.splice(0)) child.end()
+  }
+}
