@@ -13,6 +13,8 @@ const mount = (output: string, kind = 'nfs'): string =>
   )
 
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
+  DataDirectoryNotEmpty: 'initdb: error: directory "/data/db" exists but is not empty',
+  DataLocked: '[ERROR] [MY-012574] [InnoDB] Unable to lock ./ibdata1 error: 11',
   DriverPauses: attach(rpc('NotFound', 'not permitted on node "n" due to backoff condition')),
   NsenterFailed: 'nsenter: cannot open /host/proc/7/ns/mnt: No such file or directory',
   MetadataAway: 'W1122 20:01:02.1 1 metadata.go:7] ec2 metadata is not available',
@@ -520,6 +522,33 @@ export const CAUSES_INSIDE: readonly (readonly [
     'AttachFailed',
   ],
   ['I0114 16:18:38.5 1 mount_linux.go:171] systemd-run failed with: exit status 1', 'ControllerStarted', undefined],
+  ['level=debug msg="Could not find device for LUN 3, will retry."', 'Informational', undefined],
+  ['level=debug msg="Getting replica rebuilding status" serviceURL="192.0.2.1:7"', 'Informational', undefined],
+  [`level=debug msg="GRPC error: ${rpc('Internal', 'frob')}"`, 'DriverInternalError', 'DriverCallFailed'],
+  ['WARN[0435] frob failed, will retry', 'TriedAgain', undefined],
+  ['15:42:19.47 INFO  ==> frob.conf file not detected. Generating it...', 'Informational', undefined],
+  [
+    'I1122 20:01:02.1 1 controlbuf.go:7] transport: loopyWriter.run returning. connection error: desc = "transport is closing"',
+    'ControllerStarted',
+    undefined,
+  ],
+  [
+    stage(rpc('Unavailable', 'Failed to stage volume x: device attach timeout')),
+    'SpecialDeviceMissing',
+    'MountingFailed',
+  ],
+  [attach(rpc('Internal', 'SvcError :: NoOnlineReplicas: none')), 'MayastorFailed', 'AttachFailed'],
+  [
+    setUp(rpc('Unknown', 'stat /etc/kubernetes/secrets-store-csi-providers/a/b: no such file or directory')),
+    'SecretsStoreProvider',
+    'MountingFailed',
+  ],
+  [
+    "CreateContainerConfigError: failed to prepare subPath for volumeMount 'a' of container 'c': error mounting /x/y",
+    'SubPathFailed',
+    undefined,
+  ],
+  ['error resizing volume: volume capacity limit exceeded', 'CloudQuota', undefined],
   ['level=error msg="Login to iSCSI target failed." err="process killed after timeout"', 'Killed', 'IscsiNotLoggedIn'],
   [attach(rpc('Aborted', 'volume pvc-1 is not ready for workloads')), 'LonghornNotReady', 'AttachFailed'],
   [

@@ -62,10 +62,12 @@ const LAYERS: readonly RegExp[] = [
   // [pvc-UID-e-0] …: an engine or replica of Longhorn
   /^\[(?<engine>pvc-[\da-f-]{36}-[er]-[\da-z-]{1,40})\] /,
   // a time of day alone, and the thread that wrote: 20:01:02.526 [Worker-3] INFO …; or klog's header without its letter
-  /^(?<time>\d\d:\d\d:\d\d[.,]\d+) (?:\[[\w-]{1,63}\] (?=[A-Z]{4,5} )| *\d+ (?=[\w./-]+\.go:\d+\]))/,
+  /^(?<time>\d\d:\d\d:\d\d[.,]\d+) (?:(?:\[[\w-]{1,63}\] )?(?=[A-Z]{4,5} )| *\d+ (?=[\w./-]+\.go:\d+\]))/,
   // "- INFO - ", "ERROR  ", and once more a time behind it
   /^(?:\[[\w-]{1,63}\] (?=[A-Z]{4,5} ))?(?:- )?\[?(?<level>DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\]?(?: -|:)?\s+/,
   /^(?<level>[DIWEF]) \| /,
+  // WARN[0435] …: logrus on a terminal
+  /^(?<level>DEBU|INFO|WARN|ERRO|FATA)\[\d{1,9}\] +/,
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
   // node.go:88: [INFO] …
   /^(?<source>[\w./@-]{1,100}\.go:\d+): \[(?<level>[A-Z]{4,8})\] /,

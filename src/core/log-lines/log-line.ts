@@ -5,23 +5,27 @@ export const LINE_FORMATS = ['klog', 'structured', 'json', 'event', 'plain'] as 
 /** klog: a header and text; structured: a header, a quoted message and key="value"; event: as kubectl shows events of a pod. */
 export type LineFormat = (typeof LINE_FORMATS)[number]
 
-export const LINE_SEVERITIES = ['info', 'warning', 'error', 'fatal'] as const
+export const LINE_SEVERITIES = ['debug', 'info', 'warning', 'error', 'fatal'] as const
 
 export type LineSeverity = (typeof LINE_SEVERITIES)[number]
 
 const LEVELS: Readonly<Record<string, LineSeverity>> = {
   // One letter: rook, and what writes as klog does.
   i: 'info',
-  d: 'info',
+  d: 'debug',
   w: 'warning',
   e: 'error',
   f: 'fatal',
-  t: 'info',
+  t: 'debug',
   n: 'info',
   c: 'error',
   a: 'fatal',
-  trace: 'info',
-  debug: 'info',
+  trace: 'debug',
+  debug: 'debug',
+  // As logrus writes them for a terminal.
+  debu: 'debug',
+  erro: 'error',
+  fata: 'fatal',
   info: 'info',
   notice: 'info',
   warn: 'warning',

@@ -72,6 +72,16 @@ export const CONTENT = {
     rules: ['C29', 'O10', 'O26', 'S16'],
     about: 'driver',
   },
+  DataDirectoryNotEmpty: row(
+    'exists but is not empty | contains a lost+found directory | contains a dot-prefixed/invisible file | data directory has files in it | data directory … is unusable',
+    'The application finds its data directory not empty: a new ext4 file system has lost+found in it, or data is there already.',
+    'Let the application use a directory inside the volume: subPath of the mount, or for PostgreSQL PGDATA below it. Look first at what is there: nothing has to be deleted.',
+  ),
+  DataLocked: row(
+    'unable to lock ./ibdata1 | innodb … error: 11 | lock file … already exists | lock file … another instance | dbpathinuse … temporarily unavailable | mongod.lock … temporarily unavailable | failed to obtain node lock | failed to obtain node locks | lock held by current | pre-existing shared memory block',
+    'The application finds its data locked: another copy of it uses the volume, or its lock file was left there.',
+    'volctl explain on the volume shows which pods have it. Only one may run: strategy Recreate, or ReadWriteOncePod. A lock file goes only when no copy runs on any node.',
+  ),
   OwnershipSlow: {
     says: [
       'setting volume ownership for',

@@ -71,7 +71,7 @@ export const DRIVERS = {
     { about: 'pod' },
   ),
   SecretsStoreProvider: row(
-    'provider not found: provider | provider … not found … secrets-store | failed to lookup provider client | error connecting to provider | failed to find provider binary',
+    'provider not found: provider | provider … not found … secrets-store | failed to lookup provider client | error connecting to provider | failed to find provider binary | secrets-store-csi-providers … no such file or directory',
     'The provider of the secrets-store driver (Vault, Azure, AWS, GCP) does not run on this node, or its socket is elsewhere.',
     "See the provider's DaemonSet on {node}: its pod and the directory of its socket (providersDir).",
     { about: 'pod' },
@@ -124,7 +124,7 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the storage', open: true },
   ),
   MayastorFailed: row(
-    'child of nexus | failed to create a bdev | create_nexus | nexus … faulted | nexus … no healthy | diskpool … offline | svcerror: | failing nexus i/o | all child i/os failed | child i/o failed | faulted with i/o error | retiring child device | sock connection error of tqpair | failed to connect tqpair | nvme-of fabric connect | controller reinitialization failed | resetting controller failed | cq transport error | failed to complete aio | completed with pi error | qpair … connection failed | nexus … degraded | replica … faulted | pool … offline | connect command failed, rc',
+    'child of nexus | svcerror :: | noonlinereplicas | failed to create a bdev | create_nexus | nexus … faulted | nexus … no healthy | diskpool … offline | svcerror: | failing nexus i/o | all child i/os failed | child i/o failed | faulted with i/o error | retiring child device | sock connection error of tqpair | failed to connect tqpair | nvme-of fabric connect | controller reinitialization failed | resetting controller failed | cq transport error | failed to complete aio | completed with pi error | qpair … connection failed | nexus … degraded | replica … faulted | pool … offline | connect command failed, rc',
     'Mayastor could not put the volume together: a replica, its disk pool or the NVMe target on another node does not answer.',
     "kubectl mayastor get volumes,pools shows their state; the log of io-engine on the replica's node has the reason. The nodes must reach each other on ports 8420 and 10124.",
     { unchecked: 'volctl does not ask the storage', open: true },

@@ -157,7 +157,7 @@ export const ERRORS = {
   ),
   MountProgramFailed: frame(
     'mount failed: exit status | mount failed: exit status 32 | mount failed: exit status 1 | mount failure | mount failed: | failed to mount | mounting failed | could not mount | error mounting | refer to the … manual page | mount system call failed | .mount: mount process exited | .mount: failed with result',
-    'The mount program failed. Its own words stand behind "Output", or at the end of the line.',
+    'Something could not be mounted. The words of whoever tried stand behind "Output", or at the end of the line.',
     "What the program wrote is the reason; dmesg on {node} has the kernel's, if it was asked. Then what is mounted: the device (lsblk -f), the server or bucket, and the options.",
     { codes: ['MountFailed'] },
   ),

@@ -54,8 +54,8 @@ export const KERNEL = {
   ),
   NoFileSystemFound: row(
     'cant find ext4 filesystem | vfs: cant find | no valid superblock | invalid superblock magic number | bad magic number in super-block | superblock checksum | couldnt find valid filesystem superblock | bad magic number | unable to read superblock | cant find a valid fat filesystem',
-    'What is on the device is not the file system that was expected, or its beginning is damaged.',
-    'blkid and lsblk -f on {device|the device}, against fsType of the PersistentVolume. Do not format it: take a copy first, then fsck with another superblock (dumpe2fs).',
+    'What is on the device is not the file system that was expected: it is new and empty, holds another one, or its beginning is damaged.',
+    'A new disk is formatted next, and the line ends there. Else blkid and lsblk -f on {device|the device}, against fsType of the PersistentVolume. Do not format it: take a copy first.',
     { codes: ['FilesystemUnfit'], rules: ['S15'] },
   ),
   NfsServerAway: row(

@@ -4,6 +4,7 @@
  * general ones, then the frame; of each the innermost, wherever its table stands.
  */
 
+import type { LineSeverity } from '../log-line.ts'
 import { ANSWERS } from './answers.ts'
 import { ATTACHING } from './attaching.ts'
 import { CAUSES } from './causes.ts'
@@ -66,7 +67,7 @@ export interface Spoken {
   /** The file of the program's source: often all that says who speaks. */
   readonly source?: string
   readonly reason?: string
-  readonly severity?: 'info' | 'warning' | 'error' | 'fatal'
+  readonly severity?: LineSeverity
 }
 
 /** Those that a line says, the most telling first; empty: nobody knows it. */
@@ -81,8 +82,14 @@ export function sentencesIn({ said, program = '', source = '', reason = '', seve
   const [first] = found
   // What such a line says in passing ("no such file or directory", of a file that is made then) is no failure.
   const saysLittle = first === undefined || (rank(first) !== OWN && sentenceOf(first.of).harmless !== true)
+  if (severity === 'debug') return isDetail(text, saysLittle) ? ['Informational'] : found.map(({ of }) => of)
   const isNews = severity === 'info' ? !TROUBLE.test(text) : ROUTINE.test(program) && !SYSTEM_TROUBLE.test(text)
   return saysLittle && isNews ? ['Informational'] : found.map(({ of }) => of)
+}
+
+/** At level debug "could not …" is a step of many, after which another way is taken: what failed is said at another level. */
+function isDetail(text: string, saysLittle: boolean): boolean {
+  return saysLittle ? !CALL_FAILED.test(text) : !TROUBLE.test(text)
 }
 
 /** With all that any sentence may say. */

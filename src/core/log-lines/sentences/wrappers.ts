@@ -34,8 +34,9 @@ export const WRAPPERS = {
       'reconstruct volume information failed',
     ],
     by: ['kubelet'],
-    means: 'After its start the kubelet found the directory of a volume, and could not find out which volume it is.',
-    why: 'vol_data.json is missing or unusable, or the plugin is gone. For local volumes in directories this is normal.',
+    means:
+      'After its start the kubelet found the directory of a volume that it cannot rebuild from disk. It says so at each start, mostly of volumes that it then mounts again: harmless.',
+    why: 'Tokens, config maps and local volumes have nothing on disk to be known by: normal. Of a CSI volume it means a lost vol_data.json, or a plugin that is gone.',
     next: 'volctl explain on the directory says which volume it is. If its pod still wants it, the kubelet mounts it again by itself.',
     volctl:
       'Finds volume and driver by evidence (state files, device, VolumeAttachment); cleans up with CleanOrphanVolume.',
