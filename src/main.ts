@@ -8,6 +8,7 @@ import { isColourful } from './core/cli/colour.ts'
 import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText, isStructured } from './core/cli/report-error.ts'
+import { helpAsked, SHORT, shortHelp } from './core/cli/short-help.ts'
 import { explainError } from './core/cli/usage-error.ts'
 import { asksForVersion, versionLine } from './core/cli/version-line.ts'
 import { acceptCalledAs, asCalled, programName } from './core/trust/called-as.ts'
@@ -66,8 +67,13 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
     // Not before: neither a version nor a completion needs it, and it is a third of what a start evaluates.
     const { run, settings } = await loadOclif()
     settings.enableAutoTranspile = false
-    const plugin = embeddedPlugin(asTypedHere(manifest), root)
-    await run(commandLine(args), {
+    const { args: line, help } = helpAsked(commandLine(args))
+    const plugin = embeddedPlugin(
+      asTypedHere(help === 'short' ? shortHelp(manifest) : manifest),
+      root,
+      help === 'short' ? SHORT : {},
+    )
+    await run(line, {
       root,
       pjson: plugin.pjson,
       plugins: new Map([[plugin.name, plugin]]),
@@ -124,7 +130,11 @@ async function report(error: unknown, commands: readonly string[]): Promise<void
 }
 
 /** A plugin of oclif's shape, made of the inlined manifest. */
-function embeddedPlugin(manifest: Interfaces.Manifest, root: string): Interfaces.Plugin {
+function embeddedPlugin(
+  manifest: Interfaces.Manifest,
+  root: string,
+  options: Partial<typeof SHORT>,
+): Interfaces.Plugin {
   const findCommand = async (id: string): Promise<Command.Class> => {
     const loaded = await LOADERS[id]?.()
     if (loaded === undefined) throw new Error(`no such command: ${id}`)
@@ -140,7 +150,10 @@ function embeddedPlugin(manifest: Interfaces.Manifest, root: string): Interfaces
     name: pjson.name,
     version: pjson.version,
     root,
-    pjson: { ...pjson, oclif: { ...pjson.oclif, bin: programName() } } as unknown as Interfaces.Plugin['pjson'],
+    pjson: {
+      ...pjson,
+      oclif: { ...pjson.oclif, ...options, bin: programName() },
+    } as unknown as Interfaces.Plugin['pjson'],
     type: 'core',
     moduleType: 'module',
     isRoot: true,

@@ -33,7 +33,7 @@ it('the first screen of volctl(8) says what to type where a pod hangs in Termina
 
 it('every flag that the help names is in its page, and no other', async () => {
   for (const command of commands) {
-    const help = (await volctl([command, '--help'])).stdout
+    const help = (await volctl([command, '--help-all'])).stdout
     const flags = (text: string): string[] =>
       [...text.matchAll(/^ *(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = '']) => flag).toSorted()
     const options = pages.get(`volctl-${command}.8`)?.split('.SH OPTIONS')[1]?.split('.SH')[0] ?? ''

@@ -1,7 +1,7 @@
 /** The built program, as a person or a script meets it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -294,6 +294,26 @@ describe('help', () => {
     const { status, stdout } = await volctl(['--help'])
     expect(status).toBe(0)
     for (const command of ['plan', 'apply', 'snapshot']) expect(stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'))
+  })
+
+  it.each(readdirSync(join(import.meta.dirname, '../../src/commands')).map((file) => file.replace('.ts', '')))(
+    '%s: at most 40 lines, three examples and where the rest is; --help-all has every flag',
+    async (command) => {
+      const [short, all] = await Promise.all([volctl([command, '--help']), volctl([command, '--help-all'])])
+      expect(short).toMatchObject({ status: 0, stderr: '' })
+      expect(all).toMatchObject({ status: 0, stderr: '' })
+      const flags = (text: string): string[] =>
+        [...text.matchAll(/^ *(?:-\w, )?(--[a-z-]+)/gm)].map(([, flag = '']) => flag)
+      expect(short.stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(40)
+      expect(short.stdout).toContain(`volctl ${command} --help-all`)
+      expect(flags(short.stdout).length).toBeLessThanOrEqual(8)
+      expect(new Set(flags(short.stdout)).isSubsetOf(new Set(flags(all.stdout)))).toBe(true)
+    },
+  )
+
+  it('no --help-all of what stands behind --', async () => {
+    const { stdout } = await volctl(['explain', '--snapshot', '/nonexistent.json', '--', '--help-all'])
+    expect(stdout).toBe('')
   })
 
   it.each(['plan', 'apply', 'snapshot'])('%s: three ways to ask', async (command) => {

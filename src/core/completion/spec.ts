@@ -60,12 +60,14 @@ export function commandSpecs(commands: readonly Described[]): CommandSpec[] {
 
 const HELP: FlagSpec = { name: 'help', char: 'h', summary: 'Show the help of this command', repeatable: false }
 
+const HELP_ALL: FlagSpec = { name: 'help-all', summary: 'Show all flags of this command', repeatable: false }
+
 function commandSpec({ id, summary = '', flags, args, strict }: Described): CommandSpec {
   const names = Object.values(args)
   return {
     name: id,
     summary: firstSentence(summary),
-    flags: [...Object.values(flags).flatMap(flagSpec), HELP].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    flags: [...Object.values(flags).flatMap(flagSpec), HELP, HELP_ALL].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     args: names.map((each, index) => ({
       name: each.name,
       values: argumentValues(each.name, each.options),
