@@ -38,6 +38,16 @@ it.each([
     says: 'unknown flag: --dry-run',
     meant: expect.stringMatching(/: volctl plan$/),
   },
+  ...['shop/web-0', 'pod/shop/web-0'].map((name) => ({
+    args: ['plan', name],
+    says: `Unexpected argument: ${name}`,
+    meant: 'One pod alone: volctl plan --pod shop/web-0',
+  })),
+  {
+    args: ['apply', 'shop/web-0'],
+    says: 'plan file shop/web-0: no such file',
+    meant: 'If it is a pod: volctl apply --pod shop/web-0',
+  },
   ...['-y', '--auto-approve', '--yes'].map((flag) => ({
     args: ['apply', flag, '/nonexistent/plan.json'],
     says: 'plan file /nonexistent/plan.json: no such file',
