@@ -106,7 +106,7 @@ it('a look that is interrupted ends at once, and has not seen the rest', async (
 
 it('looks that follow each other share a child, until one is interrupted or the child has ended', async () => {
   const log = `${temporaryDirectory()}/started`
-  using children = new ReaderChildren(['sh', '-c', `echo $$ >>${log}; exec "$@"`, 'sh', ...PROCESS_READER])
+  using children = new ReaderChildren(['sh', '-c', `echo $$ >>${log}; exec "$@" 9</dev/null`, 'sh', ...PROCESS_READER])
   const shared = { ...reader, children }
   const started = (): string[] => readFileSync(log, 'utf8').trim().split('\n')
   const isSeen = async (): Promise<boolean> =>
@@ -117,6 +117,7 @@ it('looks that follow each other share a child, until one is interrupted or the 
   await devices({ ...shared, signal: AbortSignal.abort() })
   expect([await isSeen(), started().length]).toEqual([true, 2])
   const [, second] = started()
+  expect((await devices(shared)).openers(new Set([NULL])).map(({ pid }) => `${pid}`)).not.toContain(second)
   process.kill(Number(second), 'SIGKILL')
   expect(await until(() => !existsSync(`/proc/${second}`))).toBe(true)
   expect([await isSeen(), started().length]).toEqual([true, 3])

@@ -51,7 +51,7 @@ const MOST_NAMED = 4
 
 export async function askProcesses(search: ProcessSearch, reader: ProcessReader): Promise<Uses> {
   const tables = [search.table, ...search.others.map(({ table }) => table)]
-  const pids = processIds().filter((pid) => pid !== process.pid)
+  const pids = processIds().filter((pid) => pid !== process.pid && reader.children?.has(pid) !== true)
   const question = questionOf(search, tables)
   if (question.fileSystems.length + question.devices.length === 0) return new Uses([], tables, [])
   const asking = new Asking(pids, question, reader)

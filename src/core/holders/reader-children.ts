@@ -13,6 +13,7 @@ export class ReaderChild {
   readonly #input = new PassThrough()
   readonly #kill = new AbortController()
   readonly #ended: Promise<CommandResult>
+  #pid: number | undefined
   #said = 0
   #isOver = false
   #take: (text: string) => void = () => this.#kill.abort()
@@ -23,7 +24,11 @@ export class ReaderChild {
       this.#said += text.length
       this.#take(text)
     }
-    this.#ended = runCommand(program, args, NO_DEADLINE_MS, this.#input, { onOutput, signal: this.#kill.signal })
+    const onStart = (pid: number): void => {
+      this.#pid = pid
+    }
+    const { signal } = this.#kill
+    this.#ended = runCommand(program, args, NO_DEADLINE_MS, this.#input, { onStart, onOutput, signal })
     const over = (): void => {
       this.#isOver = true
     }
@@ -57,6 +62,11 @@ export class ReaderChild {
     }
   }
 
+  /** Undefined: it has ended, or never began. */
+  get pid(): number | undefined {
+    return this.#isOver ? undefined : this.#pid
+  }
+
   /** For another question. */
   get isFit(): boolean {
     return !this.#isOver && !this.#kill.signal.aborted && this.#said < MOST_SAID
@@ -70,6 +80,7 @@ export class ReaderChild {
 /** Those that wait for a question. As many as were needed at once. */
 export class ReaderChildren implements Disposable {
   readonly #command: readonly string[]
+  readonly #all: ReaderChild[] = []
   readonly #idle: ReaderChild[] = []
   #isEnded = false
 
@@ -79,8 +90,15 @@ export class ReaderChildren implements Disposable {
 
   take(): ReaderChild {
     const child = this.#idle.pop()
-    if (child === undefined) return new ReaderChild(this.#command)
-    return child.isFit ? child : this.take()
+    if (child !== undefined) return child.isFit ? child : this.take()
+    const started = new ReaderChild(this.#command)
+    this.#all.push(started)
+    return started
+  }
+
+  /** Is that process one of them? Like volctl itself, it is in nobody's way. */
+  has(pid: number): boolean {
+    return this.#all.some((each) => each.pid === pid)
   }
 
   /** @param child whose last answer was whole */

@@ -93,6 +93,7 @@ function trustedProgram(path: string): string | undefined {
 }
 
 export interface Watched {
+  readonly onStart?: (pid: number) => void
   /** Called with the program's standard output, piece by piece. */
   readonly onOutput?: (text: string) => void
   /** Ends the program as the deadline does. */
@@ -141,7 +142,7 @@ export function runCommand(
   args: readonly string[],
   deadlineMs: number,
   input: string | Readable = '',
-  { onOutput, signal, env = {} }: Watched = {},
+  { onStart, onOutput, signal, env = {} }: Watched = {},
 ): Promise<CommandResult> {
   let child: ChildProcessWithoutNullStreams
   try {
@@ -152,6 +153,7 @@ export function runCommand(
   // Without a process there may be no pipes; the error event says why.
   if (child.pid === undefined)
     return new Promise((_, reject) => child.on('error', (error) => reject(notStarted(name, error))))
+  onStart?.(child.pid)
   // A program that ends without reading closes the pipe: its exit status says the rest.
   child.stdin.on('error', () => {})
   if (typeof input === 'string') child.stdin.end(input)
