@@ -14,6 +14,10 @@ const mount = (output: string, kind = 'nfs'): string =>
 
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
   DataDirectoryNotEmpty: 'initdb: error: directory "/data/db" exists but is not empty',
+  NearlyFull:
+    '[INFO ][o.e.c.r.a.DiskThresholdMonitor] [es-0] low disk watermark [85%] exceeded on [a][es-0][/data] free: 3gb[12%]',
+  ApiLacksKind:
+    'E1122 20:01:02.1 1 reflector.go:156] Failed to list *v1beta1.VolumeAttachment: the server could not find the requested resource',
   DataLocked: '[ERROR] [MY-012574] [InnoDB] Unable to lock ./ibdata1 error: 11',
   DriverPauses: attach(rpc('NotFound', 'not permitted on node "n" due to backoff condition')),
   NsenterFailed: 'nsenter: cannot open /host/proc/7/ns/mnt: No such file or directory',
@@ -549,6 +553,10 @@ export const CAUSES_INSIDE: readonly (readonly [
     undefined,
   ],
   ['error resizing volume: volume capacity limit exceeded', 'CloudQuota', undefined],
+  ['kernel: "echo 0 > /proc/sys/kernel/hung_task_timeout_secs" disables this message.', 'TaskBlocked', undefined],
+  ['I | operator: frob secret "a" not found. proceeding without the frob', 'SkippedAsDone', undefined],
+  ['W1122 20:01:02.1 801 conversion.go:110] Could not get instant cpu stats: x', 'ContainerStatsSkipped', undefined],
+  ['I | exec: Timeout waiting for process rbd to return. Sending interrupt signal', 'CephUnreachable', undefined],
   ['level=error msg="Login to iSCSI target failed." err="process killed after timeout"', 'Killed', 'IscsiNotLoggedIn'],
   [attach(rpc('Aborted', 'volume pvc-1 is not ready for workloads')), 'LonghornNotReady', 'AttachFailed'],
   [

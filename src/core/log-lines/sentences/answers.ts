@@ -165,8 +165,13 @@ export const ANSWERS = {
     "The end of the line is the runtime's reason; journalctl -u containerd or -u crio on {node} has the lines around it.",
     { by: ['kubelet'], about: 'pod', envelope: true },
   ),
+  ApiLacksKind: row(
+    'the server could not find the requested resource | no matches for kind | the server doesnt have a resource type',
+    'The API server has no such kind, or not in this version: the program is older or newer than the cluster, or a CRD is missing.',
+    'kubectl api-resources shows what there is. Take the release of the driver or sidecar that fits the cluster, and install its CRDs.',
+  ),
   ApiSlow: row(
-    'rpc error of the api: | rpc error of the api: … transport is closing | etcdserver: request timed out | etcdserver: leader changed | etcdserver: no leader | apiserver not ready | the server was unable to return a response in the time allotted | the server is currently unable to handle the request | the server could not find the requested resource | http2: client connection lost | unable to connect to the server',
+    'rpc error of the api: | rpc error of the api: … transport is closing | etcdserver: request timed out | etcdserver: leader changed | etcdserver: no leader | apiserver not ready | the server was unable to return a response in the time allotted | the server is currently unable to handle the request | http2: client connection lost | unable to connect to the server',
     'The API server could not answer: it, or etcd behind it, is overloaded or was just starting.',
     'Nothing for the volume. If it stays: kubectl get --raw /readyz, and the log of etcd (slow disk, lost members).',
   ),

@@ -23,7 +23,7 @@ export const ENGINES = {
     STORAGE,
   ),
   CephSays: frame(
-    'libceph: | ceph: | rbd: | osd. | mds. | log_channel(cluster) | cluster [wrn] | cluster [err] | op-osd: | op-mon: | ceph-csi: | rados: | cephosd: | cephclient: | cephcmd:',
+    'libceph: | ceph: | rbd: | osd. | mds. | log_channel(cluster) | cluster [wrn] | cluster [err] | op-osd: | op-mon: | ceph-csi: | rados: | cephosd: | cephclient: | cephcmd: | pgmap',
     'The line is about Ceph: the cluster, its client on a node or its operator.',
     'ceph -s and ceph health detail have the whole of it; dmesg on {node} the side of the client.',
     STORAGE,

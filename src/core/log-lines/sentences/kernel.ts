@@ -83,7 +83,7 @@ export const KERNEL = {
     { by: ['kernel'], speaker: true },
   ),
   TaskBlocked: row(
-    'blocked for more than | hung_task | call trace: … nfs | soft lockup | task … blocked for',
+    'hung_task_timeout_secs disables this message | blocked for more than | hung_task | call trace: … nfs | soft lockup | task … blocked for',
     'A process hangs in the kernel (state D), usually in a read or write to a disk or server that does not answer. It cannot be killed.',
     'The trace below the line names what it waits for (nfs, xfs, jbd2, rbd, fuse). Bring that storage back; else only a restart of the node ends the process.',
     { by: ['kernel'] },

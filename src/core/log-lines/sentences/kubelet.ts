@@ -205,7 +205,7 @@ export const KUBELET = {
     "Nothing, if it is rare. If it repeats: kubectl get --raw /readyz, the log of etcd, and the CPU limits of the program's pod. Calls in progress go on in the driver.",
   ),
   ContainerStatsSkipped: row(
-    'failed to update stats for container | continuing to push stats',
+    'could not get instant cpu stats | failed to update stats for container | continuing to push stats',
     'The kubelet could not measure one container at that moment, mostly because it has just ended.',
     'Nothing: no volume is concerned.',
     { harmless: true },

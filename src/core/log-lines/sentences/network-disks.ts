@@ -183,7 +183,7 @@ export const NETWORK_DISKS = {
     { open: true },
   ),
   CephUnreachable: row(
-    'rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to get mon address … map failed … (2) no such file or directory | failed to connect to mons',
+    'timeout waiting for process rbd | timeout waiting for process ceph | rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to get mon address … map failed … (2) no such file or directory | failed to connect to mons',
     'This node, or the driver, does not reach the monitors or a disk daemon (OSD) of Ceph, or they do not know the user.',
     "ceph -s on the cluster; from {node}: nc -vz to monitors (3300, 6789) and OSDs (6800 and up). Compare the monitors in the driver's config map (clusterID) with ceph mon dump.",
     STORAGE,
