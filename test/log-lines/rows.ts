@@ -14,6 +14,7 @@ const mount = (output: string, kind = 'nfs'): string =>
 
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
   DataDirectoryNotEmpty: 'initdb: error: directory "/data/db" exists but is not empty',
+  ProgramCrashed: 'panic: signal: segmentation fault (core dumped)',
   NearlyFull:
     '[INFO ][o.e.c.r.a.DiskThresholdMonitor] [es-0] low disk watermark [85%] exceeded on [a][es-0][/data] free: 3gb[12%]',
   ApiLacksKind:
@@ -553,6 +554,11 @@ export const CAUSES_INSIDE: readonly (readonly [
     undefined,
   ],
   ['error resizing volume: volume capacity limit exceeded', 'CloudQuota', undefined],
+  ["The external command 'frob' exited with error code 10", 'ProgramFailed', undefined],
+  ['ERROR - Failed to retrieve AWS security credentials using lookup method: x', 'CloudCredential', undefined],
+  [stage(rpc('Internal', 'Volume pvc-1 still mounted on node node-2')), 'AttachedElsewhere', 'MountingFailed'],
+  [stage(rpc('Internal', 'xfs_repair: /dev/sdc contains a mounted filesystem')), 'AlreadyMounted', 'MountingFailed'],
+  ['level=error msg="Error when shutting down frontend: frob"', 'LonghornSays', undefined],
   ['kernel: "echo 0 > /proc/sys/kernel/hung_task_timeout_secs" disables this message.', 'TaskBlocked', undefined],
   ['I | operator: frob secret "a" not found. proceeding without the frob', 'SkippedAsDone', undefined],
   ['W1122 20:01:02.1 801 conversion.go:110] Could not get instant cpu stats: x', 'ContainerStatsSkipped', undefined],

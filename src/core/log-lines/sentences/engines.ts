@@ -5,7 +5,7 @@ const STORAGE = { speaker: true, unchecked: 'volctl does not ask the storage' } 
 
 export const ENGINES = {
   LonghornSays: frame(
-    'controller=longhorn | longhorn-manager | longhorn-instance-manager | longhorn-engine | longhorn-backend | longhorn volume | longhorn-volume | longhorn replica | longhorn-replica | io.longhorn | engine-binaries | bs_longhorn_request | response_process: | func=dataconn | longhorn_ | receive_msg: | lh_client_',
+    'controller=longhorn | longhorn-manager | longhorn-instance-manager | longhorn-engine | longhorn-backend | longhorn volume | longhorn-volume | longhorn replica | longhorn-replica | io.longhorn | engine-binaries | bs_longhorn_request | response_process: | func=dataconn | longhorn_ | receive_msg: | lh_client_ | error when shutting down frontend',
     'The line is about Longhorn: a volume, its engine or a replica.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness; the log of its instance-manager on {node} the lines around this one.',
     STORAGE,

@@ -155,6 +155,11 @@ export const ERRORS = {
     'Stop the pods that use the volume, take a snapshot or copy, then run fsck by hand on the device while nothing has it mounted. 8 also means that the device is in use or gone.',
     { codes: ['FilesystemUnfit'], rules: ['S15'], unchecked: 'volctl does not check file systems' },
   ),
+  ProgramCrashed: row(
+    'segmentation fault | core dumped | nil pointer dereference',
+    'A program crashed: that is a fault of its own, or of memory or disk below it.',
+    'Its restarts and the lines before its end: kubectl logs --previous of its pod, or journalctl and coredumpctl on {node}. While it is down, what it serves hangs or fails.',
+  ),
   MountProgramFailed: frame(
     'mount failed: exit status | mount failed: exit status 32 | mount failed: exit status 1 | mount failure | mount failed: | failed to mount | mounting failed | could not mount | error mounting | refer to the … manual page | mount system call failed | .mount: mount process exited | .mount: failed with result',
     'Something could not be mounted. The words of whoever tried stand behind "Output", or at the end of the line.',
@@ -173,7 +178,7 @@ export const ERRORS = {
     'The words behind its path say why: it is not there, not executable, for another machine, or the limit of processes is reached.',
   ),
   ProgramFailed: frame(
-    'exit status 32 | exit code 32 | exit status 1 | exit status 2 | exit status 3 | exit status 5 | exit status 6 | exit status 255 | exit code: 1 | exit status 16 | exit status 21 | exit status 64 | returned an error: exit status',
+    'exit status 32 | exit code 32 | exit status 1 | exit status 2 | exit status 3 | exit status 5 | exit status 6 | exit status 255 | exit code: 1 | exit status 16 | exit status 21 | exit status 64 | returned an error: exit status | exited with error code',
     'A program ended with an error; what it wrote stands beside its exit status, or in another line.',
     "Look in the log of whoever started it (the kubelet: journalctl -u {unit}; or the driver's pod) for the lines before this one: they have the program's own words.",
     { envelope: true },

@@ -116,7 +116,7 @@ export const SHARES = {
     'A driver needs the root directory of the kubelet bound in with mountPropagation: Bidirectional, at the same path. Compare its manifest with the --root-dir of the kubelet.',
   ),
   AlreadyMounted: row(
-    'already mounted or mount point busy | already mounted on | mount point busy | will not make a filesystem here | device or resource busy … mkfs | mkfs … device or resource busy | is in use. e2fsck | is mounted. e2fsck | cant open blockdev | is apparently in use',
+    'already mounted or mount point busy | already mounted on | mount point busy | will not make a filesystem here | device or resource busy … mkfs | mkfs … device or resource busy | is in use. e2fsck | is mounted. e2fsck | cant open blockdev | is apparently in use | contains a mounted filesystem',
     'The device cannot be mounted, since something else has it: multipath, LVM or another mount.',
     'lsblk and dmsetup ls show what stands on the device. Keep multipath away from disks of a CSI driver (blacklist in multipath.conf); volctl explain on the device shows the rest.',
     { codes: ['HeldBy'] },
