@@ -283,7 +283,7 @@ export default class Apply extends VolctlCommand {
     }
   }
 
-  /** Undefined: nothing is stopped, and the person was told why. */
+  /** Undefined: nothing is stopped, and the person knows why. */
   async #stopAsked(
     node: CollectedNode,
     { settleMs }: PlanOptions,

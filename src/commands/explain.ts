@@ -271,7 +271,7 @@ export default class Explain extends VolctlCommand {
   }
 }
 
-/** Lines that somebody else writes, or a file: `journalctl -u kubelet | volctl explain`. A terminal and /dev/null are none. */
+/** Lines that somebody else writes, or a file: `journalctl -u kubelet | volctl explain`. A terminal and /dev/null do not count. */
 function isPiped(): boolean {
   try {
     const stats = fstatSync(0)

@@ -4,7 +4,7 @@ import type { FileType, TreeEntry } from '../model/snapshot.ts'
 export type OnTop = 'open' | 'closed' | undefined
 
 /**
- * An entry as the listing of its directory gives it. It knows its name and its directory, so that nobody cuts its path up
+ * An entry as the listing of its directory gives it. It knows its name and its directory: nobody cuts its path up
  * again, and what is mounted on it. None of the three is part of a snapshot: they are neither written nor copied.
  */
 export class ListedEntry implements TreeEntry {

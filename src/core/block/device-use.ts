@@ -121,7 +121,7 @@ function numberIn(file: string): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
 }
 
-/** @returns `/`, of which nobody knows what it is: there is one, and the kernel does not say (S3); undefined: there is none */
+/** @returns `/`, which nobody can identify: there is one, and the kernel does not say (S3); undefined: there is none */
 export function readBackingFile(device: string, sys = '/sys'): string | undefined {
   const loop = `${sys}/block/${posix.basename(device)}/loop`
   try {

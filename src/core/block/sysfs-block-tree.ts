@@ -143,7 +143,7 @@ export class SysfsBlockTree implements BlockTree {
     )
   }
 
-  /** Partitions have no directory of their own directly below /sys/block. */
+  /** Partitions have no directory directly below /sys/block. */
   #block(name: string): string {
     const own = `${this.#sys}/block/${name}`
     return isThere(own) ? own : `${this.#sys}/class/block/${name}`

@@ -34,10 +34,10 @@ export interface Finding {
   readonly until?: string | undefined
 }
 
-/** Kinds of which nobody has to do anything: a component does, or a flag asks for it. */
+/** Kinds that need nobody: a component acts, or a flag asks for it. */
 const PASSES: ReadonlySet<CauseKind> = new Set<CauseKind>(['kubelet', 'controller', 'data', 'asked', 'follows'])
 
-/** Kinds of which each subject has one cause, whatever the code. */
+/** Kinds that give each subject one cause, whatever the code. */
 const ONE_EACH: ReadonlySet<CauseKind> = new Set<CauseKind>(['driver', 'missing', 'alive'])
 
 /** Kinds that are a fact about a pod. */

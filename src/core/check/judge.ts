@@ -11,7 +11,7 @@ export const limitsShape = object({
   waitingForMs: integer,
 })
 
-/** How many of each kind are borne; of waiting, how long. */
+/** How many of each kind are allowed; of waiting, how long. */
 export interface Limits extends ShapeOf<typeof limitsShape> {}
 
 export const CHECK_STATUS = { ok: 0, notOk: 1, unknown: 2 } as const

@@ -27,7 +27,7 @@ export const troubleShape = object({
 
 export interface Trouble extends ShapeOf<typeof troubleShape> {}
 
-/** Kinds of which an error says that something could not be known: the answer is then unknown, not wrong. */
+/** Kinds whose error says that something could not be known: the answer is then unknown, not wrong. */
 const UNREAD: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'AlivenessUnknown',
   'LazyMemoryUnusable',

@@ -1,6 +1,6 @@
 /**
  * The closed set of causes: what keeps volumes of a node from being as they should be. Each code that a finding can have is of
- * one kind, so that screens tell causes, and codes stay for scripts.
+ * one kind, so that screens show causes, and codes stay for scripts.
  */
 export const CAUSE_KINDS = {
   machine: 'this is not shown to be the right machine or cluster',

@@ -163,8 +163,8 @@ async function liveValues(
 }
 
 /**
- * Those that begin as it has been typed, each once. What would not be one line on a terminal is left out: no shell could be
- * told it.
+ * Those that begin as it has been typed, each once. What would not be one line on a terminal is left out: no shell could
+ * take it.
  */
 export function answerText(values: readonly Value[], current: string): string {
   const found = new Map<string, string>()

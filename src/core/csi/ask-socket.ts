@@ -76,7 +76,7 @@ async function judge(info: PluginInfo, endpoint: string, deadlineMs: number): Pr
   }
 }
 
-/** Only a driver that cannot be reached is dead: a busy one is late, another answers with an error of its own. */
+/** Only a driver that cannot be reached is dead: a busy one is late, another answers with its own error. */
 function stateOf(error: unknown): string {
   const code = error instanceof GrpcError ? error.code : undefined
   if (code === 'UNAVAILABLE') return 'is dead'

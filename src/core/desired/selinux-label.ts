@@ -43,7 +43,7 @@ export function labelOption(label: string): readonly string[] {
   return label === '' ? [] : [`context="${label}"`]
 }
 
-/** R310: only a volume that a single pod may use, so that no other pod can want another label. */
+/** R310: only a volume that a single pod may use: no other pod can want another label. */
 function supports({ persistentVolume }: VolumeToMount, everyAccessMode: boolean): boolean {
   if (persistentVolume === undefined) return false
   const modes = persistentVolume.spec.accessModes ?? []

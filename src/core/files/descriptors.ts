@@ -85,7 +85,7 @@ export function readNames(directory: OpenDirectory): Buffer[] {
   return new Entries(directory.fd).upTo(Number.POSITIVE_INFINITY).map(nameOf)
 }
 
-/** The entries of a directory, of which a container may make millions: some at a time. */
+/** The entries of a directory, some at a time: a container may make millions. */
 export class Entries {
   #directory: Dir | undefined
 

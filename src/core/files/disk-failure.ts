@@ -7,7 +7,7 @@ import { diskTrouble, troubleText } from './disk-trouble.ts'
  * A step that failed with the system's error.
  *
  * @param what could not be done, and on which path
- * @param hint used if the error is not one of disk-trouble.ts, which have hints of their own
+ * @param hint used if the error is not one of disk-trouble.ts, which have their own hints
  */
 export function diskFailure(code: OutcomeCode, what: string, cause: unknown, hint: string): StepFailed {
   const trouble = diskTrouble(cause)

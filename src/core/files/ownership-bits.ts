@@ -10,7 +10,7 @@ export interface OwnedEntry {
 }
 
 /**
- * Permissions with the bits of the group added; none is ever removed. Not for links, which have no mode of their own.
+ * Permissions with the bits of the group added; none is ever removed. Not for links, which have no mode.
  */
 export function ownedMode(mode: number, isDirectory: boolean, readOnly: boolean): number {
   const added = isDirectory ? directoryBits(readOnly) : readOnly ? 0o440 : 0o660

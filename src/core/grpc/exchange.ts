@@ -26,7 +26,7 @@ export type Reply =
 const WINDOW_BYTES = 1024 * 1024
 
 /**
- * One request and its answer over HTTP/2 without TLS, on a connection of its own. Never rejects: the first of status, broken
+ * One request and its answer over HTTP/2 without TLS, on its own connection. Never rejects: the first of status, broken
  * connection, deadline and cancellation settles it, and then the connection is closed.
  *
  * Whatever the server sends, the bytes that are kept are bounded (S34): the body by `receiveLimit`, headers and trailers by

@@ -35,7 +35,7 @@ const DEFAULT_RECEIVE_LIMIT = 4 * 1024 * 1024
 const UNPACKED = 4
 
 /**
- * Makes one unary gRPC call over a unix socket, on a connection of its own that is closed afterwards, as the kubelet does: no
+ * Makes one unary gRPC call over a unix socket, on its own connection, which is closed afterwards, as the kubelet does: no
  * keep-alive, no retries, no waiting for a missing server (C5).
  *
  * The deadline is sent to the server (`grpc-timeout`), and also enforced here, so that a server that hangs does not make

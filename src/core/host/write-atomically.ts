@@ -122,7 +122,7 @@ class AtomicWriter {
   }
 
   /**
-   * Before anything is published, so that no process finds files that it may not read (P31). The pod's policy does not matter
+   * Before anything is published: no process then finds files that it may not read (P31). The pod's policy does not matter
    * (P32).
    */
   async #giveToGroup(): Promise<void> {

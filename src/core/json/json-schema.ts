@@ -21,7 +21,7 @@ export function named<T>(name: string, shape: Shape<T>): Shape<T> {
   })
 }
 
-/** A value as the schema of another document has it, of which it is a part here. */
+/** A value as the schema of another document has it; here it is a part of that. */
 export function asIn<T>(file: string): Shape<T> {
   return withSchema(
     (value) => value as T,

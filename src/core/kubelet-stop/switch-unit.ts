@@ -6,7 +6,7 @@ import { runCommand } from '../trust/programs.ts'
 
 /** A kubelet ends within a second; systemd kills most units that do not after 90 s. */
 const STOP_DEADLINE_MS = 30_000
-/** A k3s tells systemd only then that it has started when it has. */
+/** A k3s reports its start to systemd only once it has started. */
 const START_DEADLINE_MS = 60_000
 const BETWEEN_MS = 200
 

@@ -82,7 +82,7 @@ function processesOf(unit: string): UnitProcess[] {
   })
 }
 
-/** A process in a PID namespace of its own: no program that the kubelet starts for a moment has one. */
+/** A process in its own PID namespace: no program that the kubelet starts for a moment has one. */
 function isContained(pid: number): boolean {
   const own = linkIfAny(`/proc/${pid}/ns/pid`)
   return own !== undefined && own !== linkIfAny('/proc/1/ns/pid')

@@ -7,7 +7,7 @@ export type Defined<T> = { [K in Exclude<keyof T, Optional<T>>]: T[K] } & {
 }
 
 /**
- * The properties that have a value, in their order. JSON and `exactOptionalPropertyTypes` both tell an absent property from
+ * The properties that have a value, in their order. JSON and `exactOptionalPropertyTypes` both distinguish an absent property from
  * one that is undefined: `{ id, ...defined({ hint }) }`.
  */
 export function defined<T extends object>(given: T): Defined<T> {

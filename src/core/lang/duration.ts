@@ -4,7 +4,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h
 
 /**
  * A duration as Go and kubectl write it (`90s`, `2m`, `1h30m`, `500ms`), in milliseconds.
- * A bare `0` is allowed; any other number needs a unit, as nobody can tell what `10` would mean.
+ * A bare `0` is allowed; any other number needs a unit, as nobody knows what `10` would mean.
  */
 export function parseDuration(text: string, what: string): number {
   if (text === '0') return 0

@@ -5,7 +5,7 @@ export function shellWord(word: string): string {
   return /^[\w@%+=:,./^-]+$/.test(word) ? word : inQuotes(word)
 }
 
-/** In single quotes, of which a shell takes everything literally. */
+/** In single quotes: a shell takes all within literally. */
 export function inQuotes(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -1,6 +1,6 @@
 /**
  * Which row each thing is of, as the planner names volumes (R815): by what pods want, by identity, by device. What nothing identifies
- * stands alone. A key follows from the thing itself and from what pods want, so that one can be had without all the others.
+ * stands alone. A key follows from the thing itself and from what pods want, so that one can be made without all the others.
  */
 import type { BlockVolume } from '../actual/block-volume.ts'
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
@@ -26,7 +26,7 @@ import type { LedgerSources } from './sources.ts'
 /** A row's key. */
 export interface Keyed {
   readonly key: RowKey
-  /** Absent: nothing gives the volume a name of its own. */
+  /** Absent: nothing names this volume alone. */
   readonly uniqueName?: string
   /** Found on the way. */
   readonly identity?: CsiIdentity

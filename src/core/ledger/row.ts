@@ -20,7 +20,7 @@ export interface Mapped {
   readonly mappings: readonly BlockMapping[]
 }
 
-/** Mounted sub-paths of a volume that has no directory of its own: a hostPath's, or one whose directory is gone (O17, O18). */
+/** Mounted sub-paths of a volume without its own directory: a hostPath's, or one whose directory is gone (O17, O18). */
 export interface Leaked {
   readonly podUid: string
   readonly subPaths: SubPaths

@@ -1,4 +1,4 @@
-/** Annotations by which the kubelet tells the attach/detach controller how it is configured. */
+/** Annotations by which the attach/detach controller learns how it is configured. */
 
 /** The controller manages a node if the key exists, whatever its value (R702). */
 export const MANAGED = 'volumes.kubernetes.io/controller-managed-attach-detach'

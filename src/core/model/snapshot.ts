@@ -3,7 +3,7 @@
  *
  * Live and offline use this same shape: the live source collects a NodeSnapshot, `volctl snapshot` writes it down,
  * `--snapshot` reads it back. Optional sections are sections that a snapshot may lack: the plan then says what it
- * cannot know and stays as cautious as if the source had failed.
+ * cannot know and stays as cautious as for a source that failed.
  *
  * The shape demands what the planner relies on without checking: if such a part is missing or of another type, a pass would
  * stop in the middle, or take what it cannot see for absent. Other fields are kept unchecked.
@@ -359,7 +359,7 @@ const notBelieved = kept({
   unknown: oneOf(true),
 })
 
-/** A process or a file that somebody other than root may control: volctl went on as if it did not exist. */
+/** A process or a file that someone other than root may control: volctl went on as if it did not exist. */
 export interface NotBelieved extends ShapeOf<typeof notBelieved> {}
 
 const inUse = kept({

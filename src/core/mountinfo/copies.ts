@@ -9,7 +9,7 @@ export function copiesOf(table: MountTable, mount: MountInfo): MountInfo[] {
 
 /**
  * The mounts on a path, without hidden copies that go away with a visible mount: each mount once, however often the table shows
- * it. Other hidden mounts are kept, since they are mounts of their own.
+ * it. Other hidden mounts are kept, since they are separate mounts.
  */
 export function withoutCopies(table: MountTable, path: string): readonly MountInfo[] {
   const all = table.at(path)

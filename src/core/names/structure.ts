@@ -23,7 +23,7 @@ export function mayBeLink(path: string): boolean {
 
 /**
  * Directories that may contain a volume: if one is a link that is not followed, anything may be behind it. Without those
- * where drivers and older kubelets put links of their own (a target, a device's map).
+ * where drivers and older kubelets put other links (a target, a device's map).
  */
 const EXPECTED: readonly RegExp[] = [
   /^plugins\/kubernetes\.io~?[^/]*$/,
@@ -37,7 +37,7 @@ const EXPECTED: readonly RegExp[] = [
   /^pods\/[^/]+\/volume-subpaths\/[^/]+\/[^/]+$/,
 ]
 
-/** True if a kubelet expects a directory of its own at this path. */
+/** True if a kubelet expects a real directory at this path. */
 export function isExpectedDirectory(path: string): boolean {
   return mayBeLink(path) || EXPECTED.some((shape) => shape.test(path))
 }

@@ -5,7 +5,7 @@ import type { PodVolumeSource, SharedSources } from '../model/objects.ts'
 import { uniquePodVolumeName, uniqueVolumeName } from '../names/volume-names.ts'
 import type { SpecContext, SpecFacts, SpecSource, VolumePlugin } from './plugin.ts'
 
-/** Neither attached nor staged: every pod has a volume of its own. */
+/** Neither attached nor staged: every pod has its own volume. */
 export function perPodFacts(plugin: string, specName: string, { podUid }: SpecContext): SpecFacts {
   const uniqueName = uniquePodVolumeName(plugin, podUid, specName)
   return { plugin, uniqueName, attachability: 'notAttachable', deviceMountable: false }

@@ -44,7 +44,7 @@ export class SnapshotFrame {
     this.#limits = limits
   }
 
-  /** The error of a snapshot that cannot be used. Without a hint of its own it says how to take another. */
+  /** The error of a snapshot that cannot be used. Without a hint it says how to take another. */
   damaged(name: string, code: ErrorCode, why: string, hint?: string, cause?: unknown): VolctlError {
     const { subject, command } = KINDS[this.#kind]
     const again = `Take the snapshot again: ${command}`

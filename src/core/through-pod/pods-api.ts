@@ -62,7 +62,7 @@ export async function readNode(client: KubeClient, name: string, signal?: AbortS
 }
 
 /**
- * Pods of other runs on this node, of persons who are at work or whose run was killed; one that is being deleted is none. Empty
+ * Pods of other runs on this node, of persons who are at work or whose run was killed; one that is being deleted does not count. Empty
  * where they may not be listed.
  */
 export async function otherRuns(

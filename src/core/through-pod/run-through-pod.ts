@@ -64,7 +64,7 @@ const LOG_PAUSE_MS = 1000
 /** For a Pod that is not wanted any more, and does nothing that must be finished. */
 const SHORT_GRACE_S = 5
 
-/** What can be told before a Pod is made. @throws VolctlError */
+/** What can be said before a Pod is made. @throws VolctlError */
 export async function requireWay(client: PodClient, errand: Errand): Promise<void> {
   const { node, pod, stop, say, command } = errand
   const [found] = await Promise.all([readNode(client, node, stop), requireRights(client, pod.namespace, stop)])

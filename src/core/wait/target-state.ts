@@ -1,4 +1,4 @@
-/** How far one pod, or one volume with all of its pods on this node, is: told in the kubelet's own parts. */
+/** How far one pod, or one volume with all of its pods on this node, is, in the kubelet's own parts. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
@@ -127,7 +127,7 @@ function isMounted({ leaves, foreign }: SubPaths): boolean {
   return foreign.length > 0 || leaves.some(({ layers }) => layers.length > 0)
 }
 
-/** Is the volume, or are those that the pod wanted or had in the first look, detached from this node. */
+/** Is the volume, or are those that the pod wanted or used in the first look, detached from this node. */
 export function detached(context: PlanContext, target: Target): State {
   const isPod = target.kind === 'pod'
   const states = isPod

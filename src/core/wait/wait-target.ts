@@ -181,7 +181,7 @@ function volumeNames(candidates: readonly Candidate[]): string[] {
   return candidates.flatMap(({ names, target }) => (target.kind === 'Pod' ? [] : names))
 }
 
-/** @param others of which one may have been meant */
+/** @param others, one of them maybe meant */
 function nothing(given: string, noun: string, others: readonly string[], { ignoreNotFound }: WaitAsk): [] {
   if (ignoreNotFound) return []
   const meant = didYouMean(given.replace(/^pods?\//, ''), others)

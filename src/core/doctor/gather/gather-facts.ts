@@ -13,7 +13,7 @@ import { attempt, resultOf } from './attempt.ts'
 import { type ApiChoice, gatherApi } from './gather-api.ts'
 import { gatherHost } from './gather-host.ts'
 
-/** Parts of a look whose failure a check tells; of the others, that the section is missing. */
+/** Parts of a look whose failure a check reports; of the others, that the section is missing. */
 const TOLD: ReadonlySet<string> = new Set<Source>(['mountinfo', 'tree', 'runtime', 'csiSockets', 'kubelet'])
 
 /**

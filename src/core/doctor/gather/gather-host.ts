@@ -70,7 +70,7 @@ function existing(path: string): string {
   return path === '/' || existsSync(path) ? path : existing(dirname(path))
 }
 
-/** Those of which both sides can be read. @param kubelet its pid, where it runs */
+/** Those with both sides readable. @param kubelet its pid, where it runs */
 export function kernelLimits(kubelet: number | undefined, proc = '/proc'): KernelLimit[] {
   const setting = (path: string): number => numberIn(kernelTextIfAny(`${proc}/sys/${path}`))
   const namespaces = new Set(processIds(proc).flatMap((pid) => namespaceOf(pid, 'mnt', proc) ?? []))
