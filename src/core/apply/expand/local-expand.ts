@@ -33,7 +33,7 @@ export async function growFileSystem({ target }: Step, run: StepContext): Promis
 
 async function grower(target: string, source: string, run: StepContext): Promise<() => Promise<string | undefined>> {
   const found = await lookAtSource(source, run)
-  if (found === 'directory') return async () => `${source} is a directory, and has no size`
+  if (found === 'directory') return async () => `${source} is a directory, which has no size of its own`
   const mounted = requireMounted(target, found, run)
   if (await isReadOnly(found, run)) return async () => `${found.path} is read-only, and was not expanded`
   const type = await fileSystemIn(found, mounted, run)
