@@ -1,5 +1,5 @@
 /** The catalogue of sentences: real lines are known by the sentence that they say, and every entry is whole. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { CODES } from '../../src/core/codes/codes.ts'
 import { whatIsSaid } from '../../src/core/log-lines/explain-line.ts'
 import { parseLine } from '../../src/core/log-lines/parse-line.ts'
@@ -74,6 +74,17 @@ describe('a line is known by what it says', () => {
       `time="2026-11-22T20:01:02Z" level=error msg="StopPodSandbox failed" error=${JSON.stringify(bare)}`,
     ]
     for (const each of wraps) expect(sentencesIn(parseLine(each))[0], each).toBe('TargetBusy')
+  })
+
+  it('a line costs the search of few ways, of the thousands that there are: a log of a million lines is read in seconds', () => {
+    const lines = Object.values(ROWS).map((line) => parseLine(line))
+    const searches = vi.spyOn(String.prototype, 'lastIndexOf')
+    try {
+      for (const line of lines) sentencesIn(line)
+      expect(searches.mock.calls.length / lines.length).toBeLessThan(7)
+    } finally {
+      searches.mockRestore()
+    }
   })
 
   it.each([

@@ -45,7 +45,7 @@ export const SHARES = {
     'Install it on {node}: nfs-common or nfs-utils, cifs-utils, ceph-common, glusterfs-client, amazon-efs-utils. Then the kubelet mounts by itself.',
   ),
   CephMountDenied: row(
-    'mount error 13 = permission denied | mount error 1 = operation not permitted | no secret set (for auth_x | auth method x error -1 | auth method cephx error | failed to parse ceph_options | reconnect denied | session blocklisted | session blacklisted | was blocklisted | was blacklisted | mount error 13 = … ceph | rejected session',
+    'mount error 13 = permission denied | mount error 1 = operation not permitted | no secret set (for auth_x | auth method x error -1 | auth method cephx error | failed to parse ceph_options | reconnect denied | session blocklisted | ceph: … closed our session | ceph: … dropping dirty | session blacklisted | was blocklisted | was blacklisted | mount error 13 = … ceph | rejected session',
     'Ceph refuses the user: key or capabilities do not fit, or this client was put on the blocklist after it did not answer.',
     'ceph auth get client.USER; ceph osd blocklist ls shows whether {node} is on it. A mount of a client that was evicted is dead: restart the pods that use it.',
     { codes: ['DeadMount'], unchecked: 'volctl does not ask the storage' },
