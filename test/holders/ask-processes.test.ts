@@ -1,7 +1,8 @@
 /** What processes use: read by a child from real processes, and what is made of one that hangs, floods or ends. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { expect, it } from 'vitest'
 import { askProcesses, type ProcessReader } from '../../src/core/holders/ask-processes.ts'
 import { ReaderChildren } from '../../src/core/holders/reader-children.ts'
@@ -14,7 +15,8 @@ import { until } from '../helpers/until.ts'
 
 const NULL = 'char 1:3'
 const table = parseMountinfo(readFileSync('/proc/self/mountinfo'))
-const reader: ProcessReader = { command: PROCESS_READER, deadlineMs: 60_000 }
+/** Whatever else runs on this machine, one child reads it all. */
+const reader: ProcessReader = { command: PROCESS_READER, deadlineMs: 60_000, share: Number.POSITIVE_INFINITY }
 
 const devices = (given = reader): Promise<Uses> => askProcesses({ table, others: [], devices: [NULL] }, given)
 
@@ -74,6 +76,7 @@ process.stdin.on('data', (piece) => {
   text += piece
   if (!text.endsWith('\\n')) return
   const { pids, from } = JSON.parse(text)
+  text = ''
   const say = (line) => require('node:fs').writeSync(1, line + '\\n')
   say('')
   for (let job = from; job < pids.length * 4; job++) {
@@ -81,7 +84,7 @@ process.stdin.on('data', (piece) => {
     say(JSON.stringify({ uses: [] }))
   }
 })`
-  return { command: [process.execPath, '-e', script], deadlineMs: 30_000 }
+  return { ...reader, command: [process.execPath, '-e', script], deadlineMs: 30_000 }
 }
 
 it.each([
@@ -103,6 +106,39 @@ it('a look that is interrupted ends at once, and has not seen the rest', async (
   expect(performance.now() - begun).toBeLessThan(2500)
   expect(unseen).not.toEqual([])
 })
+
+it.skipIf(availableParallelism() < 2)(
+  'many processes are read by a child for each core, all of them once',
+  async () => {
+    const log = `${temporaryDirectory()}/started`
+    const command = ['sh', '-c', `echo $$ >>${log}; exec "$@"`, 'sh', ...PROCESS_READER]
+    const [found, pids] = await whileRuns(
+      'exec 9</dev/null; sleep 60 & sleep 60 & sleep 60 & sleep 60 & true',
+      async (pid) => {
+        const uses = await devices({ ...reader, command, share: 1 })
+        const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
+        for (const child of children) process.kill(child)
+        return [uses.openers(new Set([NULL])).map((each) => each.pid), [pid, ...children]]
+      },
+    )
+    expect(pids).toHaveLength(5)
+    expect(found.filter((pid) => pids.includes(pid))).toEqual(pids)
+    expect(readFileSync(log, 'utf8').trim().split('\n')).toHaveLength(availableParallelism())
+  },
+)
+
+it.skipIf(availableParallelism() < 2)(
+  'where one of the children hangs, what the others read is still known',
+  async () => {
+    const { unseen } = await devices({ ...stub('if (pids.includes(1)) for (;;);'), share: 1 })
+    expect(unseen.map(({ text }) => text)).toEqual([
+      expect.stringMatching(/\(pid \d+\) use could not be read in time/),
+      expect.stringMatching(/^what \d+ more processes use was not read/),
+    ])
+    const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length
+    expect(Number(/\d+/.exec(unseen[1]?.text ?? '')?.[0])).toBeLessThan(all / 1.5)
+  },
+)
 
 it('looks that follow each other share a child, until one is interrupted or the child has ended', async () => {
   const log = `${temporaryDirectory()}/started`

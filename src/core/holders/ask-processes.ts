@@ -2,6 +2,7 @@
  * What every process uses of some file systems and devices, by a child that can be abandoned (process-reader.ts). This is the
  * only look at processes: plan, apply and explain ask the same. Whatever it cannot tell is in `unseen`.
  */
+import { availableParallelism } from 'node:os'
 import { errorMessage } from '../errors/errors.ts'
 import { count } from '../lang/count.ts'
 import { cannotHang } from '../mountinfo/file-systems.ts'
@@ -33,6 +34,8 @@ export interface ProcessReader {
   readonly signal?: AbortSignal | undefined
   /** Of this command, for several looks; default: each look starts its own. */
   readonly children?: ReaderChildren | undefined
+  /** Processes that one child reads where there are more cores; default: LOOK_MOST.processesOfChild. */
+  readonly share?: number
 }
 
 export interface ProcessSearch {
@@ -46,6 +49,8 @@ export interface ProcessSearch {
   readonly devices?: Iterable<string>
 }
 
+type Asked = ProcessReader & { readonly children: ReaderChildren }
+
 /** How many processes are named; more are counted. */
 const MOST_NAMED = 4
 
@@ -54,15 +59,19 @@ export async function askProcesses(search: ProcessSearch, reader: ProcessReader)
   const pids = processIds().filter((pid) => pid !== process.pid && reader.children?.has(pid) !== true)
   const question = questionOf(search, tables)
   if (question.fileSystems.length + question.devices.length === 0) return new Uses([], tables, [])
-  const asking = new Asking(pids, question, reader)
-  await asking.ask()
-  const namespaces = asking.uses.filter(({ path }) => path.startsWith(MOUNT_NAMESPACE))
-  const uses = asking.uses.filter(({ path }) => !path.startsWith(MOUNT_NAMESPACE))
+  using own = new ReaderChildren(reader.command)
+  const shares = sharesOf(pids, reader.share).map(
+    (share) => new Asking(share, question, { ...reader, children: reader.children ?? own }),
+  )
+  await Promise.all(shares.map((each) => each.ask()))
+  const all = shares.flatMap(({ uses }) => uses).toSorted((one, other) => one.pid - other.pid)
+  const namespaces = all.filter(({ path }) => path.startsWith(MOUNT_NAMESPACE))
+  const uses = all.filter(({ path }) => !path.startsWith(MOUNT_NAMESPACE))
   const unseen = [
     ...hiddenProcesses(search.table),
     ...unseenNamespaces(search.others),
     ...keptNamespaces(namespaces, tables),
-    ...asking.unseen,
+    ...notSeen(shares),
   ]
   const ofServers = question.slow.some(({ dev }) => question.fileSystems.includes(dev))
   return new Uses(uses, tables, unseen, ofServers)
@@ -78,19 +87,26 @@ function questionOf({ fileSystems = [], devices = [] }: ProcessSearch, tables: r
   }
 }
 
+/** Of many processes each core reads some, by a child of its own. */
+function sharesOf(pids: readonly number[], each: number = LOOK_MOST.processesOfChild): readonly (readonly number[])[] {
+  const shares = Math.max(1, Math.min(availableParallelism(), Math.ceil(pids.length / each)))
+  return Array.from({ length: shares }, (_, share) => pids.filter((_, index) => index % shares === share))
+}
+
+/** One child after another, for some processes. */
 class Asking {
   readonly uses: ByProcess[] = []
+  readonly denied = new Set<number>()
+  readonly late = new Set<number>()
+  readonly strange = new Map<number, string>()
+  failure: string | undefined
   readonly #pids: readonly number[]
   readonly #question: Question
-  readonly #reader: ProcessReader
+  readonly #reader: Asked
   readonly #until: number
-  readonly #denied = new Set<number>()
-  readonly #late = new Set<number>()
-  readonly #strange = new Map<number, string>()
   #done = 0
-  #failure: string | undefined
 
-  constructor(pids: readonly number[], question: Question, reader: ProcessReader) {
+  constructor(pids: readonly number[], question: Question, reader: Asked) {
     this.#pids = pids
     this.#question = question
     this.#reader = reader
@@ -98,12 +114,10 @@ class Asking {
   }
 
   async ask(): Promise<void> {
-    using own = new ReaderChildren(this.#reader.command)
-    const { children = own } = this.#reader
     for (let tried = 1; this.#done < this.#all && tried <= LOOK_MOST.children; tried++) {
-      const isStuck = await this.#askChild(children)
-      if (this.#done === this.#all || this.#failure !== undefined) break
-      if (!(isStuck && this.#isOnServer())) this.#late.add(this.#pids[this.#done % this.#pids.length] ?? 0)
+      const isStuck = await this.#askChild()
+      if (this.#done === this.#all || this.failure !== undefined) break
+      if (!(isStuck && this.#isOnServer())) this.late.add(this.#pids[this.#done % this.#pids.length] ?? 0)
       if (!isStuck) break
       this.#done += 1
     }
@@ -124,7 +138,7 @@ class Asking {
   }
 
   /** @returns whether it was silent, and another child may go on behind that */
-  async #askChild(children: ReaderChildren): Promise<boolean> {
+  async #askChild(): Promise<boolean> {
     const request: ProcessRequest = { parent: process.pid, pids: this.#pids, from: this.#done, ...this.#question }
     const silent = new AbortController()
     const late = AbortSignal.timeout(Math.max(0, Math.ceil(this.#until - performance.now())))
@@ -139,7 +153,7 @@ class Asking {
       text = text.slice(end)
       return this.#done === this.#all
     }
-    const { signal } = this.#reader
+    const { children, signal } = this.#reader
     try {
       const child = children.take()
       const ended = await child.ask(
@@ -148,10 +162,10 @@ class Asking {
         AbortSignal.any([silent.signal, late, ...(signal ? [signal] : [])]),
       )
       if (ended === undefined) children.giveBack(child)
-      else if (!ended.timedOut && this.#done < this.#all) this.#failure = ended.stderr.trim().split('\n').at(-1) ?? ''
+      else if (!ended.timedOut && this.#done < this.#all) this.failure = ended.stderr.trim().split('\n').at(-1) ?? ''
       return silent.signal.aborted
     } catch (error) {
-      this.#failure = errorMessage(error)
+      this.failure = errorMessage(error)
       return false
     } finally {
       clearTimeout(watch)
@@ -167,24 +181,34 @@ class Asking {
 
   #add(pid: number, { uses, unread }: Answer): void {
     for (const use of uses) this.uses.push({ ...use, pid })
-    if (unread === 'late') this.#late.add(pid)
-    else if (unread === 'EACCES' || unread === 'EPERM') this.#denied.add(pid)
-    else if (unread !== undefined) this.#strange.set(pid, unread)
+    if (unread === 'late') this.late.add(pid)
+    else if (unread === 'EACCES' || unread === 'EPERM') this.denied.add(pid)
+    else if (unread !== undefined) this.strange.set(pid, unread)
   }
 
-  get unseen(): Unseen[] {
-    const rest = this.#done === this.#all ? 0 : this.#pids.length - (this.#done % this.#pids.length)
-    const late = [...this.#late]
-    const failed = `what processes use was not read${this.#failure === '' ? '' : ` (${this.#failure})`}`
-    const use = late.length === 1 ? 'uses' : 'use'
-    return [
-      ...(this.#failure === undefined ? [] : [{ text: failed, hint: 'Run volctl again.' }]),
-      ...(late.length === 0 ? [] : [unseenOf(late, `what ${named(late)} ${use} could not be read in time`)]),
-      ...(rest > 1 && late.length > 0 ? [unseenOf(late, `what ${rest - 1} more processes use was not read`)] : []),
-      ...[...this.#strange].map(([pid, why]) => unseenOf([pid], `what ${named([pid])} uses could not be read: ${why}`)),
-      ...(this.#denied.size === 0 ? [] : [{ text: deniedText(this.#denied.size), hint: SEE_ALL }]),
-    ]
+  /** How many were not read, behind the one that is late. */
+  get behind(): number {
+    return this.#done === this.#all ? 0 : this.#pids.length - (this.#done % this.#pids.length) - 1
   }
+}
+
+/** What the children could not tell. */
+function notSeen(shares: readonly Asking[]): Unseen[] {
+  const behind = shares.reduce((sum, each) => sum + each.behind, 0)
+  const late = shares.flatMap((each) => [...each.late])
+  const denied = shares.reduce((sum, each) => sum + each.denied.size, 0)
+  const failure = shares.find((each) => each.failure !== undefined)?.failure
+  const failed = `what processes use was not read${failure === '' ? '' : ` (${failure})`}`
+  const use = late.length === 1 ? 'uses' : 'use'
+  return [
+    ...(failure === undefined ? [] : [{ text: failed, hint: 'Run volctl again.' }]),
+    ...(late.length === 0 ? [] : [unseenOf(late, `what ${named(late)} ${use} could not be read in time`)]),
+    ...(behind > 0 && late.length > 0 ? [unseenOf(late, `what ${behind} more processes use was not read`)] : []),
+    ...shares
+      .flatMap((each) => [...each.strange])
+      .map(([pid, why]) => unseenOf([pid], `what ${named([pid])} uses could not be read: ${why}`)),
+    ...(denied === 0 ? [] : [{ text: deniedText(denied), hint: SEE_ALL }]),
+  ]
 }
 
 function named(pids: readonly number[]): string {
