@@ -1,6 +1,6 @@
 /** A line in JSON: Kubernetes' own logging format, zap's of drivers, journalctl -o json, a container runtime's log file. */
 import { parseJson } from '../trust/parse-json.ts'
-import { type LineSeverity, severityOfLevel } from './log-line.ts'
+import { type LineSeverity, severityOfLevel } from './sentences/severity.ts'
 
 export interface JsonLine {
   readonly message: string

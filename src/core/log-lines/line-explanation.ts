@@ -7,8 +7,9 @@ import { either, flag, list, object, oneOf, optional, type Shape, type ShapeOf, 
 import { cluster } from '../plan/cluster-plan.ts'
 import { codeOf } from '../plan/operation-shape.ts'
 import { NAME_KINDS } from './line-name.ts'
-import { LINE_FORMATS, LINE_SEVERITIES, type LogLine } from './log-line.ts'
+import { LINE_FORMATS, type LogLine } from './log-line.ts'
 import type { SentenceName } from './sentences/sentences.ts'
+import { LINE_SEVERITIES } from './sentences/severity.ts'
 
 export const sentenceName = text as Shape<SentenceName>
 

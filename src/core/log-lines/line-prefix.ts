@@ -3,7 +3,7 @@
  * marks of a quotation. Only the head of a line is looked at, so that no line can make this slow.
  */
 import { defined } from '../lang/defined.ts'
-import { type LineSeverity, severityOfLevel } from './log-line.ts'
+import { type LineSeverity, severityOfLevel } from './sentences/severity.ts'
 
 export interface Prefix {
   readonly time?: string

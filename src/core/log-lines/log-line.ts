@@ -1,50 +1,11 @@
 /** One line of a log, or one event, as data. What it carries is taken out by take-names.ts, what it says is known by the catalogue. */
 
+import type { LineSeverity } from './sentences/severity.ts'
+
 export const LINE_FORMATS = ['klog', 'structured', 'json', 'event', 'plain'] as const
 
 /** klog: a header and text; structured: a header, a quoted message and key="value"; event: as kubectl shows events of a pod. */
 export type LineFormat = (typeof LINE_FORMATS)[number]
-
-export const LINE_SEVERITIES = ['debug', 'info', 'warning', 'error', 'fatal'] as const
-
-export type LineSeverity = (typeof LINE_SEVERITIES)[number]
-
-const LEVELS: Readonly<Record<string, LineSeverity>> = {
-  // One letter: rook, and what writes as klog does.
-  i: 'info',
-  d: 'debug',
-  w: 'warning',
-  e: 'error',
-  f: 'fatal',
-  t: 'debug',
-  n: 'info',
-  c: 'error',
-  a: 'fatal',
-  trace: 'debug',
-  debug: 'debug',
-  // As logrus writes them for a terminal.
-  debu: 'debug',
-  erro: 'error',
-  fata: 'fatal',
-  info: 'info',
-  notice: 'info',
-  warn: 'warning',
-  warning: 'warning',
-  err: 'error',
-  error: 'error',
-  crit: 'error',
-  maj: 'error',
-  event: 'info',
-  critical: 'error',
-  panic: 'fatal',
-  fatal: 'fatal',
-}
-
-/** @param level as a program writes it, in whatever case @returns undefined for a word that is none */
-export function severityOfLevel(level: string): LineSeverity | undefined {
-  const lower = level.toLowerCase()
-  return Object.hasOwn(LEVELS, lower) ? LEVELS[lower] : undefined
-}
 
 export interface LogLine {
   readonly format: LineFormat

@@ -15,7 +15,8 @@ import { flattened, unquoteAt } from './go-quoting.ts'
 import { parseJsonLine } from './json-line.ts'
 import { keyValues } from './key-values.ts'
 import { takePrefix } from './line-prefix.ts'
-import { type LineSeverity, type LogLine, MAX_LINE_CHARS, severityOfLevel } from './log-line.ts'
+import { type LogLine, MAX_LINE_CHARS } from './log-line.ts'
+import { type LineSeverity, severityOfLevel } from './sentences/severity.ts'
 
 const KLOG = /^([IWEF])(\d\d)(\d\d) (\d\d:\d\d:\d\d)(?:\.\d+)?(?: {1,8}\d+)? {1,8}([\w.@/-]+:\d+)(?:\] ?| )/
 const HEADER_CHARS = 200

@@ -4,7 +4,6 @@
  * general ones, then the frame; of each the innermost, wherever its table stands.
  */
 
-import type { LineSeverity } from '../log-line.ts'
 import { ANSWERS } from './answers.ts'
 import { ATTACHING } from './attaching.ts'
 import { CAUSES } from './causes.ts'
@@ -24,6 +23,7 @@ import { PODS } from './pods.ts'
 import { PROVISIONING } from './provisioning.ts'
 import { RUNTIME } from './runtime.ts'
 import type { Sentence } from './sentence.ts'
+import type { LineSeverity } from './severity.ts'
 import { SHARES } from './shares.ts'
 import { outward, plainText, type Said, Ways } from './ways.ts'
 import { WRAPPERS } from './wrappers.ts'
