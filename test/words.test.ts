@@ -45,20 +45,12 @@ const NOT_YET: readonly string[] = ['log-lines']
 
 /** Folders of src with such comments. */
 const NOT_YET_IN_COMMENTS: readonly string[] = [
-  'core/answer',
-  'core/api',
   'core/apply',
   'core/cli',
   'core/cluster',
-  'core/documents',
-  'core/explain',
   'core/holders',
   'core/log-lines',
-  'core/node',
-  'core/plan',
-  'core/processes',
   'core/reconcile',
-  'core/trust',
   'core/views',
 ]
 

@@ -46,7 +46,7 @@ function failedOf<O extends { readonly id: string }>(
 
 const ENDED_BADLY: ReadonlySet<Outcome['state']> = new Set<Outcome['state']>(['failed', 'refused'])
 
-/** Kinds of which a fresh plan says all: something changed, or a kubelet came back. */
+/** Kinds that a fresh plan says all about: something changed, or a kubelet came back. */
 const PASSES: ReadonlySet<string> = new Set(['follows', 'kubelet', 'controller'])
 
 function stepAfter({ code }: Outcome, { pod, volume, paths }: Operation): NextStep {

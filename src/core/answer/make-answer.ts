@@ -71,7 +71,7 @@ function doubtsOf({ inputs: { machine, api }, refused }: Plan): string[] {
   ]
 }
 
-/** Nobody may wait for what a kubelet that runs never does; a volume of which something worse is said is not named again. */
+/** Nobody may wait for what a kubelet that runs never does; a volume with something worse to say is not named again. */
 function neverOf({ waiting }: Plan, pressing: readonly Cause[]): Need[] {
   const named = new Set(pressing.map(({ subject }) => subject.volume))
   const forgotten = waiting.filter(isForgotten).map((each) => shownVolume(each))
@@ -120,7 +120,7 @@ function askedRow(kind: Operation['kind'], mine: readonly Operation[]): Row {
     : { label: count(mine.length, 'volume'), text: `with old content: ${what} (--remount writes it again)` }
 }
 
-/** Whether a screen tells it by what stays, and not by what needs a person. */
+/** Whether a screen says it under what stays, and not under what needs a person. */
 function isKept(code: keyof typeof CODES): boolean {
   return code === 'DeletesData' || code === 'OrphanPodDir' || code === 'NotAsked'
 }

@@ -8,7 +8,7 @@ import type { PlanNames } from '../plan/plan-names.ts'
 import type { Need } from './answer.ts'
 import { few, withoutRoot } from './names.ts'
 
-/** What a cause hangs on and is told by, of either scope. */
+/** What a cause depends on and what its sentence is made from, in either scope. */
 export interface Ground {
   readonly rootDir: string
   readonly operations: readonly {

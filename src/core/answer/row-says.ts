@@ -50,7 +50,7 @@ export function rowSays({ operations, summary: { causes = [] } }: Plan | Cluster
   }
 }
 
-/** Of causes that are not told by their kind: who is next has to be told first. */
+/** Codes whose words come before those of their kind: who acts next has to be said first. */
 const CODES: Readonly<Partial<Record<Cause['code'], string>>> = { ReportedUnused: "still in the Node's status" }
 
 /** `waits for loop.pg.test`. */

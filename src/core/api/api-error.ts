@@ -14,7 +14,7 @@ export interface ApiErrorOptions extends VolctlErrorOptions {
 }
 
 /**
- * What stood in the way of an answer: no connection, or one that broke; the deadline; TLS, so that nobody knows who would have
+ * What stood in the way of an answer: no connection, or one that broke; the deadline; TLS, which leaves open who would have
  * answered; or what came is no answer of a Kubernetes API server.
  */
 export type Trouble = 'connection' | 'late' | 'tls' | 'answer'
@@ -43,7 +43,7 @@ export class ApiError extends VolctlError {
     return this.status === 404 && this.reason === 'NotFound'
   }
 
-  /** Nothing came back in time, so that nobody knows whether the server did what was asked. */
+  /** Nothing came back in time: the server may have done what was asked, or not. */
   get isSilence(): boolean {
     return this.trouble === 'connection' || this.trouble === 'late' || this.status === 504
   }

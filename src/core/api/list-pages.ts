@@ -22,7 +22,7 @@ export interface ListHead {
   readonly apiVersion?: string
 }
 
-/** Takes the objects of a list one by one, so that no page has to be kept. */
+/** Takes the objects of a list one by one; no page has to be kept. */
 export interface ListVisitor<T, Kept> {
   /** Called before the first page, and again whenever an expired list is started again: what was taken before is void. */
   begin(): void
@@ -165,7 +165,7 @@ export class ListWalk<T, Kept> {
     return new AskedPage<Kept>(token, (page) => this.#read(page))
   }
 
-  /** Only of the page that is waited for, so that no third one is on its way. */
+  /** Only for the page that is waited for: at most two are on their way. */
   #askAhead(page: AskedPage<Kept>): void {
     const { nextSeen, token } = page
     if (nextSeen === undefined || nextSeen === token || page !== this.#current || this.#early !== undefined) return

@@ -54,8 +54,8 @@ export async function readApi(options: ReadApiOptions): Promise<ApiSnapshot> {
 }
 
 /**
- * Is a pod of which a volume could not be resolved no longer in the list? Then its claim may have gone with it, or the Node
- * authorizer no longer shows the claim (N32), and what was read is of two moments. One fresh list answers for all pods (S3).
+ * Has a pod with an unresolved volume left the list? Then its claim may have gone with it, or the Node authorizer no longer
+ * shows the claim (N32), and what was read is from two moments. One fresh list answers for all pods (S3).
  */
 async function wasForPodsNowGone({ client, nodeName, signal }: ReadApiOptions, api: ApiSnapshot): Promise<boolean> {
   const { unresolved } = controllerWantedVolumes(api.pods, api, nodeName)
@@ -79,7 +79,7 @@ async function readOnce(options: ReadApiOptions): Promise<ApiSnapshot> {
     reader.get(CSI_NODES, { name: nodeName }),
     nodeLease(client, options.kubeletClient, nodeName, signal),
   ] as const
-  // All requests end before anything is thrown, so that no request is left behind.
+  // All requests end before anything is thrown: none is left behind.
   await Promise.allSettled(first)
   const node = await noted(reader, first[2])
   const user = await first[3]

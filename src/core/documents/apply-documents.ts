@@ -1,4 +1,4 @@
-/** What an apply says, as others are told. */
+/** What an apply says, as others read it. */
 import { about, named } from '../json/json-schema.ts'
 import { anything, either, flag, list, object, oneOf, optional, type Shape, text } from '../json/shape.ts'
 import { downtime, event, exit, outcomes, plan, refused, resultEvent } from '../plan/apply-shape.ts'

@@ -1,4 +1,4 @@
-/** An error, as others are told. */
+/** An error, as others read it. */
 import { about } from '../json/json-schema.ts'
 import { object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
 import { STABLE } from './stable.ts'

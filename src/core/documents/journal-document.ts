@@ -1,4 +1,4 @@
-/** What `volctl journal` prints, as others are told. */
+/** What `volctl journal` prints, as others read it. */
 import { PAST_APPLIES } from '../journal/past-applies.ts'
 import { about } from '../json/json-schema.ts'
 import { type ObjectOf, object, oneOf } from '../json/shape.ts'

@@ -1,4 +1,4 @@
-/** What `volctl version` prints, as others are told. */
+/** What `volctl version` prints, as others read it. */
 import { about } from '../json/json-schema.ts'
 import { matching, object, oneOf, type ShapeOf, text } from '../json/shape.ts'
 import { VERSIONS_HERE } from '../node/versions-here.ts'

@@ -1,4 +1,4 @@
-/** Of which pods' directories an answer needs everything, known before the question is resolved. */
+/** Pods whose directories an answer needs in full; known before the question is resolved. */
 import { namedUids, podNamespace } from '../desired/pods.ts'
 import { claimReferenceOf } from '../desired/resolve-claim.ts'
 import type { Pod, PodVolumeSource } from '../model/objects.ts'

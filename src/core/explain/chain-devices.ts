@@ -59,7 +59,7 @@ function hasAll({ inputs }: PlanContext, { wanted }: Needs): boolean {
   )
 }
 
-/** Oldest first; a copy that a bind mount over itself has made is no layer of its own (O35). */
+/** Oldest first; a copy that a bind mount over itself has made is no separate layer (O35). */
 export function layersAt(inputs: ActualInputs, path: string): readonly MountInfo[] {
   return withoutCopies(inputs.mounts, inputs.absolute(path))
 }

@@ -17,7 +17,7 @@ export interface DriverTarget {
   readonly view: DriverView
   /** Its own sockets and those that may be its own, as problems name them. */
   readonly sockets: readonly string[]
-  /** Sockets on which nobody answers, and that no name tells whose they are. */
+  /** Sockets on which nobody answers, and whose names show no driver. */
   readonly strangers: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export function driverTarget(context: PlanContext, name: string): DriverTarget {
   }
 }
 
-/** Where nobody answers, the path tells: plugins/NAME/csi.sock, plugins_registry/NAME-reg.sock. */
+/** By the path, if nobody answers: plugins/NAME/csi.sock, plugins_registry/NAME-reg.sock. */
 function isOf(socket: CsiSocket, name: string): boolean {
   if (socket.driver !== undefined) return socket.driver === name
   if (!isSilent(socket)) return false

@@ -148,7 +148,7 @@ function deviceFiles(volumes: readonly VolumeRow[]): string[] {
     .map(({ root }) => undeletedRoot(root).slice(1))
 }
 
-/** @param what as it was asked: a next step that asks it again is none */
+/** @param what as it was asked: asking the same again is no next step */
 function narrowedPlan(plan: Plan, concern: Concern, what: string, given: Given): Plan {
   const { before, operations, waiting, problems } = concern
   const part = partOf(plan, new Set<object>([...before, ...operations, ...waiting, ...problems]), 0)

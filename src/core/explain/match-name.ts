@@ -46,7 +46,7 @@ function named<C extends Nameable>(candidates: readonly C[], name: string): C[] 
 const BEGINNING = /^(?:csi-)?[0-9a-f]{3}[0-9a-f-]*$/
 const WHOLE = /^(?:csi-)?[0-9a-f]{8}[0-9a-f-]{24,}$/
 
-/** The beginning of a UID, or of an attachment's name, as crictl and docker take those of their own. */
+/** The beginning of a UID, or of an attachment's name, as crictl and docker take the beginning of an ID. */
 function beginning<C extends Nameable>(candidates: readonly C[], text: string): C[] {
   if (!BEGINNING.test(text)) return []
   return candidates.filter(

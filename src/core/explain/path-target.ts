@@ -1,4 +1,4 @@
-/** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or none of its business. */
+/** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or something unrelated. */
 
 import { NotFound, type VolctlError } from '../errors/errors.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'

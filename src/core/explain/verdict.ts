@@ -44,7 +44,7 @@ export function verdictOf(
   const isStuck = ({ blocked }: Judged['operations'][number]): boolean =>
     blocked !== undefined && byKey.get(blocked.cause ?? '')?.severity !== 'info'
   return (
-    // A dead mount has words of its own, where a place shows it.
+    // A dead mount has its own words, if a place shows it.
     problemVerdict(problems, 'error', dead) ??
     dead ??
     blockedVerdict(operations.filter(isStuck), byKey) ??

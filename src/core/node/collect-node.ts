@@ -52,7 +52,7 @@ export interface CollectOptions {
   readonly context?: string | undefined
   /** `all` for a snapshot, `plan` for a plan. */
   readonly attributes: 'all' | 'plan'
-  /** With `all`: the pods of which everything is read, by on-disk UID, and of all others what a plan needs; default: all. */
+  /** With `all`: pods to read in full, by on-disk UID; of all others, only what a plan needs is read. Default: all pods. */
   readonly wholePods?: ((pods: readonly Pod[]) => ReadonlySet<string> | undefined) | undefined
   readonly signal?: AbortSignal | undefined
   /** Called with what was read and how long it took (--verbose). */
@@ -150,7 +150,7 @@ export async function lookAt(
   )
   const signal = AbortSignal.any([noUse.signal, ...(options.signal === undefined ? [] : [options.signal])])
   const remote = ask(disk, signal)
-  // All reads end before anything is thrown, so that no child and no request is left behind.
+  // All reads end before anything is thrown: no child and no request is left behind.
   await Promise.allSettled([remote, ...local])
   const [tree, runtime, csiSockets, dead, localKubelet] = await Promise.all(local)
   const known = await read

@@ -12,7 +12,7 @@ import type { LocatedNode } from './locate-node.ts'
 const DEFAULT_DIRECTORY = '/usr/libexec/kubernetes/kubelet-plugins/volume/exec'
 
 export function flexDrivers({ places, config, kubelet }: LocatedNode): readonly FlexDriver[] | undefined {
-  // A test's host has drivers of its own, or none: never this machine's.
+  // A test's host has its own drivers, or none: never this machine's.
   if (places !== undefined) return places.volumePluginDir === undefined ? [] : driversIn(places.volumePluginDir)
   const directory = config.volumePluginDir ?? DEFAULT_DIRECTORY
   return driversIn(posix.resolve(kubelet?.workingDirectory ?? '/', directory))

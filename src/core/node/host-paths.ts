@@ -35,7 +35,7 @@ export async function hostPaths(
   return typed.length === 0 ? [] : lookAt([...new Set(typed)].toSorted(), deadlineMs)
 }
 
-/** If one of them hangs, each gets a child of its own. */
+/** If one of them hangs, each gets its own child. */
 async function lookAt(paths: readonly string[], deadlineMs: number): Promise<HostPath[]> {
   try {
     const { stdout, stderr, timedOut } = await runCommand('stat', [...STAT_ARGUMENTS, '--', ...paths], deadlineMs)

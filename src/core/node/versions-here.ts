@@ -33,7 +33,7 @@ export interface VersionChoice {
   readonly node?: string | undefined
   /** Ends every request. */
   readonly signal: AbortSignal
-  /** Told why something is missing. */
+  /** Called with the reason why something is missing. */
   readonly log: (line: string) => void
 }
 

@@ -36,7 +36,7 @@ export function withAdvice<T extends Plan>(plan: T, given: Given): T {
   return { ...plan, summary: { ...plan.summary, ...(next.length > 0 && { next }) } }
 }
 
-/** `onNode`: the kubelet is down meanwhile, so that no Pod starts. */
+/** `onNode`: the kubelet is down meanwhile, and no Pod starts. */
 interface Step extends NextStep {
   readonly onNode?: boolean
 }
@@ -63,7 +63,7 @@ function nextSteps(plan: Plan, given: Given): readonly Step[] {
   if (drivers.length > 0) return drivers
   const apply = [...applySteps(plan, given), ...podSteps(plan, given)]
   const kubelet = kubeletSteps(plan, given)
-  // What is known is looked at before a process is ended of which nobody knows what started it.
+  // Before a process of unknown origin is ended, the person looks at what is known.
   const isUnsure = kubelet.length > 0 && apply.length === 0 && plan.inputs.kubelet.unit === undefined
   const steps = [...apply, ...(isUnsure ? lookSteps(plan, given).slice(0, 1) : []), ...kubelet]
   if (steps.length > 0) return steps

@@ -5,7 +5,7 @@ import type { Subject } from './subject.ts'
 
 type Kind<Key extends string> = Extract<Subject, { readonly [K in Key]: unknown }>
 
-/** In the order in which they are told apart: a volume may have a pod. */
+/** In the order in which they are tried: a volume may have a pod. */
 const KINDS: Readonly<Record<string, Shape<Subject>>> = {
   row: object<Kind<'row'>>({
     row: about('A volume: its unique name, else its plugin and pod, else its path. The same for the same state.', text),

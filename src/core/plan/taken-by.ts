@@ -1,6 +1,6 @@
 import type { Operation } from './plan.ts'
 
-/** By which a look's finding and the operation that it stops are told: its kind, and what it takes away first. */
+/** Joins a look's finding with the operation that it stops: the kind, and what the operation takes away first. */
 export function takenBy({ kind, paths, steps }: Pick<Operation, 'kind' | 'paths' | 'steps'>): string {
   return `${kind} ${targetOf({ paths, steps })}`
 }

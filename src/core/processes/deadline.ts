@@ -9,7 +9,7 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number, what: str
   })
 }
 
-/** The same with an error of its own. @throws what `late` makes, if the deadline passes first */
+/** The same with the caller's error. @throws what `late` makes, if the deadline passes first */
 export async function inTime<T>(promise: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {

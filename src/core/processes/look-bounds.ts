@@ -9,7 +9,7 @@ const MIB = 1 << 20
 export const LOOK_MS = {
   /** For all processes, before something is taken away: enough on a busy machine as well. */
   beforeTaking: 15_000,
-  /** For all processes, where it is only told. */
+  /** For all processes, if only a message depends on it. */
   toTell: 5000,
   /** For one part of one process (PARTS): enough for some hundred thousand descriptors or mappings. */
   part: 3000,
@@ -43,7 +43,7 @@ export interface TableBytes {
   readonly all: number
 }
 
-/** What root made may have a copy of every mount of the node, of which there may be 100,000 (26 MiB). */
+/** What root made may have a copy of every mount of the node, up to 100,000 (26 MiB). */
 export const TABLES_OF_ROOT: TableBytes = { each: 32 * MIB, all: 192 * MIB }
 /** Any user may make a user namespace, and in it mounts and mount namespaces up to the limits of the kernel. */
 export const TABLES_OF_ANYBODY: TableBytes = { each: 4 * MIB, all: 16 * MIB }

@@ -16,9 +16,9 @@ import { isInUserNamespace } from './standing.ts'
  * Namespaces that cannot be read, or not within the bounds, are in the list as well, with the reason: what is mounted and used
  * there is unknown, which counts as everything (S3).
  *
- * @param everyThread read the namespace of every thread, which may have one of its own. A node has ten times as many threads
- * as processes, so this is done only before a device is taken away. If the first thread of a process has ended, its other
- * threads are always read.
+ * @param everyThread read the namespace of every thread, which may differ from its process's. A node has ten times as many
+ * threads as processes, so this is done only before a device is taken away. If the first thread of a process has ended, its
+ * other threads are always read.
  */
 export function readOtherNamespaces(everyThread: boolean, proc = '/proc'): OtherNamespace[] {
   const seen = new Set([readlinkSync(`${proc}/self/ns/mnt`)])
@@ -173,7 +173,7 @@ export function processIds(proc = '/proc'): number[] {
 }
 
 /**
- * The threads of a process. Each may have files and a namespace of its own, and the first one may have ended before the
+ * The threads of a process. Each may have its own files and namespace, and the first one may have ended before the
  * others. /proc also has a directory for each thread's number, but does not list it.
  */
 export function taskIds(pid: number, proc = '/proc'): number[] {

@@ -16,7 +16,7 @@ export interface Caller {
   readonly pid: number
   /** How many times volctl has started itself again. */
   readonly depth: number
-  /** Its working directory, as a path of its own file system. */
+  /** Its working directory, as a path within that directory's file system. */
   readonly directory: string
 }
 

@@ -6,7 +6,7 @@
  *
  * - a name that follows the names before it in its object in a new order counts ten: V8 keeps a shape for each such order.
  *   Real documents have few, a snapshot some 400, whether of 15,000 values or of a million;
- * - a name that begins with a digit counts three: an object with an index has a table of its own.
+ * - a name that begins with a digit counts three: V8 keeps one table for each object with an index.
  *
  * It takes 115 to 145 ms for a snapshot of 60 MB with 1.2 million values (410 to 510 MB/s), JSON.parse 160 to 210. It goes
  * through texts byte by byte: finding their ends with indexOf is no faster for short texts, which JSON mostly has, and slows

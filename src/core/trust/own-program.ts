@@ -1,7 +1,7 @@
 /**
  * volctl's own program: a script that Node.js runs, or one executable with Node.js and the script inside.
  *
- * The executable needs three libraries beyond glibc. Where a node may lack them they lie beside the executable, which finds
+ * The executable needs three libraries beyond glibc. For nodes that lack them they lie beside the executable, which finds
  * them by its own path (scripts/package).
  */
 import { existsSync, readlinkSync } from 'node:fs'

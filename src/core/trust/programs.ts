@@ -133,7 +133,7 @@ export async function askProgram(name: string, args: readonly string[], deadline
 /**
  * Without execa, which waits for the end of the child and of its pipes even after SIGKILL, and does not kill helpers.
  *
- * The child leads a session of its own, so that a Ctrl-C on the terminal does not end it half-way. One that does not end by
+ * The child leads its own session, so that a Ctrl-C on the terminal does not end it half-way. One that does not end by
  * its deadline is killed, with the helpers that it has started (mount.nfs, fsck.ext4); one that is in an uninterruptible call
  * is left behind and named (a dead NFS or FUSE server can hold it for ever, and waiting for its exit would hold volctl too).
  */

@@ -43,7 +43,7 @@ export class ReadingThread implements AsyncDisposable {
   #isReading = false
   #wake = (): void => {}
 
-  /** Starts it. Where no thread can be had, `hasStarted` never becomes true. */
+  /** Starts it. If no thread can be made, `hasStarted` never becomes true. */
   constructor() {
     if (isSpaceLimited()) return
     const workerData = { state: this.#state, memory: this.#memory, slots: SLOTS, size: PIECE }

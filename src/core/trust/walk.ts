@@ -164,7 +164,7 @@ export function namesOf(path: string): string[] {
   return path.split('/').filter((name) => name !== '' && name !== '.')
 }
 
-/** The user chooses type and source, of which the kernel escapes blanks, tabs and newlines, but no other white space. */
+/** The user chooses type and source. In both the kernel escapes blanks, tabs and newlines, but no other white space. */
 const USERS_FUSE = / - fuse[^ ]* .*\buser_id=[1-9]/s
 
 /**

@@ -9,7 +9,7 @@ export class NoSuchKubeconfig extends VolctlError {
   }
 }
 
-/** A file that exists, and that volctl does not use by itself: the next place is tried, and the person is told. */
+/** A file that exists, and that volctl does not use unasked: the next place is tried, and a message says so. */
 export class PassedOver extends VolctlError {
   /** Goes on after the message, where the place is one of several. */
   readonly advice: string
@@ -27,7 +27,7 @@ export class UnsafeKubeconfig extends PassedOver {
   }
 }
 
-/** The context that the person named: their mistake, not the file's, so that no other place is tried. */
+/** The context that the person named: their mistake, not the file's; no other place is tried. */
 export class UnknownContext extends VolctlError {
   constructor(message: string, hint: string) {
     super('KubeconfigInvalid', message, { hint })

@@ -40,7 +40,7 @@ export class EndingPlainAgent extends PlainAgent {
 }
 
 /**
- * The same for hpagent's agents, which send the proxy a request of their own with these options. For SOCKS that is not
+ * The same for hpagent's agents, which send the proxy a separate request with these options. For SOCKS that is not
  * possible, but its library abandons a connection after 30 s.
  */
 export function endProxied(agent: Agent): Agent {

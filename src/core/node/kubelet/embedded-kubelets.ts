@@ -1,4 +1,4 @@
-/** Kubelets inside other programs: their flags are not on a command line of their own (N14). */
+/** Kubelets inside other programs: no command line shows their flags alone (N14). */
 
 import { load } from 'js-yaml'
 import { defined } from '../../lang/defined.ts'
@@ -9,7 +9,7 @@ import { splitWords } from './systemd-unit.ts'
 
 type Origin = Pick<CandidateSource, 'source' | 'pid' | 'process' | 'unit'>
 
-/** k3s runs the kubelet in its own process, rke2 as a child with flags of its own; both are configured alike. */
+/** k3s runs the kubelet in its own process, rke2 as a child with its own flags; both are configured alike. */
 export type RancherProgram = 'k3s' | 'rke2'
 const MICROK8S_ARGS = '/var/snap/microk8s/current/args/kubelet'
 

@@ -22,7 +22,7 @@ const KUBELET_UNITS = [
   'k0scontroller.service',
 ]
 
-/** Root directories of distributions whose kubelet leaves no unit of its own (N16). */
+/** Root directories of distributions whose kubelet leaves no unit behind (N16). */
 const KNOWN_ROOTS: readonly Omit<CandidateSource, 'source' | 'args' | 'workingDirectory'>[] = [
   { rootDir: DEFAULT_ROOT_DIR },
   {

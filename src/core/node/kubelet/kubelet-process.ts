@@ -15,7 +15,7 @@ export interface KubeletsSeen extends Disposable {
 const LOOKS = 3
 
 /**
- * The kubelets that run, by their own processes (S32). Where there are several, one may have been a child of another that was
+ * The kubelets that run, by their own processes (S32). If there are several, one may have been a child of another that was
  * just becoming a different program, with the kubelet's name and already that program's arguments: volctl looks again, and a
  * kubelet is there then, too.
  *
@@ -73,7 +73,7 @@ function isWrapper({ process, candidate }: Found, all: readonly Found[]): boolea
 }
 
 /**
- * Until a child of the kubelet begins its own program, it bears the kubelet's name and arguments. In another mount namespace it
+ * A child of the kubelet has the kubelet's name and arguments until it begins its own program. In another mount namespace it
  * is a kubelet that was started by a program of its name: whose mounts count is then not known (S6).
  */
 function isForked({ process }: Found, all: readonly Found[]): boolean {
