@@ -8,10 +8,11 @@ import { isColourful } from './core/cli/colour.ts'
 import { messages } from './core/cli/messages.ts'
 import { standardOutput } from './core/cli/output.ts'
 import { errorText, isStructured } from './core/cli/report-error.ts'
+import { asksForCommands, rootHelp } from './core/cli/root-help.ts'
 import { helpAsked, SHORT, shortHelp } from './core/cli/short-help.ts'
 import { explainError } from './core/cli/usage-error.ts'
 import { asksForVersion, versionLine } from './core/cli/version-line.ts'
-import { acceptCalledAs, asCalled, programName } from './core/trust/called-as.ts'
+import { acceptCalledAs, asCalled, programName, terminalWidth } from './core/trust/called-as.ts'
 import { acceptCaller } from './core/trust/caller.ts'
 import { environment } from './core/trust/environment.ts'
 import { palette } from './core/views/palette.ts'
@@ -61,6 +62,13 @@ export async function main(manifest: Interfaces.Manifest, root: string): Promise
     }
     if (asksForVersion(args)) {
       output.write(versionLine())
+      await output.flush()
+      process.exit()
+    }
+    if (asksForCommands(commandLine(args))) {
+      const colour = isColourful(args, environment(), process.stdout.isTTY === true)
+      const columns = terminalWidth() ?? (process.stdout.columns || undefined)
+      output.write(rootHelp(Object.values(manifest.commands), await palette(colour), columns))
       await output.flush()
       process.exit()
     }

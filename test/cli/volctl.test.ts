@@ -296,6 +296,32 @@ describe('help', () => {
     for (const command of ['plan', 'apply', 'snapshot']) expect(stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'))
   })
 
+  it('the commands stand in groups, all of them once, behind a first step, on one screen', async () => {
+    const { stdout } = await volctl(['--help'])
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(40)
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    expect(stdout).toContain('What is wrong on this node: volctl plan\n')
+    const groups = stdout.split(/^(?=[A-Z])/m).filter((part) => /^ {2}[a-z]+ {2}/m.test(part))
+    const listed = groups.map((part) => [
+      part.split('\n')[0],
+      ...[...part.matchAll(/^ {2}([a-z]+) {2}/gm)].map(([, name]) => name),
+    ])
+    expect(listed).toEqual([
+      ['LOOK (changes nothing)', 'plan', 'status', 'explain', 'doctor', 'check', 'wait', 'journal'],
+      ['DO', 'apply'],
+      ['KEEP, AND ELSEWHERE', 'snapshot', 'on'],
+      ['MORE', 'completion', 'version'],
+    ])
+    const commands = readdirSync(join(import.meta.dirname, '../../src/commands'))
+    expect(listed.flatMap(([, ...names]) => names).toSorted()).toEqual(commands.map((file) => file.replace('.ts', '')))
+  })
+
+  it.each([[], ['-h'], ['help'], ['--help-all'], ['--verbose', '--help']])('%j asks for the same', async (...args) => {
+    const [asked, { stdout }] = await Promise.all([volctl(args), volctl(['--help'])])
+    expect(asked).toMatchObject({ status: 0, stdout, stderr: '' })
+  })
+
   it.each(readdirSync(join(import.meta.dirname, '../../src/commands')).map((file) => file.replace('.ts', '')))(
     '%s: at most 40 lines, three examples and where the rest is; --help-all has every flag',
     async (command) => {
