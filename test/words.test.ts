@@ -24,10 +24,6 @@ const BANNED: readonly RegExp[] = [
   /\bnone of (its|our|their) business\b/i,
   /\bto be (seen|had)\b/i,
   /\b(lift|lifts|lifted|lifting) (a |the )?guards?\b/i,
-]
-
-/** As well; rooms of NOT_YET have them still. */
-const NEWER: readonly RegExp[] = [
   /\bso that (no|nobody|nothing)\b/i,
   /\bsomebody other than\b/i,
   /\bof (its|their) own\b/i,
@@ -40,19 +36,8 @@ interface Text {
   readonly text: string
 }
 
-/** Rooms whose texts still have some of the newer ones: the list only gets shorter. */
-const NOT_YET: readonly string[] = ['log-lines']
-
-/** Folders of src with such comments. */
-const NOT_YET_IN_COMMENTS: readonly string[] = [
-  'core/apply',
-  'core/cli',
-  'core/cluster',
-  'core/holders',
-  'core/log-lines',
-  'core/reconcile',
-  'core/views',
-]
+/** Folders of src whose comments still have some of them: the list only gets shorter. */
+const NOT_YET_IN_COMMENTS: readonly string[] = ['core/apply', 'core/cli', 'core/cluster']
 
 /** Texts that are no sentences of volctl, by their file: what is matched is somebody else's word. */
 const EXCEPTIONS: readonly Text[] = [
@@ -131,20 +116,13 @@ function goldenTexts(): Text[] {
   )
 }
 
-/** What not to say there. */
-function bannedAt(where: string): readonly RegExp[] {
-  return NOT_YET.some((room) => where.startsWith(`src/core/${room}/`)) ? BANNED : [...BANNED, ...NEWER]
-}
-
 function found(texts: readonly Text[]): string[] {
   const isExcepted = ({ where, text }: Text): boolean =>
     EXCEPTIONS.some((each) => where.startsWith(each.where) && text.includes(each.text))
   return texts
     .filter((each) => !isExcepted(each))
     .flatMap(({ where, text }) =>
-      bannedAt(where).flatMap((banned) =>
-        banned.test(text) ? [`${where}: ${banned.exec(text)?.[0]}: ${text.trim()}`] : [],
-      ),
+      BANNED.flatMap((banned) => (banned.test(text) ? [`${where}: ${banned.exec(text)?.[0]}: ${text.trim()}`] : [])),
     )
 }
 

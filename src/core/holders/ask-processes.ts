@@ -1,6 +1,6 @@
 /**
  * What every process uses of some file systems and devices, by a child that can be abandoned (process-reader.ts). This is the
- * only look at processes: plan, apply and explain ask the same. Whatever it cannot tell is in `unseen`.
+ * only look at processes: plan, apply and explain ask the same. Whatever it cannot see is in `unseen`.
  */
 import { availableParallelism } from 'node:os'
 import { errorMessage } from '../errors/errors.ts'
@@ -87,7 +87,7 @@ function questionOf({ fileSystems = [], devices = [] }: ProcessSearch, tables: r
   }
 }
 
-/** Of many processes each core reads some, by a child of its own. */
+/** Many processes are shared among the cores, one child for each core. */
 function sharesOf(pids: readonly number[], each: number = LOOK_MOST.processesOfChild): readonly (readonly number[])[] {
   const shares = Math.max(1, Math.min(availableParallelism(), Math.ceil(pids.length / each)))
   return Array.from({ length: shares }, (_, share) => pids.filter((_, index) => index % shares === share))
@@ -124,8 +124,8 @@ class Asking {
   }
 
   /**
-   * A descriptor for a working directory, root or program is made without asking its file system, but by NFS and 9p, which
-   * ask their server. If that hangs, it is none of a local file system.
+   * A descriptor for a working directory, root or program is made without asking its file system, except on NFS and 9p,
+   * which ask their server. A descriptor that hangs is therefore on no local file system.
    */
   #isOnServer(): boolean {
     const { fileSystems, slow } = this.#question
@@ -192,7 +192,7 @@ class Asking {
   }
 }
 
-/** What the children could not tell. */
+/** What the children could not see. */
 function notSeen(shares: readonly Asking[]): Unseen[] {
   const behind = shares.reduce((sum, each) => sum + each.behind, 0)
   const late = shares.flatMap((each) => [...each.late])

@@ -11,7 +11,7 @@ export interface NamedPath {
 }
 
 /**
- * Directories and files of the node that pods have as volumes, also those of which nothing runs yet.
+ * Directories and files of the node that pods have as volumes, also pods that do not run yet.
  *
  * @param volumes PersistentVolumes that name such a directory count, whoever claims them
  */

@@ -4,7 +4,7 @@ import { count, flag, list, type ObjectOf, object, oneOf, optional, type ShapeOf
 const QUESTION = {
   /** "major:minor" of file systems: every use of something on them is reported. */
   fileSystems: list(text),
-  /** Files on file systems without a block device are reported, too: btrfs gives each subvolume a number of its own. */
+  /** Files on file systems without a block device are reported, too: btrfs gives each subvolume its own number. */
   anonymous: flag,
   /** "major:minor", "char major:minor": whoever has one open or mapped is reported. */
   devices: list(text),

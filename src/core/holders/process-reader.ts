@@ -1,5 +1,5 @@
 /**
- * Reads what processes use, in a process of its own: a file system may hang when it is asked about a file, and the kernel
+ * Reads what processes use, in a separate process: a file system may hang when it is asked about a file, and the kernel
  * makes whoever reads the memory map of a process wait that hangs with it locked. The parent can kill this one. It reads
  * requests from its standard input, one a line, and writes a line for each part of each process, in order, to its standard output.
  *
@@ -239,7 +239,7 @@ class Reader {
     if (this.#uses.push(use) > LOOK_MOST.uses) throw new Late()
   }
 
-  /** Tells the parent now and then that nothing hangs. @throws Late where this part takes too long */
+  /** Lets the parent know now and then that nothing hangs. @throws Late where this part takes too long */
   #breathe(): void {
     const now = performance.now()
     if (now - this.#begun > LOOK_MS.part) throw new Late()

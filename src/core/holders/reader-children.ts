@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { type CommandResult, runCommand } from '../trust/programs.ts'
 import type { ProcessRequest } from './process-messages.ts'
 
-/** Timers take no more; each question has a deadline of its own. */
+/** Timers take no more; each question has its own deadline. */
 const NO_DEADLINE_MS = 2 ** 31 - 1
 
 /** What a kept child has said is kept, too (OUTPUT_LIMIT of programs.ts): it ends long before. */

@@ -33,7 +33,7 @@ export type ByProcess = Use & { readonly pid: number }
 /** What a server that is gone answers about its files: nothing on a disk does. */
 const OF_SERVERS: ReadonlySet<string> = new Set(['ENOTCONN', 'ESTALE', 'EHOSTDOWN', 'ETIMEDOUT'])
 
-/** In which it is told what a process holds. */
+/** The order in which a sentence names what a process holds. */
 const ORDER: readonly Use['what'][] = ['cwd', 'root', 'file', 'map', 'device']
 
 export class Uses {

@@ -128,7 +128,7 @@ function namesOf(names: readonly LineName[], kinds: readonly NameKind[]): Readon
   return new Set(names.flatMap(({ kind, name }) => (kinds.includes(kind) ? [name] : [])))
 }
 
-/** That a pod waits for its volumes, or that something failed, is told by the cause of the same pod or volume, where there is one. */
+/** A pod waits for its volumes, or something failed: the cause of the same pod or volume says it too, where there is one. */
 function folded(groups: readonly Group[]): Group[] {
   const causes = groups.filter(({ sentence }) => sentence !== undefined && !saysLittle(sentence))
   return groups.filter((group) => {

@@ -10,7 +10,7 @@ export interface JsonLine {
   readonly severity?: LineSeverity
   readonly source?: string
   readonly values: ReadonlyMap<string, string>
-  /** The message is a line of its own, with a header. */
+  /** The message is itself a whole line, with a header. */
   readonly wrapped: boolean
 }
 

@@ -115,7 +115,7 @@ export const lineExplanationShape = object({
 
 export interface LineExplanation extends ShapeOf<typeof lineExplanationShape> {}
 
-/** A node or a cluster, of which lines and logs are asked. */
+/** A node or a cluster that explains lines and logs. */
 export interface LineScope<Explained> {
   readonly head: LineHead
   /** @returns the answer; and what the most specific thing was explained as, where that can be asked for by itself */

@@ -22,6 +22,6 @@ export type NameKind = (typeof NAME_KINDS)[number]
 export interface LineName {
   readonly kind: NameKind
   readonly name: string
-  /** Of a podVolume: UIDs and names of the pods that the line names, one of which has it. */
+  /** Of a podVolume: UIDs and names of the pods that the line names. One of them has the volume. */
   readonly pods?: readonly string[]
 }

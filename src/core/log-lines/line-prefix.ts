@@ -1,6 +1,6 @@
 /**
  * What stands before the program's own line: journald or syslog, a container's log file, a kernel's time, a time and a level alone, the
- * marks of a quotation. Only the head of a line is looked at, so that no line can make this slow.
+ * marks of a quotation. Only the head of a line is read: no line can make this slow.
  */
 import { defined } from '../lang/defined.ts'
 import { type LineSeverity, severityOfLevel } from './sentences/severity.ts'

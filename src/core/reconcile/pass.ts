@@ -1,9 +1,9 @@
 /**
  * The pass, in the order of the kubelet's reconciler (R403, R833).
  *
- * Unmounts come first, so that a volume is free before another pod gets it. Mounts are decided before devices, so that no
- * device is unstaged that a pod is about to need. Attachments come after their devices, and directories of pods last, when
- * nothing is mounted in them any more.
+ * Unmounts come first, so that a volume is free before another pod gets it. Mounts are decided before devices: a device
+ * that a pod is about to need must not be unstaged. Attachments come after their devices, and directories of pods last,
+ * when nothing is mounted in them any more.
  */
 import type { Findings } from '../plan/draft.ts'
 import type { PlanContext } from './context/context.ts'

@@ -1,6 +1,6 @@
 /**
  * What a refused plan says of its parts. The pods of another cluster, or of one that was restored from a backup, are not in the API
- * either: nobody may be told to stop one of them for that.
+ * either: that must not make volctl advise to stop one of them.
  */
 import type { CauseKind } from '../codes/cause-kinds.ts'
 import { causeOf, isCodeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'

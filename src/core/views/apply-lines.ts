@@ -185,7 +185,7 @@ function tally(outcomes: readonly Outcome[]): string {
   return parts.length > 0 ? parts.join(', ') : 'nothing was done'
 }
 
-/** Files of config maps and their like lie on disk as data does, and are none. */
+/** Files of config maps and their like lie on disk as data does, and do not count as data. */
 function deletedText(outcomes: readonly Outcome[], { operations }: Pick<Plan, 'operations'>): string {
   const withData = new Set(
     operations.flatMap(({ id, volume, deletes }) => (deletes === undefined || isApiContent(volume) ? [] : id)),

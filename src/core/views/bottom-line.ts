@@ -8,7 +8,7 @@ export class BottomLine implements Disposable {
   readonly #terminal: Terminal | undefined
   #drawn = false
 
-  /** @param terminal undefined: standard error is none, and nobody watches */
+  /** @param terminal undefined: standard error is no terminal, and nobody watches */
   constructor(terminal: Terminal | undefined) {
     this.#terminal = terminal
   }

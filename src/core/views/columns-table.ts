@@ -11,7 +11,7 @@ export interface Column<R> {
   readonly cell: (row: R, screen: Screen) => Cell
   /** The lowest gives way first; absent: it stays. */
   readonly stays?: number
-  /** A row of which the column tells something that is wrong: the column then gives way after all others. */
+  /** Is something wrong with a row, and this column says it? Then the column gives way after all others. */
   readonly tells?: (row: R) => boolean
 }
 

@@ -1,6 +1,6 @@
 /**
  * Command lines inside prose, which are not to be broken on a screen: what stands on two lines cannot be copied. A command
- * begins with a program that volctl tells people to use, and ends before the sentence goes on.
+ * begins with a program that volctl advises people to use, and ends before the sentence goes on.
  */
 
 /** A program, and the words after it with which it is a command and no noun ("volctl leaves", "mount points"). */

@@ -1,4 +1,4 @@
-/** What a person is told of a kubelet that is stopped for an apply: before the question, meanwhile, and at the end. */
+/** What volctl says of a kubelet that is stopped for an apply: before the question, meanwhile, and at the end. */
 import { formatDuration } from '../lang/duration.ts'
 import type { KubeletDowntime } from '../plan/events.ts'
 import type { Palette } from './palette.ts'

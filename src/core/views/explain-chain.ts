@@ -53,7 +53,7 @@ export function chainText(chain: readonly Link[], { paint, symbols, width }: Scr
   return lines.join('')
 }
 
-/** In as few lines as can be: links of one state beside each other, of which the first says what is wrong. */
+/** In as few lines as can be: links of one state beside each other; the first says what is wrong. */
 export function chainLines(chain: readonly Link[], { paint, symbols, width }: Screen, form: ChainForm): string {
   const marks = marksOf(paint, symbols)
   const podName = podNames(chain, form)
@@ -97,7 +97,7 @@ function linkWords({ kind, name, says, pod }: Link, { more, folded, podName }: H
   return { title: `${KINDS[kind]}${named}${whose}`, says: `${says}${others}` }
 }
 
-/** How pods are told apart: not at all where the answer is about the one, by the UID too where two have one name. */
+/** What distinguishes pods: nothing where the answer is about the one, the UID too where two have one name. */
 function podNames(chain: readonly Link[], form: ChainForm): (pod: PodRef) => string {
   const pods = chain.flatMap(({ pod }) => pod ?? [])
   const uids = new Set(pods.map(({ uid }) => uid)).size
@@ -129,7 +129,7 @@ interface Folded {
   readonly more: number
 }
 
-/** Sub-paths of one state are counted, and so are mounts of pods of which the same is to be said. */
+/** Sub-paths of one state are counted, and so are mounts of pods if the same is said of each. */
 function foldedLinks(chain: readonly Link[]): Folded[] {
   const groups = Map.groupBy(chain, (link) => `${link.kind} ${link.state} ${link.kind === 'SubPath' ? '' : link.says}`)
   const counts = new Map(

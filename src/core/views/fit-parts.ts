@@ -1,4 +1,4 @@
-/** Parts of a text that has to fit on a screen: each in several forms, of which the longest that leave room for the others are taken. */
+/** Parts of a text that has to fit on a screen, each in several forms: taken are the longest forms that leave room for the others. */
 import { stripVTControlCharacters } from 'node:util'
 import type { Screen } from './screen.ts'
 import { textWidth } from './text-width.ts'

@@ -1,4 +1,4 @@
-/** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it, each of which `volctl explain` takes. */
+/** `-o name`: what an answer is about, one TYPE/NAME a line as kubectl has it. `volctl explain` takes each of them. */
 import type { Subject } from '../explain/explanation.ts'
 import type { PastApplies } from '../journal/past-applies.ts'
 import type { LineAnswer } from '../log-lines/line-explanation.ts'

@@ -21,7 +21,7 @@ export function* jsonPieces(value: unknown): Generator<string> {
 function* jsonParts(value: unknown, indent: string, depth: number): Generator<string> {
   const isList = Array.isArray(value)
   if (depth === 0 || !(isList || isPlainObject(value))) {
-    // What JSON cannot say is nothing in an object, and null in a list. Texts have no newline of their own.
+    // What JSON cannot say is nothing in an object, and null in a list. No text has a newline inside.
     yield (JSON.stringify(value, null, 2) ?? 'null').replaceAll('\n', `\n${indent}`)
     return
   }

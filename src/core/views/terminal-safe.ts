@@ -6,7 +6,7 @@
  */
 
 /**
- * Characters without a glyph of their own, by Unicode's properties, so that no list of ranges has to be kept:
+ * Characters without their own glyph, by Unicode's properties, which saves keeping a list of ranges:
  *
  * - `C`, other: controls (Cc: C0, DEL, C1); formats (Cf: soft hyphen, zero-width and direction marks, shapers U+206A to
  *   U+206F, interlinear annotation U+FFF9 to U+FFFB, byte order mark, tags U+E0000 to U+E007F, signs that enclose the digits

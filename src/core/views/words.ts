@@ -11,7 +11,7 @@ export const KUBELET_STATES = {
   unknown: 'unknown',
 } as const
 
-/** A pod in a column or a line of its own. */
+/** A pod that has a column or a line to itself. */
 export function podText(pod: PodRef | undefined): string {
   return pod === undefined ? '-' : podName(pod)
 }

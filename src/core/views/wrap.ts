@@ -1,6 +1,6 @@
 /**
  * Prose on a terminal: broken between words, hanging under its beginning. A path or a command is never broken, so that it
- * can be copied; a command that is longer than a line has one of its own.
+ * can be copied; a command that is longer than a line begins a new one.
  */
 import { asCalled } from '../trust/called-as.ts'
 import { chunksOf } from './command-words.ts'

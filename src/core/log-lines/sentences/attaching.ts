@@ -25,7 +25,7 @@ export const ATTACHING = {
     inCluster: {
       next: 'The answer names the node that has the volume and its pod. If that node is down for good, taint it node.kubernetes.io/out-of-service; else let the old pod end.',
       volctl:
-        'Where the controller is dead, apply --cluster detaches the volume from the old node and attaches it to the new one, in that order; where the controller lives, it acts by itself.',
+        'If the controller is dead, apply --cluster detaches the volume from the old node and attaches it to the new one, in that order; if the controller lives, it does both itself.',
     },
     codes: ['MultiAttach', 'TwoWriters', 'AccessMode'],
     rules: ['R742', 'R743', 'S30'],
@@ -159,7 +159,7 @@ export const ATTACHING = {
   },
   VolumeMarkedDeleted: row(
     'is marked for deletion | persistentvolume … is being deleted | pv is being deleted | volume is being deleted',
-    'The PersistentVolume or the volume behind it is being deleted, so that nothing is attached or made of it any more.',
+    'The PersistentVolume or the volume behind it is being deleted: nothing is attached or made of it any more.',
     'kubectl get pv: a Terminating one stays until its attachments and claim are gone. The pod needs another claim; what was in the volume goes with it (reclaim policy Delete).',
     { codes: ['BeingDeleted'] },
   ),

@@ -130,7 +130,7 @@ export const CLOUDS_IN_GENERAL = {
   ),
   CloudDown: row(
     'internalfailure | internalservererror | internal server error | service unavailable | 503 | bad gateway | 502 | gateway timeout | 504 | no healthy upstream | statuscode: 500 | http response code 500 | internal error occurred | serviceunavailable | requestexpired | error 500 | backend … unavailable',
-    'The cloud, the storage or a server in between failed with an error of its own.',
+    'The cloud, the storage or a server in between failed with an internal error.',
     'It is tried again. If it stays: the status page or the management of the storage; a clock that is off also gives "request expired".',
     CLOUD,
   ),

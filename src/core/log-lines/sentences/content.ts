@@ -42,7 +42,7 @@ export const CONTENT = {
     means: "The API server gave the kubelet no token of the pod's service account, or refused to show it an object.",
     why: 'For the API server no pod of this node refers to it: the pod was deleted or made again (another UID), it is new, or the service account is gone.',
     next: 'kubectl get serviceaccount and the pod, with its UID. If the pod is gone, the line ends by itself; else compare the node name of the kubeconfig with the Node.',
-    volctl: 'Asks for a token of its own where a set-up needs one; a refusal is named (Forbidden) and changes nothing.',
+    volctl: 'Asks for its own token where a set-up needs one; a refusal is named (Forbidden) and changes nothing.',
     codes: ['Forbidden', 'Unauthorized', 'ContentUnknown'],
     rules: ['N31', 'N32', 'N33', 'P53'],
     about: 'pod',

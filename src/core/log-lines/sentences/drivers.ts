@@ -1,4 +1,4 @@
-/** Registration of CSI drivers and plugins, the CSIDriver and CSINode objects, and what well-known drivers say in words of their own. */
+/** Registration of CSI drivers and plugins, the CSIDriver and CSINode objects, and what only well-known drivers say. */
 import { frame, row } from './sentence.ts'
 
 const ITS_POD =

@@ -101,7 +101,7 @@ export const ERRORS = {
   ),
   RemoteError: row(
     'remote i/o error | eremoteio',
-    'The server failed with an error of its own.',
+    'The server failed with an internal error.',
     "Read the server's log; for NFS also its disk and quota.",
   ),
   NotSupported: row(
@@ -157,7 +157,7 @@ export const ERRORS = {
   ),
   ProgramCrashed: row(
     'segmentation fault | core dumped | nil pointer dereference',
-    'A program crashed: that is a fault of its own, or of memory or disk below it.',
+    'A program crashed: the fault is in the program, or in memory or disk below it.',
     'Its restarts and the lines before its end: kubectl logs --previous of its pod, or journalctl and coredumpctl on {node}. While it is down, what it serves hangs or fails.',
   ),
   MountProgramFailed: frame(

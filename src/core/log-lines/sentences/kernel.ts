@@ -39,7 +39,7 @@ export const KERNEL = {
   DuplicateUuid: row(
     'duplicate uuid | filesystem has duplicate uuid',
     'XFS does not mount a file system whose UUID is mounted already: it is a clone or a restored snapshot of a volume in use on this node.',
-    'Mount one of the two with the option nouuid (mountOptions), or give the copy a UUID of its own (xfs_admin -U generate) while it is not mounted.',
+    'Mount one of the two with the option nouuid (mountOptions), or give the copy a new UUID (xfs_admin -U generate) while it is not mounted.',
   ),
   KernelTooOld: row(
     'unsupported optional features | unknown incompatible features | cannot be safely mounted by this kernel | incompatible features … enabled | feature set mismatch, my | missing required protocol features | wrong mount options … kernel',

@@ -19,7 +19,7 @@ export const KUBELET = {
   FsGroupDiffers: row(
     'the requested fsgroup is | the volume may not be shareable | warnalreadymountedvolume',
     'Two pods with different fsGroup use one local volume; the kubelet does not change the group while the other has it.',
-    'Give both pods the same fsGroup, or volumes of their own.',
+    'Give both pods the same fsGroup, or a volume each.',
     { by: ['kubelet'], about: 'pod' },
   ),
   GroupNotSet: frame(
@@ -218,7 +218,7 @@ export const KUBELET = {
   ),
   NotMountedDevice: frame(
     'could not determine device for path | could not get device for',
-    'The path of a volume is no mount, so that no device belongs to it.',
+    'The path of a volume is no mount: no device belongs to it.',
     'volctl explain on the path says what should be there; of a pod that was deleted it is a leftover.',
     { by: ['kubelet'], codes: ['NotMounted', 'OrphanPodDir'] },
   ),

@@ -36,7 +36,7 @@ export const NETWORK_DISKS = {
   ),
   IscsiDaemonFailed: row(
     'initiator reported error (9 | sendmsg: bug? ctrl_fd | semop down failed | initiator reported error (6 | initiator reported error (5 | initiator reported error (7 | initiator reported error (18 | initiator reported error (22 | iscsiadm: could not logout of | iscsiadm: could not make',
-    'iscsid could not do what it was asked for, for a reason of its own: it is busy, its records are damaged, or a disk of the session is in use.',
+    'iscsid could not do what it was asked for: it is busy, its records are damaged, or a disk of the session is in use.',
     'journalctl -u iscsid on {node}; iscsiadm -m session -P 3 shows the sessions and their disks. A session whose disks are in use is not logged out.',
     { codes: ['IscsiFailed'], open: true },
   ),

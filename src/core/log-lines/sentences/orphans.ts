@@ -17,7 +17,7 @@ export const ORPHANS = {
     ],
     by: ['kubelet'],
     means: "The pod was deleted from the API, and sub-path mounts of it are left in the pod's directory.",
-    why: "The kubelet unmounts sub-paths as part of their volume's teardown. Where the volume's own directory is gone, it never comes to them, and repeats this line every 2 seconds.",
+    why: "The kubelet unmounts sub-paths as part of their volume's teardown. If the volume's own directory is gone, the kubelet never comes to them, and repeats this line every 2 seconds.",
     next: 'volctl plan shows the sub-path mounts that are left. Do not remove the directory with rm -rf: the mounts lead to data of people.',
     volctl:
       'Unmounts leaked sub-paths by the mount table (UnmountVolume, reason LeakedSubPath), also while the kubelet runs.',

@@ -1,6 +1,6 @@
 /**
- * Every sentence that volctl knows, by name. A line is a frame (an operation that failed) around a cause, which may be one of its own
- * (a driver that is not registered) or one of many lines (an error number, a code of gRPC). Causes of their own come first, then
+ * Every sentence that volctl knows, by name. A line is a frame (an operation that failed) around a cause. The cause may be specific
+ * (a driver that is not registered) or common to many lines (an error number, a code of gRPC). Specific causes come first, then
  * general ones, then the frame; of each the innermost, wherever its table stands.
  */
 
@@ -152,7 +152,7 @@ function ofWhom(given: string): string {
 const OWN = 0
 const LAST = 5
 
-/** Causes of their own, waits that have a cause elsewhere, causes of any program, what failed around them, then who speaks. */
+/** Specific causes, waits that have a cause elsewhere, causes of any program, what failed around them, then who speaks. */
 function rankOf(name: SentenceName): number {
   if (sentenceOf(name).speaker === true) return 4
   if (isFrame(name)) return 3

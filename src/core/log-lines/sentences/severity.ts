@@ -34,7 +34,7 @@ const LEVELS: Readonly<Record<string, LineSeverity>> = {
   fatal: 'fatal',
 }
 
-/** @param level as a program writes it, in whatever case @returns undefined for a word that is none */
+/** @param level as a program writes it, in whatever case @returns undefined for a word that is no level */
 export function severityOfLevel(level: string): LineSeverity | undefined {
   const lower = level.toLowerCase()
   return Object.hasOwn(LEVELS, lower) ? LEVELS[lower] : undefined

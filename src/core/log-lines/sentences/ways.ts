@@ -1,6 +1,6 @@
 /**
- * Which of many sentences a text says. Each way to say one is words that stand in the text in their order; of each the rarest word
- * is looked up among the words of the text first, so that a line takes the time of its own words, however many sentences there are.
+ * Which of many sentences a text says. Each way to say one is words that stand in the text in their order. Of each the rarest word is
+ * looked up among the words of the text first: a line takes the time of the words in it, however many sentences there are.
  */
 
 /** What stands between two parts is short of a second line of the same log. */

@@ -45,8 +45,8 @@ export function givenForFileSystem(
 
 /**
  * S17: why a state file is not believed although it can be read: what is mounted is not what is staged for the volume that it names.
- * A driver publishes from where it has staged; only FUSE may have a mount for each pod, which proves nothing. Where one layer is the
- * volume's, what lies over it or below it is somebody else's mount (S18), and no doubt about the file.
+ * A driver publishes from where it has staged; only FUSE may have a mount for each pod, which proves nothing. If one layer is the
+ * volume's, a layer above or below it is somebody else's mount (S18), and no doubt about the file.
  */
 export function contradicted(
   context: PlanContext,

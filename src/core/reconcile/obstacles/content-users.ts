@@ -46,7 +46,7 @@ function usersOnDisk(context: PlanContext, { dir, removes, podUid }: ContentToDe
   return usersOf(context, withTop(place, dir, podUid), dir, ({ id }) => removes.has(id))
 }
 
-/** Where directories are. A pod's volumes, of which there may be thousands, share a few. */
+/** Where directories are. A pod may have thousands of volumes, and they share a few. */
 const placesOf = onceFor((mounts: MountTable) => {
   const known = new Map<string, Location | undefined>()
   return (directory: string): Location | undefined => {
@@ -96,7 +96,7 @@ const loopFiles = onceFor(({ mounts, snapshot }: PlanContext['inputs']) => {
 })
 
 /**
- * HostPaths of pods that are meant to run, or must not be touched, of which an apply follows links as well; and those of
+ * HostPaths of pods that are meant to run, or must not be touched; an apply follows their links as well. And those of
  * PersistentVolumes.
  */
 const namedPlaces = onceFor(({ inputs: { mounts, snapshot }, classes }: PlanContext) => {

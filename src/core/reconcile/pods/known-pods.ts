@@ -47,7 +47,7 @@ export function podsWithProcesses(inputs: ActualInputs, foreign: readonly string
 }
 
 /**
- * All processes that bear the pod's UID are in cgroups that neither this node's kubelet nor its runtime made: below a container,
+ * All processes with the pod's UID are in cgroups that neither this node's kubelet nor its runtime made: below a container,
  * or below a user's own service manager, where that user gives any name to any process.
  */
 export function isOnlyNested({ snapshot }: ActualInputs, uid: string): boolean {

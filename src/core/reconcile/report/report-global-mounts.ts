@@ -1,4 +1,4 @@
-/** Volumes that pods have mounted, and whose global mount, of which the pod's is a bind mount, is gone (O1). */
+/** Volumes that pods have mounted by a bind mount of a global mount that is gone (O1). */
 import { registeredDriver, stages } from '../../actual/csi-drivers.ts'
 import type { VolumeToMount } from '../../desired/desired-state.ts'
 import type { Findings } from '../../plan/draft.ts'

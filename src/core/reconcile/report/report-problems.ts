@@ -51,7 +51,7 @@ function reportUnknownLinks({ inputs, ledger }: PlanContext, findings: Findings)
   }
 }
 
-/** S9, S31: the plan reports each use of the flag, which has no effect for a pod of this node with processes of its own. */
+/** S9, S31: the plan reports each use of the flag, which has no effect for a pod of this node that has processes. */
 function reportForeignPods({ inputs, options }: PlanContext, findings: Findings): void {
   const { foreignPods = [] } = options
   const { processes = [] } = inputs.snapshot
@@ -187,7 +187,7 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
   const { api } = inputs.snapshot
   for (const failure of api === undefined ? [] : readFailures(api.errors)) {
     if (failure.notFound) continue
-    // What pods name was read singly then, and what could not be is an error of its own. What needs the list says so (S21, S30).
+    // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S21, S30).
     if (failure.forbidden && (isRefusedList(failure) || isContent(failure))) continue
     findings.problem(
       failure.forbidden ? 'info' : 'warning',

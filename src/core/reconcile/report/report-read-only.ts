@@ -36,7 +36,7 @@ export function reportReadOnly(context: PlanContext, findings: Findings): void {
 /** The superblock's option that shows a read-only file system; undefined: there is no such option. */
 function whyReadOnly({ fsType, superOptions }: MountInfo): string | undefined {
   if (READ_ONLY_TYPES.has(fsType)) return undefined
-  // ext4 of newer kernels keeps "rw", and adds an option of its own.
+  // ext4 of newer kernels keeps "rw", and adds another option.
   return ['ro', 'emergency_ro', 'shutdown'].find((option) => superOptions.includes(option))
 }
 

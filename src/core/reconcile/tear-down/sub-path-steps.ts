@@ -12,7 +12,7 @@ export interface SubPathWork {
   readonly paths: readonly string[]
   readonly mounts: readonly Stack[]
   readonly obstacle: Obstacle | undefined
-  /** Leaves that hold something of their own: they stay, and so do their parents. */
+  /** Leaves that are not empty: they stay, and so do their parents. */
   readonly kept: readonly string[]
 }
 

@@ -216,7 +216,7 @@ function noStagingObstacle(
 }
 
 /**
- * S12: drivers keep directories of their own there; those of the kubelet are named by a hash, or are in the old layout (C10,
+ * S12: drivers keep their own directories there; those of the kubelet are named by a hash, or are in the old layout (C10,
  * C11).
  */
 function isMadeByKubelet({ driverDir, key }: StagedVolume): boolean {

@@ -1,4 +1,4 @@
-/** Sub-path mounts of a volume of which nothing else is left: they are unmounted by the mount table (O17, O18, P142). */
+/** Sub-path mounts that are all that is left of a volume: they are unmounted by the mount table (O17, O18, P142). */
 
 import type { SubPaths } from '../../actual/pod-volume.ts'
 import { defined } from '../../lang/defined.ts'
