@@ -90,7 +90,7 @@ export async function execute<Op extends AnyOperation, Made extends AnyPlan<Op>>
   return result
 }
 
-/** By itself, so that nothing is kept of the look but what the run keeps: that of a large cluster takes most of the memory. */
+/** A separate function: memory then keeps of the look only what the run keeps. That of a large cluster takes most of it. */
 async function begin<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   id: string,
   plan: Reviewed<Op>,
@@ -157,7 +157,7 @@ async function lookAfter<Op extends AnyOperation, Made extends AnyPlan<Op>>(
   }
 }
 
-/** Writes the last entry of an apply. A failure is only told: everything has been done by then. */
+/** Writes the last entry of an apply. A failure only makes a message: everything has been done by then. */
 function endJournal(
   journal: Journal,
   { exit, interrupted }: Pick<ApplyResult, 'exit' | 'interrupted'>,

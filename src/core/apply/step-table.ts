@@ -88,7 +88,7 @@ const STEPS: { readonly [Op in StepOp]: CarryOut<Op> } = {
 }
 
 export function carryOut(step: Step, run: StepContext): Promise<StepResult> {
-  // The table gives each op the function of its own steps; TypeScript cannot follow that through a union.
+  // The table gives each op the function of just its steps; TypeScript cannot follow that through a union.
   const work = STEPS[step.op] as (step: Step, run: StepContext) => Promise<StepResult>
   return work(step, run)
 }

@@ -156,7 +156,7 @@ class Ahead {
     for (const operation of this.#operations) {
       const run = this.#begin(operation)
       for (const dev of fileSystemsToUnmount(run)) fileSystems.add(dev)
-      // What cannot be found out is told when the operation is judged.
+      // What cannot be found out is a finding when the operation is judged.
       const disks = await this.#disksOf(run).catch(() => NO_DISKS)
       for (const dev of disks.fileSystems) fileSystems.add(dev)
       for (const node of disks.nodes) for (const dev of numbersOf(node)) devices.add(dev)
@@ -202,8 +202,8 @@ class Ahead {
   }
 
   /**
-   * After the last unmount the kernel says whether a file system on the disk is still alive, but not for whom. Those who will keep it
-   * alive without a mount that anybody sees are told now.
+   * After the last unmount the kernel says whether a file system on the disk is still alive, but not for whom. This names
+   * those who will keep it alive without a mount that anybody sees.
    */
   async #requireNobodyOn(run: StepContext): Promise<void> {
     const devices = disksToDetach(run).nodes.map(({ dev }) => dev)
@@ -274,7 +274,7 @@ class Ahead {
     return this.#seen.attachments.find(({ metadata }) => metadata.name === name) ?? cluster.getVolumeAttachment(name)
   }
 
-  /** From the one look. Where more is asked for (a volume whose device is unknown), it is taken once more, of all. */
+  /** From the one look. It is taken once more, of all, if more is asked for (a volume whose device is unknown). */
   #askProcesses({ fileSystems = [], devices = [] }: Asking): Promise<Uses> {
     const before = this.#asked
     const wanted = { fileSystems: new Set(fileSystems), devices: new Set(devices) }

@@ -1,4 +1,4 @@
-/** Waits for the settle time of a kubelet that has just stopped (S11), so that nobody has to count it out in a runbook. */
+/** Waits for the settle time of a kubelet that has just stopped (S11): a runbook need not count it out. */
 import { formatDuration } from '../lang/duration.ts'
 import type { Plan } from '../plan/plan.ts'
 import { settledAt } from '../plan/settled-at.ts'
@@ -15,13 +15,13 @@ export interface Looked {
   readonly plan: Plan
   /** Asks this machine alone: a kubelet runs again, or may start. */
   kubeletIsBack(): Promise<boolean>
-  /** A whole look anew. */
+  /** Another whole look. */
   again(): Promise<Looked>
 }
 
 export interface Waiter {
   readonly signal: AbortSignal
-  /** Tells the person that a wait begins. @param left how long it takes, in words */
+  /** Says that a wait begins. @param left how long it takes, in words */
   begins(left: string): void
   /** Undefined: standard error is no terminal. */
   readonly terminal: Terminal | undefined

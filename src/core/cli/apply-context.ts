@@ -117,7 +117,7 @@ function guardsLifted(options: PlanOptions): unknown {
 
 /**
  * Who is listed and who lives, just now. Listed is whoever any of the two credentials is shown (S2); a witness that
- * cannot prove its sight is none (S9).
+ * cannot prove its sight does not count (S9).
  */
 async function askWitnesses(latest: CollectedNode, foreignPods: readonly string[] = []): Promise<Witness> {
   const { node, snapshot } = latest

@@ -1,4 +1,4 @@
-/** What `volctl check` bears, and how long it may take. */
+/** What `volctl check` tolerates, and how long it may take. */
 import { Flags } from '@oclif/core'
 import type { Limits } from '../check/judge.ts'
 import { parseDuration } from '../lang/duration.ts'

@@ -81,7 +81,7 @@ export async function applyToCluster(choice: ClusterApplyChoice, output: Cluster
 
 interface Planned {
   readonly fresh: ClusterPlan
-  /** With what earlier applies were told. */
+  /** With what earlier applies were given. */
   readonly options: ClusterOptions
   readonly looked: Looked
 }

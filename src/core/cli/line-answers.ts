@@ -131,7 +131,7 @@ export async function logAnswer<Asked, E extends object>(path: string, of: Lines
   return await answerOf(await openedLog(path), looked, of)
 }
 
-/** The log is read first: a name that is none is said at once. @param path of a file, or "-" @throws as logAnswer */
+/** The log is read first: a name of no file fails at once. @param path of a file, or "-" @throws as logAnswer */
 export async function logFirst<Asked, E extends object>(path: string, of: Lines<Asked, E>): Promise<Answered> {
   const log = await openedLog(path)
   return await answerOf(log, await lookOrFailure(of.look), of)
@@ -158,7 +158,7 @@ async function lookOrFailure<Asked>(look: () => Promise<Asked>): Promise<Looked<
   try {
     return { asked: await look() }
   } catch (error) {
-    // What is thrown to begin volctl again in another namespace is none.
+    // What is thrown to begin volctl again in another namespace is no failure.
     if (error instanceof VolctlError) return { failure: error }
     throw error
   }

@@ -134,7 +134,7 @@ export class Looking implements Disposable {
   readonly #now: () => number
   #what = 'the API server and this node'
 
-  /** @param terminal undefined: standard error is none, and nobody watches */
+  /** @param terminal undefined: standard error is no terminal, and nobody watches */
   constructor(terminal: Terminal | undefined, now: () => number = () => performance.now()) {
     this.#line = new BottomLine(terminal)
     this.#now = now

@@ -17,7 +17,7 @@ export interface OwnAnswer {
   readonly draw: (paint: Palette, width: Width) => string
 }
 
-/** @param root where the program is installed @returns undefined where the word is none of volctl's own */
+/** @param root where the program is installed @returns undefined where the word is not one of volctl's */
 export function ownAnswer(word: string, root: string): OwnAnswer | undefined {
   const code = explainCode(word)
   if (code !== undefined) return { value: code, draw: (paint, width) => renderCode(code, paint, width) }

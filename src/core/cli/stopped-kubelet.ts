@@ -110,7 +110,7 @@ export class StoppedKubelet implements KubeletStop {
     this.#timer = await armTimer(unit, maxMs)
     detail(`${this.#timer.name} is armed: systemd starts ${unit} when it is over`)
     if (signal.aborted) throw interrupted()
-    // The question may have been open for long: a unit that was stopped meanwhile stays so.
+    // The question may have been open for long: a unit that was stopped meanwhile stays stopped.
     await requireActive(unit)
     // Whatever held volctl up until now: a stop after the timer has fired would be one that nobody ends.
     if (this.#leftMs() <= 0) throw tooLate(unit)

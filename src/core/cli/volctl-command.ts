@@ -166,7 +166,7 @@ export abstract class VolctlCommand extends Command {
       process.exitCode = thrown.status
       return
     }
-    // Else oclif adds a warning of its own to a usage error.
+    // Else oclif adds its own warning to a usage error.
     this.parsed = true
     const error = explainError(thrown, this.#known())
     messages.write(errorText(error, isStructured(this.argv), await this.paintOf(process.stderr), messages.columns))

@@ -85,7 +85,7 @@ export interface WatchPorts {
 }
 
 /**
- * Looks until nothing is left, or until it is interrupted. A later look that fails is told, and does not end it.
+ * Looks until nothing is left, or until it is interrupted. A later look that fails gives a message, and does not end it.
  *
  * @returns whether nothing is left
  * @throws what the first look throws; SafetyRefusal of a later one: then this is another node, or another cluster

@@ -17,7 +17,7 @@ import { expectedIds } from '../operation/expected-mounts.ts'
 import type { StepContext } from '../operation/step-context.ts'
 
 /**
- * Checked before the first step, so that nothing is left half done: nobody may use the content that the operation deletes,
+ * Checked before the first step, not to leave anything half done: nobody may use the content that the operation deletes,
  * the tmpfs content that is lost with its mounts, or the directory that it removes.
  *
  * @throws OperationRefused HeldBy, UsersUnknown
@@ -113,7 +113,7 @@ function memoryOf({ operation, around }: StepContext): Removed[] {
   return [...new Map(places.map((each) => [`${each.place.dev} ${each.place.path}`, each])).values()]
 }
 
-/** Directories that the operation removes, which somebody may have bind-mounted elsewhere while they had content. */
+/** Directories that the operation removes, which somebody may have bind-mounted elsewhere before they were empty. */
 function removedBy({ operation, around }: StepContext): Removed[] {
   const isPodDirectory = operation.kind === 'RemoveOrphanPodDir'
   const last = operation.steps.at(-1)

@@ -72,7 +72,7 @@ export function requireWanted({ pod, volume }: Operation, witness: Witness, cont
 /**
  * The files are still those that the operation was planned for (S26).
  * A file that is gone already is fine: removing is idempotent. Another file under its name is refused. To be called once the
- * mounts are known to be the expected ones, so that no path below a foreign mount is touched.
+ * mounts are known to be the expected ones: no path below a foreign mount may be touched.
  *
  * @throws OperationRefused Changed
  */

@@ -203,8 +203,8 @@ export function mountsOf<N extends BlockNode>(
 }
 
 /**
- * Names of the devices behind a mount that has a device number of its own: a bind mount of a device file, or a file system
- * on several devices (btrfs, bcachefs), whose source names one or all of them.
+ * Names of the devices behind a mount whose device number differs from theirs: a bind mount of a device file, or a file
+ * system on several devices (btrfs, bcachefs), whose source names one or all of them.
  */
 export function namesBehind(mount: Pick<MountInfo, 'dev' | 'fsType' | 'root' | 'source'>, tree: BlockTree): string[] {
   const { dev, fsType, root, source } = mount

@@ -85,7 +85,7 @@ function removeIfEmpty(path: string, { host, around }: StepContext): void {
 export async function mountFlexDevice(step: StepOf<'flexMountDevice'>, run: StepContext): Promise<readonly Undo[]> {
   const capabilities = await flexCapabilities(step, run)
   const volume = run.bringUp.wanted
-  // A driver that does not attach has no device of its own, either.
+  // A driver that does not attach has no device, either.
   if (!capabilities.attach || volume === undefined) return []
   requireMountable(capabilities, run)
   const device = await deviceOf(step, volume, run)

@@ -106,7 +106,7 @@ function missing(target: IscsiTarget, names: readonly string[], run: StepContext
 }
 
 /**
- * Checks that the interface exists. If the volume has an initiator name of its own, the interface is cloned for it.
+ * Checks that the interface exists. If the volume has its own initiator name, the interface is cloned for it.
  *
  * @throws StepFailed IscsiFailed
  */

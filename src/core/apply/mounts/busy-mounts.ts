@@ -1,6 +1,6 @@
 /**
  * Who keeps mounts busy, before anyone tries to unmount them. The kernel refuses while anything has the mount itself, or a copy
- * that goes with it: whoever has a mount of its own of the same file system is no holder here.
+ * that goes with it: whoever uses the same file system through another mount is no holder here.
  */
 import type { VolctlErrorOptions } from '../../errors/errors.ts'
 import { StepFailed } from '../../errors/operation-error.ts'

@@ -155,7 +155,7 @@ async function requireDeadAndUnheld(layer: MountInfo, run: StepContext): Promise
       hint: `volctl unmounts nothing lazily that may be in use. ${unknown.hint}`,
     })
   }
-  // A copy in another namespace is a mount of its own, and is not touched.
+  // A copy in another namespace is a separate mount, and is not touched.
   const [who] = holdersText({ ...holders, namespaces: [] }, run)
   if (who !== undefined) {
     throw new StepFailed('HeldBy', `${layer.mountPoint} is held by ${who}`, {

@@ -1,4 +1,4 @@
-/** The state of one apply, of a node or of a cluster: what each operation came to, told and written down, and why nothing more is started. */
+/** The state of one apply, of a node or of a cluster: what each operation came to, said and written down, and why nothing more is started. */
 
 import type { FailureCode } from '../../codes/codes.ts'
 import { errnoOf, VolctlError } from '../../errors/errors.ts'
@@ -53,7 +53,7 @@ export abstract class Run<Op extends AnyOperation> {
   /** What an event, and the journal, say of an operation. */
   abstract subjectOf(operation: Op): EventSubject
 
-  /** Called with each outcome, before it is told. */
+  /** Called with each outcome, before the message. */
   protected abstract settled(operation: Op, outcome: Outcome, stuck: boolean): void
 
   /** Why no more operations are started, unless the reason is an interruption. */
@@ -148,7 +148,7 @@ export abstract class Run<Op extends AnyOperation> {
     try {
       this.#write({ type: 'outcome', outcomes })
     } catch {
-      // What was done is done; it was told.
+      // What was done is done, and the message is out.
     }
   }
 

@@ -184,7 +184,7 @@ function beginning(
   }
 }
 
-/** As many as an external attacher attends to at once, unless it is told otherwise (--worker-threads). */
+/** As many as an external attacher attends to at once by default (--worker-threads). */
 const MOST_WAITING = 10
 
 /** One is looked at and changed at a time; for the external attacher several wait at once. */

@@ -61,7 +61,7 @@ export async function lookAtVolume(
   const reader = new FreshReader(client, cluster)
   const { volume, attachment } = operation
   const isAttach = operation.kind === 'AttachVolume'
-  // Pods after the rest, so that no attachment or Node is younger than the pods that want it; and at the very end, who acts.
+  // Pods after the rest: no attachment or Node may be younger than the pods that want it. At the very end, who acts.
   const [node, attachments, fresh] = await Promise.all([
     reader.node(operation.node),
     isAttach ? reader.allAttachments() : reader.attachment(attachment.name),

@@ -1,6 +1,6 @@
 /**
- * One apply of a cluster at a time, wherever it runs: a Lease of its own. There is no timer: the apply renews the lease between its
- * requests, so that one that hangs or was killed loses it. Times are in the server's clock, so that no workstation's matters.
+ * One apply of a cluster at a time, wherever it runs: volctl has its own Lease. There is no timer: the apply renews the lease
+ * between its requests, so that one that hangs or was killed loses it. Times are in the server's clock; no workstation's matters.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'

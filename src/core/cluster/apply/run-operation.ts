@@ -88,7 +88,7 @@ async function stripIt(
 
 /**
  * The window that no precondition closes: between the look and the delete a pod may be scheduled to the node. Its kubelet refuses to
- * mount an attachment that is being deleted, unless it had mounted the volume already.
+ * mount an attachment that is being deleted, unless the volume was mounted before.
  */
 async function sayWhoCame(run: ClusterRun, operation: ClusterOperation): Promise<void> {
   const { uniqueName } = operation.volume
@@ -171,7 +171,7 @@ function deletedByOthers(name: string): StepFailed {
 }
 
 /**
- * Asks until there is nothing left to wait for. What the attacher says is told once each time it changes.
+ * Asks until there is nothing left to wait for. What the attacher says is repeated once each time it changes.
  *
  * @throws StepFailed with this code after --timeout; StillAtWork after an interruption
  */

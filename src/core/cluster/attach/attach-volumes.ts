@@ -60,7 +60,7 @@ function attachVolume(context: ClusterContext, findings: ClusterFindings, want: 
   } else findings.add(draftOf(context, attachable, node, elsewhere.after, room))
 }
 
-/** Who acts first; or after which detaches volctl does. Undefined: there is nothing to do, or it is a problem of its own. */
+/** Who acts first; or after which detaches volctl does. Undefined: there is nothing to do, or it is a separate problem. */
 function mayAttach(
   context: ClusterContext,
   findings: ClusterFindings,

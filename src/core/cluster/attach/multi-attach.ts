@@ -47,7 +47,7 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
     nodes: parties.map(({ node }) => node).slice(0, MOST_NAMED),
     pods: parties.flatMap(({ pods }) => pods.map(podRef)).slice(0, MOST_NAMED),
   }
-  // Two attachments are a problem of their own (TwoWriters).
+  // Two attachments are another problem (TwoWriters).
   if (parties.every(({ isAttached }) => isAttached)) return
   const modes = first.volume.accessModes.length === 0 ? '' : ` (${first.volume.accessModes.join(', ')})`
   if (waiting.length === 0) {

@@ -27,7 +27,7 @@ export function attacherLease(context: ClusterContext, driver: string): LeaseEvi
   return leasesByName(context).get(leaseName(driver))
 }
 
-/** A driver that was installed anew in another namespace leaves its old lease behind: of several the one that was heard last counts. */
+/** A driver that moved to another namespace leaves its old lease behind: of several the one that was heard last counts. */
 const leasesByName = onceFor(({ state }: ClusterContext): ReadonlyMap<string, LeaseEvidence> => {
   const byName = new Map<string, LeaseEvidence>()
   for (const lease of state.attachers) {

@@ -5,7 +5,7 @@ export interface Shaped {
   readonly shape: string
 }
 
-/** `` shaped`node ${name} is gone` ``; a name that is itself a sentence of its own shape may be given as one. */
+/** `` shaped`node ${name} is gone` ``; a name that is itself a sentence with a shape may be given as one. */
 export function shaped(words: TemplateStringsArray, ...names: readonly (string | number | Shaped)[]): Shaped {
   let [message, shape] = [words[0] ?? '', words[0] ?? '']
   for (const [index, name] of names.entries()) {

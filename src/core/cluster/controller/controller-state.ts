@@ -16,7 +16,7 @@
  *
  * What is no sign: VolumeAttachments that are being deleted or have gone, where the lease is stale, since people delete them by hand
  * then; Nodes that come and go, which is the work of kubelets and of a cloud's own controllers; and leases of other programs that are
- * called controllers, of which none attaches anything.
+ * called controllers and attach nothing.
  */
 
 import { formatDuration } from '../../lang/duration.ts'

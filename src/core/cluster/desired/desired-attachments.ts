@@ -65,7 +65,7 @@ export class DesiredAttachments {
   readonly #wants = new Map<string, Map<string, GrowingWant>>()
   readonly #byVolume = new Grouped<string, Want>()
   readonly #unresolvedOn = new Grouped<string, UnresolvedPodVolume>()
-  /** Pods that have ended, of which the API still has the object, by node and unique name. */
+  /** Pods that have ended and are still in the API, by node and unique name. */
   readonly #ended = new Grouped<string, ClusterPod>()
   /** Volumes of pods that wait for a node. */
   readonly unscheduled: { readonly pod: ClusterPod; readonly volume: KnownVolume; readonly fault?: string }[] = []

@@ -1,7 +1,7 @@
 /**
  * Detach, which comes before attach: every VolumeAttachment of a volume that no pod of its node wants (R725, R731).
  *
- * Where the controller first takes a volume out of volumesAttached, so that no mount begins, volctl cannot: an apply looks at the
+ * The controller first takes a volume out of volumesAttached to stop new mounts. volctl cannot: an apply looks at the
  * Node and the pods again right before it deletes, with uid and resourceVersion as preconditions, and looks once more after.
  */
 
@@ -129,7 +129,7 @@ function isGivenUp(context: ClusterContext, { node, deletedAt }: ClusterAttachme
 }
 
 /**
- * Somebody has created it by a name of their own, for a use of their own: neither pods nor kubelets, the only witnesses of a volume's use,
+ * Somebody has created it by another name, for another use: neither pods nor kubelets, the only witnesses of a volume's use,
  * know of that.
  */
 function unclear(name: string, isVolumeKnown: boolean): ClusterBlocked {

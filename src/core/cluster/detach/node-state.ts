@@ -11,7 +11,7 @@ import { type DetachRow, detachRow } from './detach-row.ts'
 
 /**
  * R735: the controller's clock starts when it first sees the volume unwanted, in its memory. What the API shows instead: since
- * when the node is not ready, its kubelet's last heartbeat and lease, and the deletion of pods that had the volume. The newest
+ * when the node is not ready, its kubelet's last heartbeat and lease, and the deletion of pods with the volume. The newest
  * counts; without Ready's transition nothing is known.
  */
 function silence(
@@ -62,7 +62,7 @@ export function rowOnNode(
   return { row, evidence, since, ended }
 }
 
-/** Pods that have ended, and of which the API still has the object. */
+/** Pods that have ended and are still in the API. */
 export function endings(pods: readonly ClusterPod[]): Evidence[] {
   return pods.map(({ namespace, name, deletedAt }) => ({
     what: `pod ${namespace}/${name} has ended`,

@@ -33,7 +33,7 @@ const lease = kept({
   holder: text,
   /** By the clock of its holder. */
   renewTime: text,
-  /** When the lease was last written, by the clock of the API server: servers of some versions tell it of the first writing alone. */
+  /** When the lease was last written, by the clock of the API server: some versions give it for the first writing alone. */
   writtenAt: text,
   durationSeconds: number,
 })
@@ -111,7 +111,7 @@ export const snapshotHead = kept({
   kind: needed(oneOf('ClusterSnapshot')),
   /** The server's clock when the reading began. */
   capturedAt: needed(time),
-  /** The server did not tell its clock: capturedAt is by the clock of this machine, and no time is judged by that. */
+  /** The server did not show its clock: capturedAt is by the clock of this machine, and no time is judged by that. */
   clockUnknown: oneOf(true),
   /** How far the clocks of the servers that answered are apart, if by more than a minute; capturedAt is by the one that is behind. */
   clockSpreadMs: number,

@@ -32,7 +32,7 @@ export function latestOf(times: readonly (string | undefined)[]): string | undef
   return newestOf(times.filter((time) => timeOf(time) !== undefined))
 }
 
-/** When the holder of a lease was heard last: by its own clock, or by that of the API server where it tells. */
+/** When the holder of a lease was heard last: by its own clock, or by that of the API server where known. */
 export function heardAt({ renewTime, writtenAt }: LeaseEvidence): string | undefined {
   return latestOf([renewTime, writtenAt])
 }

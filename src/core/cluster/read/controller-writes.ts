@@ -5,10 +5,10 @@
  * Of each manager only the latest writing of each resource is kept, whatever the size of the cluster. A manager is a controller manager
  *
  * - if it is called kube-controller-manager, as that program calls itself wherever it runs;
- * - or if it wrote volumesAttached of a Node, which nobody but an attach/detach controller does. Where that is the kubelet's own name, as
+ * - or if it wrote volumesAttached of a Node, which nobody but an attach/detach controller does. If that is the kubelet's own name, as
  *   in a program that is both (k3s), the name says nothing of either.
  *
- * Who created VolumeAttachments is none of the signs: people do that by hand where the controller is dead.
+ * Who created VolumeAttachments is no sign: people do that by hand where the controller is dead.
  */
 import { compareText } from '../../lang/compare-text.ts'
 import type { ApiObject } from '../../model/objects.ts'

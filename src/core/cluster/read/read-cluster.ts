@@ -69,7 +69,7 @@ import { attachmentRecord, claimRecord, volumeRecord } from './volume-records.ts
 export interface ReadClusterOptions {
   readonly client: KubeClient
   readonly signal?: AbortSignal | undefined
-  /** Told after each page: how many objects of which resource have been read. */
+  /** Called after each page: this many objects of that resource have been read. */
   readonly onProgress?: (resource: string, objects: number) => void
 }
 
@@ -85,7 +85,7 @@ const NODE_LEASES = 'kube-node-lease/'
 /** How external attachers name the leases by which they elect a leader. */
 const ATTACHER_LEASE = /(^|\/)external-attacher-/
 /**
- * The lease of a kube-controller-manager that was given another name (--leader-elect-resource-name), as far as the name tells. A
+ * The lease of a kube-controller-manager that was given another name (--leader-elect-resource-name), as far as the name shows. A
  * cloud-controller-manager attaches nothing, and an operator only watches over another program.
  */
 const OTHER_CONTROLLER_LEASE = /^kube-system\/(?!kube-controller-manager$|.*operator).*kube-controller-manager/
@@ -101,7 +101,7 @@ export async function readCluster(options: ReadClusterOptions): Promise<ClusterS
   const { client, signal } = options
   const reader = new ClusterReader(options)
   const texts = new SharedTexts()
-  // The first request also shows whether a server answers, and tells its clock.
+  // The first request also shows whether a server answers, and its clock.
   const user = await userOf(client, signal)
   const { clock } = reader
   clock.note()
@@ -198,7 +198,7 @@ class ClusterReader {
     return this.#sight as Readonly<Record<ClusterResource, ListSight>>
   }
 
-  /** All requests end before anything is thrown, so that no request is left behind. */
+  /** All requests end before anything is thrown: none is left behind. */
   async together<T extends readonly Promise<unknown>[]>(
     asked: T,
   ): Promise<{ -readonly [Key in keyof T]: Awaited<T[Key]> }> {

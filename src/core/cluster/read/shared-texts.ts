@@ -1,7 +1,7 @@
 /**
  * Texts that several objects of a cluster have in common, each kept once: a PersistentVolume is named by its claim and by its
- * attachment, a volume by its Node twice, and a driver by everything. JSON.parse makes each anew, and of 5,000 nodes they are
- * a third of all that is kept.
+ * attachment, a volume by its Node twice, and a driver by everything. JSON.parse makes each of them again, and of 5,000 nodes
+ * they are a third of all that is kept.
  */
 export class SharedTexts {
   readonly #texts = new Map<string, string>()
@@ -16,7 +16,7 @@ export class SharedTexts {
     return text
   }
 
-  /** The same list. Only for those of which there are few: access modes, finalizers. */
+  /** The same list. Only for lists with few different values: access modes, finalizers. */
   list<T extends readonly string[] | undefined>(list: T): T {
     if (list === undefined) return list
     const key = JSON.stringify(list)

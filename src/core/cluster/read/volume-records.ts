@@ -22,7 +22,7 @@ export function claimRecord({ metadata, spec, status }: ReceivedClaim, texts = n
     wasBound: metadata.annotations?.[BOUND_ANNOTATION] !== undefined,
     ...defined({
       deletedAt: metadata.deletionTimestamp,
-      // Finalizers tell only what holds the deletion.
+      // Finalizers show only what holds the deletion.
       finalizers: metadata.deletionTimestamp === undefined ? undefined : texts.list(metadata.finalizers),
       volumeName: texts.one(spec.volumeName || undefined),
       phase: texts.one(status?.phase),
@@ -115,7 +115,7 @@ function inlineOf({ csi }: PersistentVolume['spec']): NonNullable<ClusterAttachm
   return defined({ driver: csi?.driver, handle: csi?.volumeHandle })
 }
 
-/** Drivers write long messages; the beginning tells the cause. */
+/** Drivers write long messages; the beginning has the cause. */
 const MESSAGE_LENGTH = 1000
 
 function errorOf(

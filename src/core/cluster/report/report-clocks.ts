@@ -1,6 +1,6 @@
 /**
  * Times of two clocks that are compared (S28). Everything is judged by the clock of the API server; times in objects are by the clocks of
- * whoever wrote them: kubelets, the controller manager, attachers. The clock of this machine counts nowhere, so that nothing is said of it.
+ * whoever wrote them: kubelets, the controller manager, attachers. The clock of this machine counts nowhere; nothing is said of it.
  */
 import { formatDuration } from '../../lang/duration.ts'
 import { firstFew } from '../../lang/first-few.ts'

@@ -65,7 +65,7 @@ function onNode({ node }: ClusterPod): Shaped {
   return node === undefined ? shaped`` : shaped` on node ${node}`
 }
 
-/** A pod of a node that does not exist is a problem of its own. */
+/** A pod of a node that does not exist is another problem. */
 function waits(context: ClusterContext, { node, started, terminated, deletedAt, createdAt }: ClusterPod): boolean {
   if (node !== undefined && context.objects.node(node).state === 'Absent') return false
   return !started && !terminated && deletedAt === undefined && isSettled(context, createdAt)

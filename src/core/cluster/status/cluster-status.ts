@@ -116,7 +116,7 @@ function narrowing(context: ClusterContext): (row: ClusterStatusRow) => boolean 
     (!namespaces?.length || pods.some(isIn) || namespaces.includes(volume.claim?.split('/', 1)[0] ?? ''))
 }
 
-/** Each volume of each node once; an attachment of an unknown volume is a row of its own. */
+/** Each volume of each node once; each attachment of an unknown volume is one row. */
 function rowsOf(context: ClusterContext, verdicts: Verdicts, beside: BesideNodes | undefined): ClusterStatusRow[] {
   const { state, actual, desired } = context
   const nodes = new Set(state.nodes.map(({ name }) => name))
