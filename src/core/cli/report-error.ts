@@ -6,28 +6,31 @@ import { toJsonLine } from '../views/structured.ts'
 import { type Width, wrapped } from '../views/wrap.ts'
 
 /**
- * An error as a person reads it on standard error: one line that says what, one that says what to do; on a terminal both are
- * broken between words. For
- * `-o json` (and yaml, ndjson) the same as one JSON object, still on standard error, with the rule of a refusal.
+ * An error as a person reads it on standard error: one line that says what, one for each of its details, one that says what
+ * to do; on a terminal they are broken between words. For `-o json` (and yaml, ndjson) the same as one JSON object, still on
+ * standard error, with the rule of a refusal.
  */
 export function errorText(error: VolctlError, structured: boolean, paint: Palette, width?: Width): string {
   const { code, hint } = error
   const refusal = error instanceof SafetyRefusal ? error : undefined
-  const message = refusal === undefined ? error.message : `refused: ${error.message}`
+  const refused = refusal === undefined ? '' : 'refused: '
   const rule = refusal === undefined ? {} : { rule: refusal.rule }
   if (structured) {
     const document: ErrorDocument = {
       apiVersion: 'volctl.io/v1',
       kind: 'Error',
       code,
-      message,
+      message: `${refused}${error.message}`,
       ...defined({ hint }),
       ...rule,
     }
     return toJsonLine(document)
   }
-  const line = wrapped(`${paint.bad('volctl:')} `, message, width)
-  return hint === undefined ? line : `${line}${wrapped(' '.repeat('volctl: '.length), hint, width)}`
+  const [first, ...others] = error.lines
+  const below = [...others, ...(hint === undefined ? [] : [hint])]
+  const indent = ' '.repeat('volctl: '.length)
+  const line = wrapped(`${paint.bad('volctl:')} `, `${refused}${first}`, width)
+  return `${line}${below.map((each) => wrapped(indent, each, width)).join('')}`
 }
 
 /** The values of `-o` among raw arguments: a usage error leaves nothing parsed. */

@@ -1,5 +1,7 @@
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { KubeConfigAttempt } from '../../../src/core/api/kubeconfig/kube-config.ts'
 import {
   ADMIN_FILES,
@@ -7,6 +9,8 @@ import {
   discoverKubeletConfig,
   KUBELET_FILES,
 } from '../../../src/core/api/kubeconfig/kube-config.ts'
+import type { VolctlError } from '../../../src/core/errors/errors.ts'
+import type { Environment } from '../../../src/core/trust/environment.ts'
 import { temporaryDirectory, thrownBy } from '../connect.ts'
 
 /** A kubeconfig with one context per name, each with a server of its own. */
@@ -82,6 +86,55 @@ describe('where the kubeconfig is looked for', () => {
     const error = thrownBy(() => discoverKubeConfig({ env: NOWHERE, hostRoot: directory.path }))
     expect(error).toMatchObject({ code: 'NoKubeconfig', exit: 1 })
     expect([...ADMIN_FILES, ...KUBELET_FILES].join()).not.toContain('super-admin')
+  })
+
+  it('none: the message names the places, those with a file first, why each has none, and what to type', () => {
+    using directory = temporaryDirectory()
+    const at = (path: string): string => join(directory.path, path)
+    const look = (env: Environment): VolctlError =>
+      thrownBy(() => discoverKubeConfig({ env, hostRoot: directory.path }))
+    const nothingThere = look({ HOME: directory.path })
+    expect(nothingThere.lines).toEqual([
+      'No kubeconfig was found.',
+      `${at('.kube/config')} does not exist.`,
+      ...ADMIN_FILES.slice(0, 3).map((path) => `${at(path)} does not exist.`),
+      'Nor in 10 more places (--verbose lists them).',
+    ])
+    expect(nothingThere.message).toBe(nothingThere.lines.join(' '))
+    directory.write('etc/kubernetes/kubelet.conf', 'kind: KubeletConfiguration')
+    directory.write('var/lib/kubelet/kubeconfig/is', 'a directory')
+    expect(look({ HOME: directory.path }).lines.slice(1)).toEqual([
+      `${at('etc/kubernetes/kubelet.conf')}: it is a KubeletConfiguration, not a kubeconfig.`,
+      `${at('var/lib/kubelet/kubeconfig')} is a directory, not a file.`,
+      `${at('.kube/config')} does not exist.`,
+      `${at(ADMIN_FILES[0])} does not exist.`,
+      'Nor in 10 more places (--verbose lists them).',
+    ])
+    expect(nothingThere.hint).toBe('Give one: --kubeconfig FILE, or KUBECONFIG.')
+    expect(look({ ...NOWHERE, SUDO_USER: 'alice' }).hint).toMatch(/alice's own .*: --kubeconfig ~alice\/.kube\/config$/)
+    expect(look({ ...NOWHERE, SUDO_USER: '$(id)' }).hint).toBe(nothingThere.hint)
+  })
+
+  it('without root: why a file cannot be read, and who can', () => {
+    using directory = temporaryDirectory()
+    const path = directory.write('etc/kubernetes/admin.conf', config('admin'))
+    const plain = vi.spyOn(process, 'geteuid').mockReturnValue(1000)
+    const denied = Object.assign(new Error("EACCES: permission denied, open '/proc/self/fd/9'"), { code: 'EACCES' })
+    const real = fs.openSync
+    const open = vi.spyOn(fs, 'openSync').mockImplementation((at, flags, mode) => {
+      if (flags === (fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)) throw denied
+      return real(at, flags, mode)
+    })
+    syncBuiltinESMExports()
+    try {
+      const error = thrownBy(() => discoverKubeConfig({ env: NOWHERE, hostRoot: directory.path }))
+      expect(error.lines).toContain(`${path} cannot be read: permission denied.`)
+      expect(error.hint).toMatch(/as root: sudo volctl\..*: --kubeconfig FILE/)
+    } finally {
+      open.mockRestore()
+      syncBuiltinESMExports()
+      plain.mockRestore()
+    }
   })
 
   it('tells a kubeconfig from a KubeletConfiguration by content (N23)', () => {

@@ -272,20 +272,32 @@ function requireCluster(env: Environment, options: DiscoverOptions): KubeCredent
 
 const NOT_IN_A_POD = 'not in a pod with a service account'
 
+/** Places that the error names, the line that counts the others included. */
+const MOST_LINES = 5
+
 function nothing({ attempts, passedOver }: Search, env: Environment): VolctlError {
-  const found = attempts.filter(({ problem }) => problem !== MISSING && problem !== NOT_IN_A_POD)
-  const details = found.map(({ source, problem = '' }) =>
-    problem.startsWith('it ') ? ` ${source}: ${problem}.` : ` ${problem}`,
-  )
-  const sudo = env.SUDO_USER ? ` (${env.SUDO_USER}'s own kubeconfig is not used under sudo unless given)` : ''
+  const hasFile = ({ problem }: KubeConfigAttempt): boolean => problem !== MISSING && problem !== NOT_IN_A_POD
+  const places = [...attempts.filter(hasFile), ...attempts.filter((each) => !hasFile(each))].map(placeText)
+  const named = places.length > MOST_LINES ? places.slice(0, MOST_LINES - 1) : places
+  const more = places.length - named.length
   const [first] = passedOver
-  return new VolctlError(
-    'NoKubeconfig',
-    `No kubeconfig was found in any of the usual places${sudo}.${details.join('')}`,
-    {
-      hint:
-        first?.error.hint ??
-        'Give one with --kubeconfig or KUBECONFIG; --verbose lists the places that volctl searched.',
-    },
-  )
+  return new VolctlError('NoKubeconfig', 'No kubeconfig was found.', {
+    details: [...named, ...(more === 0 ? [] : [`Nor in ${more} more places (--verbose lists them).`])],
+    hint: first?.error.hint ?? whatToType(env),
+  })
+}
+
+/** A sentence; most problems name the file themselves. */
+function placeText({ source, problem = '' }: KubeConfigAttempt): string {
+  const text = problem.replace(/\.$/, '').replace(/^The kubeconfig /, '')
+  if (problem === MISSING) return `${source} ${MISSING}.`
+  return text.includes(source) && !text.startsWith('it ') ? `${text}.` : `${source}: ${text}.`
+}
+
+function whatToType({ SUDO_USER: user }: Environment): string {
+  if (process.geteuid?.() !== 0) {
+    return 'On a node, run it as root: sudo volctl. Elsewhere give a kubeconfig: --kubeconfig FILE, or KUBECONFIG.'
+  }
+  if (user === undefined || !/^[a-z_][\w.-]*$/i.test(user)) return 'Give one: --kubeconfig FILE, or KUBECONFIG.'
+  return `Under sudo ${user}'s own kubeconfig is not used unless it is given: --kubeconfig ~${user}/.kube/config`
 }
