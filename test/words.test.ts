@@ -27,6 +27,8 @@ const BANNED: readonly RegExp[] = [
   /\bso that (no|nobody|nothing)\b/i,
   /\bsomebody other than\b/i,
   /\bof (its|their) own\b/i,
+  // "It ends", "the kubelet mounts it"; else "alone", "separately", "unasked".
+  /\bby (itself|themselves)\b/i,
   // A clause before its subject; "Where bash finds it, or elsewhere" and "/** Where the kubelet keeps it, by pod. */" are none.
   /(^|[.;:] |(?<!\/)\*\* )Where [^.,:]+, (?!or\b|if\b)/,
 ]

@@ -104,7 +104,7 @@ describe('a line as it looks', () => {
                    lies below or copies it, or a process in another mount namespace
                    still has it.
       What to do:  volctl explain names the processes, mounts and devices that hold it
-                   open. Stop those; the kubelet then unmounts by itself.
+                   open. Stop those; the kubelet then unmounts the volume.
       Left out for lack of room; -o wide shows all.
 
       More: volctl explain volume/00000000-0000-4000-8000-000000000009/pv-1

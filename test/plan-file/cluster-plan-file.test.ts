@@ -109,7 +109,7 @@ describe('a saved plan of a cluster', () => {
     const ofCluster = Buffer.from(planFileText(plan, OPTIONS))
     const ofNode = Buffer.from(planFileText({ ...aPlan({}), volctlVersion: VERSION }, planOptions({})))
     for (const [read, bytes, next] of [
-      [parsePlanFile, ofCluster, 'volctl apply --cluster plans by itself'],
+      [parsePlanFile, ofCluster, 'volctl apply --cluster makes its own plan'],
       [parseClusterPlanFile, ofNode, 'volctl plan --cluster --out FILE'],
     ] as const) {
       const wrong = expect.objectContaining({

@@ -824,9 +824,9 @@ describe('O37: staged, wanted by nobody, and the kubelet runs', () => {
     expect(forgotten).toEqual([true])
   })
 
-  it('what the kubelet lists in use it unstages by itself: both say so', () => {
+  it('what the kubelet lists in use it unstages: both say so', () => {
     const { hint, forgotten } = staged(true)
-    expect(hint).toContain('The kubelet unstages it by itself')
+    expect(hint).toContain('The kubelet unstages the volume')
     expect(hint).toContain(`s${STOP}`)
     expect(forgotten).toEqual([false])
   })

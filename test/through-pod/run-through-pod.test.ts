@@ -261,7 +261,7 @@ describe('where it fails: one clear line, and no Pod left', () => {
       said: [
         expect.stringMatching(/^The Pod volctl-on-node7-\w{5} could not be deleted: /),
         expect.stringMatching(
-          /it ends by itself 1m after its start; to delete it: kubectl -n kube-system delete pod volctl-on-node7-\w{5}$/,
+          /it ends 1m after its start; to delete it: kubectl -n kube-system delete pod volctl-on-node7-\w{5}$/,
         ),
       ],
     })

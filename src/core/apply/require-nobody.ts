@@ -13,7 +13,7 @@ import type { StepContext } from './operation/step-context.ts'
 
 /**
  * First what each device is, then who has it. The users of content last: that look takes longest, and is to be the freshest when the
- * first step begins. A detach asks by itself, in the second of the deletion (S21).
+ * first step begins. A detach asks separately, in the second of the deletion (S21).
  *
  * @throws OperationRefused
  */

@@ -31,7 +31,7 @@ export async function runAll(apply: ApplyRun, context: ApplyContext): Promise<vo
   const startWhatMayRun = (): void => {
     while (batches < BATCHES && checking === undefined && running.size < parallel) {
       const batch = [...schedule.readyForBatch().take(BATCH_OPERATIONS)]
-      // A single operation gains nothing from a batch. By itself, its steps are reported one by one.
+      // A single operation gains nothing from a batch. Outside one, its steps are reported one by one.
       if (batch.length < 2) break
       batches++
       checking = batch

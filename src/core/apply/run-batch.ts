@@ -100,7 +100,7 @@ function nextUmounts(member: Member): Umount[] {
 
 /**
  * Each mount must be gone by its id, so that a hidden one is noticed, too. A mount that is still there is unmounted once more
- * by itself, which gives a clear reason.
+ * alone, which gives a clear reason.
  */
 function verify({ operation, run }: Member, umounts: readonly Umount[]): void | Promise<void> {
   const doubtful = umounts.filter(

@@ -1,4 +1,4 @@
-/** One operation by itself: its conditions, the intent in the journal, the steps, the outcome. */
+/** One operation alone: its conditions, the intent in the journal, the steps, the outcome. */
 import type { Operation } from '../plan/plan.ts'
 import { type ApplyRun, BRINGING_UP, WITNESS_AGE_MS } from './apply-run.ts'
 import {

@@ -55,7 +55,7 @@ export function troublesOf(decided: Decided, status: Status): Trouble[] {
   ]
 }
 
-/** Causes that need a person, each once however much hangs on it; dead mounts are counted by themselves, waits by how long they last. */
+/** Causes that need a person, each once however much hangs on it; dead mounts are counted separately, waits by how long they last. */
 function causeTroubles({ context, plan: { problems, refused, summary } }: Decided): Trouble[] {
   const { causes = [] } = summary
   const wrong = new Set(

@@ -17,7 +17,7 @@ export function wordsOnNode(flags: Readonly<Record<string, unknown>>): string[] 
 /** The flags of a `plan` that an `apply` of the same needs, as a person would type them again. */
 export function applyWords(flags: Readonly<Record<string, unknown>>): string[] {
   return Object.keys({ ...planFlags, ...apiFlags, ...nodeFlags, ...clusterFlags }).flatMap((name) => {
-    // `volctl on` gives them by itself.
+    // `volctl on` adds them.
     if (OF_CONTAINER.includes(name) && isThroughPod()) return []
     const value = flags[name]
     if (value === true) return [`--${name}`]

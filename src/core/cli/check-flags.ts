@@ -53,7 +53,7 @@ export interface CheckTimes {
   readonly timeoutMs: number
 }
 
-/** @param format gauges come again and again, and an alert waits by itself: one look each @throws VolctlError Usage */
+/** @param format gauges come again and again, and an alert waits anyway: one look each @throws VolctlError Usage */
 export function checkTimes(flags: LimitFlags, format: string): CheckTimes {
   const { confirm = format === 'prometheus' ? '0' : '15s', timeout = '60s' } = flags
   return { confirmMs: parseDuration(confirm, '--confirm'), timeoutMs: parseDuration(timeout, '--timeout') }

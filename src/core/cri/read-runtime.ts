@@ -66,7 +66,7 @@ export async function readRuntime(options: ReadRuntimeOptions): Promise<RuntimeS
     source: 'cri',
     endpoint: answered.map((answer) => answer.endpoint).join(', '),
     ...defined({ error }),
-    // Each runtime by itself: two runtimes may use one id for different sandboxes.
+    // Each runtime separately: two runtimes may use one id for different sandboxes.
     pods: answered.flatMap(({ sandboxes, containers }) => sandboxStates(sandboxes, containers)),
   }
 }

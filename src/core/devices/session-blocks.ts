@@ -21,7 +21,7 @@ interface Link {
 
 /**
  * Every map directory with the links that lead to its device, then the links without a map directory: such a link is all that
- * is left of a map, or its map is not known, so the link is removed by itself.
+ * is left of a map, or its map is not known, so the link is removed alone.
  */
 export function sessionBlockVolumes(
   inputs: ActualInputs,

@@ -12,7 +12,7 @@ export interface Failure {
   readonly is?: 'silence' | 'tls' | 'unauthorized' | 'podListsDisagree'
 }
 
-/** What can fail by itself. */
+/** Parts that can fail one by one. */
 export type Source =
   | 'node'
   | 'credential'

@@ -75,7 +75,7 @@ function migration(snapshot: NodeSnapshot, context: PlanContext | undefined): Fi
   const kept = [...new Set(context.desired.volumes.flatMap((volume) => notMigrated(context, volume) ?? []))]
   if (kept.length === 0) return ok(`${inTree.join(', ')}: the kubelet leaves these to their CSI drivers`)
   return warning(
-    `the kubelet mounts ${kept.join(', ')} volumes by itself, and volctl leaves them alone`,
+    `the kubelet itself mounts ${kept.join(', ')} volumes, and volctl leaves them alone`,
     'Let the kubelet mount them.',
   )
 }

@@ -90,7 +90,7 @@ export interface Host {
   /** What still uses a block device ("major:minor"); empty: nothing. */
   deviceUse(dev: string): DeviceUse
   readonly blockTree: BlockTree
-  /** True for root's own multipathd, which keeps every path of a map open to test it, and closes them by itself. */
+  /** True for root's own multipathd, which keeps every path of a map open to test it, and closes them unasked. */
   isPathChecker(pid: number): boolean
   /** UIDs of the pods that a process belongs to, by its cgroup: several where pods are nested. */
   podsOf(pid: number): readonly string[]

@@ -109,7 +109,7 @@ function keyOf({ row, pod = '' }: Part): string {
   return `${pod} ${row}`
 }
 
-/** What is shown of a volume by itself: one pod's part of it, or the node's. */
+/** What is shown of a volume alone: one pod's part of it, or the node's. */
 export interface Shown {
   readonly volume: VolumeRow
   /** Absent: the node's own part. */

@@ -22,7 +22,7 @@ const SENTENCE = {
   volctl: optional(about('What volctl does about it.', text)),
   codes: list(codeOf(ALL_CODES)),
   rules: list(text),
-  harmless: about('true: no trouble by itself.', flag),
+  harmless: about('true: the line alone means no trouble.', flag),
 }
 
 const sentence = object(SENTENCE)
@@ -118,7 +118,7 @@ export interface LineExplanation extends ShapeOf<typeof lineExplanationShape> {}
 /** A node or a cluster that explains lines and logs. */
 export interface LineScope<Explained> {
   readonly head: LineHead
-  /** @returns the answer; and what the most specific thing was explained as, where that can be asked for by itself */
+  /** @returns the answer; and what the most specific thing was explained as, where that can be asked for alone */
   readonly answer: (line: LogLine) => { readonly answer: LineAnswer; readonly explained?: Explained }
   /** What asks for one thing there. */
   readonly command: string

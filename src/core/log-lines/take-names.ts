@@ -130,7 +130,7 @@ function addPod(text: string, names: Names): void {
 const PROVISIONED = new RegExp(`(?<![\\w-])pvc-${UID}(?![\\w-])`, 'g')
 const ORPHANED = new RegExp(`[Oo]rphaned pod "(${UID})`, 'g')
 
-/** A UID by itself is a pod's, where it is no part of another name. */
+/** A UID alone is a pod's, where it is no part of another name. */
 function takeUids(text: string, names: Names): void {
   for (const [pv] of text.matchAll(PROVISIONED)) names.add('persistentVolume', pv)
   for (const [, uid] of text.matchAll(ORPHANED)) names.add('podUid', uid)

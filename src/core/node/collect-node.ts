@@ -75,7 +75,7 @@ export interface CollectedNode extends NodeState {
   readMounts(): MountTable
 }
 
-/** What of a look can fail by itself. */
+/** Parts of a look that can fail one by one. */
 export type Part = 'mountinfo' | 'tree' | 'runtime' | 'csiSockets' | 'kubelet' | 'deadMounts' | LocalPart
 type LocalPart = 'staticPods' | 'blockDevices' | 'flexDrivers' | 'selinux'
 

@@ -135,7 +135,7 @@ function requireHead(
 
 /** By what was asked for. */
 const OTHER_SCOPE = {
-  node: 'volctl apply --cluster plans by itself, with the flags of the plan. Save a plan of this node: volctl plan --out FILE',
+  node: 'volctl apply --cluster makes its own plan, with the flags of this one. Save a plan of this node: volctl plan --out FILE',
   cluster: 'A plan of a node is carried out on the node. Save a plan of the cluster: volctl plan --cluster --out FILE',
 }
 

@@ -52,7 +52,7 @@ const cause = about(
       'The one thing that it is a fact about; empty: the node or cluster as a whole.',
       causeSubject,
     ),
-    /** `error` needs a person before something can be done, `warning` stops nothing, `info` passes by itself or is asked for by a flag. */
+    /** `error` needs a person before something can be done, `warning` stops nothing, `info` passes in time or is asked for by a flag. */
     severity: about('By what it stops.', severity),
     /** Of the finding that says most. */
     code: codeOf(ALL_CODES),

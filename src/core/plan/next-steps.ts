@@ -138,7 +138,7 @@ function heldSteps({ summary: { causes = [] } }: Plan, { words }: Given): NextSt
   return [{ first: 'end that use', command: volctl('apply', ...words), why: 'does what waits for that' }]
 }
 
-/** Of a kubelet that stopped a moment ago: apply waits by itself (S11). An error is looked at first. */
+/** Of a kubelet that stopped a moment ago: apply waits unasked (S11). An error is looked at first. */
 function settleSteps(plan: Plan, { words, wordsOnNode = words }: Given): Step[] {
   if (plan.problems.some(({ severity }) => severity === 'error')) return []
   const left = (settledAt(plan) ?? Number.NaN) - Date.parse(plan.createdAt)
@@ -200,7 +200,7 @@ function lookSteps(plan: Plan, given: Given): NextStep[] {
   return looks.filter((step) => step !== undefined)
 }
 
-/** What ends by itself at a known time is looked at again then. */
+/** What ends at a known time is looked at again then. */
 function laterStep(cause: Cause, createdAt: string, { words, reading = [] }: Given): NextStep | undefined {
   const { until } = cause
   if (until === undefined || !(Date.parse(until) > Date.parse(createdAt)))

@@ -1,4 +1,4 @@
-/** How an emptyDir is made, by itself or inside a volume that is built on one (P22, P36, P37). */
+/** How an emptyDir is made, alone or inside a volume that is built on one (P22, P36, P37). */
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { Obstacle } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'

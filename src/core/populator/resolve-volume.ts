@@ -68,7 +68,7 @@ function resolveBound(bound: BoundClaim, use: VolumeUse, context: SpecContext, r
   return { unresolved: { cause: 'Unusable', mayBe: { of: 'itself', volume: spec }, message, ...about } }
 }
 
-/** Inline volumes are always file systems, and never read-only by themselves (R114, R116, R117, R152). */
+/** Inline volumes are always file systems, and only a mount makes them read-only (R114, R116, R117, R152). */
 function resolveInline(pod: Pod, volume: PodVolumeSource, context: SpecContext): Resolution {
   const inline = { mode: 'Filesystem', readOnly: false, source: volume } as const
   const unusable = (why: string): Resolution => ({

@@ -50,7 +50,7 @@ const NOT_THERE: Readonly<Record<string, string>> = {
   'host-root': 'It is given by volctl on.',
 }
 
-/** Flags whose value is a path that volctl opens by itself: there it is a path of the node. */
+/** Flags whose value is a path that volctl opens: there it is a path of the node. */
 const PATHS: ReadonlySet<string> = new Set(['journal', 'log'])
 
 /** The same of one command. */

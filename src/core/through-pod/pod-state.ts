@@ -22,12 +22,12 @@ export interface PodStatus extends ShapeOf<typeof podStatus> {}
 export type PodState =
   /** `why`: what the kubelet waits for, if it says so. */
   | { readonly state: 'starting'; readonly why?: string }
-  /** It will not start by itself. */
+  /** It will not start unless somebody acts. */
   | { readonly state: 'stuck'; readonly why: string }
   | { readonly state: 'running' }
   | { readonly state: 'ended'; readonly why: string }
 
-/** Reasons of a waiting container that do not pass by themselves. A failed pull is tried again once, and then backed off from. */
+/** Reasons of a waiting container that only a person ends. A failed pull is tried again once, and then backed off from. */
 const STUCK: ReadonlySet<string> = new Set([
   'ImagePullBackOff',
   'ErrImageNeverPull',

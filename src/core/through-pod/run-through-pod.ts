@@ -76,7 +76,7 @@ function otherRunText({ metadata: { name, creationTimestamp }, status = {} }: Ru
   const since = creationTimestamp === undefined ? '' : `, made at ${creationTimestamp}`
   return podState(status).state === 'ended'
     ? `note: the Pod ${name} of an earlier run is left${since}: kubectl -n ${namespace} delete pod ${name}`
-    : `note: the Pod ${name} of another run is on this node${since}; it ends by itself at its time limit`
+    : `note: the Pod ${name} of another run is on this node${since}; it ends at its time limit`
 }
 
 /** @returns the exit status of the command. @throws VolctlError where it did not come to an answer */
@@ -161,7 +161,7 @@ class Leaving {
       await deletePod(this.#client, this.#key, about)
       log(`deleted the Pod ${namespace}/${name}`)
     } catch (error) {
-      const ends = `it ends by itself ${formatDuration(pod.limitSeconds * 1000)} after its start`
+      const ends = `it ends ${formatDuration(pod.limitSeconds * 1000)} after its start`
       say(`The Pod ${name} could not be deleted: ${errorMessage(error)}`)
       say(`        ${ends}; to delete it: kubectl -n ${namespace} delete pod ${name}`)
     }

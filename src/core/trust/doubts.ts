@@ -1,6 +1,6 @@
 /**
  * Things that were found and are ignored, to be reported once: a process called kubelet that is not root's, a file that
- * somebody else could have written. An ignored thing proves nothing, changes nothing and refuses nothing by itself (S32,
+ * somebody else could have written. An ignored thing alone proves nothing, changes nothing and refuses nothing (S32,
  * S33).
  */
 

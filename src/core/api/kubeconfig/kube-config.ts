@@ -1,6 +1,6 @@
 /**
  * Which credential volctl uses (contract, Flags; N39, N40). The first usable place wins. super-admin.conf, which bypasses
- * authorisation, is never taken by itself.
+ * authorisation, is never taken unasked.
  *
  * A kubeconfig that is given (--kubeconfig, KUBECONFIG) is used, or is an error. A kubeconfig that is only found is skipped
  * and reported if another user could have written it, or if it would start a program (S33).

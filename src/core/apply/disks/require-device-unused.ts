@@ -29,7 +29,7 @@ export async function requireDeviceUnused(run: StepContext, witness: Witness): P
 
 /**
  * True if the operation may take a device away: an unmap or a driver's unstage may, a plain umount does not. iSCSI and FC
- * check by themselves (S25).
+ * check themselves (S25).
  */
 export function takesDevice({ kind, steps, volume }: Operation): boolean {
   if (kind === 'UnmapVolume') return true

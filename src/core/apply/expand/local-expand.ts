@@ -87,7 +87,7 @@ function failed(message: string): ExpandFailed {
   return new ExpandFailed(message, { hint: 'Check the file system and the kernel log (dmesg); then plan again.' })
 }
 
-/** A failure is final only if the program ended by itself. */
+/** A failure is final only if the program was not ended from outside. */
 function failureOf(error: unknown): FinalFailure | undefined {
   if (!(error instanceof ExpandFailed)) return undefined
   return { message: error.message, infeasible: false }

@@ -167,7 +167,7 @@ export class MountFailed extends StepFailed {
   }
 }
 
-/** Helpers of file systems that mount(8) cannot mount by itself, and what it prints without them. */
+/** Helpers of file systems that mount(8) cannot mount alone, and what it prints without them. */
 const HELPERS: Readonly<Record<string, string>> = { nfs: 'mount.nfs' }
 const NEEDS_HELPER = /helper program|bad option|unknown filesystem type/
 

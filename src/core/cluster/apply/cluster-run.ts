@@ -133,7 +133,7 @@ export function planAgain(state: ClusterState, options: ClusterOptions): Cluster
  * whole cluster (test/cluster/apply/part-of-cluster.test.ts).
  *
  * The outage guard (S29) is not asked again. It counts a whole cluster, and so it was asked at the whole look with which the apply
- * began: no operation is carried out that was not planned there, from an API that lists its pods. What is read after that can only take
+ * began: no operation is carried out that was not planned there, with its pods in the API. What is read after that can only take
  * operations away, whatever the API loses meanwhile; and an API that went back to a backup has another lease of the controller than
  * before, which counts as a controller that is back.
  */

@@ -45,7 +45,7 @@ export function changesBetween(
   return [...reported, ...came].slice(0, MOST_CHANGES)
 }
 
-/** A kubelet that attaches by itself writes the list, too (R702). */
+/** A kubelet that attaches volumes writes the list, too (R702). */
 function isReportedAnew(
   before: ReturnType<Looked['nodes']['get']>,
   { uid, managed, volumesAttached = [] }: ClusterNode,

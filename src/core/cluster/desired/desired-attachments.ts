@@ -22,7 +22,7 @@ export type NotAttachedFor =
   | 'NotMigrated'
   /** The claim is not bound to it, or not the pod's. */
   | 'Unusable'
-  /** The node attaches by itself, or its object is not known. */
+  /** The node's kubelet attaches, or the Node is not known. */
   | 'NotManaged'
   /** The pod has ended, and the node keeps its volumes. */
   | 'TerminatedKept'

@@ -1,4 +1,4 @@
-/** What the attach/detach controller never does by itself, though it lives (R834): only that is an operation beside it. */
+/** What the attach/detach controller never does unasked, though it lives (R834): only that is an operation beside it. */
 
 import type { Reason } from '../../codes/codes.ts'
 import { parseCsiUniqueName } from '../../names/volume-names.ts'

@@ -1,4 +1,4 @@
-/** VolumeAttachments that are odd by themselves, or that nobody brings to an end. */
+/** VolumeAttachments that are odd in themselves, or that nobody brings to an end. */
 
 import type { ProblemCode } from '../../codes/codes.ts'
 import { compareText } from '../../lang/compare-text.ts'

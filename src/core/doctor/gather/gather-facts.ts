@@ -1,5 +1,5 @@
 /**
- * Reads everything that `volctl doctor` judges, each part by itself: what plan gives up at is what doctor goes on after. The disk is
+ * Reads everything that `volctl doctor` judges, part by part: what plan gives up at is what doctor goes on after. The disk is
  * read before the API server is asked, so that a pod on disk that the list lacks is older than the list (R804).
  */
 import { defined } from '../../lang/defined.ts'

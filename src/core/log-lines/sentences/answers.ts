@@ -8,13 +8,13 @@ export const ANSWERS = {
   DriverTooSlow: row(
     'code = deadlineexceeded | code = deadlineexceeded … context deadline exceeded | code = deadlineexceeded … timed out | code = deadlineexceeded … timeout',
     'The CSI driver {driver|of the volume} did not answer in time. The call may still be at work in the driver or its storage.',
-    "Find what the driver waits for: its log shows the call without an end. Most often the storage's API or a mount on the node hangs. The call is repeated by itself.",
+    "Find what the driver waits for: its log shows the call without an end. Most often the storage's API or a mount on the node hangs. The call is tried again.",
     { unchecked: 'volctl does not see what the driver is doing' },
   ),
   DriverGaveUp: row(
     'code = aborted',
     'The CSI driver {driver|of the volume} gave the call up for now: another one is at work on the volume, or the volume is not ready for it.',
-    `It is tried again by itself. If it stays, the end of the line says what is waited for. ${DRIVERS_LOG}`,
+    `The call is tried again. If it stays, the end of the line says what is waited for. ${DRIVERS_LOG}`,
     {
       codes: ['OperationPending', 'DriverFailed'],
       rules: ['C119'],
@@ -102,7 +102,7 @@ export const ANSWERS = {
   SocketDead: row(
     'dial unix … connection refused | dial unix … connect: no such file or directory | dial unix … no such file or directory | dial unix … i/o timeout | dial unix … context deadline exceeded | transport: error while dialing | failed to connect to … .sock | connection error: desc = | dial failed at socket | error connecting to csi driver | lost connection to … .sock | still connecting to unix | still trying to connect | still trying, connection is | csi.sock timed out | grpc: the connection is unavailable | failed to establish connection to csi driver | failed to connect to the csi driver | csi driver … connection … transient_failure | lost connection to csi driver | csi.sock transient_failure | csi.sock … connection timed out',
     'Nothing listens on the socket of the CSI driver: its pod on this node does not run, crashed or is just starting.',
-    "See the driver's pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}; then its log. Once it runs, the call is repeated by itself.",
+    "See the driver's pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}; then its log. Once it runs, the call is tried again.",
     { about: 'driver' },
   ),
   TlsFailed: row(
@@ -150,7 +150,7 @@ export const ANSWERS = {
   RuntimeHasNot: row(
     'rpc error of the runtime: notfound',
     'The container runtime does not have that container, pod sandbox or image: it ended or was removed meanwhile.',
-    'Nothing, if the line stops: the kubelet finds out by itself. If it repeats: crictl pods and crictl ps -a on {node}, against kubectl get pods.',
+    'Nothing, if the line stops: the kubelet notices. If it repeats: crictl pods and crictl ps -a on {node}, against kubectl get pods.',
     { by: ['kubelet'], about: 'pod' },
   ),
   RuntimeOffersNot: row(

@@ -47,7 +47,7 @@ export const CAUSES = {
     ],
     by: ['kubelet', 'driver', 'kernel'],
     means: 'The file system on the volume is damaged, and has to be repaired before it is used again.',
-    why: 'The device was detached while it was mounted, the node lost power, or the storage below has errors. fsck does not repair by itself what may drop files.',
+    why: 'The device was detached while it was mounted, the node lost power, or the storage below has errors. fsck does not repair unasked what may drop files.',
     next: 'Stop the pods that use it, take a copy or a snapshot of the volume, then run fsck (xfs_repair for XFS) on {device|the device} while nothing has it mounted.',
     volctl:
       'Never repairs or formats a file system; an operation whose mount fails for this ends with FilesystemUnfit.',
@@ -101,7 +101,7 @@ export const CAUSES = {
     by: ['mount', 'kubelet', 'kernel'],
     means: 'The NFS server does not answer this node, or refuses it.',
     why: 'The server is down, a firewall is in between, the export does not allow this node, or the address in the volume is wrong.',
-    next: 'From this node: showmount -e SERVER and nc -vz SERVER 2049. Once the server answers, the kubelet mounts by itself.',
+    next: 'From this node: showmount -e SERVER and nc -vz SERVER 2049. Once the server answers, the kubelet mounts the volume.',
     volctl:
       'Probes NFS mounts with a deadline and reports dead ones (DeadMount); it never waits for a server that hangs.',
     codes: ['DeadMount', 'MountFailed'],
@@ -202,7 +202,7 @@ export const CAUSES = {
     by: ['kubelet', 'driver', 'mount'],
     means: 'The volume cannot be unmounted, because something on this node still uses it.',
     why: 'A process has a file or its working directory there, another mount lies below or copies it, or a process in another mount namespace still has it.',
-    next: 'volctl explain names the processes, mounts and devices that hold it open. Stop those; the kubelet then unmounts by itself.',
+    next: 'volctl explain names the processes, mounts and devices that hold it open. Stop those; the kubelet then unmounts the volume.',
     volctl: 'Names the holders and blocks the operation (HeldBy); never unmounts lazily without --lazy PATH.',
     codes: ['HeldBy', 'UsersUnknown'],
     rules: ['O15', 'S19'],

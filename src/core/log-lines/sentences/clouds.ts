@@ -113,7 +113,7 @@ export const CLOUDS_IN_GENERAL = {
   CloudBusyState: row(
     'incorrectstate | operationnotallowed | conflictingusererror | invalid volume … status | the operation is not allowed in the current state | is not in the available state | resourcenotready | cannot perform operation … state | in use by another operation | another operation is in progress | operation in progress | conflict … operation | volumemodificationrateexceeded | currently optimizing | modification … optimizing | error occurred while reserving | anotheroperationinprogress | needs to be in state | badrequest … status | preempted | is in an invalid state | not in the expected state | conflictingrequest | while it is in task_state | but got 409 instead | server is locked | is locked (locked) | resource is locked | is locked by another',
     'The disk or machine is in a state in which the storage does not do this now: another operation works on it, or it is in error.',
-    'See its state at the storage. Another operation ends by itself; a state such as error or faulted has to be mended there. After a change of an AWS volume the next one is allowed after 6 hours.',
+    'See its state at the storage. Another operation ends in time; a state such as error or faulted has to be mended there. After a change of an AWS volume the next one is allowed after 6 hours.',
     CLOUD,
   ),
   CloudForbids: row(

@@ -15,7 +15,7 @@ export const CONTENT = {
     by: ['kubelet'],
     means: 'A volume of the pod, or a driver, needs a config map or secret that does not exist, or that lacks the key.',
     why: 'It was never made, is in another namespace, has another name, or its key was renamed after the pod was written.',
-    next: 'kubectl get configmap,secret in the namespace of the pod. Once the object and key exist, the kubelet mounts by itself within two minutes.',
+    next: 'kubectl get configmap,secret in the namespace of the pod. Once the object and key exist, the kubelet mounts the volume within two minutes.',
     volctl:
       "Blocks this one operation (ContentMissing), as for a driver's secret; the pod's other volumes are mounted.",
     codes: ['ContentMissing', 'InvalidVolume'],
@@ -41,7 +41,7 @@ export const CONTENT = {
     by: ['kubelet'],
     means: "The API server gave the kubelet no token of the pod's service account, or refused to show it an object.",
     why: 'For the API server no pod of this node refers to it: the pod was deleted or made again (another UID), it is new, or the service account is gone.',
-    next: 'kubectl get serviceaccount and the pod, with its UID. If the pod is gone, the line ends by itself; else compare the node name of the kubeconfig with the Node.',
+    next: 'kubectl get serviceaccount and the pod, with its UID. If the pod is gone, the line soon ends; else compare the node name of the kubeconfig with the Node.',
     volctl: 'Asks for its own token where a set-up needs one; a refusal is named (Forbidden) and changes nothing.',
     codes: ['Forbidden', 'Unauthorized', 'ContentUnknown'],
     rules: ['N31', 'N32', 'N33', 'P53'],
@@ -65,7 +65,7 @@ export const CONTENT = {
     means:
       'The CSI driver is not registered with the kubelet of this node, so no volume of it can be mounted or unmounted.',
     why: "The driver's node pod does not run here (not scheduled, crashed, image missing), its registrar failed, or the kubelet was started a minute ago.",
-    next: "See the driver's node pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}. About a minute after it runs, the kubelet goes on by itself.",
+    next: "See the driver's node pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}. About a minute after it runs, the kubelet goes on.",
     volctl:
       'Its operations wait or are blocked (DriverUnavailable); volctl plan --driver-gone {driver|NAME} plans as if it were gone for good.',
     codes: ['DriverUnavailable', 'DriverRegistration'],

@@ -26,7 +26,7 @@ export const DRIVERS = {
   RegisteredTwice: row(
     'another driver with the same name is already registered | another driver with the same name | detected topology value collision | was owned by different node',
     'A driver of this name is registered already, or two drivers or nodes claim the same thing.',
-    'kubectl get pods -A -o wide on this node: two installations of one driver. Remove the older one. A node that was made again with the same name is put right by itself.',
+    'kubectl get pods -A -o wide on this node: two installations of one driver. Remove the older one. A node that was made again with the same name needs nothing.',
     { about: 'driver' },
   ),
   UnregisterFailed: frame(
@@ -85,7 +85,7 @@ export const DRIVERS = {
   SecretsStoreAway: row(
     'vault is sealed | code: 503. errors | code: 502. errors | code: 500. errors | vault … connection refused | keyvault … no such host | error making mount request … i/o timeout',
     'Vault, or the store of the secrets, cannot answer now: it is sealed, stands by, or is not reachable from the provider.',
-    'vault status at the address in the line. A sealed Vault has to be unsealed; then the mount is tried again by itself.',
+    'vault status at the address in the line. A sealed Vault has to be unsealed; then the kubelet tries the mount again.',
     { about: 'pod', unchecked: 'volctl does not ask the provider' },
   ),
   DriverLacksTokens: row(

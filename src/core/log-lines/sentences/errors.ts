@@ -5,7 +5,7 @@ export const ERRORS = {
   Busy: row(
     `device or resource busy | resource busy | ebusy | text file busy | ${byNumber(16)}`,
     'The kernel says "busy": a process, a mount or another device still uses the path or device.',
-    'volctl explain on the path or device of the line names who uses it. Stop that; what failed is tried again by itself.',
+    'volctl explain on the path or device of the line names who uses it. Stop that; what failed is then tried again.',
     { codes: ['HeldBy'], rules: ['O15'] },
   ),
   AccessDenied: row(

@@ -73,7 +73,7 @@ export const KERNEL = {
   CifsLost: row(
     'cifs: vfs: … has not responded | cifs … server … reconnecting | status_network_name_deleted | cifs … no response to cmd | cifs … no response for cmd | cifs … error connecting to socket | cifs … send error in | cifs … server not responding | cifs: status: … server',
     'The SMB connection is lost, or the server refuses it.',
-    'See the server and its log; nc -vz {server|SERVER} 445 from {node}. The kernel connects again by itself.',
+    'See the server and its log; nc -vz {server|SERVER} 445 from {node}. The kernel connects again.',
     { by: ['kernel'], codes: ['DeadMount'] },
   ),
   CifsSays: frame(
@@ -114,7 +114,7 @@ export const KERNEL = {
   ),
   LunsChanged: row(
     'lun assignments on this target have changed | reported luns data has changed | capacity data has changed',
-    'The storage target gives this node other LUNs, or other sizes, than before; the kernel does not look again by itself.',
+    'The storage target gives this node other LUNs, or other sizes, than before; the kernel does not look again unasked.',
     'rescan-scsi-bus.sh, or iscsiadm -m session --rescan, on {node}; a disk of a LUN that is gone has to be removed first, once nothing uses it (volctl explain {device|/dev/NAME}).',
     { by: ['kernel'], unchecked: 'volctl does not ask the storage' },
   ),

@@ -1,7 +1,7 @@
 /** What the kubelet and the attach/detach controller say of one thing that went wrong inside them. */
 import { frame, news, row } from './sentence.ts'
 
-const ITS_LOG = 'The reason stands at the end of the line; it is tried again by itself.'
+const ITS_LOG = 'The reason stands at the end of the line; what failed is tried again.'
 
 export const KUBELET = {
   HostPathWrong: row(

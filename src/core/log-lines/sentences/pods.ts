@@ -1,4 +1,4 @@
-/** What the kubelet says of pods that end, and of what it does by itself. */
+/** What the kubelet says of pods that end, and of what it does unasked. */
 import { row, type Sentence } from './sentence.ts'
 
 export const PODS = {

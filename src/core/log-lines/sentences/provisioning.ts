@@ -100,7 +100,7 @@ export const PROVISIONING = {
   DeletingVolumeFailed: frame(
     'volumefaileddelete | error deleting … volume | still attached to node | persistentvolume … is still attached | deletion of volume … failed | failed to delete volume | delete … volume is in use | error getting deleter volume plugin | host_path deleter only supports | is still attached to a server | is still attached to | delete of volume',
     'A PersistentVolume that nobody needs could not be deleted at the storage, usually since it is still attached or has snapshots.',
-    'kubectl get volumeattachments shows the node; there: volctl plan. The deletion is tried again by itself.',
+    'kubectl get volumeattachments shows the node; there: volctl plan. The deletion is tried again.',
     { codes: ['StillInUse'] },
   ),
   ProvisioningFailed: frame(

@@ -57,7 +57,7 @@ export const RUNTIME = {
   ContainerNotKilled: frame(
     'unable to kill init process | failed to kill container | failed to stop container | an error occurs during waiting for container … to be killed | killcontainererror | container … was not killed | failed to kill all the processes | failed to exit within | tried to kill container, but did not receive an exit event | container … is stuck | no such process: unknown',
     'A container does not stop, so that its volumes stay in use.',
-    'ps -eo pid,stat,wchan,cmd on {node}: a process in state D hangs on its storage. Bring that back; the kubelet goes on by itself.',
+    'ps -eo pid,stat,wchan,cmd on {node}: a process in state D hangs on its storage. Bring that back; the kubelet then goes on.',
     { about: 'pod', codes: ['PodStillRunning'], rules: ['S9', 'O4'] },
   ),
   SandboxFailed: row(

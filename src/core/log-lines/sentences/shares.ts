@@ -42,7 +42,7 @@ export const SHARES = {
   MountHelperMissing: row(
     'you might need a /sbin/mount | need a /sbin/mount.<type> helper program | missing codepage or helper program … nfs | bad option; for several filesystems | unknown filesystem type nfs | unknown filesystem type cifs | unknown filesystem type ceph | unknown filesystem type glusterfs | cifs filesystem not supported by the system | mount: /sbin/mount | unknown filesystem type efs | unknown filesystem type lustre | mount program didnt pass remote address',
     'The program or kernel module that mounts this kind of file system is not installed where the mount is made.',
-    'Install it on {node}: nfs-common or nfs-utils, cifs-utils, ceph-common, glusterfs-client, amazon-efs-utils. Then the kubelet mounts by itself.',
+    'Install it on {node}: nfs-common or nfs-utils, cifs-utils, ceph-common, glusterfs-client, amazon-efs-utils. Then the kubelet mounts the volume.',
   ),
   CephMountDenied: row(
     'mount error 13 = permission denied | mount error 1 = operation not permitted | no secret set (for auth_x | auth method x error -1 | auth method cephx error | failed to parse ceph_options | reconnect denied | session blocklisted | ceph: … closed our session | ceph: … dropping dirty | session blacklisted | was blocklisted | was blacklisted | mount error 13 = … ceph | rejected session',

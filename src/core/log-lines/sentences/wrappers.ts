@@ -37,7 +37,7 @@ export const WRAPPERS = {
     means:
       'After its start the kubelet found the directory of a volume that it cannot rebuild from disk. It says so at each start, mostly of volumes that it then mounts again: harmless.',
     why: 'Tokens, config maps and local volumes have nothing on disk to be known by: normal. Of a CSI volume it means a lost vol_data.json, or a plugin that is gone.',
-    next: 'volctl explain on the directory says which volume it is. If its pod still wants it, the kubelet mounts it again by itself.',
+    next: 'volctl explain on the directory says which volume it is. If its pod still wants it, the kubelet mounts it again.',
     volctl:
       'Finds volume and driver by evidence (state files, device, VolumeAttachment); cleans up with CleanOrphanVolume.',
     codes: ['NotReconstructable', 'IdentityUnconfirmed'],

@@ -12,7 +12,7 @@ export function howToStop(kubelet: KubeletSnapshot | undefined): string {
   return `Stop the kubelet${stopCommand(kubelet)}${starters} and plan again.${apiServerToo(kubelet)}`
 }
 
-/** " k3s.service also runs this node's API server: …", a sentence by itself; nothing where the unit runs none. */
+/** " k3s.service also runs this node's API server: …", a whole sentence; nothing where the unit runs none. */
 export function apiServerToo({ unit }: Partial<KubeletSnapshot> = {}): string {
   if (unit === undefined || !runsApiServer(unit)) return ''
   return ` ${unit} also runs this node's API server: plan with the --kubeconfig of another one.`

@@ -1,4 +1,4 @@
-/** In-tree volumes that this kubelet mounts by itself, because it is too old to migrate their plugin to CSI (R150). */
+/** In-tree volumes that this kubelet itself mounts, because it is too old to migrate their plugin to CSI (R150). */
 
 import type { ApiObjects } from '../../desired/api-objects.ts'
 import { IN_TREE_PLUGINS, migratedPlugins } from '../../desired/csi-translation/in-tree-plugin.ts'

@@ -56,7 +56,7 @@ function reportOtherWriters(context: PlanContext, findings: Findings, volume: Pr
 function reportOwnAttachment(context: PlanContext, findings: Findings, volume: PresentVolume): void {
   const { objects, inputs } = context
   const { uniqueName, path, identity } = volume
-  // The controller does not record volumes that the kubelet attaches by itself.
+  // The controller does not record volumes that the kubelet attaches.
   if (inputs.snapshot.api?.node?.status === undefined || whyNotManaged(inputs.snapshot) !== undefined) return
   const about = aboutOf(volume)
   const attachment = identity === undefined ? undefined : objects.attachmentOf(identity)
@@ -119,7 +119,7 @@ function howToUnstage({ inputs, kubelet, objects }: PlanContext, { name, uniqueN
   const also = apiServerToo(unit)
   const stop = `the kubelet${stopCommand(unit)}; then: volctl apply${only}`
   return objects.isInUse(uniqueName)
-    ? `${why}.${also} The kubelet unstages it by itself, and after a failure tries again at least every 2 min 2 s. If that does not help, stop ${stop}`
+    ? `${why}.${also} The kubelet unstages the volume, and after a failure tries again at least every 2 min 2 s. If that does not help, stop ${stop}`
     : `${why}, and the kubelet never unstages it.${also} Stop ${stop}`
 }
 

@@ -28,7 +28,7 @@ function reportVersion({ inputs }: PlanContext, findings: Findings): void {
   )
 }
 
-/** R150: volctl treats such a volume as a CSI volume; this kubelet mounts it by itself, in another directory. */
+/** R150: volctl treats such a volume as a CSI volume; this kubelet itself mounts it, in another directory. */
 function reportNotMigrated(context: PlanContext, findings: Findings): void {
   const said = new Set<string>()
   for (const volume of context.desired.volumes) {
@@ -38,7 +38,7 @@ function reportNotMigrated(context: PlanContext, findings: Findings): void {
     findings.problem(
       'warning',
       'LeftToKubelet',
-      `volume ${volume.podVolumeNames.join(', ')} of pod ${namespacedName(volume.pod.metadata)} uses in-tree plugin ${plugin}, which is not migrated to CSI driver ${volume.driver ?? ''} on this node (annotation migrated-plugins of its CSINode): the kubelet mounts the volume by itself, and volctl leaves it alone`,
+      `volume ${volume.podVolumeNames.join(', ')} of pod ${namespacedName(volume.pod.metadata)} uses in-tree plugin ${plugin}, which is not migrated to CSI driver ${volume.driver ?? ''} on this node (annotation migrated-plugins of its CSINode): the kubelet itself mounts the volume, and volctl leaves it alone`,
       { pod: volume.podUid, volume: volume.specName, subject: context.ledger.wanted(volume) },
       `Let the kubelet mount the volume; its directory is below pods/${volume.podUid}/volumes/${plugin.replaceAll('/', '~')}.`,
     )
@@ -60,7 +60,7 @@ function reportNotManaged({ inputs, desired, staged }: PlanContext, findings: Fi
     'NotManaged',
     `the attach/detach controller does not attach or detach volumes for this node: ${why}; volctl does not detach here either, and does not wait for attachments`,
     ON_NODE,
-    "CSI volumes need the controller: set enableControllerAttachDetach: true in the kubelet's configuration, and restart the kubelet. This kubelet attaches volumes of other plugins by itself.",
+    "CSI volumes need the controller: set enableControllerAttachDetach: true in the kubelet's configuration, and restart the kubelet. This kubelet itself attaches volumes of other plugins.",
   )
 }
 
