@@ -67,7 +67,7 @@ describe('what a journal tells', () => {
 
   it('for people', () => {
     expect(renderJournal(read(BEGIN, INTENT, OUTCOME, END), false, PLAIN)).toMatchInlineSnapshot(`
-      "2026-11-21T12:00:00.000Z  plan p1  node n  by ann as root (pid 7)  exit 3 after 4s  1 done, 1 unfinished, 1 refused
+      "2026-11-21T12:00:00Z  plan p1  node n  by ann as root (pid 7)  exit 3 after 4s  1 done, 1 unfinished, 1 refused
         done         UnmountVolume       u  v  5ms
         unfinished   UnmountVolume       u  v
                      began, but no end is recorded: volctl plan shows what is left to do
@@ -76,17 +76,17 @@ describe('what a journal tells', () => {
       "
     `)
     expect(renderJournal(read(BEGIN, INTENT, STATE_FILE), true, PLAIN)).toMatchInlineSnapshot(`
-      "2026-11-21T12:00:00.000Z  plan p1  node n  by ann as root (pid 7)  no end recorded: killed, or still running  2 unfinished
+      "2026-11-21T12:00:00Z  plan p1  node n  by ann as root (pid 7)  no end recorded: killed, or still running  2 unfinished
         root: /r
         unfinished   UnmountVolume       u  v
                      began, but no end is recorded: volctl plan shows what is left to do
-                     ID a, started at 2026-11-21T12:00:01.000Z
+                     ID a, started at 2026-11-21T12:00:01Z
                      PodGone: why
                      umount /m
                      /s contained {}
         unfinished   UnmountVolume       u  v
                      began, but no end is recorded: volctl plan shows what is left to do
-                     ID b, started at 2026-11-21T12:00:01.000Z
+                     ID b, started at 2026-11-21T12:00:01Z
                      PodGone: why
                      umount /m
       "

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { release } from 'node:os'
 import { defined } from '../lang/defined.ts'
+import { rfc3339 } from '../lang/rfc3339.ts'
 import { kernelTextIfAny } from '../trust/kernel.ts'
 import { obeyedTextIfAny } from '../trust/obeyed-text.ts'
 import type { KubeletFlags } from './kubelet/kubelet-flags.ts'
@@ -48,7 +49,7 @@ export function hostIdentity(root = '', flags: KubeletFlags = new Map()): HostId
 /** The `btime` line of /proc/stat, as RFC 3339 in whole seconds. */
 export function bootTimeOf(procStat: string): string | undefined {
   const seconds = /^btime (\d+)$/m.exec(procStat)?.[1]
-  return seconds === undefined ? undefined : rfc3339(Number(seconds))
+  return seconds === undefined ? undefined : rfc3339(Number(seconds) * 1000)
 }
 
 /**
@@ -57,14 +58,10 @@ export function bootTimeOf(procStat: string): string | undefined {
  */
 function clockAtBoot(device: string): string | undefined {
   try {
-    return rfc3339(Math.floor(lstatSync(device).mtimeMs / 1000))
+    return rfc3339(Math.floor(lstatSync(device).mtimeMs / 1000) * 1000)
   } catch {
     return undefined
   }
-}
-
-function rfc3339(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 }
 
 function earlier(one: string | undefined, other: string | undefined): string | undefined {

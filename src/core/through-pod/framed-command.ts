@@ -4,7 +4,9 @@
  *
  *   volctl __framed [--called-as=NAME] [--width=COLUMNS] [--until=SECONDS] [--input=BASE64]... -- COMMAND --host-root /host …
  */
+
 import { errorMessage } from '../errors/errors.ts'
+import { rfc3339 } from '../lang/rfc3339.ts'
 import { calledWords } from '../trust/called-as.ts'
 import { ownOptions, ownScript } from '../trust/own-program.ts'
 import { runListened } from '../trust/programs.ts'
@@ -44,7 +46,7 @@ export function lastStart(startMs: number): number {
 }
 
 function tooLate(until: number): string {
-  return `this Pod was to start before ${new Date(until * 1000).toISOString()}, and nobody waits for it any more; nothing was done`
+  return `this Pod was to start before ${rfc3339(until * 1000)}, and nobody waits for it any more; nothing was done`
 }
 
 async function runCommand(words: readonly string[], frames: FrameWriter): Promise<number> {

@@ -5,6 +5,7 @@ import { byteText } from '../lang/byte-text.ts'
 import { count } from '../lang/count.ts'
 import { defined } from '../lang/defined.ts'
 import { formatDuration } from '../lang/duration.ts'
+import { inSeconds } from '../lang/rfc3339.ts'
 import { subject } from './apply-lines.ts'
 import type { Palette } from './palette.ts'
 import { terminalSafe } from './terminal-safe.ts'
@@ -23,7 +24,7 @@ export function renderJournal({ applies, damaged }: PastApplies, wide: boolean, 
 function applyText(apply: PastApply, wide: boolean, paint: Palette): string {
   const { begunAt, plan, node, exit, operations } = apply
   const parts = [
-    ...[begunAt, `plan ${plan ?? 'unknown'}`, `node ${node}`, `by ${userText(apply)}`, endText(apply)],
+    ...[inSeconds(begunAt), `plan ${plan ?? 'unknown'}`, `node ${node}`, `by ${userText(apply)}`, endText(apply)],
     tally(operations),
   ]
   const head = terminalSafe(parts.join('  '))
@@ -56,8 +57,8 @@ function kubeletText({ kubelet }: PastApply): string {
       ? 'no start recorded: systemd starts it, or has started it'
       : runs === true
         ? `started again after ${formatDuration(downMs)}`
-        : `did not start again at ${startedAt}`
-  return `  ${terminalSafe(`${unit} was stopped at ${stoppedAt}; ${end}`)}\n`
+        : `did not start again at ${inSeconds(startedAt)}`
+  return `  ${terminalSafe(`${unit} was stopped at ${inSeconds(stoppedAt)}; ${end}`)}\n`
 }
 
 function tally(operations: readonly PastOperation[]): string {
@@ -97,7 +98,7 @@ function operationText(operation: PastOperation, wide: boolean, paint: Palette):
 
 function detailLines({ id, begunAt, reason, why, steps = [], stateFiles = [], lazy = [] }: PastOperation): string[] {
   return [
-    indented(`ID ${id}${begunAt === undefined ? ', never started' : `, started at ${begunAt}`}`),
+    indented(`ID ${id}${begunAt === undefined ? ', never started' : `, started at ${inSeconds(begunAt)}`}`),
     ...(why === undefined ? [] : [indented(`${reason ?? ''}: ${why}`)]),
     ...steps.map(({ op, target, detail }) => indented(`${op} ${target}${detail ? ` (${detail})` : ''}`)),
     ...stateFiles.map(({ path, content }) => indented(`${path} contained ${content.trim()}`)),

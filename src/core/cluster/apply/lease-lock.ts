@@ -2,6 +2,7 @@
  * One apply of a cluster at a time, wherever it runs: volctl has its own Lease. There is no timer: the apply renews the lease
  * between its requests, so that one that hangs or was killed loses it. Times are in the server's clock; no workstation's matters.
  */
+
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { ApiError } from '../../api/api-error.ts'
@@ -9,6 +10,7 @@ import type { KubeClient } from '../../api/kube-client.ts'
 import { getLease, writeLease } from '../../api/leases.ts'
 import { VolctlError } from '../../errors/errors.ts'
 import { OperationRefused } from '../../errors/operation-error.ts'
+import { rfc3339 } from '../../lang/rfc3339.ts'
 import type { Lease } from '../../model/objects.ts'
 import { invoker } from '../../processes/invoker.ts'
 import { timeOf } from '../model/times.ts'
@@ -81,7 +83,7 @@ function locked(key: { namespace: string; name: string }, lease: Lease, until: n
     'Locked',
     `another apply is at work on this cluster: ${holder} holds lease ${key.namespace}/${key.name}`,
     {
-      hint: `Wait until that apply ends. If it has died, the lease is free at ${new Date(until).toISOString()}.`,
+      hint: `Wait until that apply ends. If it has died, the lease is free at ${rfc3339(until)}.`,
     },
   )
 }

@@ -1,6 +1,7 @@
 /** What follows from each row of the controller's table (R731), for a node that exists. */
 
 import type { Reason } from '../../codes/codes.ts'
+import { rfc3339 } from '../../lang/rfc3339.ts'
 import type { ClusterBlocked, Evidence } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
@@ -73,7 +74,7 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
       'R731',
       `node ${node.name} reports the volume in use, and was heard less than six minutes ago`,
       inUseHint(context, node),
-      since === undefined ? undefined : new Date((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS).toISOString(),
+      since === undefined ? undefined : rfc3339((timeOf(since) ?? 0) + MAX_WAIT_FOR_UNMOUNT_MS),
     ),
   NodeLost: ({ context, node, reason, evidence }) => ({
     reason: reason === 'NotWanted' ? 'NodeLost' : reason,

@@ -1,10 +1,12 @@
 /** What every phase of the pass reads. Made once per plan; nothing in it changes afterwards. */
+
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import type { BlockVolume } from '../../actual/block-volume.ts'
 import type { StagedVolume } from '../../actual/staged-volumes.ts'
 import type { ApiObjects } from '../../desired/api-objects.ts'
 import type { DesiredState } from '../../desired/desired-state.ts'
 import { defined } from '../../lang/defined.ts'
+import { rfc3339 } from '../../lang/rfc3339.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { Wait } from '../../plan/draft.ts'
 import type { PlanInputs, PlanOptions, PodRef } from '../../plan/plan.ts'
@@ -92,7 +94,7 @@ export function waitForKubelet(context: PlanContext): Wait | undefined {
     code: 'Settling',
     message: `the kubelet stopped less than ${options.settleMs / 1000} s ago; calls of drivers may still be in flight`,
     hint: 'Wait, or give a shorter --settle.',
-    until: timestamp(Date.parse(stoppedAt) + options.settleMs),
+    until: rfc3339(Date.parse(stoppedAt) + options.settleMs),
   }
 }
 
@@ -123,10 +125,5 @@ function whenSettled({ now, options }: PlanContext, mtimes: readonly (number | u
   const known = mtimes.flatMap((mtime) => (mtime !== undefined && mtime > 0 ? [mtime * 1000] : []))
   const newest = Math.max(...known)
   if (known.length === 0 || known.length < mtimes.length || newest > now) return undefined
-  return timestamp(newest + options.settleMs)
-}
-
-/** RFC 3339 in whole seconds, as Kubernetes writes times. @param ms since the epoch */
-function timestamp(ms: number): string {
-  return new Date(Math.ceil(ms / 1000) * 1000).toISOString().replace('.000Z', 'Z')
+  return rfc3339(newest + options.settleMs)
 }

@@ -1,6 +1,7 @@
 /** Safety rules that refuse a plan as a whole (S29), or its apply (S34). The rule S1 is in refuse-identity.ts. */
 
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { rfc3339 } from '../../lang/rfc3339.ts'
 import { insecureApiHint } from '../../plan/insecure-api.ts'
 import type { PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
 import type { PodClass, PodClasses } from './pod-classes.ts'
@@ -77,7 +78,7 @@ function youngerThanTheApi(inputs: ActualInputs, gonePods: readonly PodClass[]):
       .flatMap((entry) => (entry?.mtime === undefined || entry.mtime <= 0 ? [] : [entry.mtime]))
     const oldest = Math.min(...made)
     if (made.length > 0 && oldest - newest / 1000 > CLOCK_MARGIN_SECONDS) {
-      return `directory pods/${pod.uid} is newer than anything that the API knows of this node (${new Date(newest).toISOString()}): the cluster may have been restored from a backup`
+      return `directory pods/${pod.uid} is newer than anything that the API knows of this node (${rfc3339(newest)}): the cluster may have been restored from a backup`
     }
   }
   return undefined
