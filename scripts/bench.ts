@@ -1,7 +1,7 @@
 /**
  * Measures volctl's speed against its demands, as ratios of whole processes that run alternately, medians of rounds, with the
  * packaged executable and the npm package: `npm run bench [-- ROW...]`, rows by the names below. Exits with 1 if the executable
- * misses a demand; a row that cannot run here says why. With --write, the tables in docs/dev/speed.md of which all rows were run are
+ * misses a demand; a row that cannot run here says why. With --write, the tables in docs/dev/speed.md whose rows were all run are
  * replaced.
  */
 import { spawnSync } from 'node:child_process'

@@ -3,7 +3,7 @@
  * prints, and the launcher's code cache. Two builds of the same source give the same bundles, byte for byte.
  *
  * Beside it dist-tests/, which is never shipped: the same volctl, that looks at the node of VOLCTL_TEST_HOST where that is set
- * (test/helpers/test-host.ts), with a bin/ of its own.
+ * (test/helpers/test-host.ts), with its own bin/.
  */
 import { execFileSync } from 'node:child_process'
 import {
@@ -41,7 +41,7 @@ export const SAME_BYTES = [
   '--no-opt',
   '--no-maglev',
   '--no-sparkplug',
-  // Without it one bit of a function that is called often tells when V8 began to count its calls.
+  // Without it one bit of a function that is called often depends on when V8 began to count its calls.
   '--no-lazy-feedback-allocation',
 ]
 
@@ -70,7 +70,7 @@ export async function buildBundles(dist: string, user: For = 'people'): Promise<
   )
 }
 
-/** The files of which something is in a bundle, by their real paths. What a plug-in has made up is not among them. */
+/** The files with something in a bundle, by their real paths. What a plug-in has made up is not among them. */
 export async function bundledFiles(): Promise<readonly string[]> {
   const names = await Promise.all(
     BUNDLES.map(async (outfile) => {

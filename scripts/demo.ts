@@ -1,5 +1,5 @@
 /**
- * The main job on any Linux machine, with no cluster: a node's real state is made in a mount namespace of its own and a
+ * The main job on any Linux machine, with no cluster: a node's real state is made in a private mount namespace and a
  * temporary directory, broken as nodes break, and repaired. Each command is echoed as a person would type it, and none waits for
  * a person. Nothing is left behind, even if it is interrupted; what it leaves if it is killed, the next demo sweeps.
  *
@@ -42,8 +42,8 @@ const directory = process.env[INSIDE]
 process.exitCode = directory === undefined ? await outside() : await inside(directory)
 
 /**
- * Starts the demo again in namespaces of its own; if that is forbidden, shows the plan of a recorded node. A PID namespace
- * makes it a machine of its own: a kubelet or kind that runs here is not taken for the demo's, nor is any other's disk.
+ * Starts the demo again in private namespaces; if that is forbidden, shows the plan of a recorded node. A PID namespace
+ * makes it a separate machine: a kubelet or kind that runs here is not taken for the demo's, nor is any other's disk.
  */
 async function outside(): Promise<number> {
   if (noMounts !== undefined) return onSnapshot()

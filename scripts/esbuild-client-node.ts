@@ -4,7 +4,7 @@
  * Its config.js pulls in every generated API and model, undici, OpenID and proxy libraries, 1.4 MB evaluated at each start.
  * So here
  *   - the generated index, as config.js imports it, becomes the two small files whose names it uses;
- *   - its ways to log in, some of which start programs and open files, are left out: volctl has its own (S33);
+ *   - its ways to log in are left out, since some start programs and open files: volctl has its own (S33);
  *   - heavy packages become modules of getters: the real one is bundled as well, but evaluated when first touched;
  *   - undici, which only client-node's own requests use and volctl never makes, is left outside the bundle. This
  *     depends on client-node's internals: test/api/esbuild-client-node.test.ts bundles it and tries each way to log in.

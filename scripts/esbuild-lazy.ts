@@ -4,7 +4,7 @@ import type { PluginBuild } from 'esbuild'
 /** Names that are imported, by package; `default` if the package itself is imported. */
 export type LazyPackages = Readonly<Record<string, readonly string[]>>
 
-/** For files whose path fits `importers`, each package becomes a module of getters, in a namespace of its own. */
+/** For files whose path fits `importers`, each package becomes a module of getters, in a separate namespace. */
 export function loadLazily(build: PluginBuild, namespace: string, importers: RegExp, lazy: LazyPackages): void {
   const packages = new RegExp(`^(${Object.keys(lazy).join('|')})$`)
   build.onResolve({ filter: packages }, ({ path, importer, resolveDir }) =>

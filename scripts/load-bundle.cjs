@@ -50,7 +50,7 @@ function hasHome() {
   }
 }
 
-/** As above, without running it. The cache holds the name, so that it is none of the machine that built it. */
+/** As above, without running it. The cache holds the name: it must be no name of the machine that built it. */
 exports.compileBundle = (source, cachedData, name = COMMANDS) =>
   new vm.Script(source, {
     filename: name,

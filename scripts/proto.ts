@@ -1,6 +1,6 @@
 /**
  * Makes src/core/grpc/gen of proto/: the messages and services that volctl speaks. They are not kept: whoever bundles or
- * checks the source calls this first, and it makes them anew if proto/, how they are made or who makes them has changed.
+ * checks the source calls this first, and it remakes them if proto/, how they are made or who makes them has changed.
  * buf and protoc-gen-es come with `npm ci`; nothing is asked of the network.
  */
 import { execFileSync } from 'node:child_process'

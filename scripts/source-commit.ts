@@ -6,7 +6,7 @@ import { join } from 'node:path'
 /** Written into a source archive, which has no .git. */
 const COMMIT_FILE = 'SOURCE_COMMIT'
 
-/** The hash, with `-dirty` where files that git knows have changed since; `unknown` where nothing tells. */
+/** The hash, with `-dirty` where files that git knows have changed since; `unknown` where nothing shows it. */
 export function sourceCommit(root: string): string {
   const file = join(root, COMMIT_FILE)
   if (existsSync(file)) return readFileSync(file, 'utf8').trim()

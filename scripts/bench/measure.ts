@@ -102,7 +102,7 @@ function childrenCpuMs(): number {
 }
 
 const GETRUSAGE: Readonly<Record<string, number>> = { x64: 98, arm64: 165 }
-/** An expression of perl: the most KiB that a child which has ended had, by getrusage(2). */
+/** An expression of perl: the most KiB that an ended child ever used, by getrusage(2). */
 export const CHILDRENS_PEAK = `do { my $usage = "\\0" x 144; syscall(${GETRUSAGE[process.arch]}, -1, $usage); unpack("x32 q", $usage) }`
 
 /** Of the program alone, started by a small one, since a child begins as large as its parent. */

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Layout } from './layout.ts'
 
-/** Started as a program of its own. */
+/** Started as a separate program. */
 export const PRIVATE_NODE = import.meta.filename
 
 /** Imported only here: a file that imports this one for its name needs no FFI. */

@@ -11,7 +11,7 @@ export interface Programs {
   readonly executable: string
   /** As npm installs it. */
   readonly bundle: string
-  /** A directory of its own for each name. */
+  /** One directory for each name. */
   directory(name: string): string
 }
 

@@ -1,4 +1,4 @@
-/** A node for the bench: real mounts in a mount namespace of their own, an API server over TLS and a runtime. */
+/** A node for the bench: real mounts in a private mount namespace, an API server over TLS and a runtime. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'

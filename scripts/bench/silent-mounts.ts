@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { openSync } from 'node:fs'
 
-/** Started as a program of its own. */
+/** Started as a separate program. */
 export const SILENT_MOUNTS = import.meta.filename
 
 if (import.meta.main) {

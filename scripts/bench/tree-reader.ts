@@ -1,4 +1,4 @@
-/** The reading of a kubelet's directories as a program of its own, which starts as the executable does. */
+/** The reading of a kubelet's directories as a separate program, which starts as the executable does. */
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'

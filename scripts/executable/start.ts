@@ -60,7 +60,7 @@ function requireProc(): void {
 }
 
 function keepEnvironment(): void {
-  // A volctl that has entered another mount namespace is told where its own libraries are.
+  // A volctl that has entered another mount namespace learns here where its own libraries are.
   const kept = isOwn ? [...KEPT, LIBRARIES] : KEPT
   for (const name of Object.keys(process.env)) if (!kept.includes(name)) delete process.env[name]
   process.env.PATH = PATH

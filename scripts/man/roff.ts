@@ -1,6 +1,6 @@
 /** Text for man(7). Hand-written sections are in the little Markdown that this file understands. */
 
-/** Plain text, safe anywhere in a line. Where the locale is C, troff would leave out an ellipsis. */
+/** Plain text, safe anywhere in a line. In locale C, troff would leave out an ellipsis. */
 export function escapeRoff(text: string): string {
   return text
     .replaceAll('…', '...')

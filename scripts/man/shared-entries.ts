@@ -1,13 +1,13 @@
 /**
  * ENVIRONMENT and FILES of a command: those of volctl(8) that its flags lead to, so that each stands in man/src once and a new
- * command needs none of its own.
+ * command needs no separate one.
  */
 import type { Command } from '@oclif/core'
 
 interface Entry {
   /** In the entry's term, as man/src/volctl.md has it. */
   readonly term: string
-  /** Flags of which one is enough; absent: every command. */
+  /** One of these flags is enough; absent: every command. */
   readonly flags?: readonly string[]
 }
 

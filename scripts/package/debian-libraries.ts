@@ -77,7 +77,7 @@ export const KUBECTL: DebianPackage = {
   },
 }
 
-/** A package of which an image has some files. */
+/** A package with some files in an image. */
 export interface ImagePackage extends DebianPackage {
   /** Which, by their paths in the package. */
   readonly files: RegExp

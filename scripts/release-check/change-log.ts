@@ -1,4 +1,4 @@
-/** The section of CHANGELOG.md that tells of the version to be released. */
+/** The section of CHANGELOG.md about the version to be released. */
 import type { Finding } from './finding.ts'
 
 export interface Section {

@@ -49,7 +49,7 @@ function fields(path: string, before: ReadonlyMap<string, Field>, now: ReadonlyM
   })
 }
 
-/** Readers bear a type less, not one more; and a new constant among several, which are open by contract. */
+/** Readers accept a type less, not one more; and a new constant among several, which are open by contract. */
 function broken(was: Field, is: Field | undefined): string | undefined {
   if (is === undefined) return 'is gone'
   const isType = (each: string): boolean => /^[a-z]/.test(each) && !['true', 'false'].includes(each)

@@ -15,7 +15,7 @@ const MOUNTS_OF_A_POD = 5
 const ROUNDS = 7
 
 /**
- * Every fifth process has a mount namespace of its own, as the containers of a pod have; the last one holds the mount. All of them end
+ * Every fifth process has its own mount namespace, as the containers of a pod have; the last one holds the mount. All of them end
  * with the bench, however that ends: then its end of the standard input is closed.
  */
 const START = `i=0
