@@ -27,7 +27,7 @@ export const noCrowd =
     : 'the root directory cannot be the lower layer of an overlay')
 
 export interface CrowdedRoot extends AsyncDisposable {
-  /** The command line that runs a command there, with a PID namespace and a /proc of its own, and an empty /tmp but for a checkout in it. */
+  /** The command line that runs a command there, with its own PID namespace and /proc, and an empty /tmp but for a checkout in it. */
   enter(command: readonly string[], user?: 'root' | 'ordinary'): readonly string[]
 }
 

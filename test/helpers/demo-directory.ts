@@ -1,4 +1,4 @@
-/** The demo's directory: locked as long as a process of the demo lives, so that a later demo can tell what a killed one left. */
+/** The demo's directory: locked as long as a process of the demo lives, so that a later demo can see what a killed one left. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, existsSync, fstatSync, mkdtempSync, openSync, readdirSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'

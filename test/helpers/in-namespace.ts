@@ -1,4 +1,4 @@
-/** Runs scenarios of worker files (scenario.ts) with real mounts, on machines of their own. */
+/** Runs scenarios of worker files (scenario.ts) with real mounts, each on its own machine. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'

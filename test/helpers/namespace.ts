@@ -10,7 +10,7 @@ const AS_USER = ['-U', '-r', '-m', '--propagation', 'private']
 const TRIAL = ['sh', '-c', 'mount -t tmpfs tmpfs /tmp && umount /tmp']
 const works = (args: readonly string[]): boolean => spawnSync('unshare', [...args, ...TRIAL]).status === 0
 const unshareArgs = [AS_ROOT, AS_USER].find(works)
-/** A user namespace of its own, or one that the tests themselves run in, as root there or not. */
+/** A new user namespace, or one that the tests themselves run in, as root there or not. */
 const inUserNamespace = unshareArgs === AS_USER || isInUserNamespace()
 
 /** Why no mount can be made here; undefined: it can. */
@@ -19,7 +19,7 @@ export const noMounts = unshareArgs === undefined ? 'this machine allows no moun
 export const noBlockDevices =
   noMounts ?? (inUserNamespace ? 'a user namespace cannot mount block devices' : withoutLoops())
 
-/** As root of the machine, not of a user namespace of its own. */
+/** As root of the machine, not of a new user namespace. */
 export const noRoot = noMounts ?? (inUserNamespace ? 'needs root' : undefined)
 
 function withoutLoops(): string | undefined {
@@ -39,7 +39,7 @@ function hasCapability(bit: bigint): boolean {
 /** Arguments of unshare(1) that this machine allows. */
 export const unshareArguments: readonly string[] = unshareArgs ?? AS_USER
 
-/** The same with a PID namespace and a /proc of its own, which ends with its first process. */
+/** The same with its own PID namespace and /proc, which ends with its first process. */
 export const ownProcArguments: readonly string[] = ['-p', '-f', '--mount-proc', '--kill-child']
 
 /** Why no process can be started that makes its own system calls (system-calls.ts); undefined: it can. */

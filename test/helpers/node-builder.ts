@@ -89,7 +89,7 @@ export class NodeBuilder {
     return this.mountLine(`${ROOT}/${path}`, root, dev, fsType, given.source ?? fsType)
   }
 
-  /** @param propagation optional fields; default: a peer group of its own */
+  /** @param propagation optional fields; default: a separate peer group */
   mountLine(
     point: string,
     root: string,

@@ -4,7 +4,7 @@
  *
  * volctl looks at every process, mount table and disk (S8, S9, S12, S20, S21). Namespaces part all of that but block devices.
  * A machine is a mount namespace with some loop devices that nobody else has, and without all others: they are not in its sysfs, and
- * who asks for a free one, be it losetup(8), mount(8) or a driver, gets one of its own. A program gets a copy of it.
+ * who asks for a free one, be it losetup(8), mount(8) or a driver, gets one alone. A program gets a copy of it.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs'
@@ -105,7 +105,7 @@ while :; do
 done`
 
 /**
- * The command that runs a program on a machine of its own, as its first process.
+ * The command that runs a program on its own machine, as its first process.
  *
  * @param own the words of a command that becomes the program
  */

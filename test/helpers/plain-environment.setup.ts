@@ -1,4 +1,4 @@
-/** Tests start volctl as a person would: where Node.js has been told something by the environment, the executable starts twice (S34). */
+/** Tests start volctl as a person would: where the environment changes Node.js, the executable starts twice (S34). */
 import { expect } from 'vitest'
 import { READ_EARLY } from '../../scripts/executable/read-early.ts'
 

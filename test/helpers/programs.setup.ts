@@ -50,7 +50,7 @@ async function bundle(directory: string): Promise<void> {
     absWorkingDir: root,
     outExtension: { '.js': '.mjs' },
     bundle: true,
-    // Modules that several programs share are in files of their own: one parse by esbuild, less on the disk.
+    // Modules that several programs share are in separate files: one parse by esbuild, less on the disk.
     splitting: true,
     format: 'esm',
     platform: 'node',

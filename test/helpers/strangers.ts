@@ -1,7 +1,7 @@
 /**
  * What was on this machine before a node is made on it: disks of the host that are bound into a container, file systems that
- * no mount table shows, loop devices. To volctl each may be, rightly, that of a volume whose device nothing tells. The node of
- * the demo, or of a test, is a machine of its own: its sysfs does not have them, and no guard is lifted.
+ * no mount table shows, loop devices. To volctl each may be, rightly, that of a volume whose device nothing shows. The node of
+ * the demo, or of a test, is a separate machine: its sysfs does not have them, and no guard is lifted.
  */
 import { realpathSync } from 'node:fs'
 import { readDiskSequence } from '../../src/core/block/device-use.ts'

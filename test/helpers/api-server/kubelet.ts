@@ -1,6 +1,6 @@
 /**
- * The kubelet of a test's nodes: it runs what a Pod's command says, by a program that the test names, and keeps the log, both
- * streams of which are one, as a container runtime does.
+ * The kubelet of a test's nodes: it runs what a Pod's command says, by a program that the test names, and keeps the log,
+ * with both streams as one, as a container runtime does.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter } from 'node:events'

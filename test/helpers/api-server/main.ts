@@ -1,5 +1,5 @@
 /**
- * A Kubernetes API server for tests and for the demo, as a program of its own: objects from files, over HTTPS, with
+ * A Kubernetes API server for tests and for the demo, as a separate program: objects from files, over HTTPS, with
  * the authentication, authorisation and failures that volctl meets. It prints one line of JSON when it is ready.
  *
  *   node test/helpers/api-server/main.ts --dir DIR [--data FILE]... [--users FILE] [--node NAME] [--host 127.0.0.1]

@@ -53,7 +53,7 @@ export interface TestApiServer extends AsyncDisposable {
 
 const MAIN = new URL('./main.ts', import.meta.url)
 
-/** Starts the test API server in a process of its own and waits until it answers. */
+/** Starts the test API server in a separate process and waits until it answers. */
 export async function startApiServer(options: ApiServerOptions = {}): Promise<TestApiServer> {
   const directory = mkdtempSync(join(tmpdir(), 'volctl-api-'))
   const child = spawn(...nodeProgram(MAIN, argumentsOf(options, directory)), {

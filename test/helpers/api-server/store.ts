@@ -35,7 +35,7 @@ export class Store {
     this.put({ ...object, metadata })
   }
 
-  /** As if so much time had passed in which nobody did anything: all times in all objects are older. */
+  /** As after so much time in which nobody did anything: all times in all objects are older. */
   elapse(ms: number): void {
     for (const objects of this.#objects.values()) {
       for (const [key, object] of objects) objects.set(key, older(object, ms) as StoredObject)

@@ -19,8 +19,8 @@ interface TokenVolume {
 }
 
 /**
- * A token with the claims that were requested. A node's token has to be bound to one of its own pods, for an audience that
- * the pod names (N33).
+ * A token with the claims that were requested. A node's token has to be bound to one of that node's pods, for an audience
+ * that the pod names (N33).
  */
 export function issueToken(store: Store, user: AuthenticatedUser, info: RequestInfo, body: string): object {
   const { namespace = '', name = '' } = info

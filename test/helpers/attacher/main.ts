@@ -1,6 +1,6 @@
 /**
  * A CSI driver's external attacher, as far as the API sees it: puts its finalizer on, attaches after a while, takes the finalizer off
- * once an attachment is deleted, or reports errors. A process of its own, with a credential of its own.
+ * once an attachment is deleted, or reports errors. A separate process, with its own credential.
  *
  *     main.ts KUBECONFIG DRIVER DELAY_MS [ATTACH_ERROR [DETACH_ERROR]]
  */

@@ -43,7 +43,7 @@ export interface BigClusterSize {
   readonly seed?: number
   /** So many nodes, the last, were deleted with their pods; their attachments were left. */
   readonly goneNodes?: number
-  /** Nobody runs the attach/detach controller, so that nothing comes or goes. */
+  /** Nobody runs the attach/detach controller: nothing comes or goes. */
   readonly withoutController?: boolean
   /** So many volumes, the first, are not attached to the nodes of their pods, which wait for them. */
   readonly lacking?: number

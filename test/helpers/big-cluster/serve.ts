@@ -1,5 +1,5 @@
 /**
- * An API server of a big cluster, as a program of its own, over HTTPS: lists, in pages, reviews, and what an apply of the cluster
+ * An API server of a big cluster, as a separate program, over HTTPS: lists, in pages, reviews, and what an apply of the cluster
  * changes. It prints one line of JSON when it is ready, and answers GET /counted with the number of requests of each form.
  *
  *   node test/helpers/big-cluster/serve.ts --dir DIR --nodes N [--pods-per-node 30] [--seed 1] [--ignore-limit]

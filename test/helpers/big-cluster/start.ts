@@ -22,7 +22,7 @@ export interface BigApiServerOptions extends BigClusterSize {
   readonly attacherMs?: number
 }
 
-/** Starts an API server of a big cluster in a process of its own. @param directory receives the kubeconfig */
+/** Starts an API server of a big cluster in a separate process. @param directory receives the kubeconfig */
 export async function startBigCluster(directory: string, options: BigApiServerOptions): Promise<BigApiServer> {
   const { nodes, podsPerNode = 30, seed = 1, ignoresLimit = false } = options
   const { goneNodes = 0, withoutController = false, lacking = 0, attacherMs = 0 } = options

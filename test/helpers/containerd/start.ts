@@ -29,7 +29,7 @@ export interface PodIdentity {
   readonly name: string
 }
 
-/** A real container runtime with directories, sockets and mounts of its own. */
+/** A real container runtime with its own directories, sockets and mounts. */
 export interface Containerd {
   readonly endpoint: string
   /** Starts a sandbox on the host's network with one running container "c"; @returns their ids. */
@@ -46,7 +46,7 @@ export async function startContainerd(directory: string): Promise<Containerd> {
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'config.toml'), config(directory, socket))
   const log = join(directory, 'log')
-  // Its mounts stay in a namespace of their own, and go with it.
+  // Its mounts stay in their own namespace, and go with it.
   const command = `exec containerd --config ${directory}/config.toml > ${log} 2>&1`
   const child = spawn('unshare', ['-m', 'sh', '-c', command], { stdio: 'ignore' })
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -121,7 +121,7 @@ async function untilReady(ctr: (...args: string[]) => string, ended: () => boole
   }
 }
 
-/** `metadata` 1, `labels` 6, `linux` 8 with the host's network, so that no CNI is needed. */
+/** `metadata` 1, `labels` 6, `linux` 8 with the host's network: no CNI is needed. */
 function sandboxConfigOf(pod: PodIdentity): Buffer {
   const metadata = [field(1, pod.name), field(2, pod.uid), field(3, pod.namespace)]
   const hostNetwork = field(2, [field(1, [numberField(1, 2)])])

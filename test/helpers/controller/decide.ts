@@ -1,5 +1,5 @@
 /**
- * One pass of the attach/detach controller over CSI volumes, as upstream's reconciler decides (R706-R752): an eye of its own that
+ * One pass of the attach/detach controller over CSI volumes, as upstream's reconciler decides (R706-R752): a separate eye that
  * shares nothing with volctl's pass. Pure, but for what the controller remembers.
  */
 import {
@@ -31,7 +31,7 @@ export type Action =
       readonly spec: object
     }
 
-/** When each volume on a node was first seen unwanted (R735): in memory, so that a restart begins anew. */
+/** When each volume on a node was first seen unwanted (R735): in memory, so that a restart begins again. */
 export type Memory = Map<string, number>
 
 export interface Timing {

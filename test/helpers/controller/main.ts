@@ -1,5 +1,5 @@
 /**
- * kube-controller-manager's attach/detach controller, as far as the API sees it: a process of its own that holds the lease, and attaches
+ * kube-controller-manager's attach/detach controller, as far as the API sees it: a separate process that holds the lease, and attaches
  * and detaches while it leads.
  *
  *     main.ts KUBECONFIG IDENTITY LONGEST_WAIT_MS
@@ -65,7 +65,7 @@ interface Passed {
   readonly leads: boolean
   /** Changes that the server made for it. */
   readonly did: string[]
-  /** Changes that somebody else had made before. */
+  /** Changes that somebody else made before. */
   readonly late: string[]
   /** Attachments that it saw on the way: not attached yet, or not gone yet. */
   readonly open: number

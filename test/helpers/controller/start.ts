@@ -14,7 +14,7 @@ export interface ControllerPass {
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
 
-/** A process that may be kube-controller-manager. Nothing happens by itself: each call is a command, and ends when it is done. */
+/** A process that may be kube-controller-manager. Nothing happens unasked: each call is a command, and ends when it is done. */
 export class Controller implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #lines: AsyncIterator<string>

@@ -10,7 +10,7 @@ export interface Backend {
   /**
    * Makes the volume if it does not exist yet.
    *
-   * @param fsType ext4 if empty; the other backends have file systems of their own
+   * @param fsType ext4 if empty; the other backends have their own file systems
    */
   create(id: string, access: 'mount' | 'block', fsType: string): Promise<void>
   /** Mounts the file system at a directory. */
@@ -96,7 +96,7 @@ class LoopBackend implements Backend {
   }
 }
 
-/** A tmpfs of its own per mount, filled from and saved to a directory: works without loop devices. */
+/** One tmpfs per mount, filled from and saved to a directory: works without loop devices. */
 class TmpfsBackend implements Backend {
   readonly #fileOf: (id: string) => string
   readonly #size: number

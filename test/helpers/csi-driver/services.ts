@@ -49,7 +49,7 @@ export function addDriverServices(server: Server, options: DriverOptions): void 
   addService(server, Node, handle)
 }
 
-/** The registrar's part, on a socket of its own. Only the kubelet may report the outcome of the registration (C27). */
+/** The registrar's part, on a separate socket. Only the kubelet may report the outcome of the registration (C27). */
 export function addRegistration(server: Server, options: DriverOptions): void {
   const journal = new Journal(options.stateDir)
   const faults = new Faults(options.stateDir)

@@ -1,5 +1,5 @@
 /**
- * A FUSE file system with an empty root directory, as a program of its own: `daemon.ts MODE MOUNTPOINT`.
+ * A FUSE file system with an empty root directory, as a separate program: `daemon.ts MODE MOUNTPOINT`.
  *
  *     well  answers every request
  *     eio   mounts well, and then answers every request with EIO

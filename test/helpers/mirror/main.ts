@@ -1,5 +1,5 @@
 /**
- * A FUSE file system that shows a directory, and fails chosen requests, as a program of its own:
+ * A FUSE file system that shows a directory, and fails chosen requests, as a separate program:
  *
  *     main.ts MOUNTPOINT DIRECTORY ORDERS
  *

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { attachmentName, csiUniqueName, sha256Hex } from '../../../src/core/names/volume-names.ts'
 
-/** Each scene has a driver of its own: another test's volume of this name would be the same one, in use elsewhere (S8). */
+/** Each scene has its own driver: another test's volume of this name would be the same one, in use elsewhere (S8). */
 export const DRIVER = `disk-${randomBytes(4).toString('hex')}.example.com`
 export const NODE = 'worker-1'
 export const NAMESPACE = 'shop'

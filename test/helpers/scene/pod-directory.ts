@@ -11,7 +11,7 @@ export function makePodDirectory(rootDir: string, uid: string): string {
   return directory
 }
 
-/** An emptyDir on disk, or in memory: a tmpfs of its own. */
+/** An emptyDir on disk, or in memory: a separate tmpfs. */
 export function makeEmptyDir(podDirectory: string, name: string, medium: 'disk' | 'memory'): string {
   const directory = join(podDirectory, 'volumes', 'kubernetes.io~empty-dir', name)
   mkdirSync(directory, { recursive: true })

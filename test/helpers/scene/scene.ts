@@ -1,6 +1,6 @@
 /**
  * A node's real state, small and complete, for the demo and the end-to-end tests: mounts, pod directories, a CSI driver on a
- * unix socket, a container runtime, and an API server over HTTPS. It must be built in a mount namespace of its own
+ * unix socket, a container runtime, and an API server over HTTPS. It must be built in a private mount namespace
  * (namespace.ts). First everything is healthy; `breakIt` breaks it as nodes break; after a repair, `setUp` makes it healthy
  * again.
  */
@@ -40,7 +40,7 @@ export interface Scene extends Parts {
   readonly env: Readonly<Record<string, string>>
   /** Sets up every missing pod, and adds all of them to the API and the runtime. */
   setUp(): Promise<void>
-  /** Breaks the node as nodes break, one step after another; `tell` gets each step. */
+  /** Breaks the node as nodes break, one step after another; the callback gets each step. */
   breakIt(tell?: (step: string) => void): Promise<void>
   /** The machine reboots: no mount and no loop device, every file kept, nothing runs, the kubelet still down (O25). */
   reboot(): Promise<void>
@@ -146,7 +146,7 @@ async function startParts(
   }
 }
 
-/** The fake host: a machine of its own, with a kubelet that is stopped. */
+/** The fake host: a separate machine, with a kubelet that is stopped. */
 function testHost(directory: string, rootDir: string, runtime: string, kubeconfig: string): object {
   return {
     ...MACHINE,

@@ -16,7 +16,7 @@ export interface Run {
 const KNOWN_BEFORE: ReadonlySet<string> = new Set(['HeldBy', 'UsersUnknown', 'DeviceUnknown'])
 
 /**
- * What a plan calls ready, an apply does: an apply that plans by itself neither fails nor refuses an operation for a use that was
+ * What a plan calls ready, an apply does: an apply that makes its own plan neither fails nor refuses an operation for a use that was
  * there when it planned. (A plan file may be older than the use.)
  */
 function requireReadyDone({ stdout }: Run, args: readonly string[]): void {

@@ -1,5 +1,5 @@
 /**
- * A real systemd as process 1 of a PID namespace of its own, with a mount namespace, a cgroup and a /proc of its own: for
+ * A real systemd as process 1 of a new PID namespace, with its own mount namespace, cgroup and /proc: for
  * what systemctl(1) shows about units. It runs only the units that a test writes, and ends with its starter.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
@@ -93,7 +93,7 @@ export async function startSystemd(directory: string, again = false): Promise<Te
 }
 
 /**
- * One at a time on a machine, whoever runs tests there: of two that share the hierarchy of cgroups, one may take a unit of its own
+ * One at a time on a machine, whoever runs tests there: of two that share the hierarchy of cgroups, one may take its own unit
  * that has ended for one that has not.
  *
  * Hides the machine's own units from systemd: generators, and every unit that a test did not ask for. What a distribution starts at
@@ -125,7 +125,7 @@ interface Cgroup {
   readonly options: string
 }
 
-/** A cgroup of its own, in systemd's hierarchy, or in the only one. */
+/** A separate cgroup, in systemd's hierarchy, or in the only one. */
 function makeCgroup(mountPoint: string): Cgroup {
   mkdirSync(mountPoint)
   const named = 'none,name=systemd'
