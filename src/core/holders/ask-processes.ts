@@ -87,9 +87,13 @@ function questionOf({ fileSystems = [], devices = [] }: ProcessSearch, tables: r
   }
 }
 
-/** Many processes are shared among the cores, one child for each core. */
-function sharesOf(pids: readonly number[], each: number = LOOK_MOST.processesOfChild): readonly (readonly number[])[] {
-  const shares = Math.max(1, Math.min(availableParallelism(), Math.ceil(pids.length / each)))
+/** How many children a look needs at once: many processes are shared among the cores. */
+export function childrenAtOnce(processes = processIds().length, each: number = LOOK_MOST.processesOfChild): number {
+  return Math.max(1, Math.min(availableParallelism(), Math.ceil(processes / each)))
+}
+
+function sharesOf(pids: readonly number[], each: number | undefined): readonly (readonly number[])[] {
+  const shares = childrenAtOnce(pids.length, each)
   return Array.from({ length: shares }, (_, share) => pids.filter((_, index) => index % shares === share))
 }
 

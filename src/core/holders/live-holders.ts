@@ -1,11 +1,12 @@
 /** Who holds given paths and devices of this node at this moment. Reads /proc and sysfs, opens nothing, touches no mount. */
 import { readOtherNamespaces } from '../processes/mount-namespaces.ts'
 import { kernelTextIfAny, listIfAny } from '../trust/kernel.ts'
-import { askProcesses, type ProcessReader } from './ask-processes.ts'
+import { askProcesses, childrenAtOnce, type ProcessReader } from './ask-processes.ts'
 import { type Content, contentHolders } from './content-holders.ts'
 import { lookForUsers } from './content-look.ts'
 import { fileSystemsAt, findHolders, type HolderSearch, type Holders } from './find-holders.ts'
 import type { NamedPath } from './host-paths.ts'
+import { ReaderChildren } from './reader-children.ts'
 import { holder } from './uses.ts'
 
 export interface Held {
@@ -27,12 +28,15 @@ export interface LiveSearch extends Pick<HolderSearch, 'table' | 'loops'> {
 /** For content that would be deleted, the same users that an apply looks for; for everything else, who keeps it busy. */
 export async function liveHolders(held: Held, { table, loops, named = [], reader }: LiveSearch): Promise<Holders> {
   const { heldAt, devices, content, rootDir } = held
+  using children = new ReaderChildren(reader.command)
+  children.prepare(childrenAtOnce())
+  const asked = { ...reader, children }
   const others = readOtherNamespaces(content.length > 0)
   const names = new Map(devices.flatMap((name) => numberOf(name).map((dev) => [dev, name] as const)))
   const fileSystems = fileSystemsAt(table, [...heldAt, ...content.map(({ path }) => path)])
-  const question = { table, others, fileSystems: [...fileSystems], devices: [...names.keys()], named, reader }
-  const look = content.length === 0 ? undefined : await lookForUsers(question)
-  const uses = look?.processes ?? (await askProcesses(question, reader))
+  const question = { table, others, fileSystems: [...fileSystems], devices: [...names.keys()], named }
+  const look = content.length === 0 ? undefined : await lookForUsers({ ...question, reader: asked })
+  const uses = look?.processes ?? (await askProcesses(question, asked))
   const users =
     look === undefined ? [] : await Promise.all(content.map((each) => contentHolders(look, { ...each, rootDir })))
   const found = [findHolders({ table, paths: heldAt, others, loops, uses }), ...users]

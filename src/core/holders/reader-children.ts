@@ -91,6 +91,15 @@ export class ReaderChildren implements Disposable {
   take(): ReaderChild {
     const child = this.#idle.pop()
     if (child !== undefined) return child.isFit ? child : this.take()
+    return this.#start()
+  }
+
+  /** Has so many start beside what is done before they are asked. */
+  prepare(count: number): void {
+    while (this.#idle.length < count) this.#idle.push(this.#start())
+  }
+
+  #start(): ReaderChild {
     const started = new ReaderChild(this.#command)
     this.#all.push(started)
     return started
