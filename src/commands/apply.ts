@@ -22,6 +22,7 @@ import { leaveNode, lookAtNode, requireNodeHere } from '../core/cli/live-node.ts
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { messages } from '../core/cli/messages.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
+import { applyArguments, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { givenFlags, requireNoPlanFlags } from '../core/cli/plan-file.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
@@ -109,18 +110,20 @@ export default class Apply extends VolctlCommand {
     'Reads the node and the API server as plan does, shows the plan, asks for confirmation on a terminal, and carries ' +
     'the plan out. Right before each operation apply checks again that its preconditions hold. Operations on one volume ' +
     'keep their order; independent volumes are handled in parallel. Each operation is recorded in the journal before it ' +
-    'begins. At the end apply reads the node once more and says what is left. Needs root. With a PLANFILE, written by ' +
+    'begins. At the end apply reads the node once more and says what is left. Needs root. With a plan file, written by ' +
     'plan --out, apply carries out exactly the operations in that file: an operation that a fresh plan no longer ' +
     'contains, or that now concerns something else (another mount, file or version of the pod), is refused, with the ' +
     'old and the new value; the others are carried out.'
-  static override usage = 'apply [PLANFILE] [FLAGS]'
+  static override usage = 'apply [NAME...|PLANFILE] [FLAGS]'
   static override args = {
-    planfile: Args.string({
-      name: 'PLANFILE',
+    'name-or-planfile': Args.string({
+      name: 'NAME-OR-PLANFILE',
+      multiple: true,
       // Else oclif would take a line of standard input for it.
       ignoreStdin: true,
       description:
-        'A plan saved by plan --out: carry out exactly this plan, with the options it was made with. "-" reads the plan ' +
+        `${PLAN_NAMES} Or a plan saved by plan --out: carry out exactly this plan, with the options it was made with. ` +
+        'That is a file of this name, or what begins with /, ./ or ../ or ends in .json or .plan; "-" reads the plan ' +
         'from standard input.',
     }),
   }
@@ -130,7 +133,7 @@ export default class Apply extends VolctlCommand {
       description: 'Clean up after orphaned pods, their emptyDir data included:',
       command: '<%= config.bin %> apply --orphans',
     },
-    { description: 'Only one pod, without asking:', command: '<%= config.bin %> apply --pod shop/web-0 --yes' },
+    { description: 'Only one pod, without asking:', command: '<%= config.bin %> apply shop/web-0 --yes' },
     { description: 'Exactly the reviewed plan:', command: '<%= config.bin %> apply node.plan' },
     { description: 'A plan that was reviewed on another machine:', command: 'ssh node7 volctl apply - < node7.plan' },
     {
@@ -145,6 +148,10 @@ export default class Apply extends VolctlCommand {
   ]
   static override flags = {
     output: outputFlag([...OUTPUT_FORMATS, 'ndjson']),
+    plan: Flags.string({
+      helpValue: 'FILE',
+      summary: 'Carry out the plan in FILE, whatever its name looks like.',
+    }),
     yes: Flags.boolean({
       char: 'y',
       aliases: ['auto-approve'],
@@ -189,8 +196,11 @@ export default class Apply extends VolctlCommand {
   }
 
   async run(): Promise<void> {
-    const { flags, args, raw } = await this.parse(Apply)
-    const { planfile } = args
+    const { flags: typed, args, raw } = await this.parse(Apply)
+    const { 'name-or-planfile': names = [] } = args
+    const { planfile, ...narrowed } = applyArguments(names, typed)
+    const flags = { ...typed, ...narrowed }
+    const ways = otherWays(names, { isApply: true })
     requireFlagsOfScope(flags)
     if (planfile !== undefined) requireNoPlanFlags(givenFlags(raw))
     const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)
@@ -200,7 +210,7 @@ export default class Apply extends VolctlCommand {
     const journalDir = journalDirectory(flags.journal)
     const format = flags.output as OutputFormat
     const asks = mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals())
-    if (flags.cluster) return await this.#toCluster(flags, { timeoutMs, journalDir, format, asks, planfile })
+    if (flags.cluster) return await this.#toCluster(flags, { timeoutMs, journalDir, format, asks, planfile, ways })
     const piped = planfile !== undefined && ownDescriptor(planfile, 0) === 0
     const fromFile = planfile === undefined || piped ? undefined : this.#read(planfile)
     const fromFlags = planOptions(flags, this.config.version)
@@ -238,7 +248,7 @@ export default class Apply extends VolctlCommand {
       const planned = asked ?? (await this.#settled(node, flags['no-wait'], planOf, { look, interrupts }))
       const { fresh, shown } = planned
       node = planned.node
-      if (saved === undefined) requireNamed(fresh.problems, flags['ignore-not-found'])
+      if (saved === undefined) requireNamed(fresh.problems, flags['ignore-not-found'], ways)
       const limits =
         asked &&
         timeLimits({
@@ -346,7 +356,7 @@ export default class Apply extends VolctlCommand {
       readonly 'no-journal'?: boolean
       readonly 'ignore-not-found'?: boolean
     },
-    given: Pick<ClusterApplyChoice, 'timeoutMs' | 'journalDir' | 'format' | 'asks'> & {
+    given: Pick<ClusterApplyChoice, 'timeoutMs' | 'journalDir' | 'format' | 'asks' | 'ways'> & {
       readonly planfile: string | undefined
     },
   ): Promise<void> {

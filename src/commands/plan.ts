@@ -1,9 +1,10 @@
-import { Flags, type Interfaces } from '@oclif/core'
+import { Args, Flags, type Interfaces } from '@oclif/core'
 import { applyWords, givenBy, readingWords } from '../core/cli/apply-words.ts'
 import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '../core/cli/cluster-flags.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
+import { narrowing, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import {
@@ -37,9 +38,19 @@ export default class Plan extends VolctlCommand {
     "Reads, once, this node's pods and volumes from the API server, the mount table, the kubelet's directories, the " +
     'container runtime and the CSI sockets. Compares the desired state with the actual state and prints the operations ' +
     'that lead from the actual to the desired state, each with its reason. Changes nothing, on the node or in the cluster.'
-  static override usage = 'plan [FLAGS]'
+  static override usage = 'plan [NAME...] [FLAGS]'
+  static override args = {
+    names: Args.string({
+      name: 'NAME',
+      multiple: true,
+      // Else oclif would take a line of standard input for it.
+      ignoreStdin: true,
+      description: PLAN_NAMES,
+    }),
+  }
   static override examples = [
     { description: 'What is wrong on this node:', command: '<%= config.bin %> plan' },
+    { description: 'Only what one pod has here:', command: '<%= config.bin %> plan shop/web-0' },
     {
       description: 'Also directories and emptyDir data of orphaned pods:',
       command: '<%= config.bin %> plan --orphans',
@@ -79,8 +90,13 @@ export default class Plan extends VolctlCommand {
     ...clusterFlags,
   }
 
+  #otherWays = ''
+
   async run(): Promise<void> {
-    const { flags } = await this.parse(Plan)
+    const { flags: typed, args } = await this.parse(Plan)
+    const { names = [] } = args
+    const flags = { ...typed, ...narrowing(names, typed) }
+    this.#otherWays = otherWays(names, { isApply: false })
     requireFlagsOfScope(flags)
     const options = planOptions(flags, this.config.version)
     if (flags.cluster) return await this.#planCluster(flags, options)
@@ -92,7 +108,7 @@ export default class Plan extends VolctlCommand {
       { options, decide: this.verbose ? planWithDecisions : planAlone },
     )
     const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
-    requireNamed(plan.problems, flags['ignore-not-found'])
+    requireNamed(plan.problems, flags['ignore-not-found'], this.#otherWays)
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decided.decisions ?? []) this.detail(`${rule}: ${path}: ${why}`)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
@@ -114,7 +130,7 @@ export default class Plan extends VolctlCommand {
       format,
       shown: async (node) => {
         const plan = withAdvice((await judged(node, options, planAlone)).decided.plan, givenBy(flags, options.settleMs))
-        requireNamed(plan.problems, flags['ignore-not-found'])
+        requireNamed(plan.problems, flags['ignore-not-found'], this.#otherWays)
         return {
           text: renderPlan(plan, screen, {}),
           lines: openLines(plan),
@@ -148,7 +164,7 @@ export default class Plan extends VolctlCommand {
     const plan = withDigest(
       await planBesideNodes(clusterContext(state, given), flags.nodes, (line) => this.detail(line)),
     )
-    requireNamed(plan.problems, flags['ignore-not-found'])
+    requireNamed(plan.problems, flags['ignore-not-found'], this.#otherWays)
     this.detail(`planned ${plan.operations.length} operations`)
     const paged = !flags['no-pager']
     const look = {

@@ -186,6 +186,21 @@ describe('apply', () => {
     expect(await podRequests()).toEqual(MADE_AND_DELETED)
   })
 
+  it.each([
+    { typed: 'apply shop/web-0 --yes', word: '--pod=shop/web-0', is: 'apply' },
+    { typed: 'apply pvc/shop/data --pod web-1 --yes', word: '--volume=shop/data', is: 'apply' },
+    { typed: `plan shop/web-0 --out ${join(directory, 'named.plan')}`, word: '--pod=shop/web-0', is: 'plan' },
+  ])('$typed: names go along as flags', async ({ typed, word, is }) => {
+    const written = join(directory, 'named-words')
+    const writes = ['-c', `printf '%s' "$*" >${written}`, 'sh', '__framed']
+    await server.setPods({ fate: 'runs', program: '/bin/sh', replace: [[['__framed'], writes]] })
+    await on(`node7 ${typed}`)
+    const [, words = ''] = readFileSync(written, 'utf8').split(` -- ${is} `)
+    expect(words.split(' ')).toContain(word)
+    if (typed.includes('web-1')) expect(words.split(' ')).toContain('--pod=web-1')
+    expect(words).not.toMatch(/ (?:shop|pvc)\//)
+  })
+
   it('of a plan file hands over exactly this plan', async () => {
     const file = join(directory, 'reviewed.plan')
     await volctl(['plan', '--orphans', '--snapshot', CAPTURE, '--out', file])

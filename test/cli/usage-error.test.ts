@@ -38,15 +38,15 @@ it.each([
     says: 'unknown flag: --dry-run',
     meant: expect.stringMatching(/: volctl plan$/),
   },
-  ...['shop/web-0', 'pod/shop/web-0'].map((name) => ({
-    args: ['plan', name],
-    says: `Unexpected argument: ${name}`,
-    meant: 'One pod alone: volctl plan --pod shop/web-0',
+  ...['plan', 'apply'].map((command) => ({
+    args: [command, 'driver/d'],
+    says: '"driver/d" names neither a pod nor a volume',
+    meant: expect.stringMatching(/^Pods are NAMESPACE\/NAME, .* volumes are pv\/NAME/),
   })),
   {
-    args: ['apply', 'shop/web-0'],
-    says: 'plan file shop/web-0: no such file',
-    meant: 'If it is a pod: volctl apply --pod shop/web-0',
+    args: ['apply', 'a/b/c'],
+    says: '"a/b/c" names neither a pod nor a volume',
+    meant: expect.stringMatching(/ A plan file: --plan FILE$/),
   },
   ...['-y', '--auto-approve', '--yes'].map((flag) => ({
     args: ['apply', flag, '/nonexistent/plan.json'],

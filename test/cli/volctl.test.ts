@@ -152,11 +152,20 @@ describe('explain', () => {
 describe('what goes wrong is one clear line, with what to do', () => {
   it.each([
     { name: 'an unknown flag', args: ['plan', '--foo'], says: 'unknown flag: --foo' },
-    { name: 'two plan files', args: ['apply', 'a.plan', 'b.plan'], says: 'Unexpected argument: b.plan' },
     {
-      name: 'a second argument to a repeatable flag',
-      args: ['plan', '--pod', 'a', 'b'],
+      name: 'two plan files',
+      args: ['apply', 'a.plan', 'b.plan'],
+      says: 'plan file a.plan stands beside other arguments',
+    },
+    {
+      name: 'an argument of a command that takes none',
+      args: ['journal', '--operation', 'a', 'b'],
       says: 'Unexpected argument: b',
+    },
+    {
+      name: 'a second argument to a repeatable flag is none of its values',
+      args: ['plan', '--pod', 'pg/sc-a', 'pv/nix', '--snapshot', broken],
+      says: '--volume nix matches no volume on this node',
     },
     { name: 'an unknown command', args: ['frobnicate'], says: 'command frobnicate not found' },
     { name: 'an unknown form', args: ['plan', '-o', 'xml'], says: 'Expected --output=xml to be one of' },

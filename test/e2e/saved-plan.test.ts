@@ -152,6 +152,34 @@ describe.skipIf(noMounts !== undefined)(`a saved plan${noMounts === undefined ? 
     expect(new Set(journal.applies[0]?.operations.map(({ state }) => state))).toEqual(new Set(['done']))
   })
 
+  it('apply NAMESPACE/NAME: a name that nothing has is an error, and no apply of everything', () => {
+    const { unknown, unknownChanged } = report.named
+    expect({ status: unknown.status, stdout: unknown.stdout, unknownChanged }).toEqual({
+      status: 1,
+      stdout: '',
+      unknownChanged: false,
+    })
+    expect(JSON.parse(unknown.stderr)).toMatchObject({
+      code: 'NothingNamed',
+      hint: expect.stringMatching(/^Did you mean .*There is no file of this name either: --plan FILE$/),
+    })
+  })
+
+  it('a file of exactly this name is the plan; without it only this pod is repaired', () => {
+    const { pod, own, ready, inFile, ofFile, ofName, left } = report.named
+    const done = (run: typeof ofFile): string[] =>
+      [...endsOf(run.stdout)].filter(([, { type }]) => type === 'done').map(([id]) => id)
+    expect(inFile).toHaveLength(1)
+    expect({ status: ofFile.status, done: done(ofFile) }).toEqual({ status: 0, done: inFile })
+    expect(ofName.status).toBe(0)
+    expect(own.length).toBeGreaterThan(0)
+    expect(done(ofName).toSorted()).toEqual([...own].toSorted())
+    expect(own).not.toContain(inFile[0])
+    const others = new Set(ready).difference(new Set([pod]))
+    expect(others.size).toBeGreaterThan(1)
+    expect(new Set(left)).toEqual(others)
+  })
+
   it('one that drops while the question waits is a no', () => {
     expect(report.unanswered).toEqual({ status: 130, applies: 0 })
   })

@@ -36,6 +36,8 @@ export interface ClusterApplyChoice {
   readonly noJournal: boolean
   /** --ignore-not-found */
   readonly ignoreNotFound: boolean
+  /** What else a name may be that nothing has. */
+  readonly ways: string
   /** --confirm */
   readonly digest?: string | undefined
   readonly leaseNamespace?: string | undefined
@@ -69,7 +71,7 @@ export async function applyToCluster(choice: ClusterApplyChoice, output: Cluster
   const client = createKubeClient(discoverKubeConfig({ ...defined({ kubeconfig: path, context }) }))
   try {
     const { fresh, options, looked } = await planned(client, choice, output, interrupts)
-    if (saved === undefined) requireNamed(fresh.problems, choice.ignoreNotFound)
+    if (saved === undefined) requireNamed(fresh.problems, choice.ignoreNotFound, choice.ways)
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
     const plan = withDigest(saved === undefined ? fresh : { ...fresh, ...saved.plan })
     const digest = await reviewed(plan, choice, output, interrupts.stop)

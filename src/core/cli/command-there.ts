@@ -9,6 +9,7 @@ import { readPlanFile, readPlanInput } from '../plan-file/read-plan-file.ts'
 import { NODE_COMMANDS, type NodeCommand, requireForNode, type Token } from '../through-pod/node-command.ts'
 import { programName } from '../trust/called-as.ts'
 import { callerPath } from '../trust/caller.ts'
+import { applyArguments, narrowing } from './plan-arguments.ts'
 import { requireNoPlanFlags } from './plan-file.ts'
 import { planFlags } from './plan-flags.ts'
 import { plainSwitches } from './switches.ts'
@@ -44,11 +45,26 @@ export async function commandThere(
     const parsed = await Parser.parse(argv, { flags, args: loaded.args, strict: loaded.strict })
     const tokens = parsed.raw as readonly Token[]
     requireForNode(known, tokens)
-    const planfile = known === 'apply' ? parsed.args.planfile : undefined
-    return { command: known, tokens, flags: parsed.flags, switches, planfile: planfile as string | undefined }
+    const there = { command: known, tokens, flags: parsed.flags, switches }
+    return known === 'plan' || known === 'apply' ? narrowedThere(there, parsed.args) : { ...there, planfile: undefined }
   } catch (error) {
     throw explainError(error, { command: known, commands: [], flags: names })
   }
+}
+
+/** Names become flags: what is fetched or carried out there is narrowed by these, and no file of the node is meant. */
+function narrowedThere(there: Omit<CommandThere, 'planfile'>, args: Readonly<Record<string, unknown>>): CommandThere {
+  const { command, flags } = there
+  const names = (args.names ?? args['name-or-planfile'] ?? []) as readonly string[]
+  const typed = flags as Parameters<typeof applyArguments>[1]
+  const { planfile, ...narrowed } =
+    command === 'apply' ? applyArguments(names, typed) : { ...narrowing(names, typed), planfile: undefined }
+  const replaced = new Set([...Object.keys(narrowed), 'plan'])
+  const words = Object.entries(narrowed).flatMap(([flag, values]) =>
+    values.map((input) => ({ type: 'flag', flag, input }) as const),
+  )
+  const kept = there.tokens.filter((token) => token.type === 'flag' && !replaced.has(token.flag))
+  return { ...there, planfile, tokens: [...kept, ...words], flags: { ...flags, ...narrowed } }
 }
 
 function knownCommand(command: string | undefined): NodeCommand {
@@ -85,7 +101,7 @@ export async function givenPlan(
 /** The same apply, of a plan file that comes on its standard input: the flags that made the plan are in the file. */
 export function ofPlanFile(there: CommandThere): CommandThere {
   const tokens = there.tokens.filter((token) => token.type === 'flag' && !Object.hasOwn(planFlags, token.flag))
-  return { ...there, tokens: [{ type: 'arg', arg: 'planfile', input: '-' }, ...tokens] }
+  return { ...there, tokens: [{ type: 'arg', arg: 'name-or-planfile', input: '-' }, ...tokens] }
 }
 
 function usage(message: string, hint: string): VolctlError {

@@ -8,13 +8,13 @@ export const SHORT = { helpOptions: { hideCommandSummaryInDescription: true } } 
 
 /** By command, the flags that are typed most; a command that is not named has few. */
 const TYPED: Readonly<Record<string, readonly string[]>> = {
-  apply: ['output', 'yes', 'orphans', 'pod', 'volume', 'stop-kubelet', 'cluster'],
+  apply: ['output', 'yes', 'orphans', 'plan', 'stop-kubelet', 'cluster'],
   check: ['output', 'quiet', 'confirm', 'max-errors', 'max-waiting-for', 'timeout', 'snapshot'],
   doctor: ['output', 'verbose', 'kubeconfig', 'node', 'root-dir', 'snapshot'],
   explain: ['output', 'namespace', 'log', 'cluster', 'snapshot'],
   journal: ['output', 'last', 'operation', 'plan', 'journal', 'verbose'],
   on: ['context', 'image', 'kubeconfig', 'pod-namespace', 'service-account', 'time-limit'],
-  plan: ['output', 'orphans', 'pod', 'volume', 'out', 'snapshot', 'cluster', 'verbose'],
+  plan: ['output', 'orphans', 'out', 'snapshot', 'cluster', 'verbose'],
   snapshot: ['output', 'cluster', 'kubeconfig', 'node', 'root-dir', 'verbose'],
   status: ['output', 'namespace', 'volume', 'watch', 'cluster', 'snapshot', 'verbose'],
   wait: ['for', 'all', 'pod', 'volume', 'timeout', 'output'],

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { errorMessage, VolctlError } from '../errors/errors.ts'
 import { nearNames } from '../lang/near-names.ts'
-import { shellWord } from '../lang/shell-word.ts'
 
 /** What could have been typed. */
 export interface Known {
@@ -43,11 +42,6 @@ function usageError(error: Error, message: string, known: Known): VolctlError {
   if (command === 'explain' && message.startsWith('Unexpected argument'))
     return new VolctlError('Usage', message, {
       hint: "Put a line of a log in quotes (see volctl explain --help): volctl explain 'LINE'",
-    })
-  const [, argument] = /^Unexpected argument: (\S+)$/.exec(message) ?? []
-  if (command === 'plan' && argument !== undefined)
-    return new VolctlError('Usage', message, {
-      hint: `One pod alone: volctl plan --pod ${shellWord(argument.replace(/^(?:pod|po)\//, ''))}`,
     })
   const habit = id === undefined ? habitualFlag(error) : HABITS.get(id)
   if (habit !== undefined) return new VolctlError('Usage', message, { hint: habit })

@@ -126,7 +126,7 @@ const OF_ARGUMENTS: Readonly<Record<string, Values>> = {
   names: { kind: 'live', of: 'thing' },
   pod: { kind: 'live', of: 'pod' },
   pods: { kind: 'live', of: 'pod' },
-  planfile: { kind: 'file' },
+  'name-or-planfile': { kind: 'file' },
   file: { kind: 'file' },
 }
 

@@ -1,7 +1,7 @@
 /** Reads a saved plan with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 
 import type { ErrorCode } from '../codes/codes.ts'
-import { errnoOf, isMissing, VolctlError } from '../errors/errors.ts'
+import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { type Shape, ShapeError } from '../json/shape.ts'
@@ -160,7 +160,7 @@ function readOwn(path: string, name: string): Buffer {
     if (error instanceof NotAFile) throw defect(name, 'FileUnreadable', 'not a plain file', error)
     if (error instanceof TooLarge) throw defect(name, 'FileDamaged', error.message, error)
     const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
-    throw new VolctlError('FileUnreadable', `plan file ${name}: ${why}`, { cause: error, hint: pathHint(name, error) })
+    throw new VolctlError('FileUnreadable', `plan file ${name}: ${why}`, { cause: error, hint: 'Check the path.' })
   }
 }
 
@@ -180,11 +180,4 @@ function defect(name: string, code: ErrorCode, why: string, cause?: unknown): Vo
     hint: PLAN_AGAIN,
     ...defined({ cause }),
   })
-}
-
-/** A pod may have been meant: what `NAMESPACE/NAME` looks like, and is no file. */
-function pathHint(name: string, error: unknown): string {
-  const looksLikePod =
-    isMissing(error) && /^[a-z0-9][a-z0-9.-]*\/[a-z0-9][a-z0-9.-]*$/.test(name) && !name.endsWith('.json')
-  return looksLikePod ? `If it is a pod: volctl apply --pod ${name}` : 'Check the path.'
 }

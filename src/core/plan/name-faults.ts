@@ -53,10 +53,14 @@ export function ambiguousPods(name: string, pods: readonly PodRef[], flag?: stri
   }
 }
 
-/** @throws VolctlError AmbiguousName; NothingNamed, unless the person does without (--ignore-not-found) */
+/**
+ * @param also goes on with the hint where nothing has the name
+ * @throws VolctlError AmbiguousName; NothingNamed, unless the person does without (--ignore-not-found)
+ */
 export function requireNamed(
   problems: readonly { readonly code: string; readonly message: string; readonly hint?: string | undefined }[],
   ignoreNotFound: boolean,
+  also = '',
 ): void {
   const of = (code: NameFault['code']) => problems.filter((each) => each.code === code)
   const missing = [...of('AmbiguousName'), ...(ignoreNotFound ? [] : of('NothingNamed'))]
@@ -64,5 +68,6 @@ export function requireNamed(
   if (first === undefined) return
   const message = missing.map((problem) => problem.message).join('; ')
   const code = of('AmbiguousName').length > 0 ? 'AmbiguousName' : 'NothingNamed'
-  throw new VolctlError(code, message, first.hint === undefined ? {} : { hint: first.hint })
+  const hint = [first.hint ?? '', code === 'NothingNamed' ? also : ''].filter((text) => text !== '').join(' ')
+  throw new VolctlError(code, message, hint === '' ? {} : { hint })
 }

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -57,6 +58,21 @@ export interface FullDiskReport {
 export interface HangUpReport {
   readonly journal: PastApplies
   readonly left: number
+}
+
+export interface NamedReport {
+  readonly pod: string
+  /** Its ready operations, once those of the file are done. */
+  readonly own: readonly string[]
+  /** Pods with ready operations, before and after it all. */
+  readonly ready: readonly string[]
+  readonly unknown: Run
+  readonly unknownChanged: boolean
+  /** The one operation of the file with the pod's name, which is another pod's. */
+  readonly inFile: readonly string[]
+  readonly ofFile: Run
+  readonly ofName: Run
+  readonly left: readonly string[]
 }
 
 export interface UnansweredReport {
@@ -236,10 +252,40 @@ async function hangUpAtQuestion(scene: Scene): Promise<UnansweredReport> {
   return { status: Number(readFileSync(status, 'utf8')), applies: (await journalOf(scene)).applies.length }
 }
 
+/** `apply NAMESPACE/NAME`: a name; and a file of exactly this name, where there is one. */
+async function named(scene: Scene): Promise<NamedReport> {
+  await scene.reboot()
+  const here = { env: scene.env, cwd: scene.directory }
+  const idsOf = ({ operations }: Plan): string[] =>
+    operations.flatMap(({ id, blocked }) => (blocked === undefined ? id : []))
+  const podsOf = ({ operations }: Plan): string[] =>
+    operations.flatMap(({ pod, blocked }) => (blocked === undefined && pod !== undefined ? pod.uid : []))
+  const { plan } = await planOf(scene)
+  const [first] = plan.operations.filter(({ pod, blocked }) => pod?.name !== undefined && blocked === undefined)
+  const pod = first?.pod
+  const other = plan.operations.find((each) => each.pod !== undefined && each.pod.uid !== pod?.uid)?.pod?.uid
+  if (pod?.name === undefined || other === undefined) throw new Error('the scene has no such pods')
+  const name = `${pod.namespace}/${pod.name}`
+  const before = await fingerprint(scene)
+  const unknown = await runVolctl(here, ['apply', `${name}x`, ...ndjson])
+  const unknownChanged = !same(before, await fingerprint(scene))
+  const file = join(scene.directory, name)
+  mkdirSync(join(scene.directory, pod.namespace ?? ''))
+  await runVolctl(scene, ['plan', other, '--max', '1', '--out', file])
+  const inFile = idsOf(JSON.parse(readFileSync(file, 'utf8')) as Plan)
+  const ofFile = await runVolctl(here, ['apply', name, ...ndjson])
+  rmSync(file)
+  const own = idsOf((await planOf(scene, '--pod', name)).plan)
+  const ofName = await runVolctl(here, ['apply', name, ...ndjson])
+  const left = podsOf((await planOf(scene)).plan)
+  return { pod: pod.uid, own, ready: podsOf(plan), unknown, unknownChanged, inFile, ofFile, ofName, left }
+}
+
 const small = { small: true }
 export interface Report {
   readonly savedPlan: SavedPlanReport
   readonly fullDisk: FullDiskReport
+  readonly named: NamedReport
   readonly hangUp: HangUpReport
   readonly unanswered: UnansweredReport
 }
@@ -247,6 +293,7 @@ export interface Report {
 const report: Report = {
   savedPlan: await withScene(savedPlan, small),
   fullDisk: await withScene(fullDisk, small),
+  named: await withScene(named, small),
   hangUp: await withScene(hangUp, small),
   unanswered: await withScene(hangUpAtQuestion, small),
 }

@@ -1,0 +1,119 @@
+/** What stands behind `plan` and `apply`: names, which narrow as --pod and --volume do; behind `apply` also a plan file. */
+import { statSync } from 'node:fs'
+import { isMissing, VolctlError } from '../errors/errors.ts'
+import { splitPrefix } from '../explain/kinds.ts'
+import { defined } from '../lang/defined.ts'
+import { callerPath } from '../trust/caller.ts'
+
+/** Of the flags of both. */
+interface Narrowed {
+  readonly pod?: string[] | undefined
+  readonly volume?: string[] | undefined
+  readonly namespace?: readonly string[] | undefined
+}
+
+interface Narrowing {
+  readonly pod?: string[]
+  readonly volume?: string[]
+}
+
+export type ApplyArguments = Narrowing & { readonly planfile?: string }
+
+export const PLAN_NAMES =
+  'Only these pods or volumes, as with --pod and --volume: NAMESPACE/NAME, pod/NAME or a UID; or pv/NAME, ' +
+  'pvc/NAMESPACE/NAME or volume/NAME. Separated by spaces or commas.'
+
+const WAYS = 'Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are pv/NAME, pvc/NAMESPACE/NAME or volume/NAME.'
+
+/** Goes on with the hint where nothing has a name that was given; empty where none was. */
+export function otherWays(words: readonly string[], { isApply }: { readonly isApply: boolean }): string {
+  if (words.length === 0) return ''
+  const volume = 'A volume is pv/NAME, pvc/NAMESPACE/NAME or volume/NAME.'
+  return isApply ? `${volume} There is no file of this name either: --plan FILE` : volume
+}
+
+/**
+ * The flags --pod and --volume with what was named besides: one word at least for each that was given, so that what was
+ * narrowed never becomes a plan of everything.
+ *
+ * @throws VolctlError Usage for what can be neither a pod nor a volume, and for both at once
+ */
+export function narrowing(words: readonly string[], flags: Narrowed, ways = WAYS): Narrowing {
+  if (words.length === 0) return {}
+  const things = words.flatMap(partsOf).map((part) => {
+    const found = thing(part, flags.namespace ?? [])
+    if (found !== undefined) return found
+    throw new VolctlError('Usage', `"${part}" names neither a pod nor a volume`, { hint: ways })
+  })
+  const pods = things.flatMap(({ pod }) => pod ?? [])
+  const volumes = things.flatMap(({ volume }) => volume ?? [])
+  if (pods.length > 0 && volumes.length > 0) {
+    throw new VolctlError('Usage', 'pods and volumes are named at once', {
+      hint: 'One volume of one pod: --pod NAMESPACE/NAME --volume NAME',
+    })
+  }
+  return defined({
+    pod: pods.length === 0 ? undefined : [...(flags.pod ?? []), ...pods],
+    volume: volumes.length === 0 ? undefined : [...(flags.volume ?? []), ...volumes],
+  })
+}
+
+/**
+ * The same of `apply`, or the plan file: what `--plan` says, and a word that is `-`, has the look of a path or the ending of a
+ * plan file, or is the name of a file here.
+ *
+ * @throws VolctlError Usage as above, and for a plan file that does not stand alone
+ */
+export function applyArguments(
+  words: readonly string[],
+  { plan, ...flags }: Narrowed & { readonly plan?: string | undefined },
+): ApplyArguments {
+  const files = [...(plan === undefined ? [] : [plan]), ...words.filter(isPlanFile)]
+  const [planfile] = files
+  if (planfile === undefined) return narrowing(words, flags, `${WAYS} A plan file: --plan FILE`)
+  const named = words.length + (plan === undefined ? 0 : 1)
+  if (named === 1) return { planfile }
+  throw new VolctlError('Usage', `plan file ${planfile} stands beside other arguments`, {
+    hint: 'A plan file is carried out as a whole, and alone; one for a few pods is made with: volctl plan NAMESPACE/NAME --out FILE',
+  })
+}
+
+function isPlanFile(word: string): boolean {
+  return word === '-' || /^\.{0,2}\/|\.(?:json|plan)$/.test(word) || isFileHere(word)
+}
+
+/** What cannot be looked at is one: reading it says why. */
+function isFileHere(word: string): boolean {
+  if (word === '') return false
+  try {
+    return !statSync(callerPath(word)).isDirectory()
+  } catch (error) {
+    return !isMissing(error)
+  }
+}
+
+/** A list with commas, but for a volume: a driver's name for it may have them. */
+function partsOf(word: string): string[] {
+  return splitPrefix(word).kind === 'Volume' ? [word] : word.split(',')
+}
+
+const VOLUMES: ReadonlySet<string | undefined> = new Set(['PersistentVolume', 'Volume'])
+
+interface Thing {
+  readonly pod?: string
+  readonly volume?: string
+}
+
+/** Undefined: neither a pod nor a volume has such a name. */
+function thing(word: string, namespaces: readonly string[]): Thing | undefined {
+  const { kind, name } = splitPrefix(word)
+  const [namespace, ...others] = namespaces
+  const isPath = /^[^/\s]+\/[^/\s]+$/.test(name)
+  if ((kind === undefined || kind === 'Pod') && (isPath || /^[^/\s]+$/.test(name))) return { pod: name }
+  if (VOLUMES.has(kind) && name !== '') return { volume: name }
+  if (kind === 'PersistentVolumeClaim' && isPath) return { volume: name }
+  if (kind === 'PersistentVolumeClaim' && /^[^/\s]+$/.test(name) && namespace !== undefined && others.length === 0) {
+    return { volume: `${namespace}/${name}` }
+  }
+  return undefined
+}

@@ -1,0 +1,121 @@
+/** What stands behind `plan` and `apply`: which argument is a pod, a volume, a plan file, or nothing that volctl takes. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { applyArguments, narrowing } from '../../src/core/cli/plan-arguments.ts'
+import { thrownBy } from '../api/connect.ts'
+import { temporaryDirectory } from '../helpers/temporary-directory.ts'
+import { CAPTURES, volctl } from './run-volctl.ts'
+
+const UID = 'd675c2c6-53bb-4a2f-8a77-0f1d0b2c3d4e'
+
+describe('a name', () => {
+  it.each([
+    { words: [], is: {} },
+    { words: ['shop/web-0'], is: { pod: ['shop/web-0'] } },
+    { words: ['web-0'], is: { pod: ['web-0'] } },
+    { words: ['pod/web-0'], is: { pod: ['web-0'] } },
+    { words: ['pod/shop/web-0'], is: { pod: ['shop/web-0'] } },
+    { words: ['po/web-0', UID], is: { pod: ['web-0', UID] } },
+    { words: ['shop/web-0,shop/web-1'], is: { pod: ['shop/web-0', 'shop/web-1'] } },
+    { words: ['web-1'], flags: { pod: ['web-0'] }, is: { pod: ['web-0', 'web-1'] } },
+    { words: ['pv/data'], is: { volume: ['data'] } },
+    { words: ['persistentvolume/data,pv/logs'], is: { volume: ['data', 'logs'] } },
+    { words: ['pvc/shop/data'], is: { volume: ['shop/data'] } },
+    { words: ['pvc/data'], flags: { namespace: ['shop'] }, is: { volume: ['shop/data'] } },
+    { words: ['volume/kubernetes.io/csi/d^a,b'], is: { volume: ['kubernetes.io/csi/d^a,b'] } },
+    { words: ['pv/logs'], flags: { volume: ['data'] }, is: { volume: ['data', 'logs'] } },
+  ])('$words with $flags is $is', ({ words, flags = {}, is }) => {
+    expect(narrowing(words, flags)).toEqual(is)
+    expect(applyArguments(words, flags)).toEqual(is)
+  })
+
+  it.each([
+    { words: [''] },
+    { words: [','] },
+    { words: ['shop/web-0,'] },
+    { words: ['a/b/c'] },
+    { words: ['shop/'] },
+    { words: ['pod/'] },
+    { words: ['volume/'] },
+    { words: ['pvc/data'] },
+    { words: ['pvc/data'], flags: { namespace: ['shop', 'stage'] } },
+    { words: ['driver/d'] },
+    { words: ['node/n'] },
+    { words: ['shop/web-0', 'pv/data'], says: 'pods and volumes are named at once' },
+  ])(
+    '$words with $flags is an error, and narrows nothing to everything',
+    ({ words, flags = {}, says = 'names neither' }) => {
+      for (const read of [narrowing, applyArguments]) {
+        const error = thrownBy(() => read(words, flags))
+        expect(error).toMatchObject({ code: 'Usage', message: expect.stringContaining(says) })
+      }
+    },
+  )
+})
+
+describe('a plan file', () => {
+  it.each(['-', 'node.plan', 'shop/web-0.json', './web-0', '../web-0', '/dev/stdin', '/srv/web-0'])(
+    '%s looks like one, whether it exists or not',
+    (word) => expect(applyArguments([word], {})).toEqual({ planfile: word }),
+  )
+
+  it('a file with the name of a pod is one; a directory is none', () => {
+    const directory = temporaryDirectory()
+    mkdirSync(join(directory, 'shop/dir'), { recursive: true })
+    writeFileSync(join(directory, 'shop/web-0'), '{}')
+    const before = process.cwd()
+    process.chdir(directory)
+    try {
+      expect(applyArguments(['shop/web-0'], {})).toEqual({ planfile: 'shop/web-0' })
+      expect(applyArguments(['shop/dir'], {})).toEqual({ pod: ['shop/dir'] })
+      expect(applyArguments(['shop/web-1'], {})).toEqual({ pod: ['shop/web-1'] })
+      expect(applyArguments(['pod/shop/web-0'], {})).toEqual({ pod: ['shop/web-0'] })
+    } finally {
+      process.chdir(before)
+    }
+  })
+
+  it('is what --plan says, whatever it looks like', () =>
+    expect(applyArguments([], { plan: 'shop/web-0' })).toEqual({ planfile: 'shop/web-0' }))
+
+  it.each([
+    { words: ['node.plan', 'shop/web-0'], flags: {} },
+    { words: ['shop/web-0', './x'], flags: {} },
+    { words: ['a.plan', 'b.plan'], flags: {} },
+    { words: ['shop/web-0'], flags: { plan: 'node.plan' } },
+  ])('$words with $flags: beside it nothing else stands', ({ words, flags }) =>
+    expect(thrownBy(() => applyArguments(words, flags))).toMatchObject({
+      code: 'Usage',
+      message: expect.stringContaining('stands beside other arguments'),
+    }),
+  )
+})
+
+describe('plan of a snapshot', () => {
+  const plan = async (...args: string[]) =>
+    await volctl(['plan', ...args, '--snapshot', join(CAPTURES, 'forcedel-killed', 'before.json')])
+
+  it.each([
+    { words: ['pg/sc-a'], flags: ['--pod', 'pg/sc-a'] },
+    { words: ['pod/sc-a'], flags: ['--pod', 'sc-a'] },
+    { words: ['pg/sc-a,pg/scs-as'], flags: ['--pod', 'pg/sc-a', '--pod', 'pg/scs-as'] },
+    { words: ['pv/pv-a'], flags: ['--volume', 'pv-a'] },
+    { words: ['pvc/pg/pvc-a'], flags: ['--volume', 'pg/pvc-a'] },
+  ])('$words narrows as $flags does', async ({ words, flags }) => {
+    const [named, flagged, whole] = await Promise.all([plan(...words), plan(...flags), plan()])
+    expect(named).toEqual(flagged)
+    expect(named.status).toBe(0)
+    expect(named.stdout).not.toBe(whole.stdout)
+  })
+
+  it.each([
+    { word: 'pg/sc-aa', says: /--pod pg\/sc-aa matches no pod on this node\n +Did you mean pg\/sc-a\?/ },
+    { word: 'pv/pv-aa', says: /--volume pv-aa matches no volume on this node\n +Did you mean pv-a / },
+    { word: 'pv-a', says: /matches no pod on this node\n.*A volume is pv\/NAME, pvc\/NAMESPACE\/NAME/ },
+  ])('$word, which nothing has: an error with the nearest name', async ({ word, says }) => {
+    const { status, stdout, stderr } = await plan(word)
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toMatch(says)
+  })
+})
