@@ -58,16 +58,21 @@ export async function buildBundles(dist: string, user: For = 'people'): Promise<
     BUNDLES.map(async (name) => {
       const outfile = join(dist, name)
       await build({ ...(await bundleOptions(name, user)), outfile })
-      // esbuild leaves regular expressions as they are; there an escape means the same.
-      const escaped = readFileSync(outfile, 'utf8').replaceAll(
-        /[^\0-\x7f]/g,
-        (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-      )
-      // Once, here: to a text of this size a process would add it by a copy, at each start.
-      writeFileSync(outfile, Module.wrap(escaped))
+      makeLoadable(outfile)
       return outfile
     }),
   )
+}
+
+/** As load-bundle.cjs loads it: plain ASCII, in the function that Node.js makes of a module. */
+export function makeLoadable(bundle: string): void {
+  // esbuild leaves regular expressions as they are; there an escape means the same.
+  const escaped = readFileSync(bundle, 'utf8').replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  // Once, here: to a text of this size a process would add it by a copy, at each start.
+  writeFileSync(bundle, Module.wrap(escaped))
 }
 
 /** The files with something in a bundle, by their real paths. What a plug-in has made up is not among them. */

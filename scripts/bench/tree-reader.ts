@@ -2,7 +2,7 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { SAME_BYTES } from '../build.ts'
+import { makeLoadable, SAME_BYTES } from '../build.ts'
 import { type LazyPackages, loadLazily } from '../esbuild-lazy.ts'
 import { EXEC_ARGV } from '../package/executable.ts'
 import { timed } from './measure.ts'
@@ -27,6 +27,7 @@ export async function makeTreeReader(directory: string, scene: Scene): Promise<r
     logLevel: 'warning',
     plugins: [{ name: 'unused', setup: (pluginBuild) => loadLazily(pluginBuild, 'unused', /\/src\/core\//, UNUSED) }],
   })
+  makeLoadable(join(directory, 'volctl.cjs'))
   cpSync(join(scripts, 'load-bundle.cjs'), join(directory, 'load-bundle.cjs'))
   const maker = [join(scripts, 'make-code-cache.cjs'), directory]
   await timed({ command: [process.execPath, ...maker] })
