@@ -33,7 +33,7 @@ export async function kubeletTreeRows(programs: Programs): Promise<Result[]> {
   return [
     {
       ...row,
-      name: `the tree of ${PODS} pods × ${VOLUMES} volumes, read by plan's own code in a process of its own`,
+      name: `the tree of ${PODS} pods × ${VOLUMES} volumes, read by plan's own code in its own process`,
       peer: '`find -maxdepth 4`',
       demand: { atMost: 2.5 },
       measured: { executable: ratios(runs.reader, runs.find), floor: ratios(runs.floor, runs.find) },
