@@ -63,11 +63,12 @@ export function requireNamed(
   also = '',
 ): void {
   const of = (code: NameFault['code']) => problems.filter((each) => each.code === code)
-  const missing = [...of('AmbiguousName'), ...(ignoreNotFound ? [] : of('NothingNamed'))]
-  const [first] = missing
+  const ambiguous = of('AmbiguousName')
+  const missing = ignoreNotFound ? [] : of('NothingNamed')
+  const [first] = [...ambiguous, ...missing]
   if (first === undefined) return
-  const message = missing.map((problem) => problem.message).join('; ')
-  const code = of('AmbiguousName').length > 0 ? 'AmbiguousName' : 'NothingNamed'
-  const hint = [first.hint ?? '', code === 'NothingNamed' ? also : ''].filter((text) => text !== '').join(' ')
-  throw new VolctlError(code, message, hint === '' ? {} : { hint })
+  const message = [...ambiguous, ...missing].map((problem) => problem.message).join('; ')
+  const isAmbiguous = ambiguous.length > 0
+  const hint = [first.hint ?? '', isAmbiguous ? '' : also].filter((text) => text !== '').join(' ')
+  throw new VolctlError(isAmbiguous ? 'AmbiguousName' : 'NothingNamed', message, hint === '' ? {} : { hint })
 }
