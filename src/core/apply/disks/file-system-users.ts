@@ -2,9 +2,7 @@
  * Whether a file system without a block device (of a server, of a FUSE program, in memory) is still in use. After a lazy
  * unmount no mount table shows it, but it stays alive as long as somebody has a file of it open (S20, S21).
  */
-
-import type { UsedBy } from '../../holders/describe-holders.ts'
-import { describeProcess, usingProcess } from '../../holders/describe-holders.ts'
+import { describeProcess, type UsedBy, usingProcess } from '../../holders/describe-holders.ts'
 import type { MountInfo } from '../../mountinfo/mount-table.ts'
 import type { Unseen } from '../../processes/mount-namespaces.ts'
 import { isInUserNamespace } from '../../processes/standing.ts'
