@@ -348,4 +348,18 @@ describe('interrupted', () => {
     const outcome = await run({ fate: LASTS, ...signals, onOut: () => stop.abort() })
     expect(outcome).toEqual({ status: 130, out: 'begun\nfinished\n', err: '', said: [], requests: MADE_AND_DELETED })
   })
+
+  it('an apply that ends before the API server has answered the deletion: the Pod is not called undeleted', async () => {
+    await server.setFaults({ method: 'DELETE', path: '/pods/', action: { type: 'hold' } })
+    const [stop, abandon] = [new AbortController(), new AbortController()]
+    let pieces = 0
+    const onOut = (): void => {
+      pieces++
+      stop.abort()
+    }
+    const outcome = run({ stop: stop.signal, abandon: abandon.signal, onOut })
+    await expect.poll(() => pieces).toBe(40)
+    await server.setFaults()
+    expect(await outcome).toMatchObject({ status: 2, out: PRINTED, said: [], requests: MADE_AND_DELETED })
+  })
 })

@@ -119,6 +119,7 @@ class Leaving {
   readonly #errand: Errand
   #uid: string | undefined
   #due = false
+  #stopping: Promise<void> | undefined
 
   constructor(client: PodClient, key: PodKey, errand: Errand) {
     this.#client = client
@@ -140,11 +141,13 @@ class Leaving {
   }
 
   /** SIGTERM for volctl in the Pod, which ends what it has begun. */
-  async stop(): Promise<void> {
-    await this.#delete(undefined)
+  stop(): void {
+    this.#stopping = this.#delete(undefined)
   }
 
+  /** The Pod may end before the API server has answered: with the connection closed, the answer would be missing. */
   async end(): Promise<void> {
+    await this.#stopping
     if (this.#due) await this.#delete(SHORT_GRACE_S)
   }
 
@@ -202,7 +205,7 @@ function notStarted({ node, pod: { image } }: Errand, why: string): VolctlError 
 async function answerOf(client: PodClient, key: PodKey, errand: Errand, leaving: Leaving): Promise<number> {
   const reader = new FrameReader()
   const signal = errand.abandon ?? errand.stop
-  const stopped = (): void => void leaving.stop()
+  const stopped = (): void => leaving.stop()
   if (errand.abandon !== undefined) {
     errand.stop.addEventListener('abort', stopped, { once: true })
     if (errand.stop.aborted) stopped()
