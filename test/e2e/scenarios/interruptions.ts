@@ -99,11 +99,13 @@ function isSent(pid: number): boolean {
   }
 }
 
-/** While one apply waits for the driver, another begins. */
+/** While one apply waits for the driver, another begins. The first one stands still until then: on a busy machine it would end before. */
 async function secondApply(): Promise<Run> {
   let second: Promise<Run> | undefined
-  await interrupted(late, (scene) => {
-    second ??= runVolctl(scene, ['apply', '--yes'])
+  await interrupted(late, (scene, pid) => {
+    if (second !== undefined) return
+    process.kill(pid, 'SIGSTOP')
+    second = runVolctl(scene, ['apply', '--yes']).finally(() => process.kill(pid, 'SIGCONT'))
   })
   if (second === undefined) throw new Error('the first apply called no driver')
   return await second
