@@ -10,7 +10,7 @@ const pod = (uid: string, times: Partial<Pod['metadata']>): Pod => ({
   metadata: { name: uid, namespace: 'n', uid, ...times },
   spec: {},
 })
-const operation = bareOperation('a', 'u', [])
+const operation = bareOperation('a', 'u', [], { subject: { row: 'r', pod: 'u' } })
 const device = bareOperation('d', 'u', [], { kind: 'UnmountDevice' })
 const { pod: _, ...ofNoPod } = device
 const needed = (given: Partial<Needed>): readonly string[] =>

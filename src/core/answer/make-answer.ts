@@ -7,6 +7,7 @@ import { isForgotten } from '../plan/forgotten.ts'
 import { INSECURE_API } from '../plan/insecure-api.ts'
 import type { Operation, Plan, PlanInputs } from '../plan/plan.ts'
 import { PlanNames, shownVolume } from '../plan/plan-names.ts'
+import { rowOf } from '../plan/subject.ts'
 import type { Answer, Need, Part, Row } from './answer.ts'
 import { countsText } from './counts.ts'
 import { few, withoutRoot } from './names.ts'
@@ -72,10 +73,14 @@ function doubtsOf({ inputs: { machine, api }, refused }: Plan): string[] {
 }
 
 /** Nobody may wait for what a kubelet that runs never does; a volume with something worse to say is not named again. */
-function neverOf({ waiting }: Plan, pressing: readonly Cause[]): Need[] {
-  const named = new Set(pressing.map(({ subject }) => subject.volume))
-  const forgotten = waiting.filter(isForgotten).map((each) => shownVolume(each))
-  const rest = forgotten.filter((name) => !named.has(name))
+function neverOf({ operations, waiting, problems }: Plan, pressing: readonly Cause[]): Need[] {
+  const worse = new Set(pressing.flatMap(({ key, subject }) => (subject.volume === undefined ? [] : key)))
+  const blocked = operations.map((each) => ({ cause: each.blocked?.cause, subject: each.subject }))
+  const own = [...blocked, ...waiting, ...problems].filter(({ cause }) => worse.has(cause ?? ''))
+  const named = new Set(own.map(({ subject }) => rowOf(subject)))
+  const rest = waiting.flatMap((each) =>
+    isForgotten(each) && !named.has(rowOf(each.subject)) ? shownVolume(each) : [],
+  )
   if (rest.length === 0) return []
   return [
     {

@@ -1,10 +1,11 @@
 /** One volume as an answer shows it: who wants it, what is there of it, what becomes of it. */
 
 import { defined } from '../lang/defined.ts'
-import { podDirOf, type VolumeRow } from '../ledger/row.ts'
+import type { VolumeRow } from '../ledger/row.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { Plan, PodRef, VolumeRef } from '../plan/plan.ts'
 import { podName } from '../plan/pod-name.ts'
+import { areOfOneRow, podOf } from '../plan/subject.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import type { Decision } from '../reconcile/decisions.ts'
 import { describeCsiVolume, describeDevice, describePersistentVolume } from '../reconcile/identity/volume-facts.ts'
@@ -68,7 +69,7 @@ function havingPods(context: PlanContext, volume: VolumeRow): PodRef[] {
 /** As the plan has it, where it has an operation on it: with what only the operation knows of it. */
 function refOf(context: PlanContext, volume: VolumeRow, { operations, waiting }: Concern): VolumeRef {
   const planned = [...operations, ...waiting].find(
-    (each) => each.volume?.uniqueName !== undefined && each.volume.uniqueName === volume.uniqueName,
+    (each) => each.volume?.uniqueName !== undefined && areOfOneRow(each.subject, { row: volume.key }),
   )
   const {
     wanted: [wanted],
@@ -167,11 +168,8 @@ function podsText(pods: readonly PodRef[]): string {
 
 /** The planner's word on the volume itself: on a target that is wanted before the device behind it. */
 function becauseOf(context: PlanContext, volume: VolumeRow, { decisions }: Concern): Because {
-  const { inputs } = context
-  const wanted = volume.wanted.map((each) => inputs.absolute(podDirOf(each)))
-  const best =
-    decisions.find(({ path }) => wanted.some((directory) => path === directory || path === `${directory}/mount`)) ??
-    decisions[0]
+  const wanted = new Set(volume.wanted.map(({ podUid }) => podUid))
+  const best = decisions.find(({ subject }) => wanted.has(podOf(subject) ?? '')) ?? decisions[0]
   if (best?.satisfied !== undefined)
     return { ...best, why: `the volume is ${desiredText(context, volume)}, and ${best.satisfied}` }
   if (best !== undefined) return best

@@ -4,6 +4,7 @@ import type { NodeState } from '../model/node-state.ts'
 import type { Pod } from '../model/objects.ts'
 import type { Operation, Plan } from '../plan/plan.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
+import { podOf } from '../plan/subject.ts'
 import type { UnitFacts } from './unit-facts.ts'
 
 /** The node as it will be: all but the kubelet stays, and a container runtime that the unit runs as well answers no more. */
@@ -40,7 +41,7 @@ export function needStop({ stopped, running, pods, settleMs }: Needed): readonly
   const limit = Date.parse(stopped.createdAt) - settleMs
   const young = new Set(pods.filter((pod) => changedAt(pod) > limit).map(onDiskUid))
   return stopped.operations.filter(
-    ({ id, pod }) => then.has(id) && !now.has(id) && (pod === undefined || !young.has(pod.uid)),
+    ({ id, subject }) => then.has(id) && !now.has(id) && !young.has(podOf(subject) ?? ''),
   )
 }
 

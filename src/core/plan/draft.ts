@@ -97,9 +97,11 @@ export class Findings {
   readonly #byPod = new Map<string, Draft[]>()
   readonly #byVolume = new Map<string, Draft[]>()
   readonly #leaked = new Map<string, Draft[]>()
+  readonly #unnamed = new Map<string, Draft[]>()
   readonly #byMount = new Map<number, Draft>()
   readonly #byPath = new Map<string, Draft[]>()
   readonly #waitingPods = new Set<string>()
+  readonly #wrongPaths = new Set<string>()
   readonly #verdicts = new Map<Draft, Obstacle>()
   readonly #rule: Rule
   readonly #left: Left[] | undefined
@@ -127,6 +129,8 @@ export class Findings {
     for (const path of draft.paths) note(this.#byPath, path, draft)
     note(this.#byPod, draft.pod?.uid, draft)
     note(this.#byVolume, draft.volume?.uniqueName, draft)
+    if (draft.volume !== undefined && draft.volume.uniqueName === undefined)
+      note(this.#unnamed, `${draft.volume.plugin} ${draft.volume.name}`, draft)
     if (draft.reason === 'LeakedSubPath') note(this.#leaked, draft.volume?.name, draft)
     return draft
   }
@@ -154,6 +158,11 @@ export class Findings {
     return this.#leaked.get(persistentVolume) ?? []
   }
 
+  /** Operations on volumes of which nothing but their directory's name is known (R418). */
+  unnamed(plugin: string, name: string): readonly Draft[] {
+    return this.#unnamed.get(`${plugin} ${name}`) ?? []
+  }
+
   ofPod(uid: string): readonly Draft[] {
     return this.#byPod.get(uid) ?? []
   }
@@ -171,6 +180,11 @@ export class Findings {
   /** True if there is an operation on this path. */
   touches(path: string): boolean {
     return this.#byPath.has(path)
+  }
+
+  /** True if there is an operation on this path, or a problem. */
+  isTold(path: string): boolean {
+    return this.touches(path) || this.#wrongPaths.has(path)
   }
 
   isPodWaiting(uid: string): boolean {
@@ -196,6 +210,7 @@ export class Findings {
     hint?: string,
     of?: CauseOf,
   ): void {
+    if (about.path !== undefined) this.#wrongPaths.add(about.path)
     this.problems.push({ severity, code, message, ...defined({ hint, of }), about, subject })
   }
 }

@@ -19,3 +19,18 @@ export type Subject =
   | { readonly node: true }
 
 export const THE_NODE: Subject = { node: true }
+
+export function rowOf(subject: Subject | undefined): RowKey | undefined {
+  return subject !== undefined && 'row' in subject ? subject.row : undefined
+}
+
+/** True if both are of one volume, maybe of two pods. */
+export function areOfOneRow(a: Subject | undefined, b: Subject | undefined): boolean {
+  const row = rowOf(a)
+  return row !== undefined && row === rowOf(b)
+}
+
+/** The pod whose part of a volume it is, or that it is about as a whole. */
+export function podOf(subject: Subject | undefined): PodUid | undefined {
+  return subject !== undefined && 'pod' in subject ? subject.pod : undefined
+}

@@ -3,6 +3,7 @@ import { VolctlError } from '../../errors/errors.ts'
 import type { Difference } from '../../plan/apply-shape.ts'
 import { differencesOf, differencesText } from '../../plan/differences.ts'
 import type { Blocked, Operation, Plan, ReviewedPlan } from '../../plan/plan.ts'
+import { areOfOneRow, podOf } from '../../plan/subject.ts'
 import type { AnyOperation } from '../operation/run.ts'
 
 export interface FoundAgain<Op extends AnyOperation = Operation> {
@@ -109,11 +110,10 @@ export function findAgain(
   return plan.operations.map((planned) => foundAgain(planned, comparison))
 }
 
-function whyGone({ pod, volume }: Operation, fresh: Plan): string {
+function whyGone({ subject }: Operation, fresh: Plan): string {
+  const pod = podOf(subject)
   const waiting = fresh.waiting.find(
-    (each) =>
-      (pod !== undefined && each.pod?.uid === pod.uid) ||
-      (volume?.uniqueName !== undefined && each.volume?.uniqueName === volume.uniqueName),
+    (each) => (pod !== undefined && podOf(each.subject) === pod) || areOfOneRow(each.subject, subject),
   )
   return waiting === undefined ? 'it was done already, or there is no more reason for it' : waiting.message
 }

@@ -6,6 +6,7 @@ import { shellWord } from '../../lang/shell-word.ts'
 import type { VolumeAttachment } from '../../model/objects.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { Operation } from '../../plan/plan.ts'
+import { areOfOneRow } from '../../plan/subject.ts'
 import { withDeadline } from '../../processes/deadline.ts'
 import type { StepContext } from '../operation/step-context.ts'
 import { nodesOwn } from './node-stack.ts'
@@ -43,12 +44,12 @@ export async function findDetachDevice(run: StepContext, bound: { readonly name:
  */
 export async function findStagedDevice(run: StepContext): Promise<void> {
   const { operation, record, plan, around, host } = run
-  const { driver, handle, uniqueName, plugin, givenDevice: given } = operation.volume ?? {}
+  const { driver, handle, plugin, givenDevice: given } = operation.volume ?? {}
   if (record.devices.size > 0 || given === NO_DEVICE) return
   if (given !== undefined) return record.noteFound(deviceGiven(given, run))
   if (plugin !== CSI_PLUGIN || driver === undefined || handle === undefined) return
   const detach = plan.operations.find(
-    (each) => each.kind === 'DetachVolume' && uniqueName !== undefined && each.volume?.uniqueName === uniqueName,
+    ({ kind, subject }) => kind === 'DetachVolume' && areOfOneRow(subject, operation.subject),
   )
   const name = detach?.attachment?.name ?? attachmentName(handle, driver, plan.node)
   const attachment = await attachmentOf(name, run).catch(unlessForbidden)

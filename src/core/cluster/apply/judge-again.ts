@@ -5,6 +5,7 @@ import { causeOf } from '../../codes/codes.ts'
 import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { clusterDifferencesOf } from '../../plan/differences.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
+import { problemOn, waitFor } from '../pass/whose.ts'
 
 export type Judged = FoundAgain<ClusterOperation>
 
@@ -45,19 +46,12 @@ function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attach
   )
 }
 
-/** A problem of the volume on other nodes is no reason for this one. */
 function whyGone({ kind, node, attachment, volume }: ClusterOperation, fresh: ClusterPlan): string {
-  const waiting = fresh.waiting.find((each) => each.attachment === attachment.name)
-  const contested = fresh.problems.find(
-    ({ about }) =>
-      kind === 'AttachVolume' &&
-      volume.uniqueName !== undefined &&
-      about.volume?.uniqueName === volume.uniqueName &&
-      about.nodes?.includes(node) === true,
-  )
+  const { uniqueName } = volume
+  const isAttach = kind === 'AttachVolume' && uniqueName !== undefined
   return (
-    waiting?.message ??
-    contested?.message ??
+    waitFor(fresh, attachment.name)?.message ??
+    (isAttach ? problemOn(fresh, node, uniqueName) : undefined)?.message ??
     (kind === 'DetachVolume'
       ? `a pod of node ${node} wants the volume, or may want it`
       : `no pod of node ${node} waits for the volume any more`)

@@ -1,7 +1,6 @@
 /** What the attach/detach controller's pass makes of a volume on a node, and by which rule. */
 
 import { firstFew } from '../../lang/first-few.ts'
-import type { ClusterPlan } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import type { NotAttachedFor } from '../desired/desired-attachments.ts'
@@ -93,31 +92,4 @@ function unwanted(context: ClusterContext, { node, uniqueName, attached }: Volum
   if (uniqueName !== undefined && actual.isConfirmed(node, uniqueName))
     return { why: `only the status of node ${node} says that the volume is attached`, rule: 'R714' }
   return { why: 'no pod wants the volume there, and it is not attached', rule: 'R706' }
-}
-
-/** What of a concern is about this volume on this node alone. */
-export function concernOn(
-  { operations, waiting, problems }: Concern,
-  { node, uniqueName, attached, pods, unresolved }: VolumeOnNode,
-): Concern {
-  const names = new Set(attached.map(({ object }) => object.name))
-  const uids = new Set(pods.map(({ uid }) => uid))
-  const isHere = (
-    of: string,
-    volume: ClusterPlan['waiting'][number]['volume'],
-    attachment: string | undefined,
-  ): boolean =>
-    of === node &&
-    ((attachment !== undefined && names.has(attachment)) ||
-      (volume?.uniqueName !== undefined && volume.uniqueName === uniqueName))
-  return {
-    operations: operations.filter((each) => isHere(each.node, each.volume, each.attachment.name)),
-    waiting: waiting.filter((each) => isHere(each.node, each.volume, each.attachment)),
-    problems: problems.filter(({ about: { nodes, volume, attachment, pods: of = [] } }) => {
-      if (nodes !== undefined && nodes.length > 0 && node !== undefined && !nodes.includes(node)) return false
-      if (attachment !== undefined) return names.has(attachment)
-      if (volume?.uniqueName !== undefined) return volume.uniqueName === uniqueName
-      return of.some(({ uid }) => uids.has(uid)) && (unresolved !== undefined || attached.length === 0)
-    }),
-  }
 }

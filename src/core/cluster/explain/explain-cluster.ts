@@ -21,9 +21,9 @@ import { type ClusterTarget, clusterCandidates } from './cluster-candidates.ts'
 import type { ClusterChain, ClusterExplanation } from './cluster-explanation.ts'
 import { clusterFacts } from './cluster-facts.ts'
 import { chainOf } from './cluster-links.ts'
-import { concernOn, decisionOn } from './decision.ts'
+import { decisionOn } from './decision.ts'
 import { findInCluster } from './find-in-cluster.ts'
-import { type Concern, concernOf, type Scope, scopeOf } from './scope.ts'
+import { type Concern, concernOf, concernOn, type Scope, scopeOf } from './scope.ts'
 import type { VolumeOnNode } from './volumes-on-nodes.ts'
 
 export interface AskedCluster {

@@ -1,4 +1,4 @@
-/** What a question covers: volumes on nodes, and what of a plan is about them. */
+/** What a question covers: volumes on nodes, and what of a plan is about them, by what its findings name. */
 
 import { append } from '../../lang/append.ts'
 import { defined } from '../../lang/defined.ts'
@@ -11,6 +11,7 @@ import type {
 } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
+import { plannedFor, waitFor } from '../pass/whose.ts'
 import type { ClusterTarget } from './cluster-candidates.ts'
 import { ofAttachment, ofNode, ofPod, ofVolume, onNode, type VolumeOnNode } from './volumes-on-nodes.ts'
 
@@ -82,9 +83,7 @@ function ofPersistentVolume(context: ClusterContext, name: string): VolumeOnNode
 function ofNamedAttachment(context: ClusterContext, plan: ClusterPlan, name: string): VolumeOnNode[] {
   const attached = context.actual.all.filter(({ object }) => object.name === name)
   if (attached.length > 0) return attached.map((each) => ofAttachment(context, each))
-  const planned =
-    plan.operations.find(({ attachment }) => attachment.name === name) ??
-    plan.waiting.find(({ attachment }) => attachment === name)
+  const planned = plannedFor(plan, name) ?? waitFor(plan, name)
   const uniqueName = planned?.volume?.uniqueName
   return planned === undefined || uniqueName === undefined ? [] : [onNode(context, planned.node, uniqueName)]
 }
@@ -115,6 +114,29 @@ export function concernOf(plan: ClusterPlan, scope: Scope): Concern {
     operations: plan.operations.filter(({ id }) => ids.has(id)),
     waiting: plan.waiting.filter((each) => isAbout(aboutOf(each))),
     problems: plan.problems.filter(({ about }) => isAbout(about)),
+  }
+}
+
+/** What of a concern is about this volume on this node alone. */
+export function concernOn(
+  { operations, waiting, problems }: Concern,
+  { node, uniqueName, attached, pods, unresolved }: VolumeOnNode,
+): Concern {
+  const names = new Set(attached.map(({ object }) => object.name))
+  const uids = new Set(pods.map(({ uid }) => uid))
+  const isHere = (of: string, volume: ClusterWaiting['volume'], attachment: string | undefined): boolean =>
+    of === node &&
+    ((attachment !== undefined && names.has(attachment)) ||
+      (volume?.uniqueName !== undefined && volume.uniqueName === uniqueName))
+  return {
+    operations: operations.filter((each) => isHere(each.node, each.volume, each.attachment.name)),
+    waiting: waiting.filter((each) => isHere(each.node, each.volume, each.attachment)),
+    problems: problems.filter(({ about: { nodes, volume, attachment, pods: of = [] } }) => {
+      if (nodes !== undefined && nodes.length > 0 && node !== undefined && !nodes.includes(node)) return false
+      if (attachment !== undefined) return names.has(attachment)
+      if (volume?.uniqueName !== undefined) return volume.uniqueName === uniqueName
+      return of.some(({ uid }) => uids.has(uid)) && (unresolved !== undefined || attached.length === 0)
+    }),
   }
 }
 

@@ -116,9 +116,7 @@ const MOUNTS: ReadonlySet<Draft['kind']> = new Set(['MountVolume', 'MapVolume'])
 
 /** R418, R829: operations on a volume that two pods may not share; if driver and handle are lost, by its directory's name. */
 function operationsOn(findings: Findings, { plugin, uniqueName, specName }: VolumeToMount): readonly Draft[] {
-  const unnamed = findings.operations.filter(
-    ({ volume }) => volume?.uniqueName === undefined && volume?.plugin === plugin && volume.name === specName,
-  )
+  const unnamed = findings.unnamed(plugin, specName)
   return [...new Set([...findings.ofVolume(uniqueName), ...findings.leakedOf(specName), ...unnamed])]
 }
 

@@ -212,7 +212,7 @@ function isContent({ resource }: ReadFailure): boolean {
 function reportUnknownDeadMounts({ inputs, ledger }: PlanContext, findings: Findings): void {
   for (const { path, error } of inputs.snapshot.deadMounts ?? []) {
     const absolute = path.startsWith('/') ? path : inputs.absolute(path)
-    if (findings.touches(absolute) || findings.problems.some((each) => each.about.path === absolute)) continue
+    if (findings.isTold(absolute)) continue
     findings.problem(
       'warning',
       'DeadMount',

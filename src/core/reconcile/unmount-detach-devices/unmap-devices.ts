@@ -7,6 +7,7 @@ import { isDeviceOf } from '../../devices/whose-device.ts'
 import type { TreeEntry } from '../../model/snapshot.ts'
 import type { Findings, Obstacle } from '../../plan/draft.ts'
 import type { Step } from '../../plan/plan.ts'
+import { areOfOneRow } from '../../plan/subject.ts'
 import { type PlanContext, waitForKubelet } from '../context/context.ts'
 import { CLEAR_AWAY } from '../context/hints.ts'
 import { unreadWithin } from '../context/unread.ts'
@@ -61,8 +62,9 @@ type Found = ReturnType<typeof stagedParts>
 
 /** The mounts staged for the map, other mounts that show them, and operations that come first. */
 function stagedParts(context: PlanContext, findings: Findings, { block, identity }: KnownBlock) {
+  const whose = context.ledger.block(block)
   const predecessors = findings.operations.filter(
-    ({ kind, volume }) => kind === 'UnmapVolume' && volume?.name === block.name && volume.plugin === block.plugin,
+    ({ kind, subject }) => kind === 'UnmapVolume' && areOfOneRow(subject, whose),
   )
   const { staging = { path: block.dir, mounts: [], files: [] } } = block
   const call = identity && driverCall(context, identity, block.stateFile, staging.mounts.length > 0)

@@ -148,7 +148,7 @@ function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, 
     paths: [target, ...own.stacks.map(({ path }) => path), ...targetsOf(steps)],
     mounts: [{ path: target, layers: staged.layers }, ...own.stacks],
     foreign: own.foreign,
-    obstacle: () => obstacleTo(context, known),
+    obstacle: () => obstacleTo(context, findings, known),
     after,
     kubeletWould: leaked
       ? 'never find the staged volume again; the attach/detach controller may detach it while it is staged'
@@ -156,7 +156,7 @@ function partsOf(context: PlanContext, findings: Findings, { name }: VolumeRef, 
   }
 }
 
-function obstacleTo(context: PlanContext, known: KnownStaged): Obstacle | undefined {
+function obstacleTo(context: PlanContext, findings: Findings, known: KnownStaged): Obstacle | undefined {
   const { staged, identified, identity, call, own, references } = known
   return (
     contentObstacle(context, staged, own.strangers) ??
@@ -164,7 +164,7 @@ function obstacleTo(context: PlanContext, known: KnownStaged): Obstacle | undefi
     deviceObstacle(context, CSI_PLUGIN, identity) ??
     elsewhereObstacle(context.inputs, soughtAt(context, staged, identity)) ??
     (references.kind === 'held' ? references.obstacle : undefined) ??
-    unidentifiedObstacle(mayBeMounted(context, known)) ??
+    unidentifiedObstacle(mayBeMounted(context, findings, known)) ??
     callObstacle(call) ??
     (call?.kind === 'call' && staged.layers.length > 0 ? noStagingObstacle(context, staged, identity) : undefined)
   )
@@ -175,15 +175,13 @@ function obstacleTo(context: PlanContext, known: KnownStaged): Obstacle | undefi
  * another volume's. It is not this one's if another pod's mount of this volume shows another device, and its directory has
  * another PersistentVolume's name.
  */
-function mayBeMounted(context: PlanContext, { staged, own, identity, unidentified, after }: KnownStaged) {
+function mayBeMounted(context: PlanContext, findings: Findings, known: KnownStaged): Draft | undefined {
+  const { staged, own, identity, unidentified, after } = known
   if (staged.layers.length + own.mounts.length > 0) return undefined
   const shown = after.filter(({ removes }) => removes.size > 0)
-  const names = namesOf(context, identity)
+  const alike = new Set(namesOf(context, identity).flatMap((name) => findings.unnamed(CSI_PLUGIN, name)))
   return unidentified.find(
-    (each) =>
-      shown.length === 0 ||
-      shown.some((known) => showSameDevice(known, each)) ||
-      names.includes(each.volume?.name ?? ''),
+    (each) => shown.length === 0 || shown.some((other) => showSameDevice(other, each)) || alike.has(each),
   )
 }
 
