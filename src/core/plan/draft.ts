@@ -158,7 +158,7 @@ export class Findings {
     return this.#leaked.get(persistentVolume) ?? []
   }
 
-  /** Operations on volumes of which nothing but their directory's name is known (R418). */
+  /** Operations on volumes that only the name of their directory tells apart (R418). */
   unnamed(plugin: string, name: string): readonly Draft[] {
     return this.#unnamed.get(`${plugin} ${name}`) ?? []
   }

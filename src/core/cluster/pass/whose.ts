@@ -10,7 +10,7 @@ export function waitFor({ waiting }: ClusterPlan, attachment: string): ClusterWa
   return waiting.find((each) => each.attachment === attachment)
 }
 
-/** A problem of the volume on other nodes is none here. */
+/** Not one that the volume has on other nodes. */
 export function problemOn({ problems }: ClusterPlan, node: string, uniqueName: string): ClusterProblem | undefined {
   return problems.find(({ about: { volume, nodes = [] } }) => volume?.uniqueName === uniqueName && nodes.includes(node))
 }
