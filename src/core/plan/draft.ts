@@ -158,7 +158,7 @@ export class Findings {
     return this.#leaked.get(persistentVolume) ?? []
   }
 
-  /** Operations on volumes that only the name of their directory tells apart (R418). */
+  /** Operations on volumes that only have the name of their directory (R418). */
   unnamed(plugin: string, name: string): readonly Draft[] {
     return this.#unnamed.get(`${plugin} ${name}`) ?? []
   }
