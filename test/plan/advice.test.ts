@@ -173,6 +173,15 @@ describe('what to type next on this node', () => {
       next: [],
     },
     {
+      name: 'what was left out, where a kubelet that starts ends all that is left of what was named',
+      plan: {
+        inputs: { ...inputs, kubelet: { state: 'stopped', unit: 'k3s-agent.service' } },
+        problems: [stillListed],
+        summary: { ...aPlan().summary, filtered: 1 },
+      },
+      next: ['volctl plan'],
+    },
+    {
       name: 'when to go on, of a kubelet that stopped a moment ago',
       plan: {
         createdAt: '2026-11-22T08:50:19.354Z',

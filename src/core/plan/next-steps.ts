@@ -67,10 +67,8 @@ function nextSteps(plan: Plan, given: Given): readonly Step[] {
   const isUnsure = kubelet.length > 0 && apply.length === 0 && plan.inputs.kubelet.unit === undefined
   const steps = [...apply, ...(isUnsure ? lookSteps(plan, given).slice(0, 1) : []), ...kubelet]
   if (steps.length > 0) return steps
-  return [...heldSteps(plan, given), ...settleSteps(plan, given), ...lookSteps(plan, given), ...startSteps(plan)].slice(
-    0,
-    1,
-  )
+  const others = [heldSteps, settleSteps, restSteps, lookSteps, startSteps]
+  return others.flatMap((steps) => steps(plan, given)).slice(0, 1)
 }
 
 function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
@@ -215,6 +213,14 @@ function explain(what: string, reading: readonly string[], why = 'says what is w
   return { command: volctl('explain', ...reading, what), why }
 }
 
+/** Of what was named a kubelet that starts ends all that is left: whether it may start, the whole plan says. */
+function restSteps(plan: Plan, { reading = [] }: Given): NextStep[] {
+  const { filtered, causes = [] } = plan.summary
+  if (filtered === 0 || causes.length === 0 || !isDown(plan)) return []
+  if (!causes.every((cause) => endsByStart(cause) && cause.affects.waiting === 0)) return []
+  return [{ command: volctl('plan', ...reading), why: `shows what was left out (${filtered}), and what comes then` }]
+}
+
 /** Nothing is left to do, with any flags, and the kubelet is down. */
 function startSteps(plan: Plan): NextStep[] {
   const unit = unitToStart(plan)
@@ -228,15 +234,22 @@ function startSteps(plan: Plan): NextStep[] {
 }
 
 /** Undefined: it is not down, it has none, or not all was seen. */
-function unitToStart({ inputs: { kubelet }, complete, summary }: Plan): string | undefined {
-  const isDown = kubelet.state === 'stopped' || kubelet.state === 'mayReturn'
-  return isDown && complete && summary.filtered === 0 ? kubelet.unit : undefined
+function unitToStart(plan: Plan): string | undefined {
+  return isDown(plan) && plan.complete && plan.summary.filtered === 0 ? plan.inputs.kubelet.unit : undefined
+}
+
+function isDown({ inputs: { kubelet } }: Plan): boolean {
+  return kubelet.state === 'stopped' || kubelet.state === 'mayReturn'
 }
 
 /** What the attach/detach controller acts on next: it goes by what a kubelet reports, and a kubelet that starts makes it no worse. */
 function endedByStart(plan: Plan): readonly Cause[] {
   if (unitToStart(plan) === undefined) return []
-  return plan.summary.causes?.filter(({ kind, severity }) => kind === 'controller' && severity !== 'error') ?? []
+  return plan.summary.causes?.filter(endsByStart) ?? []
+}
+
+function endsByStart({ kind, severity }: Cause): boolean {
+  return kind === 'controller' && severity !== 'error'
 }
 
 /** A word that `volctl explain` takes. */

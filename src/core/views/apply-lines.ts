@@ -117,6 +117,7 @@ export function closing(
     ...(after !== undefined && {
       answer: answerAfter(result, plan, withAdvice(after, given)),
       isOpen: openText(after).length > 0,
+      isPart: after.summary.filtered > 0,
     }),
   })
 }
@@ -132,7 +133,11 @@ export function clusterClosing(
   return endText(result, screen, {
     unread: 'The cluster was not read again: volctl plan --cluster shows what is left to do.',
     ...(after !== undefined &&
-      answer !== undefined && { answer, isOpen: openText(after).length + answer.needs.length > 0 }),
+      answer !== undefined && {
+        answer,
+        isOpen: openText(after).length + answer.needs.length > 0,
+        isPart: after.summary.filtered > 0,
+      }),
   })
 }
 
@@ -145,15 +150,17 @@ interface End {
   readonly answer?: Answer
   /** There is an error, a wait or a refusal. */
   readonly isOpen?: boolean
+  /** Something else was left out by flags or names. */
+  readonly isPart?: boolean
 }
 
 function endText(
   { outcomes, interrupted, left }: Pick<ApplyResult | ClusterApplyResult, 'outcomes' | 'interrupted' | 'left'>,
   screen: Screen,
-  { deleted = '', downtime = '', unread, answer, isOpen = false }: End,
+  { deleted = '', downtime = '', unread, answer, isOpen = false, isPart = false }: End,
 ): string {
   const { paint, width } = screen
-  const nothing = 'Nothing is left to do.\n'
+  const nothing = `${isPart ? 'Of what was asked for, nothing' : 'Nothing'} is left to do.\n`
   return [
     '\n',
     wrapped('', `Apply: ${tally(outcomes)}.${deleted}`, width, paint.bold),

@@ -125,6 +125,13 @@ describe('the end says what was done, what was not, and what is left', () => {
     expect(end({ refused })).toContain('\nRefused: nothing is done\n')
   })
 
+  it('where flags or names left something out, only of the rest', () => {
+    const after = aPlan({ summary: { ...aPlan({}).summary, filtered: 7 } })
+    expect(closing(result({ after }), aPlan({}), PLAIN_SCREEN)).toContain(
+      '\nOf what was asked for, nothing is left to do.\n',
+    )
+  })
+
   const held = { code: 'HeldBy', message: 'pid 7 holds it', hint: 'End it.' } as const
   const partly = result({
     outcomes: [outcome('done'), { ...outcome('failed'), code: 'HeldBy' }, outcome('skipped')],
