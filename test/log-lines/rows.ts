@@ -13,6 +13,24 @@ const mount = (output: string, kind = 'nfs'): string =>
   )
 
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
+  CephDiskNotTaken: '2026-11-22 20:01:02.123456 I | op-osd: OSD orchestration status for node node-1 is "failed"',
+  CephPoolUnfit: 'failed to provision volume with StorageClass "c": rados: ret=-95, Operation not supported',
+  CephRecordsWrong:
+    'failed to provision volume with StorageClass "c": internal state inconsistent, omap names mismatch',
+  DataAccessFailed: '2026-11-22 20:01:02,123 ERROR Shutdown broker because all log dirs in /data/kafka have failed',
+  DataDamaged: '[WARN ][o.e.i.e.Engine] failed engine CorruptIndexException: codec footer mismatch (file truncated?)',
+  LinstorLacks:
+    "CreateVolume failed for pvc-1: Message: 'Satellite 'node-1' does not support the following layers: [DRBD]'",
+  MountPathWrong: `Error: invalid mount config for type "bind": invalid specification: destination can't be '/'`,
+  NoLocks: 'level=error err="opening storage failed: lock DB directory: no locks available"',
+  OpenEbsNotReady:
+    'level=error msg="Error in request: can only have one WO replica at a time, found WO Replica: tcp://a:9502"',
+  SELinuxQueues: kernel(
+    'SELinux: mount invalid.  Same superblock, different security settings for (dev mqueue, type mqueue)',
+  ),
+  ShareNotMounted: "mount: 10.0.0.7:6789,10.0.0.8:6789:/: can't read superblock",
+  StorageSlow: '2026-11-22 20:01:02.123456 W | wal: sync duration of 7.012345678s, expected less than 1s',
+  TunnelDead: kernel('nfs: server 127.0.0.1 not responding, timed out'),
   DataDirectoryNotEmpty: 'initdb: error: directory "/data/db" exists but is not empty',
   ProgramCrashed: 'panic: signal: segmentation fault (core dumped)',
   NearlyFull:
@@ -860,4 +878,73 @@ export const CAUSES_INSIDE: readonly (readonly [
   ['2026-11-22T20:01:02.1Z node.go:88: [INFO] NodeFrob successful for volume v-1', 'Informational', undefined],
   ['2026-11-22 20:01:02.1 [Main] ERROR LINSTOR/Satellite/f SYSTEM - frob is off', 'LinstorSays', undefined],
   ['W1122 20:01:02.1 1 a.go:1] path /a/b does not exist, deletion skipped', 'NothingMountedThere', undefined],
+  // What applications say of their data, and what engines say in their own logs.
+  [
+    '2026-11-22 20:01:02.1 UTC [7] PANIC:  could not fsync file "base/7/9": Input/output error',
+    'InputOutputError',
+    'DataAccessFailed',
+  ],
+  ['E STORAGE  [initandlisten] WiredTiger error (17) x: open: File exists', 'FileExists', 'DataAccessFailed'],
+  ['java.nio.file.NoSuchFileException: /data/nodes/0/_state', 'NoSuchFile', undefined],
+  ['[ERROR] InnoDB: Failed to create check sector file, errno:28 Please confirm', 'NoSpaceLeft', 'DataAccessFailed'],
+  ["[Warning] Can't create test file /var/lib/mysql/data/db-0.lower-test", 'AccessDenied', undefined],
+  [
+    'err="Opening storage failed lock DB directory: resource temporarily unavailable"',
+    'DataLocked',
+    'DataAccessFailed',
+  ],
+  ['err="open DB in data/: Locked by other process"', 'DataLocked', undefined],
+  ['level=error err="Opening storage failed unexpected end of JSON input"', 'DataDamaged', 'DataAccessFailed'],
+  ['node-1 etcd[7]: etcdserver: read wal error: unexpected EOF', 'DataDamaged', undefined],
+  ['etcdserver: read-only range request "key" took too long (2.2s) to execute', 'StorageSlow', undefined],
+  ['BTRFS error (device sdb1): bdev /dev/sdc errs: wr 9, rd 7, flush 0, corrupt 0, gen 0', 'DiskErrors', undefined],
+  ['BTRFS warning (device sdb1): lost page write due to IO error on /dev/sdc (-5)', 'DiskErrors', undefined],
+  [
+    kernel('attempt to access beyond end of device sdm: rw=0, sector=1, nr_sectors = 8 limit=0'),
+    'DeviceOffline',
+    undefined,
+  ],
+  [
+    `main.go:77] "Health check failed" err="${rpc('DeadlineExceeded', 'context deadline exceeded')}"`,
+    'DriverTooSlow',
+    'ProbeFailed',
+  ],
+  ['level=warning msg="Cannot find the instance manager for the running instance r-1"', 'LonghornNotReady', undefined],
+  ['error="timeout executing: nsenter [iscsiadm -m node -T iqn -p 10.0.0.7 --login]"', 'IscsiUnreachable', undefined],
+  ['tgtd: bs_longhorn_request(7) io error 0x1 28 -14 4096 0, Success', 'LonghornNotReady', undefined],
+  ['time="2026-11-22T20:01:02Z" level=error msg="Mode: ReadOnly"', 'OpenEbsNotReady', undefined],
+  [
+    stage(rpc('Internal', 'Volume v is not ready: Replicas yet to connect to controller')),
+    'OpenEbsNotReady',
+    'MountingFailed',
+  ],
+  ['2026-11-22/20:01:02.1 ERROR Failed to connect to 10.0.0.7:6060 fd(8)', 'OpenEbsNotReady', undefined],
+  ["cannot import 'cstor-7': no such pool available", 'ZfsOrLvm', undefined],
+  ['[Main] ERROR LINSTOR/Satellite - SYSTEM - Failed to vgcreate on device(s): /dev/vdb', 'ZfsOrLvm', undefined],
+  [
+    stage(
+      rpc(
+        'Internal',
+        'attach failed: IO error: Input/output error (os error 5), args: nqn=n,transport=tcp,traddr=10.0.0.7',
+      ),
+    ),
+    'NvmeLost',
+    'MountingFailed',
+  ],
+  ['ERROR csi_node: volume is staged as "ro" but publish requires "rw"', 'FileSystemReadOnly', undefined],
+  [
+    attach(rpc('Internal', `LocalizedMessage: "The resource 'volume' is in use."`)),
+    'AttachedElsewhere',
+    'AttachFailed',
+  ],
+  [
+    'failed to provision volume with StorageClass "c": error getting omap value m/csi: (1) Operation not permitted, rados: x: (1) Operation not permitted',
+    'CephDenied',
+    'ProvisioningFailed',
+  ],
+  [
+    'Liveness probe failed: admin_socket: exception getting command descriptions: [Errno 2] x',
+    'CephOsdDown',
+    'ProbeFailed',
+  ],
 ]

@@ -118,7 +118,7 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the cloud' },
   ),
   LonghornNotReady: row(
-    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads | monitoring failed, mark as err | set replica … to mode err | message=unable to attach | failed to auto salvage | instance … is state error | failed to open replica | failed to create backend with address | instance manager errored | detected replica … in error | crashed on instance manager | failed to add replica | failed to rebuild replica | backend … failed, mark as error | r/w timeout | to err due to | backend tcp:// | no backend available | timeout on replica | error reading from wire | error writing to wire | volume is not attached, waiting | waiting with nfs server start',
+    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads | monitoring failed, mark as err | set replica … to mode err | message=unable to attach | failed to auto salvage | instance … is state error | failed to open replica | failed to create backend with address | instance manager errored | detected replica … in error | crashed on instance manager | failed to add replica | failed to rebuild replica | backend … failed, mark as error | r/w timeout | to err due to | backend tcp:// | no backend available | timeout on replica | error reading from wire | error writing to wire | volume is not attached, waiting | waiting with nfs server start | cannot find the instance manager for the running instance | timeout_handler: | bs_longhorn_request … io error | failed to startup frontend',
     'Longhorn cannot serve the volume: it is detached, degraded or faulted there, or its engine does not run.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness. Salvage a faulted volume there before anything else.',
     { unchecked: 'volctl does not ask the storage', open: true },
@@ -130,10 +130,22 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the storage', open: true },
   ),
   ZfsOrLvm: row(
-    'dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | lvcreate failed | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | volume has children | cannot process volume group | failed to find logical volume | pool i/o is currently suspended | dataset already exists | cannot mount … directory is not empty | failed to get lv | vgs failed | lvs failed | topolvm … failed | filesystem has dependent clones | zfs: … failed | zfs: … err | zfs: … could not | zfs: … unable | zfs: … not found | zfs: … cannot',
+    'dataset does not exist | dataset is busy | cannot open … dataset | zvol … not | volume group … not found | lvcreate failed | failed to create lvm | logical volume … already exists | failed to find vg | no volume group | openebs … not ready | volume has children | cannot process volume group | failed to find logical volume | pool i/o is currently suspended | dataset already exists | cannot mount … directory is not empty | failed to get lv | vgs failed | lvs failed | failed to vgcreate | failed to lvcreate | no such pool available | topolvm … failed | filesystem has dependent clones | zfs: … failed | zfs: … err | zfs: … could not | zfs: … unable | zfs: … not found | zfs: … cannot',
     'The local storage below the driver (LVM, ZFS, OpenEBS) failed or lacks the volume group, pool or volume.',
     'On the node of the volume: vgs, lvs or zpool status, zfs list. Local volumes exist on one node: the pod has to run there.',
     { unchecked: 'volctl does not look into volume groups and pools', open: true },
+  ),
+  OpenEbsNotReady: row(
+    'only one wo replica | only have one wo replica | mode: readonly | update clonestatus | replicas yet to connect to controller | zpool status returned error in zrepl startup | cstorpool not found | failed to connect to … :6060',
+    'OpenEBS (Jiva, cStor) cannot serve the volume, or only to be read: too few of its replicas or pools are connected, or one is being filled.',
+    'kubectl get jivavolumes,cstorvolumes,cstorvolumereplicas,cspi -A, and the pods of target and replicas: more than half of the replicas have to run and reach the target. One is filled after the other.',
+    { unchecked: 'volctl does not ask the storage', open: true },
+  ),
+  LinstorLacks: row(
+    'does not support the following layers | does not support the following storage | no active connection to satellite | no connection to satellite | linstor … satellite … offline | linstor … storage pool … not found',
+    'LINSTOR cannot use that node for the volume: its satellite does not run, or lacks the DRBD module, LVM or ZFS, or the pool.',
+    'linstor node list and linstor node info say what each satellite can do; lsmod | grep drbd (version 9) on that node. After a module was loaded, restart its satellite.',
+    { unchecked: 'volctl does not ask the storage' },
   ),
   LvmSays: frame(
     'lvm: | zpool | vgcreate | lvchange | lvextend | pvcreate',
@@ -154,7 +166,7 @@ export const DRIVERS = {
     { codes: ['DriverUnavailable'] },
   ),
   DriverStandalone: row(
-    'controller not configured | driver is not configured | driver not ready | driver is not ready | csi driver … not healthy | csi driver probe failed | liveness probe … csi | driver isnt ready | health check failed | driver responded but is not ready | driver … not initialized | controller not initialized | plugin … not initialized',
+    'controller not configured | driver is not configured | driver not ready | driver is not ready | csi driver … not healthy | driver isnt ready | driver responded but is not ready | driver … not initialized | controller not initialized | plugin … not initialized',
     'The CSI driver runs and says that it is not ready: a part of its configuration or its storage is missing.',
     "The beginning of the driver's log, right after its start, names what it lacks; then its config map, secret and arguments.",
     { about: 'driver', open: true },

@@ -9,7 +9,7 @@ export const ERRORS = {
     { codes: ['HeldBy'], rules: ['O15'] },
   ),
   AccessDenied: row(
-    `permission denied | access denied | eacces | apparmor=denied | accessdeniedexception | has wrong ownership | attempt to write a readonly database | unable to open database file | not writable | not writeable | ${byNumber(13)} | does not have the access rights`,
+    `permission denied | access denied | eacces | apparmor=denied | accessdeniedexception | has wrong ownership | attempt to write a readonly database | unable to open database file | not writable | not writeable | must be writable | cant create test file | has invalid permissions | has group or world access | ${byNumber(13)} | does not have the access rights`,
     'Access is denied: by file modes, by the server (an export or share that does not allow this node or user), or by SELinux or AppArmor.',
     'On a share: check what the server exports to this node, and the secret. On a local path: ls -ldn of every directory above it, and ausearch -m avc for SELinux.',
   ),
@@ -30,18 +30,18 @@ export const ERRORS = {
     'lsblk shows the disks of this node, lsmod the modules. A disk that should be attached: kubectl get volumeattachments. A missing module: modprobe, then install it for good.',
   ),
   NoSuchFile: row(
-    `no such file or directory | does not exist | cannot find the path specified | path not found | ${byNumber(2)}`,
+    `no such file or directory | does not exist | cannot find the path specified | path not found | nosuchfileexception | filenotfoundexception | ${byNumber(2)}`,
     'A file or directory that is needed does not exist: the path stands before these words.',
     'See who should have made it: a hostPath or local volume needs its directory on {node}, an export its directory on the server, a driver its socket below /var/lib/kubelet/plugins.',
   ),
   FileExists: row(
-    'file exists | eexist',
+    'file exists | eexist | filealreadyexistsexception',
     'Something of this name exists already. For mkdir on a mount point this is usually a dead mount: it can neither be read nor replaced.',
     'volctl explain on the path of the line says what stands there. A dead mount has to be unmounted; volctl plan shows whether it can be.',
     { codes: ['DeadMount', 'UnexpectedFile'], rules: ['O19'] },
   ),
   NotADirectory: row(
-    'not a directory | enotdir',
+    'not a directory | enotdir | notdirectoryexception',
     'A file stands where a directory should be, or the other way round.',
     'Compare what the pod mounts (file or directory, subPath) with what is in the volume; on the node: ls -ld of the path in the line.',
   ),
@@ -51,7 +51,7 @@ export const ERRORS = {
     'Often a mount made the directory since the file was missing. Compare subPath or hostPath type with what is there: ls -ld of the path.',
   ),
   NotEmpty: row(
-    'directory not empty | enotempty',
+    'directory not empty | enotempty | directorynotemptyexception',
     'The directory has content, and only an empty one is removed.',
     'volctl explain on the path counts what is in it and says whose it is. Do not remove it with rm -rf: what is mounted below would be deleted.',
     { codes: ['UnexpectedFile', 'DataUnderMountPoint'], rules: ['S13'] },
@@ -113,6 +113,12 @@ export const ERRORS = {
     'resource temporarily unavailable | eagain',
     'A resource was not free at that moment: a lock, a process or a device.',
     'Nothing, if it works the next time. If it repeats: limits of processes (pids) of the unit or container, or somebody who keeps the lock.',
+  ),
+  NoLocks: row(
+    `no locks available | enolck | ${byNumber(37)}`,
+    'The file system or its server gives no locks: on NFS the lock service (statd, lockd) does not answer.',
+    'NFS 3: rpc.statd on {node} and on the server, and the ports of lockd between them; NFS 4 needs neither (mountOptions nfsvers=4.1). A database belongs on a disk rather than on a share.',
+    { unchecked: 'volctl does not ask the storage' },
   ),
   KeyMissing: row(
     'required key not available | key was rejected by service | key has expired | enokey',

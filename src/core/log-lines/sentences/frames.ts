@@ -105,7 +105,7 @@ export const FRAMES = {
     { speaker: true },
   ),
   ProbeFailed: frame(
-    'liveness probe failed | readiness probe failed | startup probe failed | probe errored | kubelet: unhealthy',
+    'liveness probe failed | readiness probe failed | startup probe failed | probe errored | kubelet: unhealthy | health check failed | csi driver probe failed | liveness probe … csi',
     'A probe of a pod failed; of a driver that means that its volumes cannot be mounted or unmounted for a while.',
     "What the probe saw is at the end of the line; the pod's own log says more.",
     { about: 'pod' },

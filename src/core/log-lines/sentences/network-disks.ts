@@ -17,7 +17,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   IscsiUnreachable: row(
-    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | unable to attach any iscsi devices | failed to log in to any iscsi',
+    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | unable to attach any iscsi devices | failed to log in to any iscsi | timeout executing: … iscsiadm … --login',
     'The iSCSI portal does not answer, or the login did not come about on any path.',
     'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
     { ...STORAGE, codes: ['IscsiFailed'] },
@@ -118,7 +118,7 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   NvmeLost: row(
-    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected | nvme … connect command failed | nvme … failed to connect queue | nvme … failed to connect socket',
+    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected | nvme … connect command failed | nvme … failed to connect queue | nvme … failed to connect socket | attach failed: … transport=tcp,traddr=',
     'An NVMe controller, local or over a network, does not answer.',
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
     { ...STORAGE, open: true },
@@ -142,16 +142,34 @@ export const NETWORK_DISKS = {
     { about: 'driver' },
   ),
   CephOsdDown: row(
-    'osds down | osd(s) down | health_err | pgs … inactive | full osd | slow requests | slow ops | libceph: … wrong peer | libceph: * down | libceph … down | osd * is marked down | marked down | heartbeat_check: no reply | mon_down | mds_all_down | osd … failed',
+    'osds down | osd(s) down | health_err | pgs … inactive | full osd | (probing) | (electing) | out of quorum | libceph: … wrong peer | libceph: * down | libceph … down | osd * is marked down | marked down | heartbeat_check: no reply | mon_down | mds_all_down | osd * failed | admin_socket: exception',
     'A part of the Ceph cluster is down: reads and writes of images on it may hang.',
     'ceph -s and ceph health detail on the cluster. What hangs on {node} goes on once the placement groups are active.',
     { unchecked: 'volctl does not ask the storage' },
   ),
   CephDenied: row(
-    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | rados … permission denied | caps … insufficient | auth: unable to authenticate | map failed … exit status 1) occurred | map failed … exit status 13) occurred | ceph … (13) permission denied | ceph … error eacces | ceph … error eperm',
+    'failed to blocklist | failed to blacklist | rbd: … (13) permission denied | rbd: … (1) operation not permitted | rados: ret=-13 | rados: ret=-1, | map failed: (1) | map failed: (13) | failed to blocklist client | rados … permission denied | caps … insufficient | auth: unable to authenticate | map failed … exit status 1) occurred | map failed … exit status 13) occurred | ceph … (13) permission denied | ceph … error eacces | ceph … error eperm | ceph … (1) operation not permitted | rados … operation not permitted',
     'The Ceph user may not do this: its capabilities lack something (rbd: profile rbd for mon and osd, which allows to blocklist).',
     "ceph auth get client.USER; give it mon 'profile rbd' and osd 'profile rbd pool=POOL', and put its key into the secret of the StorageClass.",
     { ...STORAGE, open: true },
+  ),
+  CephPoolUnfit: row(
+    'rados … operation not supported | erasure coded pool … not supported | rbd … operation not supported',
+    'The Ceph pool does not offer this: an erasure-coded pool holds no metadata of images, and data only with allow_ec_overwrites.',
+    'ceph osd pool ls detail. In the StorageClass a replicated pool as pool, the erasure-coded one as dataPool.',
+    STORAGE,
+  ),
+  CephRecordsWrong: row(
+    'omap names mismatch | internal state inconsistent | omap … mismatch | failed to fetch … omap | missing omap | error getting omap value … no such',
+    'What ceph-csi has noted in the pool about the volume (its omap) does not agree with what is there.',
+    'rados -p POOL listomapvals csi.volumes.default, against rbd ls POOL. Report it to ceph-csi with the log of the provisioner; remove a note only when no image and no PersistentVolume is behind it.',
+    STORAGE,
+  ),
+  CephDiskNotTaken: row(
+    'osd orchestration status … failed | op-osd: failed to provision osd | unable to complete a new osd | error creating empty object store',
+    'Rook or ceph-volume could not make an OSD of a disk: it holds something already, or cannot be written.',
+    'The log of the rook-ceph-osd-prepare pod of {node} has the reason; lsblk -f and dmesg there. A disk that held an OSD before has to be wiped first, after a look at whether its data is still needed.',
+    STORAGE,
   ),
   RbdImageUsed: row(
     'rbd image … is still being used | is still being used | image has watchers | image still has watchers | rbd … is locked by other nodes | rbd: image … is locked | has a watcher',

@@ -32,6 +32,12 @@ export const RUNTIME = {
     'Compare mountPath and subPath with the volume: a hostPath file that did not exist was made as a directory, or a config map key is mounted over a directory.',
     { about: 'pod' },
   ),
+  MountPathWrong: row(
+    'destination cant be / | invalid mount path | invalid mount config | invalid volume specification | must be an absolute path',
+    'The pod mounts a volume on a path that the container runtime does not allow.',
+    'Correct the mountPath in volumeMounts: an absolute path other than /, without a colon.',
+    { about: 'pod' },
+  ),
   MountInReadOnly: row(
     'to rootfs … read-only file system | mountpoint for … read-only file system | create mountpoint … read-only file system',
     'The container mounts something below a directory that is itself mounted read-only there, so that the mount point cannot be made.',

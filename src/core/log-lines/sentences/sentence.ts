@@ -52,11 +52,14 @@ export function row(says: string, means: string, next: string, more: Partial<Sen
   return { says: says.split(' | '), means, next, ...more }
 }
 
+/** MySQL, Python, Rust, the kernel and what is written in C. */
+const NUMBERED = 'errno |errno: |errno:|errno=|errcode: |os error |error number |error -|err -|err=-|ret=-|rc=-'.split(
+  '|',
+)
+
 /** @param numbers of errors @returns the ways in which programs print them instead of words, as row() takes them */
 export function byNumber(...numbers: readonly number[]): string {
-  const ways = numbers.flatMap((number) =>
-    ['errno ', 'errno: ', 'errno=', 'os error ', 'error number '].map((how) => `${how}${number}`),
-  )
+  const ways = numbers.flatMap((number) => NUMBERED.map((how) => `${how}${number}`))
   return ways.join(' | ')
 }
 

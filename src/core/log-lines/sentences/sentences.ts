@@ -5,6 +5,7 @@
  */
 
 import { ANSWERS } from './answers.ts'
+import { APPLICATIONS, APPLICATIONS_IN_GENERAL } from './applications.ts'
 import { ATTACHING } from './attaching.ts'
 import { CAUSES } from './causes.ts'
 import { CLOUDS, CLOUDS_IN_GENERAL } from './clouds.ts'
@@ -33,6 +34,7 @@ export const SENTENCES = {
   ...SHARES,
   ...NETWORK_DISKS,
   ...CONTENT,
+  ...APPLICATIONS,
   ...DRIVERS,
   ...ATTACHING,
   ...CLOUDS,
@@ -50,10 +52,11 @@ export const SENTENCES = {
   ...ANSWERS,
   ...ERRORS,
   ...CLOUDS_IN_GENERAL,
+  ...APPLICATIONS_IN_GENERAL,
 } as const
 
 /** What any program may fail with. */
-const GENERAL = { ...ANSWERS, ...ERRORS, ...CLOUDS_IN_GENERAL } as const
+const GENERAL = { ...ANSWERS, ...ERRORS, ...CLOUDS_IN_GENERAL, ...APPLICATIONS_IN_GENERAL } as const
 
 export type SentenceName = keyof typeof SENTENCES
 

@@ -10,6 +10,18 @@ export const SHARES = {
     "Compare the file system policy and the access point of EFS with the role of the driver's service account; with tls,iam as mount options the role of the node counts.",
     { unchecked: 'volctl does not ask the cloud' },
   ),
+  TunnelDead: row(
+    'server 127.0.0.1 not responding, timed out | server 127.0.0.1 not responding, still trying | server 127.0.0.1 not responding | check lease failed on nfsv4 server 127.0.0.1 with error',
+    'A share that is mounted through a tunnel on this node (EFS with TLS) does not answer: stunnel or efs-proxy has ended, or does not reach the server.',
+    'ps -ef | grep -e stunnel -e efs-proxy on {node}, and the log of the driver pod there, which starts it again. Reads and writes hang until then; two programs that both keep such tunnels (driver and host) end them for each other.',
+    { codes: ['DeadMount'], rules: ['P62'] },
+  ),
+  ShareNotMounted: row(
+    '6789:/ … cant read superblock | 3300:/ … cant read superblock | cant read superblock on … 6789:/ | cant read superblock on … 3300:/ | -t ceph … cant read superblock | -t ceph … cannot read superblock | -t nfs … cant read superblock | mount.ceph … cant read superblock',
+    'The kernel could not mount this share (CephFS, NFS): its server did not answer, refused it, or does not offer an option. No disk is meant.',
+    'dmesg on {node}: lines of libceph, ceph or nfs at that second have the reason. CephFS: ceph fs status (is an MDS active?), and monitors, MDS and OSDs must be reachable from the node itself.',
+    { unchecked: 'volctl does not ask the server' },
+  ),
   NfsAuth: row(
     'requires stronger authentication | rpc call returned error 13 | sec= … not supported by server | rpc.gssd … not running | gss_auth … failed',
     'The NFS server asks for another kind of authentication (sec=) than this node uses.',
