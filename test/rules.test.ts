@@ -131,7 +131,7 @@ describe('volctl explain S11', () => {
 
   it('prints it without marks, as wide as the terminal', () => {
     const rule = explainRule('R001', BOOKS)
-    expect(rule && renderRule(rule, PLAIN, 60)).toMatchInlineSnapshot(`
+    expect(rule && renderRule(rule, { paint: PLAIN, width: 60 })).toMatchInlineSnapshot(`
       "Rule R001: what the kubelet and the attach/detach controller
       do
 

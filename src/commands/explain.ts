@@ -182,8 +182,7 @@ export default class Explain extends VolctlCommand {
         return await (cluster === undefined ? lineAnswer(what, ofNode()) : lineAnswer(what, cluster.lines))
     }
     const offline = more.length === 0 ? ownAnswer(what, this.config.root) : undefined
-    if (offline !== undefined)
-      return { value: offline.value, draw: ({ paint, width }) => offline.draw(paint, width), names: [what] }
+    if (offline !== undefined) return { ...offline, names: [what] }
     const asked = typedQuestion(words, flags.namespace)
     try {
       return await (cluster?.explain(asked) ?? this.#onNode(asked, flags))

@@ -15,11 +15,10 @@ import { askedNode } from '../../src/core/log-lines/node-names.ts'
 import { readLog } from '../../src/core/log-lines/read-log.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { chunksOf } from '../../src/core/views/command-words.ts'
-import { screenLines } from '../../src/core/views/fit-parts.ts'
 import { renderLine, renderSentence } from '../../src/core/views/line-view.ts'
 import { renderLog } from '../../src/core/views/log-view.ts'
-import { PLAIN } from '../../src/core/views/palette.ts'
 import { PLAIN_SCREEN, type Screen } from '../../src/core/views/screen.ts'
+import { screenLines } from '../../src/core/views/screen-lines.ts'
 import { DRIVER, type NodeBuilder, uid } from '../helpers/node-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
 import { CASES, type Case } from './cases.ts'
@@ -134,7 +133,7 @@ it('a sentence by its name, without a node', () => {
   const sentence = explainSentence('TargetBusy')
   if (sentence === undefined) throw new Error('nobody knows it')
   expect(answerDefects(sentence)).toEqual([])
-  const screen = renderSentence(sentence, PLAIN, 80)
+  const screen = renderSentence(sentence, TERMINAL)
   expect(screen).toMatch(/^TargetBusy, said by the kubelet, a CSI driver or a mount program\n/)
   expect(screen).toContain('See also: HeldBy')
   expect(explainSentence('targetbusy')).toBeUndefined()

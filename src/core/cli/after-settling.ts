@@ -4,7 +4,7 @@ import type { Plan } from '../plan/plan.ts'
 import { settledAt } from '../plan/settled-at.ts'
 import { pause } from '../processes/deadline.ts'
 import { BottomLine } from '../views/bottom-line.ts'
-import type { Terminal } from '../views/progress.ts'
+import type { Terminal } from '../views/redrawn.ts'
 
 const REDRAW_MS = 500
 /** How often this machine is asked whether a kubelet has come back meanwhile. */

@@ -7,7 +7,7 @@ import { places } from '../node/places.ts'
 import { isPlugin, PLUGIN } from '../trust/called-as.ts'
 import { caller } from '../trust/caller.ts'
 import { BottomLine } from '../views/bottom-line.ts'
-import type { Terminal } from '../views/progress.ts'
+import type { Terminal } from '../views/redrawn.ts'
 import { messages } from './messages.ts'
 import type { NodeChoice } from './node-flags.ts'
 

@@ -9,24 +9,23 @@ import { explainSentence } from '../log-lines/explain-sentence.ts'
 import { SENTENCES } from '../log-lines/sentences/sentences.ts'
 import { renderCode, renderRule } from '../views/code-view.ts'
 import { renderSentence } from '../views/line-view.ts'
-import type { Palette } from '../views/palette.ts'
-import type { Width } from '../views/wrap.ts'
+import type { Screen } from '../views/screen.ts'
 
 export interface OwnAnswer {
   readonly value: object
-  readonly draw: (paint: Palette, width: Width) => string
+  readonly draw: (screen: Screen) => string
 }
 
 /** @param root where the program is installed @returns undefined where the word is not one of volctl's */
 export function ownAnswer(word: string, root: string): OwnAnswer | undefined {
   const code = explainCode(word)
-  if (code !== undefined) return { value: code, draw: (paint, width) => renderCode(code, paint, width) }
+  if (code !== undefined) return { value: code, draw: (screen) => renderCode(code, screen) }
   const sentence = explainSentence(word)
-  if (sentence !== undefined) return { value: sentence, draw: (paint, width) => renderSentence(sentence, paint, width) }
+  if (sentence !== undefined) return { value: sentence, draw: (screen) => renderSentence(sentence, screen) }
   if (!looksLikeRule(word)) return undefined
   const rule = explainRule(word, shippedRules(root))
   // Where there is no such rule, the word may be the name of something.
-  return rule && { value: rule, draw: (paint, width) => renderRule(rule, paint, width) }
+  return rule && { value: rule, draw: (screen) => renderRule(rule, screen) }
 }
 
 const MOST_MEANT = 3

@@ -1,4 +1,4 @@
-import type { Terminal } from './progress.ts'
+import type { Terminal } from './redrawn.ts'
 import { cutToWidth } from './text-width.ts'
 
 const ERASE_LINE = '\r\u001b[K'

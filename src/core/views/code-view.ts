@@ -1,32 +1,29 @@
-/** A code of the catalogue for people. */
+/** A code of the catalogue, or a rule, for people. */
 import type { CodeExplanation } from '../explain/explain-code.ts'
 import type { RuleExplanation } from '../explain/explain-rule.ts'
-import type { Palette } from './palette.ts'
-import { type Width, wrapped } from './wrap.ts'
+import type { Screen } from './screen.ts'
+import { sentence } from './words.ts'
+import { wrapped } from './wrap.ts'
 
-export function renderCode(
-  { code, meaning, appears, next, rules }: CodeExplanation,
-  paint: Palette,
-  width: Width,
-): string {
-  const sentence = `${meaning.replace(/^./, (first) => first.toUpperCase())}.`
+type Paper = Pick<Screen, 'paint' | 'width'>
+
+export function renderCode({ code, meaning, appears, next, rules }: CodeExplanation, { paint, width }: Paper): string {
+  const label = rules.length === 1 ? 'Rule:        ' : 'Rules:       '
   return [
     `${paint.bold(code)}\n\n`,
-    wrapped('Meaning:     ', sentence, width),
+    wrapped('Meaning:     ', sentence(meaning), width),
     ...appears.map(({ in: place, says }, index) =>
       wrapped(index === 0 ? 'Appears in:  ' : INDENT, `${place}: ${says}`, width),
     ),
     wrapped('What to do:  ', next, width),
-    rules.length === 0
-      ? ''
-      : wrapped(rules.length === 1 ? 'Rule:        ' : 'Rules:       ', rules.join(', '), width, paint.dim),
+    rules.length === 0 ? '' : wrapped(label, rules.join(', '), width, paint.dim),
   ].join('')
 }
 
 const INDENT = ' '.repeat(13)
 
 /** A rule as `volctl explain S11` shows it. */
-export function renderRule({ id, about, text, upstream }: RuleExplanation, paint: Palette, width: Width): string {
+export function renderRule({ id, about, text, upstream }: RuleExplanation, { paint, width }: Paper): string {
   return [
     wrapped('', `Rule ${id}: ${about}`, width, paint.bold),
     '\n',

@@ -2,19 +2,26 @@
 import type { DriverView, Explanation, Fact, HoldersView, PodView, ProcessView } from '../explain/explanation.ts'
 import { firstFew } from '../lang/first-few.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
+import { shortName } from './explain-chain.ts'
 import type { Screen } from './screen.ts'
 import { podText } from './words.ts'
 import { wrapped } from './wrap.ts'
 
-export function factsText(facts: readonly Fact[], { paint, width }: Screen): string {
-  if (facts.length === 0) return ''
-  const labels = Math.max(0, ...facts.map(({ label }) => label.length)) + 2
-  const lines = facts.map(({ label, value, from }) => wrapped(`  ${label.padEnd(labels)}`, `${value} (${from})`, width))
-  return `\n${paint.bold('Identity:')}\n${lines.join('')}`
+/** Nothing without lines. */
+function block(title: string, lines: readonly string[], { paint }: Screen): string {
+  return lines.length === 0 ? '' : `\n${paint.bold(title)}\n${lines.join('')}`
 }
 
-export function podsText(pods: readonly PodView[], { paint, width }: Screen): string {
-  if (pods.length === 0) return ''
+export function factsText(facts: readonly Fact[], screen: Screen): string {
+  const labels = Math.max(0, ...facts.map(({ label }) => label.length)) + 2
+  const lines = facts.map(({ label, value, from }) =>
+    wrapped(`  ${label.padEnd(labels)}`, `${value} (${from})`, screen.width),
+  )
+  return block('Identity:', lines, screen)
+}
+
+export function podsText(pods: readonly PodView[], screen: Screen): string {
+  const { paint, width } = screen
   const lines = pods.map(({ pod, class: name, why, phase, deletedAt, signsOfLife }) => {
     const details = [
       ...(phase === undefined ? [] : [phase]),
@@ -27,28 +34,29 @@ export function podsText(pods: readonly PodView[], { paint, width }: Screen): st
       wrapped('    ', `${name}: ${why}${details.length === 0 ? '' : `; ${details.join('; ')}`}`, width, paint.dim),
     ].join('')
   })
-  return `\n${paint.bold(pods.length === 1 ? 'Pod:' : 'Pods:')}\n${lines.join('')}`
+  return block(pods.length === 1 ? 'Pod:' : 'Pods:', lines, screen)
 }
 
-export function decisionsText({ decisions }: Explanation, { paint, width }: Screen): string {
-  if (decisions.length === 0) return ''
+export function decisionsText({ decisions }: Explanation, screen: Screen): string {
+  const { paint, width } = screen
   const lines = decisions.map(
     ({ path, why }) => `${wrapped('  ', path, undefined)}${wrapped('    ', why, width, paint.dim)}`,
   )
-  return `\n${paint.bold('Decisions:')}\n${lines.join('')}`
+  return block('Decisions:', lines, screen)
 }
 
 const MOST_NAMED = 3
 
 /** What depends on it: the first few by name; wide: all. */
-export function dependentsText({ dependents }: DriverView, { paint, width, wide }: Screen): string {
+export function dependentsText({ dependents }: DriverView, screen: Screen): string {
+  const { width, wide } = screen
   const { staged, published, attachments, waiting } = dependents
   const most = wide ? Number.POSITIVE_INFINITY : MOST_NAMED
   const rows: [string, readonly string[]][] = [
     ['waiting', waiting.map(({ volume, pod, code }) => `${podText(pod)}/${volume} (${code})`)],
     ['published', published.map(({ volume, pod }) => `${volume} in pod ${podText(pod)}`)],
     ['staged', staged],
-    ['attached', attachments.map((name) => (wide ? name : name.replace(/^(csi-[0-9a-f]{8})[0-9a-f]{56}$/, '$1')))],
+    ['attached', attachments.map((name) => (wide ? name : shortName(name)))],
   ]
   const lines = rows
     .filter(([, names]) => names.length > 0)
@@ -56,11 +64,12 @@ export function dependentsText({ dependents }: DriverView, { paint, width, wide 
       wrapped(`  ${label.padEnd(11)}`, `${names.length}: ${firstFew(names, most).join(', ')}`, width),
     )
   const none = lines.length === 0 ? [wrapped('  ', 'nothing on this node', width)] : []
-  return `\n${paint.bold('Depends on it:')}\n${[...lines, ...none].join('')}`
+  return block('Depends on it:', [...lines, ...none], screen)
 }
 
 /** Each socket with its answer, each pod with its containers. */
-export function driverDetails({ sockets, pods }: DriverView, { paint, width }: Screen): string {
+export function driverDetails({ sockets, pods }: DriverView, screen: Screen): string {
+  const { paint, width } = screen
   const asked = sockets.map(({ path, endpoint, answers, versions = [], capabilities = [], error }) =>
     [
       wrapped('  ', path, undefined),
@@ -74,9 +83,7 @@ export function driverDetails({ sockets, pods }: DriverView, { paint, width }: S
     const states = containers.map(({ name, state }) => `${name} ${state}`).join(', ')
     return `${wrapped('  ', `pod ${podText(pod)}: ${phase}${states === '' ? '' : `; ${states}`}`, width)}${wrapped('    has ', directory, undefined)}`
   })
-  const block = (title: string, lines: readonly string[]): string =>
-    lines.length === 0 ? '' : `\n${paint.bold(title)}\n${lines.join('')}`
-  return `${block('Sockets:', asked)}${block('Node plugin:', known)}`
+  return `${block('Sockets:', asked, screen)}${block('Node plugin:', known, screen)}`
 }
 
 /** In a line or two: the first few, by name. */
@@ -118,7 +125,7 @@ export function holdersText(holders: HoldersView, screen: Screen): string {
     ...(hasHolders(holders) ? [] : nobody(holders).map((text) => wrapped('  ', text, width))),
     ...notes.map((note) => wrapped('  ', note, width, paint.warn)),
   ]
-  return `\n${paint.bold('Held by:')}\n${lines.join('')}`
+  return block('Held by:', lines, screen)
 }
 
 const MOST_PATHS = 4

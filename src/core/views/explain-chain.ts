@@ -47,7 +47,7 @@ export function chainText(chain: readonly Link[], { paint, symbols, width }: Scr
   const depths = depthsOf(links.map(({ link }) => link))
   const lines = links.map(({ link, more }, index) => {
     const depth = depths[index] ?? 0
-    const branch = depth === 0 ? '' : `${'  '.repeat(depth - 1)}${symbols.lastBranch} `
+    const branch = depth === 0 ? '' : `${'  '.repeat(depth - 1)}${symbols.branch} `
     return wrapped(`  ${marks[link.state]} ${branch}`, linkText(link, { more, folded, podName }), width)
   })
   return lines.join('')
@@ -119,7 +119,7 @@ function marksOf(paint: Palette, symbols: Symbols): Record<Link['state'], string
 }
 
 /** The hash in an attachment's name, by its beginning. */
-function shortName(name: string): string {
+export function shortName(name: string): string {
   return name.replace(/^(csi-[0-9a-f]{8})[0-9a-f]{56}$/, '$1')
 }
 

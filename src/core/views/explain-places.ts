@@ -1,9 +1,8 @@
 /** What there is, path by path, as `volctl explain` shows it. */
 import type { MountView, Place } from '../explain/explanation.ts'
-import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
 import { podText } from './words.ts'
-import { type Width, wrapped } from './wrap.ts'
+import { wrapped } from './wrap.ts'
 
 const ROLES: Readonly<Record<Place['role'], string>> = {
   target: 'volume',
@@ -21,12 +20,12 @@ const ROLES: Readonly<Record<Place['role'], string>> = {
 
 const ROLE_WIDTH = Math.max(...Object.values(ROLES).map((text) => text.length)) + 1
 
-export function placesText(places: readonly Place[], { paint, width }: Screen): string {
+export function placesText(places: readonly Place[], screen: Screen): string {
   const severalPods = new Set(places.flatMap(({ pod }) => pod?.uid ?? [])).size > 1
-  return places.map((place) => placeText(place, severalPods, paint, width)).join('')
+  return places.map((place) => placeText(place, severalPods, screen)).join('')
 }
 
-function placeText(place: Place, namesPod: boolean, paint: Palette, width: Width): string {
+function placeText(place: Place, namesPod: boolean, { paint, width }: Screen): string {
   const { role, path, state, pod, mounts, loops, dead } = place
   const indent = ' '.repeat(ROLE_WIDTH + 2)
   const whose = pod === undefined || !namesPod ? '' : `; pod ${podText(pod)}`

@@ -10,11 +10,11 @@ import type { LineAnswer, LineExplanation, NameView, SentenceView } from '../log
 import type { NameKind } from '../log-lines/line-name.ts'
 import { podAndContainer } from '../plan/pod-name.ts'
 import { renderExplanation, stepsOf } from './explain-view.ts'
-import { fitParts, screenLines } from './fit-parts.ts'
 import type { Palette } from './palette.ts'
 import type { Screen } from './screen.ts'
+import { screenLines } from './screen-lines.ts'
 import { terminalSafe } from './terminal-safe.ts'
-import { seconds } from './words.ts'
+import { seconds, sentence } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 /** From what goes first to what goes last; what is not here stays. */
@@ -25,16 +25,18 @@ interface Part {
   readonly text: string
 }
 
-export function renderLine(answer: LineExplanation, screen: Screen): string {
-  const { width, rows, wide } = screen
-  const parts = partsOf(answer, screen)
-  const text = wide || rows === undefined ? textOf(parts) : fitting(parts, rows - 1, width)
-  return wide ? `${text}${wholeText(answer, screen)}` : text
+/** @param text '' where there is nothing to say */
+function part(what: Part['what'], text: string): Part {
+  return { what, text }
 }
 
-/** The whole explanation of the thing that the line is about. */
-function wholeText(answer: LineExplanation, screen: Screen): string {
-  return answer.explanation === undefined ? '' : `\n${renderExplanation(answer.explanation, screen)}`
+/** With `-o wide` also the whole explanation of the thing that the line is about. */
+export function renderLine(answer: LineExplanation, screen: Screen): string {
+  const { width, rows, wide } = screen
+  const { explanation } = answer
+  const parts = partsOf(answer, screen)
+  if (!wide) return rows === undefined ? textOf(parts) : fitting(parts, rows - 1, width)
+  return `${textOf(parts)}${explanation === undefined ? '' : `\n${renderExplanation(explanation, screen)}`}`
 }
 
 function textOf(parts: readonly Part[]): string {
@@ -47,23 +49,29 @@ const LEFT_OUT = 'Left out for lack of room; -o wide shows all.\n'
 function fitting(parts: readonly Part[], rows: number, width: Width): string {
   if (screenLines(textOf(parts), width) <= rows) return textOf(parts)
   const end = `${LEFT_OUT}${textOf(parts.slice(-1))}`
-  const forms = parts.slice(0, -1).map(({ what, text }) => ({
-    forms: what === 'stays' ? [text] : ['', text],
-    rank: what === 'stays' ? 0 : -GIVES_WAY.indexOf(what),
-  }))
-  return `${fitParts(forms, rows - screenLines(end, width), width).text}${end}`
+  const all = parts.slice(0, -1)
+  const shown = new Set(all.filter(({ what }) => what === 'stays'))
+  let room = rows - screenLines(`${textOf([...shown])}${end}`, width)
+  for (const last of GIVES_WAY.toReversed()) {
+    for (const part of all.filter(({ what }) => what === last)) {
+      const lines = screenLines(part.text, width)
+      if (lines > room) continue
+      room -= lines
+      shown.add(part)
+    }
+  }
+  return `${textOf(all.filter((part) => shown.has(part)))}${end}`
 }
 
-function partsOf(answer: LineExplanation, { paint, width, wide }: Screen): Part[] {
+function partsOf(answer: LineExplanation, screen: Screen): Part[] {
   const { sentence } = answer
   const place = placeText(answer)
-  const said =
-    sentence === undefined ? unknownParts(answer, paint, width) : sentenceParts(sentence, paint, width, answer)
-  const here = place === undefined ? [] : placeParts(answer, place, { paint, width, wide })
+  const said = sentence === undefined ? unknownParts(answer, screen) : sentenceParts(sentence, screen, answer)
+  const here = place === undefined ? [] : placeParts(answer, place, screen)
   // What is so here says more than what such a line means in general; where nothing was found, the meaning is the answer.
   const parts =
     answer.main === undefined || sentence === undefined ? [...said, ...below(here)] : [...here, ...below(said)]
-  return [...otherNodePart(answer, paint, width), ...parts, ...lastParts(answer, paint, width)]
+  return [...otherNodePart(answer, screen), ...parts, ...lastParts(answer, screen)]
 }
 
 /** Behind a blank line. */
@@ -79,15 +87,15 @@ function placeText(answer: LineExplanation): string | undefined {
 }
 
 /** Before everything: what follows is not of this node. */
-function otherNodePart({ otherNode }: LineAnswer, paint: Palette, width: Width): Part[] {
+function otherNodePart({ otherNode }: LineAnswer, { paint, width }: Screen): Part[] {
   if (otherNode === undefined) return []
-  return [{ what: 'stays', text: `${wrapped('', sentence(otherNode.says), width, paint.warn)}\n` }]
+  return [part('stays', `${wrapped('', sentence(otherNode.says), width, paint.warn)}\n`)]
 }
 
-function unknownParts({ line }: LineExplanation, paint: Palette, width: Width): Part[] {
+function unknownParts({ line }: LineExplanation, { paint, width }: Screen): Part[] {
   return [
-    { what: 'stays', text: wrapped('', 'volctl does not know this sentence. What it names:', width, paint.bold) },
-    { what: 'volctl', text: wrapped('  ', line.message, width, paint.dim) },
+    part('stays', wrapped('', 'volctl does not know this sentence. What it names:', width, paint.bold)),
+    part('volctl', wrapped('  ', line.message, width, paint.dim)),
   ]
 }
 
@@ -97,85 +105,63 @@ function orText(texts: readonly string[]): string {
 }
 
 /** A sentence by its name. */
-export function renderSentence(view: SentenceView, paint: Palette, width: Width): string {
-  return textOf([...sentenceParts(view, paint, width), ...lastParts({ sentence: view }, paint, width)])
+export function renderSentence(view: SentenceView, screen: Screen): string {
+  return textOf([...sentenceParts(view, screen), ...lastParts({ sentence: view }, screen)])
 }
 
 const INDENT = 'What failed: '.length
 
 function sentenceParts(
   { name, by, means, why, next, volctl, harmless }: SentenceView,
-  paint: Palette,
-  width: Width,
+  { paint, width }: Screen,
   { failed, says }: Pick<LineAnswer, 'failed' | 'says'> = {},
 ): Part[] {
-  const labelled = (label: string, text: string): string => wrapped(`${label}:`.padEnd(INDENT), text, width)
-  const colour = harmless ? paint.good : paint.bad
+  const labelled = (label: string, text: string | undefined): string =>
+    text === undefined ? '' : wrapped(`${label}:`.padEnd(INDENT), text, width)
+  const said = by.length === 0 ? '' : `, said by ${orText(by)}`
+  const title = `${name}${said}${harmless ? ': nothing is wrong in this line' : ''}`
   return [
-    {
-      what: 'stays',
-      text: wrapped(
-        '',
-        `${name}${by.length === 0 ? '' : `, said by ${orText(by)}`}${harmless ? ': nothing is wrong in this line' : ''}`,
-        width,
-        colour,
-      ),
-    },
-    ...(failed === undefined ? [] : [{ what: 'why', text: `\n${labelled('What failed', failed)}` } as const]),
-    { what: 'stays', text: `${failed === undefined ? '\n' : ''}${labelled('Means', means)}` },
-    ...(says === undefined ? [] : [{ what: 'stays', text: labelled('It says', `"${says}"`) } as const]),
-    ...(why === undefined ? [] : [{ what: 'why', text: labelled('Why', why) } as const]),
-    { what: 'stays', text: labelled('What to do', next) },
-    ...(volctl === undefined ? [] : [{ what: 'volctl', text: labelled('volctl', volctl) } as const]),
+    part('stays', wrapped('', title, width, harmless ? paint.good : paint.bad)),
+    ...below([
+      ...(failed === undefined ? [] : [part('why', labelled('What failed', failed))]),
+      part('stays', labelled('Means', means)),
+    ]),
+    part('stays', labelled('It says', says && `"${says}"`)),
+    part('why', labelled('Why', why)),
+    part('stays', labelled('What to do', next)),
+    part('volctl', labelled('volctl', volctl)),
   ]
 }
 
 const MOST_NAMES = 4
 const MOST_STEPS = 2
 
-type Paper = Omit<Screen, 'symbols' | 'rows'>
-
 /** What the names are here: the thing that the line is about first, with what holds it open, then the others, then what to do. */
-function placeParts(answer: LineExplanation, place: string, paper: Paper): Part[] {
+function placeParts(answer: LineExplanation, place: string, screen: Screen): Part[] {
   const { main, explanation } = answer
-  const { paint, width } = paper
+  const { paint, width } = screen
   const steps = explanation === undefined ? [] : stepsOf(explanation).slice(0, MOST_STEPS)
-  const parts: Part[] = [
-    {
-      what: 'stays',
-      text: wrapped('', place, width, paint.bold),
-    },
-    { what: 'stays', text: main === undefined ? '' : mainText(main, paint, width) },
-    {
-      what: 'stays',
-      text: explanation !== undefined && 'holders' in explanation ? holdersText(explanation.holders, width) : '',
-    },
-    ...otherNames(answer, paper),
-    ...steps.map(
-      (text, index): Part => ({
-        what: index > 0 ? 'advice' : 'next step',
-        text: wrapped('  - ', text, width),
-      }),
-    ),
+  const holders = explanation !== undefined && 'holders' in explanation ? explanation.holders : undefined
+  const parts = [
+    part('stays', wrapped('', place, width, paint.bold)),
+    part('stays', main === undefined ? '' : mainText(main, screen)),
+    part('stays', holders === undefined ? '' : holdersText(holders, width)),
+    ...otherNames(answer, screen),
+    ...steps.map((text, index) => part(index > 0 ? 'advice' : 'next step', wrapped('  - ', text, width))),
   ]
   return parts.filter(({ text }) => text !== '')
 }
 
 /** Without a main one they are the answer. */
-function otherNames({ names, main }: LineExplanation, { paint, width, wide }: Paper): Part[] {
-  if (names.length === 0)
-    return [{ what: 'stays', text: wrapped('  ', 'No pod, volume, path or driver in this line.', width) }]
+function otherNames({ names, main }: LineExplanation, screen: Screen): Part[] {
+  const { paint, width, wide } = screen
+  if (names.length === 0) return [part('stays', wrapped('  ', 'No pod, volume, path or driver in this line.', width))]
   const others = names.filter(({ kind, name }) => kind !== main?.kind || name !== main.name)
   const few = wide ? others : others.slice(0, MOST_NAMES)
   const more = others.length - few.length
   return [
-    ...few.map(
-      (name): Part => ({
-        what: main === undefined ? 'stays' : 'names',
-        text: nameText(name, wide, paint, width),
-      }),
-    ),
-    { what: 'names', text: more === 0 ? '' : wrapped('  ', `and ${more} more names (-o wide)`, width, paint.dim) },
+    ...few.map((name) => part(main === undefined ? 'stays' : 'names', nameText(name, screen))),
+    part('names', more === 0 ? '' : wrapped('  ', `and ${more} more names (-o wide)`, width, paint.dim)),
   ]
 }
 
@@ -198,11 +184,7 @@ function ofContainer({ pod, container }: Pick<ProcessView, 'pod' | 'container'>)
   return pod === undefined ? '' : ` of ${podAndContainer({ pod, container })}`
 }
 
-export function sentence(text: string): string {
-  return `${text.replace(/^./, (first) => first.toUpperCase())}.`
-}
-
-function mainText(main: NameView, paint: Palette, width: Width): string {
+function mainText(main: NameView, { paint, width }: Screen): string {
   const { verdict, says } = main
   const code = verdict?.code === undefined ? '' : `${verdict.code}: `
   return [
@@ -212,7 +194,7 @@ function mainText(main: NameView, paint: Palette, width: Width): string {
 }
 
 /** In the normal form only the state of what the line names besides; `-o wide` and JSON have the whole verdict. */
-function nameText(name: NameView, wide: boolean, paint: Palette, width: Width): string {
+function nameText(name: NameView, { paint, width, wide }: Screen): string {
   const { verdict } = name
   const text = `${labelOf(name)}: ${wide ? name.says : shortly(name)}`
   return wrapped('  ', text, width, verdict === undefined ? paint.dim : undefined)
@@ -275,20 +257,12 @@ function colourOf({ state }: Verdict, paint: Palette): (text: string) => string 
 
 function lastParts(
   { sentence, main, explanation }: Pick<LineExplanation, 'sentence' | 'main' | 'explanation'>,
-  paint: Palette,
-  width: Width,
+  { paint, width }: Screen,
 ): Part[] {
-  const rules = sentence?.rules ?? []
-  const codes = [...(sentence?.codes ?? []), ...rules].join(', ')
+  const codes = [...(sentence?.codes ?? []), ...(sentence?.rules ?? [])].join(', ')
   return [
-    {
-      what: 'rules',
-      text: codes === '' ? '' : wrapped('', `See also: ${codes} (volctl explain CODE)`, width, paint.dim),
-    },
-    {
-      what: 'stays',
-      text: explanation === undefined ? '' : moreText(main, 'scope' in explanation ? ' --cluster' : ''),
-    },
+    part('rules', codes === '' ? '' : wrapped('', `See also: ${codes} (volctl explain CODE)`, width, paint.dim)),
+    part('stays', explanation === undefined ? '' : moreText(main, 'scope' in explanation ? ' --cluster' : '')),
   ]
 }
 

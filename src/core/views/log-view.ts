@@ -3,11 +3,10 @@
 import { count } from '../lang/count.ts'
 import { firstFew } from '../lang/first-few.ts'
 import type { LogExplanation, LogTrouble } from '../log-lines/log-explanation.ts'
-import { screenLines } from './fit-parts.ts'
-import { colourOfName, labelOf, sentence as sentenceOf } from './line-view.ts'
-import type { Palette } from './palette.ts'
+import { colourOfName, labelOf } from './line-view.ts'
 import type { Screen } from './screen.ts'
-import { seconds } from './words.ts'
+import { screenLines } from './screen-lines.ts'
+import { seconds, sentence as sentenceOf } from './words.ts'
 import { type Width, wrapped } from './wrap.ts'
 
 const MOST_TROUBLES = 10
@@ -16,15 +15,15 @@ const ROOM_BELOW = 5
 
 export function renderLog(answer: LogExplanation, screen: Screen): string {
   const { paint, width, rows, wide } = screen
-  const texts = answer.troubles.map((trouble) => troubleText(trouble, wide, paint, width))
-  const head = headText(answer, paint, width)
+  const texts = answer.troubles.map((trouble) => troubleText(trouble, screen))
+  const head = headText(answer, screen)
   const shown = wide
     ? texts
     : fewOf(texts, rows === undefined ? undefined : rows - screenLines(head, width) - ROOM_BELOW, width)
   const hidden = texts.length - shown.length
   const rest =
     hidden === 0 ? '' : `\n${wrapped('', `${count(hidden, 'more trouble')}: -o wide shows all.`, width, paint.dim)}`
-  return [head, ...shown, harmlessText(answer, paint, width), rest].join('')
+  return [head, ...shown, harmlessText(answer, screen), rest].join('')
 }
 
 /** As many as fit, but one in any case. */
@@ -40,8 +39,7 @@ function fewOf(texts: readonly string[], room: number | undefined, width: Width)
 
 function headText(
   { lines, troubles, more, unfinished, node, cluster, createdAt }: LogExplanation,
-  paint: Palette,
-  width: Width,
+  { paint, width }: Screen,
 ): string {
   const { total, read, explained } = lines
   const last = read < total ? `, the last ${numberText(read)} of them read` : ''
@@ -59,7 +57,7 @@ function headText(
 }
 
 /** Nobody has to look for these. */
-function harmlessText({ harmless }: LogExplanation, paint: Palette, width: Width): string {
+function harmlessText({ harmless }: LogExplanation, { paint, width }: Screen): string {
   if (harmless.length === 0) return ''
   const all = harmless.reduce((sum, { count: each }) => sum + each, 0)
   const names = firstFew(
@@ -77,7 +75,7 @@ function numberText(n: number): string {
   return n.toLocaleString('en-US')
 }
 
-function troubleText(trouble: LogTrouble, wide: boolean, paint: Palette, width: Width): string {
+function troubleText(trouble: LogTrouble, { paint, width, wide }: Screen): string {
   const { sentence, main, names, otherNode, command, line } = trouble
   const colour = trouble.over ? paint.dim : paint.bad
   const first = names.find(({ kind }) => kind === 'pod' || kind === 'podUid') ?? names[0]

@@ -2,10 +2,9 @@ import { formatDuration } from '../lang/duration.ts'
 import type { ApplyEvent } from '../plan/events.ts'
 import type { PlanNames } from '../plan/plan-names.ts'
 import { isEnd, numbered } from './apply-lines.ts'
-import { cutToWidth } from './text-width.ts'
+import { Redrawn, type Terminal } from './redrawn.ts'
 
 const REDRAW_MS = 200
-const CLEAR_BELOW = '\u001b[0J'
 
 interface Running {
   readonly event: ApplyEvent
@@ -13,29 +12,23 @@ interface Running {
   step: string
 }
 
-/** What a terminal must be able to do; `process.stderr` is one. */
-export interface Terminal {
-  write(text: string): unknown
-  readonly columns?: number | undefined
-  readonly rows?: number | undefined
-}
-
 /**
  * One line per running operation with its elapsed time, redrawn at the bottom of the terminal. Whatever else is to be
  * printed goes through `above`, so that it scrolls away over the lines.
  */
 export class Progress implements Disposable {
-  readonly #screen: Terminal
+  readonly #terminal: Terminal
+  readonly #screen: Redrawn
   readonly #names: PlanNames
   readonly #now: () => number
   readonly #running = new Map<string, Running>()
   readonly #timer: NodeJS.Timeout
   #total: number
   #ended = 0
-  #drawn = 0
 
-  constructor(screen: Terminal, names: PlanNames, total: number, now: () => number = () => performance.now()) {
-    this.#screen = screen
+  constructor(terminal: Terminal, names: PlanNames, total: number, now: () => number = () => performance.now()) {
+    this.#terminal = terminal
+    this.#screen = new Redrawn(terminal)
     this.#names = names
     this.#total = total
     this.#now = now
@@ -57,42 +50,30 @@ export class Progress implements Disposable {
 
   /** Prints something over the lines. */
   above(print: () => void): void {
-    this.#erase()
-    print()
+    this.#screen.leave(print)
     this.#draw()
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
-    this.#erase()
+    this.#screen[Symbol.dispose]()
   }
 
   #draw(): void {
-    this.#erase()
-    const lines = this.#lines()
-    this.#screen.write(lines.map((line) => `${line}\n`).join(''))
-    this.#drawn = lines.length
-  }
-
-  #erase(): void {
-    if (this.#drawn > 0) this.#screen.write(`\u001b[${this.#drawn}A\r${CLEAR_BELOW}`)
-    this.#drawn = 0
+    if (this.#running.size === 0) this.#screen[Symbol.dispose]()
+    else this.#screen.draw(this.#lines().join('\n'))
   }
 
   #lines(): string[] {
-    if (this.#running.size === 0) return []
-    const width = (this.#screen.columns ?? 80) - 1
-    const most = Math.max((this.#screen.rows ?? 24) - 3, 1)
+    const most = Math.max((this.#terminal.rows ?? 24) - 3, 1)
     // Thousands may be running (a batch): only what fits is made.
     const shown = this.#running
       .values()
       .take(most)
-      .map(({ event, since, step }) =>
-        cutToWidth(
-          `  ${formatDuration(this.#now() - since).padStart(6)}  ${numbered(event, this.#names)}  ${step}`,
-          width,
-        ).trimEnd(),
-      )
+      .map(({ event, since, step }) => {
+        const time = formatDuration(this.#now() - since).padStart(6)
+        return `  ${time}  ${numbered(event, this.#names)}  ${step}`.trimEnd()
+      })
     const hidden = this.#running.size - most
     const more = hidden > 0 ? `, ${hidden} more running` : ''
     return [...shown, `  ${this.#ended} of ${this.#total} operations ended${more}`]

@@ -1,5 +1,11 @@
-import type { Terminal } from './progress.ts'
 import { cutToWidth } from './text-width.ts'
+
+/** What a terminal must be able to do; `process.stderr` is one. */
+export interface Terminal {
+  write(text: string): unknown
+  readonly columns?: number | undefined
+  readonly rows?: number | undefined
+}
 
 const CLEAR_BELOW = '\u001b[0J'
 

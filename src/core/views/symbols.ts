@@ -6,10 +6,8 @@ export interface Symbols {
   readonly unknown: string
   readonly waiting: string
   readonly arrow: string
-  /** Of a tree: one more branch below, the last branch, and the line beside deeper ones. */
+  /** Of a tree. */
   readonly branch: string
-  readonly lastBranch: string
-  readonly trunk: string
 }
 
 export const UNICODE_SYMBOLS: Symbols = {
@@ -19,9 +17,7 @@ export const UNICODE_SYMBOLS: Symbols = {
   unknown: '?',
   waiting: '…',
   arrow: '→',
-  branch: '├─',
-  lastBranch: '└─',
-  trunk: '│',
+  branch: '└─',
 }
 
 export const ASCII_SYMBOLS: Symbols = {
@@ -31,9 +27,7 @@ export const ASCII_SYMBOLS: Symbols = {
   unknown: '?',
   waiting: '.',
   arrow: '->',
-  branch: '|-',
-  lastBranch: '`-',
-  trunk: '|',
+  branch: '`-',
 }
 
 /** Does the locale say UTF-8? As with setlocale(3), the first variable that is set counts; none of them is the C locale. */

@@ -39,6 +39,11 @@ export function seconds(time: string): string {
   return time.replace(/\.\d+/, '')
 }
 
+/** With a capital and a full stop. */
+export function sentence(text: string): string {
+  return `${text.replace(/^./, (first) => first.toUpperCase())}.`
+}
+
 /** Row numbers in a short form: `1-3, 7`. */
 export function numberRanges(numbers: readonly number[]): string {
   const ranges: [number, number][] = []

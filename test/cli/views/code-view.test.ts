@@ -3,7 +3,7 @@ import { type CodeExplanation, explainCode } from '../../../src/core/explain/exp
 import { renderCode } from '../../../src/core/views/code-view.ts'
 import { PLAIN } from '../../../src/core/views/palette.ts'
 
-const shown = (code: string): string => renderCode(explainCode(code) as CodeExplanation, PLAIN, 80)
+const shown = (code: string): string => renderCode(explainCode(code) as CodeExplanation, { paint: PLAIN, width: 80 })
 
 it('in two places, by one rule', () =>
   expect(shown('DriverUnavailable')).toMatchInlineSnapshot(`
