@@ -1,4 +1,4 @@
-import { Args, Flags } from '@oclif/core'
+import { Args, Flags, type Interfaces } from '@oclif/core'
 import { applyPlan } from '../core/apply/apply-plan.ts'
 import { isDone } from '../core/apply/conditions/is-done.ts'
 import { ownsNode } from '../core/apply/operation/preconditions.ts'
@@ -14,7 +14,7 @@ import {
   nodesFlag,
   requireFlagsOfScope,
 } from '../core/cli/cluster-flags.ts'
-import { confirm } from '../core/cli/confirm.ts'
+import { confirm, readyText } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
@@ -36,7 +36,6 @@ import {
   verboseFlag,
 } from '../core/cli/volctl-command.ts'
 import { mustAsk, terminals } from '../core/cli/whom-to-ask.ts'
-import { ownDescriptor } from '../core/files/own-descriptor.ts'
 import { timeLimits } from '../core/kubelet-stop/time-limits.ts'
 import type { UnitFacts } from '../core/kubelet-stop/unit-facts.ts'
 import { defined } from '../core/lang/defined.ts'
@@ -50,9 +49,8 @@ import type { Operation, Plan, PlanOptions, ReviewedPlan } from '../core/plan/pl
 import { planId } from '../core/plan/plan-id.ts'
 import { PlanNames } from '../core/plan/plan-names.ts'
 import type { SavedPlan } from '../core/plan/plan-shape.ts'
-import { readPlanFile, readPlanInput } from '../core/plan-file/read-plan-file.ts'
+import { isPlanInput, NODE_PLAN, readTypedPlan } from '../core/plan-file/read-plan-file.ts'
 import { refuseInsecureApi } from '../core/reconcile/pods/guards.ts'
-import { callerPath } from '../core/trust/caller.ts'
 import { applyDocument, resultEvent } from '../core/views/apply-document.ts'
 import { closing, eventLine, numbered } from '../core/views/apply-lines.ts'
 import { announcement } from '../core/views/downtime-view.ts'
@@ -65,8 +63,7 @@ const DEFAULT_PARALLEL = '8'
 const DEFAULT_DOWNTIME = '4m'
 
 function questionAbout({ summary: { ready = 0 } }: Plan, unit: string | undefined): string {
-  const what = ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
-  return `\n${unit === undefined ? 'Perform' : `Stop ${unit} and perform`} ${what}? Type 'yes' to continue: `
+  return `\n${unit === undefined ? 'Perform' : `Stop ${unit} and perform`} ${readyText(ready)}? Type 'yes' to continue: `
 }
 
 /** The same apply once more, of a cluster. */
@@ -211,8 +208,8 @@ export default class Apply extends VolctlCommand {
     const format = flags.output as OutputFormat
     const asks = mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals())
     if (flags.cluster) return await this.#toCluster(flags, { timeoutMs, journalDir, format, asks, planfile, ways })
-    const piped = planfile !== undefined && ownDescriptor(planfile, 0) === 0
-    const fromFile = planfile === undefined || piped ? undefined : this.#read(planfile)
+    const piped = planfile !== undefined && isPlanInput(planfile)
+    const fromFile = planfile === undefined || piped ? undefined : await this.#read(planfile)
     const fromFlags = planOptions(flags, this.config.version)
     await requireNodeHere(nodeChoice(flags))
     requireRoot()
@@ -232,7 +229,7 @@ export default class Apply extends VolctlCommand {
       node = await interrupts.orInterrupted(look())
       requireStanding(node, flags['host-root'])
       // Not before: where volctl starts again in another mount namespace, that run reads it.
-      const saved = piped ? await interrupts.orInterrupted(this.#readInput()) : fromFile
+      const saved = piped ? await interrupts.orInterrupted(this.#read(planfile)) : fromFile
       const options = saved?.options ?? fromFlags
       const judge = (state: CollectedNode) => judged(state, options, planAlone, { signal: interrupts.stop })
       const planOf = async (look: CollectedNode, given: NodeState = look): Promise<Planned> => {
@@ -346,16 +343,7 @@ export default class Apply extends VolctlCommand {
 
   /** The other scope shares only flags and manners: it needs no root, and changes nothing on this machine. */
   async #toCluster(
-    flags: Parameters<typeof planOptions>[0] & {
-      readonly node?: readonly string[] | undefined
-      readonly nodes?: string | undefined
-      readonly kubeconfig?: string | undefined
-      readonly context?: string | undefined
-      readonly confirm?: string | undefined
-      readonly 'lease-namespace'?: string | undefined
-      readonly 'no-journal'?: boolean
-      readonly 'ignore-not-found'?: boolean
-    },
+    flags: Interfaces.InferredFlags<typeof Apply.flags>,
     given: Pick<ClusterApplyChoice, 'timeoutMs' | 'journalDir' | 'format' | 'asks' | 'ways'> & {
       readonly planfile: string | undefined
     },
@@ -366,15 +354,14 @@ export default class Apply extends VolctlCommand {
     const choice: ClusterApplyChoice = {
       ...rest,
       format,
-      options: clusterOptions({ ...flags }, planOptions(flags, this.config.version)),
+      options: clusterOptions(flags, planOptions(flags, this.config.version)),
       nodes: flags.nodes,
       saved,
-      command: againCommand({ ...flags }, planfile),
-      reading: readingWords({ ...flags }),
-      kubeconfig: flags.kubeconfig,
-      context: flags.context,
-      noJournal: flags['no-journal'] === true,
-      ignoreNotFound: flags['ignore-not-found'] === true,
+      command: againCommand(flags, planfile),
+      reading: readingWords(flags),
+      api: nodeChoice(flags),
+      noJournal: flags['no-journal'],
+      ignoreNotFound: flags['ignore-not-found'],
       digest: flags.confirm,
       leaseNamespace: flags['lease-namespace'],
     }
@@ -390,29 +377,15 @@ export default class Apply extends VolctlCommand {
   }
 
   async #readOfCluster(file: string): Promise<NonNullable<ClusterApplyChoice['saved']>> {
-    const { readClusterPlanFile, readClusterPlanInput } = await import('../core/plan-file/read-cluster-plan-file.ts')
-    const { version } = this.config
-    const plan =
-      ownDescriptor(file, 0) === 0
-        ? await readClusterPlanInput(version)
-        : readClusterPlanFile(callerPath(file), version, file)
-    return { plan, file }
+    const { savedClusterPlan } = await import('../core/plan/cluster-plan.ts')
+    return { plan: await readTypedPlan({ scope: 'cluster', shape: savedClusterPlan }, file, this.config.version), file }
   }
 
-  #read(file: string): SavedPlan {
-    const saved = readPlanFile(callerPath(file), this.config.version, file)
-    this.#sayRead(saved, file)
-    return saved
-  }
-
-  async #readInput(): Promise<SavedPlan> {
-    const saved = await readPlanInput(this.config.version)
-    this.#sayRead(saved, 'standard input')
-    return saved
-  }
-
-  #sayRead(saved: SavedPlan, from: string): void {
+  async #read(file: string): Promise<SavedPlan> {
+    const saved = await readTypedPlan(NODE_PLAN, file, this.config.version)
+    const from = isPlanInput(file) ? 'standard input' : file
     this.detail(`${from}: plan ${planId(saved)} of ${saved.createdAt}, ${saved.operations.length} operations`)
+    return saved
   }
 
   /** The plan as a person must see it before saying yes (S31); standard output stays for the answer. */

@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { Args, Flags } from '@oclif/core'
-import { createKubeClient } from '../core/api/kube-client.ts'
-import { discoverKubeConfig } from '../core/api/kubeconfig/kube-config.ts'
+import { apiClient } from '../core/cli/api-client.ts'
 import { isColourful } from '../core/cli/colour.ts'
 import { type CommandThere, commandThere, givenPlan, ofPlanFile } from '../core/cli/command-there.ts'
-import { confirm } from '../core/cli/confirm.ts'
+import { confirm, readyText } from '../core/cli/confirm.ts'
 import { hasAccount, planThere, snapshotThere, type WayThere } from '../core/cli/errand-there.ts'
 import { FromNode } from '../core/cli/from-node.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
@@ -15,7 +14,7 @@ import { explainError } from '../core/cli/usage-error.ts'
 import { type OutputFormat, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { mustAsk, terminals } from '../core/cli/whom-to-ask.ts'
 import { type Destination, destinationOf } from '../core/cli/write-out.ts'
-import { VolctlError } from '../core/errors/errors.ts'
+import { Interrupted, VolctlError } from '../core/errors/errors.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { ownDescriptor } from '../core/files/own-descriptor.ts'
 import { replaceFile } from '../core/files/replace-file.ts'
@@ -125,14 +124,7 @@ export default class On extends VolctlCommand {
     const asks = isApply && mustAsk({ yes: there.flags.yes === true, reviewed: saved !== undefined }, terminals())
     const startMs = parseDuration(flags['start-timeout'] ?? DEFAULT_START, '--start-timeout')
     const limitMs = parseDuration(flags['time-limit'] ?? DEFAULT_LIMIT, '--time-limit')
-    const { kubeconfig, context } = nodeChoice(flags)
-    const client = createKubeClient(
-      discoverKubeConfig({
-        kubeconfig,
-        context,
-        onAttempt: ({ source, problem = 'used' }) => this.detail(`${source}: ${problem}`),
-      }),
-    )
+    const client = apiClient(nodeChoice(flags), (line) => this.detail(line))
     using interrupts = isApply ? new Interrupts((line) => this.say(line)) : undefined
     using signals = new StopSignal(isApply ? [] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
     const stop = interrupts?.stop ?? signals.signal
@@ -164,8 +156,7 @@ export default class On extends VolctlCommand {
       process.exitCode = status
     } catch (error) {
       errors.end()
-      if (stop.aborted && !(error instanceof VolctlError))
-        throw new VolctlError('Interrupted', 'interrupted', { exit: ExitStatus.Interrupted })
+      if (stop.aborted && !(error instanceof VolctlError)) throw new Interrupted('interrupted')
       throw error
     } finally {
       client.close()
@@ -304,8 +295,4 @@ export default class On extends VolctlCommand {
 function valuedFlags(): ReadonlySet<string> {
   const all = Object.entries({ ...VolctlCommand.baseFlags, ...On.flags })
   return new Set(all.flatMap(([name, { type }]) => (type === 'option' ? `--${name}` : [])))
-}
-
-function readyText(ready: number): string {
-  return ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
 }

@@ -9,7 +9,7 @@ import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
 import { planOptions } from '../core/cli/plan-flags.ts'
 import { StopSignal } from '../core/cli/stop-signal.ts'
 import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
-import { VolctlError } from '../core/errors/errors.ts'
+import { Interrupted, VolctlError } from '../core/errors/errors.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { parseDuration } from '../core/lang/duration.ts'
 import type { NodeState } from '../core/model/node-state.ts'
@@ -138,7 +138,7 @@ export default class Wait extends VolctlCommand {
       })
     const began = performance.now()
     const first = await look(stop.signal).catch((error: unknown) => {
-      throw stop.signal.aborted ? interrupted() : error
+      throw stop.signal.aborted ? new Interrupted('interrupted before the first look at the node') : error
     })
     const firstMs = performance.now() - began
     try {
@@ -253,12 +253,6 @@ async function whyNot(
   const narrowed = { ...options, ...named }
   const { decided } = await judged(state, wholeOf(narrowed), planWithDecisions)
   return answerOf(statusAndPlan(decided, narrowed, true, given).plan)
-}
-
-function interrupted(): VolctlError {
-  return new VolctlError('Interrupted', 'interrupted before the first look at the node', {
-    exit: ExitStatus.Interrupted,
-  })
 }
 
 type Look = (signal: AbortSignal, before?: CollectedNode) => Promise<CollectedNode>

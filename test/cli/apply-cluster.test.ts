@@ -24,6 +24,12 @@ const state = temporaryDirectory()
 const apply = (...args: string[]): Promise<Result> =>
   volctl(['apply', '--cluster', '--kubeconfig', api.kubeconfig('admin'), ...args], { env: { XDG_STATE_HOME: state } })
 
+it('--kubeconfig in-cluster is the service account of a Pod, as in every command, and no file', async () => {
+  const { status, stderr } = await volctl(['apply', '--cluster', '--kubeconfig', 'in-cluster', '--yes'])
+  expect(stderr).toContain('--kubeconfig in-cluster: volctl is not in a pod with a service account.')
+  expect(status).toBe(1)
+})
+
 describe('without an order by name', () => {
   it('the attachment of a node that is gone is blocked, and what comes after it too', async () => {
     const { status, stdout } = await apply('--yes')

@@ -10,7 +10,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { execa } from 'execa'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
-import { parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
+import { NODE_PLAN, parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { FrameReader } from '../../src/core/through-pod/frames.ts'
 import type { PodFate } from '../helpers/api-server/kubelet.ts'
 import { startApiServer, type TestApiServer } from '../helpers/api-server/start.ts'
@@ -134,7 +134,7 @@ describe('the answer of the node', () => {
     expect(status).toBe(0)
     expect(stdout).toContain('operation')
     expect(stderr).toMatch(/^wrote \S+node7.plan: plan [0-9a-f]+, \d+ operation/)
-    const saved = parsePlanFile(readFileSync(file), pjson.version, file)
+    const saved = parsePlanFile(NODE_PLAN, readFileSync(file), pjson.version, file)
     expect(saved.options.orphans).toBe(true)
     expect(saved.operations.length).toBeGreaterThan(0)
   })
@@ -204,7 +204,7 @@ describe('apply', () => {
   it('of a plan file hands over exactly this plan', async () => {
     const file = join(directory, 'reviewed.plan')
     await volctl(['plan', '--orphans', '--snapshot', CAPTURE, '--out', file])
-    const saved = parsePlanFile(readFileSync(file), pjson.version, file)
+    const saved = parsePlanFile(NODE_PLAN, readFileSync(file), pjson.version, file)
     await server.put(node(saved.node, { status: 'True' }))
     expect((await on(`node7 apply ${file}`)).stderr).toContain(`is of the node ${saved.node}, not of node7`)
     expect((await on(`${saved.node} apply ${file} --orphans`)).stderr).toContain('cannot be combined with a plan file')
@@ -220,7 +220,7 @@ describe('apply', () => {
       `__framed --called-as=volctl on --kubeconfig ${server.kubeconfig('on')} ${saved.node} --until --input -- apply --host-root /host - --parallel=2`,
     )
     const input = [...words.matchAll(/--input=(\S+)/g)].map(([, packed]) => packed).join('')
-    const handed = parsePlanFile(gunzipSync(Buffer.from(input, 'base64')), pjson.version, 'handed')
+    const handed = parsePlanFile(NODE_PLAN, gunzipSync(Buffer.from(input, 'base64')), pjson.version, 'handed')
     expect(handed).toEqual(saved)
   })
 })

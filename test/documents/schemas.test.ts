@@ -7,7 +7,7 @@ import { schemas } from '../../scripts/schema.ts'
 import { readJournal } from '../../src/core/journal/read-journal.ts'
 import type { ApplyResult } from '../../src/core/plan/events.ts'
 import type { Refusal } from '../../src/core/plan/plan.ts'
-import { parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
+import { NODE_PLAN, parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText } from '../../src/core/plan-file/write-plan-file.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
@@ -71,7 +71,7 @@ describe('plan files', () => {
     const options = planOptions({ orphans: true })
     const text = planFileText(planNode(await readSnapshot(path), options), options)
     expect(check(JSON.parse(text))).toEqual([])
-    expect(() => parsePlanFile(Buffer.from(text), options.volctlVersion, 'file')).not.toThrow()
+    expect(() => parsePlanFile(NODE_PLAN, Buffer.from(text), options.volctlVersion, 'file')).not.toThrow()
   })
 
   it('need their options', () => expect(check(planOf([]))).not.toEqual([]))

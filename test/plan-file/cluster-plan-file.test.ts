@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { schemas } from '../../scripts/schema.ts'
 import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { savedClusterPlan } from '../../src/core/plan/cluster-plan.ts'
 import { clusterPlanId } from '../../src/core/plan/cluster-plan-id.ts'
-import { parseClusterPlanFile, readClusterPlanFile } from '../../src/core/plan-file/read-cluster-plan-file.ts'
-import { parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
+import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
 import { aPlan } from '../cli/plan-builder.ts'
 import { schemaCheck } from '../helpers/closed-schema.ts'
@@ -64,11 +64,13 @@ const CLUSTERS: Readonly<Record<string, ClusterState>> = {
   },
 }
 
+const CLUSTER_PLAN = { scope: 'cluster', shape: savedClusterPlan } as const
+
 const planned = Object.entries(CLUSTERS).map(([name, state]) => ({ name, plan: planOf(state) }))
 
 describe('a saved plan of a cluster', () => {
   it.each(planned)('$name: comes back as it was', ({ plan }) => {
-    const read = parseClusterPlanFile(Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x.plan')
+    const read = parsePlanFile(CLUSTER_PLAN, Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x.plan')
     const { scope, cluster: of, createdAt, volctlVersion, operations, refused } = plan
     expect(read).toEqual({
       ...{ scope, cluster: of, createdAt, volctlVersion, operations, options: OPTIONS },
@@ -96,9 +98,9 @@ describe('a saved plan of a cluster', () => {
     const [, { plan } = { plan: undefined }] = planned
     if (plan === undefined) throw new Error('no plan')
     writePlanFile(plan, OPTIONS, path)
-    expect(readClusterPlanFile(path, VERSION).operations).toEqual(plan.operations)
+    expect(readPlanFile(CLUSTER_PLAN, path, VERSION).operations).toEqual(plan.operations)
     const damaged = JSON.stringify({ ...plan, options: OPTIONS, operations: [{ id: 1 }] })
-    expect(() => parseClusterPlanFile(Buffer.from(damaged), VERSION, 'x')).toThrow(
+    expect(() => parsePlanFile(CLUSTER_PLAN, Buffer.from(damaged), VERSION, 'x')).toThrow(
       expect.objectContaining({ code: 'FileDamaged' }),
     )
   })
@@ -109,15 +111,19 @@ describe('a saved plan of a cluster', () => {
     const ofCluster = Buffer.from(planFileText(plan, OPTIONS))
     const ofNode = Buffer.from(planFileText({ ...aPlan({}), volctlVersion: VERSION }, planOptions({})))
     for (const [read, bytes, next] of [
-      [parsePlanFile, ofCluster, 'volctl apply --cluster makes its own plan'],
-      [parseClusterPlanFile, ofNode, 'volctl plan --cluster --out FILE'],
+      [
+        (bytes: Buffer) => parsePlanFile(NODE_PLAN, bytes, VERSION, 'x'),
+        ofCluster,
+        'volctl apply --cluster makes its own plan',
+      ],
+      [(bytes: Buffer) => parsePlanFile(CLUSTER_PLAN, bytes, VERSION, 'x'), ofNode, 'volctl plan --cluster --out FILE'],
     ] as const) {
       const wrong = expect.objectContaining({
         code: 'Usage',
         message: expect.stringMatching(/cluster|node/),
         hint: expect.stringContaining(next),
       })
-      expect(() => read(bytes, VERSION, 'x')).toThrow(wrong)
+      expect(() => read(bytes)).toThrow(wrong)
     }
   })
 })

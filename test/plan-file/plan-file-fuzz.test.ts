@@ -4,7 +4,7 @@ import { it } from 'vitest'
 import { VolctlError } from '../../src/core/errors/errors.ts'
 import { differencesOf } from '../../src/core/plan/differences.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
-import { parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
+import { NODE_PLAN, parsePlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText } from '../../src/core/plan-file/write-plan-file.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 import { planOptions } from '../helpers/plan-options.ts'
@@ -24,7 +24,7 @@ const TEXT = planFileText(
 /** Reads, and does with the result all that apply does before it has found an operation again. */
 function read(bytes: Buffer): void {
   try {
-    const plan = parsePlanFile(bytes, '0.0.0-test', 'x.plan')
+    const plan = parsePlanFile(NODE_PLAN, bytes, '0.0.0-test', 'x.plan')
     planId(plan)
     for (const operation of plan.operations) differencesOf(operation, anOperation(), () => true)
   } catch (error) {

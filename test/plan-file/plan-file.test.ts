@@ -19,7 +19,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import schema from '../../schema/plan.schema.json' with { type: 'json' }
 import type { Operation, Plan } from '../../src/core/plan/plan.ts'
 import { planId } from '../../src/core/plan/plan-id.ts'
-import { parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
+import { NODE_PLAN, parsePlanFile, readPlanFile } from '../../src/core/plan-file/read-plan-file.ts'
 import { planFileText, writePlanFile } from '../../src/core/plan-file/write-plan-file.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
@@ -64,7 +64,7 @@ const FULL: Operation = {
   attachment: { name: 'a', uid: 'u', resourceVersion: '1' },
 }
 
-const parse = (document: unknown) => parsePlanFile(Buffer.from(JSON.stringify(document)), VERSION, 'x.plan')
+const parse = (document: unknown) => parsePlanFile(NODE_PLAN, Buffer.from(JSON.stringify(document)), VERSION, 'x.plan')
 const document = (given: object = {}): Record<string, unknown> => ({
   ...aPlan({ operations: [FULL] }),
   options: OPTIONS,
@@ -74,7 +74,7 @@ const document = (given: object = {}): Record<string, unknown> => ({
 describe('reading a saved plan', () => {
   it('what was written is read, with its options', () => {
     const plan = aPlan({ operations: [FULL], refused: { rule: 'S1', code: 'WrongMachine', message: 'm', hint: 'h' } })
-    const read = parsePlanFile(Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x')
+    const read = parsePlanFile(NODE_PLAN, Buffer.from(planFileText(plan, OPTIONS)), VERSION, 'x')
     expect(read.operations).toEqual(plan.operations)
     expect(read).toMatchObject({ node: plan.node, bootID: plan.bootID, refused: plan.refused, options: OPTIONS })
     expect(planId(read)).toBe(planId(plan))
@@ -253,7 +253,7 @@ describe('reading a saved plan', () => {
     { name: 'null', text: 'null', message: 'the file is not a JSON object' },
   ])('$name is one clear line', ({ text, message }) => {
     const wanted = expect.objectContaining({ code: 'FileDamaged', message: expect.stringContaining(message) })
-    expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
+    expect(() => parsePlanFile(NODE_PLAN, Buffer.from(text), VERSION, 'x')).toThrow(wanted)
   })
 
   const later = (value: string): string => JSON.stringify(document()).replace(/}$/, `,"later":${value}}`)
@@ -269,12 +269,12 @@ describe('reading a saved plan', () => {
     { name: 'too much of it', text: later(`{${many}}`), message: 'the file has more than 3000000 values' },
   ])('$name is more than is read (S34)', ({ text, message }) => {
     const wanted = expect.objectContaining({ code: 'FileDamaged', message: expect.stringContaining(message) })
-    expect(() => parsePlanFile(Buffer.from(text), VERSION, 'x')).toThrow(wanted)
+    expect(() => parsePlanFile(NODE_PLAN, Buffer.from(text), VERSION, 'x')).toThrow(wanted)
   })
 
   it('what is nested a little in unknown places does no harm', () => {
     const text = later('['.repeat(99) + ']'.repeat(99))
-    expect(parsePlanFile(Buffer.from(text), VERSION, 'x').operations).toHaveLength(1)
+    expect(parsePlanFile(NODE_PLAN, Buffer.from(text), VERSION, 'x').operations).toHaveLength(1)
   })
 })
 
@@ -291,7 +291,7 @@ describe('the file', () => {
     writePlanFile(plan, OPTIONS, path)
     expect(lstatSync(path).mode & 0o777).toBe(0o600)
     expect(readdirSync(directory)).toEqual(['node.plan'])
-    expect(readPlanFile(path, VERSION).operations).toEqual(plan.operations)
+    expect(readPlanFile(NODE_PLAN, path, VERSION).operations).toEqual(plan.operations)
   })
 
   it.for(TRICKS.filter(({ name }) => name !== 'a file of another user'))(
@@ -350,7 +350,7 @@ describe('the file', () => {
   ])('one that $name is $code', ({ make, code }) => {
     const path = join(directory, 'node.plan')
     make(path)
-    expect(() => readPlanFile(path, VERSION)).toThrow(expect.objectContaining({ code }))
+    expect(() => readPlanFile(NODE_PLAN, path, VERSION)).toThrow(expect.objectContaining({ code }))
   })
 
   it.skipIf(noOthersFiles !== undefined).each([
@@ -395,10 +395,10 @@ describe('the file', () => {
     const path = join(directory, 'below/node.plan')
     mkdirSync(dirname(path))
     writePlanFile(plan, OPTIONS, path)
-    expect(readPlanFile(path, VERSION).operations).toHaveLength(1)
+    expect(readPlanFile(NODE_PLAN, path, VERSION).operations).toHaveLength(1)
     spoil(path)
     const why = says.replace('PATH', path).replace('DIR', dirname(path)).replace('ABOVE', directory)
-    expect(() => readPlanFile(path, VERSION, 'node.plan')).toThrow(
+    expect(() => readPlanFile(NODE_PLAN, path, VERSION, 'node.plan')).toThrow(
       expect.objectContaining({
         code: 'NotBelieved',
         message: expect.stringContaining(`plan file node.plan${why}`),
@@ -415,7 +415,7 @@ describe('the file', () => {
     process.chdir(directory)
     try {
       for (const way of [join(directory, 'link'), `/proc/${process.pid}/root${path}`, `/proc/${process.pid}/cwd/link`])
-        expect(readPlanFile(way, VERSION).operations).toHaveLength(1)
+        expect(readPlanFile(NODE_PLAN, way, VERSION).operations).toHaveLength(1)
     } finally {
       process.chdir(before)
     }

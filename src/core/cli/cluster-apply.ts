@@ -1,6 +1,5 @@
 /** `volctl apply --cluster`: look, show, ask, carry out, by the API alone. Loaded only for that. */
-import { createKubeClient, type KubeClient } from '../api/kube-client.ts'
-import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
+import type { KubeClient } from '../api/kube-client.ts'
 import { applyCluster } from '../cluster/apply/apply-cluster.ts'
 import { clusterContext } from '../cluster/context/cluster-context.ts'
 import { type Looked, lookedAt } from '../cluster/controller/between-looks.ts'
@@ -14,23 +13,23 @@ import type { ClusterOptions, ClusterPlan, SavedClusterPlan } from '../plan/clus
 import { withDigest } from '../plan/cluster-plan-id.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
 import { requireNamed } from '../plan/name-faults.ts'
-import { callerPath } from '../trust/caller.ts'
 import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
 import { clusterClosing, eventLine, numberedInCluster } from '../views/apply-lines.ts'
 import { renderClusterPlan } from '../views/cluster-plan-view.ts'
 import type { Screen } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
-import { confirm } from './confirm.ts'
+import { apiClient } from './api-client.ts'
+import { confirm, readyText } from './confirm.ts'
 import { Interrupts } from './interrupts.ts'
 import { messages } from './messages.ts'
+import type { NodeChoice } from './node-flags.ts'
 import { planBesideNodes } from './plan-beside-nodes.ts'
 import { refusalOf } from './plan-exit-status.ts'
 import type { OutputFormat } from './volctl-command.ts'
 
 export interface ClusterApplyChoice {
   readonly options: ClusterOptions
-  readonly kubeconfig?: string | undefined
-  readonly context?: string | undefined
+  readonly api: Pick<NodeChoice, 'kubeconfig' | 'context'>
   readonly timeoutMs: number
   readonly journalDir?: string | undefined
   readonly noJournal: boolean
@@ -65,10 +64,9 @@ export interface ClusterApplyOutput {
 
 /** @throws VolctlError, also for what refused the apply after everything was printed */
 export async function applyToCluster(choice: ClusterApplyChoice, output: ClusterApplyOutput): Promise<void> {
-  const { saved, kubeconfig, context } = choice
+  const { saved, api } = choice
   using interrupts = new Interrupts((line) => output.say(line))
-  const path = kubeconfig === undefined ? undefined : callerPath(kubeconfig)
-  const client = createKubeClient(discoverKubeConfig({ ...defined({ kubeconfig: path, context }) }))
+  const client = apiClient(api, output.detail)
   try {
     const { fresh, options, looked } = await planned(client, choice, output, interrupts)
     if (saved === undefined) requireNamed(fresh.problems, choice.ignoreNotFound, choice.ways)
@@ -135,8 +133,7 @@ async function reviewed(
     )
     return plan.digest
   }
-  const what = ready.length === 1 ? 'the operation that is ready' : `the ${ready.length} operations that are ready`
-  await confirm(`\nPerform ${what}? Type 'yes' to continue: `, signal)
+  await confirm(`\nPerform ${readyText(ready.length)}? Type 'yes' to continue: `, signal)
   return digest
 }
 

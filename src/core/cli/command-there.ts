@@ -2,13 +2,11 @@
 import type { Config } from '@oclif/core'
 import { Parser } from '@oclif/core'
 import { VolctlError } from '../errors/errors.ts'
-import { ownDescriptor } from '../files/own-descriptor.ts'
 import { nearNames } from '../lang/near-names.ts'
 import type { SavedPlan } from '../plan/plan-shape.ts'
-import { readPlanFile, readPlanInput } from '../plan-file/read-plan-file.ts'
+import { NODE_PLAN, readTypedPlan } from '../plan-file/read-plan-file.ts'
 import { NODE_COMMANDS, type NodeCommand, requireForNode, type Token } from '../through-pod/node-command.ts'
 import { programName } from '../trust/called-as.ts'
-import { callerPath } from '../trust/caller.ts'
 import { applyArguments, narrowing } from './plan-arguments.ts'
 import { requireNoPlanFlags } from './plan-file.ts'
 import { planFlags } from './plan-flags.ts'
@@ -90,10 +88,7 @@ export async function givenPlan(
 ): Promise<SavedPlan | undefined> {
   if (planfile === undefined) return undefined
   requireNoPlanFlags(tokens.flatMap((token) => (token.type === 'flag' ? token.flag : [])))
-  const saved =
-    ownDescriptor(planfile, 0) === 0
-      ? await readPlanInput(version)
-      : readPlanFile(callerPath(planfile), version, planfile)
+  const saved = await readTypedPlan(NODE_PLAN, planfile, version)
   if (saved.node === node) return saved
   throw usage(`plan file ${planfile} is of the node ${saved.node}, not of ${node}`, 'Give the plan of this node.')
 }

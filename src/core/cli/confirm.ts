@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { VolctlError } from '../errors/errors.ts'
-import { ExitStatus } from '../errors/exit-status.ts'
+import { Interrupted, VolctlError } from '../errors/errors.ts'
 
 export interface Expected {
   readonly text: string
@@ -23,11 +22,16 @@ export async function confirm(question: string, signal: AbortSignal, { text, hin
     const answer = await terminal.question(question, { signal: AbortSignal.any([signal, closed.signal]) })
     if (answer.trim().toLowerCase() === text) return
   } catch {
-    throw new VolctlError('Interrupted', 'interrupted: nothing was changed', { exit: ExitStatus.Interrupted })
+    throw new Interrupted()
   } finally {
     terminal.close()
   }
   throw new VolctlError('NotConfirmed', 'not confirmed: nothing was changed', {
     hint,
   })
+}
+
+/** What a person is asked about. */
+export function readyText(ready: number): string {
+  return ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
 }

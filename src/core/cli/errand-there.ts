@@ -8,6 +8,7 @@ import { wholePlan } from '../plan/whole-plan.ts'
 import { PLAN_FILE_LIMITS } from '../plan-file/plan-file-limits.ts'
 import { nodeCommandLine } from '../through-pod/node-command.ts'
 import { type Errand, runThroughPod } from '../through-pod/run-through-pod.ts'
+import { Gathered } from '../trust/bytes.ts'
 import { parseJson } from '../trust/parse-json.ts'
 import type { CommandThere } from './command-there.ts'
 import { planFlags, planOptions } from './plan-flags.ts'
@@ -43,7 +44,7 @@ export async function planThere(way: WayThere, there: CommandThere, version: str
   const { status, bytes } = await gather(
     way,
     nodeCommandLine('plan', tokens, there.switches, ['--output=json'], hasAccount(way)),
-    new Gathered(),
+    PLAN_FILE_LIMITS.maxBytes,
   )
   const options = planOptions(there.flags as Parameters<typeof planOptions>[0], version)
   return { status, options, ...(bytes.length > 0 && { plan: planFromNode(bytes, way.base.node) }) }
@@ -61,43 +62,24 @@ export async function snapshotThere(
 ): Promise<{ readonly status: number; readonly bytes?: Buffer }> {
   const tokens = there.tokens.filter((token) => token.type !== 'flag' || token.flag !== 'output')
   const words = nodeCommandLine('snapshot', tokens, there.switches, [], hasAccount(way))
-  const { status, bytes } = await gather(way, words, new Gathered(MAX_SNAPSHOT))
+  const { status, bytes } = await gather(way, words, MAX_SNAPSHOT)
   return { status, ...(status === ExitStatus.Ok && { bytes }) }
 }
 
+/** @param most bytes that are held at once @throws VolctlError AnswerCutOff for an answer that is longer */
 async function gather(
   { client, base, called }: WayThere,
   words: readonly string[],
-  answer: Gathered,
+  most: number,
 ): Promise<{ readonly status: number; readonly bytes: Buffer }> {
+  const answer = new Gathered()
+  const out = (piece: Buffer): void => {
+    answer.add(piece)
+    if (answer.length > most) throw new VolctlError('AnswerCutOff', `the answer is longer than ${most} bytes`)
+  }
   const args = ['__framed', `--called-as=${called}`, '--', ...words]
-  const status = await runThroughPod(client, { ...base, args, out: (bytes) => answer.take(bytes) })
-  return { status, bytes: answer.bytes }
-}
-
-/** What is held of an answer at once. */
-const MAX_ANSWER = PLAN_FILE_LIMITS.maxBytes
-
-/** Collects an answer. @throws VolctlError AnswerCutOff for one that is too long */
-class Gathered {
-  readonly #pieces: Buffer[] = []
-  #length = 0
-  readonly #most: number
-
-  constructor(most = MAX_ANSWER) {
-    this.#most = most
-  }
-
-  take(bytes: Buffer): void {
-    this.#length += bytes.length
-    if (this.#length > this.#most)
-      throw new VolctlError('AnswerCutOff', `the answer is longer than ${this.#most} bytes`)
-    this.#pieces.push(bytes)
-  }
-
-  get bytes(): Buffer {
-    return Buffer.concat(this.#pieces)
-  }
+  const status = await runThroughPod(client, { ...base, args, out })
+  return { status, bytes: answer.all() }
 }
 
 /** @throws VolctlError AnswerCutOff for anything that is no plan */

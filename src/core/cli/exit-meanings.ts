@@ -1,25 +1,21 @@
 import type { ExitStatus } from '../errors/exit-status.ts'
 
+type Command =
+  | 'plan'
+  | 'explain'
+  | 'apply'
+  | 'snapshot'
+  | 'journal'
+  | 'status'
+  | 'check'
+  | 'doctor'
+  | 'wait'
+  | 'version'
+  | 'completion'
+  | 'on'
+
 /** What each exit status means, for the manual; a status that a command never ends with has no meaning there. */
-export const EXIT_MEANINGS: Readonly<
-  Record<
-    ExitStatus,
-    {
-      readonly plan?: string
-      readonly explain?: string
-      readonly apply?: string
-      readonly snapshot?: string
-      readonly journal?: string
-      readonly status?: string
-      readonly check?: string
-      readonly doctor?: string
-      readonly wait?: string
-      readonly version?: string
-      readonly completion?: string
-      readonly on?: string
-    }
-  >
-> = {
+export const EXIT_MEANINGS: Readonly<Record<ExitStatus, Readonly<Partial<Record<Command, string>>>>> = {
   0: {
     plan: 'Success. With --detailed-exitcode: the plan is complete and has no operations, not even blocked ones; nothing waits, and no problem is an error.',
     apply:

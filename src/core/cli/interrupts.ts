@@ -1,5 +1,4 @@
-import { VolctlError } from '../errors/errors.ts'
-import { ExitStatus } from '../errors/exit-status.ts'
+import { Interrupted } from '../errors/errors.ts'
 import { standardOutput } from './output.ts'
 
 /**
@@ -32,8 +31,7 @@ export class Interrupts implements Disposable {
   async orInterrupted<T>(work: Promise<T>): Promise<T> {
     work.catch(() => undefined)
     const interrupted = new Promise<never>((_, reject) => {
-      const error = new VolctlError('Interrupted', 'interrupted: nothing was changed', { exit: ExitStatus.Interrupted })
-      this.stop.addEventListener('abort', () => reject(error))
+      this.stop.addEventListener('abort', () => reject(new Interrupted()))
     })
     return await Promise.race([work, interrupted])
   }

@@ -1,9 +1,7 @@
 /** One look at a cluster: live, or in a snapshot. */
-import { createKubeClient } from '../api/kube-client.ts'
-import { discoverKubeConfig } from '../api/kubeconfig/kube-config.ts'
 import type { ClusterState } from '../cluster/model/cluster-state.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
-import { defined } from '../lang/defined.ts'
+import { apiClient } from './api-client.ts'
 import { watched } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 
@@ -23,12 +21,7 @@ export async function loadCluster(
     log(`snapshot ${snapshot} of ${state.server}, taken at ${state.capturedAt}`)
     return state
   }
-  const client = createKubeClient(
-    discoverKubeConfig({
-      ...defined({ kubeconfig: choice.kubeconfig, context: choice.context }),
-      onAttempt: ({ source, problem = 'used' }) => log(`${source}: ${problem}`),
-    }),
-  )
+  const client = apiClient(choice, log)
   try {
     const state = await watched(log, (_, reads) => {
       reads('the cluster')

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core'
+import { Flags, type Interfaces } from '@oclif/core'
 import { IN_CLUSTER } from '../api/kubeconfig/in-cluster.ts'
 import { defined } from '../lang/defined.ts'
 import { callerPath } from '../trust/caller.ts'
@@ -49,25 +49,18 @@ export interface NodeChoice {
   readonly hostRoot?: string
 }
 
-interface NodeFlagValues {
-  readonly kubeconfig?: string | undefined
-  readonly context?: string | undefined
+type NodeFlagValues = Partial<Omit<Interfaces.InferredFlags<typeof apiFlags & typeof nodeFlags>, 'node'>> & {
   /** A command that also has a pass over the cluster takes several; those of a node take one. */
   readonly node?: string | readonly string[] | undefined
-  readonly 'root-dir'?: string | undefined
-  readonly 'runtime-endpoint'?: string | undefined
-  readonly 'host-root'?: string | undefined
 }
 
 export function nodeChoice(flags: NodeFlagValues): NodeChoice {
-  return {
-    ...defined({
-      kubeconfig: flags.kubeconfig === IN_CLUSTER ? IN_CLUSTER : flags.kubeconfig && callerPath(flags.kubeconfig),
-      context: flags.context,
-      node: [flags.node].flat()[0],
-      rootDir: flags['root-dir'],
-      runtimeEndpoint: flags['runtime-endpoint'],
-      hostRoot: flags['host-root'],
-    }),
-  }
+  return defined({
+    kubeconfig: flags.kubeconfig === IN_CLUSTER ? IN_CLUSTER : flags.kubeconfig && callerPath(flags.kubeconfig),
+    context: flags.context,
+    node: [flags.node].flat()[0],
+    rootDir: flags['root-dir'],
+    runtimeEndpoint: flags['runtime-endpoint'],
+    hostRoot: flags['host-root'],
+  })
 }

@@ -1,4 +1,4 @@
-import { Flags } from '@oclif/core'
+import { Flags, type Interfaces } from '@oclif/core'
 import { VolctlError } from '../errors/errors.ts'
 import { defined } from '../lang/defined.ts'
 import { parseDuration } from '../lang/duration.ts'
@@ -125,27 +125,8 @@ export const planFlags = {
   }),
 }
 
-interface PlanFlagValues {
-  readonly orphans?: boolean | undefined
-  readonly remount?: boolean | undefined
-  readonly expand?: boolean | undefined
-  readonly only?: string | undefined
-  readonly skip?: string | undefined
-  readonly pod?: readonly string[] | undefined
-  readonly namespace?: readonly string[] | undefined
-  readonly volume?: readonly string[] | undefined
-  readonly max?: string | undefined
-  readonly settle?: string | undefined
-  readonly 'force-unmount'?: readonly string[] | undefined
-  readonly lazy?: readonly string[] | undefined
-  readonly 'driver-gone'?: readonly string[] | undefined
-  readonly handle?: readonly string[] | undefined
-  readonly 'foreign-pod'?: readonly string[] | undefined
-  readonly device?: readonly string[] | undefined
-  readonly 'accept-outage'?: string | undefined
-  readonly 'accept-identity'?: readonly string[] | undefined
-  readonly 'accept-insecure-api'?: boolean | undefined
-}
+/** As they were parsed; a command that has only some of them gives these. */
+type PlanFlagValues = Partial<Interfaces.InferredFlags<typeof planFlags>>
 
 export function planOptions(flags: PlanFlagValues, volctlVersion: string): PlanOptions {
   return {
@@ -187,32 +168,30 @@ export function parseCount(text: string, flag: string, least: number): number {
   })
 }
 
+/** @param is what is said of another text, VALUE in it @param more goes on with the hint */
+function parsePairs(values: readonly string[], form: RegExp, is: string, more: string): Record<string, string> {
+  const pairs = values.map((text) => {
+    const [, volume, value] = form.exec(text) ?? []
+    if (volume !== undefined && value !== undefined) return [volume, value] as const
+    throw new VolctlError(
+      'Usage',
+      is.replace('VALUE', () => `"${text}"`),
+      {
+        hint: `VOLUME is the name in the plan's VOLUME column${more}`,
+      },
+    )
+  })
+  return Object.fromEntries(pairs)
+}
+
 function parseHandles(values: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    values.map((value) => {
-      const at = value.indexOf('=')
-      if (at <= 0 || at === value.length - 1) {
-        throw new VolctlError('Usage', `--handle: "${value}" is not VOLUME=HANDLE.`, {
-          hint: "VOLUME is the name in the plan's VOLUME column, HANDLE the volume's name at its driver.",
-        })
-      }
-      return [value.slice(0, at), value.slice(at + 1)]
-    }),
-  )
+  const more = ", HANDLE the volume's name at its driver."
+  return parsePairs(values, /^([^=]+)=(.+)$/s, '--handle: VALUE is not VOLUME=HANDLE.', more)
 }
 
 function parseDevices(values: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    values.map((value) => {
-      const [, volume, device] = /^([^=]+)=(none|\/dev\/.+)$/.exec(value) ?? []
-      if (volume === undefined || device === undefined) {
-        throw new VolctlError('Usage', `--device: "${value}" is neither VOLUME=/dev/NAME nor VOLUME=none.`, {
-          hint: "VOLUME is the name in the plan's VOLUME column; lsblk lists this node's devices.",
-        })
-      }
-      return [volume, device]
-    }),
-  )
+  const is = '--device: VALUE is neither VOLUME=/dev/NAME nor VOLUME=none.'
+  return parsePairs(values, /^([^=]+)=(none|\/dev\/.+)$/, is, "; lsblk lists this node's devices.")
 }
 
 function absolutePaths(paths: readonly string[], flag: string): readonly string[] {

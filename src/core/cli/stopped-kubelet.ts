@@ -2,7 +2,7 @@
 
 import { getNode } from '../api/node-objects.ts'
 import type { KubeletStop, StoppedLooks, TimeLimit } from '../apply/operation/ports.ts'
-import { errorMessage, SafetyRefusal, VolctlError } from '../errors/errors.ts'
+import { errorMessage, Interrupted, SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 import type { Journal } from '../journal/write-journal.ts'
 import { requireActive, startUnit, stopUnit } from '../kubelet-stop/switch-unit.ts'
@@ -109,7 +109,7 @@ export class StoppedKubelet implements KubeletStop {
     const { unit, maxMs, signal, detail } = this.#ports
     this.#timer = await armTimer(unit, maxMs)
     detail(`${this.#timer.name} is armed: systemd starts ${unit} when it is over`)
-    if (signal.aborted) throw interrupted()
+    if (signal.aborted) throw new Interrupted()
     // The question may have been open for long: a unit that was stopped meanwhile stays stopped.
     await requireActive(unit)
     // Whatever held volctl up until now: a stop after the timer has fired would be one that nobody ends.
@@ -135,7 +135,7 @@ export class StoppedKubelet implements KubeletStop {
       return await afterSettling(await again(), { signal, terminal, until, begins: () => undefined })
     } catch (error) {
       // The second interruption ends a look as well.
-      throw signal.aborted ? interrupted('interrupted: no operation was begun') : error
+      throw signal.aborted ? new Interrupted('interrupted: no operation was begun') : error
     }
   }
 
@@ -212,8 +212,4 @@ function tooLate(unit: string): SafetyRefusal {
   return new SafetyRefusal('S35', 'KubeletNotStopped', `no time is left to stop ${unit}: the machine is slow now`, {
     hint: 'Nothing was stopped. Allow more time: volctl apply --stop-kubelet --max-downtime 10m',
   })
-}
-
-function interrupted(message = 'interrupted: nothing was changed'): VolctlError {
-  return new VolctlError('Interrupted', message, { exit: ExitStatus.Interrupted })
 }

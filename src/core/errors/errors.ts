@@ -66,6 +66,13 @@ export class SafetyRefusal extends VolctlError {
   }
 }
 
+/** A person, or a signal, ended it. */
+export class Interrupted extends VolctlError {
+  constructor(message = 'interrupted: nothing was changed', options: Pick<VolctlErrorOptions, 'hint'> = {}) {
+    super('Interrupted', message, { ...options, exit: ExitStatus.Interrupted })
+  }
+}
+
 /** The message of anything thrown, for a line of output. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

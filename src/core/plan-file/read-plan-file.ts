@@ -3,6 +3,7 @@
 import type { ErrorCode } from '../codes/codes.ts'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
 import { troubleText } from '../files/disk-trouble.ts'
+import { ownDescriptor } from '../files/own-descriptor.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { type Shape, ShapeError } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
@@ -25,7 +26,7 @@ interface AnySaved {
   readonly options: object
 }
 
-const NODE_PLAN: PlanFormat<SavedPlan> = { scope: 'node', shape: savedPlan }
+export const NODE_PLAN: PlanFormat<SavedPlan> = { scope: 'node', shape: savedPlan }
 
 const VERSION = 'volctl.io/v1'
 const KIND = 'Plan'
@@ -39,39 +40,36 @@ const PLAN_AGAIN = 'Save the plan again: volctl plan --out FILE'
  * @param name what messages call the file
  * @throws VolctlError one clear line on what is wrong with the file
  */
-export function readPlanFile(path: string, volctlVersion: string, name = path): SavedPlan {
-  return readPlanFileOf(NODE_PLAN, path, volctlVersion, name)
-}
-
-/** The same of either kind. @throws VolctlError as readPlanFile */
-export function readPlanFileOf<T extends AnySaved>(
+export function readPlanFile<T extends AnySaved>(
   format: PlanFormat<T>,
   path: string,
   volctlVersion: string,
-  name: string,
+  name = path,
 ): T {
-  return parsePlanFileOf(format, readOwn(path, name), volctlVersion, name)
+  return parsePlanFile(format, readOwn(path, name), volctlVersion, name)
+}
+
+/** Is it standard input, as it was typed: `-`, `/dev/stdin`? */
+export function isPlanInput(typed: string): boolean {
+  return ownDescriptor(typed, 0) === 0
+}
+
+/** The plan file that was typed, or that on standard input. @throws VolctlError as readPlanFile */
+export async function readTypedPlan<T extends AnySaved>(
+  format: PlanFormat<T>,
+  typed: string,
+  volctlVersion: string,
+): Promise<T> {
+  if (!isPlanInput(typed)) return readPlanFile(format, callerPath(typed), volctlVersion, typed)
+  return parsePlanFile(format, await readInput(), volctlVersion, INPUT)
 }
 
 /** From the first look at a pipe to its end. */
 const PIPE_MS = 50_000
 
-/**
- * The same from standard input: a pipe, or a file that nobody else could have written (S33).
- *
- * @throws VolctlError as readPlanFile
- */
-export async function readPlanInput(volctlVersion: string): Promise<SavedPlan> {
-  return await readPlanInputOf(NODE_PLAN, volctlVersion)
-}
-
-/** The same of either kind. @throws VolctlError as readPlanFile */
-export async function readPlanInputOf<T extends AnySaved>(format: PlanFormat<T>, volctlVersion: string): Promise<T> {
-  return parsePlanFileOf(format, await readInput(), volctlVersion, INPUT)
-}
-
 const INPUT = 'from standard input'
 
+/** A pipe, or a file that nobody else could have written (S33). */
 async function readInput(): Promise<Buffer> {
   try {
     requireTrustedInput(callerPath)
@@ -87,11 +85,7 @@ async function readInput(): Promise<Buffer> {
   }
 }
 
-export function parsePlanFile(bytes: Buffer, volctlVersion: string, name: string): SavedPlan {
-  return parsePlanFileOf(NODE_PLAN, bytes, volctlVersion, name)
-}
-
-export function parsePlanFileOf<T extends AnySaved>(
+export function parsePlanFile<T extends AnySaved>(
   { scope, shape }: PlanFormat<T>,
   bytes: Buffer,
   volctlVersion: string,

@@ -2,6 +2,7 @@
 import { IN_CLUSTER } from '../api/kubeconfig/in-cluster.ts'
 import { VolctlError } from '../errors/errors.ts'
 import { DEFAULT_JOURNAL_DIR } from '../journal/lazy-memory.ts'
+import { shellWord } from '../lang/shell-word.ts'
 import { HOST_ROOT } from './pod-manifest.ts'
 
 /** Commands that a Pod can run; all but apply only read. */
@@ -102,11 +103,6 @@ function onHost({ flag, input }: Token & { readonly type: 'flag' }): string {
   throw new VolctlError('Usage', `--${flag}: "${input}" is not an absolute path.`, {
     hint: 'Give an absolute path of the node.',
   })
-}
-
-/** A word that a shell takes literally. */
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./^-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 /**

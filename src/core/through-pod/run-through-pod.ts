@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../api/api-error.ts'
 import type { PodClient } from '../api/kube-client.ts'
-import { errorMessage, VolctlError } from '../errors/errors.ts'
+import { errorMessage, Interrupted, VolctlError } from '../errors/errors.ts'
 import { ExitStatus } from '../errors/exit-status.ts'
 import { formatDuration } from '../lang/duration.ts'
 import { BrokenFrames, type Frame, FrameReader } from './frames.ts'
@@ -106,10 +106,8 @@ export async function runThroughPod(client: PodClient, errand: Errand): Promise<
 }
 
 function interrupted({ abandon, node }: Errand): VolctlError {
-  return new VolctlError('Interrupted', 'interrupted', {
-    exit: ExitStatus.Interrupted,
-    ...(abandon !== undefined && { hint: `What an apply has done until then: volctl on ${node} journal` }),
-  })
+  const hint = `What an apply has done until then: volctl on ${node} journal`
+  return new Interrupted('interrupted', abandon === undefined ? {} : { hint })
 }
 
 /** Sees to it that the Pod is deleted, once. */
