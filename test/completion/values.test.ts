@@ -14,7 +14,7 @@ it.each<{ kind: LiveKind; current: string; of?: string; values: readonly string[
   { kind: 'pod', current: '', values: ['shop/web-5d8f-old', 'shop/web-5d8f-new'] },
   { kind: 'namespace', current: '', values: ['shop', 'shop'] },
   { kind: 'volume', current: '', values: ['pv-data'] },
-  { kind: 'driver', current: '', values: ['disk.csi.example.com', 'disk.csi.example.com'] },
+  { kind: 'driver', current: '', values: ['disk.csi.example.com'] },
   { kind: 'node', current: '', values: ['node-1', 'node-2'] },
   { kind: 'node', current: '', of: 'node-gone', values: ['node-2', 'node-1'] },
   { kind: 'thing', current: 'pvc/', values: ['pvc/shop/data'] },

@@ -3,7 +3,6 @@ import { readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { KubeClient } from '../api/kube-client.ts'
-import type { ObjectReader } from '../api/object-reader.ts'
 import { isTerminating, namedUids } from '../desired/pods.ts'
 import { onceFor } from '../lang/once-for.ts'
 import type { CsiNode, PersistentVolume, Pod, VolumeAttachment } from '../model/objects.ts'
@@ -97,79 +96,47 @@ function driversOf(csiNode: CsiNode | undefined): string[] {
 const MOST_CLAIMS = 100
 
 async function liveObjects(flags: TypedFlags, signal: AbortSignal): Promise<NodeObjects> {
-  const { ObjectReader: Reader } = await import('../api/object-reader.ts')
-  return new LiveObjects(flags, await clientOf(flags), (client) => new Reader(client, { signal }), signal)
+  const { ObjectReader } = await import('../api/object-reader.ts')
+  const { listNodePods } = await import('../api/node-objects.ts')
+  const client = await clientOf(flags)
+  const reader = new ObjectReader(client, { signal })
+  const placeOf = onceFor(locate)
+  const nodeName = async (): Promise<string> => (await placeOf(flags)).nodeName
+  const podsBy = onceFor(async (by: KubeClient) => (await listNodePods(by, await nodeName(), signal)).items)
+  const pods = (): Promise<readonly Pod[]> => podsBy(client)
+  return {
+    nodeName,
+    pods,
+    orphans: async () => {
+      const { rootDir } = await placeOf(flags)
+      if (rootDir === undefined) return []
+      try {
+        return without(readdirSync(join(rootDir, 'pods')), await pods())
+      } catch {
+        return []
+      }
+    },
+    // Of this node's claims, which its own credential may read as well.
+    persistentVolumes: async () => {
+      const claims = await reader.getAll(CLAIMS, claimsOf(await pods()).slice(0, MOST_CLAIMS))
+      const names = claims.flatMap(({ spec }) => (spec.volumeName ? [{ name: spec.volumeName }] : []))
+      const found = await reader.getAll(VOLUMES, names)
+      // The name is known where the object may not be read.
+      const read = new Set(found.map(({ metadata }) => metadata.name))
+      const others = names.filter(({ name }) => !read.has(name))
+      return [...found, ...others.map((metadata) => ({ metadata: { ...metadata, uid: '' }, spec: {} }))]
+    },
+    attachments: async () => {
+      const [name, listed] = await Promise.all([nodeName(), reader.list(ATTACHMENTS)])
+      return Array.isArray(listed) ? listed.filter(({ spec }) => spec.nodeName === name) : []
+    },
+    drivers: async () => driversOf(await reader.get(CSI_NODES, { name: await nodeName() })),
+  }
 }
 
 interface Place {
   readonly nodeName: string
   readonly rootDir?: string
-}
-
-class LiveObjects implements NodeObjects {
-  readonly #flags: TypedFlags
-  readonly #client: KubeClient
-  readonly #reader: ObjectReader
-  readonly #signal: AbortSignal
-
-  constructor(
-    flags: TypedFlags,
-    client: KubeClient,
-    reader: (client: KubeClient) => ObjectReader,
-    signal: AbortSignal,
-  ) {
-    this.#flags = flags
-    this.#client = client
-    this.#reader = reader(client)
-    this.#signal = signal
-  }
-
-  readonly #place = onceFor((flags: TypedFlags) => locate(flags))
-  readonly #listed = onceFor((client: KubeClient) => this.#listPods(client))
-
-  async #listPods(client: KubeClient): Promise<readonly Pod[]> {
-    const { listNodePods } = await import('../api/node-objects.ts')
-    return (await listNodePods(client, await this.nodeName(), this.#signal)).items
-  }
-
-  async nodeName(): Promise<string> {
-    return (await this.#place(this.#flags)).nodeName
-  }
-
-  pods(): Promise<readonly Pod[]> {
-    return this.#listed(this.#client)
-  }
-
-  async orphans(): Promise<readonly string[]> {
-    const { rootDir } = await this.#place(this.#flags)
-    if (rootDir === undefined) return []
-    try {
-      return without(readdirSync(join(rootDir, 'pods')), await this.pods())
-    } catch {
-      return []
-    }
-  }
-
-  /** Of this node's claims, which its own credential may read as well. */
-  async persistentVolumes(): Promise<readonly PersistentVolume[]> {
-    const keys = claimsOf(await this.pods()).slice(0, MOST_CLAIMS)
-    const claims = await this.#reader.getAll(CLAIMS, keys)
-    const names = claims.flatMap(({ spec }) => (spec.volumeName ? [{ name: spec.volumeName }] : []))
-    const found = await this.#reader.getAll(VOLUMES, names)
-    // The name is known where the object may not be read.
-    const read = new Set(found.map(({ metadata }) => metadata.name))
-    const others = names.filter(({ name }) => !read.has(name))
-    return [...found, ...others.map((metadata) => ({ metadata: { ...metadata, uid: '' }, spec: {} }))]
-  }
-
-  async attachments(): Promise<readonly VolumeAttachment[]> {
-    const [nodeName, listed] = await Promise.all([this.nodeName(), this.#reader.list(ATTACHMENTS)])
-    return Array.isArray(listed) ? listed.filter(({ spec }) => spec.nodeName === nodeName) : []
-  }
-
-  async drivers(): Promise<readonly string[]> {
-    return driversOf(await this.#reader.get(CSI_NODES, { name: await this.nodeName() }))
-  }
 }
 
 /** Claims of the pods' volumes, those of generic ephemeral volumes as well, each once. */
