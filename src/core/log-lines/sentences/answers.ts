@@ -121,8 +121,8 @@ export const ANSWERS = {
     'It is expired or wrong: renew the kubeconfig, token or secret of the program that wrote the line.',
   ),
   ServerUnreachable: row(
-    'dial tcp … connect: connection refused | dial tcp … connection refused | dial tcp … no route to host | dial tcp … network is unreachable | the connection to the server … was refused | dial tcp … i/o timeout',
-    'A server, usually the API server, cannot be reached.',
+    'dial tcp … connect: connection refused | dial tcp … connection refused | dial tcp … no route to host | dial tcp … network is unreachable | the connection to the server … was refused | dial tcp … i/o timeout | failed to connect to | could not connect to | unable to connect to | cannot connect to | cant connect to | failed to establish connection',
+    'A server cannot be reached: the API server, a webhook, the storage, or another part of the same program.',
     'See whether what the address in the line stands for runs: the API server, or the webhook, storage or metadata service. Then the network between.',
   ),
   NameNotResolved: row(

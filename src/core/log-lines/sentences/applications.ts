@@ -18,8 +18,26 @@ export const APPLICATIONS = {
     'The application finds its data locked: another copy of it uses the volume, or its lock file was left there.',
     'volctl explain on the volume shows which pods have it. Only one may run: strategy Recreate, or ReadWriteOncePod. A lock file goes only when no copy runs on any node.',
   ),
+  DrivesMissing: row(
+    'drive not found | disk not found: | drive is faulty | drive is offline | insufficient number of drives online | insufficientwritequorum | insufficientreadquorum | storage resources are insufficient | drives to come online',
+    'MinIO lacks drives: too few of its directories or volumes are there, or their servers do not answer.',
+    'mc admin info shows which. In its pod: is the volume mounted (df), writable (ls -ln) and not full? Each pod has to reach the others by the names in the line.',
+    { about: 'pod', unchecked: 'volctl does not look into the data of applications' },
+  ),
+  DataDirectoryMode: row(
+    'data directory … has invalid permissions | permissions should be u=rwx | data directory … has group or world access',
+    'PostgreSQL refuses its data directory, since the group or others may write it: mostly fsGroup has made it so at a mount.',
+    'chmod 0700 of that directory in the pod. Then fsGroupChangePolicy: OnRootMismatch, or no fsGroup, or PGDATA one directory below the mount, which the start script sets right.',
+    { about: 'pod' },
+  ),
+  CgroupUnread: row(
+    '/sys/fs/cgroup … not writable',
+    'The program would like to watch its memory through the control group, and may not: so it is in most pods.',
+    'Nothing: no volume is concerned.',
+    { harmless: true },
+  ),
   DataAccessFailed: frame(
-    'log dirs … have failed | failed log directory | stopping serving logs in dir | logdirfailurechannel | kafkastorageexception | error while flushing log | error while writing to checkpoint file | wiredtiger error | wiredtiger error message | wt_panic | wt_session.checkpoint | opening storage failed | failed engine | fatal exception while booting | could not fsync file | could not fdatasync file | could not flush dirty data | could not write to file | could not extend file | could not open file | could not close file | could not read block | failed to create check sector file | innodb: posix_fallocate | innodb: write to file | innodb: cannot open | innodb: operating system error | failed opening the rdb file | write error saving db | error writing to the aof file | fswriteerror | fsreaderror | disk failure policy | create wal error | save state and entries error | failed to allocate space when creating | failed to save db local state | unable to write to the backend',
+    'log dirs … have failed | failed log directory | stopping serving logs in dir | logdirfailurechannel | kafkastorageexception | error while flushing log | error while writing to checkpoint file | wiredtiger error | wiredtiger error message | wt_panic | wt_session.checkpoint | opening storage failed | failed engine | fatal exception while booting | could not fsync file | could not fdatasync file | could not flush dirty data | could not write to file | could not extend file | could not open file | could not close file | could not read block | failed to create check sector file | innodb: posix_fallocate | innodb: write to file | innodb: cannot open | innodb: operating system error | failed opening the rdb file | write error saving db | error writing to the aof file | fswriteerror | fsreaderror | disk failure policy | create wal error | save state and entries error | failed to allocate space when creating | failed to save db local state | unable to write to the backend | cant create database directory | cant open the append-only file | unable to use the drive',
     'An application could not read or write its data.',
     'The error behind it is the reason; if the line has none, it stands in the lines before: no space, an I/O error, a dead mount, rights. df -h and ls -ln in the pod, dmesg on {node}.',
     { unchecked: 'volctl does not look into the data of applications' },

@@ -23,7 +23,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   StuckAttaching: row(
-    'expected device to be attached but was attaching | but was attaching | is in attaching state | state: attaching | still attaching | volume is in the attaching state | device … stuck in attaching | timeout waiting for volume to be attached | volume to be attached within the alloted time | failed to wait for volume attachment | is attaching, cant finish | failed to be attached within | not attached within | failed to attach within',
+    'expected device to be attached but was attaching | but was attaching | is in attaching state | state: attaching | still attaching | volume is in the attaching state | device … stuck in attaching | timeout waiting for volume to be attached | volume to be attached within the alloted time | failed to wait for volume attachment | is attaching, cant finish | failed to be attached within | not attached within | failed to attach within | power off and back on',
     'The cloud began to attach the disk and does not finish.',
     "See the disk's state at the cloud. After many minutes: the operating system of the machine does not take it (restart the machine), or the device name is in use. Detach it there and let it be attached again.",
     CLOUD,
@@ -89,7 +89,7 @@ export const CLOUDS = {
     { ...CLOUD, open: true },
   ),
   LunNotMapped: row(
-    'setdisklun | failed to find lun | cannot find lun | no lun found',
+    'setdisklun | lun:(-1) | failed to find lun | cannot find lun | no lun found',
     'Azure says that the disk is attached, and has no LUN for it on the machine.',
     'Wait some minutes: the model of the machine is behind. If it stays, update the machine (az vmss update-instances), or let the pod start on another node.',
     CLOUD,
@@ -123,7 +123,7 @@ export const CLOUDS_IN_GENERAL = {
     CLOUD,
   ),
   CloudParameter: row(
-    'invalidparameter | invalidparametervalue | invalidparametercombination | validationerror | invalid value for field | invalid parameter | badrequest | invalid input | is not a valid | invalidargument: | unsupported parameter | volume type … could not be found | invalid storage class | unknown parameter | must be specified | is required but | cannot be empty | is not supported for | cannot be used by',
+    'invalidparameter | invalidparametervalue | invalidparametercombination | validationerror | invalid value for field | invalid parameter | badrequest | invalid input | is not a valid | invalidargument: | unsupported parameter | volume type … could not be found | invalid storage class | unknown parameter | must be specified | is required but | cannot be empty | is not supported for | cannot be used by | message= … is not supported',
     'The cloud or driver refuses a parameter: type, size, IOPS, zone, or a name.',
     'The line names it. Compare the parameters of the StorageClass (kubectl get storageclass NAME -o yaml) with what driver and cloud offer.',
     CLOUD,

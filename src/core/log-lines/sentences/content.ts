@@ -48,7 +48,12 @@ export const CONTENT = {
     about: 'pod',
   },
   ContentNotSynced: {
-    says: ['failed to sync configmap cache', 'failed to sync secret cache', 'object … not registered'],
+    says: [
+      'failed to sync configmap cache',
+      'failed to sync secret cache',
+      'couldnt propagate object cache',
+      'object … not registered',
+    ],
     by: ['kubelet'],
     means:
       'The kubelet does not have the config map or secret yet: its own copy was not filled in time, or it no longer watches it.',

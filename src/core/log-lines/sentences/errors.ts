@@ -9,7 +9,7 @@ export const ERRORS = {
     { codes: ['HeldBy'], rules: ['O15'] },
   ),
   AccessDenied: row(
-    `permission denied | access denied | eacces | apparmor=denied | accessdeniedexception | has wrong ownership | attempt to write a readonly database | unable to open database file | not writable | not writeable | must be writable | cant create test file | has invalid permissions | has group or world access | ${byNumber(13)} | does not have the access rights`,
+    `permission denied | access denied | eacces | apparmor=denied | accessdeniedexception | has wrong ownership | attempt to write a readonly database | unable to open database file | not writable | not writeable | must be writable | cant create test file | ${byNumber(13)} | does not have the access rights`,
     'Access is denied: by file modes, by the server (an export or share that does not allow this node or user), or by SELinux or AppArmor.',
     'On a share: check what the server exports to this node, and the secret. On a local path: ls -ldn of every directory above it, and ausearch -m avc for SELinux.',
   ),
@@ -30,7 +30,7 @@ export const ERRORS = {
     'lsblk shows the disks of this node, lsmod the modules. A disk that should be attached: kubectl get volumeattachments. A missing module: modprobe, then install it for good.',
   ),
   NoSuchFile: row(
-    `no such file or directory | does not exist | cannot find the path specified | path not found | nosuchfileexception | filenotfoundexception | ${byNumber(2)}`,
+    `no such file or directory | cannot find the path specified | path not found | nosuchfileexception | filenotfoundexception | ${byNumber(2)}`,
     'A file or directory that is needed does not exist: the path stands before these words.',
     'See who should have made it: a hostPath or local volume needs its directory on {node}, an export its directory on the server, a driver its socket below /var/lib/kubelet/plugins.',
   ),
@@ -188,5 +188,25 @@ export const ERRORS = {
     'A program ended with an error; what it wrote stands beside its exit status, or in another line.',
     "Look in the log of whoever started it (the kubelet: journalctl -u {unit}; or the driver's pod) for the lines before this one: they have the program's own words.",
     { envelope: true },
+  ),
+} as const
+
+/** Words of any program that say little: whatever else the line says is nearer to the cause. */
+export const VAGUE = {
+  Missing: row(
+    'does not exist | doesnt exist | no longer exists',
+    'What the line names does not exist: it was deleted, was never made, or is known there under another name.',
+    'The words before say what: a path (ls -ld on {node}), an object of the API (kubectl get), a volume, snapshot or pool at the storage (its own list). Compare the names letter by letter.',
+  ),
+  PartAway: row(
+    'is offline | went offline | is faulty | is faulted | is degraded | lost quorum | quorum lost | no quorum | without quorum | not enough replicas | no healthy replicas | is unhealthy | is unreachable | is not reachable | is not healthy | out of sync | is down',
+    'A part of the storage (a disk, a replica, a server) is away or has failed, so that it serves the volume slowly, only to be read, or not at all.',
+    "The line names the part. See its state with the storage's own program, then the disk (dmesg), node or network below it. Let it rebuild before another part is stopped.",
+    { unchecked: 'volctl does not ask the storage' },
+  ),
+  NotReady: row(
+    'is not ready | not yet ready | not ready yet | is not running | is not available | isnt ready | hasnt been',
+    'What is needed is not ready, or does not run, at that moment.',
+    'The words before say what: a pod (kubectl get pods -A), a volume at the storage, a service of {node} (systemctl status). It is tried again; if it stays, look why that does not come up.',
   ),
 } as const

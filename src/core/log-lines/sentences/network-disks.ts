@@ -11,13 +11,13 @@ export const NETWORK_DISKS = {
     { codes: ['IscsiFailed'], harmless: true },
   ),
   IscsiLogin: row(
-    'login failed to authenticate with target | initiator reported error (24 | iscsi login failed due to authorization | chap … failed | failed to update node with chap | failed to update discoverydb with chap | initiator reported error (19 | encountered non-retryable iscsi login failure | initiator failed authorization | login rejected: target error | login rejected: initiator | iscsi login: exit status 19 | iscsi login: exit status 24 | iscsi … authorization failure',
+    'login failed to authenticate with target | initiator reported error (24 | iscsi login failed due to authorization | chap … failed | failed to update node with chap | failed to update discoverydb with chap | initiator reported error (19 | encountered non-retryable iscsi login failure | initiator failed authorization | login rejected: target error | login rejected: initiator | iscsi login: exit status 19 | iscsi login: exit status 24 | iscsi … authorization failure | iscsi … exit status 19 | iscsi … exit status 24',
     'The iSCSI target refuses the login: the initiator name or the CHAP secret is not the one that it expects.',
     'Compare /etc/iscsi/initiatorname.iscsi of {node} with the access list of the target, and the CHAP keys in the secret of the volume.',
     STORAGE,
   ),
   IscsiUnreachable: row(
-    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | unable to attach any iscsi devices | failed to log in to any iscsi | timeout executing: … iscsiadm … --login',
+    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | iscsi … exit status 4 | iscsi … exit status 8 | iscsi … exit status 11 | unable to attach any iscsi devices | failed to log in to any iscsi | timeout executing: … iscsiadm … --login',
     'The iSCSI portal does not answer, or the login did not come about on any path.',
     'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
     { ...STORAGE, codes: ['IscsiFailed'] },
@@ -51,7 +51,7 @@ export const NETWORK_DISKS = {
     'On {node}: echo "InitiatorName=$(iscsi-iname)" > /etc/iscsi/initiatorname.iscsi, a name that no other node has; then systemctl restart iscsid.',
   ),
   IscsiNoDaemon: row(
-    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | iscsid is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed | failed to login with target … failed to connect to bus | could not connect to iscsid | iscsiadm: can not connect to iscsi daemon … exit status 20',
+    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | iscsid is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed | failed to login with target … failed to connect to bus | could not connect to iscsid | iscsi … exit status 20 | iscsi … exit status 12 | iscsiadm: can not connect to iscsi daemon … exit status 20',
     'iscsid does not run on this node, or the kernel module iscsi_tcp is missing.',
     'systemctl enable --now iscsid (package open-iscsi or iscsi-initiator-utils); modprobe iscsi_tcp.',
   ),

@@ -12,7 +12,7 @@ import { CLOUDS, CLOUDS_IN_GENERAL } from './clouds.ts'
 import { CONTENT } from './content.ts'
 import { DRIVERS } from './drivers.ts'
 import { ENGINES } from './engines.ts'
-import { ERRORS } from './errors.ts'
+import { ERRORS, VAGUE } from './errors.ts'
 import { EXPANDING } from './expanding.ts'
 import { FRAMES } from './frames.ts'
 import { KERNEL } from './kernel.ts'
@@ -53,10 +53,11 @@ export const SENTENCES = {
   ...ERRORS,
   ...CLOUDS_IN_GENERAL,
   ...APPLICATIONS_IN_GENERAL,
+  ...VAGUE,
 } as const
 
 /** What any program may fail with. */
-const GENERAL = { ...ANSWERS, ...ERRORS, ...CLOUDS_IN_GENERAL, ...APPLICATIONS_IN_GENERAL } as const
+const GENERAL = { ...ANSWERS, ...ERRORS, ...CLOUDS_IN_GENERAL, ...APPLICATIONS_IN_GENERAL, ...VAGUE } as const
 
 export type SentenceName = keyof typeof SENTENCES
 
@@ -153,12 +154,13 @@ function ofWhom(given: string): string {
 }
 
 const OWN = 0
-const LAST = 5
+const LAST = 6
 
-/** Specific causes, waits that have a cause elsewhere, causes of any program, what failed around them, then who speaks. */
+/** Specific causes, waits that have a cause elsewhere, causes of any program, vague words, what failed around them, then who speaks. */
 function rankOf(name: SentenceName): number {
-  if (sentenceOf(name).speaker === true) return 4
-  if (isFrame(name)) return 3
+  if (sentenceOf(name).speaker === true) return 5
+  if (isFrame(name)) return 4
+  if (Object.hasOwn(VAGUE, name)) return 3
   if (isGeneral(name)) return 2
   return sentenceOf(name).envelope === true ? 1 : OWN
 }
