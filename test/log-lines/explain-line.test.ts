@@ -201,6 +201,7 @@ describe('advice has the names of the line in it', () => {
     ['mount: /m: wrong fs type, bad option, bad superblock on /dev/sdq', 'what is on /dev/sdq (blkid'],
     ['mount: /m: wrong fs type, bad option, bad superblock on /dev/$(reboot)', 'what is on the device (blkid'],
     ['PersistentVolume "pv-7": can\'t use volume plugins for (volume.Spec){}', 'kubectl get pv pv-7 -o yaml'],
+    ['10.0.0.7:6789,10.0.0.8:6789:/a: Protocol not supported', 'rpcinfo -p 10.0.0.7)'],
     ['AttachVolume.Attach failed for volume "d" : rpc error: code = FailedPrecondition desc = x', 'of its controller'],
     ['MountVolume.SetUp failed for volume "d" : rpc error: code = FailedPrecondition desc = x', 'its pod on node-1'],
   ])('%s: %s', (line, words) => expect(next(line)).toContain(words))

@@ -37,6 +37,8 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   Missing: 'level=error msg="frob 7 of frobs does not exist"',
   NotReady: 'level=error msg="frob 7 is not ready"',
   PartAway: 'level=error msg="frob 7 of 9 is offline"',
+  NvmeConnected: 'GRPC error: failed to connect, Error: write /dev/nvme-fabrics: operation already in progress',
+  PodForbidden: 'pods "a-0" is forbidden: unable to validate against any security context constraint: [fsGroup: x]',
   DataDirectoryNotEmpty: 'initdb: error: directory "/data/db" exists but is not empty',
   ProgramCrashed: 'panic: signal: segmentation fault (core dumped)',
   NearlyFull:
@@ -981,4 +983,46 @@ export const CAUSES_INSIDE: readonly (readonly [
   ['drbd pvc-1: Auto-promote failed: State change was refused by peer node (-10)', 'DrbdFailed', undefined],
   ['drbd pvc-1/0 drbd7: Rejected WRITE request, not in Primary role. open_cnt:1', 'DrbdFailed', undefined],
   ['drbd pvc-1 node-2: sock_recvmsg returned -11', 'DrbdFailed', undefined],
+  [stage(rpc('Unknown', 'Timeout waiting for mount')), 'TimedOutWaiting', 'MountingFailed'],
+  [
+    stage(rpc('Internal', 'timed out waiting device ready: /dev/disk/by-id/*7*')),
+    'SpecialDeviceMissing',
+    'MountingFailed',
+  ],
+  [
+    setUp(rpc('Unknown', 'Failed to find device for iqn.2000-01.test:a-lun-1')),
+    'SpecialDeviceMissing',
+    'MountingFailed',
+  ],
+  ['mount: mount 10.0.0.7:6789:/ on /m failed: Operation not supported', 'CephMountOptions', undefined],
+  ['Error: stat /k/pods/u/volumes/kubernetes.io~csi/pvc-1/mount: no such file or directory', 'MountLost', undefined],
+  ['command returned: Failed to parse ctrl info for "nqn=n,transport=tcp"', 'NvmeLost', undefined],
+  [
+    'tcmu-runner: tcmu_notify_conn_lost:201 rbd/a.b: Handler connection lost (lock state 1)',
+    'CephUnreachable',
+    undefined,
+  ],
+  ['Nov 22 20:01:02 n tcmu-runner: tcmu_rbd_lock:762 rbd/a.b: Acquired exclusive lock.', 'Informational', undefined],
+  [
+    'level=error msg="Error in request: Replica tcp://a\'s chain not equal to RW replica tcp://b\'s chain"',
+    'LonghornNotReady',
+    undefined,
+  ],
+  ['level=error msg="Replica a of frob failed to frob"', 'PartAway', undefined],
+  [
+    attach(rpc('FailedPrecondition', 'Volume cannot be published on requested node host-2')),
+    'NodeAffinityConflict',
+    'AttachFailed',
+  ],
+  [
+    'Warning  FailedScheduling  3s  default-scheduler  selectedNode annotation value "" not set to scheduled node "n"',
+    'BindingFailed',
+    undefined,
+  ],
+  [
+    'Could not create volume "pvc-1": failed to get an available volume in EC2: InvalidVolume.NotFound: The volume \'vol-1\' does not exist.',
+    'CloudKey',
+    'ProvisioningFailed',
+  ],
+  [kernel('[<ffffffffa0368037>] ? fh_verify+0x277/0x477 [nfsd]'), 'KernelSays', undefined],
 ]

@@ -11,7 +11,9 @@ const PLACES: Readonly<Record<string, readonly RegExp[]>> = {
   server: [
     /\bserver "?([\w.-]+)"? (?:not responding|timed out|has not|ok|mnt|requires)/,
     /\b(?:nfs: server|server:?) "?(\d+(?:\.\d+){3}|(?<=nfs: server )[\w.-]+)/,
-    /(?<![\w/.])(\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)*):\/(?!\/)/,
+    // The first monitor of "10.0.0.7:6789,10.0.0.8:6789:/".
+    /(?<![\w/.:])([\w-]+(?:\.[\w-]+)*):\d+(?:,[\w.:,-]+)?:\/(?!\/)/,
+    /(?<![\w/.:])(\[[\da-f:]+\]|[\w-]+(?:\.[\w-]+)*):\/(?!\/)/,
     /(?<![\w:])\/\/([\w.-]+)\//,
     /\b(?:portal|target portal|connect to|connection to)[: ]+"?(\d+(?:\.\d+){3})/,
   ],

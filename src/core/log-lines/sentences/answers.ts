@@ -95,7 +95,7 @@ export const ANSWERS = {
     'Stop the pods that use the volume and look at its state in the storage before anything writes to it.',
   ),
   TimedOutWaiting: row(
-    'context deadline exceeded | timed out waiting for the condition | client.timeout exceeded while awaiting headers | client.timeout or context cancellation | i/o timeout | operation timed out | timeout expired | request timed out | request did not complete within | timeout after | timed out after | aws_io_socket_timeout',
+    'context deadline exceeded | timed out waiting for the condition | client.timeout exceeded while awaiting headers | client.timeout or context cancellation | i/o timeout | operation timed out | timeout expired | request timed out | request did not complete within | timeout after | timed out after | aws_io_socket_timeout | timeout waiting | timing out',
     'Something did not answer or happen in time.',
     'What was waited for stands before these words: a driver (see its pod and log), the API server, the storage, or a container that does not stop. It is tried again.',
   ),

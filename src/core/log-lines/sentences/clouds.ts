@@ -101,7 +101,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   CloudKey: row(
-    'kmskey | invalidkmskey | disk encryption set | client.invalidkmskey | cryptsetup … failed | no key available with this passphrase | failed to decrypt | keyvault … disk | luksopen | luks … failed | kms key … not | kms key … disabled | kms: … failed | client.internalerror: client error on launch | kms … not found | kms … not enabled | kms … not authorized | kms … cannot',
+    'kmskey | invalidkmskey | disk encryption set | client.invalidkmskey | cryptsetup … failed | no key available with this passphrase | failed to decrypt | keyvault … disk | luksopen | luks … failed | kms key … not | kms key … disabled | kms: … failed | client.internalerror: client error on launch | kms … not found | kms … not enabled | kms … not authorized | kms … cannot | failed to get an available volume in ec2: invalidvolume.notfound',
     'The key of an encrypted volume cannot be used: it is missing, disabled, or the account may not use it.',
     'See the key at the cloud (enabled, grants for the driver and the machine role); for LUKS the secret or KMS settings of the StorageClass.',
     { ...CLOUD, open: true },
@@ -123,7 +123,7 @@ export const CLOUDS_IN_GENERAL = {
     CLOUD,
   ),
   CloudParameter: row(
-    'invalidparameter | invalidparametervalue | invalidparametercombination | validationerror | invalid value for field | invalid parameter | badrequest | invalid input | is not a valid | invalidargument: | unsupported parameter | volume type … could not be found | invalid storage class | unknown parameter | must be specified | is required but | cannot be empty | is not supported for | cannot be used by | message= … is not supported',
+    'invalidparameter | idempotentparametermismatch | idempotent request | invalidparametervalue | invalidparametercombination | validationerror | invalid value for field | invalid parameter | badrequest | invalid input | is not a valid | invalidargument: | unsupported parameter | volume type … could not be found | invalid storage class | unknown parameter | must be specified | is required but | cannot be empty | is not supported for | cannot be used by | message= … is not supported',
     'The cloud or driver refuses a parameter: type, size, IOPS, zone, or a name.',
     'The line names it. Compare the parameters of the StorageClass (kubectl get storageclass NAME -o yaml) with what driver and cloud offer.',
     CLOUD,

@@ -35,7 +35,7 @@ export const ENGINES = {
     STORAGE,
   ),
   IscsiTargetSays: frame(
-    'istgt_ | istgt: | tgtd: | jiva- | cstor- | zrepl',
+    'tcmu-runner: | istgt_ | istgt: | tgtd: | jiva- | cstor- | zrepl',
     'The line is about the program that serves an iSCSI disk: a session or a replica.',
     "The log of the volume's target and replica pods around this line; iscsiadm -m session -P 3 on {node} has the other side.",
     STORAGE,

@@ -199,7 +199,7 @@ export const VAGUE = {
     'The words before say what: a path (ls -ld on {node}), an object of the API (kubectl get), a volume, snapshot or pool at the storage (its own list). Compare the names letter by letter.',
   ),
   PartAway: row(
-    'is offline | went offline | is faulty | is faulted | is degraded | lost quorum | quorum lost | no quorum | without quorum | not enough replicas | no healthy replicas | is unhealthy | is unreachable | is not reachable | is not healthy | out of sync | is down',
+    'is offline | went offline | is faulty | is faulted | is degraded | lost quorum | quorum lost | no quorum | without quorum | not enough replicas | no healthy replicas | is unhealthy | is unreachable | is not reachable | is not healthy | out of sync | is down | replica … failed | failed … replica | replica … error | rebuild … failed | failed … rebuild',
     'A part of the storage (a disk, a replica, a server) is away or has failed, so that it serves the volume slowly, only to be read, or not at all.',
     "The line names the part. See its state with the storage's own program, then the disk (dmesg), node or network below it. Let it rebuild before another part is stopped.",
     { unchecked: 'volctl does not ask the storage' },

@@ -248,7 +248,7 @@ export const KUBELET = {
     { by: ['kubelet'] },
   ),
   MountLost: row(
-    'targetpath … is not mounted | volume path … is not mounted | volumepath … is not mounted | target path … not mounted | volume path … does not exist | is not a mount point: | mount point … not found for',
+    'targetpath … is not mounted | volume path … is not mounted | volumepath … is not mounted | target path … not mounted | volume path … does not exist | is not a mount point: | mount point … not found for | stat … kubernetes.io~csi … /mount: no such file or directory',
     'Nothing is mounted where the volume of a running pod should be: somebody unmounted it, or the driver lost it.',
     'volctl explain on the path shows what is there. What the pod writes now lands on the disk of the node: restart the pod, after a look at what lies in that directory.',
     { codes: ['NotMounted', 'DataUnderMountPoint'], rules: ['O12'] },

@@ -118,10 +118,16 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   NvmeLost: row(
-    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected | nvme … connect command failed | nvme … failed to connect queue | nvme … failed to connect socket | attach failed: … transport=tcp,traddr=',
+    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected | nvme … connect command failed | nvme … failed to connect queue | nvme … failed to connect socket | failed to parse ctrl info | attach failed: … transport=tcp,traddr=',
     'An NVMe controller, local or over a network, does not answer.',
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
     { ...STORAGE, open: true },
+  ),
+  NvmeConnected: row(
+    'nvme-fabrics: operation already in progress | nvme … already connected',
+    'This NVMe target is connected on the node already, by an earlier try or by something else.',
+    'nvme list-subsys shows it, lsblk its disk. If no pod of the node uses the disk (volctl explain {device|/dev/NAME}): nvme disconnect -n NQN, and the next try connects again.',
+    { unchecked: 'volctl does not ask the storage' },
   ),
   RbdBlocklisted: row(
     '(108) cannot send after transport endpoint shutdown | map failed: (108) | cannot send after transport endpoint shutdown | result -108 | error: -108 | failed to map, status: 108 | map failed … exit status 108) occurred',
@@ -201,7 +207,7 @@ export const NETWORK_DISKS = {
     { open: true },
   ),
   CephUnreachable: row(
-    'timeout waiting for process rbd | timeout waiting for process ceph | rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to get mon address … map failed … (2) no such file or directory | failed to connect to mons',
+    'timeout waiting for process rbd | timeout waiting for process ceph | rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to get mon address … map failed … (2) no such file or directory | failed to connect to mons | tcmu_rbd_handle_timedout_cmd | handler connection lost',
     'This node, or the driver, does not reach the monitors or a disk daemon (OSD) of Ceph, or they do not know the user.',
     "ceph -s on the cluster; from {node}: nc -vz to monitors (3300, 6789) and OSDs (6800 and up). Compare the monitors in the driver's config map (clusterID) with ceph mon dump.",
     STORAGE,

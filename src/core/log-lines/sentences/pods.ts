@@ -14,6 +14,12 @@ export const PODS = {
     'If the machine does run, switch it off now: two machines may write one volume. Remove the taint after the machine was restarted.',
     { by: ['controller'], rules: ['R731'] },
   ),
+  PodForbidden: row(
+    'unable to validate against any security context constraint | violates podsecurity | unable to validate against any pod security policy',
+    'A rule of the cluster does not allow such a pod: its user, its groups (fsGroup), its rights or a kind of volume.',
+    'The line names the fields. Correct securityContext and volumes of the pod, or give its service account another constraint or its namespace another level of pod security.',
+    { about: 'pod' },
+  ),
   EmptyDirLimit: row(
     'usage of emptydir volume | exceeded its local ephemeral storage limit | exceeds the limit … emptydir | ephemeral local storage usage exceeds | exceeds the total limit of containers',
     'The pod wrote more than its emptyDir (sizeLimit) or its ephemeral-storage limit allows, and is evicted; what is in its emptyDir volumes goes with it.',

@@ -140,7 +140,7 @@ export const PROVISIONING = {
     { by: ['scheduler'], about: 'pod' },
   ),
   BindingFailed: frame(
-    'binding volumes: | prebind plugin … volumebinding | failed to bind volumes | bindvolume | error syncing … volumebinding | provisioning timed out | bind volumes timed out | pv … node affinity doesnt match node',
+    'binding volumes: | prebind plugin … volumebinding | failed to bind volumes | bindvolume | error syncing … volumebinding | provisioning timed out | bind volumes timed out | pv … node affinity doesnt match node | selectednode annotation',
     'The scheduler chose a node, and its volumes could not be bound or made in time. It chooses again.',
     'kubectl describe pvc says what the provisioner waits for.',
     { by: ['scheduler'], about: 'pod', codes: ['ClaimUnbound'] },

@@ -119,10 +119,10 @@ const TROUBLE =
 const FAILURE = /\b(?:failed|failure|failing|cannot|could not|couldnt|unable|error|not allowed)\b/
 
 /** Who writes without a level, and mostly what is as it should be. */
-const ROUTINE = /^(?:kernel|multipathd?|iscsid|systemd|systemd-udevd|udevd)$/
+const ROUTINE = /^(?:kernel|multipathd?|iscsid|tcmu-runner|systemd|systemd-udevd|udevd)$/
 
 const SYSTEM_TROUBLE = new RegExp(
-  `${TROUBLE.source}|abort|bad|beyond|cheat|block|bug|conflict|corrupt|damage|degraded|down|exceed|exited|full|hung|kill|mismatch|missing|not |offline|oops|recovery mode|reject|reset|shut|stale|out.of|repeated|too |unknown|unsupported|warn|wrong`,
+  `${TROUBLE.source}|abort|bad|beyond|cheat|block|bug|conflict|corrupt|damage|degraded|down|exceed|exited|full|hung|kill|mismatch|missing|not |offline|oops|recovery mode|reject|reset|shut|stale|out.of|repeated|too |unknown|unsupported|warn|wrong|\\+0x|call trace`,
 )
 
 /** Then what a driver says besides, such as "not staged", is why it refuses. */
