@@ -100,7 +100,7 @@ export const ANSWERS = {
     'What was waited for stands before these words: a driver (see its pod and log), the API server, the storage, or a container that does not stop. It is tried again.',
   ),
   SocketDead: row(
-    'dial unix … connection refused | dial unix … connect: no such file or directory | dial unix … no such file or directory | dial unix … i/o timeout | dial unix … context deadline exceeded | transport: error while dialing | failed to connect to … .sock | connection error: desc = | dial failed at socket | error connecting to csi driver | lost connection to … .sock | still connecting to unix | still trying to connect | still trying, connection is | csi.sock timed out | grpc: the connection is unavailable | failed to establish connection to csi driver | failed to connect to the csi driver | csi driver … connection … transient_failure | lost connection to csi driver | csi.sock transient_failure | csi.sock … connection timed out',
+    'dial unix … connection refused | dial unix … no such file or directory | dial unix … i/o timeout | dial unix … context deadline exceeded | transport: error while dialing | failed to connect to … .sock | connection error: desc = | dial failed at socket | error connecting to csi driver | lost connection to … .sock | still connecting to unix | still trying to connect | still trying, connection is | csi.sock timed out | grpc: the connection is unavailable | failed to establish connection to csi driver | failed to connect to the csi driver | csi driver … connection … transient_failure | lost connection to csi driver | csi.sock transient_failure | csi.sock … connection timed out',
     'Nothing listens on the socket of the CSI driver: its pod on this node does not run, crashed or is just starting.',
     "See the driver's pod on {node}: kubectl get pods -A -o wide --field-selector spec.nodeName={node}; then its log. Once it runs, the call is tried again.",
     { about: 'driver' },
@@ -111,7 +111,7 @@ export const ANSWERS = {
     'An expired certificate, a wrong CA or a clock that is off (timedatectl). Renew the certificate, or correct the CA that the caller was given.',
   ),
   NotPermitted: row(
-    'is forbidden: user … cannot | forbidden: user … cannot | cannot get resource | cannot list resource | cannot patch resource | cannot update resource | cannot create resource | cannot watch resource',
+    'forbidden: user … cannot | cannot get resource | cannot list resource | cannot patch resource | cannot update resource | cannot create resource | cannot watch resource',
     'The API server does not allow this user or service account to do that.',
     'The line names user, verb and resource. Give the role back that belongs to the component (its ClusterRole and binding): a reinstallation of the driver does that.',
   ),
@@ -121,7 +121,7 @@ export const ANSWERS = {
     'It is expired or wrong: renew the kubeconfig, token or secret of the program that wrote the line.',
   ),
   ServerUnreachable: row(
-    'dial tcp … connect: connection refused | dial tcp … connection refused | dial tcp … no route to host | dial tcp … network is unreachable | the connection to the server … was refused | dial tcp … i/o timeout | failed to connect to | could not connect to | unable to connect to | cannot connect to | cant connect to | failed to establish connection',
+    'dial tcp … connection refused | dial tcp … no route to host | dial tcp … network is unreachable | the connection to the server … was refused | dial tcp … i/o timeout | failed to connect to | could not connect to | unable to connect to | cannot connect to | cant connect to | failed to establish connection',
     'A server cannot be reached: the API server, a webhook, the storage, or another part of the same program.',
     'See whether what the address in the line stands for runs: the API server, or the webhook, storage or metadata service. Then the network between.',
   ),
@@ -132,7 +132,7 @@ export const ANSWERS = {
     { unchecked: 'volctl does not resolve names' },
   ),
   Throttled: row(
-    'too many requests | rate limit | rate exceeded | requestlimitexceeded | request limit exceeded | ratelimitexceeded | throttling | throttled | client-side throttling | http status code 429 | statuscode 429 | overlimit | over limit | per minute per',
+    'too many requests | rate limit | rate exceeded | requestlimitexceeded | request limit exceeded | ratelimitexceeded | throttling | throttled | http status code 429 | statuscode 429 | overlimit | over limit | per minute per',
     'Too many requests: a cloud or API server slows the caller down.',
     'Wait: it is tried again, with pauses. If it stays: many volumes are attached or provisioned at once, or another program uses up the quota of requests.',
   ),

@@ -81,7 +81,6 @@ export const ATTACHING = {
       'maximum persistent disks',
       'maximum number of disks',
       'exceeds the maximum number of',
-      'exceed the maximum number of data disks',
       'volume limit exceeded',
       'no free device names',
       'no available slots',

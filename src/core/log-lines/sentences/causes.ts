@@ -14,7 +14,6 @@ export const CAUSES = {
       'xfs … corruption',
       'ext3-fs error',
       'btrfs … error',
-      'btrfs: error',
       'btrfs critical',
       'f2fs-fs … error',
       'overlayfs: … error',
@@ -30,7 +29,6 @@ export const CAUSES = {
       'data will be lost',
       'rectify the problem',
       'ext4-fs … checksum error',
-      'btrfs … checksum error',
       'xfs … checksum error',
       'ext4-fs … checksum invalid',
       'needs journal recovery',
@@ -59,7 +57,6 @@ export const CAUSES = {
   },
   WrongFileSystem: {
     says: [
-      'wrong fs type, bad option, bad superblock',
       'cant read superblock',
       'cannot read superblock',
       'unknown filesystem type',
@@ -118,7 +115,6 @@ export const CAUSES = {
       'stale nfs handle',
       'software caused connection abort',
       'error while creating mount source path … file exists',
-      'getmountrefs found corrupted mount',
       'potential stale file handle detected',
       'iscorruptedmnt failed',
       'corrupted mount',
@@ -138,7 +134,6 @@ export const CAUSES = {
   },
   DriverStillAtWork: {
     says: [
-      'operation with the given volume id … already exists',
       'operation with the given volume … already exists',
       'an operation with the given … already exists',
       'code = aborted … already',
@@ -185,7 +180,6 @@ export const CAUSES = {
       'attempting to reclaim … inodes',
       'attempting to reclaim … ephemeral-storage',
       'delayed block allocation failed … error 28',
-      'database or disk is full',
       'enospc',
       'disk full (',
       'disk is full',

@@ -12,7 +12,7 @@ export const DRIVERS = {
     { about: 'driver', codes: ['DriverUnavailable'], rules: ['C29'] },
   ),
   RegistrarWaits: row(
-    'kubelet plugin registration hasnt succeeded yet | registration hasnt succeeded yet | registration doesnt exist',
+    'registration hasnt succeeded yet | registration doesnt exist',
     'The registrar of the CSI driver waits: the kubelet has not registered the driver yet.',
     'The kubelet looks below its own root directory (plugins_registry): compare --root-dir with the paths of the DaemonSet. Then journalctl -u {unit} for "RegisterPlugin".',
     { about: 'driver', codes: ['DriverUnavailable'], rules: ['C29'] },
@@ -47,7 +47,7 @@ export const DRIVERS = {
     { codes: ['DriverRegistration', 'NodeMissing'] },
   ),
   LifecycleModeWrong: row(
-    'not supported by driver … no csidriver object | not supported by driver … only supports | volume mode … not supported by driver | mode … not supported by driver',
+    'not supported by driver … no csidriver object | not supported by driver … only supports | mode … not supported by driver',
     'The driver may not be used in this way here: an inline (ephemeral) volume needs a CSIDriver object that lists Ephemeral in volumeLifecycleModes.',
     'kubectl get csidriver. If there is none, the driver is not installed or half installed: install it. A driver that only offers Persistent needs a claim.',
     { about: 'driver', codes: ['InvalidVolume'], rules: ['C105'] },
@@ -118,7 +118,7 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the cloud' },
   ),
   LonghornNotReady: row(
-    'longhorn … not ready | volume … hasnt been attached yet | engine is not running | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads | monitoring failed, mark as err | set replica … to mode err | message=unable to attach | failed to auto salvage | instance … is state error | failed to open replica | failed to create backend with address | instance manager errored | detected replica … in error | crashed on instance manager | failed to add replica | failed to rebuild replica | backend … failed, mark as error | r/w timeout | to err due to | backend tcp:// | no backend available | timeout on replica | error reading from wire | error writing to wire | volume is not attached, waiting | waiting with nfs server start | cannot find the instance manager for the running instance | timeout_handler: | chain not equal to rw replica | replica must be closed | cannot purge snapshots | reusable failed replica | fail to start rebuild | failed rebuilding | bs_longhorn_request … io error | failed to startup frontend',
+    'longhorn … not ready | volume … hasnt been attached yet | cannot get client for volume | robustness … faulted | volume … is faulted | replica … rebuilding | replica scheduling failure | precheck new replica failed | longhorn … unable to attach | share manager … not | no healthy replica | all replicas are failed | failed to start share manager | there is no block device frontend for volume | volume endpoint | action [attach] not available | action [detach] not available | no healthy or scheduled replica | unable to attach volume … is not ready | engine … is not running | failed to schedule replica | share-manager … not | longhorn volume … error | tags not fulfilled | hard affinity cannot be satisfied | failed to start engine | failed to start instance | volume … is not in detached state | rebuilding failed | volume share not available | no pending workload pods | share not yet available | is not ready for workloads | monitoring failed, mark as err | set replica … to mode err | message=unable to attach | failed to auto salvage | instance … is state error | failed to open replica | failed to create backend with address | instance manager errored | detected replica … in error | crashed on instance manager | failed to add replica | failed to rebuild replica | backend … failed, mark as error | r/w timeout | to err due to | backend tcp:// | no backend available | timeout on replica | error reading from wire | error writing to wire | volume is not attached, waiting | waiting with nfs server start | cannot find the instance manager for the running instance | timeout_handler: | chain not equal to rw replica | replica must be closed | cannot purge snapshots | reusable failed replica | fail to start rebuild | failed rebuilding | bs_longhorn_request … io error | failed to startup frontend',
     'Longhorn cannot serve the volume: it is detached, degraded or faulted there, or its engine does not run.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness. Salvage a faulted volume there before anything else.',
     { unchecked: 'volctl does not ask the storage', open: true },
@@ -160,7 +160,7 @@ export const DRIVERS = {
     { open: true },
   ),
   FlexVolumeFailed: frame(
-    'flexvolume: driver call failed | flexvolume: driver bug | failed to unmarshal output for command | error reading the flexvolume directory | error creating flexvolume plugin | flexvolume … failed | error adding watch on flexvolume | error (re-)creating driver directory | getvolumename failed from getdevicemountpath | error initializing watcher | unknown operation on directory | failed to marshal spec | error recursively adding watch | flexvolume prober watch | received an error from watcher | persistentvolume not found for spec',
+    'flexvolume: driver bug | failed to unmarshal output for command | error reading the flexvolume directory | error creating flexvolume plugin | flexvolume … failed | error adding watch on flexvolume | error (re-)creating driver directory | getvolumename failed from getdevicemountpath | error initializing watcher | unknown operation on directory | failed to marshal spec | error recursively adding watch | flexvolume prober watch | received an error from watcher | persistentvolume not found for spec',
     'A flexVolume driver, a program on the node, failed or answered in no form that the kubelet knows.',
     'The line names the program: start it by hand with the same arguments. It lies below the volume plugin directory (usually /usr/libexec/kubernetes/kubelet-plugins/volume/exec).',
     { codes: ['DriverUnavailable'] },
@@ -172,7 +172,7 @@ export const DRIVERS = {
     { about: 'driver', open: true },
   ),
   FormatFailed: frame(
-    'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed | mkfs.ext4: | mkfs.ext3: | mkfs.btrfs: | mkfs: failed | appears to contain an existing filesystem | contains a partition table | failed to create fs | failed to create filesystem | failed to make filesystem',
+    'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed | mkfs.ext4: | mkfs.ext3: | mkfs.btrfs: | appears to contain an existing filesystem | contains a partition table | failed to create fs | failed to create filesystem | failed to make filesystem',
     'The device could not be formatted, or nobody could see whether it holds something.',
     'lsblk -f and dmesg on {node}: a missing device, an I/O error, or something that has it open. A device that holds data must not be formatted: look before you do anything with it.',
     { rules: ['S15'], codes: ['FilesystemUnfit'] },

@@ -29,7 +29,7 @@ export const ENGINES = {
     STORAGE,
   ),
   NfsServerSays: frame(
-    'ganesha | rpc.mountd: | mountd: | rpc.nfsd: | exportfs: | nfsd: | smbd:',
+    'ganesha | mountd: | exportfs: | nfsd: | smbd:',
     'The line is of the program that serves the share.',
     'exportfs -v and the log of the server around this line; which nodes have the share mounted: volctl plan there.',
     STORAGE,
@@ -59,7 +59,7 @@ export const ENGINES = {
     STORAGE,
   ),
   CsiDriverSays: frame(
-    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller | csi-unity | csi-powerstore | csi-driver | /csi-driver | csidriver | csi_driver | stagingpath= | staging_target_path | nodeserver.go | controllerserver.go | node_server.go | controller_server.go | identityserver.go',
+    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller | csi-unity | csi-powerstore | csi-driver | csidriver | csi_driver | stagingpath= | staging_target_path | nodeserver.go | controllerserver.go | node_server.go | controller_server.go | identityserver.go',
     'The line is about a volume or a call of a CSI driver.',
     "The lines around it in the driver's log have the call and the volume; volctl explain on the volume shows how far it came.",
     { ...STORAGE, about: 'driver' },
@@ -77,7 +77,7 @@ export const ENGINES = {
     { speaker: true },
   ),
   UdevSays: frame(
-    'systemd-udevd: | udevd:',
+    'udevd:',
     'The line is about a device, or a rule that udev has for it.',
     'udevadm info {device|/dev/NAME} on {node} shows what is known of the device; lsblk whether it and its links are there.',
     { speaker: true },

@@ -3,7 +3,7 @@ import { byNumber, frame, row } from './sentence.ts'
 
 export const ERRORS = {
   Busy: row(
-    `device or resource busy | resource busy | ebusy | text file busy | ${byNumber(16)}`,
+    `resource busy | ebusy | text file busy | ${byNumber(16)}`,
     'The kernel says "busy": a process, a mount or another device still uses the path or device.',
     'volctl explain on the path or device of the line names who uses it. Stop that; what failed is then tried again.',
     { codes: ['HeldBy'], rules: ['O15'] },
@@ -19,7 +19,7 @@ export const ERRORS = {
     'chown on NFS or SMB: the server squashes root; leave fsGroup out or use fsGroupChangePolicy. A mount inside a container: the driver has to be privileged.',
   ),
   InputOutputError: row(
-    `input/output error | eio | nfs4err_io | i/o error with error code | disk i/o error | i/o error | io error | ${byNumber(5)} | sigbus: bus error | bus error (core dumped)`,
+    `input/output error | eio | nfs4err_io | i/o error with error code | i/o error | io error | ${byNumber(5)} | sigbus: bus error | bus error (core dumped)`,
     'A read or write failed (EIO): the disk or server below the path has errors, or it is gone while it is still mounted.',
     'dmesg on {node} names the device or server. A path that cannot even be listed is a dead mount: volctl explain on it says whose it is.',
     { codes: ['DeadMount'], rules: ['O19'] },
@@ -105,7 +105,7 @@ export const ERRORS = {
     "Read the server's log; for NFS also its disk and quota.",
   ),
   NotSupported: row(
-    'operation not supported | eopnotsupp | function not implemented | enosys | protocol not supported | socket type not supported | not implemented',
+    'operation not supported | eopnotsupp | enosys | protocol not supported | socket type not supported | not implemented',
     'The kernel, file system or server does not offer this: an option, a protocol version, a kind of file.',
     'For NFS: try vers=4.1 or 3 as the server offers (rpcinfo -p {server|SERVER}). Else compare options and kernel with what the driver needs.',
   ),
@@ -136,7 +136,7 @@ export const ERRORS = {
     'Shorten the name of the volume, claim or file; encrypted or overlay file systems allow 143 bytes.',
   ),
   QuotaExceeded: row(
-    'disk quota exceeded | edquot | quota exceeded | exceeded quota | over quota | quota has been exceeded',
+    'edquot | quota exceeded | exceeded quota | over quota | quota has been exceeded',
     'A quota is used up: of the file system, of the namespace (ResourceQuota), or of the project at the cloud.',
     'The words before it say which. kubectl describe resourcequota -A; df and repquota on the server; the quota page of the cloud.',
   ),

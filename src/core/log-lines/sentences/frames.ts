@@ -27,7 +27,7 @@ export const FRAMES = {
     { by: ['driver'], codes: ['AttachmentFailing'] },
   ),
   OperationFailed: frame(
-    'failed. no retries permitted until | no retries permitted until | unhandled error',
+    'no retries permitted until | unhandled error',
     'An operation failed. Whoever does it tries it again; the kubelet with pauses of up to 2 minutes 2 seconds.',
     'What follows "Error:" is the reason; volctl explain on the volume shows how far it came.',
     { by: ['kubelet', 'controller'], envelope: true },
@@ -51,19 +51,19 @@ export const FRAMES = {
     { by: ['driver'], envelope: true },
   ),
   NodePublishFailed: frame(
-    'nodepublishvolume failed | nodestagevolume failed | failed to stage | failed to publish | nodepublish | nodestage | nodestagevolume … failed | nodepublishvolume … failed | failed to start … mountvolume',
+    'failed to stage | failed to publish | nodepublish | nodestage | nodestagevolume … failed | nodepublishvolume … failed | failed to start … mountvolume',
     'A CSI driver could not stage a volume on the node or mount it for a pod.',
     "The end of the line is the reason; volctl explain on the volume shows how far it came, the driver's log its side.",
     { by: ['driver'], codes: ['DriverFailed'] },
   ),
   NodeUnpublishFailed: frame(
-    'nodeunpublishvolume failed | nodeunstagevolume failed | failed to unstage | failed to unpublish | nodeunpublish | nodeunstage | nodeunstagevolume … failed | nodeunpublishvolume … failed',
+    'failed to unstage | failed to unpublish | nodeunpublish | nodeunstage | nodeunstagevolume … failed | nodeunpublishvolume … failed',
     'A CSI driver could not take a volume down on the node.',
     'The end of the line is the reason; volctl explain on the volume names what still uses it.',
     { by: ['driver'], codes: ['DriverFailed', 'HeldBy'] },
   ),
   ControllerPublishFailed: frame(
-    'controllerpublishvolume … failed | controllerpublishvolume | failed to attach disk | could not attach volume | error attaching | attach volume … failed | attach disk | volume assigning step has failed',
+    'controllerpublishvolume … failed | controllerpublishvolume | could not attach volume | error attaching | attach volume … failed | attach disk | volume assigning step has failed',
     'The storage could not attach the volume to the node.',
     "The end of the line is the storage's reason; the log of the driver's controller pod has the whole of it.",
     { by: ['driver'], codes: ['NotAttached'] },

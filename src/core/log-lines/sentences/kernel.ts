@@ -3,7 +3,7 @@ import { frame, news, row } from './sentence.ts'
 
 export const KERNEL = {
   JournalAborted: row(
-    'aborting journal | detected aborted journal | journal has aborted | jbd2: … error | error while writing to journal | xfs … filesystem has been shut down | xfs … shutting down filesystem | corruption of in-memory data | force_shutdown | ext4_journal_check_start | journal superblock … error | journal commit i/o error | ext4-fs error … journal has aborted | xfs_do_force_shutdown',
+    'aborting journal | detected aborted journal | journal has aborted | jbd2: … error | error while writing to journal | xfs … filesystem has been shut down | xfs … shutting down filesystem | corruption of in-memory data | force_shutdown | ext4_journal_check_start | journal superblock … error | journal commit i/o error | xfs_do_force_shutdown',
     'The kernel has given a file system up: it could not write its journal. Nothing can be written any more, and what was not yet written is lost.',
     'Find out why the device failed (the lines before), stop the pods, then unmount, run fsck or xfs_repair on {device|the device}, and mount again.',
     {
@@ -13,19 +13,19 @@ export const KERNEL = {
     },
   ),
   DiskErrors: row(
-    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical medium error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | exception emask | error: { unc } | status: { drdy err } | irq_stat | uncorrectable error | i/o error during system call | failed result: hostbyte | sense key : hardware error | sense key : medium error | i/o error 10 writing | i/o error while writing superblock | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | writing to inode | read error at location | medium error | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | sense key: medium error | i/o cmd … i/o error | sense key : | add. sense: |  cdb: | log mount/recovery failed: error -5 | xfs … metadata i/o error | metadata i/o error in | log mount failed with error -5 | error -5 numblks | returned error -5 | ext4-fs error … i/o failure | error reading directory block | ext4-fs error … i/o error | buffer_io_error: … callbacks suppressed | blk_update_request: … callbacks suppressed | print_req_error: … callbacks suppressed | errs: wr | btrfs … lost page write due to io error on | btrfs … error writing',
+    'blk_update_request: i/o error | blk_update_request: critical | i/o error, dev | buffer i/o error | critical target error | lost page write | lost async page write | lost sync page write | end_request: i/o error | failed command: | unrecovered read error | medium error | ata bus error | exception emask | error: { unc } | status: { drdy err } | irq_stat | uncorrectable error | i/o error during system call | sense key : hardware error | i/o error 10 writing | i/o error while writing superblock | error while async write back metadata | ext4_end_bio | log i/o error -5 | writeback error on inode | page discard on page | failing async write on buffer block | detected io errors while flushing | i/o error detected | writing to inode | read error at location | i/o error on dev | xfs_log_force: error | failed to convert unwritten extents | result: hostbyte | logical unit not supported | unit not ready | sense not available | aborting i/o requests | smart failure predicted | sense key: hardware error | i/o cmd … i/o error | sense key : | add. sense: |  cdb: | log mount/recovery failed: error -5 | xfs … metadata i/o error | metadata i/o error in | log mount failed with error -5 | error -5 numblks | returned error -5 | ext4-fs error … i/o failure | error reading directory block | ext4-fs error … i/o error | buffer_io_error: … callbacks suppressed | blk_update_request: … callbacks suppressed | print_req_error: … callbacks suppressed | errs: wr | btrfs … lost page write due to io error on | btrfs … error writing',
     'A disk, or the storage behind it, does not read or write: the kernel reports I/O errors.',
     'dmesg names the device. A network disk: its connection, or it was detached while it was mounted. A local one: smartctl -a {device|/dev/NAME}. Stop the pods before you check the file system.',
     { unchecked: 'volctl does not test disks' },
   ),
   DeviceOffline: row(
-    'device offlined | rejecting i/o to offline device | rejecting i/o to dead device | offline device | device … is offline | synchronizing scsi cache … failed | device not ready | killing request | i/o to dead device | removing after probe failure | receive control failed | shutting down sockets | nbd … connection timed out | nbd … stopped by user | beyond end of device … limit=0',
+    'device offlined | offline device | device … is offline | synchronizing scsi cache … failed | device not ready | killing request | i/o to dead device | removing after probe failure | receive control failed | shutting down sockets | nbd … connection timed out | nbd … stopped by user | beyond end of device … limit=0',
     'The kernel has taken a disk offline: the storage does not answer, or the disk was detached while it was in use.',
     'See the attachment (kubectl get volumeattachments) and the storage. What was mounted from the disk is dead: volctl explain {device|/dev/NAME} shows which pods.',
     { by: ['kernel'], codes: ['MountedButNotAttached', 'DeadMount'], rules: ['O7'] },
   ),
   BeyondEnd: row(
-    'attempt to access beyond end of device | beyond end of device | bad geometry: block count | exceeds size of device | want= … limit=',
+    'beyond end of device | bad geometry: block count | exceeds size of device | want= … limit=',
     'The file system is larger than its device: the disk was shrunk or exchanged, or the node does not see its new size yet.',
     'blockdev --getsize64 {device|/dev/NAME}, against the size at the storage; a rescan (echo 1 > /sys/class/block/NAME/device/rescan). Mount nothing until the two agree.',
     { by: ['kernel'], unchecked: 'volctl does not compare sizes' },
@@ -37,7 +37,7 @@ export const KERNEL = {
     { codes: ['FilesystemUnfit'], rules: ['S15'], unchecked: 'volctl does not check file systems' },
   ),
   DuplicateUuid: row(
-    'duplicate uuid | filesystem has duplicate uuid',
+    'duplicate uuid',
     'XFS does not mount a file system whose UUID is mounted already: it is a clone or a restored snapshot of a volume in use on this node.',
     'Mount one of the two with the option nouuid (mountOptions), or give the copy a new UUID (xfs_admin -U generate) while it is not mounted.',
   ),
@@ -129,7 +129,7 @@ export const KERNEL = {
     { by: ['kernel'], rules: ['S21'] },
   ),
   DeviceMapperFailed: row(
-    'device-mapper: table | device-mapper: ioctl | device-mapper: … out of data space | switching pool to read-only | device-mapper: reload | switching pool to out-of-data-space | out-of-data-space | reached low water mark | no free metadata blocks',
+    'device-mapper: table | device-mapper: ioctl | device-mapper: … out of data space | switching pool to read-only | device-mapper: reload | out-of-data-space | reached low water mark | no free metadata blocks',
     'The device mapper (LVM, crypt, multipath) refuses a table, or its pool is full.',
     'dmesg says which; dmsetup table and lvs -a. A thin pool that is full has to be extended before anything is written.',
     { by: ['kernel'], unchecked: 'volctl does not look into volume groups and pools', open: true },

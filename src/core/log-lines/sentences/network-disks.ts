@@ -5,13 +5,13 @@ const STORAGE = { unchecked: 'volctl does not ask the storage' } as const
 
 export const NETWORK_DISKS = {
   IscsiNoSession: row(
-    'iscsiadm: no session found | iscsiadm: no active sessions | iscsiadm: no records found | iscsi: failed to rescan session | iscsiadm: no matching sessions found | no records found',
+    'iscsiadm: no session found | iscsiadm: no active sessions | iscsi: failed to rescan session | iscsiadm: no matching sessions found | no records found',
     'There is no iSCSI session or record of this target. Before the first login that is normal.',
     'Nothing, if a login follows. After the login: iscsiadm -m session on {node}, and journalctl -u iscsid.',
     { codes: ['IscsiFailed'], harmless: true },
   ),
   IscsiLogin: row(
-    'login failed to authenticate with target | initiator reported error (24 | iscsi login failed due to authorization | chap … failed | failed to update node with chap | failed to update discoverydb with chap | initiator reported error (19 | encountered non-retryable iscsi login failure | initiator failed authorization | login rejected: target error | login rejected: initiator | iscsi login: exit status 19 | iscsi login: exit status 24 | iscsi … authorization failure | iscsi … exit status 19 | iscsi … exit status 24',
+    'login failed to authenticate with target | initiator reported error (24 | iscsi login failed due to authorization | chap … failed | failed to update node with chap | failed to update discoverydb with chap | initiator reported error (19 | encountered non-retryable iscsi login failure | initiator failed authorization | login rejected: target error | login rejected: initiator | iscsi … authorization failure | iscsi … exit status 19 | iscsi … exit status 24',
     'The iSCSI target refuses the login: the initiator name or the CHAP secret is not the one that it expects.',
     'Compare /etc/iscsi/initiatorname.iscsi of {node} with the access list of the target, and the CHAP keys in the secret of the volume.',
     STORAGE,
@@ -51,7 +51,7 @@ export const NETWORK_DISKS = {
     'On {node}: echo "InitiatorName=$(iscsi-iname)" > /etc/iscsi/initiatorname.iscsi, a name that no other node has; then systemctl restart iscsid.',
   ),
   IscsiNoDaemon: row(
-    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | iscsid is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed | failed to login with target … failed to connect to bus | could not connect to iscsid | iscsi … exit status 20 | iscsi … exit status 12 | iscsiadm: can not connect to iscsi daemon … exit status 20',
+    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed | failed to login with target … failed to connect to bus | could not connect to iscsid | iscsi … exit status 20 | iscsi … exit status 12',
     'iscsid does not run on this node, or the kernel module iscsi_tcp is missing.',
     'systemctl enable --now iscsid (package open-iscsi or iscsi-initiator-utils); modprobe iscsi_tcp.',
   ),
@@ -95,7 +95,7 @@ export const NETWORK_DISKS = {
     'Nothing for mounts. The vSphere driver needs disk.EnableUUID=TRUE on the machine; else blacklist such disks in /etc/multipath.conf, and the line ends.',
   ),
   MultipathNoDaemon: row(
-    'multipathd is not running | multipathd … not running | multipath-tools … not installed | multipath: not found | find_multipaths … value | multipath.conf does not exist',
+    'multipathd … not running | multipath-tools … not installed | multipath: not found | find_multipaths … value | multipath.conf does not exist',
     'The driver wants multipath, and multipathd does not run on this node, or not as the driver needs it.',
     "On {node}: systemctl enable --now multipathd (package multipath-tools or device-mapper-multipath), and /etc/multipath.conf as the driver's documentation has it (find_multipaths no).",
   ),
@@ -118,7 +118,7 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   NvmeLost: row(
-    'nvme … controller is down | nvme … i/o timeout | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected | nvme … connect command failed | nvme … failed to connect queue | nvme … failed to connect socket | failed to parse ctrl info | attach failed: … transport=tcp,traddr=',
+    'nvme … controller is down | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected | nvme … connect command failed | nvme … failed to connect queue | nvme … failed to connect socket | failed to parse ctrl info | attach failed: … transport=tcp,traddr=',
     'An NVMe controller, local or over a network, does not answer.',
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
     { ...STORAGE, open: true },
@@ -130,7 +130,7 @@ export const NETWORK_DISKS = {
     { unchecked: 'volctl does not ask the storage' },
   ),
   RbdBlocklisted: row(
-    '(108) cannot send after transport endpoint shutdown | map failed: (108) | cannot send after transport endpoint shutdown | result -108 | error: -108 | failed to map, status: 108 | map failed … exit status 108) occurred',
+    'map failed: (108) | cannot send after transport endpoint shutdown | result -108 | error: -108 | failed to map, status: 108 | map failed … exit status 108) occurred',
     'Ceph has put this node on its blocklist: it did not answer for a while, or somebody fenced it. What it has mapped is lost to it.',
     'ceph osd blocklist ls. When nothing on {node} writes the image any more: ceph osd blocklist rm ADDRESS, or restart the node; then the pods that use it.',
     { unchecked: 'volctl does not ask the storage' },
@@ -166,7 +166,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   CephRecordsWrong: row(
-    'omap names mismatch | internal state inconsistent | omap … mismatch | failed to fetch … omap | missing omap | error getting omap value … no such',
+    'internal state inconsistent | omap … mismatch | failed to fetch … omap | missing omap | error getting omap value … no such',
     'What ceph-csi has noted in the pool about the volume (its omap) does not agree with what is there.',
     'rados -p POOL listomapvals csi.volumes.default, against rbd ls POOL. Report it to ceph-csi with the log of the provisioner; remove a note only when no image and no PersistentVolume is behind it.',
     STORAGE,
@@ -178,13 +178,13 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   RbdImageUsed: row(
-    'rbd image … is still being used | is still being used | image has watchers | image still has watchers | rbd … is locked by other nodes | rbd: image … is locked | has a watcher',
+    'is still being used | image has watchers | image still has watchers | rbd … is locked by other nodes | rbd: image … is locked | has a watcher',
     'Another client still has the RBD image open: a node where it is mapped, or one that was lost and whose watch has not run out.',
     'rbd status POOL/IMAGE names the watcher by its address. If that node is up: volctl plan there. If it is off for good: ceph osd blocklist add ADDRESS, or wait 30 seconds.',
     { ...STORAGE, codes: ['MultiAttach'] },
   ),
   RbdFeatures: row(
-    'image uses unsupported features | rbd feature disable | image … unsupported features | feature set mismatch | map failed: (6) | map failed: (22) | map failed: (95) | rbd: … (6) no such device or address | map failed … exit status 6) occurred | map failed … exit status 22) occurred | map failed … exit status 95) occurred',
+    'rbd feature disable | image … unsupported features | feature set mismatch | map failed: (6) | map failed: (22) | map failed: (95) | rbd: … (6) no such device or address | map failed … exit status 6) occurred | map failed … exit status 22) occurred | map failed … exit status 95) occurred',
     'The kernel of the node cannot map this RBD image: it lacks a feature that the image has.',
     'dmesg on {node} names the feature. Set imageFeatures: layering in the StorageClass, disable the feature of the image, use a newer kernel, or mounter: rbd-nbd.',
   ),
@@ -201,19 +201,19 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   CephSettings: row(
-    'missing id field userid in secrets | missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | failed to get userid | csi … configuration … cluster id | error calling conf_read_file | failed to parse migration | volume id … no clusterid | cluster id … not found | userkey in secrets | unable to find a keyring',
+    'missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | failed to get userid | csi … configuration … cluster id | error calling conf_read_file | failed to parse migration | volume id … no clusterid | cluster id … not found | userkey in secrets | unable to find a keyring',
     'A setting of ceph-csi is missing: keys of the secret (userID, userKey, adminID) or the clusterID in its config map.',
     'Compare the secret that the StorageClass refers to, and the config map ceph-csi-config, with the clusterID of the volume.',
     { open: true },
   ),
   CephUnreachable: row(
-    'timeout waiting for process rbd | timeout waiting for process ceph | rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to get mon address … map failed … (2) no such file or directory | failed to connect to mons | tcmu_rbd_handle_timedout_cmd | handler connection lost',
+    'timeout waiting for process rbd | timeout waiting for process ceph | rbd: map failed: (110) | map failed: (110) connection timed out | monclient … timeout | rados … timed out | failed to get connection: connecting failed | connecting failed: rados: | libceph: … socket closed | libceph: … connect error | libceph: … session lost | libceph: … socket error | mon … session lost | rados: ret=-110 | couldnt connect to the cluster | error connecting to the cluster | errno: 110 | map failed … exit status 110) occurred | failed to get mon address | failed to get mon address … (2) no such file or directory | failed to connect to mons | tcmu_rbd_handle_timedout_cmd | handler connection lost',
     'This node, or the driver, does not reach the monitors or a disk daemon (OSD) of Ceph, or they do not know the user.',
     "ceph -s on the cluster; from {node}: nc -vz to monitors (3300, 6789) and OSDs (6800 and up). Compare the monitors in the driver's config map (clusterID) with ceph mon dump.",
     STORAGE,
   ),
   GlusterFailed: row(
-    'glusterfs: mount failed | glusterfs … failed to fetch volume | glusterfs … all subvolumes are down | endpoints … glusterfs | failed to get endpoints | glusterfs: failed | all subvolumes are down | failed to get the port number for remote subvolume | client-quorum is not met | disconnected from client | disconnected from … will keep trying to connect | server … has not responded in the last … disconnecting | brick … not running | failed to connect with remote-host | volume … is not started',
+    'glusterfs: mount failed | glusterfs … failed to fetch volume | endpoints … glusterfs | failed to get endpoints | glusterfs: failed | all subvolumes are down | failed to get the port number for remote subvolume | client-quorum is not met | disconnected from client | disconnected from … will keep trying to connect | server … has not responded in the last … disconnecting | brick … not running | failed to connect with remote-host | volume … is not started',
     'GlusterFS does not give the volume: its endpoints, its daemon or some of its bricks do not answer.',
     "kubectl get endpoints in the pod's namespace, and gluster volume status on a server. The in-tree plugin was removed in Kubernetes 1.26.",
     { ...STORAGE, open: true },

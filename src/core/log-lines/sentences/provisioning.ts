@@ -51,7 +51,7 @@ export const PROVISIONING = {
     'Wait until it is gone: kubectl get namespace NAME -o yaml (conditions) says what it waits for, often a claim that a pod still uses.',
   ),
   StorageClassMissing: row(
-    'storageclass … not found | storageclasses … not found | storageclass.storage.k8s.io … not found | no storage class is set | storage class … not found | class * not found',
+    'storageclass … not found | storageclasses … not found | no storage class is set | storage class … not found | class * not found',
     'The claim names a StorageClass that does not exist, or none and the cluster has no default one.',
     'kubectl get storageclass. Make the class {class|of that name}, or set the annotation storageclass.kubernetes.io/is-default-class on one; the class of a claim cannot be changed later.',
     { codes: ['ClaimUnbound'] },
@@ -80,19 +80,19 @@ export const PROVISIONING = {
     { codes: ['ClaimUnbound'] },
   ),
   ClaimMisbound: row(
-    'claimmisbound | already bound to a different claim | bound to a different claim | two claims are bound to the same volume | is not yet bound to the claim | does not point to claim.uid | already bound to another | claimref.uid | has non-bound phase | nil pv.spec.claimref',
+    'claimmisbound | bound to a different claim | two claims are bound to the same volume | is not yet bound to the claim | does not point to claim.uid | already bound to another | claimref.uid | has non-bound phase | nil pv.spec.claimref',
     'Claim and PersistentVolume do not point at each other: one of them was made again with the same name, or is bound to another one.',
     'kubectl get pv {persistentVolume|NAME} -o yaml (claimRef with its uid) and kubectl get pvc -o yaml (volumeName, uid). A Released volume is free after its claimRef.uid was removed, on purpose.',
     { codes: ['ClaimUnbound', 'NotDesired'], rules: ['S4'] },
   ),
   ClaimLost: row(
-    'claimlost | bound claim has lost its persistentvolume | lost its persistentvolume | persistentvolume * not found | persistentvolumes * not found',
+    'claimlost | lost its persistentvolume | persistentvolume * not found | persistentvolumes * not found',
     'The PersistentVolume of a bound claim was deleted; whether the data still exists depends on its storage.',
     'Look for the volume at the storage before anything else. If it is there, make the PersistentVolume again with the same name, handle and claimRef.',
     { codes: ['VolumeUnresolved'], rules: ['S4'] },
   ),
   TopologyMissing: row(
-    'no topology key found | topology requirement | no available topology | failed to get topology | accessibility requirements | error generating accessibility requirements | failed to get target node | selected node … not found | no topology keys | could not get topology',
+    'no topology key found | topology requirement | no available topology | failed to get topology | accessibility requirements | failed to get target node | selected node … not found | no topology keys | could not get topology',
     'The provisioner cannot find out where the volume may be: the node or its topology labels are missing, or the driver is not registered there.',
     "kubectl get csinode {node} -o yaml (topologyKeys) and kubectl get node --show-labels; the driver's pod has to run on the node that was chosen.",
     { codes: ['DriverRegistration'] },
@@ -122,7 +122,7 @@ export const PROVISIONING = {
     { unchecked: 'volctl does not look at snapshots' },
   ),
   BoundToMissingVolume: row(
-    'bound to non-existent persistentvolume | bound to non-existent pv | pvc(s) bound to non-existent pv',
+    'bound to non-existent persistentvolume | bound to non-existent pv',
     'The claim of the pod is bound to a PersistentVolume that does not exist any more.',
     'Look for the volume at the storage. If it is there, make the PersistentVolume again with the same name, handle and claimRef.',
     { by: ['scheduler'], codes: ['VolumeUnresolved'], about: 'pod' },
@@ -157,7 +157,7 @@ export const PROVISIONING = {
     'kubectl get pods -A | grep recycler shows it. Use Delete or Retain instead of Recycle.',
   ),
   ClaimProtected: news(
-    'pvc-protection | kubernetes.io/pvc-protection | pv-protection | pvc … is being used by pod | keeping pvc',
+    'pvc-protection | pv-protection | pvc … is being used by pod | keeping pvc',
     'The claim or volume was deleted and stays until no pod uses it: that protects the data.',
     'Nothing, if that is meant. It goes when the last pod that uses it is gone: kubectl describe pvc (Used By).',
   ),

@@ -27,7 +27,7 @@ export const RUNTIME = {
     { by: ['kubelet'], about: 'pod', codes: ['LeakedSubPath', 'HeldBy'], rules: ['O17'] },
   ),
   MountOfWrongKind: row(
-    'are you trying to mount a directory onto a file | not a directory: unknown | mount a directory onto a file | error mounting … to rootfs … not a directory | is not a directory: unknown | cannot create subdirectories in',
+    'not a directory: unknown | mount a directory onto a file | error mounting … to rootfs … not a directory | cannot create subdirectories in',
     'The container mounts a file where a directory is, or a directory where a file is.',
     'Compare mountPath and subPath with the volume: a hostPath file that did not exist was made as a directory, or a config map key is mounted over a directory.',
     { about: 'pod' },
@@ -45,7 +45,7 @@ export const RUNTIME = {
     { about: 'pod' },
   ),
   NoPropagation: row(
-    'is mounted on … but it is not a shared mount | is mounted on … but it is not a shared or slave mount | is not a shared or slave mount | is not a shared mount | could not find source mount of',
+    'is not a shared or slave mount | is not a shared mount | could not find source mount of',
     'The container needs mounts to spread between node and container (mountPropagation), and that directory is not a shared mount.',
     'mount --make-rshared / on {node} (systemd does it at boot); in a container that runs the kubelet, the bind of its root directory has to be rshared.',
   ),

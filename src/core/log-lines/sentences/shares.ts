@@ -111,24 +111,24 @@ export const SHARES = {
     { codes: ['InvalidVolume'] },
   ),
   SpecialDeviceMissing: row(
-    'stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device | failed to stat source device | -o bind … special device /dev … does not exist | volumedevicenotfound | devicenotfound | finddiskbylun | file not found for pattern /dev | device not found with serial | failed to find device | waiting device ready | device did not appear | multipath device not found | special device /dev … does not exist | cannot find device for volume | cannot find device with | attached but not found | device attach timeout',
+    'stat /dev/ … no such file or directory | lstat /dev/ … no such file or directory | failed to find device path | devicepath is empty | unable to find device | could not find device path | could not find attached | device /dev … not found | no device found | failed to find disk | unable to find the device | device path … does not exist | timeout waiting for device | waiting for device to show up | failed to get device path | device * was not found | not attached to node | timeout waiting for device node | device node to appear | device path cant be found | failed to get devicepath | device size reported to be zero | cant find device | unable to find * device | device … is not present | does not exist and no size was specified | rbd … is not a block device | failed to stat source device | volumedevicenotfound | devicenotfound | finddiskbylun | file not found for pattern /dev | device not found with serial | failed to find device | waiting device ready | device did not appear | multipath device not found | special device /dev … does not exist | cannot find device for volume | cannot find device with | attached but not found | device attach timeout',
     'The device of the volume is not on this node, though the volume should be attached.',
     'lsblk and ls -l /dev/disk/by-id on {node}. If it is missing: the VolumeAttachment and the log of the attacher; a rescan or udev (udevadm trigger) where the disk is there without its link.',
     { codes: ['DeviceMissing', 'DeviceUnknown'] },
   ),
   BindSourceMissing: row(
-    '-o bind … special device … does not exist | special device … does not exist',
+    'special device … does not exist',
     'The directory or file that is to be bound into the pod does not exist on this node: a local volume, a hostPath or a staged mount.',
     'ls -ld of the first path behind "-o bind" on {node}. A disk that should be mounted there may be missing since the last restart; a kubelet in a container needs the path bound in.',
     { codes: ['HostPathType', 'DeviceMissing'] },
   ),
   MountPointMissing: row(
-    'mount point does not exist | mount point … does not exist | no mount point specified',
+    'mount point … does not exist | no mount point specified',
     'The directory to mount on does not exist (where the program runs: for a driver in its container).',
     'A driver needs the root directory of the kubelet bound in with mountPropagation: Bidirectional, at the same path. Compare its manifest with the --root-dir of the kubelet.',
   ),
   AlreadyMounted: row(
-    'already mounted or mount point busy | already mounted on | mount point busy | will not make a filesystem here | device or resource busy … mkfs | mkfs … device or resource busy | is in use. e2fsck | is mounted. e2fsck | cant open blockdev | is apparently in use | contains a mounted filesystem',
+    'already mounted on | mount point busy | will not make a filesystem here | device or resource busy … mkfs | mkfs … device or resource busy | is in use. e2fsck | is mounted. e2fsck | cant open blockdev | is apparently in use | contains a mounted filesystem',
     'The device cannot be mounted, since something else has it: multipath, LVM or another mount.',
     'lsblk and dmsetup ls show what stands on the device. Keep multipath away from disks of a CSI driver (blacklist in multipath.conf); volctl explain on the device shows the rest.',
     { codes: ['HeldBy'] },
