@@ -259,7 +259,10 @@ describe('a kubelet that runs', () => {
     const plan = aPlan({ ...running, ...given })
     const { causes, ...parts } = nameCauses(plan)
     const { others, needs } = answerOf({ ...plan, ...parts, summary: { ...plan.summary, causes } })
-    return { does: others?.rows.map(({ text }) => text), never: needs.map(({ text, wake }) => [text, ...wake]) }
+    return {
+      does: others?.rows.map(({ text }) => text),
+      never: needs.map(({ text, names, wake }) => [text, ...(names === undefined ? [] : [names]), ...wake]),
+    }
   }
 
   it('does what it remembers, and never what it has forgotten', () =>

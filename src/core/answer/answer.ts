@@ -23,6 +23,8 @@ export interface Need {
   readonly severity: Severity
   /** One sentence. */
   readonly text: string
+  /** What it is about, where the sentence does not say, or not all of it. */
+  readonly names?: string
   /** What hangs on it, by name. */
   readonly wake: readonly string[]
   readonly remedy: readonly string[]

@@ -86,7 +86,8 @@ function neverOf({ operations, waiting, problems }: Plan, pressing: readonly Cau
     {
       severity: 'warning',
       text: `The kubelet has lost track of ${rest.length === 1 ? 'a staged volume' : `${rest.length} staged volumes`}, and never unstages ${rest.length === 1 ? 'it' : 'them'}`,
-      wake: [few(rest)],
+      names: few(rest),
+      wake: [],
       remedy: [],
     },
   ]

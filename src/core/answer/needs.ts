@@ -1,5 +1,6 @@
 /** What needs a person: causes, alike ones as one, each with what hangs on it and what lifts it. */
 import { count } from '../lang/count.ts'
+import { defined } from '../lang/defined.ts'
 import { shellWord } from '../lang/shell-word.ts'
 import type { Cause } from '../plan/cause.ts'
 import { TAKING_AWAY } from '../plan/kinds.ts'
@@ -47,10 +48,12 @@ export function refusalNeed({ refused }: Pick<Plan, 'refused'>): Need[] {
 
 /** @param causes those that are shown, the worst first */
 export function needsOf(causes: readonly Cause[], ground: Ground): Need[] {
-  const alike = Map.groupBy(causes, ({ kind, code, severity, message }) =>
-    // What is said of a driver or of the node is said of that one alone.
-    FOLDED[code] === undefined ? `${code} ${shapeOf(message)}` : `${kind} ${code} ${severity}`,
-  )
+  const alike = Map.groupBy(causes, (cause) => {
+    const { kind, code, severity, message, remedy } = cause
+    const fact = factOf(cause)
+    if (fact !== undefined) return `${fact} ${severity} ${remedy.join().replaceAll(cause.subject.driver ?? '', '…')}`
+    return FOLDED[code] === undefined ? `${code} ${shapeOf(message)}` : `${kind} ${code} ${severity}`
+  })
   return [...alike.values()].flatMap((same) => needOf(same, ground) ?? [])
 }
 
@@ -59,15 +62,33 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
   if (first === undefined) return undefined
   const { severity, code, message } = first
   const subjects = [...new Set(same.map((each) => subjectText(each, ground)))]
-  const fold = same.length > 1 ? FOLDED[code] : undefined
+  const fold = same.length > 1 ? (FOLDED[code] ?? foldOfDrivers(factOf(first))) : undefined
   const text = fold === undefined ? message : fold(subjects.length, same)
   const said = withoutRoot(text, ground.rootDir)
+  const wake = wakeOf(same, ground)
+  const name = namesOf(subjects, first, fold !== undefined)
+  const names = wake.find((each) => each === `${KEPT}${name}`) ?? name
   return {
     severity,
     text: said,
-    wake: [...likewise(subjects, fold !== undefined), ...wakeOf(same, ground)],
-    remedy: ground.remedyOf(first),
+    ...defined({ names }),
+    wake: wake.filter((each) => each !== names),
+    // Of several the first is the example.
+    remedy: ground
+      .remedyOf(first)
+      .map((each) => (same.length > 1 ? each.replace(/^gone for good/, 'one is $&') : each)),
   }
+}
+
+/** What is wrong with a driver, without which and where: "is not registered on this node". */
+function factOf({ subject: { driver }, message }: Cause): string | undefined {
+  const own = `CSI driver ${driver} `
+  return message.startsWith(own) ? /^.*?(?=[;:,]| on \S*\/|$)/.exec(message.slice(own.length))?.[0] : undefined
+}
+
+function foldOfDrivers(fact: string | undefined): ((n: number) => string) | undefined {
+  const plural = fact?.replace(/^does /, 'do ').replace(/^is /, 'are ')
+  return plural === undefined ? undefined : (n) => `${n} CSI drivers ${plural}`
 }
 
 /** The same for sentences that differ only in names, paths and numbers. */
@@ -75,10 +96,12 @@ function shapeOf(message: string): string {
   return message.replace(/\S*[/^\d]\S*/g, '…')
 }
 
-/** @param named whether the sentence leaves the names to this */
-function likewise(subjects: readonly string[], named: boolean): string[] {
-  if (named) return [few(subjects)]
-  return subjects.length < 2 ? [] : [`likewise ${few(subjects.slice(1))}`]
+/** @param folded whether the sentence leaves the names to this */
+function namesOf(subjects: readonly string[], { subject, message }: Cause, folded: boolean): string | undefined {
+  if (folded) return few(subjects)
+  if (subjects.length > 1) return `likewise ${few(subjects.slice(1))}`
+  const own = subject.volume ?? subject.path ?? subject.object?.replace(/ on node .*$/, '').replace(/^\w+ /, '')
+  return own === undefined || message.includes(own) ? undefined : subjects[0]
 }
 
 /** What lifts it, by who can act now. */
@@ -154,10 +177,12 @@ function wakeOf(same: readonly Cause[], ground: Ground): string[] {
       ? [`${count(waiting.length, 'pod')} ${waiting.length === 1 ? 'waits' : 'wait'}: ${few(waiting)}`]
       : []),
     ...(keeping.length === 0 && held.length > 0 && !(same.length === 1 && first?.message.includes(held[0] ?? ''))
-      ? [`stays as it is: ${few(held)}`]
+      ? [`${KEPT}${few(held)}`]
       : []),
   ]
 }
+
+const KEPT = 'stays as it is: '
 
 function isOnly(pods: readonly string[], own: string | undefined): boolean {
   return pods.length === 1 && pods[0] === own

@@ -56,13 +56,13 @@ function findingOfProblem({ code, message, hint, severity, about }: ClusterProbl
 }
 
 function subjectOf({ volume, claim, attachment, pods, nodes, driver, list }: ClusterAbout): CauseSubject {
-  if (driver !== undefined) return { driver }
   const node = nodes?.length === 1 ? nodes[0] : undefined
   if (volume !== undefined) return { object: node === undefined ? volume.name : onNode(volume.name, node) }
   if (claim !== undefined) return { object: `PersistentVolumeClaim ${claim}` }
   if (attachment !== undefined) return { object: `VolumeAttachment ${attachment}` }
   const [pod] = pods ?? []
   if (pod !== undefined) return { pod }
+  if (driver !== undefined) return { driver }
   if (nodes !== undefined) return { object: `node ${nodes.join(', ')}` }
   return list === undefined ? {} : { object: list }
 }

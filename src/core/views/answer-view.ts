@@ -1,10 +1,11 @@
 /** An answer on a screen: its parts in their order, each alike, and the next command as the last line. */
 import type { Answer, Need, Part, Row } from '../answer/answer.ts'
 import type { NextStep } from '../plan/plan.ts'
+import { screenLines } from './fit-parts.ts'
 import type { Screen } from './screen.ts'
 import { terminalSafe } from './terminal-safe.ts'
 import { textWidth } from './text-width.ts'
-import { wrapped } from './wrap.ts'
+import { type Width, wrapped } from './wrap.ts'
 
 /** Of more rows than this the first few are shown. */
 const ROWS_AT_MOST = 5
@@ -37,17 +38,31 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
     ...(header === undefined ? answer.doubts : []),
     ...(answer.incomplete ? ['Not complete: something could not be read, and counts as in use'] : []),
   ]
-  const parts = [
-    `${header ?? wrapped('', answer.headline, width, paint.bold)}${doubts.map((each) => wrapped('  ! ', each, width, paint.warn)).join('')}`,
-    needsText(answer.needs, screen, detail),
+  const head = `${header ?? wrapped('', answer.headline, width, paint.bold)}${doubts.map((each) => wrapped('  ! ', each, width, paint.warn)).join('')}`
+  const rest = [
     partText(ready, answer.ready, screen, unfolded, most),
     partText('Kept', answer.kept, screen, unfolded, most),
     partText('Left to others', answer.others, screen, unfolded, most),
     notesText(answer.notes, screen, unfolded),
     ...more,
     end ?? answerEnd(answer, screen),
-  ]
-  return parts.filter((part) => part !== '').join('\n')
+  ].filter((part) => part !== '')
+  const room = unfolded || header !== undefined ? undefined : roomBetween(head, rest.join('\n'), screen)
+  const needs = needsText(answer.needs, screen, detail, room)
+  return [head, ...(needs === '' ? [] : [needs]), ...rest].join('\n')
+}
+
+/** More lines than this are no answer, but where the terminal has them. */
+const LINES_AT_MOST = 40
+
+/**
+ * Lines that the needs may take: those of the first screen below the head, without the last one, which a pager or the prompt has, and
+ * without their title and the blank lines; fewer where the answer would become too long.
+ */
+function roomBetween(head: string, rest: string, { rows, width }: Screen): number | undefined {
+  if (rows === undefined) return undefined
+  const above = screenLines(head, width) + 2
+  return Math.min(rows - above - 1, Math.max(rows, LINES_AT_MOST) - above - 1 - screenLines(rest, width))
 }
 
 /** The counts and what to type next. */
@@ -55,17 +70,48 @@ function answerEnd({ counts, next }: Answer, screen: Screen): string {
   return `${wrapped('', counts, screen.width, screen.paint.bold)}${nextText(next, screen)}`
 }
 
-function needsText(needs: readonly Need[], screen: Screen, detail: AnswerDetail): string {
+/** @param room lines that the needs may take; undefined: any number */
+function needsText(needs: readonly Need[], screen: Screen, detail: AnswerDetail, room?: number): string {
   if (needs.length === 0) return ''
   const { unfolded = false, place, most } = detail
   const whole = unfolded ? needs : needs.slice(0, most ?? NEEDS_AT_MOST)
-  const last = unfolded || most === undefined ? needs.length : 2 * most
-  const rest = needs.slice(whole.length, last)
-  const hidden = needs.length - whole.length - rest.length
-  const more = hidden <= 0 ? '' : `  and ${hidden} more (-o wide shows all)\n`
-  const texts = whole.map((need, index) => needText(need, screen, need.remedy[0] !== whole[index + 1]?.remedy[0]))
+  const limit = unfolded || most === undefined ? needs.length : 2 * most
+  const forms = needs.slice(0, limit).map((need, index): Forms => {
+    const short = `${signed(need, screen)}${namesRow(need, screen)}`
+    if (index >= whole.length) return { need, short, long: short }
+    return { need, short, long: needText(need, screen, need.remedy[0] !== whole[index + 1]?.remedy[0]) }
+  })
+  const texts = room === undefined ? forms.map(({ long }) => long) : within(room, forms, screen.width)
+  const hidden = needs.length - texts.length
+  const more = hidden === 0 ? '' : `  and ${hidden} more (${most === undefined ? '-v' : '-o wide'} shows all)\n`
   const where = place === undefined ? '' : ` (on node ${terminalSafe(place)})`
-  return `${screen.paint.bold(`Needs you${where}`)}\n${texts.join('')}${rest.map((need) => signed(need, screen)).join('')}${more}`
+  return `${screen.paint.bold(`Needs you${where}`)}\n${texts.join('')}${more}`
+}
+
+interface Forms {
+  readonly need: Need
+  readonly short: string
+  readonly long: string
+}
+
+/** What has room: every error by its sentence, then errors whole, then the others. What has none is left out, and one line is for its count. */
+function within(room: number, forms: readonly Forms[], width: Width): string[] {
+  const size = (text: string): number => screenLines(text, width)
+  if (size(forms.map(({ long }) => long).join('')) <= room) return forms.map(({ long }) => long)
+  const shown = new Map<Forms, string>()
+  let left = room - 1
+  const take = (each: Forms, text: string): void => {
+    const rest = left + size(shown.get(each) ?? '') - size(text)
+    if (rest < 0 && shown.size > 0) return
+    left = rest
+    shown.set(each, text)
+  }
+  const [errors, others] = [true, false].map((is) => forms.filter(({ need }) => (need.severity === 'error') === is))
+  for (const part of [errors, others]) {
+    for (const each of part ?? []) take(each, each.short)
+    for (const each of part ?? []) if (shown.has(each)) take(each, each.long)
+  }
+  return forms.flatMap((each) => shown.get(each) ?? [])
 }
 
 /** @param withRemedy false: the next one has the same */
@@ -73,9 +119,16 @@ function needText(need: Need, screen: Screen, withRemedy: boolean): string {
   return `${signed(need, screen)}${needRows(withRemedy ? need : { ...need, remedy: [] }, screen)}`
 }
 
-/** What hangs on it, and what lifts it. */
-export function needRows({ wake, remedy }: Pick<Need, 'wake' | 'remedy'>, { width, symbols, paint }: Screen): string {
+function namesRow({ names }: Pick<Need, 'names'>, { width }: Screen): string {
+  return names === undefined ? '' : wrapped('      ', names, width)
+}
+
+/** What it is about and what hangs on it, and what lifts it. */
+export function needRows(need: Pick<Need, 'names' | 'wake' | 'remedy'>, screen: Screen): string {
+  const { width, symbols, paint } = screen
+  const { wake, remedy } = need
   return [
+    namesRow(need, screen),
     ...wake.map((each) => wrapped('      ', each, width)),
     ...remedy.map((each) => wrapped(`    ${symbols.arrow} `, each, width, paint.dim)),
   ].join('')

@@ -178,7 +178,7 @@ function drawn(
   const header = [
     wrapped('', headline ?? `${title}${HOW[verdict.state]}: ${says}`, width, colourOf(verdict, paint)),
     chain,
-    needRows({ wake: said?.wake ?? [], remedy: typedAt(place, said?.remedy ?? passing(told)) }, screen),
+    needRows({ wake: [], ...said, remedy: typedAt(place, said?.remedy ?? passing(told)) }, screen),
   ].join('')
   const shown: Answer = {
     ...answer,

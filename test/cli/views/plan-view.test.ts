@@ -61,6 +61,7 @@ it('the plan on a screen', () =>
 
     Needs you
       x a tmpfs lies below
+          /x
         -> Unmount it.
 
     Ready: unmount and unstage for deleted pod shop/web-0 (2 operations)
@@ -88,6 +89,7 @@ it('wide: everything that is known, before anyone says yes (S31)', () =>
 
     Needs you
       x a tmpfs lies below
+          /x
         -> Unmount it.
 
     Ready: unmount and unstage for deleted pod shop/web-0 (2 operations)

@@ -1,0 +1,164 @@
+/**
+ * What stops something is on the first screen, of 24 lines of 80 columns: every cause of severity error stands there by the name of its
+ * subject, or is counted among those that stand below. Of every recorded node and cluster, and of some as no one would think of them.
+ */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Answer } from '../../../src/core/answer/answer.ts'
+import { clusterAnswerOf } from '../../../src/core/answer/cluster-answer.ts'
+import { answerOf } from '../../../src/core/answer/make-answer.ts'
+import { withoutRoot } from '../../../src/core/answer/names.ts'
+import type { ClusterState } from '../../../src/core/cluster/model/cluster-state.ts'
+import { parseClusterSnapshot } from '../../../src/core/cluster/snapshot/cluster-snapshot.ts'
+import { clusterStatus } from '../../../src/core/cluster/status/cluster-status.ts'
+import type { NodeState } from '../../../src/core/model/node-state.ts'
+import type { CsiSocket } from '../../../src/core/model/snapshot.ts'
+import type { Cause } from '../../../src/core/plan/cause.ts'
+import type { ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
+import { withAdvice } from '../../../src/core/plan/next-steps.ts'
+import type { Plan } from '../../../src/core/plan/plan.ts'
+import { PlanNames } from '../../../src/core/plan/plan-names.ts'
+import { podName } from '../../../src/core/plan/pod-name.ts'
+import { planWithDecisions } from '../../../src/core/reconcile/decisions.ts'
+import { readSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
+import { statusAndPlan } from '../../../src/core/status/node-status.ts'
+import { renderClusterPlan } from '../../../src/core/views/cluster-plan-view.ts'
+import { renderPlan } from '../../../src/core/views/plan-view.ts'
+import { renderStatus } from '../../../src/core/views/status-view.ts'
+import { captureFiles } from '../../helpers/captures.ts'
+import { clusterOptions } from '../../helpers/cluster-builder.ts'
+import { planOf } from '../../helpers/cluster-plan.ts'
+import { planOptions } from '../../helpers/plan-options.ts'
+import { anyCluster } from '../../helpers/random-cluster.ts'
+import { randomFrom } from '../../helpers/random-from.ts'
+import { buildNode, randomNode } from '../../helpers/random-node.ts'
+import { SCREENS } from '../../helpers/screens.ts'
+import { WORKED_CLUSTERS } from '../../helpers/worked-clusters.ts'
+import { CAPTURES } from '../run-volctl.ts'
+import { SCENES } from './cluster-scenes.ts'
+
+const SCREEN = SCREENS['80x24']
+const GIVEN = { words: [], settleMs: 120_000 }
+
+interface Shown {
+  readonly plan: Plan | ClusterPlan
+  readonly answer: Answer
+  readonly text: string
+  readonly nameOf: (cause: Cause) => string
+}
+
+function shownOfNode(state: NodeState, orphans: boolean): Shown[] {
+  const options = planOptions({ orphans })
+  const decided = planWithDecisions(state, options)
+  const whole = withAdvice(decided.plan, GIVEN)
+  const { status, plan } = statusAndPlan(decided, options, false, GIVEN)
+  return [
+    { plan: whole, text: renderPlan(whole, SCREEN) },
+    { plan, text: renderStatus(status, SCREEN, { all: false, plan, answer: answerOf(plan) }) },
+  ].map((each) => {
+    const names = new PlanNames(each.plan)
+    const podText = (pod: { readonly uid: string }): string => names.podText(pod)
+    return { ...each, answer: answerOf(each.plan), nameOf: (cause) => nameOf(cause, podText, each.plan.rootDir) }
+  })
+}
+
+const LOOK = { unfolded: false, applyCommand: 'volctl apply --cluster' }
+
+function shownOfCluster(state: ClusterState): Shown[] {
+  const whole = planOf(state)
+  const { status, plan } = clusterStatus(state, clusterOptions())
+  const answer = clusterAnswerOf(plan, LOOK)
+  return [
+    { plan: whole, answer: clusterAnswerOf(whole, LOOK), text: renderClusterPlan(whole, SCREEN, LOOK) },
+    { plan, answer, text: renderStatus(status, SCREEN, { all: false, plan, answer }) },
+  ].map((each) => ({ ...each, nameOf: (cause) => nameOf(cause, podName, '') }))
+}
+
+/** As a person knows it; of the node or cluster as a whole the beginning of the sentence. */
+function nameOf(
+  { subject: { driver, pod, volume, object, path }, message }: Cause,
+  podText: (pod: NonNullable<Cause['subject']['pod']>) => string,
+  rootDir: string,
+): string {
+  const name = driver ?? volume ?? (pod && podText(pod)) ?? object ?? path ?? message.slice(0, 40)
+  // A sentence has the whole UID, where a list has its beginning.
+  return withoutRoot(name, rootDir).replaceAll(/\s+/g, ' ').replace(/\)$/, '')
+}
+
+const SIGNS = /^ {2}[!x] /gm
+
+/** Causes of severity error that neither stand there nor are counted. */
+function unseen({ plan, answer, text, nameOf: name }: Shown): string[] {
+  const lines = text.split('\n').slice(0, SCREEN.rows)
+  const first = lines.join('\n')
+  const seen = first.replaceAll(/\s+/g, ' ')
+  const needs = /^Needs you.*\n(?: .*\n?)*/m.exec(first)?.[0] ?? ''
+  const signs = needs.match(SIGNS)?.length ?? 0
+  const counted = /^ {2}and (\d+) more \(-v/m.exec(needs)?.[1]
+  const told = [...seen.matchAll(/\band (\d+) more\b/g)].reduce((sum, [, n]) => sum + Number(n), 0)
+  const missing = (plan.summary.causes ?? []).filter(
+    (cause) => cause.severity === 'error' && !seen.includes(name(cause)),
+  )
+  return [
+    ...(missing.length > told ? missing.map((cause) => `${cause.code}: ${name(cause)}`) : []),
+    // What is counted is what is not there.
+    ...(counted !== undefined && signs + Number(counted) !== answer.needs.length
+      ? [`${answer.needs.length} needs: ${signs} and ${counted} more`]
+      : []),
+  ]
+}
+
+const problemsOf = (shown: readonly Shown[]): string[] =>
+  shown.flatMap((each) => {
+    const bad = unseen(each)
+    const length = each.text.split('\n').length - 1
+    return bad.length > 0 || length > 40 ? [`${[...bad, `${length} lines`].join('\n')}\n${each.text}`] : []
+  })
+
+/** Nobody answers on the registration socket; or the driver that is registered there does not. */
+const SILENT: Readonly<Record<string, (socket: CsiSocket) => CsiSocket>> = {
+  'no registration': ({ path }) => ({ path, registered: false, error: 'connect ECONNREFUSED' }),
+  'the driver': (socket) => ({ ...socket, registered: false, error: 'connect ECONNREFUSED' }),
+}
+
+describe.each(captureFiles())('%s', (path) => {
+  it.each([false, true])('--orphans: %s', async (orphans) => {
+    expect(problemsOf(shownOfNode(await readSnapshot(join(CAPTURES, path)), orphans))).toEqual([])
+  })
+
+  it.each(Object.entries(SILENT))('with every CSI driver silent: %s', async (_, silenced) => {
+    const state = await readSnapshot(join(CAPTURES, path))
+    const { csiSockets = [] } = state.snapshot
+    const silent = { ...state, snapshot: { ...state.snapshot, csiSockets: csiSockets.map(silenced) } }
+    for (const orphans of [false, true]) expect(problemsOf(shownOfNode(silent, orphans))).toEqual([])
+  })
+})
+
+const FILES = join(CAPTURES, '..', 'clusters')
+const clusters: Readonly<Record<string, ClusterState>> = {
+  ...SCENES,
+  ...WORKED_CLUSTERS,
+  ...Object.fromEntries(
+    globSync('*.jsonl', { cwd: FILES }).map((file) => [
+      file,
+      parseClusterSnapshot(readFileSync(join(FILES, file)), file),
+    ]),
+  ),
+}
+
+it.each(Object.entries(clusters))('the cluster %s', (_, state) => expect(problemsOf(shownOfCluster(state))).toEqual([]))
+
+it('clusters as no one would think of them', () => {
+  for (let seed = 1; seed <= 60; seed++)
+    expect(problemsOf(shownOfCluster(anyCluster(randomFrom(seed)))), `seed ${seed}`).toEqual([])
+})
+
+it('nodes as no one would think of them', () =>
+  fc.assert(
+    fc.property(randomNode, fc.boolean(), (random, orphans) => {
+      expect(problemsOf(shownOfNode(buildNode(random), orphans))).toEqual([])
+    }),
+    { numRuns: 60, seed: 3424 },
+  ))
