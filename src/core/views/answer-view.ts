@@ -1,8 +1,8 @@
 /** An answer on a screen: its parts in their order, each alike, and the next command as the last line. */
 import type { Answer, Need, Part, Row } from '../answer/answer.ts'
 import type { NextStep } from '../plan/plan.ts'
-import { screenLines } from './fit-parts.ts'
 import type { Screen } from './screen.ts'
+import { screenLines } from './screen-lines.ts'
 import { terminalSafe } from './terminal-safe.ts'
 import { textWidth } from './text-width.ts'
 import { type Width, wrapped } from './wrap.ts'
