@@ -205,7 +205,7 @@ export default class Apply extends VolctlCommand {
     const maxMs = parseDuration(flags['max-downtime'] ?? DEFAULT_DOWNTIME, '--max-downtime')
     if (flags['stop-kubelet']) requireOwnTerminal()
     const journalDir = journalDirectory(flags.journal)
-    const format = flags.output as OutputFormat
+    const format = flags.output
     const asks = mustAsk({ yes: flags.yes, reviewed: planfile !== undefined }, terminals())
     if (flags.cluster) return await this.#toCluster(flags, { timeoutMs, journalDir, format, asks, planfile, ways })
     const piped = planfile !== undefined && isPlanInput(planfile)
@@ -220,7 +220,7 @@ export default class Apply extends VolctlCommand {
     const look = (before?: CollectedNode): Promise<CollectedNode> =>
       lookAtNode(nodeChoice(flags), {
         attributes: 'plan',
-        log: (line) => this.detail(line),
+        log: this.detail,
         signal: before === undefined ? interrupts.stop : interrupts.abandon,
         ownTimer: stop?.timer,
         ...defined({ before }),
@@ -268,7 +268,7 @@ export default class Apply extends VolctlCommand {
           maxMs,
           limits,
           interrupts,
-          detail: (line) => this.detail(line),
+          detail: this.detail,
         })
       const context = applyContext(node, {
         options,
@@ -368,7 +368,7 @@ export default class Apply extends VolctlCommand {
     await applyToCluster(choice, {
       write: (text) => this.output.write(text),
       say: (line) => this.say(line),
-      detail: (line) => this.detail(line),
+      detail: this.detail,
       screenOf: (stream) => this.screenOf(stream, format),
       answer: (value, draw) => this.answer(value, format, draw),
       finish: (status) => this.finish(status),

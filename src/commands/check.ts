@@ -86,7 +86,7 @@ export default class Check extends VolctlCommand {
     const options = { ...planOptions(flags, this.config.version), orphans: true }
     const look = async () => {
       const asked = { options, decide: planWithDecisions }
-      return examine((await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), asked)).decided)
+      return examine((await loadNode(nodeChoice(flags), flags.snapshot, this.detail, asked)).decided)
     }
     const work = this.#examine(look, limits, times, { isLive: flags.snapshot === undefined, quiet: flags.quiet })
     const examined = await inTime(work, times.timeoutMs, () => tooLate(times))

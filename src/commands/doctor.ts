@@ -2,7 +2,7 @@ import { localChoice, watched, whereTheNodeIs } from '../core/cli/live-node.ts'
 import { withChoice } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planOptions } from '../core/cli/plan-flags.ts'
-import { type OutputFormat, outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { diagnose } from '../core/doctor/diagnose.ts'
 import type { DoctorFacts } from '../core/doctor/facts.ts'
 import { factsOfSnapshot, gatherFacts } from '../core/doctor/gather/gather-facts.ts'
@@ -10,6 +10,7 @@ import { ExitStatus } from '../core/errors/exit-status.ts'
 import { snapshotWords } from '../core/plan/snapshot-words.ts'
 import { readSnapshot } from '../core/snapshot/read-snapshot.ts'
 import { renderDoctor } from '../core/views/doctor-view.ts'
+import type { Screen } from '../core/views/screen.ts'
 
 export default class Doctor extends VolctlCommand {
   static override summary = 'Check whether volctl can work on this node, and say what to do where not. Changes nothing.'
@@ -43,23 +44,16 @@ export default class Doctor extends VolctlCommand {
     const createdAt = facts.state?.snapshot.capturedAt ?? new Date().toISOString()
     const doctor = diagnose(facts, planOptions({}, this.config.version), createdAt)
     const plan = `volctl plan${snapshotWords(flags.snapshot)}`
-    await this.answer(
-      doctor,
-      flags.output as OutputFormat,
-      (screen) => renderDoctor(doctor, screen, plan, this.verbose || screen.wide),
-      {
-        paged: !flags['no-pager'],
-      },
-    )
+    const draw = (screen: Screen): string => renderDoctor(doctor, screen, plan, this.verbose || screen.wide)
+    await this.answer(doctor, flags.output, draw)
     this.finish(doctor.works.plan ? ExitStatus.Ok : ExitStatus.Failed)
   }
 
   async #live(choice: ReturnType<typeof nodeChoice>): Promise<DoctorFacts> {
     const { kubeconfig, context } = choice
     const gather = (): Promise<DoctorFacts> =>
-      watched(
-        (line) => this.detail(line),
-        (log) => gatherFacts({ ...localChoice(choice), kubeconfig, context, hostRoot: choice.hostRoot, log }),
+      watched(this.detail, (log) =>
+        gatherFacts({ ...localChoice(choice), kubeconfig, context, hostRoot: choice.hostRoot, log }),
       )
     return await whereTheNodeIs(choice, gather)
   }

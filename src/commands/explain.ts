@@ -8,14 +8,7 @@ import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-
 import { ownAnswer, withOwnWords } from '../core/cli/own-words.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import {
-  NAMED_FORMATS,
-  type OutputFormat,
-  outputFlag,
-  pagerFlag,
-  VolctlCommand,
-  verboseFlag,
-} from '../core/cli/volctl-command.ts'
+import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { isTerminalPhase } from '../core/desired/pods.ts'
 import { VolctlError } from '../core/errors/errors.ts'
 import { podsAskedFor } from '../core/explain/asked-pods.ts'
@@ -165,7 +158,7 @@ export default class Explain extends VolctlCommand {
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
     const words = [args.what, args.name].filter((word) => word !== undefined)
     const { value, draw, names, failure } = await this.#answerTo(words, flags)
-    await this.answer(value, flags.output as OutputFormat, draw, { paged: !flags['no-pager'], names })
+    await this.answer(value, flags.output, draw, names)
     if (failure !== undefined) throw failure
   }
 
@@ -193,7 +186,7 @@ export default class Explain extends VolctlCommand {
 
   async #onNode(what: string, flags: ExplainFlags): Promise<Answered> {
     const { options, given } = this.#asking(flags)
-    const state = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), {
+    const state = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, {
       attributes: 'all',
       wholePods: (pods) => podsAskedFor(what, pods),
       options,
@@ -226,7 +219,7 @@ export default class Explain extends VolctlCommand {
       options: clusterOptions(flags, this.#asking(flags).options),
       words: applyWords({ ...again, namespace: undefined }),
       reading: readingWords(flags),
-      log: (line: string) => this.detail(line),
+      log: this.detail,
     }
     return { lines: inCluster(question), explain: (what: string) => explainInCluster(what, question) }
   }
@@ -242,7 +235,7 @@ export default class Explain extends VolctlCommand {
   #ofNode(flags: ExplainFlags): Parameters<typeof onNode> {
     const { options, given } = this.#asking(flags)
     const asked = { attributes: 'all', options, decide: planWithDecisions } as const
-    const look = () => loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), asked)
+    const look = () => loadNode(nodeChoice(flags), flags.snapshot, this.detail, asked)
     return [look, given, (state, explained) => this.#whole(state, explained, flags)]
   }
 

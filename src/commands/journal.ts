@@ -2,7 +2,7 @@ import { Flags } from '@oclif/core'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { requireNodeHere } from '../core/cli/live-node.ts'
 import { parseCount } from '../core/cli/plan-flags.ts'
-import { NAMED_FORMATS, type OutputFormat, outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { JournalDocument } from '../core/documents/journal-document.ts'
 import { DEFAULT_JOURNAL_DIR } from '../core/journal/lazy-memory.ts'
 import { readJournal } from '../core/journal/read-journal.ts'
@@ -57,9 +57,9 @@ export default class Journal extends VolctlCommand {
     this.detail(`${directory}: ${chosen.applies.length} applies`)
     await this.answer(
       { apiVersion: 'volctl.io/v1', kind: 'Journal', ...chosen } satisfies JournalDocument,
-      output as OutputFormat,
+      output,
       ({ wide, paint }) => renderJournal(chosen, wide, paint),
-      { paged: !flags['no-pager'], names: namesOfJournal(chosen) },
+      namesOfJournal(chosen),
     )
   }
 }

@@ -13,7 +13,7 @@ import { StopSignal } from '../core/cli/stop-signal.ts'
 import { explainError } from '../core/cli/usage-error.ts'
 import { type OutputFormat, VolctlCommand } from '../core/cli/volctl-command.ts'
 import { mustAsk, terminals } from '../core/cli/whom-to-ask.ts'
-import { type Destination, destinationOf } from '../core/cli/write-out.ts'
+import { destinationOf } from '../core/cli/write-out.ts'
 import { Interrupted, VolctlError } from '../core/errors/errors.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { ownDescriptor } from '../core/files/own-descriptor.ts'
@@ -124,7 +124,7 @@ export default class On extends VolctlCommand {
     const asks = isApply && mustAsk({ yes: there.flags.yes === true, reviewed: saved !== undefined }, terminals())
     const startMs = parseDuration(flags['start-timeout'] ?? DEFAULT_START, '--start-timeout')
     const limitMs = parseDuration(flags['time-limit'] ?? DEFAULT_LIMIT, '--time-limit')
-    const client = apiClient(nodeChoice(flags), (line) => this.detail(line))
+    const client = apiClient(nodeChoice(flags), this.detail)
     using interrupts = isApply ? new Interrupts((line) => this.say(line)) : undefined
     using signals = new StopSignal(isApply ? [] : ['SIGINT', 'SIGTERM', 'SIGHUP'])
     const stop = interrupts?.stop ?? signals.signal
@@ -145,7 +145,7 @@ export default class On extends VolctlCommand {
       startMs,
       err: (bytes) => errors.take(bytes),
       say: (line) => this.say(line),
-      log: (line) => this.detail(line),
+      log: this.detail,
       stop,
     }
     const way: WayThere = { client, base, called: calledOn(programName(), split.own, node) }
@@ -217,9 +217,7 @@ export default class On extends VolctlCommand {
     const format = String(there.flags.output) as OutputFormat
     const draw = { unfolded: there.flags.verbose === true }
     const names = format === 'name' ? namesOfPlan(plan) : []
-    await this.answer(plan, format, (screen) => calledWhile(way.called, () => renderPlan(plan, screen, draw)), {
-      names,
-    })
+    await this.answer(plan, format, (screen) => calledWhile(way.called, () => renderPlan(plan, screen, draw)), names)
     writePlanFile(plan, options, callerPath(file), file)
     this.say(`wrote ${file}: plan ${planId(plan)}, ${count(plan.operations.length, 'operation')}`)
     return status
@@ -257,7 +255,9 @@ export default class On extends VolctlCommand {
 
   /** `snapshot -o FILE`: the file is of this machine. */
   async #snapshotTo(way: WayThere, there: CommandThere, name: string): Promise<number> {
-    const destination = this.#destination(name)
+    const destination = destinationOf(name)
+    if (destination.kind === 'descriptor')
+      throw snapshotNotWritten(name, new Error('give a file, or - for standard output'))
     const { status, bytes } = await snapshotThere(way, there)
     if (bytes === undefined) return status
     if (destination.kind === 'file') {
@@ -269,16 +269,6 @@ export default class On extends VolctlCommand {
       this.say(`wrote ${name}: ${way.base.node}, ${count(bytes.length, 'byte')}`)
     }
     return status
-  }
-
-  #destination(name: string): Destination {
-    try {
-      const destination = destinationOf(name)
-      if (destination.kind !== 'descriptor') return destination
-      throw new Error('give a file, or - for standard output')
-    } catch (error) {
-      throw snapshotNotWritten(name, error)
-    }
   }
 
   /** Monitors read standard output and the exit status of check: 1 would say that something is wrong with the node. */

@@ -7,14 +7,7 @@ import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-
 import { narrowing, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import {
-  NAMED_FORMATS,
-  type OutputFormat,
-  outputFlag,
-  pagerFlag,
-  VolctlCommand,
-  verboseFlag,
-} from '../core/cli/volctl-command.ts'
+import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { count } from '../core/lang/count.ts'
@@ -29,6 +22,7 @@ import { type Decision, planWithDecisions } from '../core/reconcile/decisions.ts
 import { callerPath } from '../core/trust/caller.ts'
 import { namesOfPlan } from '../core/views/names.ts'
 import { renderPlan } from '../core/views/plan-view.ts'
+import type { Screen } from '../core/views/screen.ts'
 
 type ParsedFlags = Interfaces.InferredFlags<typeof Plan.flags>
 
@@ -104,7 +98,7 @@ export default class Plan extends VolctlCommand {
     const { decided } = await loadNode<{ readonly plan: VolumePlan; readonly decisions?: readonly Decision[] }>(
       nodeChoice(flags),
       flags.snapshot,
-      (line) => this.detail(line),
+      this.detail,
       { options, decide: this.verbose ? planWithDecisions : planAlone },
     )
     const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
@@ -112,19 +106,15 @@ export default class Plan extends VolctlCommand {
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decided.decisions ?? []) this.detail(`${rule}: ${path}: ${why}`)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
-    const paged = !flags['no-pager']
-    await this.answer(
-      plan,
-      flags.output as OutputFormat,
-      (screen) => renderPlan(plan, screen, { unfolded: this.verbose, elsewhere: flags.snapshot !== undefined }),
-      { paged, names: flags.output === 'name' ? namesOfPlan(plan) : [] },
-    )
+    const draw = (screen: Screen): string =>
+      renderPlan(plan, screen, { unfolded: this.verbose, elsewhere: flags.snapshot !== undefined })
+    await this.answer(plan, flags.output, draw, flags.output === 'name' ? namesOfPlan(plan) : [])
     if (flags.out !== undefined) this.#save(plan, options, flags.out, planId(plan))
     this.#end(plan, flags['detailed-exitcode'])
   }
 
   async #watch(flags: ParsedFlags, options: PlanOptions): Promise<void> {
-    const format = flags.output as OutputFormat
+    const format = flags.output
     const screen = await this.screenOf(process.stdout, format)
     const status = await watchNode(nodeChoice(flags), {
       format,
@@ -138,7 +128,7 @@ export default class Plan extends VolctlCommand {
         }
       },
       write: (text) => this.output.write(text),
-      log: (line) => this.detail(line),
+      log: this.detail,
     })
     this.finish(status)
     await this.output.flush()
@@ -159,23 +149,18 @@ export default class Plan extends VolctlCommand {
     const { planBesideNodes } = await import('../core/cli/plan-beside-nodes.ts')
     const { renderClusterPlan } = await import('../core/views/cluster-plan-view.ts')
     const { namesOfClusterPlan } = await import('../core/views/names.ts')
-    const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
+    const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
-    const plan = withDigest(
-      await planBesideNodes(clusterContext(state, given), flags.nodes, (line) => this.detail(line)),
-    )
+    const plan = withDigest(await planBesideNodes(clusterContext(state, given), flags.nodes, this.detail))
     requireNamed(plan.problems, flags['ignore-not-found'], this.#otherWays)
     this.detail(`planned ${plan.operations.length} operations`)
-    const paged = !flags['no-pager']
     const look = {
       unfolded: this.verbose,
       applyCommand: volctl('apply', ...applyWords(flags)),
       reading: readingWords(flags),
     }
-    await this.answer(plan, flags.output as OutputFormat, (screen) => renderClusterPlan(plan, screen, look), {
-      paged,
-      names: flags.output === 'name' ? namesOfClusterPlan(plan) : [],
-    })
+    const draw = (screen: Screen): string => renderClusterPlan(plan, screen, look)
+    await this.answer(plan, flags.output, draw, flags.output === 'name' ? namesOfClusterPlan(plan) : [])
     if (flags.out !== undefined) this.#save(plan, given, flags.out, clusterPlanId(plan))
     this.#end(plan, flags['detailed-exitcode'])
   }

@@ -37,10 +37,10 @@ export default class Snapshot extends VolctlCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(Snapshot)
     const name = flags.output ?? '-'
-    const destination = this.#destination(name)
+    const destination = destinationOf(name)
     requireFlagsOfScope(flags)
     if (flags.cluster) return await this.#writeCluster(nodeChoice(flags), destination, name)
-    const node = await lookAtNode(nodeChoice(flags), { attributes: 'all', log: (line) => this.detail(line) })
+    const node = await lookAtNode(nodeChoice(flags), { attributes: 'all', log: this.detail })
     try {
       // All that any flags would take away, so that plans of the file are those of the node.
       const options = { ...planOptions({}, this.config.version), orphans: true }
@@ -50,18 +50,10 @@ export default class Snapshot extends VolctlCommand {
     }
   }
 
-  #destination(name: string): Destination {
-    try {
-      return destinationOf(name)
-    } catch (error) {
-      throw snapshotNotWritten(name, error)
-    }
-  }
-
   async #writeCluster(choice: NodeChoice, destination: Destination, name: string): Promise<void> {
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { clusterSnapshotLines, writeClusterSnapshot } = await import('../core/cluster/snapshot/cluster-snapshot.ts')
-    const state = await loadCluster(choice, undefined, (line) => this.detail(line))
+    const state = await loadCluster(choice, undefined, this.detail)
     if (destination.kind === 'file') {
       writeClusterSnapshot(state, destination.path, name)
       this.say(`wrote ${name}: ${state.server}, ${state.nodes.length} nodes, ${state.podCount} pods`)

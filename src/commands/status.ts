@@ -7,14 +7,7 @@ import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
-import {
-  NAMED_FORMATS,
-  type OutputFormat,
-  outputFlag,
-  pagerFlag,
-  VolctlCommand,
-  verboseFlag,
-} from '../core/cli/volctl-command.ts'
+import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { defined } from '../core/lang/defined.ts'
@@ -100,7 +93,7 @@ export default class Status extends VolctlCommand {
     requireFlagsOfScope(flags)
     if (flags.cluster) return await this.#ofCluster(flags, options, all)
     if (flags.watch) return await this.#watch(flags, options, all)
-    const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, (line) => this.detail(line), {
+    const { decided } = await loadNode(nodeChoice(flags), flags.snapshot, this.detail, {
       options: wholeOf(options),
       decide: planWithDecisions,
     })
@@ -110,18 +103,14 @@ export default class Status extends VolctlCommand {
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
     const place = flags.snapshot === undefined ? undefined : status.node
-    await this.answer(
-      status,
-      flags.output as OutputFormat,
-      (screen) => renderStatus(status, screen, { all, plan, answer: answerOf(plan), place }),
-      { paged: !flags['no-pager'], names: namesOfRows(shownRows(status.rows, all)) },
-    )
+    const draw = (screen: Screen): string => renderStatus(status, screen, { all, plan, answer: answerOf(plan), place })
+    await this.answer(status, flags.output, draw, namesOfRows(shownRows(status.rows, all)))
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
   }
 
   async #watch(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
-    const format = flags.output as OutputFormat
+    const format = flags.output
     const screen = await this.screenOf(process.stdout, format)
     const ended = await watchNode(nodeChoice(flags), {
       format,
@@ -133,7 +122,7 @@ export default class Status extends VolctlCommand {
         return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
       },
       write: (text) => this.output.write(text),
-      log: (line) => this.detail(line),
+      log: this.detail,
     })
     this.finish(ended)
     await this.output.flush()
@@ -146,18 +135,15 @@ export default class Status extends VolctlCommand {
     const { loadCluster } = await import('../core/cli/load-cluster.ts')
     const { snapshotsOf } = await import('../core/cli/plan-beside-nodes.ts')
     const { clusterAnswerOf } = await import('../core/answer/cluster-answer.ts')
-    const state = await loadCluster(nodeChoice(flags), flags.snapshot, (line) => this.detail(line))
+    const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
-    const fleet = flags.nodes === undefined ? undefined : await snapshotsOf(flags.nodes, (line) => this.detail(line))
+    const fleet = flags.nodes === undefined ? undefined : await snapshotsOf(flags.nodes, this.detail)
     const { status, plan, unmatched } = clusterStatus(state, given, fleet && ((context) => besideNodes(context, fleet)))
     requireNamed(unmatched, flags['ignore-not-found'])
     const applyCommand = volctl('apply', ...applyWords({ ...flags, ...defined({ pod: options.pods }) }))
     const answer = clusterAnswerOf(plan, { applyCommand, reading: readingWords(flags) })
     const draw = (screen: Screen): string => renderStatus(status, screen, { all, plan, answer })
-    await this.answer(status, flags.output as OutputFormat, draw, {
-      paged: !flags['no-pager'],
-      names: namesOfClusterRows(shownRows(status.rows, all)),
-    })
+    await this.answer(status, flags.output, draw, namesOfClusterRows(shownRows(status.rows, all)))
     const refusal = refusalOf(status)
     if (refusal !== undefined) throw refusal
   }

@@ -1,5 +1,5 @@
 import { apiFlags, nodeFlags } from '../core/cli/node-flags.ts'
-import { type OutputFormat, outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
+import { outputFlag, VolctlCommand } from '../core/cli/volctl-command.ts'
 import type { VersionDocument } from '../core/documents/version-document.ts'
 import type { VersionsHere } from '../core/node/versions-here.ts'
 import { inTime } from '../core/processes/deadline.ts'
@@ -44,7 +44,7 @@ export default class Version extends VolctlCommand {
       kubernetes: { first: `1.${first}`, last: `1.${last}` },
       ...(await this.#here(flags)),
     }
-    await this.answer(version, flags.output as OutputFormat, () => renderVersion(version))
+    await this.answer(version, flags.output, () => renderVersion(version))
   }
 
   /** What does not answer in time is left out. */
@@ -56,7 +56,7 @@ export default class Version extends VolctlCommand {
     const { versionsHere } = await import('../core/node/versions-here.ts')
     const signal = AbortSignal.timeout(MOST_MS)
     const { kubeconfig, context, node } = choice
-    const read = versionsHere({ kubeconfig, context, node, signal, log: (line) => this.detail(line) })
+    const read = versionsHere({ kubeconfig, context, node, signal, log: this.detail })
     return await inTime(read, MOST_MS, () => new Error('no answer within a second')).catch((error: Error) => {
       this.detail(error.message)
       return {}

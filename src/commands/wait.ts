@@ -127,12 +127,12 @@ export default class Wait extends VolctlCommand {
     }
     requireSomething(ask)
     const timeoutMs = flags.timeout === undefined ? DEFAULT_TIMEOUT_MS : parseDuration(flags.timeout, '--timeout')
-    const format = flags.output as OutputFormat
+    const format = flags.output
     using stop = new StopSignal()
     const look: Look = (signal, before) =>
       lookAtNode(nodeChoice(flags), {
         attributes: 'plan',
-        log: (line) => this.detail(line),
+        log: this.detail,
         signal,
         ...(before !== undefined && { before }),
       })

@@ -2,7 +2,7 @@ import { SafetyRefusal, VolctlError } from '../errors/errors.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { places } from '../node/places.ts'
 import { copiesObstacle } from '../node/private-copies.ts'
-import { missingCapabilities, NEEDED_CAPABILITIES } from '../processes/capabilities.ts'
+import { missingCapabilities, missingText, NEEDED_CAPABILITIES } from '../processes/capabilities.ts'
 import { allDoubts } from '../trust/doubts.ts'
 
 /**
@@ -23,10 +23,7 @@ export function requireRoot(): void {
 function requireCapabilities(): void {
   const missing = missingCapabilities()
   if (missing.length === 0) return
-  const [first] = missing
-  const which =
-    missing.length === 1 ? `${first?.name}, needed to ${first?.use}` : missing.map(({ name }) => name).join(', ')
-  throw new VolctlError('NotRoot', `apply runs as root but lacks ${which}`, {
+  throw new VolctlError('NotRoot', `apply runs as root but lacks ${missingText(missing)}`, {
     hint: `Run apply with all of ${NEEDED_CAPABILITIES.map(({ name }) => name).join(', ')}.`,
   })
 }

@@ -26,15 +26,15 @@ export const OUTPUT_FORMATS = ['table', 'wide', 'json', 'yaml'] as const
 export const NAMED_FORMATS = [...OUTPUT_FORMATS, 'name'] as const
 export type OutputFormat = (typeof NAMED_FORMATS)[number] | 'ndjson'
 
-export function outputFlag(formats: readonly string[] = OUTPUT_FORMATS): Interfaces.OptionFlag<string> {
-  return Flags.string({
+export function outputFlag(formats: readonly OutputFormat[] = OUTPUT_FORMATS): Interfaces.OptionFlag<OutputFormat> {
+  return Flags.custom<OutputFormat>({
     char: 'o',
     options: formats,
     default: 'table',
     helpValue: formats.join('|'),
     summary: `Output format: ${formats.join(', ')}. Scripts can rely on ${stableOf(formats)}.`,
     noCacheDefault: false,
-  })
+  })()
 }
 
 /** All but what is drawn for people. */
@@ -115,21 +115,22 @@ export abstract class VolctlCommand extends Command {
   }
 
   /** A line on standard error under `--verbose`, with the time since the start. */
-  protected detail(message: string): void {
+  protected readonly detail = (message: string): void => {
     if (this.verbose) this.say(`[${formatDuration(performance.now() - this.#started)}] ${message}`)
   }
 
   /**
    * Prints the answer in the chosen form; `draw` makes the two forms for people.
    *
-   * @param paged what is longer than the terminal goes through a pager (`--no-pager`); never a pipe's, nor JSON or YAML
+   * What is longer than the terminal goes through a pager, where the command has `--no-pager`; never a pipe's, nor JSON or YAML.
+   *
    * @param names what the answer is about, for `-o name`
    */
   protected async answer(
     value: unknown,
     format: OutputFormat,
     draw: (screen: Screen) => string,
-    { paged = false, names = [] }: { readonly paged?: boolean; readonly names?: readonly string[] } = {},
+    names: readonly string[] = [],
   ): Promise<void> {
     if (format === 'json') await this.#json(value)
     else if (format === 'yaml') this.output.write(await toYaml(value))
@@ -137,6 +138,7 @@ export abstract class VolctlCommand extends Command {
     else {
       const screen = await this.screenOf(process.stdout, format)
       const text = asCalled(draw(screen))
+      const paged = this.ctor.flags['no-pager'] !== undefined && !this.argv.includes('--no-pager')
       if (!paged || !fillsScreen(text, screen) || !(await this.#page(text))) this.output.write(text)
     }
     await this.output.flush()

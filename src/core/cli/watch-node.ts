@@ -8,6 +8,7 @@ import { pause } from '../processes/deadline.ts'
 import { asCalled } from '../trust/called-as.ts'
 import type { Terminal } from '../views/redrawn.ts'
 import { changedLines, Redrawn } from '../views/redrawn.ts'
+import { pauseAfter, REST_PER_LOOK } from '../wait/wait-for.ts'
 import { leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { StopSignal } from './stop-signal.ts'
@@ -58,11 +59,6 @@ export async function watchNode(choice: NodeChoice, { format, shown, write, log 
   }
 }
 
-/** Between two looks: the first ones are soon, and so are those after a change. */
-const PAUSES_MS = [2000, 4000, 8000, 10_000] as const
-/** A look that takes long is taken less often: it has at most a fifth of the time. */
-const REST_PER_LOOK = 4
-
 /** What one look shows. */
 export interface Shown {
   /** On a terminal. */
@@ -111,7 +107,7 @@ export async function watch(ports: WatchPorts): Promise<boolean> {
     screen.draw(trouble === undefined ? last.text : `${last.text}${trouble}\n`)
     if (trouble === undefined && last.isOver) break
     const took = ports.now() - began
-    await ports.pause(Math.max(PAUSES_MS[Math.min(quiet, PAUSES_MS.length - 1)] ?? 0, took * REST_PER_LOOK))
+    await ports.pause(Math.max(pauseAfter(quiet), took * REST_PER_LOOK))
   }
   if (ports.terminal !== undefined && last !== undefined) screen.leave(() => ports.write(last.text))
   return last?.isOver === true

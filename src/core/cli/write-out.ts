@@ -2,11 +2,12 @@
  * Where a person wants to have what volctl writes (`snapshot -o`): a file, or a descriptor that this process was started with. `/dev/stdout` and bash's `>(gzip >x)`, which is /dev/fd/63, are named as files and are descriptors:
  * they are written to as such, and nothing is opened by a name that somebody else could have put there (S33).
  */
-import { fstatSync, type Stats, writeSync } from 'node:fs'
+import { fstatSync, writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { errnoOf } from '../errors/errors.ts'
 import { ownDescriptor } from '../files/own-descriptor.ts'
+import { snapshotNotWritten } from '../snapshot/write-snapshot.ts'
 import { callerPath } from '../trust/caller.ts'
 import { terminalSafeJson } from '../views/terminal-safe.ts'
 import type { Output } from './output.ts'
@@ -17,29 +18,25 @@ export type Destination =
   | { readonly kind: 'nowhere' }
   | { readonly kind: 'file'; readonly path: string }
 
-/**
- * @param text as it was typed
- * @throws Error where it is a descriptor that cannot be written to, before anything has been looked at
- */
+/** @param text as it was typed @throws VolctlError for a descriptor that cannot be written to, before anything has been looked at */
 export function destinationOf(text: string): Destination {
   const fd = ownDescriptor(text, 1)
   if (fd !== undefined) {
-    requireWritable(fd)
+    requireWritable(text, fd)
     return { kind: 'descriptor', fd }
   }
   return text === '/dev/null' ? { kind: 'nowhere' } : { kind: 'file', path: callerPath(text) }
 }
 
-function requireWritable(fd: number): void {
-  let stats: Stats
+function requireWritable(name: string, fd: number): void {
   try {
-    stats = fstatSync(fd)
-  } catch (error) {
-    if (errnoOf(error) !== 'EBADF') throw error
-    throw new Error(`descriptor ${fd} is not open here`, { cause: error })
-  }
-  if (stats.isDirectory() || stats.isBlockDevice())
+    const stats = fstatSync(fd)
+    if (!stats.isDirectory() && !stats.isBlockDevice()) return
     throw new Error(`descriptor ${fd} is a ${stats.isDirectory() ? 'directory' : 'block device'}`)
+  } catch (error) {
+    const isClosed = errnoOf(error) === 'EBADF'
+    throw snapshotNotWritten(name, isClosed ? new Error(`descriptor ${fd} is not open here`, { cause: error }) : error)
+  }
 }
 
 const FULL_PIPE_MS = 5

@@ -1,6 +1,7 @@
 /** What volctl is allowed here, and with what it works: privileges, namespaces, programs, files (S6, S7, S33). */
 import { defined } from '../lang/defined.ts'
 import type { NodeSnapshot } from '../model/snapshot.ts'
+import { missingText } from '../processes/capabilities.ts'
 import { type Check, check, type Finding, failed, NO_NODE, OF_NODE, ok, warning } from './check.ts'
 import type { DoctorFacts, HostFacts } from './facts.ts'
 import { PROGRAMS, sourcesIn } from './programs.ts'
@@ -20,10 +21,7 @@ function root({ uid, missingCapabilities: missing }: HostFacts): Finding {
   if (uid !== 0)
     return failed(`volctl runs as user ${uid}: most of the node cannot be read`, 'As root: sudo volctl doctor', 'apply')
   if (missing.length === 0) return ok('root, with every capability that apply needs')
-  const [first] = missing
-  const which =
-    missing.length === 1 ? `${first?.name}, needed to ${first?.use}` : missing.map(({ name }) => name).join(', ')
-  return failed(`root without ${which}`, 'Run volctl with these capabilities.', 'apply')
+  return failed(`root without ${missingText(missing)}`, 'Run volctl with these capabilities.', 'apply')
 }
 
 function namespaces({ failures }: DoctorFacts, { standing }: HostFacts): Finding[] {

@@ -57,6 +57,6 @@ export function deviceTarget(context: PlanContext, given: string): PlaceTarget |
   }
 }
 
-function isDeviceFile(mount: MountInfo | undefined): boolean {
+export function isDeviceFile(mount: MountInfo | undefined): boolean {
   return mount?.fsType === 'devtmpfs' && mount.root !== '/'
 }

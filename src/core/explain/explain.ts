@@ -17,6 +17,7 @@ import type { Decided } from '../reconcile/decisions.ts'
 import { type Asked, asker } from './asked.ts'
 import { type Concern, concernOf } from './concern.ts'
 import { type DescribedVolume, describeVolume } from './describe-volume.ts'
+import { isDeviceFile } from './device-target.ts'
 import { driverChain } from './driver-chain.ts'
 import { withWaiting } from './driver-target.ts'
 import { brokenDriver, driverNotes, whyFine } from './driver-verdict.ts'
@@ -144,7 +145,7 @@ function contentOf({ steps, deletes, pod, expects = [] }: Operation): Held['cont
 function deviceFiles(volumes: readonly VolumeRow[]): string[] {
   return volumes
     .flatMap(({ mounts }) => mounts)
-    .filter(({ fsType, root }) => fsType === 'devtmpfs' && root !== '/')
+    .filter(isDeviceFile)
     .map(({ root }) => undeletedRoot(root).slice(1))
 }
 

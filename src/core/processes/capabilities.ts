@@ -28,3 +28,9 @@ export function missingCapabilities(status = kernelTextIfAny('/proc/self/status'
   const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? '0'}`)
   return NEEDED_CAPABILITIES.filter(({ bit }) => ((effective >> BigInt(bit)) & 1n) === 0n)
 }
+
+/** What is missing, in words; of one alone also what for. */
+export function missingText(missing: readonly Pick<Capability, 'name' | 'use'>[]): string {
+  const [first, ...others] = missing
+  return others.length === 0 ? `${first?.name}, needed to ${first?.use}` : missing.map(({ name }) => name).join(', ')
+}

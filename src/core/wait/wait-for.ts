@@ -11,7 +11,12 @@ export const POLL_MS = 300
 /** Between two questions to the API server: after the first look, then after each further one; the last for all that follow. */
 const API_PAUSES_MS = [2000, 4000, 8000, 10_000] as const
 /** Of a node so large that a look takes long, volctl takes at most a fifth of one core. */
-const REST_PER_LOOK = 4
+export const REST_PER_LOOK = 4
+
+/** @param looks that there were since the first, or since something has changed */
+export function pauseAfter(looks: number): number {
+  return API_PAUSES_MS[looks] ?? API_PAUSES_MS[3]
+}
 /** For a look that asks the API server: while that hangs, the node is not looked at. More where the first one took long. */
 const LOOK_LIMIT_MS = 10_000
 const LEAST_LIMIT_MS = 1000
@@ -119,7 +124,7 @@ class Wait {
   async #lookAgain(): Promise<void> {
     const before = this.#ports.now()
     const whole = before >= this.#nextApi
-    const pause = API_PAUSES_MS[Math.min(this.#apiLooks, API_PAUSES_MS.length - 1)] ?? POLL_MS
+    const pause = pauseAfter(this.#apiLooks)
     try {
       this.#nodeLooks++
       if (whole) this.#apiLooks++

@@ -38,8 +38,8 @@ export async function gatherHost(
   ])
   return {
     uid: process.geteuid?.() ?? 0,
-    missingCapabilities: missingCapabilities().map(({ name, use }) => ({ name, use })),
-    standing: standing(node, table, hostRoot).map(({ message, hint }) => ({ message, hint })),
+    missingCapabilities: missingCapabilities(),
+    standing: standing(node, table, hostRoot),
     programs: Object.fromEntries(programs) as Readonly<Record<string, Failure | undefined>>,
     hasSystemd: existsSync('/run/systemd/system'),
     ...(Number.isNaN(mountMax) ? {} : { mountMax }),
