@@ -33,22 +33,20 @@ const KINDS: Readonly<Record<Link['kind'], string>> = {
 
 const WIDEST = Math.max('unknown'.length, 'absent'.length)
 
-/**
- * full: every link with its path. folded: alike links counted, paths left out, long names cut. ofPod: the same in an answer about one
- * pod, which has no need to say whose mounts these are.
- */
-export type ChainForm = 'full' | 'folded' | 'ofPod'
+/** folded: alike links counted, paths left out, long names cut. ofPod: the same in an answer about one pod, whose mounts these are. */
+export type ChainForm = 'folded' | 'ofPod'
 
-export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen, form: ChainForm): string {
+/** Every link with its path, as a tree. */
+export function chainText(chain: readonly Link[], { paint, symbols, width }: Screen): string {
   const marks = marksOf(paint, symbols)
-  const folded = form !== 'full'
-  const links = folded ? foldedLinks(chain) : chain.map((link) => ({ link, more: 0 }))
-  const podName = podNames(chain, form)
-  const depths = depthsOf(links.map(({ link }) => link))
-  const lines = links.map(({ link, more }, index) => {
+  const podName = pathNames(chain)
+  const depths = depthsOf(chain)
+  const lines = chain.map((link, index) => {
     const depth = depths[index] ?? 0
     const branch = depth === 0 ? '' : `${'  '.repeat(depth - 1)}${symbols.branch} `
-    return wrapped(`  ${marks[link.state]} ${branch}`, linkText(link, { more, folded, podName }), width)
+    const isSaid = link.kind === 'NodePluginPod'
+    const title = titleOf(link, link.name, isSaid ? undefined : podName)
+    return wrapped(`  ${marks[link.state]} ${branch}`, `${title}: ${link.says}`, width)
   })
   return lines.join('')
 }
@@ -66,44 +64,34 @@ export function chainLines(chain: readonly Link[], { paint, symbols, width }: Sc
   return runs
     .map((run) => {
       const texts = run.map(({ link, more }, index) => {
-        const { title, says } = linkWords(link, { more: 0, folded: true, podName })
+        // Who has the mount is enough of a path; a sub-path stands beside the mount that says whose it is.
+        const name = link.name.startsWith('/') ? '' : shortName(link.name)
+        const isSaid = link.kind === 'NodePluginPod' || link.kind === 'SubPath'
+        const title = titleOf(link, name, isSaid ? undefined : podName)
         const counted = more === 0 ? title : `${title} and ${more} more`
-        return link.state === 'good' || index > 0 ? counted : `${counted} (${says})`
+        return link.state === 'good' || index > 0 ? counted : `${counted} (${link.says})`
       })
       return wrapped(`  ${marks[run[0]?.link.state ?? 'unknown']} `, texts.join(` ${symbols.arrow} `), width)
     })
     .join('')
 }
 
-interface How {
-  readonly more: number
-  readonly folded: boolean
-  readonly podName: (pod: PodRef) => string
+/** @param podName undefined: it is not said whose it is */
+function titleOf({ kind, pod }: Link, name: string, podName: ((pod: PodRef) => string) | undefined): string {
+  const of = pod === undefined || podName === undefined ? '' : podName(pod)
+  return `${KINDS[kind]}${name === '' ? '' : ` ${name}`}${of === '' ? '' : ` of pod ${of}`}`
 }
 
-function linkText(link: Link, how: How): string {
-  const { title, says } = linkWords(link, how)
-  return `${title}: ${says}`
-}
-
-/** A path is as long as a line: folded, who has the mount is enough. */
-function linkWords({ kind, name, says, pod }: Link, { more, folded, podName }: How): Record<'title' | 'says', string> {
-  const others = more === 0 ? '' : `, and ${more} more like it`
-  const named = name === '' ? '' : !folded ? ` ${name}` : name.startsWith('/') ? '' : ` ${shortName(name)}`
-  // A sub-path stands below the mount that says whose it is.
-  const isSaid = kind === 'NodePluginPod' || (folded && kind === 'SubPath')
-  const of = pod === undefined || isSaid ? '' : podName(pod)
-  const whose = of === '' ? '' : ` of pod ${of}`
-  return { title: `${KINDS[kind]}${named}${whose}`, says: `${says}${others}` }
-}
-
-/** What distinguishes pods: nothing where the answer is about the one, the UID too where two have one name. */
+/** What distinguishes pods: nothing where the answer is about the one. */
 function podNames(chain: readonly Link[], form: ChainForm): (pod: PodRef) => string {
   const pods = chain.flatMap(({ pod }) => pod ?? [])
-  const uids = new Set(pods.map(({ uid }) => uid)).size
-  if (form === 'ofPod' && uids < 2) return () => ''
-  if (form !== 'full') return podTexts(pods)
-  return new Set(pods.map(podText)).size < uids ? podNameAndUid : podText
+  return form === 'ofPod' && new Set(pods.map(({ uid }) => uid)).size < 2 ? () => '' : podTexts(pods)
+}
+
+/** Where two have one name the UID too. */
+function pathNames(chain: readonly Link[]): (pod: PodRef) => string {
+  const pods = chain.flatMap(({ pod }) => pod ?? [])
+  return new Set(pods.map(podText)).size < new Set(pods.map(({ uid }) => uid)).size ? podNameAndUid : podText
 }
 
 /** Sign and word of each state. */

@@ -96,7 +96,7 @@ function nodeText(told: Explanation, screen: Screen, place: string | undefined):
     factsText(identity, screen),
     places.length === 0 ? '' : placesText(places, screen),
     podsText(told.pods, screen),
-    driver === undefined ? '' : `${chainText(chain, screen, 'full')}${driverDetails(driver, screen)}`,
+    driver === undefined ? '' : `${chainText(chain, screen)}${driverDetails(driver, screen)}`,
     driver === undefined ? '' : dependentsText(driver, screen),
     ...volumes.map((volume) => volumeBlock(volume, screen)),
     operationsTable(plan, names, screen),
@@ -152,7 +152,7 @@ function chainBlock({ node, volume, links, decision }: ClusterChain, screen: Scr
   const where = node === undefined ? '' : ` on node ${node}`
   const title = volume === undefined ? `The volume${where}` : `Volume ${volume.claim ?? volume.name}${where}`
   const { width, paint } = screen
-  return `${wrapped('', `${title}:`, width, paint.bold)}${chainText(links, screen, 'full')}${wrapped('  Why: ', decision.why, width)}`
+  return `${wrapped('', `${title}:`, width, paint.bold)}${chainText(links, screen)}${wrapped('  Why: ', decision.why, width)}`
 }
 
 interface Drawn extends Pick<Around, 'place'> {

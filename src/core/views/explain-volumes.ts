@@ -51,7 +51,7 @@ export function colourOf({ state }: Verdict, paint: Palette): (text: string) => 
 export function volumeBlock(view: VolumeView, screen: Screen): string {
   const { verdict } = view
   const says = wrapped(`  ${'Verdict'.padEnd(13)}`, verdict.message, screen.width, colourOf(verdict, screen.paint))
-  return `${volumeRows(view, screen)}${says}${chainText(view.chain, screen, 'full')}${placesText(view.places, screen)}`
+  return `${volumeRows(view, screen)}${says}${chainText(view.chain, screen)}${placesText(view.places, screen)}`
 }
 
 /** What is known of it, without paths. */
