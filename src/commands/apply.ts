@@ -348,16 +348,15 @@ export default class Apply extends VolctlCommand {
       readonly planfile: string | undefined
     },
   ): Promise<void> {
-    const { planfile, format, ...rest } = given
+    const { planfile, ...rest } = given
     const { applyToCluster } = await import('../core/cli/cluster-apply.ts')
     const saved = planfile === undefined ? undefined : await this.#readOfCluster(planfile)
     const choice: ClusterApplyChoice = {
       ...rest,
-      format,
       options: clusterOptions(flags, planOptions(flags, this.config.version)),
       nodes: flags.nodes,
       saved,
-      command: againCommand(flags, planfile),
+      again: againCommand(flags, planfile),
       reading: readingWords(flags),
       api: nodeChoice(flags),
       noJournal: flags['no-journal'],
@@ -365,14 +364,7 @@ export default class Apply extends VolctlCommand {
       digest: flags.confirm,
       leaseNamespace: flags['lease-namespace'],
     }
-    await applyToCluster(choice, {
-      write: (text) => this.output.write(text),
-      say: (line) => this.say(line),
-      detail: this.detail,
-      screenOf: (stream) => this.screenOf(stream, format),
-      answer: (value, draw) => this.answer(value, format, draw),
-      finish: (status) => this.finish(status),
-    })
+    await applyToCluster(choice, this)
     await this.output.flush()
   }
 

@@ -114,24 +114,12 @@ export default class Plan extends VolctlCommand {
   }
 
   async #watch(flags: ParsedFlags, options: PlanOptions): Promise<void> {
-    const format = flags.output
-    const screen = await this.screenOf(process.stdout, format)
-    const status = await watchNode(nodeChoice(flags), {
-      format,
-      shown: async (node) => {
-        const plan = withAdvice((await judged(node, options, planAlone)).decided.plan, givenBy(flags, options.settleMs))
-        requireNamed(plan.problems, flags['ignore-not-found'], this.#otherWays)
-        return {
-          text: renderPlan(plan, screen, {}),
-          lines: openLines(plan),
-          isOver: planExitStatus(plan, true) === ExitStatus.Ok,
-        }
-      },
-      write: (text) => this.output.write(text),
-      log: this.detail,
+    await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
+      const plan = withAdvice((await judged(node, options, planAlone)).decided.plan, givenBy(flags, options.settleMs))
+      requireNamed(plan.problems, flags['ignore-not-found'], this.#otherWays)
+      const isOver = planExitStatus(plan, true) === ExitStatus.Ok
+      return { text: renderPlan(plan, screen, {}), lines: openLines(plan), isOver }
     })
-    this.finish(status)
-    await this.output.flush()
   }
 
   /** @throws SafetyRefusal of a plan that is refused as a whole, after it was printed */

@@ -110,22 +110,13 @@ export default class Status extends VolctlCommand {
   }
 
   async #watch(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
-    const format = flags.output
-    const screen = await this.screenOf(process.stdout, format)
-    const ended = await watchNode(nodeChoice(flags), {
-      format,
-      shown: async (node) => {
-        const given = givenBy({ ...flags, ...defined({ pod: options.pods }) }, options.settleMs)
-        const { decided } = await judged(node, wholeOf(options), planWithDecisions)
-        const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given)
-        const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
-        return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
-      },
-      write: (text) => this.output.write(text),
-      log: this.detail,
+    const given = givenBy({ ...flags, ...defined({ pod: options.pods }) }, options.settleMs)
+    await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
+      const { decided } = await judged(node, wholeOf(options), planWithDecisions)
+      const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given)
+      const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
+      return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
     })
-    this.finish(ended)
-    await this.output.flush()
   }
 
   /** Each volume on each node, by the attach/detach controller's pass. */

@@ -4,7 +4,6 @@ import { applyCluster } from '../cluster/apply/apply-cluster.ts'
 import { clusterContext } from '../cluster/context/cluster-context.ts'
 import { type Looked, lookedAt } from '../cluster/controller/between-looks.ts'
 import { readCluster } from '../cluster/read/read-cluster.ts'
-import type { ExitStatus } from '../errors/exit-status.ts'
 import { stateDirectory } from '../journal/state-directory.ts'
 import { type Journal, openJournal, spokenJournal } from '../journal/write-journal.ts'
 import { count } from '../lang/count.ts'
@@ -16,7 +15,6 @@ import { requireNamed } from '../plan/name-faults.ts'
 import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
 import { clusterClosing, eventLine, numberedInCluster } from '../views/apply-lines.ts'
 import { renderClusterPlan } from '../views/cluster-plan-view.ts'
-import type { Screen } from '../views/screen.ts'
 import { toJsonLine } from '../views/structured.ts'
 import { apiClient } from './api-client.ts'
 import { confirm, readyText } from './confirm.ts'
@@ -25,7 +23,7 @@ import { messages } from './messages.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { planBesideNodes } from './plan-beside-nodes.ts'
 import { refusalOf } from './plan-exit-status.ts'
-import type { OutputFormat } from './volctl-command.ts'
+import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
 
 export interface ClusterApplyChoice {
   readonly options: ClusterOptions
@@ -45,35 +43,25 @@ export interface ClusterApplyChoice {
   /** A plan that was reviewed and saved, and its file. */
   readonly saved?: { readonly plan: SavedClusterPlan; readonly file: string } | undefined
   /** What carries the same plan out again. */
-  readonly command: string
+  readonly again: string
   /** What other commands need to read the same cluster. */
   readonly reading: readonly string[]
   readonly asks: boolean
   readonly format: OutputFormat
 }
 
-/** What the command prints with. */
-export interface ClusterApplyOutput {
-  write(text: string): void
-  say(line: string): void
-  detail(line: string): void
-  screenOf(stream: NodeJS.WriteStream): Promise<Screen>
-  answer(value: unknown, draw: (screen: Screen) => string): Promise<void>
-  finish(status: ExitStatus): void
-}
-
 /** @throws VolctlError, also for what refused the apply after everything was printed */
-export async function applyToCluster(choice: ClusterApplyChoice, output: ClusterApplyOutput): Promise<void> {
+export async function applyToCluster(choice: ClusterApplyChoice, command: VolctlCommand): Promise<void> {
   const { saved, api } = choice
-  using interrupts = new Interrupts((line) => output.say(line))
-  const client = apiClient(api, output.detail)
+  using interrupts = new Interrupts((line) => command.say(line))
+  const client = apiClient(api, command.detail)
   try {
-    const { fresh, options, looked } = await planned(client, choice, output, interrupts)
+    const { fresh, options, looked } = await planned(client, choice, command, interrupts)
     if (saved === undefined) requireNamed(fresh.problems, choice.ignoreNotFound, choice.ways)
     // Exactly what was reviewed; what no longer holds is refused, operation by operation (S26).
     const plan = withDigest(saved === undefined ? fresh : { ...fresh, ...saved.plan })
-    const digest = await reviewed(plan, choice, output, interrupts.stop)
-    await carryOut(client, plan, { ...choice, options, digest, looked }, output, interrupts.stop)
+    const digest = await reviewed(plan, choice, command, interrupts.stop)
+    await carryOut(client, plan, { ...choice, options, digest, looked }, command, interrupts.stop)
   } finally {
     client.close()
   }
@@ -90,17 +78,17 @@ interface Planned {
 async function planned(
   client: KubeClient,
   choice: ClusterApplyChoice,
-  output: ClusterApplyOutput,
+  command: VolctlCommand,
   interrupts: Interrupts,
 ): Promise<Planned> {
   const { saved } = choice
   const state = await interrupts.orInterrupted(readCluster({ client, signal: interrupts.stop }))
-  output.detail(
+  command.detail(
     `read ${count(state.nodes.length, 'node')}, ${count(state.podCount, 'pod')}, ${count(state.attachments.length, 'VolumeAttachment')}`,
   )
   const options = saved?.plan.options ?? choice.options
   // What snapshots of nodes show in use stays blocked, whatever the API alone would allow.
-  const fresh = await planBesideNodes(clusterContext(state, options), choice.nodes, output.detail)
+  const fresh = await planBesideNodes(clusterContext(state, options), choice.nodes, command.detail)
   return { fresh, options, looked: lookedAt(state) }
 }
 
@@ -111,15 +99,15 @@ async function planned(
  */
 async function reviewed(
   plan: ClusterPlan,
-  { asks, format, digest, command }: ClusterApplyChoice,
-  output: ClusterApplyOutput,
+  { asks, format, digest, again }: ClusterApplyChoice,
+  command: VolctlCommand,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const ready = plan.operations.filter(({ blocked }) => blocked === undefined)
   const asking = asks && ready.length > 0
   if (asking || isDrawn(format)) {
     // All that a person must have seen before saying yes (S31).
-    messages.write(renderClusterPlan(plan, await output.screenOf(process.stderr), { unfolded: true }))
+    messages.write(renderClusterPlan(plan, await command.screenOf(process.stderr, format), { unfolded: true }))
     if (!asking) messages.write('\n')
   }
   const refusal = refusalOf(plan)
@@ -129,7 +117,7 @@ async function reviewed(
     await confirm(
       `\nFinalizers are taken off: nobody detaches these volumes then. Type the digest of the plan, ${plan.digest}, to continue: `,
       signal,
-      { text: plan.digest, hint: `Type ${plan.digest}. Where apply cannot ask: ${command} --confirm ${plan.digest}` },
+      { text: plan.digest, hint: `Type ${plan.digest}. Where apply cannot ask: ${again} --confirm ${plan.digest}` },
     )
     return plan.digest
   }
@@ -145,17 +133,17 @@ async function carryOut(
   client: KubeClient,
   plan: ClusterPlan,
   choice: ClusterApplyChoice & { readonly looked: Looked },
-  output: ClusterApplyOutput,
+  command: VolctlCommand,
   signal: AbortSignal,
 ): Promise<void> {
-  const { options, looked, timeoutMs, leaseNamespace, digest, format, command } = choice
-  const screen = await output.screenOf(process.stdout)
+  const { options, looked, timeoutMs, leaseNamespace, digest, format, again } = choice
+  const screen = await command.screenOf(process.stdout, format)
   const nameOf = numberedInCluster(plan)
   const print = (event: ApplyEvent): void => {
-    if (event.type === 'step') output.detail(`${nameOf(event)}: ${event.message}`)
-    if (format === 'ndjson') output.write(toJsonLine(event))
+    if (event.type === 'step') command.detail(`${nameOf(event)}: ${event.message}`)
+    if (format === 'ndjson') command.output.write(toJsonLine(event))
     const line = isDrawn(format) ? eventLine(event, nameOf, screen) : undefined
-    if (line !== undefined) output.write(line)
+    if (line !== undefined) command.output.write(line)
   }
   const settings = {
     options,
@@ -163,16 +151,16 @@ async function carryOut(
     timeoutMs,
     signal,
     openJournal: () => journalOf(choice),
-    command,
+    command: again,
     ...defined({ leaseNamespace, confirmed: digest, planFile: choice.saved?.file }),
   }
   const result: ClusterApplyResult = await applyCluster(client, plan, settings, print)
-  if (format === 'ndjson') output.write(toJsonLine(resultEvent(result)))
+  if (format === 'ndjson') command.output.write(toJsonLine(resultEvent(result)))
   else
-    await output.answer(clusterApplyDocument(plan, result), (on) =>
-      clusterClosing(result, plan, on, { applyCommand: command, reading: choice.reading }),
+    await command.answer(clusterApplyDocument(plan, result), format, (on) =>
+      clusterClosing(result, plan, on, { applyCommand: again, reading: choice.reading }),
     )
-  output.finish(result.exit)
+  command.finish(result.exit)
   const refusal = refusalOf(defined({ refused: result.refused }))
   if (refusal !== undefined) throw refusal
 }

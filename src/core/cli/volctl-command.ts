@@ -76,7 +76,7 @@ export abstract class VolctlCommand extends Command {
     verbose: verboseFlag('Print on standard error what was read and how long that took.'),
   }
 
-  protected readonly output = standardOutput()
+  readonly output = standardOutput()
   readonly #started = performance.now()
 
   /** Before anything else reads the command line: `--verbose=false` is not verbose. */
@@ -97,7 +97,7 @@ export abstract class VolctlCommand extends Command {
   }
 
   /** What an answer or a question is drawn on. */
-  protected async screenOf(stream: NodeJS.WriteStream, format: OutputFormat): Promise<Screen> {
+  async screenOf(stream: NodeJS.WriteStream, format: OutputFormat): Promise<Screen> {
     const paint = await this.paintOf(stream)
     const symbols = isUtf8Locale({ ...environment() }) ? UNICODE_SYMBOLS : ASCII_SYMBOLS
     const wide = format === 'wide'
@@ -110,12 +110,12 @@ export abstract class VolctlCommand extends Command {
   }
 
   /** A sentence on standard error: a line, which a terminal's width breaks. */
-  protected say(message: string): void {
+  say(message: string): void {
     messages.write(wrapped('', message, messages.columns))
   }
 
   /** A line on standard error under `--verbose`, with the time since the start. */
-  protected readonly detail = (message: string): void => {
+  readonly detail = (message: string): void => {
     if (this.verbose) this.say(`[${formatDuration(performance.now() - this.#started)}] ${message}`)
   }
 
@@ -126,7 +126,7 @@ export abstract class VolctlCommand extends Command {
    *
    * @param names what the answer is about, for `-o name`
    */
-  protected async answer(
+  async answer(
     value: unknown,
     format: OutputFormat,
     draw: (screen: Screen) => string,
@@ -159,7 +159,7 @@ export abstract class VolctlCommand extends Command {
     return pageThrough(text, environment().TERM)
   }
 
-  protected finish(status: ExitStatus): void {
+  finish(status: ExitStatus): void {
     process.exitCode = status
   }
 

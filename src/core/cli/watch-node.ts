@@ -6,12 +6,13 @@ import { defined } from '../lang/defined.ts'
 import type { CollectedNode } from '../node/collect-node.ts'
 import { pause } from '../processes/deadline.ts'
 import { asCalled } from '../trust/called-as.ts'
-import type { Terminal } from '../views/redrawn.ts'
-import { changedLines, Redrawn } from '../views/redrawn.ts'
+import { changedLines, Redrawn, type Terminal } from '../views/redrawn.ts'
+import type { Screen } from '../views/screen.ts'
 import { pauseAfter, REST_PER_LOOK } from '../wait/wait-for.ts'
 import { leaveNode, lookAtNode } from './live-node.ts'
 import type { NodeChoice } from './node-flags.ts'
 import { StopSignal } from './stop-signal.ts'
+import type { OutputFormat, VolctlCommand } from './volctl-command.ts'
 
 export const watchFlag = {
   watch: Flags.boolean({
@@ -22,22 +23,24 @@ export const watchFlag = {
   }),
 }
 
-export interface WatchChoice {
-  /** -o */
-  readonly format: string
-  /** What one look shows. */
-  shown(node: CollectedNode): Promise<Shown>
-  write(text: string): unknown
-  log(line: string): void
-}
-
-/** @throws VolctlError Usage for a form of output that is one document */
-export async function watchNode(choice: NodeChoice, { format, shown, write, log }: WatchChoice): Promise<ExitStatus> {
+/**
+ * @param format -o
+ * @param shown what one look shows
+ * @throws VolctlError Usage for a form of output that is one document
+ */
+export async function watchNode(
+  choice: NodeChoice,
+  command: VolctlCommand,
+  format: OutputFormat,
+  shown: (node: CollectedNode, screen: Screen) => Promise<Shown>,
+): Promise<void> {
   if (format !== 'table' && format !== 'wide') {
     throw new VolctlError('Usage', `-w goes with -o table and wide, not with -o ${format}`, {
       hint: 'For scripts: volctl wait --for=in-sync, then ask again.',
     })
   }
+  const { output, detail: log } = command
+  const screen = await command.screenOf(process.stdout, format)
   const isTerminal = process.stdout.isTTY === true
   using stop = new StopSignal()
   let node: CollectedNode | undefined
@@ -45,15 +48,16 @@ export async function watchNode(choice: NodeChoice, { format, shown, write, log 
     const isOver = await watch({
       look: async () => {
         node = await lookAtNode(choice, { attributes: 'plan', log, signal: stop.signal, ...defined({ before: node }) })
-        return await shown(node)
+        return await shown(node, screen)
       },
-      write: (text) => write(asCalled(isTerminal ? text : `${new Date().toISOString()} ${text}`)),
+      write: (text) => output.write(asCalled(isTerminal ? text : `${new Date().toISOString()} ${text}`)),
       terminal: isTerminal ? process.stdout : undefined,
       interrupted: () => stop.signal.aborted,
       pause: (ms) => pause(ms, stop.signal),
       now: () => performance.now(),
     })
-    return isOver ? ExitStatus.Ok : ExitStatus.Interrupted
+    command.finish(isOver ? ExitStatus.Ok : ExitStatus.Interrupted)
+    await output.flush()
   } finally {
     leaveNode(node)
   }

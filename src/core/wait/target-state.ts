@@ -1,17 +1,18 @@
 /** How far one pod, or one volume with all of its pods on this node, is, in the kubelet's own parts. */
 import type { ActualInputs } from '../actual/actual-inputs.ts'
 import type { PodVolume, SubPaths } from '../actual/pod-volume.ts'
+import { apiLookup, mayList } from '../desired/api-lookup.ts'
 import type { VolumeToMount } from '../desired/desired-state.ts'
 import { isTerminalPhase, isTerminating } from '../desired/pods.ts'
 import { compareText } from '../lang/compare-text.ts'
 import { defined } from '../lang/defined.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import { podPart } from '../ledger/row-part.ts'
+import { attachmentName, parseCsiUniqueName } from '../names/volume-names.ts'
 import { podName } from '../plan/pod-name.ts'
 import { pluginNamed } from '../plugins/registry.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import type { PodClass } from '../reconcile/pods/pod-classes.ts'
-import { isAttachedHere } from './attached-here.ts'
 import type { WaitedTarget } from './wait-result.ts'
 import type { PodTarget, VolumeTarget } from './wait-target.ts'
 
@@ -158,6 +159,30 @@ function volumeAttached(context: PlanContext, target: VolumeTarget) {
   const { attachment } = volumeOf(context, target) ?? {}
   const state = name === undefined ? (attachment === undefined ? 'no' : 'yes') : isAttachedHere(context, name)
   return { names: [name ?? target.name], state }
+}
+
+/**
+ * Will a detach of the volume not be seen? A VolumeAttachment that is gone is seen in a list alone: to a GET the Node authorizer answers
+ * 403, whether there is one or not (N32).
+ */
+export function isDetachUnseen(context: PlanContext, uniqueName: string): boolean {
+  const { api } = context.inputs.snapshot
+  if (api === undefined || parseCsiUniqueName(uniqueName) === undefined) return false
+  return isAttachedHere(context, uniqueName) !== 'no' && !mayList(api, 'volumeattachments')
+}
+
+/**
+ * Is a volume attached to this node, by its VolumeAttachment and by node.status.volumesAttached. The controller takes a volume out of
+ * the status before it is detached, so that alone proves nothing (S3): of a CSI volume the VolumeAttachment must be gone.
+ */
+export function isAttachedHere({ inputs, objects }: PlanContext, uniqueName: string): 'yes' | 'no' | 'unknown' {
+  const { api, nodeName } = inputs.snapshot
+  if (api === undefined) return 'unknown'
+  if (objects.isAttached(uniqueName)) return 'yes'
+  const csi = parseCsiUniqueName(uniqueName)
+  if (csi === undefined) return api.node === null ? 'unknown' : 'no'
+  const { state } = apiLookup(api).volumeAttachment(attachmentName(csi.handle, csi.driver, nodeName))
+  return state === 'Found' ? 'yes' : state === 'Absent' ? 'no' : 'unknown'
 }
 
 /** The name by which it is known whether the volume is attached. */
