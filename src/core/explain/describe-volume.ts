@@ -169,7 +169,8 @@ function podsText(pods: readonly PodRef[]): string {
 /** The planner's word on the volume itself: on a target that is wanted before the device behind it. */
 function becauseOf(context: PlanContext, volume: VolumeRow, { decisions }: Concern): Because {
   const wanted = new Set(volume.wanted.map(({ podUid }) => podUid))
-  const best = decisions.find(({ subject }) => wanted.has(podOf(subject) ?? '')) ?? decisions[0]
+  const own = decisions.filter(({ subject }) => wanted.has(podOf(subject) ?? ''))
+  const best = own.find(({ satisfied }) => satisfied !== undefined) ?? own[0] ?? decisions[0]
   if (best?.satisfied !== undefined)
     return { ...best, why: `the volume is ${desiredText(context, volume)}, and ${best.satisfied}` }
   if (best !== undefined) return best
