@@ -49,7 +49,7 @@ export function renderAnswer(answer: Answer, screen: Screen, detail: AnswerDetai
   ].filter((part) => part !== '')
   const room = unfolded || header !== undefined ? undefined : roomBetween(head, rest.join('\n'), screen)
   const needs = needsText(answer.needs, screen, detail, room)
-  return [head, ...(needs === '' ? [] : [needs]), ...rest].join('\n')
+  return [head, needs, ...rest].filter((part) => part !== '').join('\n')
 }
 
 /** More lines than this are no answer, but where the terminal has them. */

@@ -151,7 +151,6 @@ describe('the end says what was done, what was not, and what is left', () => {
       "
       Apply: 1 done, 1 failed, 1 skipped.
 
-
       Needs you
         x pid 7 holds it
             shop/web-0 pv-a
