@@ -13,6 +13,7 @@ const mount = (output: string, kind = 'nfs'): string =>
   )
 
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
+  CephConfMissing: "Error initializing cluster client: ObjectNotFound('error calling conf_read_file',)",
   CephDiskNotTaken: '2026-11-22 20:01:02.123456 I | op-osd: OSD orchestration status for node node-1 is "failed"',
   CephPoolUnfit: 'failed to provision volume with StorageClass "c": rados: ret=-95, Operation not supported',
   CephRecordsWrong:
@@ -1025,4 +1026,11 @@ export const CAUSES_INSIDE: readonly (readonly [
     'ProvisioningFailed',
   ],
   [kernel('[<ffffffffa0368037>] ? fh_verify+0x277/0x477 [nfsd]'), 'KernelSays', undefined],
+  [
+    rpc('Internal', '/k/plugins/kubernetes.io/csi/d/7/globalmount is not a valid mount point'),
+    'StagingMissing',
+    'DriverCallFailed',
+  ],
+  ['fsck: error 2 (No such file or directory) while executing fsck.frob for /dev/sda', 'ProgramMissing', undefined],
+  ['cannot mount; probably corrupted filesystem on /dev/frob/pvc-1', 'FileSystemErrors', undefined],
 ]

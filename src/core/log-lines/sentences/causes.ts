@@ -34,6 +34,7 @@ export const CAUSES = {
       'needs journal recovery',
       'filesystem is damaged',
       'filesystem corruption was detected',
+      'probably corrupted filesystem',
       'filesystem issues has been detected',
       'log mount/recovery failed',
       'returned error -117',

@@ -146,7 +146,7 @@ export const ERRORS = {
     "On {node}: modprobe NAME (the line names it: rbd, ceph, nbd, nvme_tcp, iscsi_tcp, dm_crypt, nfs); then for good in /etc/modules-load.d. The driver's container needs /lib/modules of the host.",
   ),
   ProgramMissing: row(
-    'executable file not found in $path | command not found | exit status 127 | exec: … not found | no such file or directory: unknown program | cant execute … no such file or directory | fork/exec … no such file or directory',
+    'executable file not found in $path | command not found | exit status 127 | exec: … not found | no such file or directory: unknown program | cant execute … no such file or directory | fork/exec … no such file or directory | no such file or directory) while executing',
     'A program that is needed is not installed: on the node, or in the image of the driver.',
     'The line names it: iscsiadm (open-iscsi), mount.nfs (nfs-common, nfs-utils), mount.cifs (cifs-utils), mkfs.xfs or xfs_growfs (xfsprogs), resize2fs (e2fsprogs), cryptsetup, multipath. Install it there.',
   ),

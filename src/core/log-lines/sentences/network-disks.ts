@@ -201,9 +201,15 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   CephSettings: row(
-    'missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | failed to get userid | csi … configuration … cluster id | error calling conf_read_file | failed to parse migration | volume id … no clusterid | cluster id … not found | userkey in secrets | unable to find a keyring',
+    'missing id field … in secrets | missing configuration for cluster id | failed to fetch monitor list using clusterid | clusterid … not found | failed to get userid | csi … configuration … cluster id | failed to parse migration | volume id … no clusterid | cluster id … not found | userkey in secrets | unable to find a keyring',
     'A setting of ceph-csi is missing: keys of the secret (userID, userKey, adminID) or the clusterID in its config map.',
     'Compare the secret that the StorageClass refers to, and the config map ceph-csi-config, with the clusterID of the volume.',
+    { open: true },
+  ),
+  CephConfMissing: row(
+    'error calling conf_read_file | did not load config file',
+    'A program of Ceph finds no configuration file, and so no monitors.',
+    'ls -l /etc/ceph/ceph.conf where the program runs: on the host, or in its container, which may need it from a config map. --conf names another file.',
     { open: true },
   ),
   CephUnreachable: row(
