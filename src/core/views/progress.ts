@@ -2,7 +2,7 @@ import { formatDuration } from '../lang/duration.ts'
 import type { ApplyEvent } from '../plan/events.ts'
 import type { PlanNames } from '../plan/plan-names.ts'
 import { isEnd, numbered } from './apply-lines.ts'
-import { Redrawn, type Terminal } from './redrawn.ts'
+import { Redrawn, sizeOf, type Terminal } from './redrawn.ts'
 
 const REDRAW_MS = 200
 
@@ -65,7 +65,7 @@ export class Progress implements Disposable {
   }
 
   #lines(): string[] {
-    const most = Math.max((this.#terminal.rows ?? 24) - 3, 1)
+    const most = Math.max(sizeOf(this.#terminal).rows - 3, 1)
     // Thousands may be running (a batch): only what fits is made.
     const shown = this.#running
       .values()

@@ -43,8 +43,15 @@ export class Redrawn implements Disposable {
   }
 }
 
+/** Of a terminal that does not know its size, as a serial console: it says 0. */
+export const sizeOf = ({ columns, rows }: Terminal): { readonly columns: number; readonly rows: number } => ({
+  columns: columns || 80,
+  rows: rows || 24,
+})
+
 /** A line that is too long would take two rows, and one too many would scroll away. */
-function fitting(text: string, { columns = 80, rows = 24 }: Terminal): string[] {
+function fitting(text: string, terminal: Terminal): string[] {
+  const { columns, rows } = sizeOf(terminal)
   const lines = text.replace(/\n$/, '').split('\n')
   const most = Math.max(rows - 2, 1)
   const shown = lines.length > most ? [...lines.slice(0, most - 1), `… ${lines.length - most + 1} more lines`] : lines
