@@ -14,7 +14,7 @@ import {
   nodesFlag,
   requireFlagsOfScope,
 } from '../core/cli/cluster-flags.ts'
-import { confirm, readyText } from '../core/cli/confirm.ts'
+import { confirm } from '../core/cli/confirm.ts'
 import { Interrupts } from '../core/cli/interrupts.ts'
 import { journalDirectory, journalFlag } from '../core/cli/journal-flag.ts'
 import { judged, planAlone } from '../core/cli/judged-node.ts'
@@ -49,6 +49,7 @@ import type { Operation, Plan, PlanOptions, ReviewedPlan } from '../core/plan/pl
 import { planId } from '../core/plan/plan-id.ts'
 import { PlanNames } from '../core/plan/plan-names.ts'
 import type { SavedPlan } from '../core/plan/plan-shape.ts'
+import { readyText } from '../core/plan/plan-summary.ts'
 import { isPlanInput, NODE_PLAN, readTypedPlan } from '../core/plan-file/read-plan-file.ts'
 import { refuseInsecureApi } from '../core/reconcile/pods/guards.ts'
 import { applyDocument, resultEvent } from '../core/views/apply-document.ts'

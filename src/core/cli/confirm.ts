@@ -30,8 +30,3 @@ export async function confirm(question: string, signal: AbortSignal, { text, hin
     hint,
   })
 }
-
-/** What a person is asked about. */
-export function readyText(ready: number): string {
-  return ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
-}

@@ -6,6 +6,7 @@ import type { Cause } from './cause.ts'
 import { isForgotten } from './forgotten.ts'
 import { runsApiServer } from './kubelet-units.ts'
 import type { NextStep, Plan } from './plan.ts'
+import { readyText } from './plan-summary.ts'
 import { podName } from './pod-name.ts'
 import { settledAt } from './settled-at.ts'
 import { snapshotWords } from './snapshot-words.ts'
@@ -74,8 +75,7 @@ function nextSteps(plan: Plan, given: Given): readonly Step[] {
 function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
   const { ready = 0, freedBy = [] } = summary
   if (ready > 0) {
-    const what = ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
-    return [{ command: volctl('apply', ...words), why: `asks, and carries out ${what}` }]
+    return [{ command: volctl('apply', ...words), why: `asks, and carries out ${readyText(ready)}` }]
   }
   return freedBy.slice(0, 1).map(({ flag, operations }) => ({
     command: volctl('plan', ...words, flag),

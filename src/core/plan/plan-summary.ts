@@ -51,6 +51,11 @@ export function readyAmong<Op extends Counted<OperationKind>>(
   return ready
 }
 
+/** What an apply would carry out, in words. */
+export function readyText(ready: number): string {
+  return ready === 1 ? 'the operation that is ready' : `the ${ready} operations that are ready`
+}
+
 function freedByFlags(operations: readonly Counted<OperationKind>[], ready: number): FreedBy[] {
   const flags = new Set(operations.flatMap((operation) => liftingFlag(operation) ?? []))
   return [...flags].flatMap((flag) => {

@@ -1,4 +1,4 @@
-import type { Terminal } from './redrawn.ts'
+import { sizeOf, type Terminal } from './redrawn.ts'
 import { cutToWidth } from './text-width.ts'
 
 const ERASE_LINE = '\r\u001b[K'
@@ -15,7 +15,7 @@ export class BottomLine implements Disposable {
 
   draw(text: string): void {
     if (this.#terminal === undefined) return
-    this.#terminal.write(`${ERASE_LINE}${cutToWidth(text, (this.#terminal.columns ?? 80) - 1)}`)
+    this.#terminal.write(`${ERASE_LINE}${cutToWidth(text, sizeOf(this.#terminal).columns - 1)}`)
     this.#drawn = true
   }
 

@@ -44,10 +44,9 @@ export class Redrawn implements Disposable {
 }
 
 /** Of a terminal that does not know its size, as a serial console: it says 0. */
-export const sizeOf = ({ columns, rows }: Terminal): { readonly columns: number; readonly rows: number } => ({
-  columns: columns || 80,
-  rows: rows || 24,
-})
+export function sizeOf({ columns, rows }: Terminal): { readonly columns: number; readonly rows: number } {
+  return { columns: columns || 80, rows: rows || 24 }
+}
 
 /** A line that is too long would take two rows, and one too many would scroll away. */
 function fitting(text: string, terminal: Terminal): string[] {
