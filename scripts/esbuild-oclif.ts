@@ -21,13 +21,15 @@ const LAZY: LazyPackages = {
 
 /**
  * Modules that only oclif itself needs, and never on a node: its traces for DEBUG=oclif, a check for Windows' subsystem for Linux, which
- * would only rename the platform, its spinner, and the search for plugins, commands and their settings on the disk (src/main.ts).
+ * would only rename the platform, its spinner, the search for plugins, commands and their settings on the disk (src/main.ts), and the
+ * comparison of Node.js' version, which the launcher switches off.
  */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   'cli-spinners': `module.exports = { dots2: { frames: [''] } }`,
   debug: 'module.exports = () => () => undefined',
   lilconfig: '',
   minimatch: '',
+  semver: 'exports.satisfies = () => true',
   tinyglobby: '',
   'wsl-utils': 'exports.isWsl = false',
 }
