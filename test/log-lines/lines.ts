@@ -237,7 +237,7 @@ export const LINES = {
       msg: 'Error syncing pod, skipping',
       pod: { name: 'web-0', namespace: 'default' },
       podUID: LIVING,
-      err: `MountVolume.MountDevice failed for volume "pv-1" : ${mountCommand}can't read superblock on /dev/loop1.`,
+      err: `MountVolume.MountDevice failed for volume "pv-1" : ${mountCommand}unknown filesystem type 'xfz'.`,
     }),
   ],
   StateFileBroken: [

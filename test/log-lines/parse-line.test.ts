@@ -192,6 +192,9 @@ describe('what a line names', () => {
     { line: 'object "ns"/"kube-root-ca.crt" not registered', want: ['configMap ns/kube-root-ca.crt'] },
     { line: 'GRPC call: /csi.v1.Node/NodePublishVolume https://kubernetes.io/docs/a', want: [] },
     { line: 'Could not attach volume "vol-1" to node "i-0abc"', want: ['podVolume vol-1'] },
+    { line: 'rbd image pool-a/csi-vol-7 is still being used', want: ['volume pool-a/csi-vol-7'] },
+    { line: 'rbd: image pool-a/db is locked', want: ['volume pool-a/db'] },
+    { line: 'rbd: map failed: (2); Pulling image quay.io/a/b', want: [] },
     { line: 'An operation with the given Volume ID vol-fs1 already exists', want: ['volume vol-fs1'] },
     { line: 'An operation with the given volume="vol-0a1b" is already in progress', want: ['volume vol-0a1b'] },
     {

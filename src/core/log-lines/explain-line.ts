@@ -4,6 +4,7 @@ import type { Verdict } from '../explain/explanation.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
 import { fill, type KnownVolume } from './fill.ts'
+import { flattened } from './go-quoting.ts'
 import type { LineAnswer, LineScope, LineView, SentenceView } from './line-explanation.ts'
 import type { NameKind } from './line-name.ts'
 import { placeOf } from './line-place.ts'
@@ -89,9 +90,15 @@ const LAST_WORDS = 200
 /** Behind what comes before a reason: "desc = ", "Output: ", the last " : " or ": ". */
 const BEFORE_REASON = /^.*(?: desc = |\bOutput: | : )/s
 
+/** Under what keys programs write why. */
+const REASONS = ['err', 'error', 'Error', 'reason', 'record', 'stderr']
+/** A reason that is itself JSON has its words in there. */
+const INNER = /"(?:message|details|stderr)":"((?:[^"\\]|\\.){1,8000})"/
+
 /** The end of the line, as whoever wrote the reason put it. */
 function lastWords({ message, values }: LogLine): string | undefined {
-  const whole = values.get('err') ?? values.get('error') ?? message
+  const given = REASONS.flatMap((key) => values.get(key) ?? []).find((each) => each.includes(' ')) ?? message
+  const whole = given.startsWith('{') ? flattened(INNER.exec(given)?.[1] ?? given) : given
   const words = whole.replace(BEFORE_REASON, '').replaceAll(/\s+/g, ' ').trim()
   const cut =
     words.length > FIRST_WORDS + LAST_WORDS ? `${words.slice(0, FIRST_WORDS)} … ${words.slice(-LAST_WORDS)}` : words

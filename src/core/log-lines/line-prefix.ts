@@ -56,7 +56,7 @@ const LAYERS: readonly RegExp[] = [
   // 2026/11/22 20:01:02.123456 …: the log of Go; … juicefs[7] <ERROR>: …
   /^(?<time>\d{4}\/\d\d\/\d\d [\d:.]+) (?:(?<program>[a-z][\w-]{0,60})\[\d+\] <(?<level>[A-Z]{4,7})>: )?/,
   // kubectl logs --timestamps, and what wrote its own time
-  /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
+  /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6}| UTC)?)\s+/,
   // … of a pod, by its name alone
   /^\[[\w./-]{1,253}\] (?=time=|level=|ts=|\{)/,
   // [pvc-UID-e-0] …: an engine or replica of Longhorn

@@ -239,6 +239,9 @@ const HANDLES = [
   /\b(?:at|de)tach(?:ing|ment timeout for)? volume ([^\s"[]{1,253})/g,
   /"volume_id":"([^"]{1,253})"/g,
   /\bvolume\(([^\s()]{1,253})\)/g,
+  // An image of Ceph in its pool, not of a container.
+  /\b(?:rbd:? image|rbd map|rbd unmap) "?([\w.-]{1,126}\/[\w.-]{1,126})/g,
+  /(?<![\w./-])([\w.-]{1,126}\/csi-(?:vol|snap)-[\w-]{1,126})/g,
   // A unique name stands there too: takeUniqueNames has that.
   /\bvolume "(?!kubernetes\.io\/|flexvolume-)([^"\s]{0,253}[/^][^"\s]{1,253})"/g,
 ]

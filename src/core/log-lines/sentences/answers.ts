@@ -58,7 +58,7 @@ export const ANSWERS = {
     'Compare size and parameters of the two in the storage. A left-over from an earlier attempt has to be removed there, after a look at what is in it.',
   ),
   DriverOutOfRange: row(
-    'code = outofrange',
+    'code = outofrange | volume size is to small | size is too small | size is too large',
     'The size that is asked for is not one that the storage offers.',
     'Compare the request of the claim with the smallest and largest size of the StorageClass; a volume cannot shrink.',
   ),
@@ -121,7 +121,7 @@ export const ANSWERS = {
     'It is expired or wrong: renew the kubeconfig, token or secret of the program that wrote the line.',
   ),
   ServerUnreachable: row(
-    'dial tcp … connection refused | dial tcp … no route to host | dial tcp … network is unreachable | the connection to the server … was refused | dial tcp … i/o timeout | failed to connect to | could not connect to | unable to connect to | cannot connect to | cant connect to | failed to establish connection',
+    'dial tcp … connection refused | dial tcp … no route to host | dial tcp … network is unreachable | the connection to the server … was refused | dial tcp … i/o timeout | failed to connect to | could not connect to | unable to connect to | cannot connect to | cant connect to | failed to establish connection | dial tcp … operation not permitted | failed to dial all',
     'A server cannot be reached: the API server, a webhook, the storage, or another part of the same program.',
     'See whether what the address in the line stands for runs: the API server, or the webhook, storage or metadata service. Then the network between.',
   ),
@@ -166,8 +166,8 @@ export const ANSWERS = {
     { by: ['kubelet'], about: 'pod', envelope: true },
   ),
   ApiLacksKind: row(
-    'the server could not find the requested resource | no matches for kind | the server doesnt have a resource type',
-    'The API server has no such kind, or not in this version: the program is older or newer than the cluster, or a CRD is missing.',
+    'the server could not find the requested resource | no matches for kind | the server doesnt have a resource type | unknown field spec. | unknown field status.',
+    'The API server has no such kind or field: the program is older or newer than the cluster, or a CRD is missing or old.',
     'kubectl api-resources shows what there is. Take the release of the driver or sidecar that fits the cluster, and install its CRDs.',
   ),
   ApiSlow: row(

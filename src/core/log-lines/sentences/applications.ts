@@ -8,7 +8,7 @@ export const APPLICATIONS = {
     'Let the application use a directory inside the volume: subPath of the mount, or for PostgreSQL PGDATA below it. Look first at what is there: nothing has to be deleted.',
   ),
   NearlyFull: row(
-    'low disk watermark | high disk watermark | flood-stage watermark | flood stage disk watermark | is running low on disk space | nearfull osd | database space exceeded | alarm:nospace | disk_free_limit | disk resource limit alarm | free disk space is insufficient',
+    'low disk watermark | high disk watermark | flood-stage watermark | flood stage disk watermark | is running low on disk space | nearfull osd | database space exceeded | alarm:nospace | disk_free_limit | disk resource limit alarm | free disk space is insufficient | forbidden/12/index read-only',
     'The program that writes to the volume counts it as nearly full, and writes less or nothing.',
     'df -h in the pod. Make the claim larger (allowVolumeExpansion of the StorageClass), or delete data through the program itself.',
     { unchecked: 'volctl does not measure how full a volume is' },

@@ -124,7 +124,7 @@ export const DRIVERS = {
     { unchecked: 'volctl does not ask the storage', open: true },
   ),
   MayastorFailed: row(
-    'child of nexus | svcerror :: | noonlinereplicas | failed to create a bdev | create_nexus | nexus … faulted | nexus … no healthy | diskpool … offline | svcerror: | failing nexus i/o | all child i/os failed | child i/o failed | faulted with i/o error | retiring child device | sock connection error of tqpair | failed to connect tqpair | nvme-of fabric connect | controller reinitialization failed | resetting controller failed | cq transport error | failed to complete aio | completed with pi error | qpair … connection failed | nexus … degraded | replica … faulted | pool … offline | connect command failed, rc',
+    'child of nexus | noonlinereplicas | failed to create a bdev | create_nexus | nexus … faulted | nexus … no healthy | diskpool … offline | failing nexus i/o | all child i/os failed | child i/o failed | faulted with i/o error | retiring child device | sock connection error of tqpair | failed to connect tqpair | nvme-of fabric connect | controller reinitialization failed | resetting controller failed | cq transport error | failed to complete aio | completed with pi error | qpair … connection failed | nexus … degraded | replica … faulted | pool … offline | connect command failed, rc',
     'Mayastor could not put the volume together: a replica, its disk pool or the NVMe target on another node does not answer.',
     "kubectl mayastor get volumes,pools shows their state; the log of io-engine on the replica's node has the reason. The nodes must reach each other on ports 8420 and 10124.",
     { unchecked: 'volctl does not ask the storage', open: true },
@@ -172,7 +172,7 @@ export const DRIVERS = {
     { about: 'driver', open: true },
   ),
   FormatFailed: frame(
-    'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed | mkfs.ext4: | mkfs.ext3: | mkfs.btrfs: | appears to contain an existing filesystem | contains a partition table | failed to create fs | failed to create filesystem | failed to make filesystem',
+    'could not format | failed to format | mkfs … failed | mkfs. … exit status | format of disk … failed | error formatting | mke2fs: | mkfs.xfs: | could not determine if disk … is formatted | failed to format and mount | disk … is not formatted | format disk failed | mkfs.ext4: | mkfs.ext3: | mkfs.btrfs: | appears to contain an existing filesystem | contains a partition table | failed to create fs | failed to create filesystem | failed to make filesystem | failed to mkfs',
     'The device could not be formatted, or nobody could see whether it holds something.',
     'lsblk -f and dmesg on {node}: a missing device, an I/O error, or something that has it open. A device that holds data must not be formatted: look before you do anything with it.',
     { rules: ['S15'], codes: ['FilesystemUnfit'] },

@@ -5,13 +5,13 @@ const STORAGE = { speaker: true, unchecked: 'volctl does not ask the storage' } 
 
 export const ENGINES = {
   LonghornSays: frame(
-    'controller=longhorn | longhorn-manager | longhorn-instance-manager | longhorn-engine | longhorn-backend | longhorn volume | longhorn-volume | longhorn replica | longhorn-replica | io.longhorn | engine-binaries | bs_longhorn_request | response_process: | func=dataconn | longhorn_ | receive_msg: | lh_client_ | error when shutting down frontend',
+    'controller=longhorn | longhorn-manager | longhorn-instance-manager | longhorn-engine | longhorn-backend | longhorn volume | longhorn-volume | longhorn replica | longhorn-replica | io.longhorn | engine-binaries | bs_longhorn_request | response_process: | func=dataconn | longhorn_ | receive_msg: | lh_client_ | error when shutting down frontend | cannot find process',
     'The line is about Longhorn: a volume, its engine or a replica.',
     'kubectl -n longhorn-system get volumes.longhorn.io,replicas.longhorn.io shows state and robustness; the log of its instance-manager on {node} the lines around this one.',
     STORAGE,
   ),
   MayastorSays: frame(
-    'mayastor:: | io_engine:: | core_agent | agent-core | agents::',
+    'mayastor:: | io_engine:: | core_agent | agent-core | agents:: | svcerror :: | svcerror:',
     'The line is about Mayastor: a volume, a replica or its disk pool.',
     'kubectl mayastor get volumes,pools shows their state; the log of io-engine on {node} has the lines around this one.',
     STORAGE,
@@ -23,7 +23,7 @@ export const ENGINES = {
     STORAGE,
   ),
   CephSays: frame(
-    'libceph: | ceph: | rbd: | osd. | mds. | log_channel(cluster) | cluster [wrn] | cluster [err] | op-osd: | op-mon: | ceph-csi: | rados: | cephosd: | cephclient: | cephcmd: | pgmap',
+    'libceph: | ceph: | rbd: | osd. | mds. | log_channel(cluster) | cluster [wrn] | cluster [err] | op-osd: | op-mon: | ceph-csi: | rados: | cephosd: | cephclient: | cephcmd: | pgmap | op-cluster: | ceph-spec: | clusterdisruption-controller:',
     'The line is about Ceph: the cluster, its client on a node or its operator.',
     'ceph -s and ceph health detail have the whole of it; dmesg on {node} the side of the client.',
     STORAGE,
@@ -35,7 +35,7 @@ export const ENGINES = {
     STORAGE,
   ),
   IscsiTargetSays: frame(
-    'tcmu-runner: | istgt_ | istgt: | tgtd: | jiva- | cstor- | zrepl',
+    'tcmu-runner: | istgt_ | istgt: | tgtd: | jiva- | cstor- | zrepl | read bhs failed | iscsi connection',
     'The line is about the program that serves an iSCSI disk: a session or a replica.',
     "The log of the volume's target and replica pods around this line; iscsiadm -m session -P 3 on {node} has the other side.",
     STORAGE,
@@ -59,7 +59,7 @@ export const ENGINES = {
     STORAGE,
   ),
   CsiDriverSays: frame(
-    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller | csi-unity | csi-powerstore | csi-driver | csidriver | csi_driver | stagingpath= | staging_target_path | nodeserver.go | controllerserver.go | node_server.go | controller_server.go | identityserver.go',
+    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller | csi-unity | csi-powerstore | csi-driver | csidriver | csi_driver | stagingpath= | staging_target_path | nodeserver.go | controllerserver.go | node_server.go | controller_server.go | identityserver.go | igroup | ontap-san | ontap-nas | trident | powerstore | powermax',
     'The line is about a volume or a call of a CSI driver.',
     "The lines around it in the driver's log have the call and the volume; volctl explain on the volume shows how far it came.",
     { ...STORAGE, about: 'driver' },

@@ -105,7 +105,7 @@ export const ERRORS = {
     "Read the server's log; for NFS also its disk and quota.",
   ),
   NotSupported: row(
-    'operation not supported | eopnotsupp | enosys | protocol not supported | socket type not supported | not implemented',
+    'operation not supported | eopnotsupp | enosys | protocol not supported | socket type not supported | not implemented | failed to find extents … invalid argument',
     'The kernel, file system or server does not offer this: an option, a protocol version, a kind of file.',
     'For NFS: try vers=4.1 or 3 as the server offers (rpcinfo -p {server|SERVER}). Else compare options and kernel with what the driver needs.',
   ),
@@ -141,7 +141,7 @@ export const ERRORS = {
     'The words before it say which. kubectl describe resourcequota -A; df and repquota on the server; the quota page of the cloud.',
   ),
   ModuleMissing: row(
-    'module is not loaded | modprobe: fatal | modprobe: error | kernel module … not loaded | kernel module … not found | while running … modprobe | modprobe … exit status | could not load module | module not found | module … not found in directory | failed to load … module | nvme_core … no such file or directory',
+    'module is not loaded | modprobe: fatal | modprobe: error | kernel module … not loaded | kernel module … not found | while running … modprobe | modprobe … exit status | could not load module | module not found | module … not found in directory | failed to load … module | nvme_core … no such file or directory | failed to set nvme_core',
     'A kernel module that the driver needs is not loaded and could not be loaded.',
     "On {node}: modprobe NAME (the line names it: rbd, ceph, nbd, nvme_tcp, iscsi_tcp, dm_crypt, nfs); then for good in /etc/modules-load.d. The driver's container needs /lib/modules of the host.",
   ),
@@ -194,7 +194,7 @@ export const ERRORS = {
 /** Words of any program that say little: whatever else the line says is nearer to the cause. */
 export const VAGUE = {
   Missing: row(
-    'does not exist | doesnt exist | no longer exists',
+    'does not exist | doesnt exist | no longer exists | 404 not found | responded with 404 | status code 404',
     'What the line names does not exist: it was deleted, was never made, or is known there under another name.',
     'The words before say what: a path (ls -ld on {node}), an object of the API (kubectl get), a volume, snapshot or pool at the storage (its own list). Compare the names letter by letter.',
   ),

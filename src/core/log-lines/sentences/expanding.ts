@@ -15,7 +15,7 @@ export const EXPANDING = {
     { codes: ['ExpandFailed', 'FilesystemUnfit'], unchecked: 'volctl does not check file systems', open: true },
   ),
   ExpansionForbidden: row(
-    'only dynamically provisioned pvc can be resized | must support resize | allowvolumeexpansion | does not support volume expansion | does not support resizing | resize is not supported | can not find plugin for expanding volume | error finding plugin for expanding volume | not support expansion | isnt capable of expanding | neither supports controller resize nor node resize | http response code [202] … got 406 | does not support online | volume is in use … expan | cannot expand … in use | offline expansion',
+    'only dynamically provisioned pvc can be resized | must support resize | allowvolumeexpansion | does not support volume expansion | does not support resizing | resize is not supported | can not find plugin for expanding volume | error finding plugin for expanding volume | not support expansion | isnt capable of expanding | neither supports controller resize nor node resize | http response code [202] … got 406 | does not support online | volume is in use … expan | cannot expand … in use | offline expansion | not support node expansion | only offline volume expansion',
     'The volume cannot grow this way: its StorageClass does not allow it, or no plugin or driver here can do it.',
     'kubectl get storageclass {class|NAME} -o yaml: allowVolumeExpansion: true. For a CSI volume the external resizer of the driver has to run.',
     { codes: ['ExpandFailed'] },

@@ -81,7 +81,7 @@ export const FRAMES = {
     { envelope: true },
   ),
   LinstorSays: frame(
-    'linstor/satellite | linstor/controller | linstor | drbd',
+    'linstor/satellite | linstor/controller | linstor | drbd | drbdadm',
     'LINSTOR or DRBD says this of a resource or node.',
     'linstor resource list and linstor error-reports list have the whole of it; drbdadm status on {node}.',
     { speaker: true },

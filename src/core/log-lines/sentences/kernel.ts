@@ -36,6 +36,12 @@ export const KERNEL = {
     'Mount {device|the device} once and unmount it again: that replays the journal. xfs_repair -L throws those changes away; take a copy or snapshot before.',
     { codes: ['FilesystemUnfit'], rules: ['S15'], unchecked: 'volctl does not check file systems' },
   ),
+  SuperblockUnread: row(
+    'cant read superblock | cannot read superblock',
+    'The kernel could not read the beginning of the file system: the device does not answer reads, or the file system is damaged there.',
+    'dmesg on {node} says which. I/O errors are the disk or the way to it (iSCSI and RBD: their server; DRBD: drbdadm status, some copy must be UpToDate). Without them: fsck or xfs_repair of {device|the device}, after a copy.',
+    { codes: ['FilesystemUnfit'], rules: ['S15'], unchecked: 'volctl does not check file systems' },
+  ),
   DuplicateUuid: row(
     'duplicate uuid',
     'XFS does not mount a file system whose UUID is mounted already: it is a clone or a restored snapshot of a volume in use on this node.',

@@ -71,7 +71,7 @@ export const KUBELET = {
     { by: ['kubelet'], about: 'pod', codes: ['InvalidVolume'] },
   ),
   PathFailed: frame(
-    'unknown storage medium | memory storage requested, but mounter is nil | spec does not reference an emptydir | error checking if path exists | expected directory … permissions to be | failed to remove ready dir | volume ready file dir | error listing mount points | mount point for … not found | ready-file is not a file | cant mkdir | cant touch | islikelynotmountpoint | isnotmountpoint check failed | statfs( | error checking path | failed to check if path | error checking mount point | cannot validate mountpoint | failed to bind mount: source | failed to read mount refs from | failed to get volume id from mount | directory … is not mounted | cannot find mount point for | failed to bind-mount | failed to make … rshared | getdevicemountpath failed | stat file … failed | stat … failed: | lstat … failed: | lstat( … error | error stat | error running fstat on | error opening directory | error opening existing directory | cannot open directory | cannot create directory | cannot open | error reading | error deleting | error opening | error creating file | failed to read file path | failed decoding file | failed to stat path | cannot evaluate link | cannot read link | cannot lock path | closing fd for | symlink failed | unable to open | unable to count inodes for | invalid directory | error listing volumes on disk | error checking for selinux support | failed to lstat file | failed to stat file | failed to open file | failed to close file | unable to lock',
+    'unknown storage medium | memory storage requested, but mounter is nil | spec does not reference an emptydir | error checking if path exists | expected directory … permissions to be | failed to remove ready dir | volume ready file dir | error listing mount points | mount point for … not found | ready-file is not a file | cant mkdir | cant touch | islikelynotmountpoint | isnotmountpoint check failed | statfs( | error checking path | failed to check if path | error checking mount point | cannot validate mountpoint | failed to bind mount: source | failed to read mount refs from | failed to get volume id from mount | directory … is not mounted | cannot find mount point for | failed to bind-mount | failed to make … rshared | getdevicemountpath failed | stat file … failed | stat … failed: | lstat … failed: | lstat( … error | error stat | error running fstat on | error opening directory | error opening existing directory | cannot open directory | cannot create directory | error creating file | failed to read file path | failed decoding file | failed to stat path | cannot evaluate link | cannot read link | cannot lock path | closing fd for | symlink failed | unable to count inodes for | invalid directory | error listing volumes on disk | error checking for selinux support | failed to lstat file | failed to stat file | failed to open file | failed to close file | unable to lock | error deleting * : | error reading * : | error opening * : | cannot open * : | unable to open * :',
     'A file or directory could not be made, opened, read or removed.',
     'volctl explain on the path says what is there: a dead mount, a file in the way, a full or read-only disk.',
     { by: ['kubelet'], envelope: true },
@@ -131,7 +131,7 @@ export const KUBELET = {
     { by: ['kubelet'], codes: ['DeadMount', 'WriteFailed'] },
   ),
   NodeGoneFromController: row(
-    'error removing node … from desired-state-of-world | failed to delete node … from list of nodes managed | the node still contains | failed to find node … in nodeinformer cache',
+    'error removing node … from desired-state-of-world | failed to delete node … from list of nodes managed | the node still contains | failed to find node … in nodeinformer cache | statusupdateneeded … does not exist',
     'A Node was deleted while pods or volumes still stand on it in the books of the controller.',
     'kubectl get pods -A -o wide | grep that node, and kubectl get volumeattachments: pods that are left are deleted by the garbage collector; attachments that stay: volctl plan --cluster.',
     { by: ['controller'], codes: ['NodeMissing'] },
@@ -188,10 +188,16 @@ export const KUBELET = {
     { by: ['kubelet'], about: 'driver' },
   ),
   VolumeStatsFailed: frame(
-    'failed to get volume stats | nodegetvolumestats failed | failed to get fsinfo | failed to get stats … volume | volumeconditionabnormal | failed to calculate volume metrics | error getting volume stats | volume stats … failed | volume condition | failed to get fsstats | metricserror',
+    'failed to get volume stats | nodegetvolumestats failed | failed to get fsinfo | failed to get stats … volume | failed to calculate volume metrics | error getting volume stats | volume stats … failed | volume condition | failed to get fsstats | metricserror',
     'How full a volume is, or whether it is well, could not be found out, or its driver reports that it is not.',
     'volctl explain on the volume or path shows whether it answers: a dead mount, or a pod that has just ended. Monitoring lacks the number; the volume itself may be well.',
     { codes: ['DeadMount'] },
+  ),
+  VolumeAbnormal: row(
+    'abnormal:true | volumeconditionabnormal',
+    'The driver looked at a volume that is mounted, and reports that it is not well.',
+    'What it found stands behind "message". volctl explain on the volume or path shows whether it answers and is attached; restart its pod once the storage has it right.',
+    { codes: ['DeadMount'], open: true },
   ),
   StagingMissing: row(
     'staging path … does not exist | is not staged | not staged at | staging target path … not mounted | stagingtargetpath … is not mounted | staging path … not mounted | volume … not staged | staging path is not | staging path … does not exists | globalmount is not a valid mount point',

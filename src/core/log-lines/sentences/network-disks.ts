@@ -17,7 +17,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   IscsiUnreachable: row(
-    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | iscsi … exit status 4 | iscsi … exit status 8 | iscsi … exit status 11 | unable to attach any iscsi devices | failed to log in to any iscsi | timeout executing: … iscsiadm … --login',
+    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | iscsi … exit status 4 | iscsi … exit status 8 | iscsi … exit status 11 | unable to attach any iscsi devices | failed to log in to any iscsi | timeout executing: … iscsiadm … --login | connection to discovery address … failed',
     'The iSCSI portal does not answer, or the login did not come about on any path.',
     'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
     { ...STORAGE, codes: ['IscsiFailed'] },
@@ -35,7 +35,7 @@ export const NETWORK_DISKS = {
     { harmless: true },
   ),
   IscsiDaemonFailed: row(
-    'initiator reported error (9 | sendmsg: bug? ctrl_fd | semop down failed | initiator reported error (6 | initiator reported error (5 | initiator reported error (7 | initiator reported error (18 | initiator reported error (22 | iscsiadm: could not logout of | iscsiadm: could not make',
+    'initiator reported error (9 | sendmsg: bug? ctrl_fd | semop down failed | initiator reported error (6 | initiator reported error (5 | initiator reported error (7 | initiator reported error (18 | initiator reported error (22 | iscsiadm: could not logout of | iscsiadm: could not make | iscsi database failure',
     'iscsid could not do what it was asked for: it is busy, its records are damaged, or a disk of the session is in use.',
     'journalctl -u iscsid on {node}; iscsiadm -m session -P 3 shows the sessions and their disks. A session whose disks are in use is not logged out.',
     { codes: ['IscsiFailed'], open: true },
@@ -51,7 +51,7 @@ export const NETWORK_DISKS = {
     'On {node}: echo "InitiatorName=$(iscsi-iname)" > /etc/iscsi/initiatorname.iscsi, a name that no other node has; then systemctl restart iscsid.',
   ),
   IscsiNoDaemon: row(
-    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed | failed to login with target … failed to connect to bus | could not connect to iscsid | iscsi … exit status 20 | iscsi … exit status 12',
+    'can not connect to iscsi daemon | cannot connect to iscsid | iscsid … is not running | initiator reported error (20 | iscsid … could not connect | failed to connect to iscsid | initiator reported error (12 | could not insert module | iscsi driver not found | installed on the host … iscsiadm | iscsiadm/open-iscsi installed on the host | nsenter … iscsiadm … not found | open-iscsi … not installed | failed to login with target … failed to connect to bus | could not connect to iscsid | iscsi … exit status 20 | iscsi … exit status 12 | daemon died',
     'iscsid does not run on this node, or the kernel module iscsi_tcp is missing.',
     'systemctl enable --now iscsid (package open-iscsi or iscsi-initiator-utils); modprobe iscsi_tcp.',
   ),
@@ -123,6 +123,12 @@ export const NETWORK_DISKS = {
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
     { ...STORAGE, open: true },
   ),
+  NvmeInterruptLost: row(
+    'timeout, completion polled',
+    'The NVMe disk answered a command, and the kernel learned of it only when it asked for the state itself: an interrupt was lost or came late.',
+    'Nothing, if it is rare: no data is lost. If it repeats, reads and writes wait 30 seconds each time: firmware of the disk, the hypervisor, or kernel and irqbalance of {node}.',
+    { by: ['kernel'], unchecked: 'volctl does not measure how fast a volume is' },
+  ),
   NvmeConnected: row(
     'nvme-fabrics: operation already in progress | nvme … already connected',
     'This NVMe target is connected on the node already, by an earlier try or by something else.',
@@ -148,7 +154,7 @@ export const NETWORK_DISKS = {
     { about: 'driver' },
   ),
   CephOsdDown: row(
-    'osds down | osd(s) down | health_err | pgs … inactive | full osd | (probing) | (electing) | out of quorum | libceph: … wrong peer | libceph: * down | libceph … down | osd * is marked down | marked down | heartbeat_check: no reply | mon_down | mds_all_down | osd * failed | admin_socket: exception',
+    'osds down | osd(s) down | health_err | pgs … inactive | full osd | (probing) | (electing) | out of quorum | libceph: … wrong peer | libceph: * down | libceph … down | osd * is marked down | marked down | heartbeat_check: no reply | mon_down | mds_all_down | osd * failed | admin_socket: exception | failed to wait for mon quorum | is not in quorum list',
     'A part of the Ceph cluster is down: reads and writes of images on it may hang.',
     'ceph -s and ceph health detail on the cluster. What hangs on {node} goes on once the placement groups are active.',
     { unchecked: 'volctl does not ask the storage' },

@@ -63,8 +63,8 @@ export const PROVISIONING = {
     { codes: ['ClaimUnbound'] },
   ),
   ProvisionedInTree: row(
-    'no volume plugin matched name | no provisionable volume plugin matched | no deletable volume plugin matched | no recyclable volume plugin matched | failed to get provisioning plugin | error getting provisioning plugin | is disabled … provisioning in volume plugin | provisioning in volume plugin … is disabled',
-    'The StorageClass or PersistentVolume names a plugin that this Kubernetes does not have: it was removed, or the name is written wrong.',
+    'no volume plugin matched name | no provisionable volume plugin matched | no deletable volume plugin matched | no recyclable volume plugin matched | failed to get provisioning plugin | error getting provisioning plugin | is disabled … provisioning in volume plugin | provisioning in volume plugin … is disabled | gcecloudprovider with error | cloud provider not initialized',
+    'The StorageClass or PersistentVolume names a plugin that this Kubernetes does not have or has no cloud for: it was removed, or the name is written wrong.',
     'Compare the provisioner of the StorageClass with kubectl get csidriver. In-tree plugins were replaced by CSI drivers: install that driver.',
     { codes: ['PluginUnsupported'] },
   ),

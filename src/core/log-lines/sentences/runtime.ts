@@ -73,7 +73,7 @@ export const RUNTIME = {
     { about: 'pod' },
   ),
   ServiceFailed: row(
-    'service: start request repeated too quickly | service: failed with result | service: main process exited, code=exited, status= | service: control process exited',
+    'service: start request repeated too quickly | service: failed with result | service: main process exited, code=exited, status= | service: control process exited | systemd: failed to start',
     'A service of the node ended with an error, or does not start; systemd says so.',
     'systemctl status and journalctl -u of the service in the line. If it is the kubelet, the runtime, iscsid, multipathd or a daemon of the storage, volumes wait for it.',
     { unchecked: 'volctl does not look at this service' },

@@ -87,7 +87,8 @@ export function sentencesIn({ said, program = '', source = '', reason = '', seve
   // What such a line says in passing ("no such file or directory", of a file that is made then) is no failure.
   const saysLittle = first === undefined || (rank(first) !== OWN && sentenceOf(first.of).harmless !== true)
   if (severity === 'debug') return isDetail(text, saysLittle) ? ['Informational'] : found.map(({ of }) => of)
-  const isNews = severity === 'info' ? !TROUBLE.test(text) : ROUTINE.test(program) && !SYSTEM_TROUBLE.test(text)
+  const isNews =
+    severity === 'info' ? !TROUBLE.test(text) : ROUTINE.test(program) && !SYSTEM_TROUBLE.test(text) && !DUMP.test(said)
   return saysLittle && isNews ? ['Informational'] : found.map(({ of }) => of)
 }
 
@@ -125,8 +126,11 @@ const SYSTEM_TROUBLE = new RegExp(
   `${TROUBLE.source}|abort|bad|beyond|cheat|block|bug|conflict|corrupt|damage|degraded|down|exceed|exited|full|hung|kill|mismatch|missing|not |offline|oops|recovery mode|reject|reset|shut|stale|out.of|repeated|too |unknown|unsupported|warn|wrong|\\+0x|call trace`,
 )
 
-/** Then what a driver says besides, such as "not staged", is why it refuses. */
-const CALL_FAILED = /rpc error(?:: code =| of the \w+:) (?!ok\b)/
+/** Then what a driver says besides, such as "not staged", is why it refuses; and a program, why it failed. */
+const CALL_FAILED = /rpc error(?:: code =| of the \w+:) (?!ok\b)|\berror=(?!null|nil|<nil>|\s)/
+
+/** Bytes that the kernel prints of what it found damaged: the lines before say where. */
+const DUMP = /^(?:[\da-f]{8}:? )?(?:[\da-f]{2} ){8}/
 
 const RPC = 'rpc error: code = '
 
@@ -136,7 +140,10 @@ const CALLED: readonly (readonly [who: RegExp, whose: string])[] = [
     /runtime service failed|\bcri-?o\b|containerd|oci runtime|\bsandbox|running task found|(?:create|run|stop|kill|remove|start)(?:pod)?(?:sandbox|container)|podsandbox|containerstatus|listcontainers|image ?pull|pull(?:ing)? (?:and unpack )?image/,
     'of the runtime',
   ],
-  [/open replica|backend with address|controller=longhorn|instance manager|\bio_engine\b/, 'of the engine'],
+  [
+    /open replica|backend with address|controller=longhorn|instance manager|cannot find process|\bio_engine\b/,
+    'of the engine',
+  ],
   [/etcdserver|error from server|kube-apiserver|failed to (?:list|watch) \*/, 'of the api'],
 ]
 

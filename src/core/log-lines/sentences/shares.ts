@@ -11,7 +11,7 @@ export const SHARES = {
     { unchecked: 'volctl does not ask the cloud' },
   ),
   TunnelDead: row(
-    'server 127.0.0.1 not responding, timed out | server 127.0.0.1 not responding, still trying | server 127.0.0.1 not responding | check lease failed on nfsv4 server 127.0.0.1 with error',
+    'server 127.0.0.1 not responding, timed out | server 127.0.0.1 not responding, still trying | server 127.0.0.1 not responding | check lease failed on nfsv4 server 127.0.0.1 with error | tls tunnel for … is not running | unhealthy stunnel',
     'A share that is mounted through a tunnel on this node (EFS with TLS) does not answer: stunnel or efs-proxy has ended, or does not reach the server.',
     'ps -ef | grep -e stunnel -e efs-proxy on {node}, and the log of the driver pod there, which starts it again. Reads and writes hang until then; two programs that both keep such tunnels (driver and host) end them for each other.',
     { codes: ['DeadMount'], rules: ['P62'] },
