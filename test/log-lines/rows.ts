@@ -102,6 +102,8 @@ export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, st
   SuperblockUnread: stage("exit status 32; Output: mount: /m: can't read superblock on /dev/drbd1001."),
   NvmeInterruptLost: kernel('nvme nvme0: I/O 7 QID 2 timeout, completion polled'),
   VolumeAbnormal: 'NodeGetVolumeStats: REP 0018: VolumeCondition=abnormal:true message:"the array is off"',
+  ObjectInvalid: 'The Pod "a" is invalid: spec.volumes[0].frob: Invalid value: false: must be true',
+  BackupSays: 'level=error msg="cannot frob a volume" backup=velero/a pluginName=velero-plugin-for-csi',
   XfsLogDirty: stage('The filesystem has valuable metadata changes in a log which needs to be replayed.'),
   BindSourceMissing: setUp(
     'mount failed: exit status 32\nMounting command: mount\nMounting arguments: -o bind /mnt/disk-1 /m\nOutput: mount: special device /mnt/disk-1 does not exist',
@@ -1123,4 +1125,46 @@ export const CAUSES_INSIDE: readonly (readonly [
     undefined,
   ],
   ['2026-11-22 20:01:02 UTC - INFO - Started TLS tunnel, pid: 22', 'Informational', undefined],
+  [
+    "Output: mount.nfs: rpc.statd is not running but is required for remote locking.\nmount.nfs: Either use '-o nolock', or start statd.\nmount.nfs: an incorrect mount option was specified",
+    'NfsNoStatd',
+    undefined,
+  ],
+  [
+    'Warning  CreateSnapshotContentFailed  3s  snapshot-controller  Error creating volume snapshot content object for snapshot a/b: create not allowed while custom resource definition is terminating.',
+    'ApiLacksKind',
+    'SnapshotFailed',
+  ],
+  [
+    'level=error msg="Error backing up item" error="timed out waiting for the condition"',
+    'TimedOutWaiting',
+    'SnapshotFailed',
+  ],
+  ['level=error msg="Timed out awaiting reconciliation of volumesnapshot a/b"', 'SnapshotFailed', undefined],
+  ['Failed to get arg root-dir: no related proc', 'DriverStandalone', undefined],
+  ['cannot proceed to remount frob: there is not any available mount point', 'LonghornNotReady', undefined],
+  ['Config File (/a/b.conf:7): Errors found in configuration block EXPORT', 'NfsServerSays', undefined],
+  [
+    'failed to get device for dir "/m": could not find device with major: 0, minor: 7 in cached partitions map',
+    'TableUnreadable',
+    undefined,
+  ],
+  [
+    kernel('NFS: server nas.frob error: fileid changed fsid 0:86: expected fileid 0x7, got 0x9'),
+    'NfsLeaseLost',
+    undefined,
+  ],
+  ['Nov 22 20:01:02 n multipathd[7]: checker failed path 8:16 in map mpatha', 'PathsFailing', undefined],
+  ['W1122 20:01:02.1 1 mounter.go:138] Fuse process seems dead, returning', 'FuseFailed', undefined],
+  [
+    '400 Parameter verification failed. scsi7: hotplug problem - VM 101 qmp command failed',
+    'ControllerPublishFailed',
+    undefined,
+  ],
+  [
+    'IllegalOperation: Attempted to create a lock file on a read-only directory: /a, terminating',
+    'AccessDenied',
+    undefined,
+  ],
+  ['level=error msg="cannot frob" driver=ebs.csi.aws.com', 'CsiDriverSays', undefined],
 ]

@@ -166,8 +166,8 @@ export const ANSWERS = {
     { by: ['kubelet'], about: 'pod', envelope: true },
   ),
   ApiLacksKind: row(
-    'the server could not find the requested resource | no matches for kind | the server doesnt have a resource type | unknown field spec. | unknown field status.',
-    'The API server has no such kind or field: the program is older or newer than the cluster, or a CRD is missing or old.',
+    'the server could not find the requested resource | no matches for kind | the server doesnt have a resource type | unknown field spec. | unknown field status. | custom resource definition is terminating',
+    'The API server has no such kind or field: the program is older or newer than the cluster, or a CRD is missing, old or being deleted.',
     'kubectl api-resources shows what there is. Take the release of the driver or sidecar that fits the cluster, and install its CRDs.',
   ),
   ApiSlow: row(
@@ -179,5 +179,10 @@ export const ANSWERS = {
     'failed calling webhook | admission webhook … denied the request',
     'An admission webhook refused the change in the API, or did not answer.',
     'The line names the webhook. If it does not answer, see its pods; if it refuses, its own sentence says why.',
+  ),
+  ObjectInvalid: row(
+    'is invalid: spec | is invalid: metadata | is invalid: status | is invalid: data',
+    'The API server refuses the object, since a field of it has a value that is not allowed.',
+    'The line names the field and says what is allowed. Correct it where the object comes from: of a pod mostly the template of its Deployment or StatefulSet.',
   ),
 } as const

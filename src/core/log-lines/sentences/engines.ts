@@ -29,7 +29,7 @@ export const ENGINES = {
     STORAGE,
   ),
   NfsServerSays: frame(
-    'ganesha | mountd: | exportfs: | nfsd: | smbd:',
+    'ganesha | mountd: | exportfs: | nfsd: | smbd: | errors found in configuration block',
     'The line is of the program that serves the share.',
     'exportfs -v and the log of the server around this line; which nodes have the share mounted: volctl plan there.',
     STORAGE,
@@ -59,7 +59,7 @@ export const ENGINES = {
     STORAGE,
   ),
   CsiDriverSays: frame(
-    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller | csi-unity | csi-powerstore | csi-driver | csidriver | csi_driver | stagingpath= | staging_target_path | nodeserver.go | controllerserver.go | node_server.go | controller_server.go | identityserver.go | igroup | ontap-san | ontap-nas | trident | powerstore | powermax',
+    'loglayer= | component=grpc-server | service=democratic-csi | grpc.call= | csi_node:: | csi-node | csi-controller | csi-unity | csi-powerstore | csi-driver | csidriver | csi_driver | stagingpath= | staging_target_path | nodeserver.go | controllerserver.go | node_server.go | controller_server.go | identityserver.go | igroup | ontap-san | ontap-nas | trident | powerstore | powermax | ebs.csi.aws.com | ebs-plugin | efs.csi.aws.com | efs-plugin | disk.csi.azure.com | azuredisk | file.csi.azure.com | azurefile | gce-pd-driver | pd.csi.storage.gke.io | gcp-compute-persistent-disk-csi-driver | filestore.csi.storage.gke.io | hcloud-csi-driver | cinder-csi-plugin | openstack | nfs.csi.k8s.io | smb.csi.k8s.io | secrets-store | topolvm | lvmd | csi.hpe.com | isilon | vxflexos | spectrumscale | local-path-provisioner',
     'The line is about a volume or a call of a CSI driver.',
     "The lines around it in the driver's log have the call and the volume; volctl explain on the volume shows how far it came.",
     { ...STORAGE, about: 'driver' },
@@ -69,6 +69,12 @@ export const ENGINES = {
     'The line is of a program beside a CSI driver: attacher, provisioner, resizer, snapshotter or registrar.',
     "The driver's own log at the same second has the other side of the call.",
     { speaker: true },
+  ),
+  BackupSays: frame(
+    'velero | restic | kopia | volsync',
+    'The line is about a backup or restore of volumes.',
+    'velero backup describe NAME --details (or restore) lists each volume; kubectl get volumesnapshot,volumesnapshotcontent -A and the log of snapshot-controller have the other side.',
+    { speaker: true, unchecked: 'volctl does not look at snapshots' },
   ),
   VolumeManagerSays: frame(
     'operation_generator.go | operation_executor.go | reconciler_common.go | reconciler_new.go | reconstruct.go | desired_state_of_world_populator.go | volume_manager.go | csi_mounter.go | csi_attacher.go | csi_plugin.go | csi_block.go | csi_client.go | attach_detach_controller.go',

@@ -9,7 +9,7 @@ export const ERRORS = {
     { codes: ['HeldBy'], rules: ['O15'] },
   ),
   AccessDenied: row(
-    `permission denied | access denied | eacces | apparmor=denied | accessdeniedexception | has wrong ownership | attempt to write a readonly database | unable to open database file | not writable | not writeable | must be writable | cant create test file | ${byNumber(13)} | does not have the access rights`,
+    `permission denied | access denied | eacces | apparmor=denied | accessdeniedexception | has wrong ownership | attempt to write a readonly database | unable to open database file | not writable | not writeable | must be writable | cant create test file | ${byNumber(13)} | does not have the access rights | on a read-only directory`,
     'Access is denied: by file modes, by the server (an export or share that does not allow this node or user), or by SELinux or AppArmor.',
     'On a share: check what the server exports to this node, and the secret. On a local path: ls -ldn of every directory above it, and ausearch -m avc for SELinux.',
   ),

@@ -63,7 +63,7 @@ export const FRAMES = {
     { by: ['driver'], codes: ['DriverFailed', 'HeldBy'] },
   ),
   ControllerPublishFailed: frame(
-    'controllerpublishvolume … failed | controllerpublishvolume | could not attach volume | error attaching | attach volume … failed | attach disk | volume assigning step has failed',
+    'controllerpublishvolume … failed | controllerpublishvolume | could not attach volume | error attaching | attach volume … failed | attach disk | volume assigning step has failed | hotplug problem',
     'The storage could not attach the volume to the node.',
     "The end of the line is the storage's reason; the log of the driver's controller pod has the whole of it.",
     { by: ['driver'], codes: ['NotAttached'] },

@@ -71,7 +71,7 @@ export const KERNEL = {
     { by: ['kernel'], codes: ['DeadMount'], rules: ['P62'] },
   ),
   NfsLeaseLost: row(
-    'nfs: state manager | check lease failed | nfs4_reclaim_open_state | nfs: lease … expired | nfs4err_expired | nfs4err_stale_clientid',
+    'nfs: state manager | check lease failed | nfs4_reclaim_open_state | nfs: lease … expired | nfs4err_expired | nfs4err_stale_clientid | error: fileid changed',
     'The NFS client of this node and its server do not agree any more on what is open or locked: the server was restarted, or refuses the client.',
     'Behind "error" stands why: 13 (or 10016) the server refuses this client, 5, 110 or 512 it does not answer. The server\'s log; then restart the pods that get errors.',
     { by: ['kernel'], unchecked: 'volctl does not ask the storage' },

@@ -172,8 +172,8 @@ export const KUBELET = {
     'Look at the version of the program that wrote the line, and whether a newer one is out; the lines before it say what it was asked for.',
   ),
   TableUnreadable: row(
-    'wrong number of fields | unexpected minor:major pair | unable to parse major device id | unable to parse minor device id | expect 3 fields in | failed to get root path and major:minor | blkid returns invalid output | wrong disk number format',
-    'The mount table, or the answer of a program such as blkid, was not in the form that was expected.',
+    'wrong number of fields | unexpected minor:major pair | unable to parse major device id | unable to parse minor device id | expect 3 fields in | failed to get root path and major:minor | blkid returns invalid output | wrong disk number format | in cached partitions map',
+    'The mount table, or the answer of a program such as blkid, is not in the form that was expected, or lacks the device of a directory.',
     'cat /proc/self/mountinfo and blkid on {node}: a mount whose source has line breaks or blanks, or a program that warns on its output.',
   ),
   TableChanges: row(

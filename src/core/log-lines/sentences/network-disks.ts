@@ -106,7 +106,7 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   PathsFailing: row(
-    'failing path | remaining active paths | multipath: failing | checker msg is … path | device-mapper: multipath | no path available | all paths down | path is down | state down, checker not called | path offline | failed faulty | path * down | unusable path | entering recovery mode | disable queueing',
+    'failing path | remaining active paths | multipath: failing | checker msg is … path | device-mapper: multipath | no path available | all paths down | path is down | state down, checker not called | path offline | failed faulty | path * down | unusable path | entering recovery mode | disable queueing | checker failed path',
     'Multipath has lost paths to a disk. With no path left, reads and writes fail or hang.',
     'multipath -ll shows which; then cable, switch, portal or target of that path. multipathd takes paths back.',
     STORAGE,

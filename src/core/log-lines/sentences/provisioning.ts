@@ -110,7 +110,7 @@ export const PROVISIONING = {
     { codes: ['ClaimUnbound'] },
   ),
   SnapshotFailed: frame(
-    'failed to create snapshot | snapshotcreationfailed | snapshotcontentcreationfailed | failed to create snapshot content | snapshotcontentcheckandupdatefailed | cannot get default volumesnapshotclass | failed to get input parameters to create snapshot | error creating snapshot | snapshotfinalizererror | failed to check and update snapshot | volumesnapshotclass … not found | failed to take snapshot | createsnapshot | failed to sync content | could not sync snapshot | failed to sync snapshot | createsnapshot for content … returned error | unable to create snapshot',
+    'failed to create snapshot | snapshotcreationfailed | snapshotcontentcreationfailed | failed to create snapshot content | snapshotcontentcheckandupdatefailed | cannot get default volumesnapshotclass | failed to get input parameters to create snapshot | error creating snapshot | snapshotfinalizererror | failed to check and update snapshot | volumesnapshotclass … not found | failed to take snapshot | createsnapshot | failed to sync content | could not sync snapshot | failed to sync snapshot | createsnapshot for content … returned error | unable to create snapshot | createsnapshotcontentfailed | error backing up item | awaiting reconciliation of volumesnapshot | volume snapshotter',
     'A snapshot of a volume could not be made.',
     'kubectl describe volumesnapshot, and its VolumeSnapshotContent: the class, the bound claim, and the reason of the driver.',
     { unchecked: 'volctl does not look at snapshots' },

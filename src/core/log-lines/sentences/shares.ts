@@ -41,7 +41,7 @@ export const SHARES = {
     NFS,
   ),
   NfsNoStatd: row(
-    'rpc.statd is not running | statd … not running but is required | lockd: cannot monitor',
+    'rpc.statd is not running | statd … not running but is required | lockd: cannot monitor | rpc.statd is not running … an incorrect mount option was specified',
     'rpc.statd, which NFS 3 needs for locks, does not run on this node.',
     'systemctl start rpc-statd (package nfs-common or nfs-utils); or mountOptions nolock, where one client alone uses the files; or NFS 4.',
   ),
@@ -145,7 +145,7 @@ export const SHARES = {
     { unchecked: 'volctl does not ask the storage', open: true },
   ),
   FuseFailed: row(
-    'fusermount | fuse: device not found | fuse: mount failed | fuse … transport endpoint | fuse: failed to | mount.fuse | /dev/fuse',
+    'fusermount | fuse: device not found | fuse: mount failed | fuse … transport endpoint | fuse: failed to | mount.fuse | /dev/fuse | fuse process seems dead',
     'A FUSE mount could not be made or ended.',
     "Its daemon (often in the driver's pod) has the reason in its log. /dev/fuse must exist, and the pod be privileged. A daemon that ended leaves a dead mount: restart the pods that use it.",
     { codes: ['DeadMount'], open: true },
