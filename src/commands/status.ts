@@ -5,6 +5,7 @@ import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '..
 import { judged } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
+import { narrowing, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
@@ -35,14 +36,14 @@ export default class Status extends VolctlCommand {
     "staged, mapped or attached on the node: what the kubelet's volume manager knows, and the verdict of the plan. " +
     'The worst comes first; what is good is only counted, unless -v, -o wide or the name of a pod or volume asks for it. ' +
     'Changes nothing, on the node or in the cluster.'
-  static override usage = 'status [POD...] [FLAGS]'
+  static override usage = 'status [NAME...] [FLAGS]'
   static override strict = false
   static override args = {
-    pod: Args.string({
-      name: 'POD',
+    names: Args.string({
+      name: 'NAME',
       // Else oclif would take a line of standard input for it.
       ignoreStdin: true,
-      description: 'Only these pods: NAME, NAMESPACE/NAME, or a UID or its beginning.',
+      description: PLAN_NAMES,
     }),
   }
   static override examples = [
@@ -86,10 +87,11 @@ export default class Status extends VolctlCommand {
   }
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(Status)
-    const pods = argv as string[]
-    const options = planOptions({ ...flags, pod: pods.length === 0 ? undefined : pods }, this.config.version)
-    const all = this.verbose || pods.length > 0 || flags.volume !== undefined
+    const { argv, flags: typed } = await this.parse(Status)
+    const names = argv as string[]
+    const flags = { ...typed, pod: undefined, ...narrowing(names, typed) }
+    const options = planOptions(flags, this.config.version)
+    const all = this.verbose || names.length > 0 || flags.volume !== undefined
     requireFlagsOfScope(flags)
     if (flags.cluster) return await this.#ofCluster(flags, options, all)
     if (flags.watch) return await this.#watch(flags, options, all)

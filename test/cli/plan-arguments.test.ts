@@ -25,6 +25,9 @@ describe('a name', () => {
     { words: ['pvc/data'], flags: { namespace: ['shop'] }, is: { volume: ['shop/data'] } },
     { words: ['volume/kubernetes.io/csi/d^a,b'], is: { volume: ['kubernetes.io/csi/d^a,b'] } },
     { words: ['pv/logs'], flags: { volume: ['data'] }, is: { volume: ['data', 'logs'] } },
+    { words: ['va/csi-1'], is: { volume: ['csi-1'] } },
+    { words: ['volumeattachment/csi-1,pv/logs'], is: { volume: ['csi-1', 'logs'] } },
+    { words: ['path//srv/a,b'], is: { volume: ['/srv/a,b'] } },
   ])('$words with $flags is $is', ({ words, flags = {}, is }) => {
     expect(narrowing(words, flags)).toEqual(is)
     expect(applyArguments(words, flags)).toEqual(is)
@@ -41,6 +44,7 @@ describe('a name', () => {
     { words: ['pvc/data'] },
     { words: ['pvc/data'], flags: { namespace: ['shop', 'stage'] } },
     { words: ['driver/d'] },
+    { words: ['path/srv'] },
     { words: ['node/n'] },
     { words: ['shop/web-0', 'pv/data'], says: 'pods and volumes are named at once' },
   ])(

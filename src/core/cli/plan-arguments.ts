@@ -20,15 +20,16 @@ interface Narrowing {
 export type ApplyArguments = Narrowing & { readonly planfile?: string }
 
 export const PLAN_NAMES =
-  'Only these pods or volumes, as with --pod and --volume: NAMESPACE/NAME, pod/NAME or a UID; or pv/NAME, ' +
-  'pvc/NAMESPACE/NAME or volume/NAME. Separated by spaces or commas.'
+  'Only these pods or volumes: NAMESPACE/NAME, pod/NAME or a UID; or pv/NAME, ' +
+  'pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH. Separated by spaces or commas.'
 
-const WAYS = 'Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are pv/NAME, pvc/NAMESPACE/NAME or volume/NAME.'
+const VOLUME_WAYS = 'pv/NAME, pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH'
+const WAYS = `Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are ${VOLUME_WAYS}.`
 
 /** Goes on with the hint where nothing has a name that was given; empty where none was. */
 export function otherWays(words: readonly string[], { isApply }: { readonly isApply: boolean }): string {
   if (words.length === 0) return ''
-  const volume = 'A volume is pv/NAME, pvc/NAMESPACE/NAME or volume/NAME.'
+  const volume = `A volume is ${VOLUME_WAYS}.`
   return isApply ? `${volume} There is no file of this name either: --plan FILE` : volume
 }
 
@@ -49,7 +50,7 @@ export function narrowing(words: readonly string[], flags: Narrowed, ways = WAYS
   const volumes = things.flatMap(({ volume }) => volume ?? [])
   if (pods.length > 0 && volumes.length > 0) {
     throw new VolctlError('Usage', 'pods and volumes are named at once', {
-      hint: 'One volume of one pod: --pod NAMESPACE/NAME --volume NAME',
+      hint: 'One volume of one pod: NAMESPACE/NAME --volume NAME',
     })
   }
   return defined({
@@ -92,12 +93,13 @@ function isFileHere(word: string): boolean {
   }
 }
 
-/** A list with commas, but for a volume: a driver's name for it may have them. */
+/** A list with commas, but for a volume or a path: a driver's name for it may have them. */
 function partsOf(word: string): string[] {
-  return splitPrefix(word).kind === 'Volume' ? [word] : word.split(',')
+  const { kind } = splitPrefix(word)
+  return kind === 'Volume' || kind === 'Path' ? [word] : word.split(',')
 }
 
-const VOLUMES: ReadonlySet<string | undefined> = new Set(['PersistentVolume', 'Volume'])
+const VOLUMES: ReadonlySet<string | undefined> = new Set(['PersistentVolume', 'Volume', 'VolumeAttachment'])
 
 interface Thing {
   readonly pod?: string
@@ -111,6 +113,7 @@ function thing(word: string, namespaces: readonly string[]): Thing | undefined {
   const isPath = /^[^/\s]+\/[^/\s]+$/.test(name)
   if ((kind === undefined || kind === 'Pod') && (isPath || /^[^/\s]+$/.test(name))) return { pod: name }
   if (VOLUMES.has(kind) && name !== '') return { volume: name }
+  if ((kind === undefined || kind === 'Path') && name.startsWith('/')) return { volume: name }
   if (kind === 'PersistentVolumeClaim' && isPath) return { volume: name }
   if (kind === 'PersistentVolumeClaim' && /^[^/\s]+$/.test(name) && namespace !== undefined && others.length === 0) {
     return { volume: `${namespace}/${name}` }

@@ -1,5 +1,6 @@
 /** A CSI driver as an answer shows it: its sockets, its objects, the pod that runs it, and what of this node depends on it. */
 
+import { rootPathOf } from '../actual/root-path.ts'
 import { parentOf } from '../actual/tree.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
 import { defined } from '../lang/defined.ts'
@@ -10,7 +11,6 @@ import type { Plan } from '../plan/plan.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
 import { isSilent } from '../reconcile/drivers/why-no-driver.ts'
 import type { DriverDependents, DriverPod, DriverSocket, DriverView } from './explanation.ts'
-import { rootPathOf } from './root-path.ts'
 
 /** A driver that was asked about. */
 export interface DriverTarget {

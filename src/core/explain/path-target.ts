@@ -1,5 +1,6 @@
 /** What lies at an absolute path, or on a device: a volume's, a pod's, the kubelet's own, or something unrelated. */
 
+import { rootPathOf } from '../actual/root-path.ts'
 import { NotFound, type VolctlError } from '../errors/errors.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
 import { nearNames } from '../lang/near-names.ts'
@@ -11,7 +12,6 @@ import { deviceTarget, isDevice } from './device-target.ts'
 import type { Fact, Subject } from './explanation.ts'
 import type { PlaceTarget } from './places.ts'
 import { placeAt } from './places.ts'
-import { rootPathOf } from './root-path.ts'
 
 /** @param given an absolute path, or "major:minor" @throws VolctlError NotFound */
 export function placeTarget(context: PlanContext, given: string): PlaceTarget {

@@ -15,6 +15,7 @@ import { csiUniqueName } from '../names/volume-names.ts'
 import type { PlanInputs, PlanOptions } from '../plan/plan.ts'
 import { desiredStateOfPods } from '../populator/populate.ts'
 import type { DiskRecord, OnDisk, PlanContext } from './context/context.ts'
+import { namedVolumes } from './context/filter-operations.ts'
 import { identifyAttachment } from './identity/attachment-identity.ts'
 import { identifyBlock, identifyPodVolume, identifyStaged } from './identity/csi-identity.ts'
 import { namedPods } from './pods/named-pods.ts'
@@ -62,7 +63,8 @@ export function makeContext(state: NodeState, options: PlanOptions): PlanContext
     bootTime: Number.isNaN(boot) ? undefined : boot,
   }
   const context: PlanContext = { ...parts, ledger: ledgerOf(parts, () => context) }
-  return context
+  if (options.volumes === undefined) return context
+  return { ...context, options: { ...context.options, volumes: namedVolumes(inputs, context.ledger, options.volumes) } }
 }
 
 /** @param context asked for once a thing is to be identified */

@@ -66,7 +66,7 @@ export function decideNode(
   }
   reportProblems(context, findings)
   reportInsecureApi(context, findings)
-  if (look === 'first') reportUnmatchedNames(context, findings)
+  if (look === 'first') reportUnmatchedNames(context, options, findings)
   return { plan: planOf(context, findings), context }
 }
 

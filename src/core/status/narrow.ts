@@ -1,7 +1,10 @@
 /** --pod, --namespace and --volume of a status: rows are left out, and the verdicts of the others stay what they are. */
+import type { ActualInputs } from '../actual/actual-inputs.ts'
+import { isWithin } from '../files/path-within.ts'
+import type { RowPart } from '../ledger/row-part.ts'
 import { type NameFault, nameFaults } from '../plan/name-faults.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { namesOf } from '../reconcile/context/filter-operations.ts'
+import { isAmong, namedVolumes, namesOf, otherNames } from '../reconcile/context/filter-operations.ts'
 import { namedPods, podFaults } from '../reconcile/pods/named-pods.ts'
 import type { StatusRow } from './status.ts'
 
@@ -14,18 +17,20 @@ export interface Narrowing {
 
 /** Rows of named pods and volumes, and what the node has of the volumes of those pods. */
 export function narrowed(
-  { classes, options }: PlanContext,
-  all: readonly StatusRow[],
+  { classes, options, inputs, ledger }: PlanContext,
+  sourceOf: ReadonlyMap<StatusRow, RowPart>,
   narrowing: Narrowing,
 ): StatusRow[] {
-  const { pods, namespaces = [], volumes = [] } = narrowing
+  const { pods, namespaces = [] } = narrowing
+  const all = [...sourceOf.keys()]
+  const volumes = namedVolumes(inputs, ledger, narrowing.volumes ?? [])
   const uids = pods && new Set(namedPods({ ...options, pods, namespaces }, classes).pods)
   const isNamed = ({ pod }: StatusRow): boolean =>
     pod !== undefined &&
     (uids === undefined || uids.has(pod.uid)) &&
     (namespaces.length === 0 || namespaces.includes(pod.namespace ?? 'default'))
   const isOfVolume = (row: StatusRow): boolean =>
-    volumes.length === 0 || volumes.some((each) => namesOfRow(row).includes(each))
+    volumes.length === 0 || isAmong(namesOfRow(row), pathsOf(inputs, sourceOf.get(row)), volumes)
   const narrowsPods = uids !== undefined || namespaces.length > 0
   const theirs = new Set(all.filter(isNamed).flatMap(({ volume }) => volume.uniqueName ?? []))
   return all.filter(
@@ -35,11 +40,24 @@ export function narrowed(
   )
 }
 
+/** The pod's directories of the volume, or the node's own. */
+function pathsOf(inputs: ActualInputs, part: RowPart | undefined): string[] {
+  const { volume, podUid } = part ?? {}
+  const isOwn = (path: string): boolean =>
+    podUid === undefined ? !isWithin(path, 'pods') : isWithin(path, `pods/${podUid}`)
+  return (volume?.directories ?? []).filter(isOwn).map((path) => inputs.absolute(path))
+}
+
 /** Names that nothing has, or several pods. */
-export function unmatchedNames({ classes }: PlanContext, all: readonly StatusRow[], narrowing: Narrowing): NameFault[] {
+export function unmatchedNames(
+  { classes, inputs, ledger }: PlanContext,
+  all: readonly StatusRow[],
+  narrowing: Narrowing,
+): NameFault[] {
+  const { volumes = [] } = narrowing
   return [
     ...podFaults(narrowing, classes, { hint: 'Give the name, NAMESPACE/NAME, or the UID or its beginning.' }),
-    ...nameFaults(narrowing.volumes ?? [], () => all.flatMap(namesOfRow), {
+    ...nameFaults(volumes, () => [...all.flatMap(namesOfRow), ...otherNames(inputs, ledger, volumes)], {
       flag: 'volume',
       noun: 'volume',
       place: 'on this node',

@@ -69,7 +69,8 @@ export function statusOf(
   const rowOf = rowMaker(context, found, whyUnjudged(context.inputs))
   const sourceOf = new Map(sources.map((source) => [rowOf(source), source]))
   const all = [...sourceOf.keys()].toSorted(worstFirst)
-  const rows = narrowed(context, all, narrowing)
+  const left = new Set(narrowed(context, sourceOf, narrowing))
+  const rows = all.filter((row) => left.has(row))
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
   const status: Status = {
     apiVersion: 'volctl.io/v1',

@@ -27,9 +27,13 @@ export function namedFindings(context: ClusterContext): (about: ClusterAbout) =>
     uids?.has(uid) !== false && (namespaces.length === 0 || namespaces.includes(namespace))
   const usersOf = ({ uniqueName = '' }: ClusterVolumeRef): readonly PodRef[] =>
     context.desired.ofVolume(uniqueName).flatMap(({ pods, others }) => [...pods, ...others.map(({ pod }) => pod)])
+  const named = volumes.flatMap((each) => [
+    each,
+    context.state.attachments.find(({ name }) => name === each)?.persistentVolume ?? each,
+  ])
   return ({ nodes: on, volume, pods = volume && usersOf(volume) }) =>
     (nodes.length === 0 || fits(on, (node) => nodes.includes(node))) &&
-    (volumes.length === 0 || fits(volume && [volume], (each) => isOfVolume(each, volumes))) &&
+    (volumes.length === 0 || fits(volume && [volume], (each) => isOfVolume(each, named))) &&
     fits(pods, isOfPod)
 }
 
@@ -43,7 +47,7 @@ function scopeOf(context: ClusterContext, drafts: readonly ClusterDraft[]): (dra
   const before = new Set(drafts.filter((draft) => isOfPods(draft.pods)).flatMap(({ after }) => after))
   return (draft) =>
     (!nodes?.length || nodes.includes(draft.node)) &&
-    (!volumes?.length || isOfVolume(draft.volume, volumes)) &&
+    (!volumes?.length || isOfVolume(draft.volume, volumes, [draft.attachment])) &&
     (!narrows || isOfPods(draft.pods) || before.has(draft) || isOfClaim(draft.volume, context.options))
 }
 
@@ -52,7 +56,13 @@ function isOfClaim({ claim }: ClusterVolumeRef, { pods, namespaces }: ClusterOpt
   return !pods?.length && namespaces?.includes(claim?.split('/', 1)[0] ?? '') === true
 }
 
-export function isOfVolume(volume: ClusterVolumeRef, names: readonly string[]): boolean {
+/** By a name of the volume or of one of these attachments. */
+export function isOfVolume(
+  volume: ClusterVolumeRef,
+  names: readonly string[],
+  attachments: readonly { readonly name: string }[] = [],
+): boolean {
   const { name, uniqueName, handle, persistentVolume, claim } = volume
-  return [name, uniqueName, handle, persistentVolume, claim].some((each) => each !== undefined && names.includes(each))
+  const own = [name, uniqueName, handle, persistentVolume, claim, ...attachments.map((each) => each.name)]
+  return own.some((each) => each !== undefined && names.includes(each))
 }

@@ -15,7 +15,7 @@ export function reportUnmatchedNames(context: ClusterContext, findings: ClusterF
     ...nameFaults(nodes, () => namesOfNodes(context), { ...HERE, ...NODE }),
     ...nameFaults(nodeGone, () => namesOfAnyNode(context.state), { ...HERE, ...NODE_GONE }),
     ...nameFaults(namespaces, () => namesOfNamespaces(context), { ...HERE, ...NAMESPACE }),
-    ...nameFaults(volumes, () => namesOfVolumes(context), { ...HERE, ...VOLUME }),
+    ...nameFaults(volumes, () => namesOfVolumes(context, findings), { ...HERE, ...VOLUME }),
   ]
   for (const { code, message, hint } of faults) findings.problem('warning', code, plain(message), {}, hint)
   reportPods(context, findings)
@@ -88,8 +88,9 @@ function namesOfNamespaces({ state }: ClusterContext): Iterable<string> {
   return [...state.pods.map(({ namespace }) => namespace), ...state.claims.map(({ namespace }) => namespace)]
 }
 
-function namesOfVolumes({ state, known, desired }: ClusterContext): Iterable<string> {
+function namesOfVolumes({ state, known, desired }: ClusterContext, { operations }: ClusterFindings): Iterable<string> {
   return [
+    ...operations.map(({ attachment }) => attachment.name),
     ...state.volumes.map(({ name }) => name),
     ...state.claims.map(({ namespace, name }) => `${namespace}/${name}`),
     ...state.attachments.flatMap(({ name, persistentVolume, inline }) => [

@@ -109,9 +109,9 @@ function narrowing(context: ClusterContext): (row: ClusterStatusRow) => boolean 
   const { nodes, volumes, namespaces } = context.options
   const uids = podsGiven(context)?.uids
   const isIn = ({ namespace = '' }: PodRef): boolean => namespaces?.includes(namespace) === true
-  return ({ node, volume, pods }) =>
+  return ({ node, volume, pods, attachments }) =>
     (!nodes?.length || nodes.includes(node)) &&
-    (!volumes?.length || isOfVolume(volume, volumes)) &&
+    (!volumes?.length || isOfVolume(volume, volumes, attachments)) &&
     (uids === undefined || pods.some(({ uid }) => uids.has(uid))) &&
     (!namespaces?.length || pods.some(isIn) || namespaces.includes(volume.claim?.split('/', 1)[0] ?? ''))
 }

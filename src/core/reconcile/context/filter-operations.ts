@@ -3,10 +3,14 @@
  * counted (contract).
  */
 
-import type { VolumeRow } from '../../ledger/row.ts'
+import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { rootPathOf } from '../../actual/root-path.ts'
+import { isWithin, plainPath } from '../../files/path-within.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../../ledger/row.ts'
 import type { Draft } from '../../plan/draft.ts'
 import { keptOf } from '../../plan/kept-drafts.ts'
-import type { PlanOptions, VolumeRef } from '../../plan/plan.ts'
+import type { Operation, PlanOptions, VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type Subject, THE_NODE } from '../../plan/subject.ts'
 import type { PlanContext } from './context.ts'
@@ -18,22 +22,31 @@ export function filterOperations(drafts: readonly Draft[], options: PlanOptions)
 }
 
 /** @returns what says whether a wait or a problem is about something that --pod, --namespace and --volume name, or about all of the node */
-export function namedFindings({ options, ledger, classes }: PlanContext): (finding: Subjected) => boolean {
+export function namedFindings({ options, ledger, classes, inputs }: PlanContext): (finding: Subjected) => boolean {
   const { volumes = [] } = options
   if (!narrowsPods(options) && volumes.length === 0) return () => true
   const isPod = (uid: string): boolean => {
     const pod = classes.of(uid)?.ref ?? { uid }
     return !narrowsPods(options) || isOfNamedPod({ pod }, options)
   }
-  const isRow = ({ podUids, names }: VolumeRow): boolean =>
+  const isAt = (paths: readonly string[]): boolean =>
+    isAmong(
+      [],
+      paths.map((path) => inputs.absolute(path)),
+      volumes,
+    )
+  const isRow = ({ podUids, names, directories }: VolumeRow): boolean =>
     (!narrowsPods(options) || [...podUids].some(isPod)) &&
-    (volumes.length === 0 || volumes.some((each) => names.has(each)))
+    (volumes.length === 0 || volumes.some((each) => names.has(each)) || isAt(directories))
   return ({ subject = THE_NODE }) => {
     if ('row' in subject) {
       const row = ledger.row(subject.row)
       return row !== undefined && isRow(row) && (subject.pod === undefined || isPod(subject.pod))
     }
-    if ('pod' in subject) return isPod(subject.pod) && (volumes.length === 0 || ledger.ofPod(subject.pod).some(isRow))
+    if ('pod' in subject) {
+      const ofPod = (): boolean => ledger.ofPod(subject.pod).some(isRow) || isAt([`pods/${subject.pod}`])
+      return isPod(subject.pod) && (volumes.length === 0 || ofPod())
+    }
     if ('driver' in subject) return ledger.ofDriver(subject.driver).some(isRow)
     return !('attachment' in subject)
   }
@@ -49,7 +62,7 @@ type Scope = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>
  *
  * @param operations each after all that it depends on
  */
-export function namedAmong<T extends Pick<Draft, 'pod' | 'volume'>>(
+export function namedAmong<T extends Named>(
   operations: readonly T[],
   scope: Scope,
   predecessors: (operation: T) => readonly T[],
@@ -66,8 +79,11 @@ export function namedAmong<T extends Pick<Draft, 'pod' | 'volume'>>(
   return named
 }
 
+/** Of an operation, what may have been named. */
+type Named = Pick<Operation, 'pod' | 'volume' | 'attachment'> & { readonly paths?: readonly string[] }
+
 /** True if --pod, --namespace and --volume select this operation of a pod. */
-export function isNamed(operation: Pick<Draft, 'pod' | 'volume'>, scope: Scope): boolean {
+export function isNamed(operation: Named, scope: Scope): boolean {
   return (!narrowsPods(scope) || isOfNamedPod(operation, scope)) && isOfNamedVolume(operation, scope)
 }
 
@@ -82,13 +98,41 @@ function isOfNamedPod({ pod }: Pick<Draft, 'pod'>, { pods = [], namespaces = [] 
   return isInNamespace && (pods.length === 0 || pods.some((each) => each === pod.uid || each === name))
 }
 
-function isOfNamedVolume({ volume }: Pick<Draft, 'volume'>, { volumes = [] }: Scope): boolean {
+function isOfNamedVolume({ volume, attachment, paths = [] }: Named, { volumes = [] }: Scope): boolean {
   if (volumes.length === 0) return true
-  const names = volume === undefined ? [] : namesOf(volume)
-  return volumes.some((each) => names.includes(each))
+  return isAmong([...(volume === undefined ? [] : namesOf(volume)), attachment?.name], paths, volumes)
 }
 
-/** The names of a volume that `--volume` takes. */
+/** One of the names, or a path at or below one that was given: no name of a volume begins with a slash. */
+export function isAmong(
+  names: readonly (string | undefined)[],
+  paths: readonly string[],
+  given: readonly string[],
+): boolean {
+  return given.some((each) =>
+    each.startsWith('/') ? paths.some((path) => isWithin(path, each)) : names.includes(each),
+  )
+}
+
+/** What --volume means here: an attachment also the volume that it is of, a path as the mount table has it. */
+export function namedVolumes(inputs: ActualInputs, ledger: Ledger, given: readonly string[]): string[] {
+  return given.flatMap((each) => {
+    if (each.startsWith('/')) return rootPathOf(inputs, plainPath(each))
+    const row = ledger.ofAttachment(each)
+    return [each, row && uniqueNameOfRow(row)].filter((name) => name !== undefined)
+  })
+}
+
+/** Those of the names given that are an attachment's to this node, or a path that is there. */
+export function otherNames(inputs: ActualInputs, ledger: Ledger, given: readonly string[]): string[] {
+  return given.filter((each) => {
+    if (!each.startsWith('/')) return ledger.ofAttachment(each) !== undefined
+    const path = rootPathOf(inputs, plainPath(each))
+    return inputs.tree.has(inputs.relative(path)) || inputs.mounts.under(path).length > 0
+  })
+}
+
+/** The names of a volume that `--volume` takes, beside its attachment's and a path. */
 export function namesOf(volume: VolumeRef): (string | undefined)[] {
   const { name, podVolumeName, uniqueName, handle, persistentVolume, claim } = volume
   return [name, podVolumeName, uniqueName, handle, persistentVolume, claim]

@@ -2,16 +2,19 @@
 import { baseName } from '../../actual/tree.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { nameFaults } from '../../plan/name-faults.ts'
+import type { PlanOptions } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { PlanContext } from '../context/context.ts'
-import { namesOf } from '../context/filter-operations.ts'
+import { namesOf, otherNames } from '../context/filter-operations.ts'
 import { knownPods } from '../pods/known-pods.ts'
 import { podFaults } from '../pods/named-pods.ts'
 
-export function reportUnmatchedNames(context: PlanContext, findings: Findings): void {
-  const { options, classes } = context
+/** @param options as they were given */
+export function reportUnmatchedNames(context: PlanContext, options: PlanOptions, findings: Findings): void {
+  const { classes } = context
   const { volumes = [], devices = {}, foreignPods = [] } = options
-  const volumeNames = (): ReadonlySet<string> => namesOfVolumes(context, findings)
+  const volumeNames = (): ReadonlySet<string> =>
+    namesOfVolumes(context, findings, [...volumes, ...Object.keys(devices)])
   const faults = [
     ...podFaults(options, classes, { flag: 'pod', hint: POD_HINT }),
     ...foreignPods
@@ -39,16 +42,22 @@ function namesProcess({ inputs }: PlanContext, uid: string): boolean {
   return (inputs.snapshot.processes ?? []).includes(uid) || knownPods(inputs).has(uid)
 }
 
-function namesOfVolumes({ desired, inputs, classes }: PlanContext, findings: Findings): ReadonlySet<string> {
+function namesOfVolumes(
+  { desired, inputs, classes, ledger }: PlanContext,
+  findings: Findings,
+  given: readonly string[],
+): ReadonlySet<string> {
   const { tree, snapshot } = inputs
   const claims = snapshot.api?.persistentVolumeClaims ?? []
   const persistent = snapshot.api?.persistentVolumes ?? []
   const names = [
     ...[...findings.operations, ...findings.waiting].flatMap(({ volume }) => (volume ? namesOf(volume) : [])),
+    ...findings.operations.flatMap(({ attachment }) => attachment?.name ?? []),
     ...desired.volumes.flatMap(({ uniqueName, podVolumeNames }) => [uniqueName, ...podVolumeNames]),
     ...desired.unresolved.flatMap(({ podVolumeName, persistentVolumeName }) => [podVolumeName, persistentVolumeName]),
     ...claims.map(({ metadata }) => namespacedName(metadata)),
     ...persistent.flatMap(({ metadata, spec }) => [metadata.name, spec.csi?.volumeHandle]),
+    ...otherNames(inputs, ledger, given),
     ...classes.all
       .flatMap(({ uid }) => [`pods/${uid}/volumes`, `pods/${uid}/volumeDevices`])
       .flatMap((directory) => tree.children(directory))

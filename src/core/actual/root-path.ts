@@ -1,8 +1,9 @@
 /** The root directory may be reached by other names: a link that the kubelet was given, a bind mount of it (S8). */
-import type { ActualInputs } from '../actual/actual-inputs.ts'
+
 import { isWithin, plainPath } from '../files/path-within.ts'
 import { ownPathOf } from '../mountinfo/linked-mounts.ts'
 import { locate } from '../mountinfo/location.ts'
+import type { ActualInputs } from './actual-inputs.ts'
 
 const DEFAULT_ROOT_DIR = '/var/lib/kubelet'
 

@@ -1,0 +1,81 @@
+/** What `-o name` prints narrows again: each name of a plan or a status is one that `plan`, `apply` and `status` take, and finds what it is of. */
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { narrowing } from '../../src/core/cli/plan-arguments.ts'
+import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
+import { clusterStatus } from '../../src/core/cluster/status/cluster-status.ts'
+import { defined } from '../../src/core/lang/defined.ts'
+import type { NodeState } from '../../src/core/model/node-state.ts'
+import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { statusAndPlan } from '../../src/core/status/node-status.ts'
+import { namesOfClusterPlan, namesOfClusterRows, namesOfPlan, namesOfRows } from '../../src/core/views/names.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { captureFiles } from '../helpers/captures.ts'
+import { clusterOptions } from '../helpers/cluster-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
+import { anyCluster } from '../helpers/random-cluster.ts'
+import { randomFrom } from '../helpers/random-from.ts'
+import { buildNode, randomNode } from '../helpers/random-node.ts'
+import { WORKED_CLUSTERS } from '../helpers/worked-clusters.ts'
+
+/** As --pod and --volume would have it. */
+function scopeOf(name: string): { readonly pods?: string[]; readonly volumes?: string[] } {
+  const { pod, volume } = narrowing([name], {})
+  return defined({ pods: pod, volumes: volume })
+}
+
+/** Each name finds what is called so, and none is said to be nothing's. What comes after an operation that is left out is counted. */
+function checkNode(state: NodeState): void {
+  const options = planOptions({ orphans: true })
+  const decided = planWithDecisions(state, options)
+  const { operations } = decided.plan
+  for (const [name, id] of each(namesOfPlan(decided.plan), operations)) {
+    const part = planNode(state, planOptions({ orphans: true, ...scopeOf(name) }))
+    expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
+    expect(part.operations.some((one) => one.id === id) || part.summary.filtered > 0, name).toBe(true)
+  }
+  const { rows } = statusAndPlan(decided, options, false).status
+  for (const name of new Set(namesOfRows(rows)))
+    expect(statusAndPlan(decided, planOptions(scopeOf(name)), false).status.rows.length, name).toBeGreaterThan(0)
+}
+
+function checkCluster(state: ClusterState): void {
+  const whole = planCluster(state, clusterOptions({}))
+  for (const [name, id] of each(namesOfClusterPlan(whole), whole.operations)) {
+    const part = planCluster(state, clusterOptions(scopeOf(name)))
+    expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
+    expect(part.operations.some((one) => one.id === id) || part.summary.filtered > 0, name).toBe(true)
+  }
+  const { rows } = clusterStatus(state, clusterOptions({})).status
+  for (const name of new Set(namesOfClusterRows(rows)))
+    expect(clusterStatus(state, clusterOptions(scopeOf(name))).status.rows.length, name).toBeGreaterThan(0)
+}
+
+/** Each name once, with the first operation that has it. */
+function each(names: readonly string[], operations: readonly { readonly id: string }[]): Map<string, string> {
+  return new Map(names.map((name, index) => [name, operations[index]?.id ?? ''] as const).toReversed())
+}
+
+describe('of a node', () => {
+  it.each(captureFiles())('%s', async (file) => {
+    checkNode(await readSnapshot(join(CAPTURES, file)))
+  })
+
+  it('as no one would think of it', () =>
+    fc.assert(
+      fc.property(randomNode, (random) => checkNode(buildNode(random))),
+      { numRuns: 15, seed: 3425 },
+    ))
+})
+
+describe('of a cluster', () => {
+  it.each(Object.entries(WORKED_CLUSTERS))('%s', (_, state) => checkCluster(state))
+
+  it('as no one would think of it', () => {
+    for (let seed = 1; seed <= 20; seed++) checkCluster(anyCluster(randomFrom(seed)))
+  })
+})
