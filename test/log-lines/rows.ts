@@ -1167,4 +1167,18 @@ export const CAUSES_INSIDE: readonly (readonly [
     undefined,
   ],
   ['level=error msg="cannot frob" driver=ebs.csi.aws.com', 'CsiDriverSays', undefined],
+  [
+    'level=info msg="target path (/k/pods/u/volumes/kubernetes.io~csi/p/mount) not found; volume is not mounted." Method=NodeUnpublishVolume',
+    'NothingMountedThere',
+    undefined,
+  ],
+  ['frob-system/csi-node-7[driver]: {"level":"info","msg":"NodeFrob called"}', 'Informational', undefined],
+  [
+    'iscsiadm: Cannot perform discovery. Invalid Initiatorname.\niscsiadm: Could not perform SendTargets discovery: invalid parameter',
+    'IscsiNoName',
+    undefined,
+  ],
+  ['walpb: crc mismatch, can only repair unexpected EOF', 'DataDamaged', undefined],
+  ['level=error msg="failed to unbind initiator target id 7"', 'LonghornNotReady', undefined],
+  ['go-iscsi-helper: tgtd is already running', 'SkippedAsDone', undefined],
 ]

@@ -15,13 +15,15 @@ export interface Prefix {
 
 const HEAD_CHARS = 300
 const KLOG_FOLLOWS = String.raw`(?=[IWEF]\d{4} \d\d:\d\d:\d\d)`
+/** A whole line of a program begins: klog, logfmt, JSON. */
+const LINE_FOLLOWS = String.raw`(?=[IWEF]\d{4} \d\d:\d\d:\d\d|time=|level=|ts=|\{")`
 
 /** Each takes off one layer; the named groups are fields of a prefix. */
 const LAYERS: readonly RegExp[] = [
   // > quoted, `code`, * an item; grep -n
   /^(?:[>`*#]+ ?)+(?=\S)/,
   /^\d{1,9}:(?=\p{L}{3} [ \d]\d )/u,
-  new RegExp(String.raw`^\d{1,9}:? ?${KLOG_FOLLOWS}`),
+  new RegExp(String.raw`^(?:\d{1,9}:?|\d\d:\d\d:\d\d) ?${KLOG_FOLLOWS}`),
   // grep -r, kubectl logs of a support bundle: path/of/a.log:
   /^[\w./@-]{1,200}\.(?:log|txt|out):(?:\d{1,9}:)?(?=\S)/,
   // Rancher: Wed, Apr 13 2022 9:49:39 am | …
@@ -43,7 +45,7 @@ const LAYERS: readonly RegExp[] = [
   /^\[(?<kernel>\w{3} \w{3} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4})\] /,
   // [pod] or a component's name, before klog's header: stern, microshift, kubectl logs --prefix
   new RegExp(String.raw`^(?:\[[\w./-]{1,253}\]|(?<program>[a-z][\w.-]{1,60})):? ${KLOG_FOLLOWS}`),
-  new RegExp(String.raw`^[\w.-]{1,253} [\w.-]{1,63} ${KLOG_FOLLOWS}`),
+  new RegExp(String.raw`^[\w./-]{1,253}[ [](?<program>[\w.-]{1,63})(?:\]:)? ${LINE_FOLLOWS}`),
   /^\[(?:(?<engine>pvc-[\da-f-]{36}-[er]-[\da-z-]{1,40})|(?<program>[a-z]+(?:-[a-z]+)*)|[\w./-]{1,253}(?: [\w./-]{1,63})?)\] (?=time=|level=|ts=|\{)/,
   // [2026-11-22T20:01:02.123Z ERROR io_engine::nexus:nexus.rs:7] …: Rust
   /^\[(?<time>\d{4}-\d\d-\d\dT[\d:.]+\S{0,6}) {1,2}(?<level>[A-Z]{4,5}) (?<program>\w[\w:]{0,120}?)(?::(?<source>[\w.]+:\d+))?\] /,

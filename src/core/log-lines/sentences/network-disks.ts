@@ -46,7 +46,7 @@ export const NETWORK_DISKS = {
     'systemctl status iscsid on {node}: once it runs, restart the pod that wrote the line. The pod needs hostPID, /proc of the host and to be privileged.',
   ),
   IscsiNoName: row(
-    'properly formatted initiatorname | initiatorname is required | initiatorname.iscsi does not exist | no initiatorname | initiatorname required',
+    'properly formatted initiatorname | initiatorname is required | initiatorname.iscsi does not exist | no initiatorname | initiatorname required | invalid initiatorname … could not perform sendtargets discovery',
     'This node has no iSCSI initiator name, so that iscsid does not start or no target accepts it.',
     'On {node}: echo "InitiatorName=$(iscsi-iname)" > /etc/iscsi/initiatorname.iscsi, a name that no other node has; then systemctl restart iscsid.',
   ),

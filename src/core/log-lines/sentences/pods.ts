@@ -137,7 +137,7 @@ export const PODS = {
     harmless: true,
   },
   NothingMountedThere: row(
-    'could not find … mount at path | /pods/ … volumes does not exist | does not exist, deletion skipped | does not exist, skip | does not exist, skipping | could not remove … error=no such file or directory | failed to remove … error=no such file or directory | failed to cleanup … error=no such file or directory | skipped because path does not exist | is not mounted, nothing to | no mount point found',
+    'could not find … mount at path | /pods/ … volumes does not exist | does not exist, deletion skipped | does not exist, skip | does not exist, skipping | could not remove … error=no such file or directory | failed to remove … error=no such file or directory | failed to cleanup … error=no such file or directory | skipped because path does not exist | is not mounted, nothing to | no mount point found | not found; volume is not mounted',
     'What was to be taken down, or looked through, is not there any more: it was unmounted and removed already.',
     'Nothing. If the same line comes for hours, volctl explain on the path says who still expects a mount there.',
     { harmless: true },
