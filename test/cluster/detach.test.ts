@@ -1,5 +1,6 @@
 /** Detach: every row of the controller's table (R731), and what holds an operation back. */
 import { describe, expect, it } from 'vitest'
+import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
 import { type DetachFacts, detachRow } from '../../src/core/cluster/detach/detach-row.ts'
 import type { ClusterAttachment, ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
@@ -186,10 +187,13 @@ describe('a volume that no pod wants, the controller dead', () => {
   describe('an attachment of a name that is not Kubernetes’ own', () => {
     const foreign = (parts: Partial<ClusterAttachment> = {}) => attachment('x', 'a', { name: 'my-own', ...parts })
     const noDriver = { csi: { state: 'known', drivers: [], migrated: [] } } as const
-    it('is blocked: for what somebody has made it, nothing shows', () =>
-      expect(planOf(unwanted({}, { attachments: [foreign()] })).operations).toMatchObject([
-        { blocked: { code: 'AttachmentUnclear' } },
-      ]))
+    it.each(['its controller is away', 'its controller lives'])('is a note, and nobody’s work: %s', (controller) => {
+      const living = controller === 'its controller lives' ? { controller: { lease: ALIVE } } : {}
+      const plan = planOf(unwanted({}, { attachments: [foreign()], ...living }))
+      expect(plan).toMatchObject({ operations: [], waiting: [] })
+      expect(plan.problems.map(({ code, severity }) => `${severity} ${code}`)).toEqual(['info AttachmentUnclear'])
+      expect(planExitStatus(plan, true)).toBe(0)
+    })
 
     it('is given up where it is being deleted', () => {
       const attachments = [foreign({ deletedAt: ago(60) })]
@@ -203,7 +207,7 @@ describe('a volume that no pod wants, the controller dead', () => {
       const gone = unwanted({}, { nodes: [node('b')], attachments: [foreign()] })
       expect(planOf(gone, { nodeGone: ['a'] }).operations[0]?.blocked).toBeUndefined()
       const ready = unwanted({}, { attachments: [foreign()] })
-      expect(planOf(ready, { nodeGone: ['a'] }).operations).toMatchObject([{ blocked: { code: 'AttachmentUnclear' } }])
+      expect(planOf(ready, { nodeGone: ['a'] }).operations).toEqual([])
     })
   })
 
@@ -394,18 +398,6 @@ describe('while the controller lives', () => {
     expect(operations).toMatchObject([{ reason, kind: 'DetachVolume' }])
     expect(operations[0]?.blocked).toBeUndefined()
   })
-
-  it.each([
-    { name: 'lives', controller: lives },
-    { name: 'is dead', controller: {} },
-  ])(
-    'one that somebody else has named is left to them where the controller $name: nothing shows how they use it',
-    ({ controller }) => {
-      const attachments = [attachment('x', 'a', { name: 'backup-of-x' })]
-      const { operations } = planOf(unwanted({}, { ...controller, attachments }))
-      expect(operations).toMatchObject([{ reason: 'AttachmentNameWrong', blocked: { code: 'AttachmentUnclear' } }])
-    },
-  )
 
   it.each(never)('an attachment $name stays while its node reports it in use', ({ state }) => {
     const nodes = (state.nodes ?? [node('a'), node('b')]).map((each) => ({

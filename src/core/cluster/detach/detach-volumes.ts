@@ -20,7 +20,7 @@ import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { fromNode, inUseHint } from './from-node.ts'
 import { endings, isGivenAsGone, lastHeard, rowOnNode } from './node-state.ts'
 import { BECAUSE, LATEST, machineIsOff, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
-import { neverDetached } from './whose-work.ts'
+import { isForeign, neverDetached } from './whose-work.ts'
 
 /** Without these whole, nobody can say that no pod wants a volume, or that no node uses it (S2, S3). */
 export const DETACH_LISTS = ['pods', 'nodes', 'volumeattachments'] as const
@@ -80,7 +80,8 @@ function judge(context: ClusterContext, attached: Attached): Verdict | undefined
     return beingDeleted(context, attached, found.state === 'Found' ? found.object : undefined)
   const never = neverDetached(context, attached)
   if (found.state === 'Absent') return fromMissingNode(context, attached, never)
-  if (!found.object.managed) return undefined
+  // What somebody else has made neither the controller nor volctl detaches: a note says so.
+  if (!found.object.managed || (isForeign(object) && !isGivenUp(context, object))) return undefined
   if (isControllerAlive(context) && never === undefined) return leftToController(context, attached, found.object)
   return fromNode(context, attached, found.object, never ?? 'NotWanted')
 }
@@ -113,7 +114,7 @@ function obstacleTo(context: ClusterContext, { object, uniqueName }: Attached): 
       "Use a credential that may read the pod's claim and PersistentVolume, or repair them; then plan again.",
     )
   }
-  if (!isHashName(object.name) && !(uniqueName !== undefined && isGivenUp(context, object)))
+  if (isForeign(object) && !(uniqueName !== undefined && isGivenUp(context, object)))
     return unclear(object.name, uniqueName !== undefined)
   if (context.state.rights.deleteAttachments === false) {
     return blockedBy('Forbidden', 'this credential may not delete VolumeAttachments', credentialFor('delete'))
@@ -144,11 +145,6 @@ function unclear(name: string, isVolumeKnown: boolean): ClusterBlocked {
         `neither the name of VolumeAttachment ${name} nor its PersistentVolume shows which volume is attached`,
         `Look at the attachment: ${describeAttachment(name)}`,
       )
-}
-
-/** C33: a name that Kubernetes made, so that a node that uses the volume would show it. */
-function isHashName(name: string): boolean {
-  return /^csi-[0-9a-f]{64}$/.test(name)
 }
 
 /**

@@ -5,6 +5,7 @@ import { parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { isDriverGone } from '../context/drivers.ts'
+import type { ClusterAttachment } from '../model/cluster-state.ts'
 
 /**
  * Why the controller does not detach it; undefined: it does. What volumesAttached of the Node lists the controller knows, even
@@ -19,6 +20,14 @@ export function neverDetached(context: ClusterContext, attached: Attached): Reas
   if (persistentVolume === 'absent') return 'VolumeDeleted'
   if (persistentVolume === 'none') return 'InlineNotWanted'
   return isDriverGone(context, object.attacher) ? 'DriverRemoved' : undefined
+}
+
+/**
+ * C33: not by a name that Kubernetes made. Somebody has created it for a use of their own, which neither pods nor kubelets, the only
+ * witnesses of a volume's use, know of; the controller never deletes it.
+ */
+export function isForeign({ name }: ClusterAttachment): boolean {
+  return !/^csi-[0-9a-f]{64}$/.test(name)
 }
 
 /** R738: the controller splits the unique name at ^, and needs exactly two parts. */

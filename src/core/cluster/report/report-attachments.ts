@@ -11,11 +11,11 @@ import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import { isDriverGone } from '../context/drivers.ts'
 import type { ClusterFindings } from '../context/findings.ts'
-import { describeAttachment, orName, whoCreated } from '../context/kubectl.ts'
+import { describeAttachment, kubectl, orName, whoCreated } from '../context/kubectl.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
 import { LATEST } from '../detach/verdict.ts'
-import { hasCaret } from '../detach/whose-work.ts'
+import { hasCaret, isForeign } from '../detach/whose-work.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
 export function reportAttachments(context: ClusterContext, findings: ClusterFindings): void {
@@ -89,11 +89,15 @@ function withoutNode(context: ClusterContext, { object: { name, node } }: Attach
   }
 }
 
-function wrongName(
-  _: ClusterContext,
-  { object: { name, node }, isNamedRight, unclear: why }: Attached,
-): Oddity | undefined {
-  if (isNamedRight !== false || why !== undefined) return undefined
+function wrongName(_: ClusterContext, { object, isNamedRight, unclear: why }: Attached): Oddity | undefined {
+  const { name, node } = object
+  if (why !== undefined) return undefined
+  if (isForeign(object)) {
+    const text = shaped`VolumeAttachment ${name} on node ${node} was not created by Kubernetes, and stays until its creator deletes it`
+    const hint = `Once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}. Who created it: ${whoCreated(name)}`
+    return { severity: 'info', code: 'AttachmentUnclear', text, hint }
+  }
+  if (isNamedRight !== false) return undefined
   const text = shaped`the name of VolumeAttachment ${name} is not the one that follows from its volume and node ${node}: the controller never deletes it`
   return { code: 'NobodyDetaches', text, hint: `Find out who created the attachment: ${whoCreated(name)}` }
 }
