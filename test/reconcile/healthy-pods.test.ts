@@ -1,8 +1,15 @@
 /** Odd, legal pods that have all that they want: nothing is planned, and nothing waits (contract, "Plan"). */
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
 import type { PersistentVolume, Pod, PodVolumeSource } from '../../src/core/model/objects.ts'
 import { inlineCsiHandle } from '../../src/core/names/volume-names.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
+import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
+import { CAPTURES } from '../cli/run-volctl.ts'
+import { captureFiles } from '../helpers/captures.ts'
 import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { planOptions } from '../helpers/plan-options.ts'
 import { plan } from './planned.ts'
 
 const POD = uid(2)
@@ -178,3 +185,21 @@ describe('nothing to do for a pod with', () => {
     }
   })
 })
+
+it.each(captureFiles(['node.json']))(
+  "nothing is said of what the kubelet's own credential may read only singly: %s",
+  async (file) => {
+    const state = await readSnapshot(join(CAPTURES, file))
+    const { api } = state.snapshot
+    if (api === undefined) throw new Error('no API')
+    const lists = ['persistentvolumes', 'persistentvolumeclaims', 'volumeattachments', 'configmaps', 'secrets']
+    const errors = lists.map((resource) => ({
+      ...{ resource, status: 403, reason: 'Forbidden' },
+      message: `${resource} is forbidden: User "system:node:n" cannot list resource "${resource}" at the cluster scope`,
+    }))
+    const own = { ...api, credential: 'kubelet', user: `system:node:${state.snapshot.nodeName}`, errors }
+    const made = planNode({ ...state, snapshot: { ...state.snapshot, api: own } }, planOptions())
+    expect(made).toMatchObject({ operations: [], waiting: [], problems: [], complete: true })
+    expect(planExitStatus(made, true)).toBe(0)
+  },
+)
