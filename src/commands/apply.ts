@@ -22,7 +22,7 @@ import { leaveNode, lookAtNode, requireNodeHere } from '../core/cli/live-node.ts
 import { requireRoot, requireStanding } from '../core/cli/may-apply.ts'
 import { messages } from '../core/cli/messages.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
-import { applyArguments, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
+import { applyArguments, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
 import { refusalOf } from '../core/cli/plan-exit-status.ts'
 import { givenFlags, requireNoPlanFlags } from '../core/cli/plan-file.ts'
 import { parseCount, planFlags, planOptions } from '../core/cli/plan-flags.ts'
@@ -198,7 +198,7 @@ export default class Apply extends VolctlCommand {
     const { 'name-or-planfile': names = [] } = args
     const { planfile, ...narrowed } = applyArguments(names, typed)
     const flags = { ...typed, ...narrowed }
-    const ways = otherWays(names, { isApply: true })
+    const ways = typedNames(names, typed.namespace, { isApply: true })
     requireFlagsOfScope(flags)
     if (planfile !== undefined) requireNoPlanFlags(givenFlags(raw))
     const parallel = parseCount(flags.parallel ?? DEFAULT_PARALLEL, '--parallel', 1)

@@ -4,7 +4,7 @@ import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '..
 import { judged, planAlone } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { narrowing, otherWays, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
+import { narrowing, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
@@ -12,7 +12,7 @@ import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { count } from '../core/lang/count.ts'
 import type { ClusterOptions, ClusterPlan } from '../core/plan/cluster-plan.ts'
-import { requireNamed } from '../core/plan/name-faults.ts'
+import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
 import { volctl, withAdvice } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions, Plan as VolumePlan } from '../core/plan/plan.ts'
@@ -84,13 +84,13 @@ export default class Plan extends VolctlCommand {
     ...clusterFlags,
   }
 
-  #otherWays = ''
+  #typed: Typed | undefined
 
   async run(): Promise<void> {
     const { flags: typed, args } = await this.parse(Plan)
     const { names = [] } = args
     const flags = { ...typed, ...narrowing(names, typed) }
-    this.#otherWays = otherWays(names, { isApply: false })
+    this.#typed = typedNames(names, typed.namespace)
     requireFlagsOfScope(flags)
     const options = planOptions(flags, this.config.version)
     if (flags.cluster) return await this.#planCluster(flags, options)
@@ -102,7 +102,7 @@ export default class Plan extends VolctlCommand {
       { options, decide: this.verbose ? planWithDecisions : planAlone },
     )
     const plan = withAdvice(decided.plan, givenBy(flags, options.settleMs))
-    requireNamed(plan.problems, flags['ignore-not-found'], this.#otherWays)
+    requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
     this.detail(`planned ${plan.operations.length} operations`)
     for (const { path, rule, why } of decided.decisions ?? []) this.detail(`${rule}: ${path}: ${why}`)
     for (const { rule, message } of plan.inputs.unjudged) this.detail(`${rule}: not judged: ${message}`)
@@ -116,7 +116,7 @@ export default class Plan extends VolctlCommand {
   async #watch(flags: ParsedFlags, options: PlanOptions): Promise<void> {
     await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
       const plan = withAdvice((await judged(node, options, planAlone)).decided.plan, givenBy(flags, options.settleMs))
-      requireNamed(plan.problems, flags['ignore-not-found'], this.#otherWays)
+      requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
       const isOver = planExitStatus(plan, true) === ExitStatus.Ok
       return { text: renderPlan(plan, screen, {}), lines: openLines(plan), isOver }
     })
@@ -140,7 +140,7 @@ export default class Plan extends VolctlCommand {
     const state = await loadCluster(nodeChoice(flags), flags.snapshot, this.detail)
     const given = clusterOptions(flags, options)
     const plan = withDigest(await planBesideNodes(clusterContext(state, given), flags.nodes, this.detail))
-    requireNamed(plan.problems, flags['ignore-not-found'], this.#otherWays)
+    requireNamed(plan.problems, flags['ignore-not-found'], this.#typed)
     this.detail(`planned ${plan.operations.length} operations`)
     const look = {
       unfolded: this.verbose,

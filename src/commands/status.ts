@@ -5,14 +5,14 @@ import { clusterFlags, clusterOptions, nodesFlag, requireFlagsOfScope } from '..
 import { judged } from '../core/cli/judged-node.ts'
 import { loadNode } from '../core/cli/load-node.ts'
 import { apiFlags, nodeChoice, nodeFlags, snapshotFlag } from '../core/cli/node-flags.ts'
-import { narrowing, PLAN_NAMES } from '../core/cli/plan-arguments.ts'
+import { narrowing, PLAN_NAMES, typedNames } from '../core/cli/plan-arguments.ts'
 import { planExitStatus, refusalOf } from '../core/cli/plan-exit-status.ts'
 import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
 import { defined } from '../core/lang/defined.ts'
-import { requireNamed } from '../core/plan/name-faults.ts'
+import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
 import { volctl } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
 import type { PlanOptions } from '../core/plan/plan.ts'
@@ -86,10 +86,13 @@ export default class Status extends VolctlCommand {
     nodes,
   }
 
+  #typed: Typed | undefined
+
   async run(): Promise<void> {
     const { argv, flags: typed } = await this.parse(Status)
     const names = argv as string[]
     const flags = { ...typed, pod: undefined, ...narrowing(names, typed) }
+    this.#typed = typedNames(names, typed.namespace)
     const options = planOptions(flags, this.config.version)
     const all = this.verbose || names.length > 0 || flags.volume !== undefined
     requireFlagsOfScope(flags)
@@ -100,7 +103,7 @@ export default class Status extends VolctlCommand {
       decide: planWithDecisions,
     })
     const given = givenBy({ ...flags, ...defined({ pod: options.pods }) }, options.settleMs)
-    const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given)
+    const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given, this.#typed)
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
       if (verdict.rule !== undefined) this.detail(`${verdict.rule}: ${of.name}: ${verdict.message}`)
@@ -115,7 +118,7 @@ export default class Status extends VolctlCommand {
     const given = givenBy({ ...flags, ...defined({ pod: options.pods }) }, options.settleMs)
     await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
       const { decided } = await judged(node, wholeOf(options), planWithDecisions)
-      const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given)
+      const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given, this.#typed)
       const text = renderStatus(status, screen, { all, plan, answer: answerOf(plan) })
       return { text, lines: openLines(plan), isOver: planExitStatus(plan, true) === ExitStatus.Ok }
     })
@@ -132,7 +135,7 @@ export default class Status extends VolctlCommand {
     const given = clusterOptions(flags, options)
     const fleet = flags.nodes === undefined ? undefined : await snapshotsOf(flags.nodes, this.detail)
     const { status, plan, unmatched } = clusterStatus(state, given, fleet && ((context) => besideNodes(context, fleet)))
-    requireNamed(unmatched, flags['ignore-not-found'])
+    requireNamed(unmatched, flags['ignore-not-found'], this.#typed)
     const applyCommand = volctl('apply', ...applyWords({ ...flags, ...defined({ pod: options.pods }) }))
     const answer = clusterAnswerOf(plan, { applyCommand, reading: readingWords(flags) })
     const draw = (screen: Screen): string => renderStatus(status, screen, { all, plan, answer })

@@ -115,6 +115,16 @@ it.each([
     meant: expect.stringMatching(/^Did you mean p-cfg\? Give /),
   },
   {
+    args: ['status', 'pod/p-cgf,pg/sc-a', ...snapshot],
+    says: 'pod/p-cgf matches no pod on this node',
+    meant: expect.stringMatching(/^Did you mean p-cfg\? Give /),
+  },
+  {
+    args: ['status', 'pv/pv-aa', ...snapshot],
+    says: 'pv/pv-aa matches no volume on this node',
+    meant: expect.stringMatching(/^Did you mean pv-a or /),
+  },
+  {
     args: ['explain', 'driverunavailble', ...snapshot],
     says: '"driverunavailble" was not found on node pg-node',
     meant: 'Did you mean DriverUnavailable?',

@@ -165,7 +165,7 @@ describe('what goes wrong is one clear line, with what to do', () => {
     {
       name: 'a second argument to a repeatable flag is none of its values',
       args: ['plan', '--pod', 'pg/sc-a', 'pv/nix', '--snapshot', broken],
-      says: '--volume nix matches no volume on this node',
+      says: 'pv/nix matches no volume on this node',
     },
     { name: 'an unknown command', args: ['frobnicate'], says: 'command frobnicate not found' },
     { name: 'an unknown form', args: ['plan', '-o', 'xml'], says: 'Expected --output=xml to be one of' },

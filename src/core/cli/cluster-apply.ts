@@ -11,7 +11,7 @@ import { defined } from '../lang/defined.ts'
 import type { ClusterOptions, ClusterPlan, SavedClusterPlan } from '../plan/cluster-plan.ts'
 import { withDigest } from '../plan/cluster-plan-id.ts'
 import type { ApplyEvent, ClusterApplyResult } from '../plan/events.ts'
-import { requireNamed } from '../plan/name-faults.ts'
+import { requireNamed, type Typed } from '../plan/name-faults.ts'
 import { readyText } from '../plan/plan-summary.ts'
 import { clusterApplyDocument, resultEvent } from '../views/apply-document.ts'
 import { clusterClosing, eventLine, numberedInCluster } from '../views/apply-lines.ts'
@@ -35,7 +35,7 @@ export interface ClusterApplyChoice {
   /** --ignore-not-found */
   readonly ignoreNotFound: boolean
   /** What else a name may be that nothing has. */
-  readonly ways: string
+  readonly ways: Typed | undefined
   /** --confirm */
   readonly digest?: string | undefined
   readonly leaseNamespace?: string | undefined

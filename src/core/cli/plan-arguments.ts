@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { isMissing, VolctlError } from '../errors/errors.ts'
 import { splitPrefix } from '../explain/kinds.ts'
 import { defined } from '../lang/defined.ts'
+import type { Typed } from '../plan/name-faults.ts'
 import { callerPath } from '../trust/caller.ts'
 
 /** Of the flags of both. */
@@ -26,11 +27,20 @@ export const PLAN_NAMES =
 const VOLUME_WAYS = 'pv/NAME, pvc/NAMESPACE/NAME, volume/NAME, va/NAME or path/PATH'
 const WAYS = `Pods are NAMESPACE/NAME, pod/NAME or a UID; volumes are ${VOLUME_WAYS}.`
 
-/** Goes on with the hint where nothing has a name that was given; empty where none was. */
-export function otherWays(words: readonly string[], { isApply }: { readonly isApply: boolean }): string {
-  if (words.length === 0) return ''
-  const volume = `A volume is ${VOLUME_WAYS}.`
-  return isApply ? `${volume} There is no file of this name either: --plan FILE` : volume
+/** For what is said where nothing has a name that was given; undefined where none was. */
+export function typedNames(
+  words: readonly string[],
+  namespaces: readonly string[] = [],
+  { isApply = false } = {},
+): Typed | undefined {
+  if (words.length === 0) return undefined
+  const file = isApply ? ' There is no file of this name either: --plan FILE' : ''
+  const flags = words.flatMap(partsOf).flatMap((part): [string, string][] => {
+    const { pod = '', volume } = thing(part, namespaces) ?? {}
+    // `status` has no --pod.
+    return volume === undefined ? [`--pod ${pod}`, pod].map((each) => [each, part]) : [[`--volume ${volume}`, part]]
+  })
+  return { also: `A volume is ${VOLUME_WAYS}.${file}`, words: new Map(flags) }
 }
 
 /**

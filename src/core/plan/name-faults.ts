@@ -53,22 +53,34 @@ export function ambiguousPods(name: string, pods: readonly PodRef[], flag?: stri
   }
 }
 
+/** Of names behind a command. */
+export interface Typed {
+  /** Goes on with the hint where nothing has the name. */
+  readonly also: string
+  /** What was typed, by the flag that it counts as: `va/csi-1` by `--volume csi-1`. */
+  readonly words: ReadonlyMap<string, string>
+}
+
 /**
- * @param also goes on with the hint where nothing has the name
  * @throws VolctlError AmbiguousName; NothingNamed, unless the person does without (--ignore-not-found)
  */
 export function requireNamed(
   problems: readonly { readonly code: string; readonly message: string; readonly hint?: string | undefined }[],
   ignoreNotFound: boolean,
-  also = '',
+  { also, words }: Typed = { also: '', words: new Map() },
 ): void {
   const of = (code: NameFault['code']) => problems.filter((each) => each.code === code)
   const ambiguous = of('AmbiguousName')
   const missing = ignoreNotFound ? [] : of('NothingNamed')
   const [first] = [...ambiguous, ...missing]
   if (first === undefined) return
-  const message = [...ambiguous, ...missing].map((problem) => problem.message).join('; ')
+  const message = [...ambiguous, ...missing].map((problem) => asTyped(problem.message, words)).join('; ')
   const isAmbiguous = ambiguous.length > 0
   const hint = [first.hint ?? '', isAmbiguous ? '' : also].filter((text) => text !== '').join(' ')
   throw new VolctlError(isAmbiguous ? 'AmbiguousName' : 'NothingNamed', message, hint === '' ? {} : { hint })
+}
+
+function asTyped(message: string, words: Typed['words']): string {
+  const [flag = '', ...rest] = message.split(' matches ')
+  return [words.get(flag) ?? flag, ...rest].join(' matches ')
 }

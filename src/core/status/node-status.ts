@@ -9,7 +9,7 @@ import { compareText } from '../lang/compare-text.ts'
 import { counted } from '../lang/counted.ts'
 import { defined } from '../lang/defined.ts'
 import type { NodeState } from '../model/node-state.ts'
-import { type NameFault, requireNamed } from '../plan/name-faults.ts'
+import { type NameFault, requireNamed, type Typed } from '../plan/name-faults.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
 import type { Plan, PlanOptions } from '../plan/plan.ts'
@@ -46,10 +46,11 @@ export function statusAndPlan(
   options: PlanOptions,
   ignoreNotFound: boolean,
   given: Given = { words: [], settleMs: options.settleMs },
+  typed?: Typed,
 ): { readonly status: Status; readonly plan: Plan } {
   const { pods, namespaces, volumes } = options
   const { status, unmatched, part } = statusOf(decided, defined({ pods, namespaces, volumes }))
-  requireNamed(unmatched, ignoreNotFound)
+  requireNamed(unmatched, ignoreNotFound, typed)
   const plan = withAdvice(part ?? decided.plan, given)
   return { status: { ...status, ...defined({ causes: plan.summary.causes, next: plan.summary.next }) }, plan }
 }

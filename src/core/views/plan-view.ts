@@ -3,6 +3,8 @@
  * of all operations, waits and problems.
  */
 import { answerOf } from '../answer/make-answer.ts'
+import { few, withoutRoot } from '../answer/names.ts'
+import { defined } from '../lang/defined.ts'
 import type { Operation, Plan, VolumeRef } from '../plan/plan.ts'
 import { PlanNames, shownVolume } from '../plan/plan-names.ts'
 import { renderAnswer } from './answer-view.ts'
@@ -46,12 +48,16 @@ export function renderPlan(
 }
 
 /** S31: what the kubelet would have done instead, where it differs. */
-function insteadText({ operations }: Plan, { width }: Screen): string {
+function insteadText({ operations, rootDir }: Plan, { width }: Screen): string {
   const byText = Map.groupBy(
     operations.filter(({ kubeletWould }) => kubeletWould !== undefined),
     ({ kubeletWould }) => kubeletWould,
   )
-  return [...byText].map(([text, all]) => wrapped('', `The kubelet would ${text} (${all.length})`, width)).join('')
+  const named = ({ pod, volume, paths }: Operation): string =>
+    volume === undefined ? withoutRoot(paths[0] ?? '', rootDir) : shownVolume({ volume, ...defined({ pod }) })
+  return [...byText]
+    .map(([text, all]) => wrapped('', `The kubelet would ${text}: ${few(all.map(named))}`, width))
+    .join('')
 }
 
 /** What is known of each volume that the plan acts on, once per volume (S31). */

@@ -23,7 +23,7 @@ export function neverDetached(context: ClusterContext, attached: Attached): Reas
 }
 
 /**
- * C33: not by a name that Kubernetes made. Somebody has created it for a use of their own, which neither pods nor kubelets, the only
+ * C33: not by a name that Kubernetes made. Somebody has created it for a use which neither pods nor kubelets, the only
  * witnesses of a volume's use, know of; the controller never deletes it.
  */
 export function isForeign({ name }: ClusterAttachment): boolean {
