@@ -15,6 +15,8 @@ const mount = (output: string, kind = 'nfs'): string =>
 export const ROWS: Readonly<Record<Exclude<SentenceName, keyof typeof LINES>, string>> = {
   CephConfMissing: "Error initializing cluster client: ObjectNotFound('error calling conf_read_file',)",
   CephDiskNotTaken: '2026-11-22 20:01:02.123456 I | op-osd: OSD orchestration status for node node-1 is "failed"',
+  CephNoRecordYet: 'E0402 16:29:37.936899 1 omap.go:77] ID: 2 omap not found (pool="p", name="csi.volumes.a")',
+  ContainerGone: 'Readiness probe errored: failed to exec in container: failed to find container "0632" in store',
   CephPoolUnfit: 'failed to provision volume with StorageClass "c": rados: ret=-95, Operation not supported',
   CephRecordsWrong:
     'failed to provision volume with StorageClass "c": internal state inconsistent, omap names mismatch',
@@ -1181,4 +1183,34 @@ export const CAUSES_INSIDE: readonly (readonly [
   ['walpb: crc mismatch, can only repair unexpected EOF', 'DataDamaged', undefined],
   ['level=error msg="failed to unbind initiator target id 7"', 'LonghornNotReady', undefined],
   ['go-iscsi-helper: tgtd is already running', 'SkippedAsDone', undefined],
+  ['"NODE DENY" err="node \'n-7\' cannot get unknown pod shop/frob"', 'TokenRefused', undefined],
+  [
+    'MountVolume.SetUp failed for volume "t" : secret "shop"/"frob-token" not registered',
+    'ContentNotSynced',
+    'MountingFailed',
+  ],
+  ["WARN Frob - Not calling 'systemd-notify' as a variable is null", 'SkippedAsDone', undefined],
+  ['debug: FROB HTTP ERROR: null', 'Informational', undefined],
+  ['rpc error: code = Unknown desc = iscsiadmin discover error, exit status 7', 'IscsiUnreachable', 'DriverCallFailed'],
+  ["Resource did not become ready on node 'n-7' within time", 'DrbdFailed', undefined],
+  ["(Node: 'n-7') Generated resource file for resource 'frob' is invalid.", 'DrbdFailed', undefined],
+  [
+    'Liveness probe errored: rpc error: code = NotFound desc = failed to find container "7f"',
+    'ContainerGone',
+    'ProbeFailed',
+  ],
+  [
+    'omap not found (pool="frob", name="csi.volumes.frob"): rados: ret=-2, No such file or directory',
+    'CephNoRecordYet',
+    undefined,
+  ],
+  [
+    'failed to provision volume with StorageClass "s": rpc error: code = Unknown desc = Failed to create volume pvc-1 in pool frob: context deadline exceeded',
+    'TimedOutWaiting',
+    'ProvisioningFailed',
+  ],
+  ['got 413 instead: {"overLimit": {"message": "VolumeSizeExceedsLimit: 7G is larger"}}', 'CloudQuota', undefined],
+  ['{"level":"error","msg":"Frob failed, reporting failure status to Frobmeter"}', 'CsiDriverSays', undefined],
+  ['getSnapshotFromStore: snapshot shop/frob not found', 'SkippedAsDone', undefined],
+  ['Unable to apply new capability set.', 'NotPermittedHere', undefined],
 ]

@@ -68,6 +68,7 @@ const LAYERS: readonly RegExp[] = [
   // "- INFO - ", "ERROR  ", and once more a time behind it
   /^(?:\[[\w-]{1,63}\] (?=[A-Z]{4,5} ))?(?:- )?\[?(?<level>DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\]?(?: -|:)?\s+/,
   /^(?<level>[DIWEF]) \| /,
+  /^(?<level>debug|verbose|info): (?=\S)/,
   // WARN[0435] …: logrus on a terminal
   /^(?<level>DEBU|INFO|WARN|ERRO|FATA)\[\d{1,9}\] +/,
   /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,

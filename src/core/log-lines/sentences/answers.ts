@@ -132,7 +132,7 @@ export const ANSWERS = {
     { unchecked: 'volctl does not resolve names' },
   ),
   Throttled: row(
-    'too many requests | rate limit | rate exceeded | requestlimitexceeded | request limit exceeded | ratelimitexceeded | throttling | throttled | http status code 429 | statuscode 429 | overlimit | over limit | per minute per',
+    'too many requests | rate limit | rate exceeded | requestlimitexceeded | request limit exceeded | ratelimitexceeded | throttling | throttled | http status code 429 | statuscode 429 | over limit | per minute per',
     'Too many requests: a cloud or API server slows the caller down.',
     'Wait: it is tried again, with pauses. If it stays: many volumes are attached or provisioned at once, or another program uses up the quota of requests.',
   ),

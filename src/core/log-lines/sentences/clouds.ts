@@ -35,7 +35,7 @@ export const CLOUDS = {
     CLOUD,
   ),
   CloudQuota: row(
-    'quota_exceeded | quotaexceeded | volumelimitexceeded | maxiopslimitexceeded | maxioplimitexceeded | storage quota | volumesizeexceedsavailablequota | maximum number of volumes allowed | subscription quota | exceeds quota | snapshotlimitexceeded | volumes exceeded | capacity limit exceeded',
+    'quota_exceeded | quotaexceeded | volumelimitexceeded | maxiopslimitexceeded | maxioplimitexceeded | storage quota | volumesizeexceedsavailablequota | maximum number of volumes allowed | subscription quota | exceeds quota | snapshotlimitexceeded | volumes exceeded | capacity limit exceeded | volumesizeexceedslimit | overlimit',
     'A quota of the account or project at the cloud is used up.',
     'Raise the quota of disks, sizes or IOPS, or delete disks that nobody needs: first compare with kubectl get pv, since released volumes count too.',
     { ...CLOUD, open: true },

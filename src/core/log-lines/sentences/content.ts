@@ -37,6 +37,8 @@ export const CONTENT = {
       'no relationship found between node',
       'serviceaccounts … is forbidden: user system:node',
       'serviceaccount … token … unauthorized',
+      'node deny',
+      'cannot get unknown pod',
     ],
     by: ['kubelet'],
     means: "The API server gave the kubelet no token of the pod's service account, or refused to show it an object.",
@@ -53,6 +55,8 @@ export const CONTENT = {
       'failed to sync secret cache',
       'couldnt propagate object cache',
       'object … not registered',
+      'secret … not registered',
+      'configmap … not registered',
     ],
     by: ['kubelet'],
     means:

@@ -154,7 +154,7 @@ export const DRIVERS = {
     { speaker: true, unchecked: 'volctl does not look into volume groups and pools' },
   ),
   LocalPathFailed: row(
-    'no local path available on node | create process timeout | failed to create volume pvc- | no local path | local-path … failed | config doesnt contain node … no default_path | helper-pod … failed | helper-pod … error | failed to create the helper pod | helper pod … timeout',
+    'no local path available on node | create process timeout | no local path | local-path … failed | config doesnt contain node … no default_path | helper-pod … failed | helper-pod … error | failed to create the helper pod | helper pod … timeout',
     'The local-path provisioner could not make the directory of the volume: its helper pod did not end, or no path is set for the node.',
     'kubectl -n local-path-storage get pods,events (helper-pod-…); the config map local-path-config lists the paths of each node.',
     { open: true },

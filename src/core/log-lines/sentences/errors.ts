@@ -14,7 +14,7 @@ export const ERRORS = {
     'On a share: check what the server exports to this node, and the secret. On a local path: ls -ldn of every directory above it, and ausearch -m avc for SELinux.',
   ),
   NotPermittedHere: row(
-    `operation not permitted | eperm | ${byNumber(1)}`,
+    `operation not permitted | eperm | ${byNumber(1)} | unable to apply new capability set`,
     'The kernel does not permit the operation: a right (capability) is missing, the file system does not offer it, or the server refuses it.',
     'chown on NFS or SMB: the server squashes root; leave fsGroup out or use fsGroupChangePolicy. A mount inside a container: the driver has to be privileged.',
   ),

@@ -101,7 +101,7 @@ export const KERNEL = {
     { by: ['kernel'], codes: ['MultiAttach'] },
   ),
   DrbdFailed: row(
-    'drbd … state change failed | drbd … need access to uptodate data | drbd … refusing | drbd … standalone | drbd … connection lost | drbd … split-brain | drbd … quorum | drbd … auto-promote failed | drbd … state change was refused | drbd … not in primary role | drbd … sock_recvmsg returned | drbd … declined by peer | drbd … disk( … failed | drbd … local io failed | failed to adjust drbd | failed to set source device readwrite | failed to set source device readonly',
+    'drbd … state change failed | drbd … need access to uptodate data | drbd … refusing | drbd … standalone | drbd … connection lost | drbd … split-brain | drbd … quorum | drbd … auto-promote failed | drbd … state change was refused | drbd … not in primary role | drbd … sock_recvmsg returned | drbd … declined by peer | drbd … disk( … failed | drbd … local io failed | failed to adjust drbd | failed to set source device readwrite | failed to set source device readonly | did not become ready on node | generated resource file … invalid',
     'DRBD (LINSTOR, Piraeus) does not give the volume: no up-to-date copy, no quorum, or its peers are away.',
     'drbdadm status on {node}, and linstor resource list: at least one copy must be UpToDate. After a split brain somebody has to choose which copy stays.',
     { unchecked: 'volctl does not ask the storage', open: true },

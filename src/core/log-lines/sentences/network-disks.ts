@@ -17,7 +17,7 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   IscsiUnreachable: row(
-    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | iscsi … exit status 4 | iscsi … exit status 8 | iscsi … exit status 11 | unable to attach any iscsi devices | failed to log in to any iscsi | timeout executing: … iscsiadm … --login | connection to discovery address … failed',
+    'iscsiadm: cannot make connection to | initiator reported error (8 | initiator reported error (4 | iscsiadm: connection to discovery portal … failed | iscsiadm: connection login retries | connect to … failed (connection timed out) | connect to … failed (no route to host) | could not perform sendtargets discovery | iscsid: connect to | iscsid: cannot make a connection | cannot make a connection to | iscsiadm: initiator reported error (11 | portals but found | cant find active iscsi session | iscsi … exit status 4 | iscsi … exit status 8 | iscsi … exit status 11 | unable to attach any iscsi devices | failed to log in to any iscsi | timeout executing: … iscsiadm … --login | connection to discovery address … failed | iscsiadmin discover error',
     'The iSCSI portal does not answer, or the login did not come about on any path.',
     'nc -vz {server|PORTAL} 3260 from {node}; iscsiadm -m session; journalctl -u iscsid has the reason of each login.',
     { ...STORAGE, codes: ['IscsiFailed'] },
@@ -176,6 +176,11 @@ export const NETWORK_DISKS = {
     'What ceph-csi has noted in the pool about the volume (its omap) does not agree with what is there.',
     'rados -p POOL listomapvals csi.volumes.default, against rbd ls POOL. Report it to ceph-csi with the log of the provisioner; remove a note only when no image and no PersistentVolume is behind it.',
     STORAGE,
+  ),
+  CephNoRecordYet: news(
+    'omap not found',
+    'ceph-csi finds no note of that name in the pool: so it is before the first volume or snapshot of it.',
+    'Nothing, if the call goes on. If it fails, a later line says why.',
   ),
   CephDiskNotTaken: row(
     'osd orchestration status … failed | op-osd: failed to provision osd | unable to complete a new osd | error creating empty object store',

@@ -49,7 +49,7 @@ export const NEWS = {
     'A program starts, stops or takes its turn as leader; nothing failed.',
   ),
   SkippedAsDone: news(
-    'already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | not found. proceeding without | proceeding without the | continuing without | already staged | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted | tgtd is already running',
+    'already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | not found. proceeding without | proceeding without the | continuing without | already staged | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted | tgtd is already running | not calling systemd-notify | getsnapshotfromstore',
     'What was to be done was found done already, or has to be left out; nothing is wrong in this line.',
   ),
   VolumeStillSettling: news(

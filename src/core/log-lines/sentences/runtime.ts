@@ -26,6 +26,12 @@ export const RUNTIME = {
     'volctl explain on the pod names the mount and what has it open.',
     { by: ['kubelet'], about: 'pod', codes: ['LeakedSubPath', 'HeldBy'], rules: ['O17'] },
   ),
+  ContainerGone: row(
+    'failed to find container | failed to exec in container … not found | no such container',
+    'A probe or command was to run in a container that is not there any more: it was restarted or removed in between.',
+    'Nothing, if it comes once. If it repeats: crictl ps -a on {node}, and the events of the pod.',
+    { about: 'pod' },
+  ),
   MountOfWrongKind: row(
     'not a directory: unknown | mount a directory onto a file | error mounting … to rootfs … not a directory | cannot create subdirectories in',
     'The container mounts a file where a directory is, or a directory where a file is.',
