@@ -6,6 +6,7 @@ import type { VolumeToMount } from '../desired/desired-state.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import { withoutCopies } from '../mountinfo/copies.ts'
 import { deadWords } from '../mountinfo/dead-words.ts'
+import { fileSystemText } from '../mountinfo/file-systems.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import { pluginNamed } from '../plugins/registry.ts'
@@ -68,7 +69,7 @@ export function layersAt(inputs: ActualInputs, path: string): readonly MountInfo
 export function mountSays(top: MountInfo, layers: readonly MountInfo[]): string {
   const several = layers.length > 1 ? `${layers.length} layers, the newest ` : ''
   const how = top.options.includes('ro') ? ', read-only' : ''
-  return `${several}${top.fsType} of ${top.source || 'no source'}${how}`
+  return `${several}${fileSystemText(top)}${how}`
 }
 
 function mapLink(name: string, { isNeeded }: Needs): Link {

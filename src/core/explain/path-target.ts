@@ -5,6 +5,7 @@ import { NotFound, type VolctlError } from '../errors/errors.ts'
 import { isWithin, plainPath } from '../files/path-within.ts'
 import { nearNames } from '../lang/near-names.ts'
 import type { VolumeRow } from '../ledger/row.ts'
+import { fileSystemText } from '../mountinfo/file-systems.ts'
 import { containingMount, type Location, locationIn } from '../mountinfo/location.ts'
 import type { MountInfo } from '../mountinfo/mount-table.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
@@ -79,10 +80,11 @@ function isInside({ inputs }: PlanContext, path: string): MountInfo | undefined 
   return isWithin(mount.mountPoint, `${inputs.rootDir}/`) && mount.mountPoint !== inputs.rootDir ? mount : undefined
 }
 
-function inMount({ mountPoint, fsType, source, dev, root }: MountInfo): Fact {
+function inMount(mount: MountInfo): Fact {
+  const { mountPoint, dev, root } = mount
   return {
     label: 'Inside',
-    value: `${fsType} of ${source || 'no source'} (${dev} ${root}) on ${mountPoint}`,
+    value: `${fileSystemText(mount)} (${dev} ${root}) on ${mountPoint}`,
     from: 'mount table',
   }
 }

@@ -48,3 +48,8 @@ const OF_ANYBODY = new Set([
 export function isSourceAnyText(fsType: string): boolean {
   return OF_ANYBODY.has(fsType) || fsType.startsWith('fuse.')
 }
+
+/** "ext4 of /dev/sdb": a file system without a device is mounted by its own name, or by "none", which says nothing. */
+export function fileSystemText({ fsType, source }: { readonly fsType: string; readonly source: string }): string {
+  return ['', 'none', fsType].includes(source) ? fsType : `${fsType} of ${source}`
+}

@@ -9,6 +9,7 @@ import { isPlainPath } from '../files/path-name.ts'
 import { append } from '../lang/append.ts'
 import { onceFor } from '../lang/once-for.ts'
 import { Covers } from '../mountinfo/covers.ts'
+import { fileSystemText } from '../mountinfo/file-systems.ts'
 import type { MountInfo, MountTable } from '../mountinfo/mount-table.ts'
 import { goesWith } from '../mountinfo/propagation.ts'
 import type { Draft, Obstacle, Rule } from '../plan/draft.ts'
@@ -70,7 +71,7 @@ function coveredObstacle({ inputs: { mounts } }: PlanContext, { expects = [] }: 
     if (cover === undefined) continue
     return {
       code: 'ForeignMount',
-      message: `another mount (${cover.fsType} of ${cover.source} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
+      message: `another mount (${fileSystemText(cover)} on ${cover.mountPoint}) hides ${path}; it cannot be reached`,
       hint: whoMounted(cover.mountPoint),
     }
   }

@@ -1,5 +1,7 @@
 /** What there is, path by path, as `volctl explain` shows it. */
+
 import type { MountView, Place } from '../explain/explanation.ts'
+import { fileSystemText } from '../mountinfo/file-systems.ts'
 import type { Screen } from './screen.ts'
 import { podText } from './words.ts'
 import { wrapped } from './wrap.ts'
@@ -41,7 +43,8 @@ function placeText(place: Place, namesPod: boolean, { paint, width }: Screen): s
   ].join('')
 }
 
-function mountText({ id, dev, root, fsType, source, readOnly }: MountView): string {
+function mountText(mount: MountView): string {
+  const { id, dev, root, readOnly } = mount
   const part = root === '/' ? '' : `, directory ${root}`
-  return `${fsType} of ${source || 'no source'} (${dev})${part}, mount ID ${id}, ${readOnly ? 'read-only' : 'read-write'}`
+  return `${fileSystemText(mount)} (${dev})${part}, mount ID ${id}, ${readOnly ? 'read-only' : 'read-write'}`
 }
