@@ -1213,4 +1213,33 @@ export const CAUSES_INSIDE: readonly (readonly [
   ['{"level":"error","msg":"Frob failed, reporting failure status to Frobmeter"}', 'CsiDriverSays', undefined],
   ['getSnapshotFromStore: snapshot shop/frob not found', 'SkippedAsDone', undefined],
   ['Unable to apply new capability set.', 'NotPermittedHere', undefined],
+  ['stagingPath /k/plugins/frob/globalmount is not mounted', 'StagingMissing', undefined],
+  [
+    'rpc error: code = FailedPrecondition desc = Volume ID: "7" does not appear staged to "/k/globalmount"',
+    'StagingMissing',
+    'DriverCallFailed',
+  ],
+  ['PXPROCS: px daemon ended with code: 7', 'PortworxSays', undefined],
+  [
+    'Reconciler sync states: could not find information (frob) in desired state, clean up the mount points',
+    'OrphanCleaned',
+    undefined,
+  ],
+  ['mount: /frob: special device fs-7f:/ does not exist.', 'MountHelperMissing', undefined],
+  ['time="2026-11-22T20:01:02Z" level=info msg="Frob: 2" Error=<nil> Function=Frobbed', 'Informational', undefined],
+  ['GRPC [7]: GetPluginInfo without params', 'CallLogged', undefined],
+  ['node_controller.go:1] Node is unresponsive. Adding Pods on Node n-7 to eviction queues', 'NodeAway', undefined],
+  ['Cannot trigger detach for volume "frob" on node "n-7" because volume is still mounted', 'DetachStuck', undefined],
+  ['{"level":"warning","msg":"env var not found: FROB"}', 'SkippedAsDone', undefined],
+  [
+    'debug 2026-11-22T20:01:02.123+0000 7f17a10a0640  1 mds.0.7 Evicting (and blocklisting) client session 7',
+    'CephMountDenied',
+    undefined,
+  ],
+  ['mds.frob Monitors have assigned me to become a standby.', 'FileSystemNews', undefined],
+  [
+    'Nov 22 20:01:02 node-1 ceph-mds[7]:      0> 2026-11-22T20:01:02.123+0800 79061b6006c0 -1 *** Caught signal (Frobbed) **',
+    'ProgramCrashed',
+    undefined,
+  ],
 ]

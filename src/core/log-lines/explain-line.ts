@@ -87,8 +87,8 @@ function leavesOpen(name: SentenceName): boolean {
 /** Of many words the first say of what, and the last why. */
 const FIRST_WORDS = 100
 const LAST_WORDS = 200
-/** Behind what comes before a reason: "desc = ", "Output: ", the last " : " or ": ". */
-const BEFORE_REASON = /^.*(?: desc = |\bOutput: | : )/s
+/** Behind what comes before a reason: "desc = ", "Output: ", the " : " behind a name. */
+const BEFORE_REASON = /^.*(?: desc = |\bOutput: |["')\]] : )/s
 
 /** Under what keys programs write why. */
 const REASONS = ['err', 'error', 'Error', 'reason', 'record', 'stderr']

@@ -71,7 +71,8 @@ const LAYERS: readonly RegExp[] = [
   /^(?<level>debug|verbose|info): (?=\S)/,
   // WARN[0435] …: logrus on a terminal
   /^(?<level>DEBU|INFO|WARN|ERRO|FATA)\[\d{1,9}\] +/,
-  /^(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+/,
+  // ceph writes a thread and a depth behind its time
+  /^(?:debug )?(?<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-][\d:]{4,6})?)\s+(?:[\da-f]{12} {1,2}-?\d{1,2} )?/,
   // node.go:88: [INFO] …
   /^(?<source>[\w./@-]{1,100}\.go:\d+): \[(?<level>[A-Z]{4,8})\] /,
   // a header of klog whose beginning was not copied

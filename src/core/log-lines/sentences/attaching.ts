@@ -50,6 +50,7 @@ export const ATTACHING = {
       'volume is still in use by node',
       'cannot detach volume because it is still mounted',
       'volume is currently in use',
+      'cannot trigger detach … still mounted',
     ],
     by: ['controller', 'driver'],
     means: 'The volume cannot be detached from a node.',

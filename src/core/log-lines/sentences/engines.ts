@@ -41,7 +41,7 @@ export const ENGINES = {
     STORAGE,
   ),
   PortworxSays: frame(
-    'px-oci-mon | oci-monitor | pxctl | portworx | driver=pxd | px-storage',
+    'px-oci-mon | oci-monitor | pxctl | portworx | driver=pxd | px-storage | pxprocs | px daemon',
     'The line is about Portworx: a volume or a node.',
     'pxctl status and pxctl volume inspect on {node} have the whole of it.',
     STORAGE,

@@ -162,7 +162,7 @@ export const ERRORS = {
     { codes: ['FilesystemUnfit'], rules: ['S15'], unchecked: 'volctl does not check file systems' },
   ),
   ProgramCrashed: row(
-    'segmentation fault | core dumped | nil pointer dereference',
+    'segmentation fault | caught signal | core dumped | nil pointer dereference',
     'A program crashed: the fault is in the program, or in memory or disk below it.',
     'Its restarts and the lines before its end: kubectl logs --previous of its pod, or journalctl and coredumpctl on {node}. While it is down, what it serves hangs or fails.',
   ),

@@ -200,7 +200,7 @@ export const KUBELET = {
     { codes: ['DeadMount'], open: true },
   ),
   StagingMissing: row(
-    'staging path … does not exist | is not staged | not staged at | staging target path … not mounted | stagingtargetpath … is not mounted | staging path … not mounted | volume … not staged | staging path is not | staging path … does not exists | globalmount is not a valid mount point',
+    'staging path … does not exist | is not staged | not staged at | staging target path … not mounted | stagingtargetpath … is not mounted | staging path … not mounted | volume … not staged | staging path is not | staging path … does not exists | globalmount is not a valid mount point | stagingpath … is not mounted | does not appear staged',
     'The driver was asked to mount a volume for a pod, and the volume is not staged on the node where the driver looks for it.',
     'volctl explain on the volume shows the staging directory. If it is mounted there, the container of the driver does not see it: mountPropagation: Bidirectional, and the same --root-dir. Else restart the pod.',
     { codes: ['NotMounted'] },

@@ -29,7 +29,7 @@ export const NEWS = {
     'The EFS helper finds no init system in its container and starts its watchdog itself: so it is in each driver pod.',
   ),
   OrphanCleaned: news(
-    'cleaned up orphaned pod volumes dir | cleaned up orphaned volumes from pod | orphaned volume cleaned up | cleaned up orphaned pod | removing orphaned pod | orphaned pod … removed | cleaned up mount point for volume | cleaned up volume | orphaned volume … found, tearing down',
+    'cleaned up orphaned pod volumes dir | cleaned up orphaned volumes from pod | orphaned volume cleaned up | cleaned up orphaned pod | removing orphaned pod | orphaned pod … removed | cleaned up mount point for volume | cleaned up volume | orphaned volume … found, tearing down | in desired state, clean up the mount points',
     'The kubelet removed what was left of a deleted pod: nothing is wrong any more.',
   ),
   Provisioned: news(
@@ -41,7 +41,7 @@ export const NEWS = {
     'A CSI driver was registered, or asked for its name: that happens at each start of driver or kubelet.',
   ),
   CallLogged: news(
-    'grpc call: | grpc response: | grpc request: | grpc error: <nil> | grpc error: nil | gprc call | gprc response | called with args | called with req | nodegetcapabilities: | nodegetvolumestats | using default attach | using default mountdevice | using default detach | using default setupat | using default expand | using default filesystem resize | using default waitforattach | using default waitfordetach | using default unmountdevice | using default teardownat | using default getvolumename | using default getdevicemountpath | using default getdevicemountrefs | flexvolume driver … using default | unmounting /var/lib/kubelet | executing mount command: | executing filesystem command: | executing iscsi command: | mount.nfs: timeout set for | trying text-based options',
+    'grpc call: | grpc response: | grpc request: | grpc error: <nil> | grpc error: nil | gprc call | gprc response | called with args | called with req | nodegetcapabilities: | nodegetvolumestats | using default attach | using default mountdevice | using default detach | using default setupat | using default expand | using default filesystem resize | using default waitforattach | using default waitfordetach | using default unmountdevice | using default teardownat | using default getvolumename | using default getdevicemountpath | using default getdevicemountrefs | flexvolume driver … using default | unmounting /var/lib/kubelet | executing mount command: | executing filesystem command: | executing iscsi command: | mount.nfs: timeout set for | trying text-based options | grpc … without params',
     'A driver or program logs each call, as it should; this line reports no error.',
   ),
   ControllerStarted: news(
@@ -49,7 +49,7 @@ export const NEWS = {
     'A program starts, stops or takes its turn as leader; nothing failed.',
   ),
   SkippedAsDone: news(
-    'already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | not found. proceeding without | proceeding without the | continuing without | already staged | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted | tgtd is already running | not calling systemd-notify | getsnapshotfromstore',
+    'already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | not found. proceeding without | proceeding without the | continuing without | already staged | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted | tgtd is already running | not calling systemd-notify | getsnapshotfromstore | env var not found',
     'What was to be done was found done already, or has to be left out; nothing is wrong in this line.',
   ),
   VolumeStillSettling: news(
@@ -66,7 +66,7 @@ export const NEWS = {
     'A CSI driver starts and says what it can do.',
   ),
   FileSystemNews: news(
-    'mounted filesystem | health check cleared: … is offline | health check cleared: … osds down | health check cleared: … osd down | health check cleared: … is degraded | ending clean mount | mounting v5 filesystem | mounting v4 filesystem | unmounting filesystem | recovery complete | starting recovery | resized filesystem | resizing filesystem | orphan cleanup | re-mounted | attached scsi disk | detected capacity change | nfs: server … ok | attached scsi | connection … is operational now | write protect is off | now operational | is operational after recovery | spinning up disk | logical blocks | mode sense | setting new capacity | added device | mounted successfully | power-on or device reset occurred | write cache: enabled | direct-access | callbacks suppressed | iscsi initiator over tcp/ip | unknown partition table | ending recovery | attempting to mount | session established | synchronizing scsi cache | stopping disk | with acls, security attributes | sgi xfs | supports timestamps until | attached scsi generic | no dialect specified on mount | loading iscsi transport class | registered transport | quota mode | libceph … up | deprecated v4 format',
+    'mounted filesystem | health check cleared: … is offline | health check cleared: … osds down | health check cleared: … osd down | health check cleared: … is degraded | ending clean mount | mounting v5 filesystem | mounting v4 filesystem | unmounting filesystem | recovery complete | starting recovery | resized filesystem | resizing filesystem | orphan cleanup | re-mounted | attached scsi disk | detected capacity change | nfs: server … ok | attached scsi | connection … is operational now | write protect is off | now operational | is operational after recovery | spinning up disk | logical blocks | mode sense | setting new capacity | added device | mounted successfully | power-on or device reset occurred | write cache: enabled | direct-access | callbacks suppressed | iscsi initiator over tcp/ip | unknown partition table | ending recovery | attempting to mount | session established | synchronizing scsi cache | stopping disk | with acls, security attributes | sgi xfs | supports timestamps until | attached scsi generic | no dialect specified on mount | loading iscsi transport class | registered transport | quota mode | libceph … up | deprecated v4 format | assigned me to become a standby | updating mds map to version',
     'The kernel says what it did with a disk or file system; nothing failed.',
   ),
   Deprecated: news(

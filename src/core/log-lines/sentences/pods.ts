@@ -3,7 +3,7 @@ import { row, type Sentence } from './sentence.ts'
 
 export const PODS = {
   NodeAway: row(
-    'kubelet stopped posting node status | nodenotready | node is not ready | node.kubernetes.io/unreachable | node.kubernetes.io/not-ready',
+    'kubelet stopped posting node status | nodenotready | node is not ready | node.kubernetes.io/unreachable | node.kubernetes.io/not-ready | node is unresponsive',
     'The kubelet of the node is not heard any more: it, its machine or the network is down. What runs there may still run and write.',
     'Reach the node by another way (console). Its volumes stay attached for 6 minutes and longer: only when the machine is off for good, taint it node.kubernetes.io/out-of-service.',
     { by: ['controller'], codes: ['MountedButNotAttached'], rules: ['R725', 'R731'] },

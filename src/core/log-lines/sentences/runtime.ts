@@ -61,7 +61,7 @@ export const RUNTIME = {
     'grep the container id in /proc/*/mountinfo: usually an agent that has copied all mounts of the host. Restart that agent.',
   ),
   ContainerNotCreated: frame(
-    'failed to generate container … spec | failed to create containerd container | failed to create shim task | oci runtime create failed | error during container init | runc create failed | failed to create container | createcontainererror | runcontainererror | error response from daemon | failed to start container | failed to stat … volume | failed to create containerd task | failed to mount rootfs component',
+    'failed to generate container … spec | failed to create containerd container | failed to create shim task | oci runtime create failed | error during container init | runc create failed | failed to create container | createcontainererror | runcontainererror | error response from daemon | failed to start container | failed to stat … volume | failed to create containerd task | failed to mount rootfs component | starting container process caused',
     'The container could not be made or started; its volumes may be mounted all the same.',
     'The end of the line is the reason of the runtime: a mount that does not answer, a missing path, a right. kubectl describe pod shows the mounts of the container.',
     { about: 'pod' },

@@ -114,7 +114,7 @@ export function isFrame(name: SentenceName): boolean {
 
 /** Words in which somebody may report a failure at level info. */
 const TROUBLE =
-  /(?<!std)err(?!ing\b)|fail|cannot|can not|unable|could not|couldnt|cant|timed? ?out|refus|denied|not found|invalid|stuck|lost|dead|panic/
+  /(?<!std)err(?!ing\b|(?:or)?[=:] ?(?:null|nil|<nil>))|fail|cannot|can not|unable|could not|couldnt|cant|timed? ?out|refus|denied|not found|invalid|stuck|lost|dead|panic/
 
 /** At level error it is one: what such a line says besides ("starting …", "already …") does not make it harmless. */
 const FAILURE = /\b(?:failed|failure|failing|cannot|could not|couldnt|unable|error|not allowed)\b/

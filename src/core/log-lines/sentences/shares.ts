@@ -52,12 +52,12 @@ export const SHARES = {
     NFS,
   ),
   MountHelperMissing: row(
-    'you might need a /sbin/mount | need a /sbin/mount.<type> helper program | missing codepage or helper program … nfs | bad option; for several filesystems | unknown filesystem type nfs | unknown filesystem type cifs | unknown filesystem type ceph | unknown filesystem type glusterfs | cifs filesystem not supported by the system | mount: /sbin/mount | unknown filesystem type efs | unknown filesystem type lustre | mount program didnt pass remote address',
+    'you might need a /sbin/mount | need a /sbin/mount.<type> helper program | missing codepage or helper program … nfs | bad option; for several filesystems | unknown filesystem type nfs | unknown filesystem type cifs | unknown filesystem type ceph | unknown filesystem type glusterfs | cifs filesystem not supported by the system | mount: /sbin/mount | unknown filesystem type efs | unknown filesystem type lustre | mount program didnt pass remote address | special device … :/ … does not exist | special device … :/ does not exist',
     'The program or kernel module that mounts this kind of file system is not installed where the mount is made.',
     'Install it on {node}: nfs-common or nfs-utils, cifs-utils, ceph-common, glusterfs-client, amazon-efs-utils. Then the kubelet mounts the volume.',
   ),
   CephMountDenied: row(
-    'mount error 13 = permission denied | mount error 1 = operation not permitted | no secret set (for auth_x | auth method x error -1 | auth method cephx error | failed to parse ceph_options | reconnect denied | session blocklisted | ceph: … closed our session | ceph: … dropping dirty | session blacklisted | was blocklisted | was blacklisted | mount error 13 = … ceph | rejected session',
+    'mount error 13 = permission denied | mount error 1 = operation not permitted | no secret set (for auth_x | auth method x error -1 | auth method cephx error | failed to parse ceph_options | reconnect denied | session blocklisted | ceph: … closed our session | ceph: … dropping dirty | session blacklisted | was blocklisted | was blacklisted | mount error 13 = … ceph | rejected session | evicting unresponsive client | evicting (and blocklisting | evicting (and blacklisting',
     'Ceph refuses the user: key or capabilities do not fit, or this client was put on the blocklist after it did not answer.',
     'ceph auth get client.USER; ceph osd blocklist ls shows whether {node} is on it. A mount of a client that was evicted is dead: restart the pods that use it.',
     { codes: ['DeadMount'], unchecked: 'volctl does not ask the storage' },
