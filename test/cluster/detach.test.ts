@@ -176,6 +176,42 @@ describe('a volume that no pod wants, the controller dead', () => {
     if (code !== undefined) expect(operations[0]?.blocked?.message).toContain('is still heard')
   })
 
+  it.each<{ name: string; heard: Partial<ClusterNode>; code: string | undefined }>([
+    {
+      name: 'its lease is of a time to come',
+      heard: { leaseRenewTime: ago(-9), leaseWrittenAt: ago(2) },
+      code: undefined,
+    },
+    { name: 'the same, and when it was written is not known', heard: { leaseRenewTime: ago(-9) }, code: undefined },
+    {
+      name: 'its lease could not be read, and its status is five minutes old',
+      heard: { leaseRenewTime: undefined, heartbeat: ago(5) } as never,
+      code: undefined,
+    },
+    {
+      name: 'its lease is of a time to come, and was written just now',
+      heard: { leaseRenewTime: ago(-9), leaseWrittenAt: ago(0.3) },
+      code: 'TaintedButReady',
+    },
+    { name: 'its lease was renewed just now', heard: { leaseRenewTime: ago(0.3) }, code: 'TaintedButReady' },
+  ])(
+    'a person who says that the machine is off is believed, but against what was heard just now: $name',
+    ({ heard, code }) => {
+      const parts = { ready: 'False', readySince: ago(9), outOfService: true, ...IN_USE, ...heard }
+      const blocks = (options = {}) => planOf(unwanted(parts), options).operations.map(({ blocked }) => blocked?.code)
+      expect(blocks()).toEqual(['TaintedButReady'])
+      expect(blocks({ nodeGone: ['a'] })).toEqual([code])
+    },
+  )
+
+  it('nor does the word of a Node that nobody corrects stand against that, where its kubelet’s clock was ahead', () => {
+    const ahead = { leaseRenewTime: ago(-9), leaseWrittenAt: ago(20), heartbeat: ago(20), ...IN_USE }
+    expect(planOf(unwanted(ahead)).operations).toEqual([])
+    const [given] = planOf(unwanted(ahead), { nodeGone: ['a'] }).operations
+    expect(given).toMatchObject({ reason: 'NodeLost' })
+    expect(given?.blocked).toBeUndefined()
+  })
+
   it('no hint beside it says that the taint takes what is in use', () => {
     const parts = { ready: 'False', readySince: ago(9), outOfService: true, ...IN_USE }
     const hintOf = (given: Partial<ClusterNode>): string | undefined =>

@@ -5,9 +5,10 @@ import { attachmentName } from '../../names/volume-names.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import type { ClusterDraft, ClusterFindings, ClusterWait } from '../context/findings.ts'
 import { explainInCluster } from '../context/kubectl.ts'
+import { isGivenAsGone } from '../context/readiness.ts'
 import { nodesText } from '../context/words.ts'
 import type { Want } from '../desired/desired-attachments.ts'
-import { isGivenAsGone, rowOnNode } from '../detach/node-state.ts'
+import { rowOnNode } from '../detach/node-state.ts'
 import type { KnownVolume } from '../model/known-volume.ts'
 
 export type Elsewhere =

@@ -26,19 +26,35 @@ export function readinessOf(context: ClusterContext, node: ClusterNode): Readine
   const stated = { ready, ...defined({ since: readySince }) }
   // Without the lease a heartbeat alone shows little: the status of a healthy node may be minutes old.
   if (ready !== 'True' || isControllerAlive(context) || leaseRenewTime === undefined) return stated
-  const others = [leaseWrittenAt, heartbeat].filter((time) => time !== undefined)
-  const heard = newestOf([leaseRenewTime, ...others])
+  const times = [leaseRenewTime, leaseWrittenAt, heartbeat].filter((time) => time !== undefined)
+  const heard = newestOf(isGivenAsGone(context, node.name) ? times.filter((time) => isPast(context, time)) : times)
   const time = timeOf(heard)
   const isSilent = time !== undefined && context.now - time > GRACE_MS && isSettled(context, heard)
   return isSilent ? { ready: 'Unknown', ...defined({ since: heard }), isStale: true } : stated
 }
 
+/** A person says that its machine does not run (--node-gone). */
+export function isGivenAsGone({ options }: Pick<ClusterContext, 'options'>, node: string): boolean {
+  return options.nodeGone?.includes(node) ?? false
+}
+
 /**
  * Ready may be False while the kubelet, and with it the machine, runs: its lease shows that. Without a lease that could be read
- * only the status does (S3), unless somebody has judged since that the kubelet is silent.
+ * only the status does (S3), unless somebody has judged since that the kubelet is silent. Against a person's word counts only what
+ * was heard just now: a time to come is that of a kubelet whose clock was ahead.
  */
-export function isHeard({ now }: Pick<ClusterContext, 'now'>, node: ClusterNode): boolean {
-  const [lease, status] = [timeOf(kubeletHeardAt(node)), timeOf(node.heartbeat)]
-  const grace = lease === undefined && node.ready !== 'Unknown' ? STATUS_MS : GRACE_MS
-  return [lease, status].some((time) => time !== undefined && now - time <= grace)
+export function isHeard(context: Pick<ClusterContext, 'now' | 'options'>, node: ClusterNode): boolean {
+  const { leaseRenewTime, leaseWrittenAt, heartbeat } = node
+  const isGiven = isGivenAsGone(context, node.name)
+  const isWithoutLease = kubeletHeardAt(node) === undefined && node.ready !== 'Unknown'
+  const grace = isWithoutLease && !isGiven ? STATUS_MS : GRACE_MS
+  return [leaseRenewTime, leaseWrittenAt, heartbeat].some((text) => {
+    const time = timeOf(text)
+    return time !== undefined && context.now - time <= grace && (!isGiven || isPast(context, text))
+  })
+}
+
+function isPast({ now }: Pick<ClusterContext, 'now'>, text: string | undefined): boolean {
+  const time = timeOf(text)
+  return time === undefined || time <= now
 }

@@ -15,10 +15,10 @@ import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../co
 import { isDriverGone } from '../context/drivers.ts'
 import { blockedBy, type ClusterFindings, podRef } from '../context/findings.ts'
 import { credentialFor, describeAttachment, kubectl, lookAtAttacher, orName, whoCreated } from '../context/kubectl.ts'
-import { readinessOf } from '../context/readiness.ts'
+import { isGivenAsGone, readinessOf } from '../context/readiness.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { fromNode, inUseHint } from './from-node.ts'
-import { endings, isGivenAsGone, lastHeard, rowOnNode } from './node-state.ts'
+import { endings, lastHeard, rowOnNode } from './node-state.ts'
 import { BECAUSE, LATEST, machineIsOff, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
 import { isForeign, neverDetached } from './whose-work.ts'
 

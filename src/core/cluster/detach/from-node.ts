@@ -7,11 +7,11 @@ import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
 import { blockedBy } from '../context/findings.ts'
 import { kubectl, lookAtNode, orName, taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
-import { readinessOf } from '../context/readiness.ts'
+import { isGivenAsGone, readinessOf } from '../context/readiness.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
 import { type DetachRow, MAX_WAIT_FOR_UNMOUNT_MS } from './detach-row.ts'
-import { endings, isGivenAsGone, rowOnNode } from './node-state.ts'
+import { endings, rowOnNode } from './node-state.ts'
 import { BECAUSE, machineIsOff, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
 
 export function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, reason: Reason): Verdict {
@@ -57,7 +57,7 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
     blocked: blockedBy(
       'TaintedButReady',
       `node ${node.name} is tainted out-of-service, but its kubelet ${readinessOf(context, node).ready === 'True' ? 'reports that the node is ready' : 'is still heard, and reports the volume in use'}`,
-      `If the machine is off, plan again once its kubelet has been silent for a minute (six, if its lease cannot be read). If it runs: ${untaintOutOfService(node.name)}`,
+      `If the machine is off: volctl plan --cluster --node-gone ${orName(node.name)}, once its kubelet has been silent for a minute. If it runs: ${untaintOutOfService(node.name)}`,
     ),
     controllerWould: 'detach the volume, in use or not, because of the taint',
   }),

@@ -87,7 +87,3 @@ const lostNodes = onceFor(({ lostNodes: lost = [] }: ClusterState): ReadonlyMap<
     }),
   )
 })
-
-export function isGivenAsGone({ options }: ClusterContext, node: string): boolean {
-  return options.nodeGone?.includes(node) ?? false
-}
