@@ -52,7 +52,7 @@ export const SHARES = {
     NFS,
   ),
   MountHelperMissing: row(
-    'you might need a /sbin/mount | need a /sbin/mount.<type> helper program | missing codepage or helper program … nfs | bad option; for several filesystems | unknown filesystem type nfs | unknown filesystem type cifs | unknown filesystem type ceph | unknown filesystem type glusterfs | cifs filesystem not supported by the system | mount: /sbin/mount | unknown filesystem type efs | unknown filesystem type lustre | mount program didnt pass remote address | special device … :/ … does not exist | special device … :/ does not exist',
+    'you might need a /sbin/mount | need a /sbin/mount.<type> helper program | missing codepage or helper program … nfs | bad option; for several filesystems | unknown filesystem type nfs | unknown filesystem type cifs | unknown filesystem type ceph | unknown filesystem type glusterfs | cifs filesystem not supported by the system | mount: /sbin/mount | unknown filesystem type efs | unknown filesystem type lustre | mount program didnt pass remote address | special device fs- … does not exist',
     'The program or kernel module that mounts this kind of file system is not installed where the mount is made.',
     'Install it on {node}: nfs-common or nfs-utils, cifs-utils, ceph-common, glusterfs-client, amazon-efs-utils. Then the kubelet mounts the volume.',
   ),
