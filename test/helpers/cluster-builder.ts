@@ -29,27 +29,41 @@ export const DEAD: LeaseEvidence = {
 }
 export const ALIVE: LeaseEvidence = { ...DEAD, renewTime: ago(0.05) }
 
-const WHOLE: readonly ClusterResource[] = [
-  'nodes',
-  'pods',
-  'persistentvolumeclaims',
-  'persistentvolumes',
-  'volumeattachments',
-  'csidrivers',
-  'csinodes',
-]
+/** Every list is whole. */
+function listsOf({
+  nodes,
+  pods,
+  claims,
+  volumes,
+  attachments,
+  drivers,
+  podCount,
+}: ClusterState): ClusterState['lists'] {
+  const counts: Readonly<Partial<Record<ClusterResource, number>>> = {
+    nodes: nodes.length,
+    pods: Math.max(podCount, pods.length),
+    persistentvolumeclaims: claims.length,
+    persistentvolumes: volumes.length,
+    volumeattachments: attachments.length,
+    csidrivers: drivers.length,
+    csinodes: nodes.length,
+  }
+  return Object.fromEntries(
+    Object.entries(counts).map(([name, count]) => [name, { state: 'whole', count }]),
+  ) as ClusterState['lists']
+}
 
 /** A cluster whose controller is dead, so that the plan does everything. */
 export function cluster(parts: Partial<ClusterState> = {}): ClusterState {
   const { pods = [] } = parts
-  return {
+  const state: ClusterState = {
     apiVersion: 'volctl.io/v1',
     kind: 'ClusterSnapshot',
     capturedAt: NOW,
     server: 'https://api.example:6443',
     clusterUID: 'cluster-uid',
     serverVersion: 'v1.36.2',
-    lists: Object.fromEntries(WHOLE.map((name) => [name, { state: 'whole', count: 0 }])) as ClusterState['lists'],
+    lists: {} as ClusterState['lists'],
     errors: [],
     rights: {},
     controller: { lease: DEAD, leaseAtEnd: DEAD },
@@ -64,6 +78,7 @@ export function cluster(parts: Partial<ClusterState> = {}): ClusterState {
     ...parts,
     pods,
   }
+  return { ...state, lists: parts.lists ?? listsOf(state) }
 }
 
 export function node(name: string, parts: Partial<ClusterNode> = {}): ClusterNode {

@@ -99,7 +99,7 @@ describe('on a screen of 80 columns', () => {
     expect(drawn(80)).toMatchInlineSnapshot(`
       "https://api.example:6443: controller does not run (lease
       kube-system/kube-controller-manager was last renewed 4m ago, and nothing acted
-      since); 2 nodes, 3 pods, 0 VolumeAttachments
+      since); 2 nodes, 3 pods, 1 VolumeAttachment
 
       Needs you
         x the snapshot of node a taken 30s ago shows the volume mounted:

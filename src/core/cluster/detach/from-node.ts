@@ -57,7 +57,7 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
     blocked: blockedBy(
       'TaintedButReady',
       `node ${node.name} is tainted out-of-service, but its kubelet ${readinessOf(context, node).ready === 'True' ? 'reports that the node is ready' : 'is still heard, and reports the volume in use'}`,
-      `If the machine is off: volctl plan --cluster --node-gone ${orName(node.name)}, once its kubelet has been silent for a minute. If it runs: ${untaintOutOfService(node.name)}`,
+      `If the machine runs: ${untaintOutOfService(node.name)}; if it is off, once its kubelet has been silent for a minute: volctl plan --cluster --node-gone ${orName(node.name)}`,
     ),
     controllerWould: 'detach the volume, in use or not, because of the taint',
   }),

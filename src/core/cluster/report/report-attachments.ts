@@ -94,7 +94,7 @@ function wrongName(_: ClusterContext, { object, isNamedRight, unclear: why }: At
   if (why !== undefined) return undefined
   if (isForeign(object)) {
     const text = shaped`VolumeAttachment ${name} on node ${node} was not created by Kubernetes, and stays until its creator deletes it`
-    const hint = `Once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}. Who created it: ${whoCreated(name)}`
+    const hint = `Find out who created it: ${whoCreated(name)}; once nobody needs it: ${kubectl('delete', 'volumeattachment', name)}`
     return { severity: 'info', code: 'AttachmentUnclear', text, hint }
   }
   if (isNamedRight !== false) return undefined
