@@ -66,7 +66,7 @@ const LAYERS: readonly RegExp[] = [
   // a time of day alone, and the thread that wrote: 20:01:02.526 [Worker-3] INFO …; or klog's header without its letter
   /^(?<time>\d\d:\d\d:\d\d[.,]\d+) (?:(?:\[[\w-]{1,63}\] )?(?=[A-Z]{4,5} )| *\d+ (?=[\w./-]+\.go:\d+\]))/,
   // "- INFO - ", "ERROR  ", and once more a time behind it
-  /^(?:\[[\w-]{1,63}\] (?=[A-Z]{4,5} ))?(?:- )?\[?(?<level>DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\]?(?: -|:)?\s+/,
+  /^(?:\[[\w-]{1,63}\] (?=[A-Z]{4,5} ))?(?:- )?\[?(?<level>DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL)\]?(?:\[\d{1,9}\])?(?: -|:)?\s+/,
   /^(?<level>[DIWEF]) \| /,
   /^(?<level>debug|verbose|info): (?=\S)/,
   // WARN[0435] …: logrus on a terminal

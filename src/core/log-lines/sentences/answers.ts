@@ -160,7 +160,7 @@ export const ANSWERS = {
     { by: ['kubelet'], codes: ['RuntimeUnknown'] },
   ),
   RuntimeCallFailed: frame(
-    'rpc error of the runtime:',
+    'rpc error of the runtime: | handler for post | handler for get | handler for delete',
     'The container runtime (containerd, CRI-O) failed at what the kubelet asked of it; no CSI driver is meant.',
     "The end of the line is the runtime's reason; journalctl -u containerd or -u crio on {node} has the lines around it.",
     { by: ['kubelet'], about: 'pod', envelope: true },

@@ -141,12 +141,12 @@ export const ERRORS = {
     'The words before it say which. kubectl describe resourcequota -A; df and repquota on the server; the quota page of the cloud.',
   ),
   ModuleMissing: row(
-    'module is not loaded | modprobe: fatal | modprobe: error | kernel module … not loaded | kernel module … not found | while running … modprobe | modprobe … exit status | could not load module | module not found | module … not found in directory | failed to load … module | nvme_core … no such file or directory | failed to set nvme_core',
+    'module is not loaded | modprobe: fatal | modprobe: error | kernel module … not loaded | kernel module … not found | while running … modprobe | modprobe … exit status | could not load module | module not found | module … not found in directory | failed to load … module | nvme_core … no such file or directory | failed to set nvme_core | nvme_core … os error 2',
     'A kernel module that the driver needs is not loaded and could not be loaded.',
     "On {node}: modprobe NAME (the line names it: rbd, ceph, nbd, nvme_tcp, iscsi_tcp, dm_crypt, nfs); then for good in /etc/modules-load.d. The driver's container needs /lib/modules of the host.",
   ),
   ProgramMissing: row(
-    'executable file not found in $path | command not found | exit status 127 | exec: … not found | no such file or directory: unknown program | cant execute … no such file or directory | fork/exec … no such file or directory | no such file or directory) while executing',
+    'executable file not found in $path | command not found | exit status 127 | exec: … not found | no such file or directory: unknown program | cant execute … no such file or directory | fork/exec … no such file or directory | no such file or directory) while executing | no valid executable found | no valid executable found … invalid argument',
     'A program that is needed is not installed: on the node, or in the image of the driver.',
     'The line names it: iscsiadm (open-iscsi), mount.nfs (nfs-common, nfs-utils), mount.cifs (cifs-utils), mkfs.xfs or xfs_growfs (xfsprogs), resize2fs (e2fsprogs), cryptsetup, multipath. Install it there.',
   ),

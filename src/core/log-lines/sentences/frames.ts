@@ -45,7 +45,7 @@ export const FRAMES = {
     { by: ['scheduler'], about: 'pod' },
   ),
   DriverCallFailed: frame(
-    'grpc error: rpc error | grpc error: | rpc error: code = | rpc error: | handler for | failed to call node | failed to call controller | returned with failed status | grpcerror',
+    'grpc error: rpc error | grpc error: | rpc error: code = | rpc error: | failed to call node | failed to call controller | returned with failed status | grpcerror',
     'A call of a CSI driver failed; whoever called tries it again.',
     "The end of the line is the driver's reason; the lines before it in the driver's log say more.",
     { by: ['driver'], envelope: true },

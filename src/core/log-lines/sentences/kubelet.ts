@@ -211,8 +211,8 @@ export const KUBELET = {
     "Nothing, if it is rare. If it repeats: kubectl get --raw /readyz, the log of etcd, and the CPU limits of the program's pod. Calls in progress go on in the driver.",
   ),
   ContainerStatsSkipped: row(
-    'could not get instant cpu stats | failed to update stats for container | continuing to push stats',
-    'The kubelet could not measure one container at that moment, mostly because it has just ended.',
+    'could not get instant cpu stats | failed to update stats for container | continuing to push stats | skipping filesystem stats | failed to get the pid limit | failed to get the pid limit … no such file or directory',
+    'A container could not be measured, or its limits not be read; it mostly has just ended.',
     'Nothing: no volume is concerned.',
     { harmless: true },
   ),

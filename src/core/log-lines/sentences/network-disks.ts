@@ -118,7 +118,7 @@ export const NETWORK_DISKS = {
     { codes: ['HeldBy'] },
   ),
   NvmeLost: row(
-    'nvme … controller is down | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected | nvme … connect command failed | nvme … failed to connect queue | nvme … failed to connect socket | failed to parse ctrl info | attach failed: … transport=tcp,traddr=',
+    'nvme … controller is down | nvme … i/o … timeout | nvme … reconnecting | nvme … failed to connect | nvme … keep-alive timed out | nvme … removing after probe failure | nvme: … connect | device not ready; aborting reset | invalid_ns | controller is dead | nvme … failed to write | failed to connect nvme | unable to attach any nvme devices | nvme … starting error recovery | nvme … failed reconnect attempt | nvme … failed to mark controller live | nvme … connect rejected | nvme … connect command failed | nvme … failed to connect queue | nvme … failed to connect socket | failed to parse ctrl info | attach failed: … transport=tcp,traddr= | nvme … timeout request',
     'An NVMe controller, local or over a network, does not answer.',
     'nvme list-subsys shows the paths. Then the target and the network, or the disk itself (nvme smart-log).',
     { ...STORAGE, open: true },
@@ -178,8 +178,8 @@ export const NETWORK_DISKS = {
     STORAGE,
   ),
   CephNoRecordYet: news(
-    'omap not found',
-    'ceph-csi finds no note of that name in the pool: so it is before the first volume or snapshot of it.',
+    'omap not found | rbd: no watchers on',
+    'ceph-csi finds no note or user of that name in the pool: so it is before the first volume of it, or while nobody uses the image.',
     'Nothing, if the call goes on. If it fails, a later line says why.',
   ),
   CephDiskNotTaken: row(

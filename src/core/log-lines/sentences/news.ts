@@ -12,7 +12,7 @@ export const NEWS = {
     'The operation succeeded.',
   ),
   VolumeBegun: news(
-    'operationexecutor.mountvolume started | operationexecutor.unmountvolume started | operationexecutor.verifycontrollerattachedvolume started | operationexecutor.attachvolume started | operationexecutor.detachvolume started | operationexecutor.unmountdevice started | operationexecutor.mapvolume started | starting operationexecutor | attacherdetacher.attachvolume started | attacherdetacher.detachvolume started | entering for volume | mountvolume.waitforattach entering | unmountvolume entering | started for volume | starting attacherdetacher | starting syncing pvc',
+    'operationexecutor.mountvolume started | operationexecutor.unmountvolume started | operationexecutor.verifycontrollerattachedvolume started | operationexecutor.attachvolume started | operationexecutor.detachvolume started | operationexecutor.unmountdevice started | operationexecutor.mapvolume started | starting operationexecutor | attacherdetacher.attachvolume started | attacherdetacher.detachvolume started | entering for volume | mountvolume.waitforattach entering | unmountvolume entering | started for volume | starting attacherdetacher | starting syncing pvc | start rebuilding replica',
     'Something is begun; whether it succeeds, a later line says.',
   ),
   FsckBegun: news(
@@ -49,7 +49,7 @@ export const NEWS = {
     'A program starts, stops or takes its turn as leader; nothing failed.',
   ),
   SkippedAsDone: news(
-    'already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | not found. proceeding without | proceeding without the | continuing without | already staged | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted | tgtd is already running | not calling systemd-notify | getsnapshotfromstore | env var not found',
+    'already unmounted | already mounted, skipping | is already mounted … skip | is not attached, skip | detach … no-op | is already detached | volume is already attached | already published | not found. proceeding without | proceeding without the | continuing without | already staged | skipping because | node not found on api server. detachvolume will skip | skip safe to detach check | getdevicemountpath failed, but unmount operation will proceed | csinode … initialization … standalone | volume was not mounted | tgtd is already running | not calling systemd-notify | getsnapshotfromstore | env var not found | skipping removal',
     'What was to be done was found done already, or has to be left out; nothing is wrong in this line.',
   ),
   VolumeStillSettling: news(
@@ -70,7 +70,7 @@ export const NEWS = {
     'The kernel says what it did with a disk or file system; nothing failed.',
   ),
   Deprecated: news(
-    'is deprecated and will be removed | is deprecated, please use | is deprecated. please use | is deprecated in favor of | is deprecated; use | is deprecated in | it will be removed in a future release | has been deprecated',
+    'is deprecated and will be removed | is deprecated, please use | is deprecated. please use | is deprecated in favor of | is deprecated; use | is deprecated in | it will be removed in a future release | has been deprecated | is deprecated and replaced',
     'A name or option was used that still works, and that a later version no longer takes.',
     'Nothing now. Change it before the next upgrade.',
   ),
