@@ -13,14 +13,14 @@ import { podFaults } from '../pods/named-pods.ts'
 export function reportUnmatchedNames(context: PlanContext, options: PlanOptions, findings: Findings): void {
   const { classes } = context
   const { volumes = [], devices = {}, foreignPods = [] } = options
-  const volumeNames = (): ReadonlySet<string> =>
-    namesOfVolumes(context, findings, [...volumes, ...Object.keys(devices)])
+  const volumeNames = (): readonly string[] => namesOfVolumes(context, findings)
+  const scopeNames = (): readonly string[] => [...volumeNames(), ...otherNames(context.inputs, context.ledger, volumes)]
   const faults = [
     ...podFaults(options, classes, { flag: 'pod', hint: POD_HINT }),
     ...foreignPods
       .filter((each) => !namesProcess(context, each))
       .flatMap((uid) => nameFaults([uid], () => [], { ...HERE, ...PROCESS })),
-    ...nameFaults(volumes, volumeNames, { ...HERE, flag: 'volume', hint: VOLUME_HINT }),
+    ...nameFaults(volumes, scopeNames, { ...HERE, flag: 'volume', hint: VOLUME_HINT }),
     ...nameFaults(Object.keys(devices), volumeNames, { ...HERE, flag: 'device', hint: DEVICE_HINT }),
   ]
   for (const { code, message, hint } of faults) findings.problem('warning', code, message, ON_NODE, hint)
@@ -42,26 +42,20 @@ function namesProcess({ inputs }: PlanContext, uid: string): boolean {
   return (inputs.snapshot.processes ?? []).includes(uid) || knownPods(inputs).has(uid)
 }
 
-function namesOfVolumes(
-  { desired, inputs, classes, ledger }: PlanContext,
-  findings: Findings,
-  given: readonly string[],
-): ReadonlySet<string> {
+function namesOfVolumes({ desired, inputs, classes }: PlanContext, findings: Findings): readonly string[] {
   const { tree, snapshot } = inputs
   const claims = snapshot.api?.persistentVolumeClaims ?? []
   const persistent = snapshot.api?.persistentVolumes ?? []
   const names = [
     ...[...findings.operations, ...findings.waiting].flatMap(({ volume }) => (volume ? namesOf(volume) : [])),
-    ...findings.operations.flatMap(({ attachment }) => attachment?.name ?? []),
     ...desired.volumes.flatMap(({ uniqueName, podVolumeNames }) => [uniqueName, ...podVolumeNames]),
     ...desired.unresolved.flatMap(({ podVolumeName, persistentVolumeName }) => [podVolumeName, persistentVolumeName]),
     ...claims.map(({ metadata }) => namespacedName(metadata)),
     ...persistent.flatMap(({ metadata, spec }) => [metadata.name, spec.csi?.volumeHandle]),
-    ...otherNames(inputs, ledger, given),
     ...classes.all
       .flatMap(({ uid }) => [`pods/${uid}/volumes`, `pods/${uid}/volumeDevices`])
       .flatMap((directory) => tree.children(directory))
       .flatMap((plugin) => tree.children(plugin.path).map(({ path }) => baseName(path))),
   ]
-  return new Set(names.filter((name) => name !== undefined))
+  return names.filter((name) => name !== undefined)
 }
