@@ -57,6 +57,9 @@ const {
   ...whatIf
 } = planFlags
 
+/** Where to look: a person who gives one wants it looked at. */
+const PLACES = ['snapshot', 'nodes', 'cluster', 'kubeconfig', 'context', 'node', 'root-dir'] as const
+
 type ExplainFlags = Interfaces.InferredFlags<typeof Explain.flags>
 
 export default class Explain extends VolctlCommand {
@@ -157,8 +160,11 @@ export default class Explain extends VolctlCommand {
     else if (args.what === undefined || args.what.trim() === '')
       throw new VolctlError('Usage', 'WHAT is missing', { hint: WHAT_THERE_IS })
     const words = [args.what, args.name].filter((word) => word !== undefined)
-    const { value, draw, names, failure } = await this.#answerTo(words, flags)
+    const { value, draw, names, failure, unseen } = await this.#answerTo(words, flags)
     await this.answer(value, flags.output, draw, names)
+    if (unseen !== undefined && PLACES.some((flag) => flags[flag])) throw unseen
+    // A sentence that is understood is an answer, on a machine without a kubelet, too.
+    if (unseen !== undefined) await this.sayError(unseen)
     if (failure !== undefined) throw failure
   }
 

@@ -32,6 +32,18 @@ describe('a line', () => {
     expect(stderr).toMatch(/^volctl: snapshot .+none\.json/)
   })
 
+  it('on a machine without a kubelet: the meaning, and why what it names was looked for nowhere', async () => {
+    const host = join(directory, 'host.json')
+    writeFileSync(host, JSON.stringify({ rootDir: join(directory, 'none') }))
+    const env = { VOLCTL_TEST_HOST: host }
+    const { status, stdout, stderr } = await volctl(['explain', LINE], { env })
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^OrphanedPodFile, /)
+    expect(stderr).toMatch(/^volctl: .+\n {8}\S/)
+    const unknown = await volctl(['explain', 'hello world'], { env })
+    expect([unknown.status, unknown.stdout]).toEqual([1, ''])
+  })
+
   it('with control characters prints none', async () => {
     const { stdout } = await volctl([
       'explain',

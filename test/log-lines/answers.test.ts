@@ -171,8 +171,8 @@ describe('without a node', () => {
     () => Promise.reject(new Error('nobody asks')),
   )
 
-  it('the meaning is answered, then the error of the look', async () => {
-    const { value, failure: after, draw } = await lineAnswer(LINES.TargetBusy[0] ?? '', asking)
+  it('the meaning is answered, and why nothing was looked for', async () => {
+    const { value, unseen: after, draw } = await lineAnswer(LINES.TargetBusy[0] ?? '', asking)
     expect(after).toBe(failure)
     expect(answerDefects(value as LineExplanation)).toEqual([])
     expect(draw(TERMINAL)).toContain('TargetBusy')

@@ -539,6 +539,12 @@ export const CAUSES_INSIDE: readonly (readonly [
     'MultiAttachError',
     undefined,
   ],
+  // A flexVolume has its plugin in its name.
+  [
+    'Operation for "flexvolume-acme.com/fs/u-1-v" failed. Error: UnmountVolume.TearDown failed for volume "v" (UniqueName: "flexvolume-acme.com/fs/u-1-v") : remove /m: device or resource busy',
+    'TargetBusy',
+    'UnmountingFailed',
+  ],
   // Codes of gRPC are not always a driver's.
   [rpc('Unknown', 'failed to create containerd task: OCI runtime create failed: x'), 'ContainerNotCreated', undefined],
   [`StopContainer from runtime service failed: ${rpc('DeadlineExceeded', 'x')}`, 'RuntimeTooSlow', 'RuntimeCallFailed'],

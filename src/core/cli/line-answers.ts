@@ -54,6 +54,8 @@ export interface Answered {
   readonly names: readonly string[]
   /** What the command ends with once the answer is printed. */
   readonly failure?: VolctlError
+  /** Why what a line names was looked for nowhere: the command's end only where a flag said where to look. */
+  readonly unseen?: VolctlError
 }
 
 /** "/dev/sdb1 contains …" and "/a/b: recovering …" are what fsck(8) and others say of it. */
@@ -104,7 +106,7 @@ async function answerOf<Asked, E extends object>(
     value,
     draw: (screen) => renderLine(value, screen),
     names: namesOfLines([value]),
-    ...defined({ failure: failure ?? (explanation && refusalOf(explanation)) }),
+    ...defined({ unseen: failure, failure: explanation && refusalOf(explanation) }),
   }
 }
 
@@ -150,7 +152,7 @@ function drawnLog(value: LogExplanation, failure: VolctlError | undefined): Answ
     value,
     draw: (screen) => renderLog(value, screen),
     names: namesOfLines(value.troubles),
-    ...defined({ failure }),
+    ...defined({ unseen: failure }),
   }
 }
 

@@ -163,6 +163,11 @@ export abstract class VolctlCommand extends Command {
     process.exitCode = status
   }
 
+  /** As the end of a command says it, on standard error; whether it is the end, the caller knows. */
+  async sayError(error: VolctlError): Promise<void> {
+    messages.write(errorText(error, isStructured(this.argv), await this.paintOf(process.stderr), messages.columns))
+  }
+
   protected override async catch(thrown: unknown): Promise<void> {
     if (thrown instanceof Reentered) {
       process.exitCode = thrown.status
@@ -171,7 +176,7 @@ export abstract class VolctlCommand extends Command {
     // Else oclif adds its own warning to a usage error.
     this.parsed = true
     const error = explainError(thrown, this.#known())
-    messages.write(errorText(error, isStructured(this.argv), await this.paintOf(process.stderr), messages.columns))
+    await this.sayError(error)
     if (this.verbose && error instanceof SafetyRefusal) this.say(`rule: ${error.rule}`)
     if (this.verbose && error.cause instanceof Error) this.say(`caused by: ${error.cause.stack ?? error.cause.message}`)
     process.exitCode = error.exit

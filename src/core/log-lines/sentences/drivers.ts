@@ -160,7 +160,7 @@ export const DRIVERS = {
     { open: true },
   ),
   FlexVolumeFailed: frame(
-    'flexvolume: driver bug | failed to unmarshal output for command | error reading the flexvolume directory | error creating flexvolume plugin | flexvolume … failed | error adding watch on flexvolume | error (re-)creating driver directory | getvolumename failed from getdevicemountpath | error initializing watcher | unknown operation on directory | failed to marshal spec | error recursively adding watch | flexvolume prober watch | received an error from watcher | persistentvolume not found for spec',
+    'flexvolume: driver bug | failed to unmarshal output for command | error reading the flexvolume directory | error creating flexvolume plugin | flexvolume: … failed | flexvolume driver … failed | error adding watch on flexvolume | error (re-)creating driver directory | getvolumename failed from getdevicemountpath | error initializing watcher | unknown operation on directory | failed to marshal spec | error recursively adding watch | flexvolume prober watch | received an error from watcher | persistentvolume not found for spec',
     'A flexVolume driver, a program on the node, failed or answered in no form that the kubelet knows.',
     'The line names the program: start it by hand with the same arguments. It lies below the volume plugin directory (usually /usr/libexec/kubernetes/kubelet-plugins/volume/exec).',
     { codes: ['DriverUnavailable'] },
