@@ -11,7 +11,6 @@ import { planFlags, planOptions } from '../core/cli/plan-flags.ts'
 import { NAMED_FORMATS, outputFlag, pagerFlag, VolctlCommand, verboseFlag } from '../core/cli/volctl-command.ts'
 import { watchFlag, watchNode } from '../core/cli/watch-node.ts'
 import { ExitStatus } from '../core/errors/exit-status.ts'
-import { defined } from '../core/lang/defined.ts'
 import { requireNamed, type Typed } from '../core/plan/name-faults.ts'
 import { volctl } from '../core/plan/next-steps.ts'
 import { openLines } from '../core/plan/open-lines.ts'
@@ -102,7 +101,7 @@ export default class Status extends VolctlCommand {
       options: wholeOf(options),
       decide: planWithDecisions,
     })
-    const given = givenBy({ ...flags, ...defined({ pod: options.pods }) }, options.settleMs)
+    const given = givenBy(flags, options.settleMs)
     const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given, this.#typed)
     this.detail(`${status.rows.length} volumes`)
     for (const { volume: of, verdict } of status.rows)
@@ -115,7 +114,7 @@ export default class Status extends VolctlCommand {
   }
 
   async #watch(flags: ParsedFlags, options: PlanOptions, all: boolean): Promise<void> {
-    const given = givenBy({ ...flags, ...defined({ pod: options.pods }) }, options.settleMs)
+    const given = givenBy(flags, options.settleMs)
     await watchNode(nodeChoice(flags), this, flags.output, async (node, screen) => {
       const { decided } = await judged(node, wholeOf(options), planWithDecisions)
       const { status, plan } = statusAndPlan(decided, options, flags['ignore-not-found'] === true, given, this.#typed)
@@ -136,7 +135,7 @@ export default class Status extends VolctlCommand {
     const fleet = flags.nodes === undefined ? undefined : await snapshotsOf(flags.nodes, this.detail)
     const { status, plan, unmatched } = clusterStatus(state, given, fleet && ((context) => besideNodes(context, fleet)))
     requireNamed(unmatched, flags['ignore-not-found'], this.#typed)
-    const applyCommand = volctl('apply', ...applyWords({ ...flags, ...defined({ pod: options.pods }) }))
+    const applyCommand = volctl('apply', ...applyWords(flags))
     const answer = clusterAnswerOf(plan, { applyCommand, reading: readingWords(flags) })
     const draw = (screen: Screen): string => renderStatus(status, screen, { all, plan, answer })
     await this.answer(status, flags.output, draw, namesOfClusterRows(shownRows(status.rows, all)))

@@ -18,11 +18,11 @@ export interface Narrowing {
 /** Rows of named pods and volumes, and what the node has of the volumes of those pods. */
 export function narrowed(
   { classes, options, inputs, ledger }: PlanContext,
+  all: readonly StatusRow[],
   sourceOf: ReadonlyMap<StatusRow, RowPart>,
   narrowing: Narrowing,
 ): StatusRow[] {
   const { pods, namespaces = [] } = narrowing
-  const all = [...sourceOf.keys()]
   const volumes = namedVolumes(inputs, ledger, narrowing.volumes ?? [])
   const uids = pods && new Set(namedPods({ ...options, pods, namespaces }, classes).pods)
   const isNamed = ({ pod }: StatusRow): boolean =>

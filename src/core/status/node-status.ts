@@ -70,8 +70,7 @@ export function statusOf(
   const rowOf = rowMaker(context, found, whyUnjudged(context.inputs))
   const sourceOf = new Map(sources.map((source) => [rowOf(source), source]))
   const all = [...sourceOf.keys()].toSorted(worstFirst)
-  const left = new Set(narrowed(context, sourceOf, narrowing))
-  const rows = all.filter((row) => left.has(row))
+  const rows = narrowed(context, all, sourceOf, narrowing)
   const { node, rootDir, bootID, createdAt, volctlVersion, complete, refused, inputs } = plan
   const status: Status = {
     apiVersion: 'volctl.io/v1',
