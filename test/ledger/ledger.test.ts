@@ -80,6 +80,7 @@ describe('a question shows', () => {
   const scope = (given: Partial<Scope>): Scope => ({ pods: [], only: [], volumes: [], paths: [], ...given })
   const volumes = ledger.ofPod(WEB).filter(({ key }) => key === VOLUME)
   const ofPod = scope({ pods: [WEB], only: [WEB], volumes })
+  const driver = { name: DRIVER, sockets: [], rows: ledger.keysOfDriver(DRIVER) }
   it.each<[string, Scope, Subject, 'own' | 'problem' | 'nothing']>([
     ['the pod: its volume', ofPod, { row: VOLUME, pod: WEB }, 'own'],
     ['the pod: the node’s part of its volume', ofPod, { row: VOLUME }, 'own'],
@@ -91,21 +92,16 @@ describe('a question shows', () => {
     ['the volume: its pod', scope({ volumes }), { pod: WEB }, 'problem'],
     ['the volume: its driver', scope({ volumes }), { driver: DRIVER }, 'problem'],
     ['the volume: another driver', scope({ volumes }), { driver: 'other' }, 'nothing'],
-    ['the driver: its volume', scope({ driver: { name: DRIVER, sockets: [] } }), { row: VOLUME }, 'own'],
-    ['the driver: itself', scope({ driver: { name: DRIVER, sockets: [] } }), { driver: DRIVER }, 'own'],
-    [
-      'the driver: staged in its directory',
-      scope({ driver: { name: DRIVER, sockets: [] } }),
-      ledger.path(UNKNOWN),
-      'own',
-    ],
+    ['the driver: its volume', scope({ driver }), { row: VOLUME }, 'own'],
+    ['the driver: itself', scope({ driver }), { driver: DRIVER }, 'own'],
+    ['the driver: staged in its directory', scope({ driver }), ledger.path(UNKNOWN), 'own'],
     ['a path: what lies below', scope({ paths: [`${ROOT}/plugins`] }), { row: VOLUME }, 'own'],
     ['a path: what lies elsewhere', scope({ paths: [`${ROOT}/plugins`] }), { pod: WEB }, 'nothing'],
     ['a path: what it lies in', scope({ paths: [`${ROOT}/pods/${WEB}/x`] }), { pod: WEB }, 'own'],
     ['the node: all', scope({ node: true }), { pod: GONE }, 'own'],
     ['anything but the node: the node', ofPod, { node: true }, 'nothing'],
   ])('%s', (_, asked, subject, shown) => {
-    const test = new ScopeTest(ledger, asked)
+    const test = new ScopeTest(asked, ledger)
     const isOfVolumesDriver = asked.driver !== undefined && 'row' in subject
     expect([test.has(subject), test.concerns(subject)]).toEqual([
       shown === 'own',

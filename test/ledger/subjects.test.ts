@@ -84,8 +84,8 @@ it('the same state gives the same subjects, whatever was asked before', () => {
   expect(planNode(state, planOptions())).toEqual(plan)
 })
 
-/** The two places that answer it: of a node, by rows; of a cluster, whose records are flat, by what its findings name. */
-const ANSWERS = /^src\/core\/(ledger\/|cluster\/pass\/whose\.ts$|cluster\/explain\/scope\.ts$)/
+/** The one place that answers it, of a node and of a cluster. */
+const ANSWERS = /^src\/core\/ledger\//
 
 describe('no other file finds out whose a finding is', () => {
   /** By the fields in which a finding names things for people; whether there is a name is no comparison. */

@@ -75,7 +75,8 @@ function ofFound(context: PlanContext, { target, volume }: Found): Asked {
   if (target.kind === 'Pod') return { ...ofPods(context, target.uids), identity }
   if (target.kind === 'Driver') {
     const driver = driverTarget(context, target.name)
-    const scope = { ...NO_SCOPE, driver: { name: target.name, sockets: driver.sockets } }
+    const rows = context.ledger.keysOfDriver(target.name)
+    const scope = { ...NO_SCOPE, driver: { name: target.name, sockets: driver.sockets, rows } }
     return { subject: { kind: 'Driver', name: target.name }, identity, places: [], scope, driver }
   }
   const name = target.kind === 'PersistentVolumeClaim' ? `${target.namespace}/${target.name}` : target.name

@@ -29,7 +29,8 @@ export function describeVolume(
   volume: VolumeRow,
   only: readonly string[],
 ): DescribedVolume {
-  const concern = concernOf(context, plan, decisions, { pods: [], only, volumes: [volume], paths: [] })
+  const scope = { pods: [], only, volumes: [volume], paths: [] }
+  const concern = concernOf(plan, scope, { ledger: context.ledger, decisions })
   const attachment = attachmentView(volume)
   const because = becauseOf(context, volume, concern)
   const places = placesOf(context, volume)

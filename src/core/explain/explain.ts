@@ -55,7 +55,7 @@ export function explainer(
   }
   return (what) => {
     const asked = ask(what)
-    const concern = concernOf(context, decided.plan, decided.decisions, asked.scope)
+    const concern = concernOf(decided.plan, asked.scope, { ledger: context.ledger, decisions: decided.decisions })
     const { only } = asked.scope
     const volumes = asked.scope.volumes.map((volume) => describe(volume, only))
     const explanation = explanationOf(decided, { what, asked, concern, volumes, given })

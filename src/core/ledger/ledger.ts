@@ -172,6 +172,12 @@ export class Ledger {
     return this.all.filter(({ identity }) => identity?.driver === name)
   }
 
+  /** Also of what is not identified, and is staged in the driver's directory. */
+  keysOfDriver(name: string): ReadonlySet<RowKey> {
+    const own = this.all.filter(({ identity, staged }) => (identity?.driver ?? staged[0]?.driverDir) === name)
+    return new Set(own.map(({ key }) => key))
+  }
+
   /** What is mounted from a device, is a link to it, or has the file behind it. */
   onDevice({ mounts, names, files }: SoughtDevice): readonly VolumeRow[] {
     const { inputs } = this.#sources

@@ -1,55 +1,70 @@
 /** Whose a finding is: the one place that answers it, by the subject that the finding was made with. */
 
-import type { PodUid, RowKey, Subject } from '../plan/subject.ts'
+import { type AnySubject, type PodUid, type RowKey, rowsOf } from '../plan/subject.ts'
 import type { Ledger } from './ledger.ts'
 import { meets, type Part } from './places.ts'
 import type { VolumeRow } from './row.ts'
 
+/** A volume of a node's or of a cluster's ledger, as far as it says whose a finding is. */
+export interface ScopeRow {
+  readonly key: RowKey
+  /** Of all pods that want it, or have something of it. */
+  readonly podUids: ReadonlySet<PodUid>
+  readonly identity?: { readonly driver: string } | undefined
+  /** These of a cluster's. */
+  readonly node?: string
+  readonly claim?: string
+  readonly persistentVolume?: unknown
+}
+
 /** What is asked about. */
-export interface Scope {
+export interface Scope<Row extends ScopeRow = VolumeRow> {
   /** UIDs of pods that are asked about as a whole. */
   readonly pods: readonly PodUid[]
   /** UIDs: what other pods than these do with the volumes is left out; empty: nothing is. */
   readonly only: readonly PodUid[]
-  readonly volumes: readonly VolumeRow[]
+  readonly volumes: readonly Row[]
   /** Absolute: what was asked about, where it was a path. */
   readonly paths: readonly string[]
   /** The node as a whole: all of the plan. */
   readonly node?: true
   /** A CSI driver: all that is planned, waited for or wrong with its volumes. */
-  readonly driver?: { readonly name: string; readonly sockets: readonly string[] }
+  readonly driver?: {
+    readonly name: string
+    readonly sockets: readonly string[]
+    readonly rows: ReadonlySet<RowKey>
+  }
+  /** Of a cluster: nodes as a whole. */
+  readonly nodes?: readonly string[]
+  /** Of a cluster: volumes on other nodes that belong to it, too. */
+  readonly elsewhere?: readonly RowKey[]
+  /** Of a cluster: its volumes on whichever node. What is wrong with them on several nodes concerns it. */
+  readonly same?: ReadonlySet<RowKey>
 }
 
 /** Which findings belong to what is asked about. */
 export class ScopeTest {
-  readonly #ledger: Ledger
-  readonly #scope: Scope
+  readonly #ledger: Ledger | undefined
+  readonly #scope: Scope<ScopeRow>
   readonly #keys: ReadonlySet<RowKey>
   readonly #paths: readonly PathTest[]
 
-  constructor(ledger: Ledger, scope: Scope) {
+  /** @param ledger of a node; a cluster has no paths */
+  constructor(scope: Scope<ScopeRow>, ledger?: Ledger) {
     this.#ledger = ledger
     this.#scope = scope
-    this.#keys = new Set(scope.volumes.map(({ key }) => key))
-    this.#paths = scope.paths.map((path) => new PathTest(ledger, path))
+    this.#keys = new Set([...scope.volumes.map(({ key }) => key), ...(scope.elsewhere ?? [])])
+    this.#paths = ledger === undefined ? [] : scope.paths.map((path) => new PathTest(ledger, path))
   }
 
   /** Of operations, waits and decisions: what is its own. @param subject absent: of a plan that says of nothing whose it is */
-  has(subject: Subject | undefined): boolean {
+  has(subject: AnySubject | undefined): boolean {
     const { driver } = this.#scope
-    const isOfDriver = driver !== undefined && subject !== undefined && 'row' in subject
-    if (isOfDriver && this.#driverOf(subject.row) === driver.name) return true
-    return this.#isOwn(subject)
+    return rowsOf(subject).some((key) => driver?.rows.has(key)) || this.#isOwn(subject)
   }
 
-  /** Of an unidentified one by the directory in which it is staged. */
-  #driverOf(key: RowKey): string | undefined {
-    const row = this.#ledger.row(key)
-    return row?.identity?.driver ?? row?.staged[0]?.driverDir
-  }
-
-  #isOwn(subject: Subject | undefined): boolean {
-    const { node, pods, driver } = this.#scope
+  #isOwn(subject: AnySubject | undefined): boolean {
+    const { node, pods, driver, nodes = [] } = this.#scope
     if (node) return true
     if (subject === undefined) return false
     if (this.#paths.some((path) => path.meets(subject))) return true
@@ -57,18 +72,29 @@ export class ScopeTest {
       if (subject.pod !== undefined && pods.includes(subject.pod)) return true
       return this.#keys.has(subject.row) && this.#mayBe(subject.pod)
     }
+    if ('rows' in subject) return subject.rows.some((key) => this.#keys.has(key))
     if ('pod' in subject) return pods.includes(subject.pod)
     if ('driver' in subject) return subject.driver === driver?.name
+    if ('nodes' in subject) return subject.nodes.some((each) => nodes.includes(each))
     return 'path' in subject && driver?.sockets.includes(subject.path) === true
   }
 
-  /** Of problems: also what is wrong with its driver, with a pod that has it, or in the pod's directory; with a driver's volumes not. */
-  concerns(subject: Subject | undefined): boolean {
+  /**
+   * Of problems: also what is wrong with what it needs: its PersistentVolume, claim, driver and node, a pod that has it, the pod's
+   * directory. A driver and a node need none of these.
+   */
+  concerns(subject: AnySubject | undefined): boolean {
     if (this.#isOwn(subject)) return true
     if (subject === undefined) return false
-    const { pods, volumes } = this.#scope
+    const { pods, volumes, driver, nodes, same } = this.#scope
+    if (driver !== undefined || nodes !== undefined) return false
     if ('driver' in subject) return volumes.some(({ identity }) => identity?.driver === subject.driver)
-    if ('path' in subject) return pods.includes(this.#ledger.podAt(subject.path) ?? '')
+    if ('path' in subject) return pods.includes(this.#ledger?.podAt(subject.path) ?? '')
+    if ('persistentVolume' in subject)
+      return volumes.some(({ persistentVolume }) => persistentVolume === subject.persistentVolume)
+    if ('nodes' in subject) return volumes.some(({ node }) => node !== undefined && subject.nodes.includes(node))
+    if ('claim' in subject) return volumes.some(({ claim }) => claim === subject.claim)
+    if ('rows' in subject) return subject.rows.some((key) => same?.has(key))
     if ('row' in subject || !('pod' in subject)) return false
     return this.#mayBe(subject.pod) && volumes.some(({ podUids }) => podUids.has(subject.pod))
   }
@@ -90,7 +116,7 @@ class PathTest {
     this.#path = path
   }
 
-  meets(subject: Subject): boolean {
+  meets(subject: AnySubject): boolean {
     if ('path' in subject) return meets(subject.path, this.#path)
     if ('row' in subject) return this.#all.has(keyOf(subject))
     return 'pod' in subject && meets(this.#ledger.podDirectory(subject.pod), this.#path)
@@ -133,12 +159,12 @@ export class SharesOf<T extends Shown> {
   }
 
   /** Operations, waits and decisions. */
-  of(subject: Subject | undefined): readonly T[] {
+  of(subject: AnySubject | undefined): readonly T[] {
     return subject !== undefined && 'row' in subject ? (this.#byKey.get(keyOf(subject)) ?? []) : []
   }
 
   /** Problems: what is wrong with a pod or a driver is wrong with all of its volumes. */
-  ofProblem(subject: Subject | undefined): readonly T[] {
+  ofProblem(subject: AnySubject | undefined): readonly T[] {
     if (subject === undefined) return []
     if ('row' in subject) {
       const own = this.of(subject)

@@ -27,6 +27,7 @@ import { causes } from './cause.ts'
 import { kind as anyKind, blocked, causeKey, codeOf, count, pod, said } from './operation-shape.ts'
 import type { OperationKind } from './plan.ts'
 import { CHOICE, complete, refused, unjudged, until } from './plan-shape.ts'
+import { clusterSubject } from './subject-shape.ts'
 
 export const CLUSTER_OPERATION_KINDS = ['DetachVolume', 'AttachVolume'] as const satisfies readonly OperationKind[]
 
@@ -121,6 +122,8 @@ const operation = object({
     list(pod),
   ),
   volume: clusterVolume,
+  /** Absent in a plan of an earlier volctl. */
+  subject: optional(clusterSubject),
   paths: about('Always empty: nothing happens on a node.', list(text)),
   steps: list(step),
   /** A detach elsewhere, until its attachment is really gone. */
@@ -150,6 +153,7 @@ const wait = object({
   pods: list(pod),
   volume: optional(clusterVolume),
   attachment: optional(text),
+  subject: optional(clusterSubject),
   rule: text,
   until,
   cause: causeKey,
@@ -176,6 +180,7 @@ const problem = object({
   /** The same for problems that differ only in names. */
   shape: about('The message with "…" in the place of every name.', text),
   about: aboutObjects,
+  subject: optional(clusterSubject),
   cause: causeKey,
 })
 

@@ -1,6 +1,9 @@
 /** Whose a finding is. It is said where the finding is made, by whoever has the thing at hand, and matched nowhere afterwards. */
 
-/** One volume on this node: its unique name, else its plugin and its name within its pod, else its path. Stable for the same state. */
+/**
+ * One volume on one node. Of this node's plan: its unique name, else its plugin and its name within its pod, else its path. Of a
+ * cluster's: the node before that. Stable for the same state.
+ */
 export type RowKey = string
 
 /** The UID under which the pod's directory is. */
@@ -18,19 +21,42 @@ export type Subject =
   | { readonly path: string }
   | { readonly node: true }
 
+/** The same of a cluster: also a volume on each of several nodes, nodes, an object of the API, one of its lists, or the API itself. */
+export type ClusterSubject =
+  | { readonly row: RowKey; readonly pod?: PodUid }
+  | { readonly rows: readonly RowKey[] }
+  | { readonly pod: PodUid }
+  | { readonly driver: string }
+  | { readonly nodes: readonly string[] }
+  /** namespace/name */
+  | { readonly claim: string }
+  /** On these nodes. */
+  | { readonly persistentVolume: string; readonly nodes: readonly string[] }
+  | { readonly list: string }
+  | { readonly api: true }
+
+/** Of either scope. */
+export type AnySubject = Subject | ClusterSubject
+
 export const THE_NODE: Subject = { node: true }
 
-export function rowOf(subject: Subject | undefined): RowKey | undefined {
+export function rowOf(subject: AnySubject | undefined): RowKey | undefined {
   return subject !== undefined && 'row' in subject ? subject.row : undefined
 }
 
+/** Each volume on a node that it is about. */
+export function rowsOf(subject: AnySubject | undefined): readonly RowKey[] {
+  if (subject === undefined) return []
+  return 'row' in subject ? [subject.row] : 'rows' in subject ? subject.rows : []
+}
+
 /** True if both are of one volume, maybe of two pods. */
-export function areOfOneRow(a: Subject | undefined, b: Subject | undefined): boolean {
+export function areOfOneRow(a: AnySubject | undefined, b: AnySubject | undefined): boolean {
   const row = rowOf(a)
   return row !== undefined && row === rowOf(b)
 }
 
 /** The pod whose part of a volume it is, or that it is about as a whole. */
-export function podOf(subject: Subject | undefined): PodUid | undefined {
+export function podOf(subject: AnySubject | undefined): PodUid | undefined {
   return subject !== undefined && 'pod' in subject ? subject.pod : undefined
 }

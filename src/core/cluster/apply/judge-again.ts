@@ -4,8 +4,8 @@ import { type Comparison, type FoundAgain, foundAgain } from '../../apply/condit
 import { causeOf } from '../../codes/codes.ts'
 import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { clusterDifferencesOf } from '../../plan/differences.ts'
+import { areOfOneRow, rowsOf } from '../../plan/subject.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
-import { problemOn, waitFor } from '../pass/whose.ts'
 
 export type Judged = FoundAgain<ClusterOperation>
 
@@ -46,12 +46,13 @@ function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attach
   )
 }
 
-function whyGone({ kind, node, attachment, volume }: ClusterOperation, fresh: ClusterPlan): string {
-  const { uniqueName } = volume
-  const isAttach = kind === 'AttachVolume' && uniqueName !== undefined
+function whyGone({ kind, node, subject }: ClusterOperation, { waiting, problems }: ClusterPlan): string {
+  const [row] = rowsOf(subject)
+  const wait = waiting.find((each) => areOfOneRow(each.subject, subject))
+  const problem = problems.find((each) => row !== undefined && rowsOf(each.subject).includes(row))
   return (
-    waitFor(fresh, attachment.name)?.message ??
-    (isAttach ? problemOn(fresh, node, uniqueName) : undefined)?.message ??
+    wait?.message ??
+    (kind === 'AttachVolume' ? problem?.message : undefined) ??
     (kind === 'DetachVolume'
       ? `a pod of node ${node} wants the volume, or may want it`
       : `no pod of node ${node} waits for the volume any more`)

@@ -18,6 +18,7 @@ import {
 } from '../context/kubectl.ts'
 import { readinessOf } from '../context/readiness.ts'
 import type { Want } from '../desired/desired-attachments.ts'
+import { volumeKey } from '../ledger/cluster-row.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
 import { whereElse } from './elsewhere.ts'
@@ -85,7 +86,8 @@ function controllerHint(context: ClusterContext, { pods: [pod] }: Want): string 
 }
 
 function aboutOf({ node, pods, volume }: Want) {
-  return { node, pods: pods.map(podRef), volume: volumeRef(volume) }
+  const subject = { row: volumeKey(node, volume.uniqueName) }
+  return { node, pods: pods.map(podRef), volume: volumeRef(volume), subject }
 }
 
 /** iSCSI, FC and flexVolume have no object: the controller writes the Node's status, which volctl never does (R331). */

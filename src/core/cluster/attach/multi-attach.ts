@@ -12,6 +12,7 @@ import { deletePod, taintOutOfService } from '../context/kubectl.ts'
 import { readinessOf } from '../context/readiness.ts'
 import { shaped } from '../context/shaped.ts'
 import type { Want } from '../desired/desired-attachments.ts'
+import { volumeKey } from '../ledger/cluster-row.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
@@ -42,9 +43,9 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   const holders = parties.filter(({ has }) => has)
   const waiting = parties.filter(({ has }) => !has)
   const volume = volumeRef(first.volume)
+  const nodes = parties.map(({ node }) => node).slice(0, MOST_NAMED)
   const about = {
-    volume,
-    nodes: parties.map(({ node }) => node).slice(0, MOST_NAMED),
+    ...{ volume, nodes, subject: { rows: nodes.map((node) => volumeKey(node, first.volume.uniqueName)) } },
     pods: parties.flatMap(({ pods }) => pods.map(podRef)).slice(0, MOST_NAMED),
   }
   // Two attachments are another problem (TwoWriters).

@@ -14,10 +14,12 @@ import type {
   ClusterWaiting,
 } from '../../plan/cluster-plan.ts'
 import type { PodRef, Severity } from '../../plan/plan.ts'
+import type { ClusterSubject } from '../../plan/subject.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import type { Shaped } from './shaped.ts'
 
-export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after' | 'paths'> {
+export interface ClusterDraft extends Omit<ClusterOperation, 'id' | 'after' | 'paths' | 'subject'> {
+  readonly subject: ClusterSubject
   readonly after: readonly ClusterDraft[]
 }
 
@@ -26,6 +28,26 @@ export interface ClusterWait {
   readonly message: string
   readonly hint?: string
   readonly until?: string
+}
+
+/** Whose a problem is, and what it names. */
+export type About = ClusterAbout & { readonly subject: ClusterSubject }
+
+/** Of the API as a whole, or of all of the cluster. */
+export const ON_API: About = { subject: { api: true } }
+
+/** Of these nodes, and of no volume there alone. */
+export function onNodes(...nodes: readonly string[]): About {
+  return { nodes, subject: { nodes } }
+}
+
+/** Of the pod as a whole. */
+export function ofPod(pod: ClusterPod): About {
+  return {
+    pods: [podRef(pod)],
+    ...defined({ nodes: pod.node === undefined ? undefined : [pod.node] }),
+    subject: { pod: pod.uid },
+  }
 }
 
 export class ClusterFindings {
@@ -51,18 +73,22 @@ export class ClusterFindings {
     kind: ClusterOperationKind,
     wait: ClusterWait,
     rule: string,
-    about: Pick<ClusterWaiting, 'node' | 'pods'> & { volume?: ClusterVolumeRef; attachment?: string },
+    about: Pick<ClusterWaiting, 'node' | 'pods'> & {
+      readonly subject: ClusterSubject
+      volume?: ClusterVolumeRef
+      attachment?: string
+    },
   ): void {
     this.waiting.push({ kind, ...wait, ...about, rule })
   }
 
-  problem(severity: Severity, code: ProblemCode, text: Shaped, about: ClusterAbout, hint?: string): void {
+  problem(severity: Severity, code: ProblemCode, text: Shaped, { subject, ...about }: About, hint?: string): void {
     const { message, shape } = text
-    this.problems.push({ severity, code, message, shape, ...defined({ hint }), about })
+    this.problems.push({ severity, code, message, shape, ...defined({ hint }), about, subject })
   }
 
   /** Something that may matter is not known. */
-  incomplete(code: ProblemCode, text: Shaped, about: ClusterAbout, hint?: string): void {
+  incomplete(code: ProblemCode, text: Shaped, about: About, hint?: string): void {
     this.complete = false
     this.problem('warning', code, text, about, hint)
   }

@@ -16,6 +16,7 @@ import { isDriverGone } from '../context/drivers.ts'
 import { blockedBy, type ClusterFindings, podRef } from '../context/findings.ts'
 import { credentialFor, describeAttachment, kubectl, lookAtAttacher, orName, whoCreated } from '../context/kubectl.ts'
 import { isGivenAsGone, readinessOf } from '../context/readiness.ts'
+import { attachmentKey } from '../ledger/cluster-row.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { fromNode, inUseHint } from './from-node.ts'
 import { endings, lastHeard, rowOnNode } from './node-state.ts'
@@ -38,11 +39,10 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   if (verdict === undefined) return
   const volume = attachedRef(attached, context.actual)
   const pods = uniqueName === undefined ? [] : context.desired.endedOn(object.node, uniqueName).map(podRef)
+  const subject = { row: attachmentKey(attached) }
   if ('wait' in verdict) {
     findings.wait('DetachVolume', verdict.wait, verdict.rule, {
-      node: object.node,
-      pods,
-      volume,
+      ...{ node: object.node, pods, volume, subject },
       attachment: object.name,
     })
     return
@@ -52,7 +52,7 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   findings.add({
     kind: 'DetachVolume',
     ...defined({ ...decision, makeSure: decision.makeSure, controllerWould: decision.controllerWould }),
-    ...{ node: object.node, pods, volume, steps: stepsOf(context, attached), after: [] },
+    ...{ node: object.node, pods, volume, subject, steps: stepsOf(context, attached), after: [] },
     ...defined({ blocked: blocked ?? obstacleTo(context, attached) }),
     evidence: [
       ...evidence,

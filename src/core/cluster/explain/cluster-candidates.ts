@@ -2,6 +2,7 @@
 import { driverCandidate, type Nameable, namesWith } from '../../explain/match-name.ts'
 import type { ClusterPlan } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import { type RowKey, rowOf } from '../../plan/subject.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 
@@ -9,7 +10,8 @@ export type ClusterTarget =
   | { readonly kind: 'Pod'; readonly pod: ClusterPod }
   | { readonly kind: 'PersistentVolumeClaim'; readonly namespace: string; readonly name: string }
   | { readonly kind: 'PersistentVolume'; readonly name: string }
-  | { readonly kind: 'VolumeAttachment'; readonly name: string }
+  /** `row`: of one that is still to be created. */
+  | { readonly kind: 'VolumeAttachment'; readonly name: string; readonly row?: RowKey }
   | { readonly kind: 'Volume'; readonly uniqueName: string }
   | { readonly kind: 'Node'; readonly name: string }
   | { readonly kind: 'Driver'; readonly name: string }
@@ -92,14 +94,14 @@ function persistentVolumes({ state, objects }: ClusterContext): ClusterCandidate
 
 function attachments({ state }: ClusterContext, { operations, waiting }: ClusterPlan): ClusterCandidate[] {
   const planned = [
-    ...operations.map(({ attachment, node }) => ({ name: attachment.name, uid: undefined, node })),
-    ...waiting.flatMap(({ attachment: name, node }) => (name === undefined ? [] : [{ name, uid: undefined, node }])),
-  ]
-  return [...state.attachments, ...planned].map(({ name, uid, node }) => ({
+    ...operations.map(({ attachment: { name }, ...of }) => ({ ...of, name })),
+    ...waiting.flatMap(({ attachment: name, ...of }) => (name === undefined ? [] : [{ ...of, name }])),
+  ].map(({ name, node, subject }) => ({ name, node, uid: undefined, row: rowOf(subject) }))
+  return [...state.attachments, ...planned].map(({ name, node, uid, ...of }) => ({
     ask: `va/${name}`,
     names: namesWith(name, uid),
     about: `VolumeAttachment to node ${node}`,
-    target: { kind: 'VolumeAttachment', name },
+    target: { kind: 'VolumeAttachment', name, ...('row' in of && of.row !== undefined && { row: of.row }) },
   }))
 }
 

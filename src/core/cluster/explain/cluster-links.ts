@@ -9,12 +9,12 @@ import type { Attached } from '../actual/actual-attachments.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
 import { readinessOf } from '../context/readiness.ts'
+import type { ClusterRow } from '../ledger/cluster-row.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import type { ClusterLink } from './cluster-explanation.ts'
-import type { VolumeOnNode } from './volumes-on-nodes.ts'
 
 /** @param fleet what snapshots of nodes show of it, where they were given */
-export function chainOf(context: ClusterContext, on: VolumeOnNode, fleet: readonly FleetRow[]): ClusterLink[] {
+export function chainOf(context: ClusterContext, on: ClusterRow, fleet: readonly FleetRow[]): ClusterLink[] {
   return [
     ...podLinks(on),
     ...claimLink(context, on),
@@ -27,7 +27,7 @@ export function chainOf(context: ClusterContext, on: VolumeOnNode, fleet: readon
 
 const MOST_PODS = 20
 
-function podLinks({ pods, node, attached }: VolumeOnNode): ClusterLink[] {
+function podLinks({ pods, node, attached }: ClusterRow): ClusterLink[] {
   if (pods.length > 0) {
     const more = pods.length - MOST_PODS
     const links = pods.slice(0, MOST_PODS).map(
@@ -53,11 +53,11 @@ function podState(pod: ClusterPod): Pick<ClusterLink, 'state' | 'says'> {
   return { state: 'good', says: phase }
 }
 
-function isNeeded({ pods }: VolumeOnNode): boolean {
+function isNeeded({ pods }: ClusterRow): boolean {
   return pods.some(({ terminated }) => !terminated)
 }
 
-function claimLink({ objects }: ClusterContext, on: VolumeOnNode): ClusterLink[] {
+function claimLink({ objects }: ClusterContext, on: ClusterRow): ClusterLink[] {
   const { claim } = on
   if (claim === undefined) return []
   const [namespace = '', name = ''] = claim.split('/')
@@ -66,12 +66,12 @@ function claimLink({ objects }: ClusterContext, on: VolumeOnNode): ClusterLink[]
   ]
 }
 
-function persistentVolumeLink({ objects }: ClusterContext, { persistentVolume: name }: VolumeOnNode): ClusterLink[] {
+function persistentVolumeLink({ objects }: ClusterContext, { persistentVolume: name }: ClusterRow): ClusterLink[] {
   if (name === undefined) return []
   return [{ kind: 'PersistentVolume', name, ...judge(objects.volume(name), true, judgeVolume) }]
 }
 
-function attachmentLinks(context: ClusterContext, on: VolumeOnNode): ClusterLink[] {
+function attachmentLinks(context: ClusterContext, on: ClusterRow): ClusterLink[] {
   const { attached, node, volume, want } = on
   if (attached.length > 0) return attached.map((each) => attachmentLink(context, on, each))
   if (node === undefined || volume === undefined || volume.plugin !== CSI_PLUGIN) return []
@@ -86,13 +86,13 @@ function attachmentLinks(context: ClusterContext, on: VolumeOnNode): ClusterLink
   return [{ kind: 'VolumeAttachment', name, ...judged, says: `${judged.says}${elsewhereText(others)}` }]
 }
 
-function attachmentLink({ actual }: ClusterContext, on: VolumeOnNode, { object, unclear }: Attached): ClusterLink {
+function attachmentLink({ actual }: ClusterContext, on: ClusterRow, { object, unclear }: Attached): ClusterLink {
   const isListed = on.uniqueName !== undefined && actual.isConfirmed(object.node, on.uniqueName)
   const judged = judgeAttachment(object, { isNeeded: isNeeded(on), isListed, unclear })
   return { kind: 'VolumeAttachment', name: object.name, ...judged }
 }
 
-function nodeLink(context: ClusterContext, on: VolumeOnNode, fleet: readonly FleetRow[]): ClusterLink[] {
+function nodeLink(context: ClusterContext, on: ClusterRow, fleet: readonly FleetRow[]): ClusterLink[] {
   const { node: name, uniqueName } = on
   if (name === undefined) return []
   const found = context.objects.node(name)
@@ -136,7 +136,7 @@ function foundOnNode(fleet: readonly FleetRow[], node: string, uniqueName: strin
   ]
 }
 
-function driverLink(context: ClusterContext, { volume, attached, node }: VolumeOnNode): ClusterLink[] {
+function driverLink(context: ClusterContext, { volume, attached, node }: ClusterRow): ClusterLink[] {
   const name = volume?.driver ?? attached[0]?.object.attacher
   if (name === undefined || name === '') return []
   if (isDriverGone(context, name)) {

@@ -1,21 +1,29 @@
 /** What the attach/detach controller's pass makes of a volume on a node, and by which rule. */
 
+import type { Concern } from '../../explain/concern.ts'
 import { firstFew } from '../../lang/first-few.ts'
+import type { ClusterOperation, ClusterProblem, ClusterWaiting } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import type { NotAttachedFor } from '../desired/desired-attachments.ts'
 import { DETACH_LISTS } from '../detach/detach-volumes.ts'
+import type { ClusterRow } from '../ledger/cluster-row.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import type { ClusterDecision } from './cluster-explanation.ts'
-import type { Concern } from './scope.ts'
-import type { VolumeOnNode } from './volumes-on-nodes.ts'
+
+/** What of a cluster's plan is about what is asked about. */
+export type ClusterConcern = Concern<ClusterOperation, ClusterWaiting, ClusterProblem>
 
 /** @param concern what of the plan is about this volume on this node alone */
-export function decisionOn(context: ClusterContext, on: VolumeOnNode, concern: Concern): ClusterDecision {
+export function decisionOn(
+  context: ClusterContext,
+  on: ClusterRow,
+  concern: Pick<ClusterConcern, 'operations' | 'waiting'>,
+): ClusterDecision {
   return byPlan(concern) ?? byAttachment(on) ?? byPods(context, on) ?? unwanted(context, on)
 }
 
-function byPlan({ operations, waiting }: Concern): ClusterDecision | undefined {
+function byPlan({ operations, waiting }: Pick<ClusterConcern, 'operations' | 'waiting'>): ClusterDecision | undefined {
   const [operation] = operations
   if (operation !== undefined) return { why: operation.message, rule: operation.rule }
   const [wait] = waiting
@@ -23,7 +31,7 @@ function byPlan({ operations, waiting }: Concern): ClusterDecision | undefined {
 }
 
 /** What is left alone for a doubt about the attachment. */
-function byAttachment({ attached }: VolumeOnNode): ClusterDecision | undefined {
+function byAttachment({ attached }: ClusterRow): ClusterDecision | undefined {
   const [doubtful] = attached.filter(({ unclear, persistentVolume }) => unclear ?? persistentVolume === 'unknown')
   if (doubtful === undefined) return undefined
   const { object, unclear } = doubtful
@@ -41,7 +49,7 @@ const HELD: Readonly<Record<NotAttachedFor, { readonly why: string; readonly rul
   DuplicateObject: { why: 'the list has two pods of this name', rule: 'S3' },
 }
 
-function byPods(context: ClusterContext, on: VolumeOnNode): ClusterDecision | undefined {
+function byPods(context: ClusterContext, on: ClusterRow): ClusterDecision | undefined {
   const { want, unresolved, node, uniqueName = '', pods, attached } = on
   if (unresolved !== undefined) return { why: `nothing is attached: ${unresolved.message}`, rule: 'S4' }
   if (want !== undefined && want.pods.length > 0) {
@@ -74,7 +82,7 @@ function podsText(pods: readonly ClusterPod[]): string {
   return `pod ${firstFew(pods.map(namespacedName), 1, 'and ').join(' ')}`
 }
 
-function unwanted(context: ClusterContext, { node, uniqueName, attached }: VolumeOnNode): ClusterDecision {
+function unwanted(context: ClusterContext, { node, uniqueName, attached }: ClusterRow): ClusterDecision {
   const { actual, objects } = context
   const [first] = attached
   if (node === undefined) return { why: 'no pod wants the volume, and no node has it', rule: 'R706' }

@@ -3,28 +3,30 @@
  * reading, and by the same pass, as `plan --cluster`. Pure.
  */
 
+import { concernOf } from '../../explain/concern.ts'
 import type { Verdict } from '../../explain/explanation.ts'
 import { worstFirst } from '../../explain/matters-most.ts'
 import { verdictOf } from '../../explain/verdict.ts'
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
-import type { ClusterPlan, FleetRow } from '../../plan/cluster-plan.ts'
+import { ScopeTest } from '../../ledger/whose.ts'
+import type { ClusterOperation, ClusterPlan, FleetRow } from '../../plan/cluster-plan.ts'
 import { volctl } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import { kubectl, orName, volctlOn } from '../context/kubectl.ts'
+import type { ClusterRow } from '../ledger/cluster-row.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
+import { askedRows } from './asked-in-cluster.ts'
 import { type ClusterTarget, clusterCandidates } from './cluster-candidates.ts'
 import type { ClusterChain, ClusterExplanation } from './cluster-explanation.ts'
 import { clusterFacts } from './cluster-facts.ts'
 import { chainOf } from './cluster-links.ts'
-import { decisionOn } from './decision.ts'
+import { type ClusterConcern, decisionOn } from './decision.ts'
 import { findInCluster } from './find-in-cluster.ts'
-import { type Concern, concernOf, concernOn, type Scope, scopeOf } from './scope.ts'
-import type { VolumeOnNode } from './volumes-on-nodes.ts'
 
 export interface AskedCluster {
   readonly state: ClusterState
@@ -59,13 +61,12 @@ function explanationOf(
   what: string,
   words: Words,
 ): ClusterExplanation {
-  const scope = scopeOf(context, plan, target)
+  const { rows, scope, shown } = askedRows(context, target, plan.fleet?.volumes ?? [])
   const concern = concernOf(plan, scope)
   const { fleet, digest: _, ...narrowed } = partOf(plan, new Set<object>(Object.values(concern).flat()), 0)
-  const rows = fleet && fleetRows(fleet.volumes, scope)
-  const pairs = scope.volumes.map((on) => ({ on, chain: chainFor(context, plan, concern, on, rows ?? []) }))
+  const pairs = rows.map((on) => ({ on, chain: chainFor(context, plan, concern, on, shown) }))
   const sorted = pairs.toSorted((a, b) => worstFirst(a.chain, b.chain))
-  const worst: Scope = { target, volumes: sorted.map(({ on }) => on) }
+  const worst: Question = { target, volumes: sorted.map(({ on }) => on) }
   const apply = applyCommand(worst, narrowed, words)
   return {
     ...narrowed,
@@ -78,18 +79,18 @@ function explanationOf(
     notes: onTheNode(context, worst),
     identity: clusterFacts(context, target),
     chains: sorted.map(({ chain }) => chain),
-    ...defined({ fleet: rows, apply }),
+    ...defined({ fleet: fleet && shown, apply }),
   }
 }
 
 function chainFor(
   context: ClusterContext,
   plan: ClusterPlan,
-  concern: Concern,
-  on: VolumeOnNode,
+  concern: ClusterConcern,
+  on: ClusterRow,
   fleet: readonly FleetRow[],
 ): ClusterChain {
-  const own = concernOn(concern, on)
+  const own = ownOf(concern, on)
   const [attached] = on.attached
   const volume = attached === undefined ? on.volume && volumeRef(on.volume) : attachedRef(attached, context.actual)
   return {
@@ -100,10 +101,16 @@ function chainFor(
   }
 }
 
-function fleetRows(rows: readonly FleetRow[], { target, volumes }: Scope): readonly FleetRow[] {
-  if (target.kind === 'Node') return rows.filter(({ node }) => node === target.name)
-  const names = new Set(volumes.flatMap(({ uniqueName }) => uniqueName ?? []))
-  return rows.filter(({ volume }) => volume.uniqueName !== undefined && names.has(volume.uniqueName))
+/** What is said of a pod is said of what the pod has not got. */
+function ownOf(
+  { operations, waiting, problems }: ClusterConcern,
+  row: ClusterRow,
+): Pick<ClusterConcern, 'operations' | 'waiting' | 'problems'> {
+  const isLacking = row.unresolved !== undefined || row.attached.length === 0
+  const pods = isLacking ? row.pods.map(({ uid }) => uid) : []
+  const test = new ScopeTest({ volumes: [row], pods, only: [], paths: [] })
+  const has = ({ subject }: Pick<ClusterOperation, 'subject'>): boolean => test.has(subject)
+  return { operations: operations.filter(has), waiting: waiting.filter(has), problems: problems.filter(has) }
 }
 
 function nameOf(target: ClusterTarget): string {
@@ -113,7 +120,7 @@ function nameOf(target: ClusterTarget): string {
 }
 
 /** @param complete everything that matters could be read */
-function quietVerdict(context: ClusterContext, { target, volumes }: Scope, complete: boolean): Verdict {
+function quietVerdict(context: ClusterContext, { target, volumes }: Question, complete: boolean): Verdict {
   const lost = volumes.find(({ unresolved, pods }) => unresolved !== undefined && pods.some((pod) => !pod.terminated))
   if (lost?.unresolved !== undefined) {
     return { state: 'problem', message: `a pod refers to a volume that was not found: ${lost.unresolved.message}` }
@@ -128,16 +135,16 @@ function quietVerdict(context: ClusterContext, { target, volumes }: Scope, compl
 }
 
 /** Of one volume on one node. */
-function quietOn(context: ClusterContext, on: VolumeOnNode, complete: boolean): Verdict {
+function quietOn(context: ClusterContext, on: ClusterRow, complete: boolean): Verdict {
   return quietVerdict(context, { target: { kind: 'Volume', uniqueName: on.uniqueName ?? '' }, volumes: [on] }, complete)
 }
 
-function isLacking({ actual }: ClusterContext, { node, want, uniqueName, attached }: VolumeOnNode): boolean {
+function isLacking({ actual }: ClusterContext, { node, want, uniqueName, attached }: ClusterRow): boolean {
   if (node === undefined || uniqueName === undefined || !want?.pods.length) return false
   return attached.length === 0 && !actual.isConfirmed(node, uniqueName)
 }
 
-function messageOf(context: ClusterContext, target: ClusterTarget, volumes: readonly VolumeOnNode[]): string {
+function messageOf(context: ClusterContext, target: ClusterTarget, volumes: readonly ClusterRow[]): string {
   if (target.kind === 'Pod') {
     const { pod } = target
     if (pod.terminated) return 'the pod has ended, and no volume waits for it'
@@ -154,7 +161,7 @@ function messageOf(context: ClusterContext, target: ClusterTarget, volumes: read
   return `all ${volumes.length} volumes are as the controller leaves them`
 }
 
-function stateOf({ actual }: ClusterContext, { node, want, uniqueName, attached, pods }: VolumeOnNode): string {
+function stateOf({ actual }: ClusterContext, { node, want, uniqueName, attached, pods }: ClusterRow): string {
   const isThere = attached.length > 0 || (node !== undefined && actual.isConfirmed(node, uniqueName ?? ''))
   if (want !== undefined && want.pods.length > 0) return 'a pod wants the volume, and it is attached'
   if (pods.length > 0 && node === undefined) return 'the pod waits for a node'
@@ -162,6 +169,12 @@ function stateOf({ actual }: ClusterContext, { node, want, uniqueName, attached,
     return isThere ? 'the volume stays attached as long as its pods have it' : 'nothing is to be attached'
   if (isThere) return 'no pod wants the volume, and the plan leaves it as it is'
   return 'no pod wants the volume, and it is attached to no node'
+}
+
+/** What is asked about, and its rows, the worst first. */
+interface Question {
+  readonly target: ClusterTarget
+  readonly volumes: readonly ClusterRow[]
 }
 
 /** How a proposed command reads the same cluster. */
@@ -173,13 +186,13 @@ interface Words {
 }
 
 /** @returns undefined where nothing is ready, or nothing can be carried out */
-function applyCommand(scope: Scope, { summary }: ClusterPlan, { flags, isLive }: Words): string | undefined {
+function applyCommand(scope: Question, { summary }: ClusterPlan, { flags, isLive }: Words): string | undefined {
   if (!isLive || summary.ready === 0) return undefined
   return volctl('apply', '--cluster', ...narrowing(scope), ...flags)
 }
 
 /** A filter that keeps what has to come first: an attach on one node may wait for a detach on another. */
-function narrowing({ target, volumes: [first] }: Scope): string[] {
+function narrowing({ target, volumes: [first] }: Question): string[] {
   if (target.kind === 'Node' || target.kind === 'Driver') return []
   if (target.kind === 'Pod') return ['--pod', orName(namespacedName(target.pod))]
   const volume = first?.persistentVolume ?? first?.claim ?? first?.volume?.handle
@@ -187,7 +200,7 @@ function narrowing({ target, volumes: [first] }: Scope): string[] {
 }
 
 /** Where a volume is attached or in use: mounts, and who holds them. */
-function onTheNode(context: ClusterContext, { target, volumes }: Scope): string[] {
+function onTheNode(context: ClusterContext, { target, volumes }: Question): string[] {
   if (target.kind === 'Driver') return []
   const there = volumes.find(
     ({ node = '', uniqueName = '', attached }) =>

@@ -3,11 +3,12 @@
 import { firstFew } from '../../lang/first-few.ts'
 import type { FleetRow } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
-import type { ClusterFindings } from '../context/findings.ts'
+import { type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'
 import { volctlOn } from '../context/kubectl.ts'
 import { readinessOf } from '../context/readiness.ts'
 import { shaped } from '../context/shaped.ts'
 import { nodesText } from '../context/words.ts'
+import { volumeKey } from '../ledger/cluster-row.ts'
 import { volumeLabel } from '../model/known-volume.ts'
 import { timeOf } from '../model/times.ts'
 import type { JoinedFleet } from './join-fleet.ts'
@@ -23,21 +24,21 @@ export function reportFleet(
 ): void {
   for (const { source, why } of defects.slice(0, MOST_OF_A_KIND)) {
     const text = shaped`snapshot ${source} is left out, and its node counts as one without a snapshot: ${why}`
-    findings.incomplete('SnapshotUnused', text, {}, AGAIN)
+    findings.incomplete('SnapshotUnused', text, ON_API, AGAIN)
   }
   for (const { source, node, why } of joined.refused) {
     const text = shaped`snapshot ${source} of node ${node} is of another cluster or machine, and is left out: ${why}`
     findings.incomplete(
       'SnapshotUnused',
       text,
-      { nodes: [node] },
+      onNodes(node),
       'Check that the snapshots and --context are of the same cluster.',
     )
   }
   for (const { ledger, provesNothing: why } of joined.witnesses) {
     if (why === undefined) continue
     const text = shaped`the snapshot of node ${ledger.node} of ${ledger.capturedAt} shows no volume to be free: ${why}`
-    findings.problem('warning', 'SnapshotUnused', text, { nodes: [ledger.node] }, AGAIN)
+    findings.problem('warning', 'SnapshotUnused', text, onNodes(ledger.node), AGAIN)
   }
   reportWithout(context, findings, joined)
   for (const row of rows) {
@@ -59,7 +60,7 @@ function reportWithout({ state }: ClusterContext, findings: ClusterFindings, joi
     'info',
     'SnapshotUnused',
     shaped`${nodes.length} of ${state.nodes.length} nodes have no snapshot and are judged by the API alone: ${named}`,
-    { nodes },
+    onNodes(...nodes),
     'Take the missing ones: kubectl volctl on NODE snapshot -o FILE',
   )
 }
@@ -79,7 +80,7 @@ function reportFree(context: ClusterContext, findings: ClusterFindings, joined: 
     'warning',
     'ProvenFree',
     shaped`node ${node} reports volume ${volumeLabel(volume)} in use, no pod wants it there, and the snapshot of the node of ${captured} shows nothing of the volume: VolumeAttachment ${attachment} can go`,
-    { nodes: [node], volume, attachment },
+    { nodes: [node], volume, attachment, subject: { row: volumeKey(node, uniqueName) } },
     isReady
       ? `Restart the kubelet of node ${node}: it reports its volumes again, and the controller detaches.`
       : `Start the kubelet of node ${node}: it reports its volumes again. Or run volctl apply on the node while the kubelet is stopped.`,
@@ -95,13 +96,14 @@ function reportNotAttached(context: ClusterContext, findings: ClusterFindings, r
   if (row.says !== 'there' || attachment !== undefined || inUse || confirmed || attached || !isComplete) return
   if (known?.attachability !== 'attachable') return
   const elsewhere = context.actual.nodesWith(uniqueName).filter((each) => each !== node)
+  const nodes = [node, ...elsewhere]
   const isTaken = known.exclusive && elsewhere.length > 0
   const also = isTaken ? `, and attached to ${nodesText(elsewhere)}` : ''
   findings.problem(
     isTaken ? 'error' : 'warning',
     'MountedButNotAttached',
     shaped`the snapshot of node ${node} shows volume ${volumeLabel(volume)} at ${found[0]?.path ?? ''}, and the API shows the volume neither attached nor in use there${also}`,
-    { nodes: [node, ...elsewhere], volume },
+    { nodes, volume, subject: { rows: nodes.map((each) => volumeKey(each, uniqueName)) } },
     `Take the snapshot of node ${node} again. If it still shows the volume: ${volctlOn(node, 'plan')}`,
   )
 }
@@ -131,7 +133,7 @@ function reportSeveral(
       mayHaveMoved ? 'warning' : 'error',
       'TwoWriters',
       shaped`volume ${volumeLabel(first.volume)} may be on one node only, and is mounted or staged on ${nodesText(nodes)}`,
-      { nodes, volume: first.volume },
+      { nodes, volume: first.volume, subject: { rows: nodes.map((node) => volumeKey(node, uniqueName)) } },
       mayHaveMoved
         ? 'The volume may have moved between the snapshots: take them again.'
         : 'Before anything else, find out which node may have the volume, and end its pods on the other nodes.',

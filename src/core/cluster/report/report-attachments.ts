@@ -3,19 +3,19 @@
 import type { ProblemCode } from '../../codes/codes.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { defined } from '../../lang/defined.ts'
-import type { ClusterAbout } from '../../plan/cluster-plan.ts'
 import type { Severity } from '../../plan/plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { FIND_OUT } from '../attach/multi-attach.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
 import { isDriverGone } from '../context/drivers.ts'
-import type { ClusterFindings } from '../context/findings.ts'
+import type { About, ClusterFindings } from '../context/findings.ts'
 import { describeAttachment, kubectl, orName, whoCreated } from '../context/kubectl.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
 import { LATEST } from '../detach/verdict.ts'
 import { hasCaret, isForeign } from '../detach/whose-work.ts'
+import { attachmentKey, volumeKey } from '../ledger/cluster-row.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
 export function reportAttachments(context: ClusterContext, findings: ClusterFindings): void {
@@ -49,9 +49,10 @@ const LOOKS: readonly ((context: ClusterContext, attached: Attached) => Oddity |
   notAttached,
 ]
 
-function aboutOf({ actual }: ClusterContext, attached: Attached): ClusterAbout {
+function aboutOf({ actual }: ClusterContext, attached: Attached): About {
   const { name, node, attacher } = attached.object
-  return { attachment: name, nodes: [node], driver: attacher, volume: attachedRef(attached, actual) }
+  const subject = { row: attachmentKey(attached) }
+  return { attachment: name, nodes: [node], driver: attacher, volume: attachedRef(attached, actual), subject }
 }
 
 function unclear(_: ClusterContext, { object: { name, node }, unclear: why }: Attached): Oddity | undefined {
@@ -151,11 +152,12 @@ function reportTwice({ known, actual }: ClusterContext, findings: ClusterFinding
     )
     if (nodes.length < 2) continue
     const ref = volumeRef(volume)
+    const subject = { rows: nodes.map((node) => volumeKey(node, volume.uniqueName)) }
     findings.problem(
       'error',
       'TwoWriters',
       shaped`volume ${volumeLabel(ref)} may be on one node only, and has VolumeAttachments on ${nodesText(nodes)}`,
-      { volume: ref, nodes, ...defined({ claim: ref.claim, driver: ref.driver }) },
+      { volume: ref, nodes, subject, ...defined({ claim: ref.claim, driver: ref.driver }) },
       FIND_OUT,
     )
   }

@@ -5,7 +5,7 @@
 import { formatDuration } from '../../lang/duration.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
-import type { ClusterFindings } from '../context/findings.ts'
+import { type About, type ClusterFindings, ON_API, onNodes } from '../context/findings.ts'
 import { plain, shaped } from '../context/shaped.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { heardAt, kubeletHeardAt, latestOf, serverTime, timeOf } from '../model/times.ts'
@@ -24,14 +24,20 @@ export function reportClocks(context: ClusterContext, findings: ClusterFindings)
     findings.incomplete(
       'ReadFailed',
       text,
-      {},
+      ON_API,
       'Answers of an API server have a Date: look for a proxy that removes it.',
     )
     return
   }
   if (state.clockSpreadMs !== undefined) {
     const text = shaped`the API servers behind ${state.server} have clocks that are ${formatDuration(state.clockSpreadMs)} apart: times are judged by the one that is behind`
-    findings.problem('warning', 'ClocksApart', text, {}, 'Compare the clocks of the control plane (chronyc tracking).')
+    findings.problem(
+      'warning',
+      'ClocksApart',
+      text,
+      ON_API,
+      'Compare the clocks of the control plane (chronyc tracking).',
+    )
   }
   reportAhead(context, findings)
   reportBehind(context, findings)
@@ -79,13 +85,13 @@ function reportNobodyHeard({ state, now }: ClusterContext, findings: ClusterFind
   const newest = timeOf(latestOf([...ofNodes, ...(lease === undefined ? [] : [heardAt(lease)])]))
   if (ofNodes.length === 0 || newest === undefined || now - newest <= MARGIN_MS) return
   const text = shaped`no kubelet has renewed its lease for ${formatDuration(now - newest)}, by the clock of the API server: none of them reaches it, or that clock is ahead of theirs`
-  findings.problem('warning', 'ClocksApart', text, {}, COMPARE)
+  findings.problem('warning', 'ClocksApart', text, ON_API, COMPARE)
 }
 
 function listed(names: readonly string[]): string {
   return firstFew(names, MOST_NAMES).join(', ')
 }
 
-function aboutNodes(nodes: readonly ClusterNode[]): { nodes?: readonly string[] } {
-  return nodes.length === 0 ? {} : { nodes: nodes.slice(0, MOST_NODES).map(({ name }) => name) }
+function aboutNodes(nodes: readonly ClusterNode[]): About {
+  return nodes.length === 0 ? ON_API : onNodes(...nodes.slice(0, MOST_NODES).map(({ name }) => name))
 }

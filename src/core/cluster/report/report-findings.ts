@@ -7,7 +7,7 @@ import { KEEPS_TERMINATED } from '../../model/annotations.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
 import { attacherLease, isDriverGone, isStale } from '../context/drivers.ts'
-import { type ClusterFindings, podRef } from '../context/findings.ts'
+import { type ClusterFindings, onNodes, podRef } from '../context/findings.ts'
 import { kubectl } from '../context/kubectl.ts'
 import { shaped } from '../context/shaped.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
@@ -50,7 +50,7 @@ function reportKeptPods(findings: ClusterFindings, node: string, pods: readonly 
     'info',
     'TerminatedKept',
     shaped`node ${node} is configured to keep the volumes of pods that have ended attached: ${names}`,
-    { nodes: [node], pods: pods.slice(0, MOST_NAMES).map(podRef) },
+    { ...onNodes(node), pods: pods.slice(0, MOST_NAMES).map(podRef) },
     `Delete the pods; or: ${kubectl('annotate', 'node', node, `${KEEPS_TERMINATED}-`)}`,
   )
 }
@@ -60,7 +60,7 @@ function reportUnmigrated(findings: ClusterFindings, node: string, plugins: read
     'info',
     'LeftToKubelet',
     shaped`the kubelet of node ${node} mounts volumes of ${plugins.join(', ')} itself: nothing is attached for them, and nothing that they may be is detached`,
-    { nodes: [node] },
+    onNodes(node),
     `See which plugins the node migrates: ${kubectl('get', 'csinode', node, '-o', 'yaml')}`,
   )
 }
@@ -84,7 +84,7 @@ function reportGone(findings: ClusterFindings, driver: string, left: number): vo
     'warning',
     'NobodyDetaches',
     shaped`no CSIDriver, CSINode or attacher knows driver ${driver}, and nobody will detach what is left of it: ${count(left, 'VolumeAttachment')}`,
-    { driver },
+    { driver, subject: { driver } },
     'Install the driver again. Or, once the storage system has detached the volumes: volctl plan --cluster --strip-finalizers',
   )
 }
@@ -97,7 +97,7 @@ function reportSilent(context: ClusterContext, findings: ClusterFindings, driver
     'error',
     'AttacherSilent',
     shaped`no external attacher of driver ${driver} runs (lease ${lease.name} was last renewed ${lease.renewTime ?? ''}), and ${count(pending, 'VolumeAttachment')} ${pending === 1 ? 'waits' : 'wait'} for it`,
-    { driver },
+    { driver, subject: { driver } },
     "Look at the log of the attacher container of the driver's controller pods: kubectl get pods -A -o wide",
   )
 }

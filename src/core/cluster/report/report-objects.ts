@@ -5,7 +5,7 @@ import { compareText } from '../../lang/compare-text.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type ClusterContext, isSettled } from '../context/cluster-context.ts'
-import { type ClusterFindings, podRef } from '../context/findings.ts'
+import { type ClusterFindings, ofPod, podRef } from '../context/findings.ts'
 import { deletePod, explainInCluster, kubectl, retain } from '../context/kubectl.ts'
 import { shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
@@ -41,7 +41,7 @@ function reportClaim(findings: ClusterFindings, claim: ClusterClaim, users: read
     'warning',
     'BeingDeleted',
     shaped`claim ${name} is being deleted since ${claim.deletedAt ?? ''}${heldBy(claim.finalizers)}: ${why}`,
-    { claim: name, pods: pods.slice(0, MOST_NAMES).map(podRef) },
+    { claim: name, pods: pods.slice(0, MOST_NAMES).map(podRef), subject: { claim: name } },
     pods.length === 0
       ? `See who keeps the finalizer: ${kubectl('describe', 'pvc', '-n', claim.namespace, claim.name)}`
       : `The claim goes when its last pod ends, and its data with it where the reclaim policy is Delete. To keep the data: ${retain(claim.volumeName)}`,
@@ -60,7 +60,11 @@ function reportVolume({ actual }: ClusterContext, findings: ClusterFindings, vol
     'warning',
     'BeingDeleted',
     shaped`PersistentVolume ${name} is being deleted since ${deletedAt}${heldBy(finalizers)}: ${reasons.join('; ') || 'neither bound nor attached'}`,
-    { volume: { name, persistentVolume: name, plugin: volume.plugin ?? '' }, nodes: attached },
+    {
+      volume: { name, persistentVolume: name, plugin: volume.plugin ?? '' },
+      nodes: attached,
+      subject: { persistentVolume: name, nodes: attached },
+    },
     attached.length > 0
       ? `The PersistentVolume goes once its volume is detached. See what that waits for: ${explainInCluster(`pv/${name}`)}`
       : `See who keeps the finalizer: ${kubectl('describe', 'pv', name)}`,
@@ -74,7 +78,7 @@ function reportPodsWithoutNode({ state, objects }: ClusterContext, findings: Clu
       'warning',
       'NodeMissing',
       shaped`pod ${namespacedName(pod)} is scheduled to node ${pod.node}, which does not exist: its volumes stay attached there`,
-      { pods: [podRef(pod)], nodes: [pod.node] },
+      ofPod(pod),
       `Once the machine is off: ${deletePod(pod, '--force')}`,
     )
   }

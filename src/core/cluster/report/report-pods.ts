@@ -10,7 +10,7 @@ import {
   nodeOf,
 } from '../context/cluster-context.ts'
 import { attacherLease, isStale } from '../context/drivers.ts'
-import { type ClusterFindings, podRef } from '../context/findings.ts'
+import { type ClusterFindings, ofPod } from '../context/findings.ts'
 import {
   describePod,
   explainInCluster,
@@ -23,6 +23,7 @@ import { readinessOf } from '../context/readiness.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
+import { unresolvedKey } from '../ledger/cluster-row.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
@@ -38,13 +39,7 @@ export function reportPods(context: ClusterContext, findings: ClusterFindings): 
     if (cause === undefined || said.has(pod)) return
     said.add(pod)
     const text = shaped`pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
-    findings.problem(
-      'warning',
-      'PodWaitsForVolume',
-      text,
-      { pods: [podRef(pod)], ...(pod.node !== undefined && { nodes: [pod.node] }) },
-      cause.hint,
-    )
+    findings.problem('warning', 'PodWaitsForVolume', text, ofPod(pod), cause.hint)
   }
   for (const unresolved of context.desired.unresolved) {
     if (unresolved.cause === 'Unknown') reportUnknown(findings, unresolved)
@@ -76,11 +71,12 @@ function seePod(pod: ClusterPod): string {
 }
 
 /** S3: not known is not wrong, but what it may be is held. */
-function reportUnknown(findings: ClusterFindings, { pod, name, message }: UnresolvedPodVolume): void {
+function reportUnknown(findings: ClusterFindings, unresolved: UnresolvedPodVolume): void {
+  const { pod, name, message } = unresolved
   findings.incomplete(
     'MayBeInUse',
     shaped`volume ${name} of pod ${namespacedName(pod)}${onNode(pod)} is not known: ${message}`,
-    { pods: [podRef(pod)], ...(pod.node !== undefined && { nodes: [pod.node] }) },
+    { ...ofPod(pod), subject: { row: unresolvedKey(unresolved), pod: pod.uid } },
     "Nothing that the volume may be is detached there. Use a credential that may read the pod's claim and PersistentVolume.",
   )
 }

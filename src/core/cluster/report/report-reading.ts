@@ -2,7 +2,7 @@
 
 import { insecureApiHint } from '../../plan/insecure-api.ts'
 import type { ClusterContext } from '../context/cluster-context.ts'
-import type { ClusterFindings } from '../context/findings.ts'
+import { type ClusterFindings, ON_API } from '../context/findings.ts'
 import { credentialFor, kubectl } from '../context/kubectl.ts'
 import { plain, shaped } from '../context/shaped.ts'
 import type { ClusterResource, ClusterState } from '../model/cluster-state.ts'
@@ -29,7 +29,7 @@ export function reportReading(context: ClusterContext, findings: ClusterFindings
     findings.incomplete(
       'ReadFailed',
       shaped`the list of ${resource} has ${name} twice, so that the object counts as unknown`,
-      { list: resource },
+      { list: resource, subject: { list: resource } },
       DUPLICATE_HINT,
     )
   }
@@ -51,7 +51,7 @@ function reportList({ state, objects }: ClusterContext, findings: ClusterFinding
   findings.incomplete(
     'ReadFailed',
     plain(`the list of ${resource} ${why}: ${HIDES[resource]}`),
-    { list: resource },
+    { list: resource, subject: { list: resource } },
     howToRead(state, resource),
   )
 }
@@ -67,7 +67,10 @@ function howToRead({ errors }: ClusterState, resource: ClusterResource): string 
 function reportErrors({ state }: ClusterContext, findings: ClusterFindings): void {
   for (const { resource, namespace, name, message } of state.errors.slice(0, MOST_OF_A_KIND)) {
     const what = [resource, namespace, name].filter((part) => part !== undefined).join('/')
-    findings.incomplete('ReadFailed', shaped`${what} could not be read: ${message}`, { list: resource })
+    findings.incomplete('ReadFailed', shaped`${what} could not be read: ${message}`, {
+      list: resource,
+      subject: { list: resource },
+    })
   }
 }
 
@@ -81,7 +84,7 @@ function reportRights({ state }: ClusterContext, findings: ClusterFindings): voi
   ]
   if (missing.length === 0) return
   const text = plain(`this credential may not ${missing.join(' or ')} VolumeAttachments: those operations are blocked`)
-  findings.problem('warning', 'Forbidden', text, {}, credentialFor(missing.join(' and ')))
+  findings.problem('warning', 'Forbidden', text, ON_API, credentialFor(missing.join(' and ')))
 }
 
 function reportApi({ state, objects, options }: ClusterContext, findings: ClusterFindings): void {
@@ -89,7 +92,7 @@ function reportApi({ state, objects, options }: ClusterContext, findings: Cluste
     findings.incomplete(
       'ReadFailed',
       plain('the cluster has no node'),
-      {},
+      ON_API,
       'Check --context and --kubeconfig: this may be another cluster.',
     )
   }
@@ -98,7 +101,7 @@ function reportApi({ state, objects, options }: ClusterContext, findings: Cluste
     'warning',
     'InsecureApi',
     shaped`the connection to ${state.server} is not verified: anyone on the network path could have answered in the server's place`,
-    {},
+    ON_API,
     insecureApiHint('--cluster'),
   )
 }

@@ -7,10 +7,11 @@ import { MANAGED } from '../../model/annotations.ts'
 import { parseCsiUniqueName } from '../../names/volume-names.ts'
 import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, isControllerAlive, isSettled, lookAtController } from '../context/cluster-context.ts'
-import type { ClusterFindings } from '../context/findings.ts'
+import { type ClusterFindings, onNodes } from '../context/findings.ts'
 import { taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
 import { isHeard, readinessOf } from '../context/readiness.ts'
 import { shaped } from '../context/shaped.ts'
+import { volumeKey } from '../ledger/cluster-row.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
 
@@ -34,7 +35,7 @@ function reportTaint(context: ClusterContext, findings: ClusterFindings, node: C
     'error',
     'TaintedButReady',
     shaped`node ${name} is tainted out-of-service, but its kubelet reports that the node is ready: a controller detaches its volumes even while they are mounted`,
-    { nodes: [name] },
+    onNodes(name),
     `If the machine runs: ${untaintOutOfService(name)}`,
   )
 }
@@ -46,7 +47,7 @@ function reportUnmanaged({ actual }: ClusterContext, findings: ClusterFindings, 
     'warning',
     'NotManaged',
     shaped`node ${name} has no annotation ${MANAGED}; nobody detaches what is attached to it: ${count(length, 'VolumeAttachment')}`,
-    { nodes: [name] },
+    onNodes(name),
     "Set enableControllerAttachDetach: true in the kubelet's configuration there, and start the kubelet.",
   )
 }
@@ -79,7 +80,7 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
     'warning',
     'ReportedUnused',
     shaped`node ${node.name} reports volume ${volume.name} in use, and no pod of the node wants it${ended === undefined ? '' : `; pod ${ended.namespace}/${ended.name} has ended`}`,
-    { nodes: [node.name], volume },
+    { nodes: [node.name], volume, subject: { row: volumeKey(node.name, uniqueName) } },
     isReady
       ? `The kubelet unmounts within a minute or two. If the volume stays in use, see what keeps it there: ${volctlOn(node.name, 'plan')}`
       : node.outOfService
@@ -96,7 +97,8 @@ function reportConfirmed(
   node: ClusterNode,
   uniqueName: string,
 ): void {
-  const about = { nodes: [node.name], volume: refOf(context, uniqueName) }
+  const subject = { row: volumeKey(node.name, uniqueName) }
+  const about = { nodes: [node.name], volume: refOf(context, uniqueName), subject }
   if (parseCsiUniqueName(uniqueName) === undefined) {
     if (isExplained(context, node.name, uniqueName) || context.actual.isInUse(node.name, uniqueName)) return
     findings.problem(
@@ -133,7 +135,7 @@ function reportNotConfirmed(context: ClusterContext, findings: ClusterFindings, 
       'warning',
       'AttachedMismatch',
       shaped`volume ${volume.name} is attached to node ${name} since ${object.createdAt ?? ''}, and volumesAttached of the node, for which its kubelet waits, does not list it`,
-      { nodes: [name], volume, attachment: object.name },
+      { nodes: [name], volume, attachment: object.name, subject: { row: volumeKey(name, uniqueName) } },
       `Only the controller writes that list: ${lookAtController(context)}.`,
     )
   }

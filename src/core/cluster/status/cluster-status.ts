@@ -19,10 +19,12 @@ import type {
 import type { ClusterStatus, ClusterStatusRow, ClusterVerdict, StatusFleet } from '../../plan/cluster-status.ts'
 import { causesInOrder, partOf } from '../../plan/part-of-plan.ts'
 import type { PodRef } from '../../plan/plan.ts'
+import { type ClusterSubject, rowsOf as keysOf, type RowKey } from '../../plan/subject.ts'
 import { CLUSTER_VERDICTS } from '../../plan/verdict-states.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, clusterContext } from '../context/cluster-context.ts'
 import { ClusterFindings, podRef } from '../context/findings.ts'
+import { type ClusterRow, volumeKey } from '../ledger/cluster-row.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
 import { isOfVolume } from '../pass/filter-operations.ts'
@@ -68,9 +70,11 @@ export function clusterStatus(
   reportUnmatchedNames(context, named)
   const verdicts = new Verdicts(plan)
   const all = rowsOf(context, verdicts, beside)
-  const rows = all.filter(narrowing(context)).toSorted(worstFirst)
+  const isNamed = narrowing(context)
+  const own = all.filter(({ row }) => isNamed(row)).toSorted((a, b) => worstFirst(a.row, b.row))
+  const rows = own.map(({ row }) => row)
   const { cluster, createdAt, volctlVersion, inputs, complete, refused, problems } = plan
-  const told = rows.length === all.length ? plan : partOf(plan, new Set(rows.flatMap((row) => verdicts.said(row))))
+  const told = rows.length === all.length ? plan : partOf(plan, new Set(own.flatMap(({ key }) => verdicts.said(key))))
   return {
     status: {
       apiVersion: 'volctl.io/v1',
@@ -116,74 +120,56 @@ function narrowing(context: ClusterContext): (row: ClusterStatusRow) => boolean 
     (!namespaces?.length || pods.some(isIn) || namespaces.includes(volume.claim?.split('/', 1)[0] ?? ''))
 }
 
-/** Each volume of each node once; each attachment of an unknown volume is one row. */
-function rowsOf(context: ClusterContext, verdicts: Verdicts, beside: BesideNodes | undefined): ClusterStatusRow[] {
-  const { state, actual, desired } = context
-  const nodes = new Set(state.nodes.map(({ name }) => name))
-  for (const { object } of actual.all) nodes.add(object.node)
-  for (const { node } of desired.all()) nodes.add(node)
-  const shown = Map.groupBy(beside?.plan.fleet.volumes ?? [], ({ node }) => node)
-  for (const node of shown.keys()) nodes.add(node)
-  return [...nodes].flatMap((node) => {
-    const names = new Set([...actual.confirmedOn(node), ...actual.inUseOn(node)])
-    for (const { volume } of desired.onNode(node)) names.add(volume.uniqueName)
-    for (const { uniqueName } of actual.onNode(node)) if (uniqueName !== undefined) names.add(uniqueName)
-    for (const { volume } of shown.get(node) ?? []) if (volume.uniqueName !== undefined) names.add(volume.uniqueName)
-    const unknown = actual.onNode(node).filter(({ uniqueName }) => uniqueName === undefined)
-    return [
-      ...[...names].flatMap((name) => rowOf(context, verdicts, { node, uniqueName: name, beside }) ?? []),
-      ...unknown.map((attached) => {
-        const { name, attached: isAttached, deletedAt } = attached.object
-        const row = {
-          ...{ node, volume: attachedRef(attached, actual), desired: 'notWanted' as const, pods: [] },
-          attachments: [{ name, attached: isAttached === true, deleting: deletedAt !== undefined }],
-          ...{ confirmed: false, inUse: false },
-        }
-        return verdicts.judged(row)
-      }),
-    ]
+interface Judged {
+  readonly key: RowKey
+  readonly row: ClusterStatusRow
+}
+
+/** Of the ledger's rows those of volumes, and what snapshots of nodes show beside them. */
+function rowsOf(context: ClusterContext, verdicts: Verdicts, beside: BesideNodes | undefined): Judged[] {
+  const all = context.ledger.all.filter(({ unresolved }) => unresolved === undefined)
+  const known = new Set(all.map(({ key }) => key))
+  const shown = (beside?.plan.fleet.volumes ?? []).flatMap(({ node, volume: { uniqueName } }) =>
+    uniqueName === undefined || known.has(volumeKey(node, uniqueName)) ? [] : [context.ledger.onNode(node, uniqueName)],
+  )
+  return [...all, ...shown].flatMap((row) => {
+    const unjudged = statusOf(context, row, beside)
+    return unjudged === undefined ? [] : [{ key: row.key, row: verdicts.judged(row.key, unjudged) }]
   })
 }
 
-function rowOf(
-  { known, actual, desired }: ClusterContext,
-  verdicts: Verdicts,
-  {
-    node,
-    uniqueName,
-    beside,
-  }: { readonly node: string; readonly uniqueName: string; readonly beside: BesideNodes | undefined },
-): ClusterStatusRow | undefined {
-  const want = desired.on(node, uniqueName)
-  const here = actual.on(node, uniqueName)
-  const [first] = here
-  const volume = want?.volume ?? known.get(uniqueName)
-  const [confirmed, inUse] = [actual.isConfirmed(node, uniqueName), actual.isInUse(node, uniqueName)]
+function statusOf(
+  { actual, desired }: ClusterContext,
+  { node = '', uniqueName, volume, want, attached }: ClusterRow,
+  beside: BesideNodes | undefined,
+): Unjudged | undefined {
+  const [first] = attached
+  const confirmed = uniqueName !== undefined && actual.isConfirmed(node, uniqueName)
+  const inUse = uniqueName !== undefined && actual.isInUse(node, uniqueName)
   // Nothing ever attaches it: it is no business of the controller.
   const isOthers = want?.pods.length === 0 && want.others.every(({ why }) => why === 'NotAttachable')
-  if (isOthers && here.length === 0 && !confirmed && !inUse) return undefined
-  const shown = beside?.row(node, uniqueName)
+  if (isOthers && first === undefined && !confirmed && !inUse) return undefined
+  const shown = uniqueName === undefined ? undefined : beside?.row(node, uniqueName)
   const wanted = want?.pods ?? []
   const others = (want?.others ?? []).map(({ pod }) => pod)
-  const ended = desired.endedOn(node, uniqueName)
+  const ended = uniqueName === undefined ? [] : desired.endedOn(node, uniqueName)
   const pods = [wanted, others, ended].find((each) => each.length > 0) ?? []
-  const row = {
+  return {
     node,
     volume:
       first !== undefined
         ? attachedRef(first, actual)
         : volume
           ? volumeRef(volume)
-          : (shown?.volume ?? nameless(uniqueName)),
+          : (shown?.volume ?? nameless(uniqueName ?? '')),
     desired: wanted.length > 0 ? 'wanted' : others.length > 0 ? 'held' : ended.length > 0 ? 'ended' : 'notWanted',
     pods: pods.map(podRef),
-    attachments: here.map(({ object: { name, attached, deletedAt } }) => ({
-      ...{ name, attached: attached === true, deleting: deletedAt !== undefined },
+    attachments: attached.map(({ object: { name, attached: isAttached, deletedAt } }) => ({
+      ...{ name, attached: isAttached === true, deleting: deletedAt !== undefined },
     })),
     ...{ confirmed, inUse },
     ...defined({ onNode: shown && defined({ says: shown.says, found: shown.found }) }),
-  } as const
-  return verdicts.judged(row)
+  }
 }
 
 function nameless(uniqueName: string): ClusterVolumeRef {
@@ -195,13 +181,12 @@ type Unjudged = Omit<ClusterStatusRow, 'verdict' | 'operations' | 'causes'>
 /** An operation, wait or problem of the plan. */
 interface Said {
   readonly finding: { readonly cause?: string; readonly blocked?: ClusterBlocked; readonly id?: string }
-  readonly nodes: readonly string[]
   readonly verdict: ClusterVerdict
 }
 
-/** What the plan says, by the volume or the attachment that it says it of. */
+/** What the plan says, by the row that it says it of. */
 class Verdicts {
-  readonly #said = new Map<string, Said[]>()
+  readonly #said = new Map<RowKey, Said[]>()
   readonly #plan: ClusterPlan
   readonly #inOrder: ReturnType<typeof causesInOrder>
 
@@ -209,45 +194,43 @@ class Verdicts {
     this.#plan = plan
     this.#inOrder = causesInOrder(plan)
     for (const operation of plan.operations) {
-      const { node, volume, attachment, blocked, reason, message, rule } = operation
+      const { subject, blocked, reason, message, rule } = operation
       const { cause: _, ...why } = { ...blocked }
       const verdict = { state: 'blocked', code: reason, message, rule, ...why } as const
-      this.#add([volume.uniqueName, attachment.name], {
-        ...{ finding: operation, nodes: [node] },
+      this.#add(subject, {
+        finding: operation,
         verdict: blocked === undefined ? { ...verdict, state: 'operation' } : verdict,
       })
     }
     for (const wait of plan.waiting) {
-      const { node, volume, attachment, code, message, hint, rule } = wait
+      const { subject, code, message, hint, rule } = wait
       const verdict = { state: 'waiting', code, message, ...defined({ hint }), rule } as const
-      this.#add([volume?.uniqueName, attachment], { finding: wait, nodes: [node], verdict })
+      this.#add(subject, { finding: wait, verdict })
     }
     for (const problem of plan.problems) {
-      const { severity, code, message, hint, about } = problem
+      const { severity, code, message, hint, subject } = problem
       if (severity === 'info') continue
       const verdict = { state: severity, code, message, ...defined({ hint }) }
-      this.#add([about.volume?.uniqueName, about.attachment], { finding: problem, nodes: about.nodes ?? [], verdict })
+      this.#add(subject, { finding: problem, verdict })
     }
   }
 
-  #add(keys: readonly (string | undefined)[], said: Said): void {
-    for (const key of new Set(keys)) if (key !== undefined) append(this.#said, key, said)
+  #add(subject: ClusterSubject | undefined, said: Said): void {
+    for (const key of keysOf(subject)) append(this.#said, key, said)
   }
 
-  #of({ node, volume, attachments }: Unjudged): Said[] {
-    const keys = [volume.uniqueName, ...attachments.map(({ name }) => name)]
-    const all = keys.flatMap((key) => (key === undefined ? [] : (this.#said.get(key) ?? [])))
-    return [...new Set(all)].filter(({ nodes }) => nodes.length === 0 || nodes.includes(node))
+  #of(key: RowKey): readonly Said[] {
+    return this.#said.get(key) ?? []
   }
 
   /** The findings that are about a row. */
-  said(row: Unjudged): object[] {
-    return this.#of(row).map(({ finding }) => finding)
+  said(key: RowKey): object[] {
+    return this.#of(key).map(({ finding }) => finding)
   }
 
   /** With the worst of what is said. */
-  judged(row: Unjudged): ClusterStatusRow {
-    const said = this.#of(row)
+  judged(key: RowKey, row: Unjudged): ClusterStatusRow {
+    const said = this.#of(key)
     const rank = ({ verdict: { state } }: Said): number => CLUSTER_VERDICTS.indexOf(state)
     const [worst] = said.toSorted((a, b) => rank(a) - rank(b))
     return {
