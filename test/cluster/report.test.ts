@@ -356,6 +356,40 @@ describe('findings', () => {
     expect(found[0]?.hint).not.toBe('')
   })
 
+  it.each<{ name: string; state: Partial<ClusterState>; cause: string }>([
+    {
+      name: 'its attachment fails',
+      state: { attachments: [attachment('x', 'a', { attached: false, attachError: { message: 'no quota' } })] },
+      cause: 'AttachmentFailing',
+    },
+    {
+      name: 'another node has the volume',
+      state: {
+        nodes: [node('a'), node('b', IN_ORDER)],
+        pods: [WAITING, pod('q', 'b', ['x'])],
+        attachments: [attachment('x', 'b')],
+      },
+      cause: 'MultiAttach',
+    },
+    {
+      name: 'the detach elsewhere is blocked, and the attach with it',
+      state: {
+        controller: cluster().controller,
+        nodes: [node('a'), silentNode('b', 9, { volumesInUse: [X] })],
+        attachments: [attachment('x', 'b')],
+      },
+      cause: 'MachineMayWrite',
+    },
+    { name: 'only the pod itself shows it', state: {}, cause: 'PodWaitsForVolume' },
+  ])('a pod that does not start is no cause of its own where it is said why: $name', ({ state, cause }) => {
+    const made = plan({ pods: [WAITING], ...bound('x'), ...state })
+    const found = made.problems.find(({ code }) => code === 'PodWaitsForVolume')
+    const says = made.summary.causes?.find(({ key }) => key === found?.cause)
+    expect(says?.code).toBe(cause)
+    expect(made.summary.causes?.some(({ code }) => code === 'PodWaitsForVolume')).toBe(cause === 'PodWaitsForVolume')
+    if (cause !== 'PodWaitsForVolume') expect(says?.affects.pods).toMatchObject([{ name: 'p' }])
+  })
+
   it('nothing is said of a pod that was created a moment ago, that runs, or that a mount keeps', () => {
     const pods = [pod('new', 'a', ['x'], { started: false, createdAt: ago(1) }), pod('runs', 'a', ['x'])]
     expect(plan({ ...WANTED, nodes: [node('a', IN_ORDER)], pods }).problems).toEqual([])

@@ -1,5 +1,5 @@
 /** The causes of a cluster's plan, each named by its findings; the subjects are volumes on nodes. */
-import type { Cause, CauseSubject } from '../plan/cause.ts'
+import type { Cause, CauseOf, CauseSubject } from '../plan/cause.ts'
 import type {
   ClusterAbout,
   ClusterBlocked,
@@ -8,6 +8,7 @@ import type {
   ClusterProblem,
   ClusterWaiting,
 } from '../plan/cluster-plan.ts'
+import { rowsOf } from '../plan/subject.ts'
 import { type Finding, nameFindings } from './find-causes.ts'
 
 type Parts = Pick<ClusterPlan, 'operations' | 'waiting' | 'problems'>
@@ -18,7 +19,7 @@ export function nameClusterCauses(parts: Parts): Parts & { readonly causes: read
 }
 
 function findingOfOperation(
-  { pods, volume, node, id }: ClusterOperation,
+  { pods, volume, node, id, subject }: ClusterOperation,
   { code, message, hint }: ClusterBlocked,
 ): Finding {
   const name = onNode(volume.name, node)
@@ -26,6 +27,7 @@ function findingOfOperation(
     from: 'operation',
     ...{ code, message, hint, pods },
     subject: { object: name },
+    rows: rowsOf(subject),
     operation: id,
     volume: name,
     driver: volume.driver,
@@ -33,23 +35,27 @@ function findingOfOperation(
 }
 
 function findingOfWait(wait: ClusterWaiting): Finding {
-  const { code, message, hint, until, pods, volume, attachment, node } = wait
+  const { code, message, hint, until, pods, volume, attachment, node, subject } = wait
   const name = onNode(volume?.name ?? attachment ?? 'a volume', node)
   return {
     from: 'wait',
     ...{ code, message, hint, until, pods },
     subject: { object: name },
+    rows: rowsOf(subject),
     volume: name,
     driver: volume?.driver,
   }
 }
 
-function findingOfProblem({ code, message, hint, severity, about }: ClusterProblem): Finding {
+function findingOfProblem(problem: ClusterProblem & { readonly of?: CauseOf }): Finding {
+  const { code, message, hint, severity, about, subject, of, cause: before } = problem
   return {
     from: 'problem',
     ...{ code, message, hint, severity },
     subject: subjectOf(about),
-    pods: [],
+    rows: rowsOf(subject),
+    ...{ of, before },
+    pods: about.pods ?? [],
     driver: about.driver,
     pod: about.pods?.[0],
   }

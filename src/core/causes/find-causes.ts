@@ -5,10 +5,11 @@
  */
 import type { CauseKind } from '../codes/cause-kinds.ts'
 import { type Code, causeOf } from '../codes/codes.ts'
+import { append } from '../lang/append.ts'
 import { defined } from '../lang/defined.ts'
 import type { Cause, CauseOf, CauseSubject } from '../plan/cause.ts'
 import type { PodRef, Severity } from '../plan/plan.ts'
-import type { Subject } from '../plan/subject.ts'
+import type { RowKey, Subject } from '../plan/subject.ts'
 
 /** An operation that is blocked, a wait or a problem of either scope, as far as its cause goes by it. */
 export interface Finding {
@@ -24,6 +25,10 @@ export interface Finding {
   readonly subject: CauseSubject
   /** Of a volume as subject: whose it is, as two may go by one name. */
   readonly whose?: Subject | undefined
+  /** Volumes on nodes that it is about. */
+  readonly rows?: readonly RowKey[]
+  /** The key of its cause in a plan that it was in before. */
+  readonly before?: string | undefined
   /** Where the code's cause is a driver: which. */
   readonly driver?: string | undefined
   /** Where it is a pod: which. */
@@ -49,22 +54,56 @@ const OF_NODE: ReadonlySet<CauseKind> = new Set<CauseKind>(['machine', 'unread',
 /** Collects causes; findings are added in the plan's order. */
 class Causes {
   readonly #byKey = new Map<string, Growing>()
+  readonly #ofRow = new Map<RowKey, string[]>()
 
   /** @returns the key of the finding's cause */
   add(finding: Finding): string {
+    const { key, kind, subject } = this.#own(finding)
+    const known = this.#byKey.get(key)
+    if (known === undefined) this.#byKey.set(key, new Growing(key, kind, subject, finding))
+    else known.add(finding)
+    this.#note(key, finding)
+    return key
+  }
+
+  #note(key: string, { rows = [] }: Pick<Finding, 'rows'>): void {
+    for (const row of rows) append(this.#ofRow, row, key)
+  }
+
+  #own(finding: Finding) {
     const code = finding.of?.code ?? finding.code
     const kind = causeOf(code) ?? 'failed'
     const subject = finding.of?.subject ?? subjectOf(kind, finding)
     const whose = finding.of?.subject === undefined ? finding.whose : finding.of.whose
-    const key = `${kind}:${ONE_EACH.has(kind) ? '' : `${code}:`}${subjectKey(subject, whose)}`
-    const known = this.#byKey.get(key)
-    if (known === undefined) this.#byKey.set(key, new Growing(key, kind, subject, finding))
-    else known.add(finding)
+    return { kind, subject, key: `${kind}:${ONE_EACH.has(kind) ? '' : `${code}:`}${subjectKey(subject, whose)}` }
+  }
+
+  /** It has the cause of another finding, where that needs a person. */
+  isFollower(finding: Finding): boolean {
+    const { of, before } = finding
+    return of?.row !== undefined || (before !== undefined && before !== this.#own(finding).key)
+  }
+
+  /** @returns the key of the cause that it follows; where there is none, of a new one */
+  addFollower(finding: Finding): string {
+    const { of, before, pods } = finding
+    const known = before !== undefined && this.#byKey.has(before) ? before : undefined
+    const key = of?.row === undefined ? known : this.#ofRowWorst(of.row)
+    if (key === undefined) return this.add(finding)
+    this.follow(key, { pods, volume: undefined })
     return key
   }
 
+  /** Of what is said of the row the worst that needs a person; undefined: it all passes. */
+  #ofRowWorst(row: RowKey): string | undefined {
+    const rankOf = (key: string): number => RANK[this.#byKey.get(key)?.severity ?? 'info']
+    const [worst] = (this.#ofRow.get(row) ?? []).toSorted((a, b) => rankOf(a) - rankOf(b))
+    return worst === undefined || rankOf(worst) === RANK.info ? undefined : worst
+  }
+
   /** For an operation that comes after one of the cause. */
-  follow(key: string, finding: Pick<Finding, 'operation' | 'pods' | 'volume'>): void {
+  follow(key: string, finding: Pick<Finding, 'operation' | 'pods' | 'volume' | 'rows'>): void {
+    this.#note(key, finding)
     this.#byKey.get(key)?.affect(finding)
   }
 
@@ -101,7 +140,7 @@ class Growing {
   readonly #kind: CauseKind
   readonly #subject: CauseSubject
   #says: Finding
-  #severity: Severity = 'info'
+  severity: Severity = 'info'
   readonly #remedy = new Set<string>()
   readonly #operations: string[] = []
   #waiting = 0
@@ -121,7 +160,7 @@ class Growing {
   add(finding: Finding): void {
     if (weightOfWords(finding) > weightOfWords(this.#says)) this.#says = finding
     const severity = severityOf(this.#kind, finding)
-    if (RANK[severity] < RANK[this.#severity]) this.#severity = severity
+    if (RANK[severity] < RANK[this.severity]) this.severity = severity
     for (const user of finding.users ?? []) this.#users.set(user.pid, user)
     if (finding.hint !== undefined) this.#remedy.add(finding.hint)
     if (finding.until !== undefined && (this.#until === undefined || finding.until > this.#until))
@@ -142,7 +181,7 @@ class Growing {
       key: this.#key,
       kind: this.#kind,
       subject: this.#subject,
-      severity: this.#severity,
+      severity: this.severity,
       code: says.code,
       message: says.message,
       ...(this.#users.size > 0 && { users: [...this.#users.values()] }),
@@ -210,15 +249,23 @@ export function nameFindings<Op extends Blockable, Wait extends object, Problem 
     causes.follow(before, finding)
     return before
   }
+  const named = operations.map((operation) => {
+    if (operation.blocked === undefined) return operation
+    const key = keyOf(reading.operation(operation, operation.blocked), operation.after)
+    keys.set(operation.id, key)
+    return { ...operation, blocked: withKey(operation.blocked, key) }
+  })
+  const waits = waiting.map((wait) => withKey(wait, causes.add(reading.wait(wait))))
+  const found = problems.map((problem) => ({ problem, finding: reading.problem(problem) }))
+  const own = new Map(
+    found.flatMap(({ problem, finding }) =>
+      causes.isFollower(finding) ? [] : [[problem, causes.add(finding)] as const],
+    ),
+  )
   return {
-    operations: operations.map((operation) => {
-      if (operation.blocked === undefined) return operation
-      const key = keyOf(reading.operation(operation, operation.blocked), operation.after)
-      keys.set(operation.id, key)
-      return { ...operation, blocked: withKey(operation.blocked, key) }
-    }),
-    waiting: waiting.map((wait) => withKey(wait, causes.add(reading.wait(wait)))),
-    problems: problems.map((problem) => withKey(problem, causes.add(reading.problem(problem)))),
+    operations: named,
+    waiting: waits,
+    problems: found.map(({ problem, finding }) => withKey(problem, own.get(problem) ?? causes.addFollower(finding))),
     causes: causes.all(),
   }
 }

@@ -5,7 +5,7 @@ import { about, named } from '../json/json-schema.ts'
 import { list, object, oneOf, optional, type ShapeOf, text } from '../json/shape.ts'
 import { codeOf, count, pod, severity, users } from './operation-shape.ts'
 import { until } from './plan-shape.ts'
-import type { Subject } from './subject.ts'
+import type { RowKey, Subject } from './subject.ts'
 
 const causeSubject = object({
   driver: optional(text),
@@ -30,6 +30,8 @@ export interface CauseOf {
   readonly whose?: Subject | undefined
   /** It only follows: another finding has the words. */
   readonly follows?: true
+  /** It has the cause of what is said of this volume on this node, where that needs a person. */
+  readonly row?: RowKey
 }
 
 const affects = object({

@@ -13,7 +13,17 @@ import { parseMountinfo } from '../../../src/core/mountinfo/parse-mountinfo.ts'
 import { attachmentName, csiGlobalDir, csiUniqueName } from '../../../src/core/names/volume-names.ts'
 import type { ClusterOptions, ClusterPlan } from '../../../src/core/plan/cluster-plan.ts'
 import { parseSnapshot } from '../../../src/core/snapshot/read-snapshot.ts'
-import { ALIVE, ago, cluster, clusterOptions, pod, silentNode } from '../../helpers/cluster-builder.ts'
+import {
+  ALIVE,
+  ago,
+  attachment,
+  bound,
+  cluster,
+  clusterOptions,
+  node,
+  pod,
+  silentNode,
+} from '../../helpers/cluster-builder.ts'
 import { codesOf } from '../../helpers/cluster-plan.ts'
 import { DRIVER, type NodeBuilder } from '../../helpers/node-builder.ts'
 import { attached, ledgerOf, machine, PUBLISHED, STAGED, unwanted } from './fleet-nodes.ts'
@@ -30,6 +40,19 @@ function plan(
 
 const X = csiUniqueName(DRIVER, 'h-x')
 const IN_USE = { volumesInUse: [X] }
+
+it('a pod that waits keeps its cause', () => {
+  const state = cluster({
+    pods: [pod('p', 'a', ['x'], { started: false }), pod('q', 'b', ['x'])],
+    nodes: [node('a'), node('b')],
+    controller: { lease: ALIVE },
+    ...bound('x'),
+    attachments: [attachment('x', 'b')],
+  })
+  const causeIn = ({ problems }: ClusterPlan) => problems.find(({ code }) => code === 'PodWaitsForVolume')?.cause
+  expect(causeIn(plan(state, []))).toContain('MultiAttach')
+  expect(causeIn(plan(state, []))).toBe(causeIn(planCluster(state, clusterOptions())))
+})
 
 describe('a detach that the API allows', () => {
   const stateFile = `${csiGlobalDir(DRIVER, 'h-x')}/vol_data.json`

@@ -4,6 +4,7 @@ import type { BlockCode, ProblemCode, WaitingCode } from '../../codes/codes.ts'
 import { append } from '../../lang/append.ts'
 import { defined } from '../../lang/defined.ts'
 import { sha256Hex } from '../../names/volume-names.ts'
+import type { CauseOf } from '../../plan/cause.ts'
 import type {
   ClusterAbout,
   ClusterBlocked,
@@ -82,9 +83,17 @@ export class ClusterFindings {
     this.waiting.push({ kind, ...wait, ...about, rule })
   }
 
-  problem(severity: Severity, code: ProblemCode, text: Shaped, { subject, ...about }: About, hint?: string): void {
+  /** @param of where its cause is another thing than what it is about */
+  problem(
+    severity: Severity,
+    code: ProblemCode,
+    text: Shaped,
+    { subject, ...about }: About,
+    hint?: string,
+    of?: CauseOf,
+  ): void {
     const { message, shape } = text
-    this.problems.push({ severity, code, message, shape, ...defined({ hint }), about, subject })
+    this.problems.push({ severity, code, message, shape, ...defined({ hint, of }), about, subject })
   }
 
   /** Something that may matter is not known. */

@@ -1,7 +1,9 @@
 /** Pods that do not start for a volume's sake, each with its cause. */
 
+import { defined } from '../../lang/defined.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
+import type { RowKey } from '../../plan/subject.ts'
 import {
   type ClusterContext,
   isControllerAlive,
@@ -23,13 +25,15 @@ import { readinessOf } from '../context/readiness.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
-import { unresolvedKey } from '../ledger/cluster-row.ts'
+import { unresolvedKey, volumeKey } from '../ledger/cluster-row.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
 interface Cause {
   readonly text: Shaped
   readonly hint: string
+  /** What is said of this volume on this node may have said it already. */
+  readonly row?: RowKey
 }
 
 /** One problem for each pod: its first cause. Of pods that run, and of those that were just created, nothing is said. */
@@ -39,7 +43,7 @@ export function reportPods(context: ClusterContext, findings: ClusterFindings): 
     if (cause === undefined || said.has(pod)) return
     said.add(pod)
     const text = shaped`pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
-    findings.problem('warning', 'PodWaitsForVolume', text, ofPod(pod), cause.hint)
+    findings.problem('warning', 'PodWaitsForVolume', text, ofPod(pod), cause.hint, defined({ row: cause.row }))
   }
   for (const unresolved of context.desired.unresolved) {
     if (unresolved.cause === 'Unknown') reportUnknown(findings, unresolved)
@@ -47,7 +51,8 @@ export function reportPods(context: ClusterContext, findings: ClusterFindings): 
   }
   for (const want of context.desired.all()) {
     const waiting = [...want.pods, ...want.others.map(({ pod }) => pod)].filter((pod) => waits(context, pod))
-    const cause = waiting.length === 0 ? undefined : causeOfWant(context, want)
+    const why = waiting.length === 0 ? undefined : causeOfWant(context, want)
+    const cause = why && { ...why, row: volumeKey(want.node, want.volume.uniqueName) }
     for (const pod of waiting) say(pod, cause)
   }
   for (const { pod, fault } of context.desired.unscheduled) {
