@@ -1,6 +1,7 @@
 /** In one line the worst thing about it, in the words of its cause. Of either scope. */
 
 import { defined } from '../lang/defined.ts'
+import { onceFor } from '../lang/once-for.ts'
 import { CSI_PLUGIN } from '../names/volume-names.ts'
 import type { Cause } from '../plan/cause.ts'
 import type { Blocked, Operation, Problem, VolumeRef, Waiting } from '../plan/plan.ts'
@@ -33,13 +34,16 @@ export interface Beside {
   readonly ofPod?: boolean
 }
 
+/** Of many things of one plan the same. */
+const byKeyOf = onceFor((causes: readonly Cause[]) => new Map(causes.map((cause) => [cause.key, cause])))
+
 /** @param causes of the plan */
 export function verdictOf(
   { operations, waiting, problems }: Judged,
   causes: readonly Cause[],
   beside: Beside,
 ): Verdict {
-  const byKey = new Map(causes.map((cause) => [cause.key, cause]))
+  const byKey = byKeyOf(causes)
   const { dead, untouchable, doubt, nothing, ofPod = false } = beside
   const isStuck = ({ blocked }: Judged['operations'][number]): boolean =>
     blocked !== undefined && byKey.get(blocked.cause ?? '')?.severity !== 'info'

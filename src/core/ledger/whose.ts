@@ -1,6 +1,7 @@
 /** Whose a finding is: the one place that answers it, by the subject that the finding was made with. */
 
-import { type AnySubject, type PodUid, type RowKey, rowsOf } from '../plan/subject.ts'
+import { append } from '../lang/append.ts'
+import { type AnySubject, type PodUid, podOf, type RowKey, rowsOf } from '../plan/subject.ts'
 import type { Ledger } from './ledger.ts'
 import { meets, type Part } from './places.ts'
 import type { VolumeRow } from './row.ts'
@@ -172,5 +173,28 @@ export class SharesOf<T extends Shown> {
     }
     if ('pod' in subject) return this.#byPod.get(subject.pod) ?? []
     return 'driver' in subject ? (this.#byDriver.get(subject.driver) ?? []) : []
+  }
+}
+
+/** Findings by the volumes and pods that they are about: a cluster has tens of thousands of both. */
+export class FindingsOf<F extends { readonly subject?: AnySubject }> {
+  readonly #byRow = new Map<RowKey, F[]>()
+  readonly #byPod = new Map<PodUid, F[]>()
+  readonly #places: ReadonlyMap<F, number>
+
+  constructor(findings: readonly F[]) {
+    this.#places = new Map(findings.map((each, place) => [each, place]))
+    for (const each of findings) {
+      for (const row of rowsOf(each.subject)) append(this.#byRow, row, each)
+      const pod = podOf(each.subject)
+      if (pod !== undefined) append(this.#byPod, pod, each)
+    }
+  }
+
+  /** In their order. @param pods what is said of these belongs to the row as well */
+  of(row: RowKey, pods: readonly PodUid[]): readonly F[] {
+    const own = [...(this.#byRow.get(row) ?? []), ...pods.flatMap((pod) => this.#byPod.get(pod) ?? [])]
+    const placeOf = (each: F): number => this.#places.get(each) ?? 0
+    return [...new Set(own)].toSorted((a, b) => placeOf(a) - placeOf(b))
   }
 }

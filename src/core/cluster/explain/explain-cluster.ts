@@ -9,8 +9,8 @@ import { worstFirst } from '../../explain/matters-most.ts'
 import { verdictOf } from '../../explain/verdict.ts'
 import { defined } from '../../lang/defined.ts'
 import { onceFor } from '../../lang/once-for.ts'
-import { ScopeTest } from '../../ledger/whose.ts'
-import type { ClusterOperation, ClusterPlan, FleetRow } from '../../plan/cluster-plan.ts'
+import { FindingsOf } from '../../ledger/whose.ts'
+import type { ClusterPlan, FleetRow } from '../../plan/cluster-plan.ts'
 import { volctl } from '../../plan/next-steps.ts'
 import { partOf } from '../../plan/part-of-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
@@ -64,7 +64,8 @@ function explanationOf(
   const { rows, scope, shown } = askedRows(context, target, plan.fleet?.volumes ?? [])
   const concern = concernOf(plan, scope)
   const { fleet, digest: _, ...narrowed } = partOf(plan, new Set<object>(Object.values(concern).flat()), 0)
-  const pairs = rows.map((on) => ({ on, chain: chainFor(context, plan, concern, on, shown) }))
+  const ownOf = eachsOwn(concern)
+  const pairs = rows.map((on) => ({ on, chain: chainFor(context, plan, ownOf, on, shown) }))
   const sorted = pairs.toSorted((a, b) => worstFirst(a.chain, b.chain))
   const worst: Question = { target, volumes: sorted.map(({ on }) => on) }
   const apply = applyCommand(worst, narrowed, words)
@@ -86,11 +87,11 @@ function explanationOf(
 function chainFor(
   context: ClusterContext,
   plan: ClusterPlan,
-  concern: ClusterConcern,
+  ownOf: OwnOf,
   on: ClusterRow,
   fleet: readonly FleetRow[],
 ): ClusterChain {
-  const own = ownOf(concern, on)
+  const own = ownOf(on)
   const [attached] = on.attached
   const volume = attached === undefined ? on.volume && volumeRef(on.volume) : attachedRef(attached, context.actual)
   return {
@@ -101,16 +102,21 @@ function chainFor(
   }
 }
 
-/** What is said of a pod is said of what the pod has not got. */
-function ownOf(
-  { operations, waiting, problems }: ClusterConcern,
-  row: ClusterRow,
-): Pick<ClusterConcern, 'operations' | 'waiting' | 'problems'> {
-  const isLacking = row.unresolved !== undefined || row.attached.length === 0
-  const pods = isLacking ? row.pods.map(({ uid }) => uid) : []
-  const test = new ScopeTest({ volumes: [row], pods, only: [], paths: [] })
-  const has = ({ subject }: Pick<ClusterOperation, 'subject'>): boolean => test.has(subject)
-  return { operations: operations.filter(has), waiting: waiting.filter(has), problems: problems.filter(has) }
+type OwnOf = (row: ClusterRow) => Pick<ClusterConcern, 'operations' | 'waiting' | 'problems'>
+
+/** @returns what is about a row alone; what is said of a pod is said of what the pod has not got */
+function eachsOwn(concern: ClusterConcern): OwnOf {
+  const operations = new FindingsOf(concern.operations)
+  const waiting = new FindingsOf(concern.waiting)
+  const problems = new FindingsOf(concern.problems)
+  return ({ key, pods, attached, unresolved }) => {
+    const lacking = unresolved !== undefined || attached.length === 0 ? pods.map(({ uid }) => uid) : []
+    return {
+      operations: operations.of(key, lacking),
+      waiting: waiting.of(key, lacking),
+      problems: problems.of(key, lacking),
+    }
+  }
 }
 
 function nameOf(target: ClusterTarget): string {
