@@ -23,6 +23,7 @@ function plan(parts: Partial<ClusterState>): ClusterPlan {
   return planOf(cluster({ controller: { lease: ALIVE }, podCount: 9, ...parts }))
 }
 
+const FAILED = { state: 'failed', count: 0 } as const
 const X = uniqueName('x')
 const WANTED: Partial<ClusterState> = {
   ...bound('x'),
@@ -394,6 +395,35 @@ describe('findings', () => {
     const pods = [pod('new', 'a', ['x'], { started: false, createdAt: ago(1) }), pod('runs', 'a', ['x'])]
     expect(plan({ ...WANTED, nodes: [node('a', IN_ORDER)], pods }).problems).toEqual([])
     expect(plan({ ...WANTED, nodes: [node('a', IN_ORDER)], pods: [WAITING] }).problems).toEqual([])
+  })
+
+  it.each<{ name: string; state: Partial<ClusterState>; causes: readonly string[] }>([
+    {
+      name: 'nodes that are not ready',
+      state: {
+        controller: cluster().controller,
+        nodes: [node('a', { ready: 'False' }), node('b', { ready: 'False' })],
+        ...bound('x', 'y'),
+        pods: [pod('p', 'a', ['x']), pod('q', 'b', ['y'])],
+      },
+      causes: ['node a is not ready', 'node b is not ready'],
+    },
+    {
+      name: 'nodes that are tainted and ready',
+      state: { nodes: [node('a', { outOfService: true }), node('b', { outOfService: true })] },
+      causes: [
+        'node a is tainted out-of-service, but its kubelet reports that the node is ready',
+        'node b is tainted out-of-service, but its kubelet reports that the node is ready',
+      ],
+    },
+    {
+      name: 'lists that were not read',
+      state: { lists: { ...cluster().lists, csidrivers: FAILED, csinodes: FAILED } },
+      causes: ['the list of csidrivers', 'the list of csinodes'],
+    },
+  ])('each is named: $name', ({ state, causes }) => {
+    const said = plan(state).summary.causes?.map(({ message }) => message)
+    for (const each of causes) expect(said).toContainEqual(expect.stringContaining(each))
   })
 
   it('problems that differ only in names have one shape', () => {

@@ -147,7 +147,8 @@ function subjectOf({ subject: { driver, pod, object = '' }, code }: Cause): stri
   if (pod?.name !== undefined) return namespacedName(pod)
   const [, kind = '', name = ''] = /^(node|VolumeAttachment|PersistentVolumeClaim) ([^ ,]+)/.exec(object) ?? []
   if (kind !== '') return `${kind.toLowerCase()}/${name}`
-  return object.replace(/ on node .*$/, '') || code
+  // A list is no thing that can be asked about.
+  return object.startsWith('list of ') ? code : object.replace(/ on node .*$/, '') || code
 }
 
 /** A remedy that ends with a command of volctl: what a person does before, and the command. */

@@ -1,4 +1,5 @@
 /** The causes of a cluster's plan, each named by its findings; the subjects are volumes on nodes. */
+import { type Code, isOfNode } from '../codes/codes.ts'
 import type { Cause, CauseOf, CauseSubject } from '../plan/cause.ts'
 import type {
   ClusterAbout,
@@ -27,7 +28,7 @@ function findingOfOperation(
     from: 'operation',
     ...{ code, message, hint, pods },
     subject: { object: name },
-    rows: rowsOf(subject),
+    ...{ rows: rowsOf(subject), place: placeOf(code, node) },
     operation: id,
     volume: name,
     driver: volume.driver,
@@ -41,7 +42,7 @@ function findingOfWait(wait: ClusterWaiting): Finding {
     from: 'wait',
     ...{ code, message, hint, until, pods },
     subject: { object: name },
-    rows: rowsOf(subject),
+    ...{ rows: rowsOf(subject), place: placeOf(code, node) },
     volume: name,
     driver: volume?.driver,
   }
@@ -52,13 +53,16 @@ function findingOfProblem(problem: ClusterProblem & { readonly of?: CauseOf }): 
   return {
     from: 'problem',
     ...{ code, message, hint, severity },
-    subject: subjectOf(about),
-    rows: rowsOf(subject),
-    ...{ of, before },
+    ...{ subject: subjectOf(about), place: subjectOf(about) },
+    ...{ rows: rowsOf(subject), of, before },
     pods: about.pods ?? [],
     driver: about.driver,
     pod: about.pods?.[0],
   }
+}
+
+function placeOf(code: Code, node: string): CauseSubject | undefined {
+  return isOfNode(code) ? { object: `node ${node}` } : undefined
 }
 
 function subjectOf({ volume, claim, attachment, pods, nodes, driver, list }: ClusterAbout): CauseSubject {
@@ -70,7 +74,7 @@ function subjectOf({ volume, claim, attachment, pods, nodes, driver, list }: Clu
   if (pod !== undefined) return { pod }
   if (driver !== undefined) return { driver }
   if (nodes !== undefined) return { object: `node ${nodes.join(', ')}` }
-  return list === undefined ? {} : { object: list }
+  return list === undefined ? {} : { object: `list of ${list}` }
 }
 
 function onNode(volume: string, node: string): string {

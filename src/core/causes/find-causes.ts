@@ -23,6 +23,8 @@ export interface Finding {
   /** Of a problem. */
   readonly severity?: Severity
   readonly subject: CauseSubject
+  /** Of a cluster: what a fact about a whole is about; absent: all of it. */
+  readonly place?: CauseSubject | undefined
   /** Of a volume as subject: whose it is, as two may go by one name. */
   readonly whose?: Subject | undefined
   /** Volumes on nodes that it is about. */
@@ -48,7 +50,7 @@ const ONE_EACH: ReadonlySet<CauseKind> = new Set<CauseKind>(['driver', 'missing'
 /** Kinds that are a fact about a pod. */
 const OF_PODS: ReadonlySet<CauseKind> = new Set<CauseKind>(['alive', 'data'])
 
-/** Kinds that are a fact about the node as a whole. */
+/** Kinds that are a fact about the node as a whole, in a cluster about one of its nodes or lists. */
 const OF_NODE: ReadonlySet<CauseKind> = new Set<CauseKind>(['machine', 'unread', 'kubelet', 'asked'])
 
 /** Collects causes; findings are added in the plan's order. */
@@ -123,10 +125,10 @@ function weightOf({ affects: { operations, waiting } }: Cause): number {
   return operations.length + waiting
 }
 
-function subjectOf(kind: CauseKind, { driver, pod, subject }: Finding): CauseSubject {
+function subjectOf(kind: CauseKind, { driver, pod, subject, place = {} }: Finding): CauseSubject {
   if (kind === 'driver' && driver !== undefined) return { driver }
   if (OF_PODS.has(kind) && pod !== undefined) return { pod }
-  if (OF_NODE.has(kind)) return {}
+  if (OF_NODE.has(kind)) return place
   return subject
 }
 

@@ -114,6 +114,7 @@ export const CLUSTER_CODES = {
   TaintedButReady: {
     in: ['blocked', 'problem'],
     cause: 'machine',
+    ofNode: true,
     means:
       'the node is tainted out-of-service, and its kubelet says that the node is ready, or is still heard and uses the volume: one of the two is wrong',
     next: 'Stop the machine, or remove the taint: kubectl taint node NAME node.kubernetes.io/out-of-service-',
@@ -143,6 +144,7 @@ export const CLUSTER_CODES = {
   NodeUnknown: {
     in: ['waiting'],
     cause: 'unread',
+    ofNode: true,
     means: 'whether the node is ready is not known: nothing is detached from it or attached to it',
     next: 'Look at the Node, and start its kubelet. Once its machine is gone for good, delete the Node; then: volctl plan --cluster --node-gone NAME',
     rules: ['R731', 'S3'],

@@ -23,6 +23,8 @@ interface Entry {
   readonly rules?: readonly string[]
   /** It blocks only because a flag was not given: the person did not ask for the operation. */
   readonly onRequest?: true
+  /** In a cluster it is a fact about the node, and not about one volume there. */
+  readonly ofNode?: true
 }
 
 /** A code that a finding of a plan or an end of an operation can have says what kind of cause it is. */

@@ -86,6 +86,11 @@ export function isOnRequest(code: string | undefined): boolean {
   return entryOf(code)?.onRequest === true
 }
 
+/** Is it in a cluster a fact about the node of the volume that it is said of? */
+export function isOfNode(code: string | undefined): boolean {
+  return entryOf(code)?.ofNode === true
+}
+
 function entryOf(code: string | undefined): CodeEntry | undefined {
   return code !== undefined && Object.hasOwn(CODES, code) ? CODES[code as Code] : undefined
 }

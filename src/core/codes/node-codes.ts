@@ -97,6 +97,7 @@ export const NODE_CODES = {
   NodeNotReady: {
     in: ['waiting', 'problem', 'outcome'],
     cause: 'machine',
+    ofNode: true,
     means:
       'the node is not ready, or is tainted out-of-service, and then the controller detaches what is mounted there',
     next: 'Stop what uses the volumes; once the node can be trusted again: kubectl taint node NAME node.kubernetes.io/out-of-service-',
