@@ -48,6 +48,7 @@ export class ScopeTest {
   readonly #ledger: Ledger | undefined
   readonly #scope: Scope<ScopeRow>
   readonly #keys: ReadonlySet<RowKey>
+  readonly #pods: ReadonlySet<PodUid>
   readonly #paths: readonly PathTest[]
 
   /** @param ledger of a node; a cluster has no paths */
@@ -55,6 +56,7 @@ export class ScopeTest {
     this.#ledger = ledger
     this.#scope = scope
     this.#keys = new Set([...scope.volumes.map(({ key }) => key), ...(scope.elsewhere ?? [])])
+    this.#pods = new Set(scope.pods)
     this.#paths = ledger === undefined ? [] : scope.paths.map((path) => new PathTest(ledger, path))
   }
 
@@ -65,16 +67,16 @@ export class ScopeTest {
   }
 
   #isOwn(subject: AnySubject | undefined): boolean {
-    const { node, pods, driver, nodes = [] } = this.#scope
+    const { node, driver, nodes = [] } = this.#scope
     if (node) return true
     if (subject === undefined) return false
     if (this.#paths.some((path) => path.meets(subject))) return true
     if ('row' in subject) {
-      if (subject.pod !== undefined && pods.includes(subject.pod)) return true
+      if (subject.pod !== undefined && this.#pods.has(subject.pod)) return true
       return this.#keys.has(subject.row) && this.#mayBe(subject.pod)
     }
     if ('rows' in subject) return subject.rows.some((key) => this.#keys.has(key))
-    if ('pod' in subject) return pods.includes(subject.pod)
+    if ('pod' in subject) return this.#pods.has(subject.pod)
     if ('driver' in subject) return subject.driver === driver?.name
     if ('nodes' in subject) return subject.nodes.some((each) => nodes.includes(each))
     return 'path' in subject && driver?.sockets.includes(subject.path) === true
@@ -87,10 +89,10 @@ export class ScopeTest {
   concerns(subject: AnySubject | undefined): boolean {
     if (this.#isOwn(subject)) return true
     if (subject === undefined) return false
-    const { pods, volumes, driver, nodes, same } = this.#scope
+    const { volumes, driver, nodes, same } = this.#scope
     if (driver !== undefined || nodes !== undefined) return false
     if ('driver' in subject) return volumes.some(({ identity }) => identity?.driver === subject.driver)
-    if ('path' in subject) return pods.includes(this.#ledger?.podAt(subject.path) ?? '')
+    if ('path' in subject) return this.#pods.has(this.#ledger?.podAt(subject.path) ?? '')
     if ('persistentVolume' in subject)
       return volumes.some(({ persistentVolume }) => persistentVolume === subject.persistentVolume)
     if ('nodes' in subject) return volumes.some(({ node }) => node !== undefined && subject.nodes.includes(node))

@@ -1,6 +1,5 @@
 /** What a question about a cluster covers: rows of its ledger, and what of a plan belongs to them. */
 
-import { defined } from '../../lang/defined.ts'
 import type { Scope } from '../../ledger/whose.ts'
 import type { FleetRow } from '../../plan/cluster-plan.ts'
 import type { RowKey } from '../../plan/subject.ts'
@@ -88,13 +87,7 @@ function podsOf(
 }
 
 function namedBy(target: ClusterTarget, rows: readonly ClusterRow[]): Pick<Scope, 'driver' | 'nodes'> {
-  const driver = {
-    name: target.kind === 'Driver' ? target.name : '',
-    sockets: [],
-    rows: new Set(rows.map(({ key }) => key)),
-  }
-  return defined({
-    driver: target.kind === 'Driver' ? driver : undefined,
-    nodes: target.kind === 'Node' ? [target.name] : undefined,
-  })
+  if (target.kind === 'Driver')
+    return { driver: { name: target.name, sockets: [], rows: new Set(rows.map(({ key }) => key)) } }
+  return target.kind === 'Node' ? { nodes: [target.name] } : {}
 }
