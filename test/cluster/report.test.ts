@@ -397,6 +397,16 @@ describe('findings', () => {
     expect(plan({ ...WANTED, nodes: [node('a', IN_ORDER)], pods: [WAITING] }).problems).toEqual([])
   })
 
+  it('what the plan attaches needs nobody before', () => {
+    const state = { controller: cluster().controller, pods: [WAITING], ...bound('x'), nodes: [node('a'), node('b')] }
+    const severityIn = (parts: Partial<ClusterState>): string | undefined =>
+      plan({ ...state, ...parts }).problems.find(({ code }) => code === 'PodWaitsForVolume')?.severity
+    expect(severityIn({ attachments: [attachment('x', 'b')] })).toBe('info')
+    expect(
+      severityIn({ nodes: [node('a'), node('b', { volumesInUse: [X] })], attachments: [attachment('x', 'b')] }),
+    ).toBe('warning')
+  })
+
   it.each<{ name: string; state: Partial<ClusterState>; causes: readonly string[] }>([
     {
       name: 'nodes that are not ready',

@@ -3,7 +3,7 @@
 import { defined } from '../../lang/defined.ts'
 import { attachmentName } from '../../names/volume-names.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import type { RowKey } from '../../plan/subject.ts'
+import { type RowKey, rowsOf } from '../../plan/subject.ts'
 import {
   type ClusterContext,
   isControllerAlive,
@@ -39,11 +39,13 @@ interface Cause {
 /** One problem for each pod: its first cause. Of pods that run, and of those that were just created, nothing is said. */
 export function reportPods(context: ClusterContext, findings: ClusterFindings): void {
   const said = new Set<ClusterPod>()
+  const ready = readyRows(findings)
   const say = (pod: ClusterPod, cause: Cause | undefined): void => {
     if (cause === undefined || said.has(pod)) return
     said.add(pod)
     const text = shaped`pod ${namespacedName(pod)}${onNode(pod)} does not start: ${cause.text}`
-    findings.problem('warning', 'PodWaitsForVolume', text, ofPod(pod), cause.hint, defined({ row: cause.row }))
+    const severity = cause.row !== undefined && ready.has(cause.row) ? 'info' : 'warning'
+    findings.problem(severity, 'PodWaitsForVolume', text, ofPod(pod), cause.hint, defined({ row: cause.row }))
   }
   for (const unresolved of context.desired.unresolved) {
     if (unresolved.cause === 'Unknown') reportUnknown(findings, unresolved)
@@ -59,6 +61,12 @@ export function reportPods(context: ClusterContext, findings: ClusterFindings): 
     if (fault !== undefined && waits(context, pod)) say(pod, { text: shaped`${fault}`, hint: seePod(pod) })
   }
   for (const pod of context.state.pods) if (waits(context, pod)) say(pod, unschedulable(pod))
+}
+
+/** What this plan attaches: nobody has to do anything about it before. */
+function readyRows({ operations }: ClusterFindings): ReadonlySet<RowKey> {
+  const ready = operations.filter((each) => [each, ...each.after].every(({ blocked }) => blocked === undefined))
+  return new Set(ready.flatMap(({ subject }) => rowsOf(subject)))
 }
 
 function onNode({ node }: ClusterPod): Shaped {
