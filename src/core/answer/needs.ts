@@ -49,10 +49,10 @@ export function refusalNeed({ refused }: Pick<Plan, 'refused'>): Need[] {
 /** @param causes those that are shown, the worst first */
 export function needsOf(causes: readonly Cause[], ground: Ground): Need[] {
   const alike = Map.groupBy(causes, (cause) => {
-    const { kind, code, severity, message, remedy } = cause
+    const { kind, code, severity, remedy } = cause
     const fact = factOf(cause)
     if (fact !== undefined) return `${fact} ${severity} ${remedy.join().replaceAll(cause.subject.driver ?? '', '…')}`
-    return FOLDED[code] === undefined ? `${code} ${shapeOf(message)}` : `${kind} ${code} ${severity}`
+    return FOLDED[code] === undefined ? `${code} ${shapeOf(cause)}` : `${kind} ${code} ${severity}`
   })
   return [...alike.values()].flatMap((same) => needOf(same, ground) ?? [])
 }
@@ -92,8 +92,8 @@ function foldOfDrivers(fact: string | undefined): ((n: number) => string) | unde
 }
 
 /** The same for sentences that differ only in names, paths and numbers. */
-function shapeOf(message: string): string {
-  return message.replace(/\S*[/^\d]\S*/g, '…')
+function shapeOf({ message, subject: { object } }: Cause): string {
+  return (object === undefined ? message : message.replace(object, '…')).replace(/\S*[/^\d]\S*/g, '…')
 }
 
 /** @param folded whether the sentence leaves the names to this */

@@ -23,7 +23,7 @@ export interface Finding {
   /** Of a problem. */
   readonly severity?: Severity
   readonly subject: CauseSubject
-  /** Of a cluster: what a fact about a whole is about; absent: all of it. */
+  /** Where the code's cause is the whole: which part of it; absent: all of it. */
   readonly place?: CauseSubject | undefined
   /** Of a volume as subject: whose it is, as two may go by one name. */
   readonly whose?: Subject | undefined
@@ -50,7 +50,7 @@ const ONE_EACH: ReadonlySet<CauseKind> = new Set<CauseKind>(['driver', 'missing'
 /** Kinds that are a fact about a pod. */
 const OF_PODS: ReadonlySet<CauseKind> = new Set<CauseKind>(['alive', 'data'])
 
-/** Kinds that are a fact about the node as a whole, in a cluster about one of its nodes or lists. */
+/** Kinds that are a fact about the node as a whole, unless a part of it is named. */
 const OF_NODE: ReadonlySet<CauseKind> = new Set<CauseKind>(['machine', 'unread', 'kubelet', 'asked'])
 
 /** Collects causes; findings are added in the plan's order. */

@@ -65,6 +65,7 @@ export function reportMissingSections({ inputs }: PlanContext, findings: Finding
       `section ${section} is missing; what it would show is unknown`,
       ON_NODE,
       'Take a new snapshot.',
+      { subject: { object: `section ${section}` } },
     )
   }
   const missing = missingPodsDirectory(inputs)

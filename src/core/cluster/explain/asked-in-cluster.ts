@@ -20,7 +20,9 @@ export function askedRows(context: ClusterContext, target: ClusterTarget, fleet:
   const rows = rowsOf(context, target)
   const isWhole = WHOLE.has(target.kind)
   const shown = shownOf(target, rows, fleet)
-  const same = rows.map((row) => ({ row, keys: sameAs(context, row).map(({ key }) => key) }))
+  // What is wrong with a volume elsewhere is no matter of its driver or node.
+  const others = target.kind === 'Driver' || target.kind === 'Node' ? [] : rows
+  const same = others.map((row) => ({ row, keys: sameAs(context, row).map(({ key }) => key) }))
   // What only one node may have is its pod's wherever it is; what is shared, on its own node.
   const isEverywhere = ({ node, uniqueName, volume }: ClusterRow): boolean =>
     uniqueName !== undefined && (isWhole || node === undefined || (target.kind === 'Pod' && volume?.exclusive === true))

@@ -189,14 +189,15 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
     if (failure.notFound) continue
     // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S21, S30).
     if (failure.forbidden && (isRefusedList(failure) || isContent(failure))) continue
-    findings.problem(
-      failure.forbidden ? 'info' : 'warning',
-      'ReadFailed',
-      failure.resource === undefined
-        ? `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
-        : `${subjectOf(failure)} could not be read: ${failure.text}`,
-      ON_NODE,
-    )
+    const severity = failure.forbidden ? 'info' : 'warning'
+    if (failure.resource === undefined) {
+      const message = `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
+      findings.problem(severity, 'ReadFailed', message, ON_NODE)
+      continue
+    }
+    const object = subjectOf(failure)
+    const message = `${object} could not be read: ${failure.text}`
+    findings.problem(severity, 'ReadFailed', message, ON_NODE, undefined, { subject: { object } })
   }
 }
 
