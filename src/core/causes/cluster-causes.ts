@@ -53,7 +53,7 @@ function findingOfProblem(problem: ClusterProblem & { readonly of?: CauseOf }): 
   return {
     from: 'problem',
     ...{ code, message, hint, severity },
-    ...{ subject: subjectOf(about), place: subjectOf(about) },
+    subject: subjectOf(about),
     ...{ rows: rowsOf(subject), of, before },
     pods: about.pods ?? [],
     driver: about.driver,

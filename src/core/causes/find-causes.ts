@@ -23,7 +23,7 @@ export interface Finding {
   /** Of a problem. */
   readonly severity?: Severity
   readonly subject: CauseSubject
-  /** Where the code's cause is the whole: which part of it; absent: all of it. */
+  /** Of an operation or a wait whose code's cause is the whole: which part of it; absent: all of it. */
   readonly place?: CauseSubject | undefined
   /** Of a volume as subject: whose it is, as two may go by one name. */
   readonly whose?: Subject | undefined
@@ -50,7 +50,7 @@ const ONE_EACH: ReadonlySet<CauseKind> = new Set<CauseKind>(['driver', 'missing'
 /** Kinds that are a fact about a pod. */
 const OF_PODS: ReadonlySet<CauseKind> = new Set<CauseKind>(['alive', 'data'])
 
-/** Kinds that are a fact about the node as a whole, unless a part of it is named. */
+/** Kinds that are a fact about the node as a whole, unless a problem names a part of it. */
 const OF_NODE: ReadonlySet<CauseKind> = new Set<CauseKind>(['machine', 'unread', 'kubelet', 'asked'])
 
 /** Collects causes; findings are added in the plan's order. */
@@ -125,10 +125,10 @@ function weightOf({ affects: { operations, waiting } }: Cause): number {
   return operations.length + waiting
 }
 
-function subjectOf(kind: CauseKind, { driver, pod, subject, place = {} }: Finding): CauseSubject {
+function subjectOf(kind: CauseKind, { from, driver, pod, subject, place = {} }: Finding): CauseSubject {
   if (kind === 'driver' && driver !== undefined) return { driver }
   if (OF_PODS.has(kind) && pod !== undefined) return { pod }
-  if (OF_NODE.has(kind)) return place
+  if (OF_NODE.has(kind)) return from === 'problem' ? subject : place
   return subject
 }
 

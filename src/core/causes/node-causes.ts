@@ -60,7 +60,6 @@ function findingOfProblem(problem: WithOf<Problem>): Finding {
     from: 'problem',
     ...{ code, message, hint, of, severity, pod, whose },
     subject: subjectOfProblem(pod, about),
-    place: subjectOfProblem(pod, about),
     pods: [],
     driver: about.driver,
   }

@@ -4,7 +4,7 @@ import { type Comparison, type FoundAgain, foundAgain } from '../../apply/condit
 import { causeOf } from '../../codes/codes.ts'
 import type { ClusterOperation, ClusterPlan } from '../../plan/cluster-plan.ts'
 import { clusterDifferencesOf } from '../../plan/differences.ts'
-import { areOfOneRow, rowsOf } from '../../plan/subject.ts'
+import { areOfOneRow, rowOf, rowsOf } from '../../plan/subject.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 
 export type Judged = FoundAgain<ClusterOperation>
@@ -47,7 +47,7 @@ function isDone({ kind, attachment, creates, steps }: ClusterOperation, { attach
 }
 
 function whyGone({ kind, node, subject }: ClusterOperation, { waiting, problems }: ClusterPlan): string {
-  const [row] = rowsOf(subject)
+  const row = rowOf(subject)
   const wait = waiting.find((each) => areOfOneRow(each.subject, subject))
   const problem = problems.find((each) => row !== undefined && rowsOf(each.subject).includes(row))
   return (

@@ -12,7 +12,7 @@ import { deletePod, taintOutOfService } from '../context/kubectl.ts'
 import { readinessOf } from '../context/readiness.ts'
 import { shaped } from '../context/shaped.ts'
 import type { Want } from '../desired/desired-attachments.ts'
-import { volumeKey } from '../ledger/cluster-row.ts'
+import { volumeOn } from '../ledger/cluster-row.ts'
 import type { ClusterPod } from '../model/cluster-state.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
@@ -45,7 +45,7 @@ function report(context: ClusterContext, findings: ClusterFindings, wants: reado
   const volume = volumeRef(first.volume)
   const nodes = parties.map(({ node }) => node).slice(0, MOST_NAMED)
   const about = {
-    ...{ volume, nodes, subject: { rows: nodes.map((node) => volumeKey(node, first.volume.uniqueName)) } },
+    ...{ volume, nodes, subject: volumeOn(nodes, first.volume.uniqueName) },
     pods: parties.flatMap(({ pods }) => pods.map(podRef)).slice(0, MOST_NAMED),
   }
   // Two attachments are another problem (TwoWriters).

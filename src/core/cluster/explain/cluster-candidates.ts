@@ -1,5 +1,6 @@
 /** Everything in a cluster that can be asked about, with the names under which it goes; also what others only refer to. */
 import { driverCandidate, type Nameable, namesWith } from '../../explain/match-name.ts'
+import { defined } from '../../lang/defined.ts'
 import type { ClusterPlan } from '../../plan/cluster-plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
 import { type RowKey, rowOf } from '../../plan/subject.ts'
@@ -94,14 +95,18 @@ function persistentVolumes({ state, objects }: ClusterContext): ClusterCandidate
 
 function attachments({ state }: ClusterContext, { operations, waiting }: ClusterPlan): ClusterCandidate[] {
   const planned = [
-    ...operations.map(({ attachment: { name }, ...of }) => ({ ...of, name })),
-    ...waiting.flatMap(({ attachment: name, ...of }) => (name === undefined ? [] : [{ ...of, name }])),
-  ].map(({ name, node, subject }) => ({ name, node, uid: undefined, row: rowOf(subject) }))
-  return [...state.attachments, ...planned].map(({ name, node, uid, ...of }) => ({
+    ...operations.map(({ attachment: { name }, node, subject }) => ({ name, node, subject })),
+    ...waiting.flatMap(({ attachment: name, node, subject }) => (name === undefined ? [] : [{ name, node, subject }])),
+  ]
+  const all = [
+    ...state.attachments.map(({ name, uid, node }) => ({ name, uid, node, row: undefined })),
+    ...planned.map(({ name, node, subject }) => ({ name, uid: undefined, node, row: rowOf(subject) })),
+  ]
+  return all.map(({ name, uid, node, row }) => ({
     ask: `va/${name}`,
     names: namesWith(name, uid),
     about: `VolumeAttachment to node ${node}`,
-    target: { kind: 'VolumeAttachment', name, ...('row' in of && of.row !== undefined && { row: of.row }) },
+    target: { kind: 'VolumeAttachment', name, ...defined({ row }) },
   }))
 }
 

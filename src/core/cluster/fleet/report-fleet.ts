@@ -8,7 +8,7 @@ import { volctlOn } from '../context/kubectl.ts'
 import { readinessOf } from '../context/readiness.ts'
 import { shaped } from '../context/shaped.ts'
 import { nodesText } from '../context/words.ts'
-import { volumeKey } from '../ledger/cluster-row.ts'
+import { volumeKey, volumeOn } from '../ledger/cluster-row.ts'
 import { volumeLabel } from '../model/known-volume.ts'
 import { timeOf } from '../model/times.ts'
 import type { JoinedFleet } from './join-fleet.ts'
@@ -103,7 +103,7 @@ function reportNotAttached(context: ClusterContext, findings: ClusterFindings, r
     isTaken ? 'error' : 'warning',
     'MountedButNotAttached',
     shaped`the snapshot of node ${node} shows volume ${volumeLabel(volume)} at ${found[0]?.path ?? ''}, and the API shows the volume neither attached nor in use there${also}`,
-    { nodes, volume, subject: { rows: nodes.map((each) => volumeKey(each, uniqueName)) } },
+    { nodes, volume, subject: volumeOn(nodes, uniqueName) },
     `Take the snapshot of node ${node} again. If it still shows the volume: ${volctlOn(node, 'plan')}`,
   )
 }
@@ -133,7 +133,7 @@ function reportSeveral(
       mayHaveMoved ? 'warning' : 'error',
       'TwoWriters',
       shaped`volume ${volumeLabel(first.volume)} may be on one node only, and is mounted or staged on ${nodesText(nodes)}`,
-      { nodes, volume: first.volume, subject: { rows: nodes.map((node) => volumeKey(node, uniqueName)) } },
+      { nodes, volume: first.volume, subject: volumeOn(nodes, uniqueName) },
       mayHaveMoved
         ? 'The volume may have moved between the snapshots: take them again.'
         : 'Before anything else, find out which node may have the volume, and end its pods on the other nodes.',

@@ -1,6 +1,6 @@
 /** One volume on one node as the pass sees it: who has it, and by which attachments. A row of a cluster's ledger. */
 
-import type { PodUid, RowKey } from '../../plan/subject.ts'
+import type { ClusterSubject, PodUid, RowKey } from '../../plan/subject.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
@@ -30,6 +30,11 @@ export interface ClusterRow {
 /** @param node undefined: of no node */
 export function volumeKey(node: string | undefined, uniqueName: string): RowKey {
   return `${node ?? '-'} ${uniqueName}`
+}
+
+/** The subject of what is said of a volume on each of these nodes. */
+export function volumeOn(nodes: readonly string[], uniqueName: string): ClusterSubject {
+  return { rows: nodes.map((node) => volumeKey(node, uniqueName)) }
 }
 
 export function attachmentKey({ object: { node, name }, uniqueName }: Pick<Attached, 'object' | 'uniqueName'>): RowKey {

@@ -15,7 +15,7 @@ import { type Shaped, shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
 import { LATEST } from '../detach/verdict.ts'
 import { hasCaret, isForeign } from '../detach/whose-work.ts'
-import { attachmentKey, volumeKey } from '../ledger/cluster-row.ts'
+import { attachmentKey, volumeOn } from '../ledger/cluster-row.ts'
 import { volumeLabel, volumeRef } from '../model/known-volume.ts'
 
 export function reportAttachments(context: ClusterContext, findings: ClusterFindings): void {
@@ -152,7 +152,7 @@ function reportTwice({ known, actual }: ClusterContext, findings: ClusterFinding
     )
     if (nodes.length < 2) continue
     const ref = volumeRef(volume)
-    const subject = { rows: nodes.map((node) => volumeKey(node, volume.uniqueName)) }
+    const subject = volumeOn(nodes, volume.uniqueName)
     findings.problem(
       'error',
       'TwoWriters',
