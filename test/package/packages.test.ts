@@ -177,8 +177,10 @@ describe.skipIf(noPackages !== undefined)(`packages${where}`, () => {
       await execa('minisign', ['-S', '-s', minisign.secret, '-m', sums])
       await execa('openssl', ['ecparam', '-name', 'prime256v1', '-genkey', '-noout', '-out', cosign.secret])
       await execa('openssl', ['ec', '-in', cosign.secret, '-pubout', '-out', cosign.public])
-      const signed = await execa('openssl', ['dgst', '-sha256', '-sign', cosign.secret, sums], { encoding: 'buffer' })
-      writeFileSync(`${sums}.sig`, Buffer.from(signed.stdout).toString('base64'))
+      // Into a file: of what is printed a last byte 0x0a would be taken for a line break and dropped, one signature in 256.
+      const signature = `${sums}.der`
+      await execa('openssl', ['dgst', '-sha256', '-sign', cosign.secret, '-out', signature, sums])
+      writeFileSync(`${sums}.sig`, readFileSync(signature).toString('base64'))
     })
 
     it("a good signature installs, and again over it: minisign's, cosign's", async () => {
