@@ -22,6 +22,7 @@ import { dirname, join } from 'node:path'
 import { Script } from 'node:vm'
 import { execa, type Options } from 'execa'
 import { afterAll, describe, expect, it } from 'vitest'
+import { forOthers } from '../helpers/for-others.ts'
 import { noRoot } from '../helpers/namespace.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 
@@ -36,6 +37,8 @@ const OWN_VARIABLES = ['VOLCTL_DISABLE_THEME', 'OCLIF_DISABLE_ENGINE_WARNING', '
 
 const SAYS_ALL = 'console.log(JSON.stringify({ env: process.env, args: process.argv.slice(2) }))'
 
+const shipped = forOthers()
+afterAll(() => shipped[Symbol.dispose]())
 const directory = mkdtempSync(join(tmpdir(), 'volctl-launcher-'))
 chmodSync(directory, 0o755)
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
@@ -83,7 +86,7 @@ function install(root: string, shape: Shape = {}): Installed {
   write(join(root, 'dist', 'volctl.cjs'), Module.wrap(bundle))
   const node = join(modules ?? '/nonexistent', PLATFORM, 'bin', 'node')
   // Not a copy of 150 MB: what it does is said by the one that it starts.
-  if (modules !== undefined) write(node, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, 0o755)
+  if (modules !== undefined) write(node, `#!/bin/sh\nexec '${shipped.node}' "$@"\n`, 0o755)
   return { root, bin, launch: join(root, 'dist', 'launch.cjs'), node }
 }
 
@@ -349,7 +352,7 @@ describe.skipIf(noRoot !== undefined)(`S33: what root does not run${unless(noRoo
 
   it.each(IN_DIST)('launch.cjs, started by hand: $name', async ({ spoil, why }) => {
     const installed = install(join(makePlace(), 'above', 'volctl'))
-    const command = [process.execPath, installed.launch]
+    const command = [shipped.node, installed.launch]
     said(await run(command))
     const path = spoil(installed)
     const { exitCode, stdout, stderr } = await run(command)
@@ -365,7 +368,7 @@ describe.skipIf(noRoot !== undefined)(`S33: what root does not run${unless(noRoo
     const bundle = join(root, 'dist', 'volctl.cjs')
     rmSync(bundle)
     expect(spawnSync('mkfifo', ['-m', '600', bundle]).status).toBe(0)
-    const told = await run([process.execPath, launch])
+    const told = await run([shipped.node, launch])
     expect(told).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('is not a plain file') })
   })
 
@@ -375,7 +378,7 @@ describe.skipIf(noRoot !== undefined)(`S33: what root does not run${unless(noRoo
     symlinkSync(join('volctl', 'bin', 'volctl'), join(sticky, 'link'))
     said(await run(bin))
     said(await run(join(sticky, 'link')))
-    said(await run([process.execPath, launch]))
+    said(await run([shipped.node, launch]))
   })
 
   const injected = ['', '-o', '-uid', String(NOBODY)].join('\n')
@@ -385,7 +388,7 @@ describe.skipIf(noRoot !== undefined)(`S33: what root does not run${unless(noRoo
     const place = makePlace()
     const { root, bin, launch } = install(join(place, 'volctl'))
     expect(spawnSync('chown', ['-R', String(NOBODY), place]).status).toBe(0)
-    const byHand = [process.execPath, launch]
+    const byHand = [shipped.node, launch]
     for (const command of [[bin], byHand]) said(await run(command, { env: { SUDO_UID: String(NOBODY) } }))
     for (const SUDO_UID of OTHERS) {
       const env = { SUDO_UID }
@@ -425,7 +428,7 @@ describe.skipIf(noRoot !== undefined)(`S33: what root does not run${unless(noRoo
     const { exitCode } = await run([...inside, 'true'], asNobody)
     skip(exitCode !== 0, 'this machine allows a plain user no user namespaces')
     const { bin, launch } = install(join(makePlace(), 'volctl'))
-    for (const command of [[bin], [process.execPath, launch]]) said(await run([...inside, ...command], asNobody))
+    for (const command of [[bin], [shipped.node, launch]]) said(await run([...inside, ...command], asNobody))
   })
 })
 
@@ -461,7 +464,7 @@ describe('a Node.js that is too old', () => {
     const installed = install(join(makePlace(), 'volctl'))
     const version = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.20.2' } })"
     const preload = write(join(installed.root, 'older.cjs'), version)
-    write(installed.node, `#!/bin/sh\nexec '${process.execPath}' --require '${preload}' "$@"\n`, 0o755)
+    write(installed.node, `#!/bin/sh\nexec '${shipped.node}' --require '${preload}' "$@"\n`, 0o755)
     return installed
   }
   const stderr = expect.stringMatching(
@@ -489,7 +492,7 @@ describe('launch.cjs, started by hand', () => {
       VOLCTL_REENTERED: '2',
       VOLCTL_CALLER: '/proc/1',
     }
-    const told = said(await run([process.execPath, launch], { env, extendEnv: false }))
+    const told = said(await run([shipped.node, launch], { env, extendEnv: false }))
     expect(Object.keys(told.env).sort()).toEqual(['LANG', 'PATH', ...OWN_VARIABLES].sort())
     expect(told.env.PATH).toBe(kept.PATH)
   })
@@ -498,7 +501,7 @@ describe('launch.cjs, started by hand', () => {
     const { launch } = install(join(makePlace(), 'volctl'))
     const flags = ['--preserve-symlinks', '--preserve-symlinks-main']
     const env = { FOO: 'bar', VOLCTL_REENTERED: '1', VOLCTL_CALLER: `/proc/${process.pid}` }
-    const told = said(await run([process.execPath, ...flags, `/proc/${process.pid}/root${launch}`], { env }))
+    const told = said(await run([shipped.node, ...flags, `/proc/${process.pid}/root${launch}`], { env }))
     for (const name of Object.keys(env)) expect(told.env).not.toHaveProperty(name)
   })
 
@@ -507,7 +510,7 @@ describe('launch.cjs, started by hand', () => {
     const bundle = `for (const name of ['undici', 'node:fs', 'path']) try { console.log(typeof require(name)) } catch (error) { console.log(error.code) }`
     const { launch } = install(join(place, 'volctl'), { bundle })
     for (const modules of ['node_modules', '.node_modules']) write(join(place, modules, 'undici', 'index.js'), '')
-    const told = await run([process.execPath, launch], { env: { HOME: place } })
+    const told = await run([shipped.node, launch], { env: { HOME: place } })
     expect(told.stdout.split('\n')).toEqual(['MODULE_NOT_FOUND', 'object', 'object'])
   })
 })
@@ -541,7 +544,7 @@ describe('the code cache', () => {
     return installed
   }
   const outputs = async ({ launch }: Installed, options?: Options) =>
-    (await run([process.execPath, launch], options)).stdout
+    (await run([shipped.node, launch], options)).stdout
 
   it("is used where it is root's or one's own", async () => {
     expect(await outputs(withCache())).toBe('evil')

@@ -9,6 +9,7 @@ import { execa } from 'execa'
 import { load } from 'js-yaml'
 import { afterAll, describe, expect, it } from 'vitest'
 import pjson from '../../package.json' with { type: 'json' }
+import { forOthers } from '../helpers/for-others.ts'
 import { BUNDLE } from '../helpers/volctl-program.ts'
 import { CAPTURES, volctl } from './run-volctl.ts'
 
@@ -222,7 +223,8 @@ describe('what goes wrong is one clear line, with what to do', () => {
   })
 
   it.skipIf(process.geteuid?.() !== 0)('apply without root (this test needs root, to give it up)', async () => {
-    const result = await volctl(['apply'], { uid: 65534, gid: 65534 })
+    using others = forOthers()
+    const result = await volctl(['apply'], { uid: 65534, gid: 65534, program: others.volctl, cwd: '/' })
     expect(result).toMatchObject({ status: 1, stdout: '' })
     expect(result.stderr).toMatch(/^volctl: apply needs root/)
   })

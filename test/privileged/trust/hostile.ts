@@ -1,6 +1,7 @@
 /** Processes of another user that have more of something than anybody reads: each up to what the kernel lets a user have. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { forOthers } from '../../helpers/for-others.ts'
 import { end, STRANGER } from './strangers.ts'
 
 const READY = `process.stdout.write('ready'); setInterval(() => {}, 2 ** 30)`
@@ -35,7 +36,8 @@ i=0; while [ $i -lt 8 ]; do unshare -m sleep 1000 & i=$((i + 1)); done
 echo ready; wait`
 
 const OWN_NAMESPACES = ['unshare', '-U', '-r', '-m']
-const node = (code: string): readonly string[] => [process.execPath, '--no-warnings', '--experimental-ffi', '-e', code]
+const NODE = 'node'
+const node = (code: string): readonly string[] => [NODE, '--no-warnings', '--experimental-ffi', '-e', code]
 
 /** By what there is too much of: the commands that make it. */
 export const HOSTILE = {
@@ -50,9 +52,11 @@ export type Hostile = keyof typeof HOSTILE
 
 /** Does work beside them. */
 export async function besideHostile<T>(hostile: Hostile, work: () => Promise<T>): Promise<T> {
+  using others = forOthers()
   const children: ChildProcess[] = []
   try {
-    for (const command of HOSTILE[hostile]) children.push(await started(command))
+    for (const command of HOSTILE[hostile])
+      children.push(await started(command.map((word) => (word === NODE ? others.node : word))))
     return await work()
   } finally {
     for (const child of children) {

@@ -1,0 +1,39 @@
+/**
+ * What tests run as another user. Nobody else may enter a checkout below a directory of mode 700, as root's own home is: there
+ * a copy stands where everybody may go.
+ */
+import { chmodSync, cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const NODE = join('node_modules', `node-linux-${process.arch}`, 'bin', 'node')
+const SHIPPED = ['bin', 'dist', 'package.json']
+
+interface ForOthers extends Disposable {
+  readonly node: string
+  /** The bundle, as npm installs it. */
+  readonly volctl: string
+}
+
+/** Disposed of when nothing runs it any more. */
+export function forOthers(): ForOthers {
+  const copied = mayEnter(ROOT) ? undefined : copy()
+  const root = copied ?? ROOT
+  return {
+    node: join(root, NODE),
+    volctl: join(root, 'bin', 'volctl'),
+    [Symbol.dispose]: () => copied !== undefined && rmSync(copied, { recursive: true }),
+  }
+}
+
+function mayEnter(directory: string): boolean {
+  return (statSync(directory).mode & 0o001) !== 0 && (directory === '/' || mayEnter(dirname(directory)))
+}
+
+function copy(): string {
+  const root = mkdtempSync(join(tmpdir(), 'volctl-for-others-'))
+  chmodSync(root, 0o755)
+  for (const each of [NODE, ...SHIPPED]) cpSync(join(ROOT, each), join(root, each), { recursive: true })
+  return root
+}
