@@ -1,7 +1,7 @@
 /** What a wanted volume waits for, in the words of the attachment and the Node (S22, S30; C46). */
 import { describe, expect, it } from 'vitest'
 import type { Node, VolumeAttachment } from '../../src/core/model/objects.ts'
-import { type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
+import { DRIVER, type NodeBuilder, node, uid } from '../helpers/node-builder.ts'
 import { kinds, plan, waits } from './planned.ts'
 
 const wanting = (accessModes = ['ReadWriteOnce']): NodeBuilder =>
@@ -83,6 +83,17 @@ describe('a wanted volume', () => {
       built: ofNode(() => ({ spec: { taints: [{ key: 'dedicated', effect: 'NoSchedule' }] } })),
     },
     { name: 'another node has it, and many may', built: wanting(['ReadWriteMany']).attach('pv-1', 'pv-1', 'node-2') },
+    {
+      name: 'an attachment of before its driver stopped attaching (C35, C36, T7)',
+      built: (() => {
+        const built = wanting()
+        built.attached.length = 0
+        built.overrideApi = {
+          csiDrivers: [{ metadata: { name: DRIVER, uid: 'driver' }, spec: { attachRequired: false } }],
+        }
+        return built
+      })(),
+    },
   ])('does not wait: $name', ({ built }) => {
     const made = plan(built)
     expect([kinds(made), waits(made)]).toEqual([['MountVolume'], []])

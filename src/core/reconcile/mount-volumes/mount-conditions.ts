@@ -43,8 +43,11 @@ function nodeWait({ inputs }: PlanContext): Wait | undefined {
 }
 
 /** O43: every kubelet waits for the list that only the controller writes, which it does within a second of the attachment. */
-function unreportedWait(context: PlanContext, { uniqueName, driver, handle }: VolumeToMount): Wait | undefined {
+function unreportedWait(context: PlanContext, volume: VolumeToMount): Wait | undefined {
   const { objects, inputs, options, cautiousNow } = context
+  const { uniqueName, driver, handle } = volume
+  // An attachment of before the driver stopped attaching concerns nobody (C35, C36).
+  if (volume.attachability === 'notAttachable') return undefined
   if (driver === undefined || handle === undefined || objects.isAttached(uniqueName)) return undefined
   if (inputs.snapshot.api?.node?.status === undefined || whyNotManaged(inputs.snapshot) !== undefined) return undefined
   const { metadata, status } = objects.attachmentOf({ driver, handle }) ?? {}
