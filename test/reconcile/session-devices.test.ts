@@ -300,6 +300,17 @@ describe('raw block volumes (P83, P84, P101-P104)', () => {
     expect(plan(built).operations.filter(({ kind }) => kind === 'UnmapDevice')).toEqual([])
   })
 
+  it('so does a pod that asks for it in a way in which it cannot be used (S4)', () => {
+    const built = wanting({ persistentVolumeClaim: { claimName: 'claim-pv-1' } })
+      .persistentVolume('pv-1', { mode: 'Block', attached: false })
+      .file(`${map}/iscsi.json`, record())
+    const [volume] = built.volumes
+    Object.assign(volume?.spec ?? {}, { csi: undefined, iscsi: { targetPortal: PORTAL, iqn: IQN, lun: 0 } })
+    const made = plan(built)
+    expect(made.waiting.map(({ code }) => code)).toEqual(['VolumeUnresolved'])
+    expect(made.operations.filter(({ kind }) => kind === 'UnmapDevice')).toEqual([])
+  })
+
   it('a strange file in the map directory blocks', () => {
     const built = node()
       .file(`${map}/iscsi.json`, record())

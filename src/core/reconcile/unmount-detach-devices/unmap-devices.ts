@@ -175,11 +175,9 @@ function userOf(context: PlanContext, block: BlockVolume, uniqueName: string | u
     ...context.users.of(`${block.plugin}/${block.name}`),
   ]
   if (user !== undefined) return `pod ${user.pod.uid} ${user.how}`
-  const wanted = context.desired.volumes.find(
-    (volume) =>
-      volume.plugin === block.plugin &&
-      (volume.specName === block.name || isDeviceOf(volume, block.plugin, block.name)),
-  )
+  const wanted = context.ledger.wants
+    .ofPlugin(block.plugin)
+    .find((volume) => volume.specName === block.name || isDeviceOf(volume, block.plugin, block.name))
   return wanted === undefined ? undefined : `pod ${wanted.podUid} wants it`
 }
 
