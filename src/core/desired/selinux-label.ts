@@ -12,8 +12,8 @@ const NONE: WantedLabel = { label: '' }
 export interface LabelFacts {
   /** Undefined: the host's policy was not read. */
   readonly selinux: Selinux | undefined
-  /** Does the volume's plugin, or its driver, mount with a label (R010)? */
-  readonly takesLabel: boolean
+  /** Does the volume's plugin, or its driver, mount with a label (R010)? Undefined: that is not known. */
+  readonly takesLabel: boolean | undefined
   /** Feature gate SELinuxMount: volumes of every access mode are mounted with a label. */
   readonly everyAccessMode: boolean
 }
@@ -22,7 +22,9 @@ export interface LabelFacts {
 export function wantedLabel(volume: VolumeToMount, { selinux, takesLabel, everyAccessMode }: LabelFacts): WantedLabel {
   if (volume.mode === 'Block' || !supports(volume, everyAccessMode) || selinux?.enabled === false) return NONE
   const options = optionsOf(volume)
-  if (options.length === 0) return NONE
+  const isUsed = takesLabel !== false && volume.pod.spec.securityContext?.seLinuxChangePolicy !== 'Recursive'
+  // One label that is not used need not be known; several are an error all the same.
+  if (options.length === 0 || (options.length === 1 && !isUsed)) return NONE
   if (selinux === undefined) return { unclear: 'it is not known whether this node has SELinux' }
   if (selinux.error !== undefined) return { unclear: `the host's SELinux policy could not be read: ${selinux.error}` }
   const defaults = partsOf(selinux.fileLabel ?? '')
@@ -33,7 +35,8 @@ export function wantedLabel(volume: VolumeToMount, { selinux, takesLabel, everyA
   const labels = [...new Set(options.map((each) => fileLabel(each, defaults)))]
   const [label = '', second] = labels
   if (second !== undefined) return { unclear: `its containers want different labels: ${labels.join(' and ')}` }
-  if (volume.pod.spec.securityContext?.seLinuxChangePolicy === 'Recursive' || !takesLabel) return NONE
+  if (!isUsed) return NONE
+  if (takesLabel === undefined) return { unclear: 'its CSIDriver could not be read' }
   // The label is put between quotes in a list of mount options.
   return /^[\w.:,-]+$/.test(label) ? { label } : { unclear: `${label} is not a valid SELinux label` }
 }

@@ -48,6 +48,12 @@ export function csiDriverOf(inputs: ActualInputs, volume: VolumeToMount): CsiDri
   return 'code' in found ? undefined : found.driver
 }
 
+/** Does the driver mount with an SELinux label (C68)? Undefined: that is not known. */
+export function takesLabel(inputs: ActualInputs, volume: VolumeToMount): boolean | undefined {
+  const found = driverObject(inputs, volume)
+  return 'code' in found ? undefined : found.driver?.spec.seLinuxMount === true
+}
+
 /** `driver: undefined`: the API shows that there is no CSIDriver object (C105). */
 function driverObject(inputs: ActualInputs, volume: VolumeToMount): { driver: CsiDriver | undefined } | Obstacle {
   const { api } = inputs.snapshot

@@ -16,7 +16,7 @@ import {
   VOLUME_DATA,
 } from './csi-paths.ts'
 import { otherMounted, otherOnRecord } from './csi-record.ts'
-import { csiDriverOf, csiSetUp } from './csi-set-up.ts'
+import { csiSetUp, takesLabel } from './csi-set-up.ts'
 import { MOUNTED, notMounted } from './evidence.ts'
 import { perPodFacts } from './facts.ts'
 import { mapEvidence } from './map-steps.ts'
@@ -56,7 +56,7 @@ export const csi: VolumePlugin = {
     const other = otherOnRecord(inputs, volume) ?? unlike
     return other === undefined ? evidence : { ...evidence, other }
   },
-  takesLabel: (inputs, volume) => csiDriverOf(inputs, volume)?.spec.seLinuxMount === true,
+  takesLabel,
   setUp: csiSetUp,
 }
 

@@ -126,8 +126,8 @@ export interface VolumePlugin {
   readonly device?: PluginDevice
   /** A PersistentVolume with mount options is not mounted (P14). Inline volumes never have any. */
   readonly refusesMountOptions?: true
-  /** Is this volume mounted with a label if the node has SELinux (R010)? Absent: no volume of the plugin is. */
-  takesLabel?(inputs: ActualInputs, volume: VolumeToMount): boolean
+  /** Is this volume mounted with a label if the node has SELinux (R010)? Absent: no volume of the plugin is; undefined: not known. */
+  takesLabel?(inputs: ActualInputs, volume: VolumeToMount): boolean | undefined
   /** Relative path of the directory on which a pod's volume is mounted, or of the pod's link to the device (R021). */
   podPath(volume: VolumeToMount): string
   /** Relative path of the node's own mount or map of the volume, shared by pods (R022); undefined: there is none. */

@@ -19,7 +19,8 @@ interface Given {
   readonly pod?: object
   /** Options of each container. */
   readonly containers?: readonly object[]
-  readonly gate?: boolean
+  /** Feature gates of the kubelet; true and false: SELinuxMount. */
+  readonly gate?: boolean | object
 }
 
 function scene({ selinux = ON, modes = ['ReadWriteOncePod'], driver, pod, containers = [{}], gate }: Given = {}) {
@@ -44,10 +45,12 @@ function scene({ selinux = ON, modes = ['ReadWriteOncePod'], driver, pod, contai
     ...(selinux === null ? {} : { selinux }),
     ...(gate === undefined
       ? {}
-      : { kubelet: { running: false, mayReturn: false, config: { featureGates: { SELinuxMount: gate } } } }),
+      : { kubelet: { running: false, mayReturn: false, config: { featureGates: gatesOf(gate) } } }),
   } as never
   return { built, driver: driver ?? { seLinuxMount: true } }
 }
+
+const gatesOf = (gate: boolean | object): object => (typeof gate === 'object' ? gate : { SELinuxMount: gate })
 
 /** With this in the CSIDriver. */
 function planned({ built, driver }: { built: NodeBuilder; driver: object }) {
@@ -109,6 +112,26 @@ describe('the label of a CSI volume (C68, R310)', () => {
     { name: 'none for another access mode', given: { modes: ['ReadWriteOnce'] }, want: '' },
     { name: 'none for several access modes', given: { modes: ['ReadWriteOncePod', 'ReadWriteOnce'] }, want: '' },
     { name: 'every access mode with the feature gate', given: { modes: ['ReadWriteOnce'], gate: true }, want: LABEL },
+    {
+      name: 'every access mode with all feature gates that are beta',
+      given: { modes: ['ReadWriteOnce'], gate: { AllBeta: true } },
+      want: LABEL,
+    },
+    {
+      name: 'none for another access mode where all gates that are beta are on, and this one is off',
+      given: { modes: ['ReadWriteOnce'], gate: { AllBeta: true, SELinuxMount: false } },
+      want: '',
+    },
+    {
+      name: 'none without a level where the driver does not say that it can',
+      given: { pod: { seLinuxOptions: { type: 'spc_t' } }, driver: { seLinuxMount: false } },
+      want: '',
+    },
+    {
+      name: 'none without a level where the pod wants its files relabelled',
+      given: { pod: { seLinuxOptions: { type: 'spc_t' }, seLinuxChangePolicy: 'Recursive' } },
+      want: '',
+    },
     {
       name: 'a policy without levels',
       given: { selinux: { enabled: true, fileLabel: 'u:r:t' }, pod: { seLinuxOptions: { user: 'v' } } },
@@ -173,6 +196,14 @@ describe('another label than the one that is there', () => {
   it('the same label is no news', () => {
     const made = planned(mounted(LABEL, true))
     expect([made.operations, made.problems.filter(({ code }) => code === 'SELinuxMismatch')]).toEqual([[], []])
+  })
+
+  it('nobody knows whether it is another label where the CSIDriver may not be read (S3)', () => {
+    const { built } = mounted(LABEL, true)
+    const errors = [{ resource: 'csidrivers', status: 403, reason: 'Forbidden', message: 'no' }]
+    built.overrideApi = { csiDrivers: [], errors } as never
+    const made = planNode(built.build(), planOptions())
+    expect(made.problems.filter(({ code }) => code === 'SELinuxMismatch')).toEqual([])
   })
 
   it.each([

@@ -88,10 +88,12 @@ export function reportLabel(context: PlanContext, findings: Findings, volume: Vo
 function wantedOf(context: PlanContext, volume: VolumeToMount): WantedLabel {
   const { snapshot } = context.inputs
   const gates = snapshot.kubelet?.config?.featureGates as Readonly<Record<string, unknown>> | null | undefined
+  const { takesLabel = () => false } = pluginNamed(volume.plugin)
   return wantedLabel(volume, {
     selinux: snapshot.selinux,
-    takesLabel: pluginNamed(volume.plugin).takesLabel?.(context.inputs, volume) ?? false,
-    everyAccessMode: gates?.SELinuxMount === true,
+    takesLabel: takesLabel(context.inputs, volume),
+    // Beta, and off unless it is turned on, or all gates that are beta are.
+    everyAccessMode: (gates?.SELinuxMount ?? gates?.AllBeta) === true,
   })
 }
 
