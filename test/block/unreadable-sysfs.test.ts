@@ -26,3 +26,8 @@ it.each(QUESTIONS)('%s', (_, unreadable, ask) => {
   symlinkSync('.loop', join(dirname(at), '.loop'))
   expect(() => ask(sys.path)).toThrow('ELOOP')
 })
+
+it('a file system whose number is no disk’s is in no list of disks: whether it is gone is unknown', () => {
+  using sys = fixture({ 'fs/btrfs/features/x': '', 'dev/block/8:16/x': '' })
+  expect(['btrfs', 'bcachefs'].map((type) => isSuperblockGone('0:45', type, sys.path))).toEqual([false, false])
+})

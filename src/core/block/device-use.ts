@@ -144,7 +144,8 @@ export function isSuperblockGone(dev: string, fsType: string, sys = '/sys'): boo
     const [major, minor] = dev.split(':')
     return major === '0' && listsConnections(connections) && !isThere(`${connections}/${minor}`)
   }
-  if (!SUPERBLOCKS.includes(fsType)) return false
+  // The number of btrfs and bcachefs is no device's, so no list says anything about it.
+  if (!SUPERBLOCKS.includes(fsType) || dev.startsWith('0:')) return false
   const use = readDeviceUse(dev, sys)
   return !use.exists || use.users.length === 0
 }

@@ -103,7 +103,13 @@ export const linuxHost: Host = {
   async isDead(path, deadlineMs) {
     const { status, timedOut, stderr } = await runCommand('stat', ['--', path], deadlineMs)
     if (timedOut) return true
-    return status !== 0 && /not connected|Stale|Input\/output error|Host is down|No such device/i.test(stderr)
+    // Last in the line: a path may have such words in it.
+    return (
+      status !== 0 &&
+      /(?:not connected|Stale (?:NFS )?file handle|Input\/output error|I\/O error|Host is down|No such device)$/i.test(
+        stderr.trimEnd(),
+      )
+    )
   },
 }
 
