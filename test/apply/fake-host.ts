@@ -7,7 +7,7 @@ import { SysfsBlockTree } from '../../src/core/block/sysfs-block-tree.ts'
 import type { ChangeOwnershipOptions, OwnershipChange } from '../../src/core/files/change-ownership.ts'
 import type { DeleteContentOptions, Deleted } from '../../src/core/files/delete-content.ts'
 import type { Content } from '../../src/core/holders/content-holders.ts'
-import type { ContentLook } from '../../src/core/holders/content-look.ts'
+import type { ContentLook, ContentSearch } from '../../src/core/holders/content-look.ts'
 import type { HolderSearch, Holders } from '../../src/core/holders/find-holders.ts'
 import type { LayerNotes } from '../../src/core/holders/placed-layers.ts'
 import { type Holder, type Opener, Uses } from '../../src/core/holders/uses.ts'
@@ -225,7 +225,7 @@ export class FakeHost implements Host {
   })
   noteLayers = (): LayerNotes => new Map()
   looks = 0
-  lookForUsers = async (): Promise<ContentLook> => {
+  lookForUsers = async (_?: ContentSearch): Promise<ContentLook> => {
     this.looks += 1
     return { unseen: this.unseen.map(unseenAs) } as unknown as ContentLook
   }

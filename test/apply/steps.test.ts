@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { GrpcError } from '../../src/core/grpc/grpc-error.ts'
+import type { ContentLook } from '../../src/core/holders/content-look.ts'
 import { parseMountinfo } from '../../src/core/mountinfo/parse-mountinfo.ts'
 import { readLazilyDetached } from '../../src/core/node/read-lazily-detached.ts'
 import type { ExpectedMount, Step } from '../../src/core/plan/plan.ts'
@@ -310,6 +311,28 @@ describe('content and loop devices', () => {
     const result = await fixture.apply(planOf(operations))
     expect(new Set(Object.values(statesOf(result)))).toEqual(new Set(['done']))
     expect(fixture.host.looks).toBeLessThan(100)
+  })
+
+  it('looks anew at what a dead mount covered: no look before the unmount has seen it (S12)', async () => {
+    const { host } = fixture
+    const covered = `${DIR}-covered`
+    for (const dir of [DIR, covered]) host.file(`${dir}/data`, 'x')
+    const expects = [host.mount(covered, { fsType: 'fuse.x' })]
+    host.dead.add(covered)
+    host.superblockGone = () => true
+    const seen: object[] = []
+    host.lookForUsers = async (search) => ({ table: search?.table, unseen: [] }) as unknown as ContentLook
+    host.contentHolders = async ({ table }, { path }) => {
+      seen.push({ path, mounts: table.at(path).length })
+      return host.findHolders({ paths: [path] })
+    }
+    const dead = [{ path: covered, error: 'ENOTCONN' }]
+    const steps = [step('umount', covered, 'lazy'), step('deleteContent', covered)]
+    const result = await fixture.apply(
+      planOf([operation('a', { steps: [step('deleteContent', DIR)] }), operation('b', { steps, expects, dead })]),
+    )
+    expect(statesOf(result)).toEqual({ a: 'done', b: 'done' })
+    expect(seen.at(-1)).toEqual({ path: covered, mounts: 0 })
   })
 
   it('counts what it deletes', async () => {

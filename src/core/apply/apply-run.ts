@@ -195,7 +195,7 @@ export class ApplyRun extends Run<Operation> {
   }
 
   /** One for all operations: a batch begins thousands. */
-  readonly #lookForUsers = (): Promise<ContentLook> => this.#users.get()
+  readonly #lookForUsers = (since?: number): Promise<ContentLook> => this.#users.get(since)
 
   sayStep(operation: Operation, step: Step): void {
     this.say(operation, `${step.op} ${step.target}`, { step })

@@ -44,9 +44,10 @@ export async function requireNoUsers(run: StepContext): Promise<void> {
   }
 }
 
-/** @throws StepFailed HeldBy, UsersUnknown */
+/** What a dead mount covered, no look before its unmount has seen. @throws StepFailed HeldBy, UsersUnknown */
 export async function requireContentUnused(path: string, run: StepContext): Promise<void> {
-  const refusal = await refusalOf(path, run)
+  const wasCovered = run.operation.dead?.some((each) => each.path === path) === true
+  const refusal = await refusalOf(path, run, wasCovered ? performance.now() : undefined)
   if (refusal !== undefined) throw new StepFailed(refusal.code, refusal.message, refusal)
 }
 
@@ -60,10 +61,10 @@ interface Refusal {
   readonly users?: readonly UsingProcess[]
 }
 
-async function refusalOf(path: string, run: StepContext): Promise<Refusal | undefined> {
+async function refusalOf(path: string, run: StepContext, since?: number): Promise<Refusal | undefined> {
   const { host, plan, operation, context } = run
   const going = new Set(expectedIds(operation).keys())
-  const found = await host.contentHolders(await run.users(), {
+  const found = await host.contentHolders(await run.users(since), {
     path,
     going,
     rootDir: plan.rootDir,

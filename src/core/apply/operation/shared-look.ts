@@ -50,6 +50,7 @@ export class SharedLook {
   readonly #pods: () => Promise<readonly Pod[]>
   readonly #noted: LayerNotes | undefined
   #look: Promise<ContentLook> | undefined
+  #begun = Number.NEGATIVE_INFINITY
   #until = Number.NEGATIVE_INFINITY
 
   /** Begun before anything is unmounted. @param pods that may still use their volumes, as last heard */
@@ -64,9 +65,11 @@ export class SharedLook {
     this.#noted = deletes ? host.noteLayers(context.readMounts()) : undefined
   }
 
-  get(): Promise<ContentLook> {
-    if (this.#look !== undefined && performance.now() < this.#until) return this.#look
+  /** @param since a look that began before is of no use; default: a recent one is */
+  get(since = this.#begun): Promise<ContentLook> {
+    if (this.#look !== undefined && performance.now() < this.#until && this.#begun >= since) return this.#look
     const begun = performance.now()
+    this.#begun = begun
     // Callers that ask meanwhile wait for this look.
     this.#until = Number.POSITIVE_INFINITY
     const look = this.#take()

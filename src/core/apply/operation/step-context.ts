@@ -32,8 +32,8 @@ export interface StepContext {
   readonly around: Surroundings
   readonly waiting: WaitingBudget
   readonly signal: AbortSignal | undefined
-  /** A recent look for users of directory content. */
-  readonly users: () => Promise<ContentLook>
+  /** A recent look for users of directory content. @param since it began no earlier */
+  readonly users: (since?: number) => Promise<ContentLook>
   /** Reports progress. */
   readonly say: (message: string) => void
   /** Devices seen and calls answered so far in this apply, by volume. */
