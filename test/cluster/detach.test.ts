@@ -194,6 +194,11 @@ describe('a volume that no pod wants, the controller dead', () => {
       code: 'TaintedButReady',
     },
     { name: 'its lease was renewed just now', heard: { leaseRenewTime: ago(0.3) }, code: 'TaintedButReady' },
+    {
+      name: 'its lease was renewed while the cluster was read',
+      heard: { leaseRenewTime: ago(-0.05) },
+      code: 'TaintedButReady',
+    },
   ])(
     'a person who says that the machine is off is believed, but against what was heard just now: $name',
     ({ heard, code }) => {

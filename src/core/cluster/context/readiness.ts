@@ -54,7 +54,10 @@ export function isHeard(context: Pick<ClusterContext, 'now' | 'options'>, node: 
   })
 }
 
+/** What a kubelet wrote while the cluster was read is no time to come, nor is what the seconds of a Date leave out. */
+const MARGIN_MS = 60_000
+
 function isPast({ now }: Pick<ClusterContext, 'now'>, text: string | undefined): boolean {
   const time = timeOf(text)
-  return time === undefined || time <= now
+  return time === undefined || time <= now + MARGIN_MS
 }
