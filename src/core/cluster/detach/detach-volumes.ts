@@ -49,11 +49,12 @@ function detachVolume(context: ClusterContext, findings: ClusterFindings, attach
   }
   const { blocked, exception, evidence, ...decision } = verdict
   const node = nodeOf(context, object.node)
+  const steps = stepsOf(context, attached)
   findings.add({
     kind: 'DetachVolume',
     ...defined({ ...decision, makeSure: decision.makeSure, controllerWould: decision.controllerWould }),
-    ...{ node: object.node, pods, volume, subject, steps: stepsOf(context, attached), after: [] },
-    ...defined({ blocked: blocked ?? obstacleTo(context, attached) }),
+    ...{ node: object.node, pods, volume, subject, steps, after: [] },
+    ...defined({ blocked: blocked ?? obstacleTo(context, attached) ?? forbidden(context, steps) }),
     evidence: [
       ...evidence,
       { what: `VolumeAttachment ${object.name} was created`, ...defined({ since: object.createdAt }) },
@@ -116,10 +117,15 @@ function obstacleTo(context: ClusterContext, { object, uniqueName }: Attached): 
   }
   if (isForeign(object) && !(uniqueName !== undefined && isGivenUp(context, object)))
     return unclear(object.name, uniqueName !== undefined)
-  if (context.state.rights.deleteAttachments === false) {
-    return blockedBy('Forbidden', 'this credential may not delete VolumeAttachments', credentialFor('delete'))
-  }
   return undefined
+}
+
+/** A right that one of the steps needs: no operation ends half-way for the lack of it. */
+function forbidden({ state: { rights } }: ClusterContext, steps: readonly ClusterStep[]): ClusterBlocked | undefined {
+  const verbs = steps.map(({ op }) => (op === 'removeFinalizers' ? 'patch' : 'delete'))
+  const verb = verbs.find((each) => rights[`${each}Attachments`] === false)
+  if (verb === undefined) return undefined
+  return blockedBy('Forbidden', `this credential may not ${verb} VolumeAttachments`, credentialFor(verb))
 }
 
 /** Whoever has created it has deleted it, or a person says that the machine is off: there is no use of theirs that could end. */
@@ -212,11 +218,8 @@ function mayBeMounted(
   return node !== undefined && !['NotInUse', 'OutOfService'].includes(rowOnNode(context, node, uniqueName).row)
 }
 
-function stripObstacle({ options, state }: ClusterContext): ClusterBlocked | undefined {
-  if (options.stripFinalizers === true) {
-    if (state.rights.patchAttachments !== false) return undefined
-    return blockedBy('Forbidden', 'this credential may not patch VolumeAttachments', credentialFor('patch'))
-  }
+function stripObstacle({ options }: ClusterContext): ClusterBlocked | undefined {
+  if (options.stripFinalizers === true) return undefined
   return blockedBy(
     'NotAsked',
     'finalizers are taken off only on request: the storage system may still have the volume attached',

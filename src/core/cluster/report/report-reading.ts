@@ -77,10 +77,10 @@ function reportErrors({ state }: ClusterContext, findings: ClusterFindings): voi
 /** Looking works without them; only what the plan would carry out is concerned. */
 function reportRights({ state }: ClusterContext, findings: ClusterFindings): void {
   const { createAttachments, deleteAttachments } = state.rights
-  const kinds = new Set(findings.operations.map(({ kind }) => kind))
+  const ops = new Set(findings.operations.flatMap(({ steps }) => steps.map(({ op }) => op)))
   const missing = [
-    ...(createAttachments === false && kinds.has('AttachVolume') ? ['create'] : []),
-    ...(deleteAttachments === false && kinds.has('DetachVolume') ? ['delete'] : []),
+    ...(createAttachments === false && ops.has('createVolumeAttachment') ? ['create'] : []),
+    ...(deleteAttachments === false && ops.has('deleteVolumeAttachment') ? ['delete'] : []),
   ]
   if (missing.length === 0) return
   const text = plain(`this credential may not ${missing.join(' or ')} VolumeAttachments: those operations are blocked`)
