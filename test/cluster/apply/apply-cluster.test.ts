@@ -1,6 +1,7 @@
 /** Applies over HTTPS, with an external attacher that is a process of its own. */
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ApiError } from '../../../src/core/api/api-error.ts'
 import type { KubeClient } from '../../../src/core/api/kube-client.ts'
 import { listObjects } from '../../../src/core/api/received-objects.ts'
 import { takeLeaseLock } from '../../../src/core/cluster/apply/lease-lock.ts'
@@ -457,6 +458,49 @@ describe('one apply at a time', () => {
     })
     expect(await failureOf(lock.keep())).toMatchObject({ code: 'Locked', message: expect.stringMatching(/lease/) })
     expect(plan.operations).toHaveLength(2)
+  })
+
+  it('a renewal that never reached the server is none', async () => {
+    await given()
+    let isAway = false
+    const client = changing(admin(), async (_method, _path, send) => {
+      if (isAway) throw new ApiError('ApiUnreachable', 'connection refused', { status: 0, reason: '' })
+      return await send()
+    })
+    const lock = await takeLeaseLock(client, { durationSeconds: 0 })
+    isAway = true
+    expect(await failureOf(lock.keep())).toMatchObject({ code: 'Locked' })
+  })
+
+  it('a renewal whose answer was lost is one', async () => {
+    await given()
+    const client = changing(admin(), async (_method, _path, send) => {
+      await send()
+      throw new ApiError('ApiUnreachable', 'connection reset', { status: 0, reason: '' })
+    })
+    const lock = await takeLeaseLock(client, { durationSeconds: 0 })
+    await lock.keep()
+    await lock.keep()
+  })
+
+  it('a lease that somebody else has taken while an operation was looked at stops it before its change', async () => {
+    await given(...moved())
+    const now = performance.now.bind(performance)
+    const slow = afterFirstLook(admin(), async () => {
+      vi.spyOn(performance, 'now').mockImplementation(() => now() + 61_000)
+      await api.put({
+        kind: 'Lease',
+        metadata: { namespace: 'kube-system', name: 'volctl-cluster-apply' },
+        spec: { holderIdentity: 'other' },
+      })
+    })
+    try {
+      const plan = await planOf(admin(), GONE)
+      expect(await failureOf(apply(slow, plan, { options: GONE }))).toMatchObject({ code: 'Locked' })
+    } finally {
+      vi.restoreAllMocks()
+    }
+    expect(await changes()).toEqual([])
   })
 })
 

@@ -122,17 +122,18 @@ export class LeaseLock {
     try {
       this.#version = (await writeLease(this.#client, key, term, version)).metadata.resourceVersion
     } catch (error) {
-      this.#version = await this.#whatBecame(error)
+      this.#version = await this.#whatBecame(error, renewedAt)
     }
     this.#renewed = began
   }
 
-  /** If the answer was lost, the lease itself shows whether it was written. */
-  async #whatBecame(error: unknown): Promise<string | undefined> {
+  /** If the answer was lost, the lease itself shows whether it was written. Its holder alone does not: a renewal keeps the holder. */
+  async #whatBecame(error: unknown, renewedAt: string): Promise<string | undefined> {
     if (!(error instanceof ApiError) || error.status !== 0) throw error
     const lease = await getLease(this.#client, this.#held.key)
-    if (lease?.spec?.holderIdentity !== this.#held.holder) throw error
-    return lease.metadata.resourceVersion
+    const { holderIdentity, renewTime } = lease?.spec ?? {}
+    if (holderIdentity !== this.#held.holder || timeOf(renewTime ?? undefined) !== timeOf(renewedAt)) throw error
+    return lease?.metadata.resourceVersion
   }
 
   /**

@@ -23,6 +23,8 @@ export async function runOperation(run: ClusterRun, planned: ClusterOperation): 
   try {
     await run.keepLock()
     const operation = await run.requireSame(planned)
+    // A slow look may outlast the lease.
+    await run.keepLock()
     run.intend([operation])
     if (operation.kind === 'AttachVolume') await create(run, operation)
     else await remove(run, operation)
