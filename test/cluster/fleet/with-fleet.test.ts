@@ -207,6 +207,15 @@ describe('an attach', () => {
     expect(operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['AttachVolume', code]])
   })
 
+  it('an old snapshot of a Node that was deleted holds until a person says that its machine is off', () => {
+    const [, ...others] = wanting().nodes
+    const state = wanting({ nodes: others, lostNodes: [{ name: 'a', leaseRenewTime: ago(60) }] })
+    const old = [ledgerOf('a', STAGED, {}, 60)]
+    const blocks = (options = {}) => plan(state, old, options).operations.map(({ blocked }) => blocked?.code)
+    expect(blocks()).toEqual(['MountedOnNode'])
+    expect(blocks({ nodeGone: ['a'] })).toEqual([undefined])
+  })
+
   it('a volume that many nodes may have is not held', () => {
     const { volumes } = wanting()
     const many = volumes.map((each) => ({ ...each, accessModes: ['ReadWriteMany'] }))

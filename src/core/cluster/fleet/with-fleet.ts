@@ -4,11 +4,14 @@
  */
 
 import { nameClusterCauses } from '../../causes/cluster-causes.ts'
+import { defined } from '../../lang/defined.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import type { ClusterBlocked, ClusterOperation, ClusterPlan, FleetRow, PlanFleet } from '../../plan/cluster-plan.ts'
-import type { ClusterContext } from '../context/cluster-context.ts'
+import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import { blockedBy, ClusterFindings } from '../context/findings.ts'
 import { volctlOn } from '../context/kubectl.ts'
+import { isGivenAsGone } from '../context/readiness.ts'
+import { mayWrite } from '../detach/verdict.ts'
 import { JoinedFleet, type Testimony } from './join-fleet.ts'
 import type { FleetLedger } from './read-fleet.ts'
 import { reportFleet } from './report-fleet.ts'
@@ -98,17 +101,23 @@ function attachObstacle(
   for (const other of joined.nodesShowing(uniqueName)) {
     if (other === node) continue
     const asked = joined.ask(other, volume)
-    const isHeld = asked.witness?.isFresh === true || mayStillRun(context, other)
-    const obstacle = isHeld ? obstacleBy(asked, other) : undefined
-    if (obstacle !== undefined) return obstacle
+    const isFresh = asked.witness?.isFresh === true
+    const obstacle = isFresh || mayStillRun(context, other) ? obstacleBy(asked, other) : undefined
+    if (obstacle === undefined) continue
+    // Of a node that does not exist nobody can take a new snapshot.
+    return isFresh || nodeOf(context, other) !== undefined
+      ? obstacle
+      : defined({ ...obstacle, hint: mayWrite(other).hint })
   }
   return undefined
 }
 
-/** Where a person or a taint says that the machine is off, an old snapshot of the node holds nothing for ever. */
-function mayStillRun({ objects, options }: ClusterContext, name: string): boolean {
-  const found = objects.node(name)
-  return found.state === 'Found' && !found.object.outOfService && options.nodeGone?.includes(name) !== true
+/**
+ * Where a person or a taint says that the machine is off, an old snapshot of the node holds nothing for ever. That its Node was deleted
+ * says nothing of the machine (R734).
+ */
+function mayStillRun(context: ClusterContext, name: string): boolean {
+  return nodeOf(context, name)?.outOfService !== true && !isGivenAsGone(context, name)
 }
 
 function obstacleBy({ says, volumes, witness }: Testimony, node: string): ClusterBlocked | undefined {
