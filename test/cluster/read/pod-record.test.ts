@@ -33,3 +33,23 @@ describe('the volumes of a pod that could be attached', () => {
     expect(record?.volumes).toEqual(volumes)
   })
 })
+
+describe('a pod has started', () => {
+  const ran = { name: 'main', state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: { terminated: {} } }
+  it.each([
+    {
+      name: 'not while its container is created',
+      status: { state: { waiting: { reason: 'ContainerCreating' } } },
+      is: false,
+    },
+    { name: 'while its container runs', status: { state: { running: {} } }, is: true },
+    { name: 'once its container ran, and waits to be started again', status: ran, is: true },
+  ])('$name', ({ status, is }) => {
+    const record = podRecord({
+      metadata: { namespace: 'shop', name: 'web-0', uid: 'u' },
+      spec: { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'data' } }] },
+      status: { containerStatuses: [{ name: 'main', ...status }] },
+    })
+    expect(record?.started).toBe(is)
+  })
+})

@@ -35,7 +35,7 @@ export function podRecord(pod: ReceivedPod, texts = new SharedTexts()): ClusterP
     name: metadata.name,
     uid: metadata.uid,
     terminated: isControllerTerminated(pod),
-    started: containersOf(pod).some(({ state }) => state?.running != null || state?.terminated != null),
+    started: containersOf(pod).some(hasRun),
     volumes,
     ...defined({
       createdAt: metadata.creationTimestamp ?? undefined,
@@ -65,6 +65,11 @@ function waitsFor(pod: ReceivedPod): string | undefined {
     if (state?.waiting?.reason !== undefined) return state.waiting.reason
   }
   return undefined
+}
+
+/** A container that crashed waits to be started again. */
+function hasRun({ state, lastState }: ReceivedContainer): boolean {
+  return state?.running != null || state?.terminated != null || lastState?.terminated != null
 }
 
 function containersOf({ status }: ReceivedPod): readonly ReceivedContainer[] {

@@ -24,6 +24,8 @@ const container = kept({
     waiting: nullable(kept({ reason: text })),
     terminated: nullable(kept({ finishedAt: nullable(text) })),
   }),
+  /** Of its last run, where it waits to run again. */
+  lastState: kept({ terminated: nullable(kept({})) }),
 })
 
 export interface ReceivedContainer extends ShapeOf<typeof container> {}
