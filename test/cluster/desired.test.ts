@@ -4,6 +4,8 @@ import { desiredAttachments, migratesOn } from '../../src/core/cluster/desired/d
 import { ClusterObjects } from '../../src/core/cluster/model/cluster-objects.ts'
 import type { ClusterNode, ClusterPod, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
 import { knownVolumes } from '../../src/core/cluster/model/known-volume.ts'
+import type { ReceivedVolume } from '../../src/core/cluster/read/received.ts'
+import { volumeRecord } from '../../src/core/cluster/read/volume-records.ts'
 import { bound, claim, cluster, node, pod, uniqueName, volume } from '../helpers/cluster-builder.ts'
 
 /** Of pod p on node a: volumes to be attached, volumes that it merely has and why, and what could not be resolved. */
@@ -101,6 +103,16 @@ describe('T105, T109: a volume of a pod', () => {
       has: ['pv-x NotMigrated'],
     },
     {
+      name: 'that is a CephFS, whose plugin is gone (S4)',
+      state: { ...withPod({}), volumes: [recordOf({ cephfs: {} })] },
+      unresolved: ['Unusable none'],
+    },
+    {
+      name: 'of a source that nobody knows',
+      state: { ...withPod({}), volumes: [recordOf({ brandNew: {} })] },
+      unresolved: ['Unknown any'],
+    },
+    {
       name: 'that is a Ceph RBD in its spec, whose plugin is gone',
       state: { pods: [pod('p', 'a', [], { volumes: [{ name: 'v', source: { name: 'v', rbd: {} } as never }] })] },
       unresolved: ['Unusable kinds'],
@@ -109,6 +121,14 @@ describe('T105, T109: a volume of a pod', () => {
     expect(wanted(state)).toEqual({ attach, has, unresolved }),
   )
 })
+
+/** A PersistentVolume of this source, as it is read. */
+function recordOf(source: object) {
+  const claimRef = { namespace: 'default', name: 'x', uid: 'claim-x' }
+  const { lookup } = new ClusterObjects(cluster())
+  const made = { metadata: { name: 'pv-x', uid: 'pv-uid-x' }, spec: { ...source, claimRef } } as ReceivedVolume
+  return volumeRecord(made, { podUid: '', lookup, node: null })
+}
 
 function unnamed(parts: { driver?: string }) {
   const { plugin: _, uniqueName: __, driver: ___, handle: ____, ...rest } = volume('x')

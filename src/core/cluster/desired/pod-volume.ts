@@ -57,7 +57,9 @@ export function resolvePodVolume(
   const named = known.get(found.object.uniqueName ?? '')
   if (named !== undefined) return { volume: named, persistentVolume: name, ...defined({ fault: bound.fault }) }
   const why = found.object.problem ?? 'no plugin can name it'
-  return unresolved('Unknown', mayBeOf(found.object), bound.fault ?? `PersistentVolume ${name}: ${why}`)
+  const mayBe = mayBeOf(found.object)
+  const cause = mayBe.of === 'none' ? 'Unusable' : 'Unknown'
+  return unresolved(cause, mayBe, bound.fault ?? `PersistentVolume ${name}: ${why}`)
 }
 
 /** A PersistentVolume whose source no plugin can name: at most its driver is known. */

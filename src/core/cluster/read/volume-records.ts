@@ -5,6 +5,7 @@ import { BOUND_ANNOTATION } from '../../desired/resolve-claim.ts'
 import { defined } from '../../lang/defined.ts'
 import type { PersistentVolume, VolumeAttachment } from '../../model/objects.ts'
 import type { SpecContext } from '../../plugins/plugin.ts'
+import { judgeSource } from '../../populator/judge-source.ts'
 import { pluginOfPersistentVolume } from '../../populator/volume-plugins.ts'
 import type { AttachmentError, ClusterAttachment, ClusterClaim, ClusterVolume } from '../model/cluster-state.ts'
 import type { ReceivedClaim, ReceivedVolume } from './received.ts'
@@ -69,7 +70,11 @@ function namesOf(volume: PersistentVolume, context: SpecContext, texts: SharedTe
     return { attachability: 'unknown', problem: `cannot be translated to CSI: ${translation.error}` }
   }
   const facts = pluginOfPersistentVolume(translation?.persistentVolume ?? volume, context)
-  if ('error' in facts) return { attachability: 'unknown', problem: facts.error }
+  if ('error' in facts) {
+    // S4: a readable source that is never attached holds nothing but its pod.
+    const isNeverAttached = judgeSource(volume.spec).mayBe.of === 'none'
+    return { attachability: isNeverAttached ? 'notAttachable' : 'unknown', problem: facts.error }
+  }
   const { plugin, uniqueName, attachability, driver, handle } = facts
   return {
     plugin,
