@@ -59,8 +59,7 @@ class Causes {
   readonly #ofRow = new Map<RowKey, string[]>()
 
   /** @returns the key of the finding's cause */
-  add(finding: Finding): string {
-    const { key, kind, subject } = this.#own(finding)
+  add(finding: Finding, { key, kind, subject } = this.#own(finding)): string {
     const known = this.#byKey.get(key)
     if (known === undefined) this.#byKey.set(key, new Growing(key, kind, subject, finding))
     else known.add(finding)
@@ -80,10 +79,12 @@ class Causes {
     return { kind, subject, key: `${kind}:${ONE_EACH.has(kind) ? '' : `${code}:`}${subjectKey(subject, whose)}` }
   }
 
-  /** It has the cause of another finding, where that needs a person. */
-  isFollower(finding: Finding): boolean {
+  /** @returns undefined: it has the cause of another finding, where that needs a person */
+  addOwn(finding: Finding): string | undefined {
     const { of, before } = finding
-    return of?.row !== undefined || (before !== undefined && before !== this.#own(finding).key)
+    if (of?.row !== undefined) return undefined
+    const own = this.#own(finding)
+    return before === undefined || before === own.key ? this.add(finding, own) : undefined
   }
 
   /** @returns the key of the cause that it follows; where there is none, of a new one */
@@ -259,11 +260,7 @@ export function nameFindings<Op extends Blockable, Wait extends object, Problem 
   })
   const waits = waiting.map((wait) => withKey(wait, causes.add(reading.wait(wait))))
   const found = problems.map((problem) => ({ problem, finding: reading.problem(problem) }))
-  const own = new Map(
-    found.flatMap(({ problem, finding }) =>
-      causes.isFollower(finding) ? [] : [[problem, causes.add(finding)] as const],
-    ),
-  )
+  const own = new Map(found.map(({ problem, finding }) => [problem, causes.addOwn(finding)]))
   return {
     operations: named,
     waiting: waits,

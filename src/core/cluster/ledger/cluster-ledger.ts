@@ -165,7 +165,7 @@ export class ClusterLedger {
     const volumes = persistentVolume === undefined ? [] : this.ofPersistentVolume(persistentVolume)
     const seen = new Set(volumes.flatMap(({ pods }) => pods))
     const others = state.pods
-      .filter((pod) => !seen.has(pod))
+      .filter((pod) => pod.namespace === namespace && isNamedBy(pod, name) && !seen.has(pod))
       .flatMap((pod) => this.ofPod(pod).filter((each) => each.claim === claim))
     const all = [...volumes.map((each) => ({ ...each, claim })), ...others]
     return all.length > 0 ? all : [{ ...unused(`pvc/${claim}`), claim, ...defined({ persistentVolume }) }]
@@ -203,6 +203,10 @@ export class ClusterLedger {
     const others = actual.all.filter((each) => each.object.attacher === driver && !seen.has(each))
     return [...own, ...others.map((each) => this.ofAttachment(each))]
   }
+}
+
+function isNamedBy({ volumes }: ClusterPod, claim: string): boolean {
+  return volumes.some((volume) => 'claim' in volume && volume.claim === claim)
 }
 
 function ofPods(pods: Iterable<ClusterPod>): Pick<ClusterRow, 'pods' | 'podUids'> {
