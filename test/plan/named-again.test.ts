@@ -8,6 +8,7 @@ import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { clusterStatus } from '../../src/core/cluster/status/cluster-status.ts'
 import { defined } from '../../src/core/lang/defined.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { Plan } from '../../src/core/plan/plan.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
@@ -37,10 +38,19 @@ function checkNode(state: NodeState): void {
     const part = planNode(state, planOptions({ orphans: true, ...scopeOf(name) }))
     expect(part.problems.filter(({ code }) => code === 'NothingNamed')).toEqual([])
     expect(part.operations.some((one) => one.id === id) || part.summary.filtered > 0, name).toBe(true)
+    checkDirectories(state, name, part)
   }
   const { rows } = statusAndPlan(decided, options, false).status
   for (const name of new Set(namesOfRows(rows)))
     expect(statusAndPlan(decided, planOptions(scopeOf(name)), false).status.rows.length, name).toBeGreaterThan(0)
+}
+
+/** What --orphans is said to remove besides, it removes. */
+function checkDirectories(state: NodeState, name: string, withOrphans: Plan): void {
+  const removed = withOrphans.operations.filter(({ kind }) => kind === 'RemoveOrphanPodDir').length
+  const { problems } = planNode(state, planOptions(scopeOf(name)))
+  const said = problems.filter(({ code }) => code === 'OrphanPodDir').map(({ message }) => Number.parseInt(message, 10))
+  expect(said, name).toEqual(removed === 0 ? [] : [removed])
 }
 
 function checkCluster(state: ClusterState): void {

@@ -13,6 +13,7 @@ import type { CauseOf } from '../plan/cause.ts'
 import { type Draft, type Findings, messageOnPod, ON_NODE } from '../plan/draft.ts'
 import type { Step } from '../plan/plan.ts'
 import { type PlanContext, waitToSettle } from './context/context.ts'
+import { isNamed } from './context/filter-operations.ts'
 import { CLEAR_AWAY, REMOVE_DIRECTORIES, whoMounted } from './context/hints.ts'
 import { gone, podTimes, stateOf } from './context/pod-facts.ts'
 import { unreadObstacle } from './context/unread.ts'
@@ -20,10 +21,13 @@ import { contentObstacle } from './obstacles/content-users.ts'
 import type { PodClass } from './pods/pod-classes.ts'
 
 export function removeOrphanPodDirs(context: PlanContext, findings: Findings): void {
+  const { inputs, options, classes } = context
   let removable = 0
-  for (const pod of context.classes.all) {
-    if (pod.class !== 'Gone' || !context.inputs.tree.isDir(`pods/${pod.uid}`)) continue
-    if (removeOrphanPodDir(context, findings, pod)) removable += 1
+  for (const pod of classes.all) {
+    const directory = `pods/${pod.uid}`
+    if (pod.class !== 'Gone' || !inputs.tree.isDir(directory)) continue
+    const isRemovable = removeOrphanPodDir(context, findings, pod)
+    if (isRemovable && isNamed({ pod: pod.ref, paths: [inputs.absolute(directory)] }, options)) removable += 1
   }
   if (removable > 0) {
     findings.problem(
