@@ -7,8 +7,11 @@ import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { clusterStatus } from '../../src/core/cluster/status/cluster-status.ts'
 import { defined } from '../../src/core/lang/defined.ts'
+import type { Ledger } from '../../src/core/ledger/ledger.ts'
+import { uniqueNameOfRow } from '../../src/core/ledger/row.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
+import { rowOf } from '../../src/core/plan/subject.ts'
 import { planWithDecisions } from '../../src/core/reconcile/decisions.ts'
 import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
@@ -40,9 +43,26 @@ function checkNode(state: NodeState): void {
     expect(part.operations.some((one) => one.id === id) || part.summary.filtered > 0, name).toBe(true)
     checkDirectories(state, name, part)
   }
+  checkRows(state, decided.context.ledger)
   const { rows } = statusAndPlan(decided, options, false).status
   for (const name of new Set(namesOfRows(rows)))
     expect(statusAndPlan(decided, planOptions(scopeOf(name)), false).status.rows.length, name).toBeGreaterThan(0)
+}
+
+/** By whichever of its own names a volume is given, the same is done with it. */
+function checkRows(state: NodeState, ledger: Ledger): void {
+  for (const row of ledger.all.filter(({ identity }) => identity !== undefined)) {
+    const { namespace = 'default', name: claim } = row.persistentVolume?.spec.claimRef ?? {}
+    const names = [
+      ...[uniqueNameOfRow(row), row.identity?.handle, row.persistentVolume?.metadata.name],
+      ...[row.attachment?.metadata.name, claim === undefined ? undefined : `${namespace}/${claim}`],
+    ].filter((name) => name !== undefined)
+    const done = names.map((name) => {
+      const { operations } = planNode(state, planOptions({ orphans: true, volumes: [name] }))
+      return operations.flatMap(({ id, subject }) => (rowOf(subject) === row.key ? id : []))
+    })
+    expect(done, names.join(' ')).toEqual(names.map(() => done[0]))
+  }
 }
 
 /** What --orphans is said to remove besides, it removes. */

@@ -5,6 +5,7 @@
 
 import type { Held } from '../holders/live-holders.ts'
 import { defined } from '../lang/defined.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { VolumeRow } from '../ledger/row.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
@@ -73,7 +74,7 @@ interface Question {
 
 function explanationOf(decided: Decided, { what, asked, concern, volumes, given }: Question): Explanation {
   const { context } = decided
-  const { scope: _, ...plan } = narrowedPlan(decided.plan, concern, what, given)
+  const { scope: _, ...plan } = narrowedPlan(decided, concern, what, given)
   const isNode = asked.scope.node === true
   const views = volumes.map(({ view }) => view)
   const driver = asked.driver && withWaiting(asked.driver.view, concern.waiting)
@@ -150,10 +151,10 @@ function deviceFiles(volumes: readonly VolumeRow[]): string[] {
 }
 
 /** @param what as it was asked: asking the same again is no next step */
-function narrowedPlan(plan: Plan, concern: Concern, what: string, given: Given): Plan {
+function narrowedPlan({ plan, context }: Decided, concern: Concern, what: string, given: Given): Plan {
   const { before, operations, waiting, problems } = concern
   const part = partOf(plan, new Set<object>([...before, ...operations, ...waiting, ...problems]), 0)
-  const words = [...given.words, ...scopeWords(part.operations, plan)]
+  const words = [...given.words, ...scopeWords(part.operations, plan, context.ledger)]
   const { next = [], ...summary } = withAdvice(part, { ...given, words }).summary
   const steps = next.filter(({ command }) => plan.refused !== undefined || !isAskedAgain(command, what))
   return { ...part, summary: { ...summary, ...(steps.length > 0 && { next: steps }) } }
@@ -167,7 +168,7 @@ function isAskedAgain(command: string, what: string): boolean {
 }
 
 /** Flags with which a plan has all that is ready among these and nothing else; none: the whole plan is the narrowest. */
-function scopeWords(operations: readonly Operation[], plan: Plan): string[] {
+function scopeWords(operations: readonly Operation[], plan: Plan, ledger: Ledger): string[] {
   const ready = readyAmong(operations)
   const wanted = operations.filter(({ id }) => ready.has(id))
   const { pod, volume } = wanted[0] ?? {}
@@ -182,7 +183,7 @@ function scopeWords(operations: readonly Operation[], plan: Plan): string[] {
   const byId = new Map(all.map((operation) => [operation.id, operation]))
   const isReady = readyAmong(all)
   const found = scopes.find((scope) => {
-    const chosen = namedAmong(all, scope, ({ after }) => after.flatMap((id) => byId.get(id) ?? []))
+    const chosen = namedAmong(all, scope, ledger, ({ after }) => after.flatMap((id) => byId.get(id) ?? []))
     const named = [...chosen].filter(({ id }) => isReady.has(id))
     return named.length === wanted.length && wanted.every((each) => chosen.has(each))
   })

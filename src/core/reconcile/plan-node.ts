@@ -76,7 +76,7 @@ function planOf(context: PlanContext, findings: Findings): Plan {
   const machine = machineOf(inputs, options)
   reportAccepted(machine, findings)
   const refused = refuseWrongMachine(inputs, machine) ?? refuseOutage(inputs, classes, witnesses, options)
-  const { kept, filtered } = filterOperations(findings.operations, options)
+  const { kept, filtered } = filterOperations(findings.operations, context)
   const isNamed = namedFindings(context)
   const { others, ...named } = namedPart(findings, isNamed, isNamed)
   const finished = finishOperations(kept, (draft) => findings.blockOf(draft))

@@ -21,13 +21,13 @@ import { contentObstacle } from './obstacles/content-users.ts'
 import type { PodClass } from './pods/pod-classes.ts'
 
 export function removeOrphanPodDirs(context: PlanContext, findings: Findings): void {
-  const { inputs, options, classes } = context
+  const { inputs, options, classes, ledger } = context
   let removable = 0
   for (const pod of classes.all) {
     const directory = `pods/${pod.uid}`
     if (pod.class !== 'Gone' || !inputs.tree.isDir(directory)) continue
     const isRemovable = removeOrphanPodDir(context, findings, pod)
-    if (isRemovable && isNamed({ pod: pod.ref, paths: [inputs.absolute(directory)] }, options)) removable += 1
+    if (isRemovable && isNamed({ pod: pod.ref, paths: [inputs.absolute(directory)] }, options, ledger)) removable += 1
   }
   if (removable > 0) {
     findings.problem(

@@ -56,10 +56,10 @@ function targetState(
 const STATES = { mounted, unmounted, detached } as const
 
 /** The plan has no operation, not even a blocked one, nothing waits, and it is complete. */
-function inSync(plan: Plan, { options }: PlanContext): Omit<WaitedTarget, 'name'> {
+function inSync(plan: Plan, { options, ledger }: PlanContext): Omit<WaitedTarget, 'name'> {
   const { operations, refused, complete, problems } = plan
   if (refused !== undefined) return { state: 'pending', message: refused.message }
-  const waiting = plan.waiting.filter((each) => isNamed(defined({ pod: each.pod, volume: each.volume }), options))
+  const waiting = plan.waiting.filter((each) => isNamed(each, options, ledger))
   if (operations.length + waiting.length > 0) {
     const [first] = [...operations.map(({ message }) => message), ...waiting.map(({ message }) => message)]
     return {

@@ -12,12 +12,15 @@ import type { Draft } from '../../plan/draft.ts'
 import { keptOf } from '../../plan/kept-drafts.ts'
 import type { Operation, PlanOptions, VolumeRef } from '../../plan/plan.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { type Subject, THE_NODE } from '../../plan/subject.ts'
+import { rowOf, type Subject, THE_NODE } from '../../plan/subject.ts'
 import type { PlanContext } from './context.ts'
 
 /** @returns the drafts that stay, in order, and how many were left out */
-export function filterOperations(drafts: readonly Draft[], options: PlanOptions): { kept: Draft[]; filtered: number } {
-  const named = namedAmong(drafts, options, ({ after }) => after)
+export function filterOperations(
+  drafts: readonly Draft[],
+  { options, ledger }: PlanContext,
+): { kept: Draft[]; filtered: number } {
+  const named = namedAmong(drafts, options, ledger, ({ after }) => after)
   return keptOf(drafts, options, (draft) => named.has(draft))
 }
 
@@ -65,6 +68,7 @@ type Scope = Pick<PlanOptions, 'pods' | 'namespaces' | 'volumes'>
 export function namedAmong<T extends Named>(
   operations: readonly T[],
   scope: Scope,
+  ledger: Ledger,
   predecessors: (operation: T) => readonly T[],
 ): ReadonlySet<T> {
   const named = new Set<T>()
@@ -74,17 +78,17 @@ export function namedAmong<T extends Named>(
       operation.pod === undefined
         ? !narrowsPods(scope) || (before.length > 0 && before.every((each) => named.has(each)))
         : isOfNamedPod(operation, scope)
-    if (isOfPods && isOfNamedVolume(operation, scope)) named.add(operation)
+    if (isOfPods && isOfNamedVolume(operation, scope, ledger)) named.add(operation)
   }
   return named
 }
 
 /** Of an operation, what may have been named. */
-type Named = Pick<Operation, 'pod' | 'volume' | 'attachment'> & { readonly paths?: readonly string[] }
+type Named = Pick<Operation, 'pod' | 'volume' | 'attachment' | 'subject'> & { readonly paths?: readonly string[] }
 
 /** True if --pod, --namespace and --volume select this operation of a pod. */
-export function isNamed(operation: Named, scope: Scope): boolean {
-  return (!narrowsPods(scope) || isOfNamedPod(operation, scope)) && isOfNamedVolume(operation, scope)
+export function isNamed(operation: Named, scope: Scope, ledger: Ledger): boolean {
+  return (!narrowsPods(scope) || isOfNamedPod(operation, scope)) && isOfNamedVolume(operation, scope, ledger)
 }
 
 function narrowsPods({ pods = [], namespaces = [] }: Scope): boolean {
@@ -98,9 +102,16 @@ function isOfNamedPod({ pod }: Pick<Draft, 'pod'>, { pods = [], namespaces = [] 
   return isInNamespace && (pods.length === 0 || pods.some((each) => each === pod.uid || each === name))
 }
 
-function isOfNamedVolume({ volume, attachment, paths = [] }: Named, { volumes = [] }: Scope): boolean {
+/** By the names of its row, too: what is left of a volume in one pod may not show its handle, and its detach comes after that. */
+function isOfNamedVolume(
+  { subject, volume, attachment, paths = [] }: Named,
+  { volumes = [] }: Scope,
+  ledger: Ledger,
+): boolean {
   if (volumes.length === 0) return true
-  return isAmong([...(volume === undefined ? [] : namesOf(volume)), attachment?.name], paths, volumes)
+  const row = ledger.row(rowOf(subject) ?? '')
+  const own = volume === undefined ? [] : namesOf(volume)
+  return isAmong([...(row?.names ?? []), ...own, attachment?.name], paths, volumes)
 }
 
 /** One of the names, or a path at or below one that was given: no name of a volume begins with a slash. */
@@ -114,11 +125,11 @@ export function isAmong(
   )
 }
 
-/** What --volume means here: an attachment also the volume that it is of, a path as the mount table has it. */
+/** What --volume means here: an attachment or a claim also the volume that it is of, a path as the mount table has it. */
 export function namedVolumes(inputs: ActualInputs, ledger: Ledger, given: readonly string[]): string[] {
   return given.flatMap((each) => {
     if (each.startsWith('/')) return rootPathOf(inputs, plainPath(each))
-    const row = ledger.ofAttachment(each)
+    const row = ledger.ofAttachment(each) ?? ledger.ofClaim(each)
     return [each, row && uniqueNameOfRow(row)].filter((name) => name !== undefined)
   })
 }

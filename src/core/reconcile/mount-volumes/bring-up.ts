@@ -142,8 +142,8 @@ function takeTurn(
 }
 
 /** Neither blocked nor left out by --pod and --volume. */
-function willRun({ options }: PlanContext, draft: Draft): boolean {
-  return draft.blocked === undefined && isNamed(draft, options)
+function willRun({ options, ledger }: PlanContext, draft: Draft): boolean {
+  return draft.blocked === undefined && isNamed(draft, options, ledger)
 }
 
 function waitForRival({ specName }: VolumeToMount, { pod }: Draft): Wait {

@@ -27,11 +27,11 @@ export function refreshVolume(context: PlanContext, findings: Findings, volume: 
 
 /** C70: a driver with requiresRepublish is called again only if a person names the volume or the pod (contract). */
 function wantsRepublish(context: PlanContext, volume: VolumeToMount): boolean {
-  const { options } = context
+  const { options, ledger } = context
   const named = (options.pods?.length ?? 0) + (options.volumes?.length ?? 0) > 0
   if (!options.remount || !named || volume.plugin !== CSI_PLUGIN) return false
   const pod = podRefOf(context, volume.podUid)
-  if (!isNamed({ pod, volume: describeWanted(context, volume) }, options)) return false
+  if (!isNamed({ pod, volume: describeWanted(context, volume) }, options, ledger)) return false
   return csiDriverOf(context.inputs, volume)?.spec.requiresRepublish === true
 }
 
