@@ -125,6 +125,40 @@ describe('a batch of unmounts', () => {
     expect(atUmount.at(-1)).toBe(operations.length)
   })
 
+  it.each([
+    { name: 'a signal', want: 'interrupted Interrupted' },
+    { name: 'a kubelet', want: 'failed KubeletRunning' },
+  ])(
+    'cut short by $name, says that some of an operation is done: it is neither refused nor not started',
+    async ({ name, want }) => {
+      const ending = new AbortController()
+      fixture.given = { signal: ending.signal }
+      const operations = [0, 1].map((n): Operation => {
+        const paths = [`${podDir(n)}/volume-subpaths/v/c/0`, volumeDir(n)]
+        const steps = paths.flatMap((path) => [step('umount', path), step('rmdir', path)])
+        return operation(`s${n}`, {
+          pod: { uid: `pod-${n}` },
+          expects: paths.map((path) => fixture.host.mount(path)),
+          steps,
+        })
+      })
+      const { host } = fixture
+      const umount = host.umount.bind(host)
+      host.umount = async (...given) => {
+        if (name === 'a signal') ending.abort()
+        else {
+          fixture.kubelet = { running: true, mayReturn: true }
+          await new Promise((resolve) => setTimeout(resolve, 2100))
+        }
+        return await umount(...given)
+      }
+      const result = await fixture.apply(planOf(operations))
+      expect(statesOf(result)).toEqual({ s0: want, s1: want })
+      for (const { message } of result.outcomes) expect(message).toMatch(/^some of it is done; the rest: /)
+      expect(host.mounts.map(({ path }) => path)).toEqual(['/', volumeDir(0), volumeDir(1)])
+    },
+  )
+
   it('hangs nobody: what a hung call did not take is given up', async () => {
     const operations = [0, 1].map(secret)
     fixture.host.hanging.add(volumeDir(0))

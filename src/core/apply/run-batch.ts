@@ -5,6 +5,9 @@
  * so the operations of a batch go step by step together: all their umounts in a few calls, then one reading, then the
  * removals, which are single system calls.
  */
+import type { VolctlError } from '../errors/errors.ts'
+import { StepFailed, StepInterrupted } from '../errors/operation-error.ts'
+import { defined } from '../lang/defined.ts'
 import type { Operation } from '../plan/plan.ts'
 import type { ApplyRun } from './apply-run.ts'
 import { removeStep } from './mounts/remove.ts'
@@ -102,11 +105,20 @@ function nextUmounts(member: Member): Umount[] {
  * Each mount must be gone by its id, so that a hidden one is noticed, too. A mount that is still there is unmounted once more
  * alone, which gives a clear reason.
  */
-function verify({ operation, run }: Member, umounts: readonly Umount[]): void | Promise<void> {
+function verify({ operation, run, cursor }: Member, umounts: readonly Umount[]): void | Promise<void> {
+  const isBegun = cursor > umounts.length || umounts.some(({ result }) => result !== undefined)
   const doubtful = umounts.filter(
     (each) => each.failure !== undefined || each.result?.timedOut || isThere(each, operation, run),
   )
-  return doubtful.length === 0 ? undefined : unmountAgain(doubtful, operation, run)
+  return doubtful.length === 0 ? undefined : unmountAgain(doubtful, isBegun, operation, run)
+}
+
+/** An operation that is begun is neither refused nor not started. */
+function notAll(error: VolctlError): StepFailed {
+  const { code, message, hint } = error
+  const why = `some of it is done; the rest: ${message}`
+  if (error instanceof StepInterrupted) return new StepInterrupted(why)
+  return new StepFailed(code, why, { cause: error, ...defined({ hint }) })
 }
 
 function isThere({ layer }: Umount, operation: Operation, { around }: StepContext): boolean {
@@ -115,10 +127,15 @@ function isThere({ layer }: Umount, operation: Operation, { around }: StepContex
   return around.table.byId(layer.id)?.mountPoint === layer.mountPoint
 }
 
-async function unmountAgain(umounts: readonly Umount[], operation: Operation, run: StepContext): Promise<void> {
+async function unmountAgain(
+  umounts: readonly Umount[],
+  isBegun: boolean,
+  operation: Operation,
+  run: StepContext,
+): Promise<void> {
   for (const umount of umounts) {
     const { step, layer, result, failure } = umount
-    if (failure !== undefined) throw failure
+    if (failure !== undefined) throw isBegun ? notAll(failure) : failure
     if (result?.timedOut) await requireGone(layer, result, run)
     if (isThere(umount, operation, run)) await umountLayer(step, run)
   }
