@@ -2,6 +2,7 @@
 
 import { append } from '../../lang/append.ts'
 import { defined } from '../../lang/defined.ts'
+import { onceFor } from '../../lang/once-for.ts'
 import { attachmentName, CSI_PLUGIN } from '../../names/volume-names.ts'
 import type { ClusterVolumeRef, FleetRow } from '../../plan/cluster-plan.ts'
 import { attachedRef } from '../context/attached-ref.ts'
@@ -9,7 +10,7 @@ import type { ClusterContext } from '../context/cluster-context.ts'
 import { podRef } from '../context/findings.ts'
 import { volumeRef } from '../model/known-volume.ts'
 import { timeOf } from '../model/times.ts'
-import type { LedgerVolume } from './node-ledger.ts'
+import type { LedgerVolume, NodeLedger } from './node-ledger.ts'
 import type { FleetDefect, FleetLedger } from './read-fleet.ts'
 import { type Witness, witnessOf } from './witness.ts'
 
@@ -76,7 +77,9 @@ export class JoinedFleet {
     const witness = this.witness(node)
     if (witness === undefined) return UNKNOWN
     const { volumes } = witness.ledger
-    const named = volumes.filter((each) => isOf(each, node, volume, attachment?.name))
+    const named = volumes.filter((each) =>
+      isOf(each, volume, attachmentsOf(witness.ledger).get(each), attachment?.name),
+    )
     const found = named.filter((each) => each.found.length > 0)
     if (found.length > 0 && !witness.isOutlived) {
       const isCertain = found.some((each) => each.found.some(({ certain }) => certain))
@@ -132,11 +135,24 @@ function isBefore(since: string | undefined, captured: string): boolean {
   return from !== undefined && to !== undefined && from < to
 }
 
-function isOf(each: LedgerVolume, node: string, volume: ClusterVolumeRef, attachment: string | undefined): boolean {
-  if (each.uniqueName !== undefined && each.uniqueName === volume.uniqueName) return true
-  const { driver, handle } = each
-  if (driver === undefined || handle === undefined) return false
-  return attachment !== undefined && attachmentName(handle, driver, node) === attachment
+/** R007: how the attachment of each volume would be called. A node has hundreds, and each is compared with each. */
+const attachmentsOf = onceFor(({ node, volumes }: NodeLedger): ReadonlyMap<LedgerVolume, string> => {
+  const named = volumes.flatMap((each) => {
+    const { driver, handle } = each
+    return driver === undefined || handle === undefined ? [] : [[each, attachmentName(handle, driver, node)] as const]
+  })
+  return new Map(named)
+})
+
+/** @param own the name of its attachment */
+function isOf(
+  { uniqueName }: LedgerVolume,
+  volume: ClusterVolumeRef,
+  own: string | undefined,
+  attachment: string | undefined,
+): boolean {
+  if (uniqueName !== undefined && uniqueName === volume.uniqueName) return true
+  return own !== undefined && own === attachment
 }
 
 /** Of the same driver, or of one that nothing names. */
