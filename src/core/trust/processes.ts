@@ -79,7 +79,6 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
   if (uids.length !== 4) return 'its user cannot be read'
   const other = uids.find((uid) => uid !== '0')
   if (other !== undefined) return `runs as uid ${other}`
-  if (isSetuid(process)) return 'its program is setuid: any user may start it, under any name and with any arguments'
   for (const kind of ['user', 'pid'] as const) {
     const theirs = process.link(`ns/${kind}`)
     const ours = namespaceOf(1, kind, proc) ?? namespaceOf('self', kind, proc)
@@ -87,7 +86,11 @@ export function whyNotRoots(process: PinnedProcess, proc = '/proc'): string | un
   }
   // A pid for every PID namespace, down to the process's own.
   const numbers = statusField(status, 'NSpid')?.split(/\s+/) ?? []
-  return numbers.length > 1 ? 'runs in its own PID namespace' : undefined
+  if (numbers.length > 1) return 'runs in its own PID namespace'
+  // Last: a container's program may be on a file system that hangs, and any container has such a name (S32).
+  return isSetuid(process)
+    ? 'its program is setuid: any user may start it, under any name and with any arguments'
+    : undefined
 }
 
 /** Whether a process is root's, in process 1's mount namespace, and runs the program of this name that volctl itself would start. */
