@@ -44,6 +44,11 @@ describe('what was detached lazily (S20)', () => {
     expect(read(given).defect).toBeUndefined()
   })
 
+  it('is not over with a boot that nobody knew: it may be this one (S3)', () => {
+    rememberLazy(directory, { ...record, bootID: undefined })
+    expect(read().detached).toHaveLength(1)
+  })
+
   it('is read past a line that a crash cut off', () => {
     writeFileSync(join(directory, LAZY_FILE), '{"bootID":"b1","pa')
     rememberLazy(directory, record)

@@ -71,7 +71,7 @@ function stillThere(line: string, { bootID, mounts, isSuperblockGone }: LazyQues
   const record = parse(line)
   if (record === undefined) return []
   const { path, dev, fsType, volume } = record
-  if (bootID !== undefined && record.bootID !== bootID) return []
+  if (bootID !== undefined && record.bootID !== undefined && record.bootID !== bootID) return []
   if (mounts.at(path).some((mount) => mount.dev === dev)) return []
   if (isSuperblockGone(dev, fsType)) return []
   return [{ path, dev, ...defined({ volume }) }]
