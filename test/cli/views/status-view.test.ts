@@ -163,6 +163,23 @@ it('a good volume that is in use and not reported is shown, and why', () => {
   expect(shownRows(rows(true), false)).toEqual([])
 })
 
+it.each([
+  [1, 'and 1 volume that is good (-v shows it)'],
+  [2, 'and 2 volumes that are good (-v shows them)'],
+])('%i good beside one that is not are counted', async (good, line) => {
+  const { status, plan } = statusAndPlan(
+    planWithDecisions(await load('recreate/after.json'), planOptions()),
+    planOptions(),
+    false,
+  )
+  const [fine = [], bad = []] = [true, false].map((is) =>
+    status.rows.filter(({ verdict }) => (verdict.state === 'good') === is),
+  )
+  const rows = [...bad.slice(0, 1), ...fine.slice(0, good)]
+  const text = renderStatus({ ...status, rows }, SCREENS['80x24'], { all: false, plan, answer: answerOf(plan) })
+  expect(text).toContain(`\n${line}\n`)
+})
+
 it('columns give way in the order that the manual states', async () => {
   const state = await load('recreate/before.json')
   const heads = (width: number): string[] => {
