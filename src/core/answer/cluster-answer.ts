@@ -159,5 +159,6 @@ function commandIn(remedy: string): NextStep | undefined {
   const first = `${clause.slice(0, 1).toLowerCase()}${clause.slice(1)}`
   // What stands behind another way out is not the next step.
   if (/\. |kubectl/.test(first)) return undefined
-  return { ...(first !== '' && { first }), command, why: 'shows what that allows' }
+  // "Nobody detaches the volume: make sure …": what to do stands behind the colon.
+  return { ...(first !== '' && { first: first.replace(/^[^:]*: /, '') }), command, why: 'shows what that allows' }
 }

@@ -27,3 +27,18 @@ describe.each(Object.entries(SCENES))('the plan of a cluster: %s', (name, state)
     expect(lines.slice(-8).join(' ')).toMatch(/Nothing to do|Nothing is ready|operations?: |Refused/)
   })
 })
+
+it('the next step begins with what a person does, not with why', () => {
+  const plan = planOf(SCENES['a node that is gone'] ?? expect.unreachable())
+  const causes = (plan.summary.causes ?? []).map((cause) => ({
+    ...cause,
+    remedy: [
+      'Nobody detaches the volume: make sure that the machine is off; then: volctl plan --cluster --node-gone gone',
+    ],
+  }))
+  const look = { ...plan, operations: [], summary: { ...plan.summary, causes } }
+  const text = renderClusterPlan(look, PLAIN_SCREEN, LOOK)
+  expect(text).toContain(
+    '\nNext: make sure that the machine is off, then: volctl plan --cluster --node-gone gone  # shows what that allows\n',
+  )
+})
