@@ -323,3 +323,43 @@ describe('names', () => {
   it('two pods of one name are told apart', () =>
     expect(names.podText({ namespace: 'shop', name: 'web-0', uid: '22222222-e' })).toBe('shop/web-0 (22222222)'))
 })
+
+describe('one sentence for several causes', () => {
+  const unattached = (volume: string, hint: string): Problem => ({
+    ...{ severity: 'error', code: 'MountedButNotAttached', message: `${volume} is mounted but not attached`, hint },
+    about: { volume },
+  })
+  const stop = 'First stop the pods that use the volume on this node; then let the controller attach it again.'
+  const unstage = 'No pod here wants the volume. Stop the kubelet; then: volctl apply'
+
+  it('has a remedy that holds for all of them: others stand by themselves', () => {
+    const plan = aPlan({
+      problems: [unattached('pv-a', stop), unattached('pv-b', unstage), unattached('pv-c', unstage)],
+    })
+    expect(answerOf(withAdvice(plan, { words: [], settleMs: 0 })).needs).toMatchObject([
+      { text: 'pv-a is mounted but not attached', remedy: [stop] },
+      { text: '2 volumes are mounted but not attached: another node may write to them', names: 'pv-b, pv-c' },
+    ])
+  })
+})
+
+it('what needs a person is no note as well', () => {
+  const message = 'pod default/web has phase Failed and still runs: container c running'
+  const runs = (severity: Severity): Problem => ({
+    severity,
+    code: 'PodStillRunning',
+    message,
+    about: { pod: 'default/web' },
+  })
+  const { needs, notes } = answerOf(
+    withAdvice(aPlan({ problems: [runs('error'), runs('info')] }), { words: [], settleMs: 0 }),
+  )
+  expect(needs.map(({ text }) => text)).toEqual([message])
+  expect(notes).toEqual([])
+})
+
+it('one pod with volumes of several reasons has ended', () => {
+  const pod = { namespace: 'default', name: 'web', uid: 'u' }
+  const operations = [op('a', { pod, reason: 'PodFinished' }), op('b', { pod, reason: 'NotReconstructable' })]
+  expect(answerOf(aPlan({ operations })).ready?.title).toBe('unmount for ended pod default/web (2 operations)')
+})

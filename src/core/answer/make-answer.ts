@@ -26,17 +26,20 @@ export function answerOf(plan: Plan, names = new PlanNames(plan)): Answer {
     plan.waiting.filter(({ cause }) => passing.has(cause ?? '')),
     names,
   )
+  const needs = [...refusalNeed(plan), ...needsOf(pressing, nodeGround(plan, names)), ...neverOf(plan, pressing)]
+  const said = new Set(needs.map(({ text }) => text))
   return {
     headline: headlineOf(plan),
     doubts: doubtsOf(plan),
     incomplete: !plan.complete,
-    needs: [...refusalNeed(plan), ...needsOf(pressing, nodeGround(plan, names)), ...neverOf(plan, pressing)],
+    needs,
     ...(ready !== undefined && { ready }),
     ...(kept !== undefined && { kept }),
     ...(others !== undefined && { others }),
     notes: plan.problems
       .filter(({ severity, code }) => severity === 'info' && !isKept(code))
-      .map(({ message }) => withoutRoot(message, plan.rootDir)),
+      .map(({ message }) => withoutRoot(message, plan.rootDir))
+      .filter((text) => !said.has(text)),
     counts: countsText(plan),
     next: plan.summary.next ?? [],
   }

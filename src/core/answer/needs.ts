@@ -52,7 +52,7 @@ export function needsOf(causes: readonly Cause[], ground: Ground): Need[] {
     const { kind, code, severity, remedy } = cause
     const fact = factOf(cause)
     if (fact !== undefined) return `${fact} ${severity} ${remedy.join().replaceAll(cause.subject.driver ?? '', '…')}`
-    return FOLDED[code] === undefined ? `${code} ${shapeOf(cause)}` : `${kind} ${code} ${severity}`
+    return FOLDED[code] === undefined ? `${code} ${shapeOf(cause)}` : `${kind} ${code} ${severity} ${openingOf(cause)}`
   })
   return [...alike.values()].flatMap((same) => needOf(same, ground) ?? [])
 }
@@ -78,6 +78,14 @@ function needOf(same: readonly Cause[], ground: Ground): Need | undefined {
       .remedyOf(first)
       .map((each) => (same.length > 1 ? each.replace(/^gone for good/, 'one is $&') : each)),
   }
+}
+
+/** What a remedy begins with: of several causes the first one's is shown, and must hold for all. */
+function openingOf({ code, subject: { volume = '' }, remedy: [first = ''] }: Cause): string {
+  // Who uses a volume is named in the remedy, and in the sentence for all.
+  if (code === 'HeldBy') return ''
+  const [opening = ''] = first.split(/[.:;,(]/)
+  return opening.replace(volume, '…').replace(/\S*[/^\d]\S*/g, '…')
 }
 
 /** What is wrong with a driver, without which and where: "is not registered on this node". */

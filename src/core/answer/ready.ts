@@ -84,7 +84,8 @@ function whose(operations: readonly Operation[]): readonly string[] | undefined 
 function nounOf(operations: readonly Operation[]): string {
   const reasons = new Set(operations.filter(({ pod }) => pod !== undefined).map(({ reason }) => reason))
   if (WORK[operations[0]?.kind ?? 'MountVolume'] === 'up') return 'pod'
-  return reasons.has('PodFinished') ? (reasons.size === 1 ? 'ended pod' : 'deleted or ended pod') : 'deleted pod'
+  if (!reasons.has('PodFinished')) return 'deleted pod'
+  return reasons.size === 1 || whose(operations)?.length === 1 ? 'ended pod' : 'deleted or ended pod'
 }
 
 /** `unmount, unstage and detach`. */
