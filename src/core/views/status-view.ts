@@ -81,7 +81,8 @@ function tableOf(status: Status | ClusterStatus, plan: Plan | ClusterPlan, scree
 function fitted<R>(shown: readonly R[], all: number, { lines }: Fold, draw: (rows: readonly R[]) => string): string {
   if (shown.length === 0) return ''
   const good = all - shown.length
-  const foot = good === 0 ? '' : `and ${count(good, 'volume')} that ${good === 1 ? 'is good (-v shows it)' : 'are good (-v shows them)'}\n`
+  const [are, them] = good === 1 ? ['is', 'it'] : ['are', 'them']
+  const foot = good === 0 ? '' : `and ${count(good, 'volume')} that ${are} good (-v shows ${them})\n`
   let rows = lines === undefined ? shown : shown.slice(0, lines)
   for (;;) {
     const more = shown.length - rows.length
