@@ -106,6 +106,9 @@ describe('a name of nothing', () => {
     expect(error.hint).toContain('default/web')
   })
 
+  it('counts one of a kind as one', () =>
+    expect(errorOf(node().persistentVolume('pv-1'), 'nothing').message).toMatch(/searched: .*\b1 PersistentVolume,/))
+
   it('says what could not be read (S3)', () => {
     const built = twins()
     built.overrideApi = {

@@ -2,6 +2,7 @@
 
 import { readFailures } from '../desired/read-failures.ts'
 import type { NotFound } from '../errors/errors.ts'
+import { count } from '../lang/count.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import type { Candidate, Found } from './candidates.ts'
@@ -37,12 +38,12 @@ function notFound({ inputs, classes }: PlanContext, candidates: readonly Candida
   return nothingFound(candidates, what, {
     place: `on node ${nodeName}`,
     counts: [
-      `${classes.all.length} pods`,
-      `${api?.persistentVolumeClaims.length ?? 0} claims`,
-      `${api?.persistentVolumes.length ?? 0} PersistentVolumes`,
-      `${api?.volumeAttachments.length ?? 0} VolumeAttachments`,
-      `${candidates.filter(({ target }) => target.kind === 'Volume').length} volumes`,
-      `${candidates.filter(({ target }) => target.kind === 'Driver').length} drivers`,
+      count(classes.all.length, 'pod'),
+      count(api?.persistentVolumeClaims.length ?? 0, 'claim'),
+      count(api?.persistentVolumes.length ?? 0, 'PersistentVolume'),
+      count(api?.volumeAttachments.length ?? 0, 'VolumeAttachment'),
+      count(candidates.filter(({ target }) => target.kind === 'Volume').length, 'volume'),
+      count(candidates.filter(({ target }) => target.kind === 'Driver').length, 'driver'),
     ],
     unread: [...new Set(failed.map(({ resource }) => resource ?? 'objects'))],
     hint: 'Give NAMESPACE/POD, a UID, pvc/NAMESPACE/NAME, pv/NAME, driver/NAME, the name of a VolumeAttachment or volume, an absolute path, or a device.',
