@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { countsText } from '../../src/core/answer/counts.ts'
 import { answerOf } from '../../src/core/answer/make-answer.ts'
 import { nameCauses } from '../../src/core/causes/node-causes.ts'
+import type { CauseOf } from '../../src/core/plan/cause.ts'
 import { withAdvice } from '../../src/core/plan/next-steps.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { PlanNames } from '../../src/core/plan/plan-names.ts'
@@ -104,6 +105,10 @@ describe('what to type next on this node', () => {
     ...{ severity: 'warning', code: 'ReportedUnused', message: 'm' },
     about: { volume: 'kubernetes.io/csi/d^v' },
   }
+  const unread = (object: string): Problem & { of: CauseOf } => ({
+    ...{ severity: 'error', code: 'ReadFailed', message: 'm', about: {} },
+    of: { subject: { object } },
+  })
   const orphanDirs = { severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} } as const
   it.each<{ name: string; plan: Partial<Plan>; words?: string[]; next: string[] }>([
     {
@@ -127,6 +132,11 @@ describe('what to type next on this node', () => {
       plan: { waiting: [wait({ code: 'NotAttached' })] },
       next: ['volctl explain shop/db-0'],
     },
+    ...['section tree', 'StorageClass fast', 'PersistentVolume pv-1'].map((object) => ({
+      name: `what is unread, by its code unless explain finds it: ${object}`,
+      plan: { problems: [unread(object)] },
+      next: [`volctl explain ${object === 'PersistentVolume pv-1' ? 'PersistentVolume/pv-1' : 'ReadFailed'}`],
+    })),
     {
       name: 'an error before a wait',
       plan: {
