@@ -19,7 +19,8 @@ const unless = process.arch !== 'x64' ? 'emulated on x64' : isInstalled(EMULATOR
 const timeless = (text: string): string => text.replace(/"createdAt": "[^"]*"/, '')
 
 describe.skipIf(unless !== undefined)(`arm64${unless === undefined ? '' : ` (${unless})`}`, () => {
-  it('the executable has a code cache, and answers as the bundle does here', async () => {
+  // Emulated and beside other builds, it takes longer than any other test.
+  it('the executable has a code cache, and answers as the bundle does here', { timeout: 600_000 }, async () => {
     const { path, lacks } = await makeExecutable('arm64', DIST, join(work, 'volctl'))
     expect(lacks.filter((each) => each.includes('code cache'))).toEqual([])
     const root = await leastRoot('arm64')
