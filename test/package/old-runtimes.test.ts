@@ -50,7 +50,8 @@ it('the oldest is the one that the launcher demands', () =>
 
 const unless = process.arch === 'x64' ? noMounts : 'made for x64'
 describe.skipIf(unless !== undefined)(`older Node.js${unless === undefined ? '' : ` (${unless})`}`, () => {
-  describe.each([22, 24] as const)('%s', (major) => {
+  // It fetches a Node.js, beside three other builds.
+  describe.each([22, 24] as const)('%s', { timeout: 600_000 }, (major) => {
     it('answers as its own does, and repairs a node', async () => {
       const program = installWith(oldNodeFolder(major), major)
       const { stdout } = await execa(program, ['--version'])
