@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isBatchable } from '../../src/core/apply/apply-run.ts'
 import { BATCH_OPERATIONS } from '../../src/core/apply/run-batch.ts'
 import { VolctlError } from '../../src/core/errors/errors.ts'
@@ -10,6 +10,9 @@ import { Fixture, operation, planOf, ROOT, step } from './apply-fixture.ts'
 let fixture: Fixture
 beforeEach(() => {
   fixture = new Fixture()
+})
+afterEach(() => {
+  vi.restoreAllMocks()
 })
 
 const podDir = (n: number) => `${ROOT}/pods/pod-${n}`
@@ -144,11 +147,13 @@ describe('a batch of unmounts', () => {
       })
       const { host } = fixture
       const umount = host.umount.bind(host)
+      const now = performance.now.bind(performance)
       host.umount = async (...given) => {
         if (name === 'a signal') ending.abort()
         else {
           fixture.kubelet = { running: true, mayReturn: true }
-          await new Promise((resolve) => setTimeout(resolve, 2100))
+          // What was read of the kubelet before this call is old.
+          vi.spyOn(performance, 'now').mockImplementation(() => now() + 2100)
         }
         return await umount(...given)
       }
