@@ -32,7 +32,7 @@ class LongestFirst extends BaseSequencer {
 }
 
 // What hangs is ended by these alone; a machine on which all else is busy takes ten times as long as one that is idle.
-const patient = { testTimeout: 180_000, hookTimeout: 600_000 }
+const patient = { testTimeout: 600_000, hookTimeout: 600_000 }
 
 // Vitest leaves one core to itself, which is half of a small machine; the tests wait for processes and deadlines much of the time.
 const maxWorkers = availableParallelism() + 2
@@ -44,9 +44,9 @@ export default defineConfig({
     globalSetup: 'test/helpers/programs.setup.ts',
     setupFiles: ['test/helpers/plain-environment.setup.ts', 'test/helpers/file-end.setup.ts'],
     // Real parts (servers, whole processes) on a machine that may be busy.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst },
     // A terminal, its colours and its width must not change what a view prints.
     env: { NO_COLOR: '1', TZ: 'UTC', LC_ALL: 'C.UTF-8' },

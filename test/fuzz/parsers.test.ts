@@ -33,7 +33,7 @@ import { corpus, mutated } from './mutate.ts'
 
 const { VOLCTL_FUZZ: asked } = process.env
 const parameters = asked === undefined ? { numRuns: 300, seed: 1136 } : { numRuns: Number(asked) }
-const TIMEOUT_MS = asked === undefined ? 60_000 : 3_600_000
+const TIMEOUT_MS = asked === undefined ? 600_000 : 3_600_000
 /** A parser that takes as long for a few kilobytes hangs on a file of some megabytes. */
 const TOO_LONG_MS = 2_000
 const SECRET = 'planted-value'

@@ -24,7 +24,7 @@ import { ODD, type Path, pathsOf, pathText, swapped } from './type-swaps.ts'
 
 const { VOLCTL_FUZZ: asked } = process.env
 const sample = asked === undefined ? { numRuns: 120, seed: 1136 } : { numRuns: Number(asked) }
-const TIMEOUT_MS = asked === undefined ? 60_000 : 24 * 3_600_000
+const TIMEOUT_MS = asked === undefined ? 600_000 : 24 * 3_600_000
 
 const CAPTURES = new URL('../fixtures/captures/', import.meta.url)
 const options = planOptions({ orphans: true, remount: true, expand: true })

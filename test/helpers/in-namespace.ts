@@ -9,7 +9,7 @@ import { nodeProgram } from './programs.ts'
 import { LAYOUT, type Reply, type Request, SERVE } from './scenario.ts'
 
 /** Whatever hangs in a scenario ends here, with its PID namespace if it has one. */
-const OUTER_DEADLINE_MS = 300_000
+const OUTER_DEADLINE_MS = 600_000
 
 /**
  * Runs one scenario of a worker file and returns what it found; a scenario that throws, or a process that it leaves behind,

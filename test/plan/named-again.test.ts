@@ -7,8 +7,7 @@ import type { ClusterState } from '../../src/core/cluster/model/cluster-state.ts
 import { planCluster } from '../../src/core/cluster/pass/plan-cluster.ts'
 import { clusterStatus } from '../../src/core/cluster/status/cluster-status.ts'
 import { defined } from '../../src/core/lang/defined.ts'
-import type { Ledger } from '../../src/core/ledger/ledger.ts'
-import { uniqueNameOfRow } from '../../src/core/ledger/row.ts'
+import { uniqueNameOfRow, type VolumeRow } from '../../src/core/ledger/row.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
 import type { Plan } from '../../src/core/plan/plan.ts'
 import { rowOf } from '../../src/core/plan/subject.ts'
@@ -43,15 +42,19 @@ function checkNode(state: NodeState): void {
     expect(part.operations.some((one) => one.id === id) || part.summary.filtered > 0, name).toBe(true)
     checkDirectories(state, name, part)
   }
-  checkRows(state, decided.context.ledger)
+  const touched = new Set(operations.map(({ subject }) => rowOf(subject)))
+  checkRows(
+    state,
+    decided.context.ledger.all.filter(({ key }) => touched.has(key)),
+  )
   const { rows } = statusAndPlan(decided, options, false).status
   for (const name of new Set(namesOfRows(rows)))
     expect(statusAndPlan(decided, planOptions(scopeOf(name)), false).status.rows.length, name).toBeGreaterThan(0)
 }
 
-/** By whichever of its own names a volume is given, the same is done with it. */
-function checkRows(state: NodeState, ledger: Ledger): void {
-  for (const row of ledger.all.filter(({ identity }) => identity !== undefined)) {
+/** By whichever of its own names a volume is given, the same is done with it. @param rows with which something is done at all */
+function checkRows(state: NodeState, rows: readonly VolumeRow[]): void {
+  for (const row of rows.filter(({ identity }) => identity !== undefined)) {
     const { namespace = 'default', name: claim } = row.persistentVolume?.spec.claimRef ?? {}
     const names = [
       ...[uniqueNameOfRow(row), row.identity?.handle, row.persistentVolume?.metadata.name],

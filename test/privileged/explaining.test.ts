@@ -1,12 +1,9 @@
 /** `volctl explain` on a node whose mounts, processes, namespaces and loop devices are real. */
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Explanation, HoldersView } from '../../src/core/explain/explanation.ts'
 import { inNamespace } from '../helpers/in-namespace.ts'
 import { noMounts, noRoot } from '../helpers/namespace.ts'
-
-// Whole nodes, made in each test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./workers/explaining.ts', import.meta.url)
 const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario)

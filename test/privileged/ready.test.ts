@@ -1,9 +1,7 @@
 /** What a plan calls ready, an apply does: who uses what it would take away is seen by the plan, live and from a snapshot. */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { inNamespace } from '../helpers/in-namespace.ts'
 import { noMounts } from '../helpers/namespace.ts'
-
-vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./workers/ready.ts', import.meta.url)
 

@@ -2,12 +2,10 @@
  * A whole node as in rules.test.ts. The file system that nothing shows holds back every detach on this machine, so that
  * nothing else may run meanwhile.
  */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { loopDevicesWork } from '../../helpers/csi-driver/start.ts'
 import { inNamespace } from '../../helpers/in-namespace.ts'
 import { noBlockDevices } from '../../helpers/namespace.ts'
-
-vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./rules.worker.ts', import.meta.url)
 

@@ -2,12 +2,9 @@
  * Hung, dead and stacked mounts. Each scenario has a PID namespace of its own, which ends with it whatever
  * hangs in it, and inNamespace has a deadline outside of it.
  */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { inNamespace } from '../../helpers/in-namespace.ts'
 import { noBlockDevices, noMounts } from '../../helpers/namespace.ts'
-
-// Whole nodes, made and repaired in each test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./hung.worker.ts', import.meta.url)
 const run = <T>(scenario: string): Promise<T> => inNamespace<T>(WORKER, scenario)

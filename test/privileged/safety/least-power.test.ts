@@ -1,11 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { NEEDED_CAPABILITIES } from '../../../src/core/processes/capabilities.ts'
 import { inNamespace } from '../../helpers/in-namespace.ts'
 import { noMounts } from '../../helpers/namespace.ts'
-
-// Whole nodes, made and repaired in each test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./least-power.worker.ts', import.meta.url)
 const names = NEEDED_CAPABILITIES.map(({ name }) => name)

@@ -3,13 +3,10 @@
  * mounts and ext4 on loop devices, and the built volctl. Without anything wrong all of its plan is carried out (control),
  * so that what is left undone in the others is left for the rule's sake.
  */
-import { describe, expect, it, onTestFailed, vi } from 'vitest'
+import { describe, expect, it, onTestFailed } from 'vitest'
 import { noCgroups } from '../../helpers/cgroup.ts'
 import { inNamespace } from '../../helpers/in-namespace.ts'
 import { noMounts } from '../../helpers/namespace.ts'
-
-// Whole nodes, made and repaired in each test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./rules.worker.ts', import.meta.url)
 

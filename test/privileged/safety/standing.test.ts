@@ -1,11 +1,8 @@
 /** S6 to S8 and S11 as on a node: the built volctl, a process that is called kubelet, and namespaces of their own. */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { HoldersView } from '../../../src/core/explain/explanation.ts'
 import { inNamespace } from '../../helpers/in-namespace.ts'
 import { noRoot } from '../../helpers/namespace.ts'
-
-// Whole nodes, made and repaired in each test, on a machine that may be busy.
-vi.setConfig({ testTimeout: 180_000 })
 
 const WORKER = new URL('./standing.worker.ts', import.meta.url)
 

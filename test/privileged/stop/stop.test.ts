@@ -1,11 +1,9 @@
 /** S35 beside a real systemd: the kubelet runs again at every end of an apply that has stopped it. */
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { inNamespace } from '../../helpers/in-namespace.ts'
 import { noSystemd } from '../../helpers/systemd/start.ts'
 import { POINTS } from './place.ts'
 import type { After } from './stop.worker.ts'
-
-vi.setConfig({ testTimeout: 290_000 })
 
 const WORKER = new URL('./stop.worker.ts', import.meta.url)
 const run = <T = After & { readonly same: boolean }>(

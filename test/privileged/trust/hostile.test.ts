@@ -2,15 +2,13 @@
  * S34: whole runs beside processes of another user that have too much of something: they end in time and in bounds, Ctrl-C is
  * answered within a second, and what could not be read is in use and named (S3).
  */
-import { describe, expect, it, onTestFailed, vi } from 'vitest'
+import { describe, expect, it, onTestFailed } from 'vitest'
 import { inNamespace } from '../../helpers/in-namespace.ts'
 import { noRoot } from '../../helpers/namespace.ts'
 import type { HostileReport } from './hostile.worker.ts'
 import { LIMIT_MIB } from './limits.ts'
 
 const WORKER = new URL('./hostile.worker.ts', import.meta.url)
-
-vi.setConfig({ testTimeout: 600_000 })
 
 const ANSWER_MS = 1000
 

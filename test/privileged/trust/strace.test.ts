@@ -1,11 +1,9 @@
 /** S33: each program that root's plan starts has an absolute path and an environment that is not the caller's. */
 import { spawnSync } from 'node:child_process'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { inNamespace } from '../../helpers/in-namespace.ts'
 import { noMounts } from '../../helpers/namespace.ts'
 import type { Started } from './strace.worker.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const noTrace =
   noMounts ??
