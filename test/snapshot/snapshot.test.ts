@@ -285,6 +285,7 @@ describe('readSnapshot', () => {
 
   it('says that a file is missing', async () => {
     await expect(readSnapshot(join(directory, 'nowhere'))).rejects.toThrow(/no such file/)
+    await expect(readSnapshot(join(import.meta.filename, 'x'))).rejects.toThrow(/^snapshot \S+: no such file$/)
     await expect(readSnapshot(directory)).rejects.toThrow(/directory/)
   })
 

@@ -1,5 +1,5 @@
 /** Errors by which a disk, or the server of a file system, shows that it fails: what they mean, and what to do about them. */
-import { errnoOf, errorMessage } from '../errors/errors.ts'
+import { errnoOf, errorMessage, isMissing } from '../errors/errors.ts'
 
 export interface DiskTrouble {
   readonly meaning: string
@@ -41,6 +41,13 @@ export function diskTrouble(error: unknown): DiskTrouble | undefined {
 export function troubleText(error: unknown): string {
   const trouble = diskTrouble(error)
   return trouble === undefined ? withoutDescriptor(errorMessage(error)) : `${trouble.meaning} (${errnoOf(error)})`
+}
+
+/** The same of a file that was to be read. */
+export function unreadText(error: unknown): string {
+  if (isMissing(error)) return 'no such file'
+  const isDenied = ['EACCES', 'EPERM'].includes(errnoOf(error) ?? '')
+  return isDenied ? 'permission denied' : troubleText(error)
 }
 
 /** A path through a descriptor means nothing to a reader, and the sentence already names the file. */

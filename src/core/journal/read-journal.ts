@@ -4,7 +4,7 @@
  */
 import { closeSync } from 'node:fs'
 import { errnoOf, VolctlError } from '../errors/errors.ts'
-import { troubleText } from '../files/disk-trouble.ts'
+import { unreadText } from '../files/disk-trouble.ts'
 import { NotTrusted, openKept, openTrustedDirectory, requireOneName, TRUST_HINT } from '../trust/files.ts'
 import { TooLarge } from '../trust/plain-files.ts'
 import { EVERYTHING, type JournalPart, type PastApplies, pastApplies, TooMuch, type Wanted } from './past-applies.ts'
@@ -69,7 +69,7 @@ function openIfThere(directory: number, name: string): ReturnType<typeof openKep
 }
 
 function unreadable(path: string, error: unknown): VolctlError {
-  return new VolctlError('FileUnreadable', `the journal ${path} cannot be read: ${troubleText(error)}`, {
+  return new VolctlError('FileUnreadable', `the journal ${path} cannot be read: ${unreadText(error)}`, {
     cause: error,
     hint: error instanceof NotTrusted ? TRUST_HINT : 'Give the journal directory with --journal.',
   })

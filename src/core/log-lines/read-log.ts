@@ -5,8 +5,8 @@
 import { closeSync, fstatSync, readSync, type Stats } from 'node:fs'
 import { Socket } from 'node:net'
 import { isatty } from 'node:tty'
-import { errnoOf, VolctlError } from '../errors/errors.ts'
-import { troubleText } from '../files/disk-trouble.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { unreadText } from '../files/disk-trouble.ts'
 import { ownDescriptor } from '../files/own-descriptor.ts'
 import { kindOf } from '../trust/files.ts'
 import { openData } from '../trust/plain-files.ts'
@@ -89,7 +89,7 @@ async function readPipe(fd: number, { maxLines, pipeMs }: LogLimits): Promise<Re
 }
 
 function unreadable(name: string, error: unknown): VolctlError {
-  const why = error instanceof NoLog ? error.message : errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
+  const why = error instanceof NoLog ? error.message : unreadText(error)
   return new VolctlError('FileUnreadable', `log ${name}: ${why}`, {
     cause: error,
     hint: 'Give a plain file; or: journalctl -u kubelet | volctl explain --log -',

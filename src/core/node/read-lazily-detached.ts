@@ -7,7 +7,7 @@
 
 import { closeSync } from 'node:fs'
 import { errnoOf } from '../errors/errors.ts'
-import { troubleText } from '../files/disk-trouble.ts'
+import { unreadText } from '../files/disk-trouble.ts'
 import { LAZY_FILE, type LazyRecord } from '../journal/lazy-memory.ts'
 import { defined } from '../lang/defined.ts'
 import type { LazilyDetached, LazyMemoryDefect } from '../model/snapshot.ts'
@@ -41,10 +41,7 @@ export function readLazilyDetached(question: LazyQuestion): LazyMemory {
   try {
     return { detached: readLines(question.directory).flatMap((line) => stillThere(line, question)) }
   } catch (error) {
-    return {
-      detached: [],
-      defect: { path, why: errnoOf(error) === 'EACCES' ? 'permission denied' : troubleText(error) },
-    }
+    return { detached: [], defect: { path, why: unreadText(error) } }
   }
 }
 

@@ -1,8 +1,8 @@
 /** Reads a saved plan with suspicion: it may be damaged, of another version, edited, or somebody else's. */
 
 import type { ErrorCode } from '../codes/codes.ts'
-import { errnoOf, VolctlError } from '../errors/errors.ts'
-import { troubleText } from '../files/disk-trouble.ts'
+import { VolctlError } from '../errors/errors.ts'
+import { troubleText, unreadText } from '../files/disk-trouble.ts'
 import { ownDescriptor } from '../files/own-descriptor.ts'
 import { parseDocument, shownField } from '../json/parse-document.ts'
 import { type Shape, ShapeError } from '../json/shape.ts'
@@ -153,8 +153,10 @@ function readOwn(path: string, name: string): Buffer {
     if (error instanceof NotTrusted) throw unsafe(name, error)
     if (error instanceof NotAFile) throw defect(name, 'FileUnreadable', 'not a plain file', error)
     if (error instanceof TooLarge) throw defect(name, 'FileDamaged', error.message, error)
-    const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
-    throw new VolctlError('FileUnreadable', `plan file ${name}: ${why}`, { cause: error, hint: 'Check the path.' })
+    throw new VolctlError('FileUnreadable', `plan file ${name}: ${unreadText(error)}`, {
+      cause: error,
+      hint: 'Check the path.',
+    })
   }
 }
 

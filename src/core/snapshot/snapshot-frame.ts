@@ -1,7 +1,7 @@
 /** What a snapshot of a node and one of a cluster have in common: their bytes, what they say that they are, and one line for a defect. */
 import type { ErrorCode } from '../codes/codes.ts'
-import { errnoOf, errorMessage, VolctlError } from '../errors/errors.ts'
-import { troubleText } from '../files/disk-trouble.ts'
+import { errorMessage, VolctlError } from '../errors/errors.ts'
+import { unreadText } from '../files/disk-trouble.ts'
 import { shownField } from '../json/parse-document.ts'
 import { type Shape, ShapeError } from '../json/shape.ts'
 import { defined } from '../lang/defined.ts'
@@ -58,8 +58,7 @@ export class SnapshotFrame {
     } catch (error) {
       if (error instanceof TooLarge) throw this.damaged(path, 'FileDamaged', error.message, undefined, error)
       if (error instanceof TooSlow) throw this.damaged(path, 'FileUnreadable', error.message, SAVE_FIRST, error)
-      const why = errnoOf(error) === 'ENOENT' ? 'no such file' : troubleText(error)
-      throw this.damaged(path, 'FileUnreadable', why, 'Check the path.', error)
+      throw this.damaged(path, 'FileUnreadable', unreadText(error), 'Check the path.', error)
     }
   }
 

@@ -1,8 +1,8 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { load } from 'js-yaml'
 import type { ErrorCode } from '../../codes/codes.ts'
-import { errnoOf, isMissing, VolctlError } from '../../errors/errors.ts'
-import { troubleText } from '../../files/disk-trouble.ts'
+import { isMissing, VolctlError } from '../../errors/errors.ts'
+import { unreadText } from '../../files/disk-trouble.ts'
 import { NotAFile, NotTrusted, readTrustedText, TRUST_HINT } from '../../trust/files.ts'
 import { TooLarge } from '../../trust/plain-files.ts'
 import { NoSuchKubeconfig, UnsafeKubeconfig } from './search-errors.ts'
@@ -79,15 +79,10 @@ function readText(path: string): string {
     }
     throw unusable(
       'KubeconfigInvalid',
-      `The kubeconfig ${path} cannot be read: ${isDenied(error) ? 'permission denied' : troubleText(error)}.`,
+      `The kubeconfig ${path} cannot be read: ${unreadText(error)}.`,
       'Run volctl as root, or check the file.',
     )
   }
-}
-
-function isDenied(error: unknown): boolean {
-  const code = errnoOf(error)
-  return code === 'EACCES' || code === 'EPERM'
 }
 
 function parse(path: string, text: string): unknown {
