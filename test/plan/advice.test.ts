@@ -128,6 +128,11 @@ describe('what to type next on this node', () => {
       next: ['volctl apply'],
     },
     {
+      name: 'the same before a look at what a flag would free',
+      plan: { operations: [op('a', { blocked: held }), op('b', { blocked: deletesData })] },
+      next: ['volctl apply'],
+    },
+    {
       name: 'what a volume waits for',
       plan: { waiting: [wait({ code: 'NotAttached' })] },
       next: ['volctl explain shop/db-0'],

@@ -68,7 +68,7 @@ function nextSteps(plan: Plan, given: Given): readonly Step[] {
   const isUnsure = kubelet.length > 0 && apply.length === 0 && plan.inputs.kubelet.unit === undefined
   const steps = [...apply, ...(isUnsure ? lookSteps(plan, given).slice(0, 1) : []), ...kubelet]
   if (steps.length > 0) return steps
-  const others = [heldSteps, settleSteps, restSteps, lookSteps, startSteps]
+  const others = [settleSteps, restSteps, lookSteps, startSteps]
   return others.flatMap((steps) => steps(plan, given)).slice(0, 1)
 }
 
@@ -77,6 +77,8 @@ function applySteps({ summary }: Plan, { words }: Given): NextStep[] {
   if (ready > 0) {
     return [{ command: volctl('apply', ...words), why: `asks, and carries out ${readyText(ready)}` }]
   }
+  const held = heldSteps(summary, words)
+  if (held.length > 0) return held
   return freedBy.slice(0, 1).map(({ flag, operations }) => ({
     command: volctl('plan', ...words, flag),
     why: `shows what ${flag} would do: ${operations} more ${operations === 1 ? 'operation' : 'operations'}`,
@@ -130,7 +132,7 @@ function stopSteps({ unit, pid, state }: Plan['inputs']['kubelet']): NextStep[] 
 }
 
 /** Who uses what would be taken away is known, and a person ends that. */
-function heldSteps({ summary: { causes = [] } }: Plan, { words }: Given): NextStep[] {
+function heldSteps({ causes = [] }: Plan['summary'], words: readonly string[]): NextStep[] {
   const [worst] = causes.filter(({ severity }) => severity === 'error')
   if (worst?.code !== 'HeldBy' || worst.affects.operations.length === 0) return []
   return [{ first: 'end that use', command: volctl('apply', ...words), why: 'does what waits for that' }]
