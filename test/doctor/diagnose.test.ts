@@ -306,7 +306,7 @@ const CASES: readonly Case[] = [
     name: 'S9: the wrong runtime',
     given: { state: healthy(() => ({ runtime: { source: 'cri', endpoint: 'unix:///r', pods: [] } })) },
     is: ['Runtime failed'],
-    says: 'lists none of the 1 pods that are known to run',
+    says: 'lists none of the pods that are known to run on this node (1)',
     works: BOTH,
   },
   {
@@ -314,6 +314,13 @@ const CASES: readonly Case[] = [
     given: { state: withDriver([{ ...answering, registered: false, error: 'nobody answers' }]) },
     is: ['CsiDriver failed'],
     says: 'nobody answers, though its CSINode has the driver; volumes of disk.test can be neither',
+    works: BOTH,
+  },
+  {
+    name: 'a driver that has left its socket behind, and is needed',
+    given: { state: withDriver([{ path: answering.path, registered: false, error: 'nobody listens' }]) },
+    is: ['CsiDriver failed'],
+    says: 'plugins_registry/disk.test-reg.sock: nobody listens, though its CSINode has the driver; volumes of disk.test',
     works: BOTH,
   },
   {

@@ -110,3 +110,25 @@ describe('a volume whose driver cannot be called says why, to be mounted and to 
     ])
   })
 })
+
+describe('sockets on which nobody answers', () => {
+  const other = { ...silent, path: 'plugins/any/csi.sock' }
+
+  it('of a driver that something needs are named with the driver, once', () => {
+    const { problems, summary } = planned(silent, other)
+    const [cause, ...others] = summary.causes?.filter(({ kind }) => kind === 'driver') ?? []
+    expect(others).toEqual([])
+    expect(cause).toMatchObject({ subject: { driver: DRIVER }, severity: 'error' })
+    for (const { path } of [silent, other]) {
+      expect(cause?.message).toContain(path)
+      expect(problems).toContainEqual(expect.objectContaining({ about: { path }, cause: cause?.key }))
+    }
+  })
+
+  it('stand by themselves where nothing needs a driver', () => {
+    const { summary } = plan(Object.assign(node(), { override: { csiSockets: [silent, other] } }))
+    expect(summary.causes?.map(({ subject, severity }) => [subject, severity])).toEqual(
+      [silent, other].map(({ path }) => [{ path }, 'warning']),
+    )
+  })
+})

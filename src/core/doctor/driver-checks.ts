@@ -3,7 +3,7 @@ import { isListedWhole } from '../desired/api-lookup.ts'
 import { compareText } from '../lang/compare-text.ts'
 import type { CsiSocket, NodeSnapshot } from '../model/snapshot.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
-import { isSilent } from '../reconcile/drivers/why-no-driver.ts'
+import { isOf, isSilent } from '../reconcile/drivers/why-no-driver.ts'
 import { type Check, check, type Finding, failed, NO_NODE, notApplicable, ok, unknown, warning } from './check.ts'
 import type { DoctorFacts } from './facts.ts'
 
@@ -12,9 +12,10 @@ export function driverChecks(facts: DoctorFacts, context: PlanContext | undefine
   if (snapshot === undefined || context === undefined)
     return (['CsiDriver', 'CsiDriverObject', 'FlexVolume'] as const).map((id) => check(id, NO_NODE))
   const used = driversInUse(snapshot, context)
+  const names = driverNames(snapshot, used)
   return [
-    ...csiDrivers(facts, snapshot, used),
-    ...silentSockets(snapshot),
+    ...csiDrivers(facts, snapshot, used, names),
+    ...silentSockets(snapshot, names),
     check('CsiDriverObject', driverObjects(snapshot, used)),
     ...flexDrivers(snapshot),
   ]
@@ -30,23 +31,32 @@ function driversInUse({ api, nodeName }: NodeSnapshot, { desired, onDisk }: Plan
   ])
 }
 
+/** Of all that are here, that the cluster has here, or that a volume needs. */
+function driverNames({ csiSockets = [], api }: NodeSnapshot, used: ReadonlySet<string>): readonly string[] {
+  const registered = (api?.csiNode?.spec.drivers ?? []).map(({ name }) => name)
+  const known = csiSockets.flatMap(({ driver }) => driver ?? [])
+  return [...new Set([...known, ...registered, ...used])].toSorted(compareText)
+}
+
 const RESTART = "Bring the driver's node pod back: kubectl get pods -A -o wide; read the log of its driver container."
 const REGISTRAR = "Read the log of the node-driver-registrar container in the driver's node pod."
 
-function csiDrivers({ failures }: DoctorFacts, snapshot: NodeSnapshot, used: ReadonlySet<string>): Check[] {
+function csiDrivers(
+  { failures }: DoctorFacts,
+  snapshot: NodeSnapshot,
+  used: ReadonlySet<string>,
+  names: readonly string[],
+): Check[] {
   const { csiSockets, api } = snapshot
   if (csiSockets === undefined)
     return [
       check('CsiDriver', unknown(failures.csiSockets?.message ?? 'the sockets of CSI drivers were not looked at')),
     ]
-  const registered = (api?.csiNode?.spec.drivers ?? []).map(({ name }) => name)
-  const known = csiSockets.flatMap(({ driver }) => driver ?? [])
-  const names = [...new Set([...known, ...registered, ...used])].toSorted(compareText)
   if (names.length === 0) return [check('CsiDriver', notApplicable('no CSI driver is here, and no volume needs one'))]
-  const isKnown = api?.csiNode !== undefined && api.csiNode !== null
   return names.map((name) => {
-    const listed = isKnown ? registered.includes(name) : undefined
-    const sockets = csiSockets.filter(({ driver }) => driver === name)
+    const listed =
+      api?.csiNode == null ? undefined : api.csiNode.spec.drivers?.some((each) => each.name === name) === true
+    const sockets = csiSockets.filter((socket) => isOf(socket, name))
     return check('CsiDriver', { ...driver(name, sockets, listed, used.has(name)), about: name })
   })
 }
@@ -76,9 +86,10 @@ function placeOf({ endpoint, path }: CsiSocket): string {
   return endpoint ?? path
 }
 
-/** A socket without a driver behind it, or a directory that could not be read. */
-function silentSockets({ csiSockets = [] }: NodeSnapshot): Check[] {
-  return csiSockets.filter(isSilent).map(({ path, error = 'no answer' }) =>
+/** A socket without a driver behind it, or a directory that could not be read; with one of these names it is the driver's own. */
+function silentSockets({ csiSockets = [] }: NodeSnapshot, names: readonly string[]): Check[] {
+  const strangers = csiSockets.filter((socket) => isSilent(socket) && !names.some((name) => isOf(socket, name)))
+  return strangers.map(({ path, error = 'no answer' }) =>
     check('CsiSocket', {
       ...warning(error, "Bring the driver's node pod back, or remove the socket if the driver was uninstalled."),
       about: path,

@@ -9,7 +9,7 @@ import type { Pod } from '../model/objects.ts'
 import type { CsiSocket } from '../model/snapshot.ts'
 import type { Plan } from '../plan/plan.ts'
 import { type PlanContext, podRefOf } from '../reconcile/context/context.ts'
-import { isSilent } from '../reconcile/drivers/why-no-driver.ts'
+import { isOf, isSilent } from '../reconcile/drivers/why-no-driver.ts'
 import type { DriverDependents, DriverPod, DriverSocket, DriverView } from './explanation.ts'
 
 /** A driver that was asked about. */
@@ -43,15 +43,6 @@ export function driverTarget(context: PlanContext, name: string): DriverTarget {
     sockets: view.sockets.flatMap(({ path, endpoint }) => [path, endpoint ?? []].flat()),
     strangers: strangers.map(({ path }) => path),
   }
-}
-
-/** By the path, if nobody answers: plugins/NAME/csi.sock, plugins_registry/NAME-reg.sock. */
-function isOf(socket: CsiSocket, name: string): boolean {
-  if (socket.driver !== undefined) return socket.driver === name
-  if (!isSilent(socket)) return false
-  return socket.path
-    .split('/')
-    .some((part) => part === name || part.startsWith(`${name}-reg`) || part === `${name}.sock`)
 }
 
 function socketView({ inputs }: PlanContext, { path, endpoint, registered, ...rest }: CsiSocket): DriverSocket {

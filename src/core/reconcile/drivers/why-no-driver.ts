@@ -20,6 +20,15 @@ export function whyNoDriver({ inputs }: PlanContext, driver: string): string {
   return `CSI driver ${driver} is not registered on this node${maybe}`
 }
 
+/** True if the socket is this driver's; by its path if nobody answers: plugins/NAME/csi.sock, plugins_registry/NAME-reg.sock. */
+export function isOf(socket: CsiSocket, driver: string): boolean {
+  if (socket.driver !== undefined) return socket.driver === driver
+  if (!isSilent(socket)) return false
+  return socket.path
+    .split('/')
+    .some((part) => part === driver || part.startsWith(`${driver}-reg`) || part === `${driver}.sock`)
+}
+
 /** True if the driver may be busy, or hang: it was reached, and has not answered in time. */
 export function isLate({ error = '' }: Pick<CsiSocket, 'error'>): boolean {
   return error.includes('DEADLINE_EXCEEDED')

@@ -105,7 +105,7 @@ function blindnessOf(
   if (known.length === 0 || known.some(aliveByRuntime)) return undefined
   return {
     of: 'runtime',
-    message: `the container runtime at ${runtime.endpoint ?? 'its socket'} lists none of the ${known.length} pods that are known to run on this node`,
+    message: `the container runtime at ${runtime.endpoint ?? 'its socket'} lists none of the pods that are known to run on this node (${known.length})`,
     short: 'the container runtime that answered lists none of the pods that run on this node',
     hint: 'This may be the wrong runtime: name the right socket with --runtime-endpoint; then plan again.',
   }

@@ -1,28 +1,36 @@
 /** What is wrong with the sockets of CSI drivers, one diagnosis each (C24-C29). */
+import { causeOf } from '../../codes/codes.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { CsiSocket } from '../../model/snapshot.ts'
 import type { Findings } from '../../plan/draft.ts'
 import type { PlanContext } from '../context/context.ts'
-import { isLate, isSilent } from '../drivers/why-no-driver.ts'
+import { isLate, isOf, isSilent } from '../drivers/why-no-driver.ts'
 
 export function reportDrivers({ inputs, ledger }: PlanContext, findings: Findings): void {
   const sockets = inputs.snapshot.csiSockets ?? []
-  for (const socket of sockets) reportSocket(ledger, socket, sockets, findings)
+  const missing = missingDrivers(sockets, findings)
+  for (const socket of sockets) {
+    if (socket.driver === undefined) reportSilent(ledger, socket, missing, findings)
+    else reportSocket(socket, socket.driver, sockets, findings)
+  }
 }
 
-function reportSocket(ledger: Ledger, socket: CsiSocket, sockets: readonly CsiSocket[], findings: Findings): void {
-  const { path, driver, endpoint, registered, error = 'no answer' } = socket
-  if (driver === undefined) {
-    if (!isSilent(socket)) return
-    findings.problem(
-      'warning',
-      'DriverUnavailable',
-      `no CSI driver answers on socket ${path}: ${error}`,
-      { path, subject: ledger.path(path) },
-      'A driver that crashed leaves its socket behind: bring its node pod back, or remove the socket if the driver was uninstalled.',
-    )
-    return
-  }
+function reportSilent(ledger: Ledger, socket: CsiSocket, missing: readonly string[], findings: Findings): void {
+  if (!isSilent(socket)) return
+  const { path, error = 'no answer' } = socket
+  const driver = missing.find((each) => isOf(socket, each)) ?? missing[0]
+  findings.problem(
+    'warning',
+    'DriverUnavailable',
+    `no CSI driver answers on socket ${path}: ${error}`,
+    { path, subject: ledger.path(path) },
+    'A driver that crashed leaves its socket behind: bring its node pod back, or remove the socket if the driver was uninstalled.',
+    driver === undefined ? undefined : { subject: { driver }, follows: true },
+  )
+}
+
+function reportSocket(socket: CsiSocket, driver: string, sockets: readonly CsiSocket[], findings: Findings): void {
+  const { path, endpoint, registered, error = 'no answer' } = socket
   const twin = sockets.find((other) => other !== socket && other.driver === driver)
   if (!registered && twin !== undefined) {
     findings.problem(
@@ -77,4 +85,17 @@ function reportAnswering({ path, endpoint, error }: CsiSocket, driver: string, f
     "Read the log of the node-driver-registrar container in the driver's node pod.",
     { subject: { driver } },
   )
+}
+
+/** Drivers that something needs and that no socket names: what is said of them names each socket on which nobody answers. */
+function missingDrivers(sockets: readonly CsiSocket[], findings: Findings): readonly string[] {
+  const said = [
+    ...findings.operations.map((draft) => ({ code: findings.blockOf(draft)?.code, driver: draft.volume?.driver })),
+    ...findings.waiting.map(({ code, volume }) => ({ code, driver: volume?.driver })),
+    ...findings.problems.map(({ code, about: { driver } }) => ({ code, driver })),
+  ]
+  return said.flatMap(({ code, driver }) => {
+    if (driver === undefined || causeOf(code) !== 'driver') return []
+    return sockets.every((socket) => socket.driver !== driver) ? driver : []
+  })
 }
