@@ -2,13 +2,19 @@
 import { describe, expect, it } from 'vitest'
 import { planExitStatus } from '../../src/core/cli/plan-exit-status.ts'
 import { type DetachFacts, detachRow } from '../../src/core/cluster/detach/detach-row.ts'
-import type { ClusterAttachment, ClusterNode, ClusterState } from '../../src/core/cluster/model/cluster-state.ts'
+import type {
+  ClusterAttachment,
+  ClusterNode,
+  ClusterPod,
+  ClusterState,
+} from '../../src/core/cluster/model/cluster-state.ts'
 import { attachmentName } from '../../src/core/names/volume-names.ts'
 import {
   ALIVE,
   ago,
   attachment,
   bound,
+  claim,
   cluster,
   DRIVER,
   node,
@@ -382,6 +388,35 @@ describe('what wants a volume, or may', () => {
     expect(problems.map(({ code }) => code)).toEqual(expect.arrayContaining(['ReadFailed', 'MayBeInUse']))
     const blocked = Object.fromEntries(operations.map((each) => [each.node, each.blocked?.code]))
     expect(blocked).toEqual({ a: 'MayBeInUse', b: undefined })
+  })
+
+  describe('S4: of a PersistentVolume that was deleted under a pod the name is left', () => {
+    const lost = (parts: Partial<ClusterPod>, on: Partial<ClusterNode> = {}, claims: readonly string[] = ['x']) =>
+      unwanted(on, {
+        volumes: [],
+        claims: [claim('x', { phase: 'Lost' }), claim('y', { phase: 'Lost' })],
+        pods: [pod('p', 'a', claims, parts)],
+      })
+
+    it.each<{ name: string; state: ClusterState; code: string | undefined }>([
+      { name: 'a pod that runs holds it', state: lost({}), code: 'MayBeInUse' },
+      { name: 'a pod that waits holds it', state: lost({ started: false }), code: 'MayBeInUse' },
+      { name: 'a pod of another PersistentVolume does not', state: lost({}, {}, ['y']), code: undefined },
+      { name: 'a pod that has ended does not', state: lost({ terminated: true }), code: undefined },
+      { name: 'a pod of another node does not', state: lost({ node: 'b' }), code: undefined },
+    ])('$name', ({ state, code }) => {
+      for (const controller of [{}, { controller: { lease: ALIVE } }]) {
+        const { operations } = planOf({ ...state, ...controller })
+        expect(operations.map(({ kind, blocked }) => [kind, blocked?.code])).toEqual([['DetachVolume', code]])
+      }
+    })
+
+    it('in use there too it is not said that no pod wants it', () => {
+      const { operations, waiting, problems } = planOf(lost({}, IN_USE))
+      expect(operations).toEqual([])
+      expect(waiting).toMatchObject([{ code: 'StillInUse', message: expect.stringContaining('pod default/p') }])
+      expect(problems.map(({ code }) => code)).not.toContain('ReportedUnused')
+    })
   })
 
   it.each(['pods', 'nodes', 'volumeattachments'] as const)('S2: without all %s nothing is detached', (list) => {

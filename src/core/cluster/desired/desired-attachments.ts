@@ -42,6 +42,14 @@ export interface Want {
 
 type Other = Want['others'][number]
 
+/** What is known of the volume of an attachment. */
+interface MaybeHeld {
+  readonly uniqueName?: string | undefined
+  readonly driver: string
+  /** By the name in the attachment, there or not. */
+  readonly persistentVolume?: string | undefined
+}
+
 /** Lists that are replaced and not grown: of 50,000 most have one pod, and a list that grows takes room for sixteen more. */
 class GrowingWant implements Want {
   readonly node: string
@@ -96,15 +104,18 @@ export class DesiredAttachments {
     return this.#unresolvedOn.of(node)
   }
 
-  /** A volume of a pod of the node that could not be resolved, and may be this one (S4). */
-  mayBeOn(
-    node: string,
-    volume: { readonly uniqueName?: string | undefined; readonly driver: string },
-  ): UnresolvedPodVolume | undefined {
-    const { uniqueName, driver } = volume
-    return this.unresolvedOn(node).find(({ mayBe }) =>
-      uniqueName === undefined ? mayBeOne(mayBe, { plugin: CSI_PLUGIN, driver }) : mayBeNamed(mayBe, uniqueName),
-    )
+  /**
+   * A volume of a pod of the node that could not be resolved, and may be this one (S4): also where the PersistentVolume was deleted
+   * under both, and nothing but its name is left.
+   */
+  mayBeOn(node: string, attached: MaybeHeld): UnresolvedPodVolume | undefined {
+    const { uniqueName, driver, persistentVolume } = attached
+    return this.unresolvedOn(node).find((each) => {
+      if (persistentVolume !== undefined && each.persistentVolume === persistentVolume) return true
+      return uniqueName === undefined
+        ? mayBeOne(each.mayBe, { plugin: CSI_PLUGIN, driver })
+        : mayBeNamed(each.mayBe, uniqueName)
+    })
   }
 
   add(node: string, pod: ClusterPod, resolved: ResolvedPodVolume, why: NotAttachedFor | undefined): void {

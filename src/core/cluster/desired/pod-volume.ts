@@ -22,6 +22,8 @@ export interface UnresolvedPodVolume {
   readonly mayBe: MayBe
   readonly message: string
   readonly claim?: string
+  /** The one that the claim names. */
+  readonly persistentVolume?: string
 }
 
 export interface ResolvedPodVolume {
@@ -47,8 +49,9 @@ export function resolvePodVolume(
   const reference = { name: volume.claim, readOnly: false, ephemeral: volume.ephemeral === true }
   const bound = resolveClaim(asPod(pod), reference, objects.lookup, CONTROLLER_RULES)
   const claim = `${pod.namespace}/${volume.claim}`
+  const persistentVolume = 'cause' in bound ? bound.persistentVolumeName : bound.persistentVolume.metadata.name
   const unresolved = (cause: UnresolvedPodVolume['cause'], mayBe: MayBe, message: string): PodVolumeResolution => ({
-    unresolved: { pod, name: volume.name, cause, mayBe, message, claim },
+    unresolved: { pod, name: volume.name, cause, mayBe, message, claim, ...defined({ persistentVolume }) },
   })
   if ('cause' in bound) return unresolved(bound.cause, bound.mayBe, bound.message)
   const name = bound.persistentVolume.metadata.name

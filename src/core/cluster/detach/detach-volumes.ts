@@ -8,7 +8,6 @@
 import type { Reason } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
-import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
@@ -20,7 +19,7 @@ import { attachmentKey } from '../ledger/cluster-row.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { fromNode, inUseHint } from './from-node.ts'
 import { endings, lastHeard, rowOnNode } from './node-state.ts'
-import { BECAUSE, LATEST, machineIsOff, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
+import { BECAUSE, LATEST, machineIsOff, mayBeInUse, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
 import { isForeign, neverDetached } from './whose-work.ts'
 
 /** Without these whole, nobody can say that no pod wants a volume, or that no node uses it (S2, S3). */
@@ -106,15 +105,10 @@ function controllerHint(attachment: string): string {
 }
 
 /** What holds back an operation that the table allows. */
-function obstacleTo(context: ClusterContext, { object, uniqueName }: Attached): ClusterBlocked | undefined {
-  const held = context.desired.mayBeOn(object.node, { uniqueName, driver: object.attacher })
-  if (held !== undefined) {
-    return blockedBy(
-      'MayBeInUse',
-      `pod ${namespacedName(held.pod)} on node ${object.node} has a volume that may be this one: ${held.message}`,
-      "Use a credential that may read the pod's claim and PersistentVolume, or repair them; then plan again.",
-    )
-  }
+function obstacleTo(context: ClusterContext, attached: Attached): ClusterBlocked | undefined {
+  const { object, uniqueName } = attached
+  const held = mayBeInUse(context, attached)
+  if (held !== undefined) return held
   if (isForeign(object) && !(uniqueName !== undefined && isGivenUp(context, object)))
     return unclear(object.name, uniqueName !== undefined)
   return undefined

@@ -12,17 +12,15 @@ import type { ClusterNode } from '../model/cluster-state.ts'
 import { timeOf } from '../model/times.ts'
 import { type DetachRow, MAX_WAIT_FOR_UNMOUNT_MS } from './detach-row.ts'
 import { endings, rowOnNode } from './node-state.ts'
-import { BECAUSE, machineIsOff, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
+import { BECAUSE, machineIsOff, mayBeInUse, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
 
 export function fromNode(context: ClusterContext, attached: Attached, node: ClusterNode, reason: Reason): Verdict {
   const { object, uniqueName } = attached
   if (!isSettled(context, object.createdAt) || !isSettled(context, node.createdAt ?? '')) return settling(attached)
   const isInUse = uniqueName !== undefined && context.actual.isInUse(node.name, uniqueName)
   const { row, evidence, since, ended } = rowOnNode(context, node, uniqueName)
-  return ROWS[row](
-    { context, node, reason, isInUse, driver: object.attacher, attachment: object.name, evidence, since },
-    endings(ended),
-  )
+  const of = { driver: object.attacher, attachment: object.name, held: mayBeInUse(context, attached) }
+  return ROWS[row]({ context, node, reason, isInUse, evidence, since, ...of }, endings(ended))
 }
 
 interface RowFacts {
@@ -36,6 +34,8 @@ interface RowFacts {
   readonly attachment: string
   readonly evidence: readonly Evidence[]
   readonly since: string | undefined
+  /** By a pod whose volume may be this one. */
+  readonly held: ClusterBlocked | undefined
 }
 
 /** What follows from each row. */
@@ -61,13 +61,15 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
     ),
     controllerWould: 'detach the volume, in use or not, because of the taint',
   }),
-  InUse: ({ context, node }) =>
-    waitFor(
-      'StillInUse',
-      'R739',
-      `no pod wants the volume on node ${node.name}, which is ready and still reports the volume in use`,
-      inUseHint(context, node),
-    ),
+  InUse: ({ context, node, held }) =>
+    held === undefined
+      ? waitFor(
+          'StillInUse',
+          'R739',
+          `no pod wants the volume on node ${node.name}, which is ready and still reports the volume in use`,
+          inUseHint(context, node),
+        )
+      : waitFor('StillInUse', 'R739', `${held.message}; the node still reports the volume in use`, held.hint),
   SilentTooShort: ({ context, node, since }) =>
     waitFor(
       'StillInUse',

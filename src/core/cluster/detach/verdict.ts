@@ -3,9 +3,11 @@
 import type { Reason } from '../../codes/codes.ts'
 import { defined } from '../../lang/defined.ts'
 import type { ClusterBlocked, DetachException, Evidence } from '../../plan/cluster-plan.ts'
+import { namespacedName } from '../../plan/pod-name.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
+import type { ClusterContext } from '../context/cluster-context.ts'
 import { blockedBy, type ClusterWait } from '../context/findings.ts'
-import { orName } from '../context/kubectl.ts'
+import { deletePod, orName } from '../context/kubectl.ts'
 
 /** It waits, or it is an operation. */
 export type Verdict = { readonly wait: ClusterWait; readonly rule: string } | Decision
@@ -54,6 +56,21 @@ export function mayWrite(node: string, taint?: string): ClusterBlocked {
     'MachineMayWrite',
     `the machine of node ${node} may still run and write to the volume`,
     `Make sure that the machine is off; then${taint === undefined ? ':' : ` run ${taint} or`} ${gone}`,
+  )
+}
+
+/** By a pod of the node with a volume that could not be resolved (S4). */
+export function mayBeInUse(context: ClusterContext, { object, uniqueName }: Attached): ClusterBlocked | undefined {
+  const { node, attacher: driver, persistentVolume } = object
+  const held = context.desired.mayBeOn(node, { uniqueName, driver, persistentVolume })
+  if (held === undefined) return undefined
+  const { pod, cause, message } = held
+  return blockedBy(
+    'MayBeInUse',
+    `pod ${namespacedName(pod)} on node ${node} has a volume that may be this one: ${message}`,
+    cause === 'Unknown'
+      ? "Use a credential that may read the pod's claim and PersistentVolume, or repair them; then plan again."
+      : `The volume stays attached until the pod has ended: ${deletePod(pod)}`,
   )
 }
 

@@ -1,6 +1,5 @@
 /** What the status of Nodes says of volumes, where pods and VolumeAttachments say otherwise. volctl never writes it (R331). */
 
-import { mayBeNamed } from '../../desired/may-be.ts'
 import { compareText } from '../../lang/compare-text.ts'
 import { count } from '../../lang/count.ts'
 import { MANAGED } from '../../model/annotations.ts'
@@ -52,11 +51,11 @@ function reportUnmanaged({ actual }: ClusterContext, findings: ClusterFindings, 
   )
 }
 
-function isExplained({ desired }: ClusterContext, node: string, uniqueName: string): boolean {
-  return (
-    desired.on(node, uniqueName) !== undefined ||
-    desired.unresolvedOn(node).some(({ mayBe }) => mayBeNamed(mayBe, uniqueName))
-  )
+function isExplained({ desired, actual }: ClusterContext, node: string, uniqueName: string): boolean {
+  if (desired.on(node, uniqueName) !== undefined) return true
+  const [attached] = actual.on(node, uniqueName)
+  const { attacher: driver = '', persistentVolume } = attached?.object ?? {}
+  return desired.mayBeOn(node, { uniqueName, driver, persistentVolume }) !== undefined
 }
 
 function refOf({ known }: ClusterContext, uniqueName: string): ClusterVolumeRef {
