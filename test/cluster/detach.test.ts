@@ -286,14 +286,21 @@ describe('a volume that no pod wants, the controller dead', () => {
     expect(problems).toMatchObject([{ code: 'NotManaged' }])
   })
 
-  it.each<{ name: string; state: Partial<ClusterState> }>([
-    { name: 'a driver without attachments', state: { drivers: [{ name: DRIVER, attachRequired: false }] } },
+  it.each<{ name: string; state: Partial<ClusterState>; says: string }>([
+    {
+      name: 'a driver without attachments',
+      state: { drivers: [{ name: DRIVER, attachRequired: false }] },
+      says: `driver ${DRIVER} needs no attachment: no node`,
+    },
     {
       name: 'a driver that was not read',
       state: { drivers: [], lists: { ...cluster().lists, csidrivers: { state: 'failed', count: 0 } } },
+      says: `the CSIDriver of driver ${DRIVER} was not read: perhaps no node`,
     },
-  ])('N62: of $name no node reports what is in use, so that it is blocked', ({ state }) => {
-    expect(planOf(unwanted({}, state)).operations).toMatchObject([{ blocked: { code: 'UseNotReported' } }])
+  ])('N62: of $name no node reports what is in use, so that it is blocked', ({ state, says }) => {
+    expect(planOf(unwanted({}, state)).operations).toMatchObject([
+      { blocked: { code: 'UseNotReported', message: expect.stringContaining(says) } },
+    ])
     const { operations } = planOf(unwanted({ ...silentNode('a', 5), outOfService: true }, state))
     expect(operations[0]?.blocked).toBeUndefined()
   })
@@ -303,6 +310,35 @@ describe('a volume that no pod wants, the controller dead', () => {
     const { operations, problems } = planOf(unwanted(IN_USE, { volumes }))
     expect(operations).toEqual([])
     expect(problems.find(({ code }) => code === 'AttachmentUnclear')?.message).toContain(uniqueName('x'))
+  })
+
+  it('an attachment of a driver without attachments that is being deleted has no attacher to look at', () => {
+    const state = {
+      drivers: [{ name: DRIVER, attachRequired: false }],
+      attachments: [attachment('x', 'a', { deletedAt: ago(60) })],
+    }
+    const { waiting, problems } = planOf(unwanted({}, state))
+    expect(waiting).toMatchObject([{ code: 'AttachmentDeleting' }])
+    const hints = [...waiting, ...problems].map(({ hint = '' }) => hint)
+    expect(hints.filter((hint) => hint.includes('external attacher'))).toEqual([])
+  })
+
+  it('of a Node that was deleted nobody’s word stands against a lease that was renewed just now', () => {
+    const stuck = { nodes: [node('b', { csi: { state: 'known', drivers: [], migrated: [] } })], drivers: [] } as const
+    const options = { nodeGone: ['a'], stripFinalizers: true }
+    const blocksOf = (deletedAt: string | undefined, minutes: number) => {
+      const attachments = [attachment('x', 'a', deletedAt === undefined ? {} : { deletedAt })]
+      const lostNodes = [{ name: 'a', leaseRenewTime: ago(minutes) }]
+      return planOf(unwanted({}, { ...stuck, attachments, lostNodes }), options).operations.map(
+        ({ blocked }) => blocked,
+      )
+    }
+    for (const deletedAt of [undefined, ago(9)]) {
+      expect(blocksOf(deletedAt, 0.1)).toMatchObject([
+        { code: 'MachineMayWrite', message: expect.stringContaining('is still heard') },
+      ])
+      expect(blocksOf(deletedAt, 2)).toEqual([undefined])
+    }
   })
 
   it('a right that is missing blocks', () => {

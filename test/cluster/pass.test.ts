@@ -83,6 +83,30 @@ describe('a node that does not exist', () => {
       given: false,
       is: ['DetachVolume pv-x gone MachineMayWrite'],
     },
+    {
+      name: 'its lease is fresh, and somebody says that its machine is off',
+      state: heard(0.1),
+      given: true,
+      is: ['DetachVolume pv-x gone MachineMayWrite'],
+    },
+    {
+      name: 'its lease is fresh, the controller lives, and somebody says it',
+      state: { controller: { lease: ALIVE }, ...heard(0.1) },
+      given: true,
+      is: ['DetachVolume pv-x gone MachineMayWrite'],
+    },
+    {
+      name: 'its lease is a minute old, and somebody says it',
+      state: heard(1),
+      given: true,
+      is: ['DetachVolume pv-x gone'],
+    },
+    {
+      name: 'its lease is of a time to come, as of a clock that was ahead, and somebody says it',
+      state: heard(-9),
+      given: true,
+      is: ['DetachVolume pv-x gone'],
+    },
     { name: 'a pod is left there', state: { pods: [pod('p', 'gone', ['x'])] }, given: true, is: [] },
     {
       name: 'the list of nodes is not whole',

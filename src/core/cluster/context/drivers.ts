@@ -4,6 +4,7 @@ import { onceFor } from '../../lang/once-for.ts'
 import type { LeaseEvidence } from '../model/cluster-state.ts'
 import { heardAt, timeOf } from '../model/times.ts'
 import type { ClusterContext } from './cluster-context.ts'
+import { describeAttachment, lookAtAttacher } from './kubectl.ts'
 
 /** A lease that is not renewed for this long is nobody's. */
 const STALE_MS = 120_000
@@ -20,6 +21,14 @@ export function isDriverGone(context: ClusterContext, driver: string): boolean {
   // Without the list of leases an attacher may live (S3).
   if (lease === undefined) return state.lostNodes !== undefined
   return isStale(context, lease)
+}
+
+/** A driver that needs no attachment has no external attacher as a rule. */
+export function lookAtWhoDetaches({ objects }: ClusterContext, attachment: string, driver: string): string {
+  const found = objects.driver(driver)
+  return found.state === 'Found' && found.object.attachRequired === false
+    ? `Driver ${driver} needs no attachment. Look at the attachment: ${describeAttachment(attachment)}`
+    : lookAtAttacher(attachment, driver)
 }
 
 /** The lease of the driver's external attacher, if it elects a leader and was readable. */

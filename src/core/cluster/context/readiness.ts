@@ -33,17 +33,25 @@ export function readinessOf(context: ClusterContext, node: ClusterNode): Readine
   return isSilent ? { ready: 'Unknown', ...defined({ since: heard }), isStale: true } : stated
 }
 
+/** What is said of a node that does not count as ready. */
+export function notReadyText({ isStale }: Readiness): string {
+  return isStale ? 'has a silent kubelet' : 'is not ready'
+}
+
 /** A person says that its machine does not run (--node-gone). */
 export function isGivenAsGone({ options }: Pick<ClusterContext, 'options'>, node: string): boolean {
   return options.nodeGone?.includes(node) ?? false
 }
+
+/** Of a Node that was deleted only the lease of its kubelet is left. */
+type Signs = Pick<ClusterNode, 'name' | 'ready' | 'leaseRenewTime' | 'leaseWrittenAt' | 'heartbeat'>
 
 /**
  * Ready may be False while the kubelet, and with it the machine, runs: its lease shows that. Without a lease that could be read
  * only the status does (S3), unless somebody has judged since that the kubelet is silent. Against a person's word counts only what
  * was heard just now: a time to come is that of a kubelet whose clock was ahead.
  */
-export function isHeard(context: Pick<ClusterContext, 'now' | 'options'>, node: ClusterNode): boolean {
+export function isHeard(context: Pick<ClusterContext, 'now' | 'options'>, node: Signs): boolean {
   const { leaseRenewTime, leaseWrittenAt, heartbeat } = node
   const isGiven = isGivenAsGone(context, node.name)
   const isWithoutLease = kubeletHeardAt(node) === undefined && node.ready !== 'Unknown'

@@ -11,15 +11,25 @@ import type { ClusterBlocked, ClusterStep } from '../../plan/cluster-plan.ts'
 import type { Attached } from '../actual/actual-attachments.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled, nodeOf } from '../context/cluster-context.ts'
-import { isDriverGone } from '../context/drivers.ts'
+import { isDriverGone, lookAtWhoDetaches } from '../context/drivers.ts'
 import { blockedBy, type ClusterFindings, podRef } from '../context/findings.ts'
-import { credentialFor, describeAttachment, kubectl, lookAtAttacher, orName, whoCreated } from '../context/kubectl.ts'
-import { isGivenAsGone, readinessOf } from '../context/readiness.ts'
+import { credentialFor, describeAttachment, kubectl, orName, whoCreated } from '../context/kubectl.ts'
+import { isGivenAsGone, isHeard, readinessOf } from '../context/readiness.ts'
 import { attachmentKey } from '../ledger/cluster-row.ts'
 import type { ClusterAttachment, ClusterNode } from '../model/cluster-state.ts'
 import { fromNode, inUseHint } from './from-node.ts'
 import { endings, lastHeard, rowOnNode } from './node-state.ts'
-import { BECAUSE, LATEST, machineIsOff, mayBeInUse, mayWrite, settling, type Verdict, waitFor } from './verdict.ts'
+import {
+  BECAUSE,
+  LATEST,
+  machineIsOff,
+  mayBeInUse,
+  mayWrite,
+  settling,
+  stillHeard,
+  type Verdict,
+  waitFor,
+} from './verdict.ts'
 import { isForeign, neverDetached } from './whose-work.ts'
 
 /** Without these whole, nobody can say that no pod wants a volume, or that no node uses it (S2, S3). */
@@ -175,8 +185,15 @@ function fromMissingNode(context: ClusterContext, attached: Attached, never: Rea
       ...(heard === undefined ? [] : [{ what: `the kubelet of node ${node} last renewed its lease`, since: heard }]),
       ...endings(ended),
     ],
-    ...(isGiven ? {} : { blocked: mayWrite(node) }),
+    blocked: machineObstacle(context, node),
   }
+}
+
+/** A person's word does not stand against what is heard just now, of a node that was deleted as of one that exists. */
+function machineObstacle(context: ClusterContext, node: string): ClusterBlocked | undefined {
+  if (isHeard(context, { name: node, ready: 'Unknown', ...defined({ leaseRenewTime: lastHeard(context, node) }) }))
+    return stillHeard(node)
+  return isGivenAsGone(context, node) ? undefined : mayWrite(node)
 }
 
 /**
@@ -190,15 +207,14 @@ function beingDeleted(context: ClusterContext, attached: Attached, node: Cluster
   const message = `VolumeAttachment ${object.name} is being deleted${held === '' ? '' : `, held by ${held}`}${error === undefined ? '' : `; the last attempt failed: ${error}`}`
   const isOnlyHeld = held !== '' && isDriverGone(context, object.attacher)
   if (!isOnlyHeld || mayBeMounted(context, attached, node) || !isSettled(context, object.deletedAt)) {
-    return waitFor('AttachmentDeleting', 'N59', message, lookAtAttacher(object.name, object.attacher))
+    return waitFor('AttachmentDeleting', 'N59', message, lookAtWhoDetaches(context, object.name, object.attacher))
   }
-  const isMachineOff = node !== undefined || isGivenAsGone(context, object.node)
   return {
     ...{ reason: 'DriverRemoved', rule: 'N59', message: `${message}; its driver ${object.attacher} is gone` },
     evidence: [{ what: `VolumeAttachment ${object.name} is being deleted`, ...defined({ since: object.deletedAt }) }],
     makeSure: `that the storage system has detached the volume from node ${object.node}`,
     ...(node === undefined && { exception: 'NodeGone' as const }),
-    blocked: isMachineOff ? stripObstacle(context) : mayWrite(object.node),
+    blocked: (node === undefined ? machineObstacle(context, object.node) : undefined) ?? stripObstacle(context),
   }
 }
 

@@ -43,7 +43,7 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
   NotInUse: ({ context, node, reason, driver, attachment }, evidence) => ({
     ...{ reason, rule: 'R731', evidence },
     message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}, which does not report the volume in use`,
-    blocked: reportsInUse(context, driver) ? undefined : notReported(driver, node.name, attachment),
+    blocked: useNotReported(context, driver, node.name, attachment),
   }),
   OutOfService: ({ node, reason, isInUse, evidence }) => ({
     reason: reason === 'NotWanted' ? 'OutOfService' : reason,
@@ -81,7 +81,7 @@ const ROWS: Readonly<Record<DetachRow, (facts: RowFacts, ended: readonly Evidenc
   NodeLost: ({ context, node, reason, evidence }) => ({
     reason: reason === 'NotWanted' ? 'NodeLost' : reason,
     ...{ rule: 'R731', evidence, exception: 'NodeLost', makeSure: machineIsOff(node.name) },
-    message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}, which is not ready and silent for more than six minutes; the node last reported the volume in use`,
+    message: `${BECAUSE[reason] ?? ''}no pod wants the volume on node ${node.name}, which ${readinessOf(context, node).isStale ? 'is silent' : 'is not ready and silent'} for more than six minutes; the node last reported the volume in use`,
     blocked: isGivenAsGone(context, node.name) ? undefined : mayWrite(node.name, taintOutOfService(node.name)),
     controllerWould: 'detach the volume by force now, whether its machine still writes or not',
   }),
@@ -102,15 +102,21 @@ export function inUseHint(context: ClusterContext, node: ClusterNode): string {
 }
 
 /** A kubelet reports only volumes in use that it takes for attachable (N62): its silence about another driver's shows nothing. */
-function notReported(driver: string, node: string, attachment: string): ClusterBlocked {
+function useNotReported(
+  { objects }: ClusterContext,
+  driver: string,
+  node: string,
+  attachment: string,
+): ClusterBlocked | undefined {
+  const found = objects.driver(driver)
+  if (found.state === 'Absent' || (found.state === 'Found' && found.object.attachRequired !== false)) return undefined
+  const why =
+    found.state === 'Found'
+      ? `driver ${driver} needs no attachment: no node reports`
+      : `the CSIDriver of driver ${driver} ${found.reason}: perhaps no node reports`
   return blockedBy(
     'UseNotReported',
-    `driver ${driver} needs no attachment, or its CSIDriver could not be read: no node reports its volumes in use`,
+    `${why} its volumes in use`,
     `See that the volume is not mounted on the node: ${volctlOn(node, 'status')}; then: ${kubectl('delete', 'volumeattachment', attachment)}`,
   )
-}
-
-function reportsInUse({ objects }: ClusterContext, driver: string): boolean {
-  const found = objects.driver(driver)
-  return found.state === 'Absent' || (found.state === 'Found' && found.object.attachRequired !== false)
 }

@@ -59,6 +59,15 @@ export function mayWrite(node: string, taint?: string): ClusterBlocked {
   )
 }
 
+/** Against what the API server has heard just now stands nobody's word. */
+export function stillHeard(node: string): ClusterBlocked {
+  return blockedBy(
+    'MachineMayWrite',
+    `the machine of node ${node}, which does not exist in the API, runs: its kubelet is still heard`,
+    `Turn the machine off; once its kubelet has been silent for a minute: volctl plan --cluster --node-gone ${orName(node)}`,
+  )
+}
+
 /** By a pod of the node with a volume that could not be resolved (S4). */
 export function mayBeInUse(context: ClusterContext, { object, uniqueName }: Attached): ClusterBlocked | undefined {
   const { node, attacher: driver, persistentVolume } = object

@@ -38,6 +38,9 @@ export function heardAt({ renewTime, writtenAt }: LeaseEvidence): string | undef
 }
 
 /** When the lease of a node's kubelet was renewed last, by either clock. */
-export function kubeletHeardAt({ leaseRenewTime, leaseWrittenAt }: ClusterNode): string | undefined {
+export function kubeletHeardAt({
+  leaseRenewTime,
+  leaseWrittenAt,
+}: Pick<ClusterNode, 'leaseRenewTime' | 'leaseWrittenAt'>): string | undefined {
   return latestOf([leaseRenewTime, leaseWrittenAt])
 }

@@ -8,7 +8,7 @@ import type { Attached } from '../actual/actual-attachments.ts'
 import { FIND_OUT } from '../attach/multi-attach.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, isControllerAlive, isSettled } from '../context/cluster-context.ts'
-import { isDriverGone } from '../context/drivers.ts'
+import { isDriverGone, lookAtWhoDetaches } from '../context/drivers.ts'
 import type { About, ClusterFindings } from '../context/findings.ts'
 import { describeAttachment, kubectl, orName, whoCreated } from '../context/kubectl.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
@@ -120,14 +120,13 @@ function attacherLog(attacher: string): string {
 function deleting(context: ClusterContext, { object }: Attached): Oddity | undefined {
   const { name, node, attacher, deletedAt, detachError, finalizers } = object
   if (deletedAt === undefined) return undefined
-  const hint = attacherLog(attacher)
   if (detachError !== undefined) {
     const text = shaped`driver ${attacher} could not detach VolumeAttachment ${name} from node ${node}: ${detachError.message}`
-    return { severity: 'error', code: 'AttachmentFailing', text, hint }
+    return { severity: 'error', code: 'AttachmentFailing', text, hint: attacherLog(attacher) }
   }
   if (!isSettled(context, deletedAt) || isDriverGone(context, attacher)) return undefined
   const text = shaped`VolumeAttachment ${name} on node ${node} is being deleted since ${deletedAt}${heldBy(finalizers)}`
-  return { code: 'AttachmentDeleting', text, hint }
+  return { code: 'AttachmentDeleting', text, hint: lookAtWhoDetaches(context, name, attacher) }
 }
 
 function notAttached(context: ClusterContext, { object }: Attached): Oddity | undefined {
