@@ -191,8 +191,33 @@ describe('a volume that another node has', () => {
     expect(made.problems[0]?.message).toContain('shop/q')
   })
 
+  it('a node that could not be read is not said to be gone, and no pod of it is to be forced', () => {
+    const lists = { ...cluster().lists, nodes: { state: 'failed', count: 0 } } as const
+    const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]
+    const { problems } = planOf(wanted({ nodes: [], lists, pods, attachments: [attachment('x', 'a')] }))
+    const hint = problems.find(({ code }) => code === 'MultiAttach')?.hint
+    expect(hint).toContain('Node a was not read')
+    expect(hint).not.toMatch(/does not exist|--force/)
+  })
+
+  it.each<{ name: string; parts: Partial<ClusterNode> }>([
+    { name: 'not ready', parts: silentNode('a', 9) },
+    { name: 'ready by a word that nobody corrects', parts: { leaseRenewTime: ago(9), heartbeat: ago(9) } },
+  ])('a pod on a node out of service that is $name is not waited for', ({ parts }) => {
+    const pods = [pod('p', 'a', ['x'], { deletedAt: ago(8) }), pod('q', 'b', ['x'])]
+    const nodes = [node('a', { ...parts, outOfService: true }), node('b')]
+    const { problems } = planOf(wanted({ nodes, pods, attachments: [attachment('x', 'a')] }))
+    const hint = problems.find(({ code }) => code === 'MultiAttach')?.hint
+    expect(hint).toMatch(/Once its machine is off.*kubectl delete pod -n default p --force$/)
+  })
+
   it.each<{ name: string; holder: ClusterNode; hint: string }>([
     { name: 'not ready', holder: silentNode('a', 9), hint: 'kubectl taint node a node.kubernetes.io/out-of-service' },
+    {
+      name: 'silent, and ready by a word that nobody corrects',
+      holder: node('a', { leaseRenewTime: ago(9), heartbeat: ago(9) }),
+      hint: 'Node a has a silent kubelet. Once its machine is off: kubectl taint node a',
+    },
     { name: 'ready', holder: node('a'), hint: 'kubectl delete pod' },
   ])('on a node that is $name: what to do', ({ holder, hint }) => {
     const pods = [pod('p', 'a', ['x']), pod('q', 'b', ['x'])]

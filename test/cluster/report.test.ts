@@ -279,6 +279,16 @@ describe('findings', () => {
   it.each<{ name: string; state: Partial<ClusterState>; says: string }>([
     { name: 'its claim does not exist', state: { pods: [WAITING] }, says: 'default/x does not exist' },
     {
+      name: 'its node says ready, and its kubelet is silent',
+      state: {
+        controller: cluster().controller,
+        pods: [WAITING],
+        ...bound('x'),
+        nodes: [node('a', { leaseRenewTime: ago(9), heartbeat: ago(9) }), node('b')],
+      },
+      says: 'node a has a silent kubelet',
+    },
+    {
       name: 'its claim is not bound',
       state: { pods: [WAITING], claims: [claim('x', { phase: 'Pending', wasBound: false, volumeName: '' })] },
       says: 'not bound',
@@ -355,6 +365,13 @@ describe('findings', () => {
     expect(found[0]).toMatchObject({ about: { pods: [{ name: 'p' }] } })
     expect(found[0]?.message).toContain(says)
     expect(found[0]?.hint).not.toBe('')
+  })
+
+  it('a claim that does not exist is not to be described', () => {
+    const hintOf = (state: Partial<ClusterState>) =>
+      plan({ pods: [WAITING], ...state }).problems.find(({ code }) => code === 'PodWaitsForVolume')?.hint
+    expect(hintOf({})).toContain('kubectl get pvc -n default')
+    expect(hintOf({ claims: [claim('x', { phase: 'Lost' })] })).toContain('kubectl describe pvc -n default x')
   })
 
   it.each<{ name: string; state: Partial<ClusterState>; cause: string }>([

@@ -10,6 +10,7 @@ import { attachmentName, csiUniqueName } from '../../../src/core/names/volume-na
 import { thrownBy } from '../../api/connect.ts'
 import {
   ALIVE,
+  ago,
   attachment,
   bound,
   claim,
@@ -65,6 +66,15 @@ describe('a thing by each of its names', () => {
     const what = typedQuestion(second === '' ? [first] : [first, second], isFlag ? namespace : undefined)
     expect(explain(small, what).subject.kind).toBe(kind)
   })
+})
+
+it('volctl is not to be started on a node whose kubelet is silent, though its Ready still says True', () => {
+  const silent = { ...NODE_A, leaseRenewTime: ago(12), heartbeat: ago(12) }
+  const notes = (parts: Partial<ClusterState>) => explain({ ...small, ...parts }, 'node/a').notes?.join()
+  expect(notes({})).toContain('kubectl volctl on a')
+  expect(notes({ nodes: [silent, node('b')], controller: cluster().controller })).toMatch(
+    /silent kubelet: kubectl describe node a$/,
+  )
 })
 
 describe('what others only refer to', () => {

@@ -16,7 +16,7 @@ import {
   lookAtNodePod,
   untaintOutOfService,
 } from '../context/kubectl.ts'
-import { readinessOf } from '../context/readiness.ts'
+import { notReadyText, readinessOf } from '../context/readiness.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import { volumeKey } from '../ledger/cluster-row.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
@@ -121,10 +121,12 @@ function whoseTurn({ objects }: ClusterContext, { name }: Attachable): ClusterWa
 /** What the node lacks. An attachment to a node that cannot use it helps nobody. */
 function whyNotYet(context: ClusterContext, node: ClusterNode, driver: string): ClusterWait | undefined {
   const { name, outOfService, deletedAt, csi } = node
-  const { ready } = readinessOf(context, node)
+  const readiness = readinessOf(context, node)
+  const { ready } = readiness
   if (ready === undefined)
     return { code: 'NodeUnknown', message: `whether node ${name} is ready is not known`, hint: lookAtNode(name) }
-  if (ready !== 'True') return { code: 'NodeNotReady', message: `node ${name} is not ready`, hint: lookAtNode(name) }
+  if (ready !== 'True')
+    return { code: 'NodeNotReady', message: `node ${name} ${notReadyText(readiness)}`, hint: lookAtNode(name) }
   if (outOfService) {
     const hint = `Once the node can be trusted again: ${untaintOutOfService(name)}`
     return { code: 'NodeNotReady', message: `node ${name} is tainted out-of-service`, hint }

@@ -6,10 +6,10 @@
 import { compareText } from '../../lang/compare-text.ts'
 import { firstFew } from '../../lang/first-few.ts'
 import { namespacedName } from '../../plan/pod-name.ts'
-import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
+import type { ClusterContext } from '../context/cluster-context.ts'
 import { type ClusterFindings, podRef } from '../context/findings.ts'
-import { deletePod, taintOutOfService } from '../context/kubectl.ts'
-import { readinessOf } from '../context/readiness.ts'
+import { deletePod, kubectl, taintOutOfService } from '../context/kubectl.ts'
+import { notReadyText, readinessOf } from '../context/readiness.ts'
 import { shaped } from '../context/shaped.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import { volumeOn } from '../ledger/cluster-row.ts'
@@ -108,12 +108,19 @@ function hintFor(context: ClusterContext, holders: readonly Party[], waiting: re
   const pod = (holder ?? waiting[0])?.pods[0]
   if (pod === undefined) return 'Let only one node have a pod with this volume.'
   if (holder === undefined) return `Let only one node have a pod with this volume: ${deletePod(pod)}`
-  const node = nodeOf(context, holder.node)
-  if (node === undefined) {
-    return `Node ${holder.node} does not exist. Once its machine is off: ${deletePod(pod, '--force')}`
-  }
-  if (readinessOf(context, node).ready !== 'True' && !node.outOfService) {
-    return `Node ${holder.node} is not ready. Once its machine is off: ${taintOutOfService(holder.node)}; then ${deletePod(pod, '--force')}`
+  const found = context.objects.node(holder.node)
+  if (found.state === 'Unknown')
+    return `Node ${holder.node} ${found.reason}. See what the API server answers: ${kubectl('get', 'node', holder.node)}`
+  const force = deletePod(pod, '--force')
+  if (found.state === 'Absent') return `Node ${holder.node} does not exist. Once its machine is off: ${force}`
+  const readiness = readinessOf(context, found.object)
+  if (readiness.ready !== 'True') {
+    const state = `Node ${holder.node} ${notReadyText(readiness)}`
+    if (!found.object.outOfService)
+      return `${state}. Once its machine is off: ${taintOutOfService(holder.node)}; then ${force}`
+    // The taint says that the machine is off. The controller that collects such pods may be dead, or fail.
+    if (pod.deletedAt !== undefined)
+      return `${state}, and tainted out-of-service. Once its machine is off, as the taint says: ${force}`
   }
   if (pod.deletedAt !== undefined) return `Wait until pod ${namespacedName(pod)} has ended on node ${holder.node}.`
   return `Decide which pod may have the volume. To let the other one start: ${deletePod(pod)}`

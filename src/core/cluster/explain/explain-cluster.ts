@@ -17,6 +17,7 @@ import { namespacedName } from '../../plan/pod-name.ts'
 import { attachedRef } from '../context/attached-ref.ts'
 import { type ClusterContext, nodeOf } from '../context/cluster-context.ts'
 import { kubectl, orName, volctlOn } from '../context/kubectl.ts'
+import { notReadyText, readinessOf } from '../context/readiness.ts'
 import type { ClusterRow } from '../ledger/cluster-row.ts'
 import type { ClusterState } from '../model/cluster-state.ts'
 import { volumeRef } from '../model/known-volume.ts'
@@ -214,8 +215,13 @@ function onTheNode(context: ClusterContext, { target, volumes }: Question): stri
   )
   if (there?.node === undefined) return []
   const { node, persistentVolume, pods } = there
-  if (nodeOf(context, node)?.ready !== 'True')
-    return [`only the node shows what is mounted there, and it is not ready: ${kubectl('describe', 'node', node)}`]
+  const found = nodeOf(context, node)
+  const readiness = found === undefined ? { ready: undefined } : readinessOf(context, found)
+  if (readiness.ready !== 'True') {
+    return [
+      `only the node shows what is mounted there, and it ${notReadyText(readiness)}: ${kubectl('describe', 'node', node)}`,
+    ]
+  }
   const [pod] = pods
   const what =
     target.kind === 'Node'

@@ -11,17 +11,10 @@ import {
   lookAtController,
   nodeOf,
 } from '../context/cluster-context.ts'
-import { attacherLease, isStale } from '../context/drivers.ts'
+import { attacherLease, isStale, lookAtWhoDetaches } from '../context/drivers.ts'
 import { type ClusterFindings, ofPod } from '../context/findings.ts'
-import {
-  describePod,
-  explainInCluster,
-  kubectl,
-  lookAtAttacher,
-  lookAtNode,
-  lookAtNodePod,
-} from '../context/kubectl.ts'
-import { readinessOf } from '../context/readiness.ts'
+import { describePod, explainInCluster, kubectl, lookAtNode, lookAtNodePod } from '../context/kubectl.ts'
+import { notReadyText, readinessOf } from '../context/readiness.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import type { Want } from '../desired/desired-attachments.ts'
 import type { UnresolvedPodVolume } from '../desired/pod-volume.ts'
@@ -94,14 +87,18 @@ function reportUnknown(findings: ClusterFindings, unresolved: UnresolvedPodVolum
   )
 }
 
-function causeOf({ pod, message, claim, cause }: UnresolvedPodVolume): Cause {
-  const name = claim?.slice(claim.indexOf('/') + 1) ?? ''
-  const describe = kubectl('describe', 'pvc', '-n', pod.namespace, name)
-  const next =
-    cause === 'Absent'
-      ? `Create the claim again, or delete the pod. What is there: ${describe}`
-      : `See the events of the claim: ${describe}`
-  return { text: shaped`${message}`, hint: claim === undefined ? seePod(pod) : next }
+function causeOf({ pod, message, claim, cause, persistentVolume }: UnresolvedPodVolume): Cause {
+  const text = shaped`${message}`
+  if (claim === undefined) return { text, hint: seePod(pod) }
+  const isMissing = cause === 'Absent' && persistentVolume === undefined
+  if (isMissing) {
+    const list = kubectl('get', 'pvc', '-n', pod.namespace)
+    return { text, hint: `Create the claim again, or delete the pod. Claims that exist: ${list}` }
+  }
+  const describe = kubectl('describe', 'pvc', '-n', pod.namespace, claim.slice(claim.indexOf('/') + 1))
+  return cause === 'Absent'
+    ? { text, hint: `Create the claim again, or delete the pod. What is there: ${describe}` }
+    : { text, hint: `See the events of the claim: ${describe}` }
 }
 
 function causeOfWant(context: ClusterContext, want: Want): Cause | undefined {
@@ -134,7 +131,7 @@ function notAttached(context: ClusterContext, { volume, node }: Want): Cause | u
   if (found.state === 'Unknown') return undefined
   if (found.state === 'Absent') return noAttachment(context, label, node, driver)
   const { attached, attachError, deletedAt } = found.object
-  const look = lookAtAttacher(name, driver)
+  const look = lookAtWhoDetaches(context, name, driver)
   if (deletedAt !== undefined)
     return { text: shaped`VolumeAttachment ${name} of volume ${label} is being deleted since ${deletedAt}`, hint: look }
   if (attached === true) return undefined
@@ -148,11 +145,14 @@ function notAttached(context: ClusterContext, { volume, node }: Want): Cause | u
   return { text, hint: look }
 }
 
-function noAttachment(context: ClusterContext, label: string, name: string, driver: string): Cause {
+function noAttachment(context: ClusterContext, label: string, name: string, driver: string): Cause | undefined {
   const node = nodeOf(context, name)
-  if (node === undefined || readinessOf(context, node).ready !== 'True') {
+  // What is wanted on a node that is not known is nobody's to attach.
+  if (node === undefined) return undefined
+  const readiness = readinessOf(context, node)
+  if (readiness.ready !== 'True') {
     return {
-      text: shaped`volume ${label} is not attached, and node ${name} is not ready`,
+      text: shaped`volume ${label} is not attached, and node ${name} ${notReadyText(readiness)}`,
       hint: lookAtNode(name),
     }
   }

@@ -8,7 +8,7 @@ import type { ClusterVolumeRef } from '../../plan/cluster-plan.ts'
 import { type ClusterContext, isControllerAlive, isSettled, lookAtController } from '../context/cluster-context.ts'
 import { type ClusterFindings, onNodes } from '../context/findings.ts'
 import { taintOutOfService, untaintOutOfService, volctlOn } from '../context/kubectl.ts'
-import { isHeard, readinessOf } from '../context/readiness.ts'
+import { isHeard, notReadyText, readinessOf } from '../context/readiness.ts'
 import { shaped } from '../context/shaped.ts'
 import { volumeKey } from '../ledger/cluster-row.ts'
 import type { ClusterNode } from '../model/cluster-state.ts'
@@ -71,7 +71,8 @@ function refOf({ known }: ClusterContext, uniqueName: string): ClusterVolumeRef 
 function reportInUse(context: ClusterContext, findings: ClusterFindings, node: ClusterNode, uniqueName: string): void {
   if (isExplained(context, node.name, uniqueName)) return
   const volume = refOf(context, uniqueName)
-  const isReady = readinessOf(context, node).ready === 'True'
+  const readiness = readinessOf(context, node)
+  const isReady = readiness.ready === 'True'
   const [ended] = context.desired.endedOn(node.name, uniqueName)
   // The pod has just ended, and its kubelet unmounts.
   if (isReady && ended !== undefined && !isSettled(context, ended.deletedAt)) return
@@ -86,7 +87,7 @@ function reportInUse(context: ClusterContext, findings: ClusterFindings, node: C
         ? isHeard(context, node) && !isControllerAlive(context)
           ? 'The node is tainted out-of-service, but its kubelet is still heard: what it reports in use stays attached.'
           : 'The node is tainted out-of-service: what it reports holds no detach.'
-        : `The node is not ready. Once its machine is off: ${taintOutOfService(node.name)}`,
+        : `The node ${notReadyText(readiness)}. Once its machine is off: ${taintOutOfService(node.name)}`,
   )
 }
 
