@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { apiLookup, type ListedResource } from '../../src/core/desired/api-lookup.ts'
 import type { ApiSnapshot } from '../../src/core/model/snapshot.ts'
+import { attachmentName } from '../../src/core/names/volume-names.ts'
 import { parseSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { BEFORE_BOOT, DRIVER, type NodeBuilder, node, uid, volumeData } from '../helpers/node-builder.ts'
 import { blocked, codes, GONE, kinds, plan } from './planned.ts'
@@ -248,6 +249,121 @@ describe('S3: a list is whole, or what it lacks is unknown', () => {
     const { snapshot } = wholeNode({ errors: JUNK }).build()
     const read = parseSnapshot(Buffer.from(JSON.stringify(snapshot)), 's.json')
     expect(read.api?.errors).toHaveLength(JUNK.length)
+  })
+})
+
+describe('what was not read is said once, with what hangs on it', () => {
+  const refused = (resource: string, name: object = {}) => ({
+    ...{ resource, status: 403, reason: 'Forbidden', ...name },
+    message: `${resource} is forbidden`,
+  })
+  /** Every problem that the refusals add to those of the same node. */
+  const said = (built: NodeBuilder, errors: readonly object[], api: object = {}) => {
+    built.overrideApi = api as never
+    const before = plan(built).problems.map(({ message }) => message)
+    built.overrideApi = { ...api, errors } as never
+    const { problems, complete } = plan(built)
+    const added = problems.filter(({ message }) => !before.includes(message))
+    return { complete, added: added.map(({ severity, code, message, hint }) => [severity, code, message, hint]) }
+  }
+  const LEFT_HERE = (): NodeBuilder => node().persistentVolume('pv-9', { handle: 'vol-9' }).staged('vol-9', '7:9')
+  const NAME = attachmentName('vol-9', DRIVER, 'node-1')
+
+  it('S21: no VolumeAttachment could be read, and a volume that no pod wants may be attached', () => {
+    expect(said(LEFT_HERE(), [refused('volumeattachments')], { volumeAttachments: [] })).toEqual({
+      complete: false,
+      added: [
+        [
+          'warning',
+          'ReadFailed',
+          'VolumeAttachments could not be read, so these volumes are not detached: pv-9 (403 Forbidden volumeattachments is forbidden)',
+          'Use a credential that may list volumeattachments (--kubeconfig).',
+        ],
+      ],
+    })
+    const failed = { resource: 'volumeattachments', status: 500, reason: 'InternalError', message: 'x' }
+    expect(said(LEFT_HERE(), [failed], { volumeAttachments: [] })).toMatchObject({
+      complete: false,
+      added: [['warning', 'ReadFailed', expect.stringContaining('not detached: pv-9 (500'), expect.any(String)]],
+    })
+  })
+
+  it('nothing of a refused list whose objects were read singly, or of a volume that a pod wants', () => {
+    const quiet = { complete: true, added: [] }
+    expect(said(LEFT_HERE(), [refused('volumeattachments')])).toEqual(quiet)
+    const absent = { resource: 'volumeattachments', name: NAME, status: 404, reason: 'NotFound', message: '' }
+    expect(said(LEFT_HERE(), [refused('volumeattachments'), absent], { volumeAttachments: [] })).toEqual(quiet)
+    const wanted = LEFT_HERE().livingPod(uid(2), 'app', [
+      { name: 'data', persistentVolumeClaim: { claimName: 'claim-pv-9' } },
+    ])
+    expect(said(wanted, [refused('volumeattachments')], { volumeAttachments: [] })).toEqual(quiet)
+  })
+
+  it('a claim by the volume that it holds back', () => {
+    const claim = refused('persistentvolumeclaims', { namespace: 'default', name: 'lost' })
+    const built = node().livingPod(uid(2), 'app', [{ name: 'data', persistentVolumeClaim: { claimName: 'lost' } }])
+    const { added } = said(built, [claim])
+    expect(added.map(([, code]) => code)).toEqual(['MayBeInUse'])
+  })
+
+  it.each([
+    ['claimless', "The pod's directories are left alone until its claim exists."],
+    ['volumeless', "The pod's directories are left alone until its PersistentVolume exists."],
+  ])('S4: what is missing of pod %s', (name, hint) => {
+    const found = plan(wholeNode()).problems.filter(({ message }) => message.includes(`pod default/${name}`))
+    expect(found).toMatchObject([{ code: 'MayBeInUse', hint }])
+  })
+
+  const cm = (name: string) => ({
+    metadata: { name, namespace: 'default', uid: name },
+    data: { k: 'v' },
+    digests: { k: 'd' },
+  })
+  it.each([
+    { name: 'a credential that reads others', configMaps: [cm('other')], notes: 1 },
+    { name: 'a role without content', configMaps: [], notes: 0 },
+  ])('a ConfigMap that a mounted volume needs, with $name', ({ configMaps, notes }) => {
+    const dir = `pods/${uid(2)}/volumes/kubernetes.io~configmap`
+    const built = node().livingPod(uid(2), 'app', [
+      { name: 'v', configMap: { name: 'c' } },
+      { name: 'w', configMap: { name: 'c' } },
+    ])
+    for (const volume of ['v', 'w']) {
+      const made = '..2026_11_21_02_15_54.36'
+      built.file(`${dir}/${volume}/${made}/k`).link(`${dir}/${volume}/..data`, made)
+      built.link(`${dir}/${volume}/k`, '..data/k')
+      built.file(`pods/${uid(2)}/plugins/kubernetes.io~empty-dir/wrapped_${volume}/ready`)
+    }
+    const error = refused('configmaps', { namespace: 'default', name: 'c' })
+    const { complete, added } = said(built, [error], { configMaps })
+    expect(complete).toBe(true)
+    const text =
+      'ConfigMap default/c could not be read, so these volumes of pod default/app were not compared with it: v, w (403 Forbidden configmaps is forbidden)'
+    expect(added.filter(([severity]) => severity === 'info')).toEqual(
+      Array.from({ length: notes }, () => ['info', 'ReadFailed', text, expect.any(String)]),
+    )
+  })
+
+  it('S2, S29: pods that could not be read are no word of the API: nothing is planned, and no flag accepts it', () => {
+    const statics = { path: '/m', readable: true, manifests: [{ file: 's.yaml', name: 's', namespace: 'default' }] }
+    for (const [error, hint] of [
+      [refused('pods'), 'Use a credential that may list pods (--kubeconfig).'],
+      [{ resource: 'pods', reason: 'ETIMEDOUT', message: 'x' }, expect.stringContaining('the API server answers')],
+    ] as const) {
+      const built = wholeNode({ pods: [], errors: [error] })
+      built.override = { staticPods: statics } as never
+      for (const options of [{}, { acceptOutage: 0 }]) {
+        const made = plan(built, options)
+        expect([made.operations, made.waiting, made.refused, made.complete]).toEqual([[], [], undefined, false])
+        expect(made.problems).toMatchObject([{ severity: 'error', code: 'PodListIncomplete', hint }])
+        expect(made.problems[0]?.message).toContain('no pod counts as deleted: pods could not be read (')
+        expect(JSON.stringify(made.problems)).not.toContain('accept-outage')
+      }
+      // Control: of a whole list that is empty it is the API's word, and the manifest has no mirror pod.
+      built.overrideApi = { pods: [] }
+      expect(plan(built).refused).toMatchObject({ code: 'OutageSuspected' })
+      expect(codes(plan(built))).toContain('StaticPodsUnmatched')
+    }
   })
 })
 

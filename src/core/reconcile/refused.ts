@@ -4,10 +4,12 @@
  */
 import type { CauseKind } from '../codes/cause-kinds.ts'
 import { causeOf, isCodeOf, type ProblemCode, type WaitingCode } from '../codes/codes.ts'
+import { readFailures, spoilsList, subjectOf } from '../desired/read-failures.ts'
 import { defined } from '../lang/defined.ts'
 import { type Findings, ON_NODE } from '../plan/draft.ts'
 import type { Operation, Refusal } from '../plan/plan.ts'
 import type { PlanContext } from './context/context.ts'
+import { useCredential } from './context/hints.ts'
 import { podListIsComplete } from './pods/pod-classes.ts'
 import { missingPodsDirectory } from './pods/pods-directory.ts'
 
@@ -76,6 +78,18 @@ export function reportMissingSections({ inputs }: PlanContext, findings: Finding
   }
   if (snapshot.api !== undefined && !podListIsComplete(inputs)) {
     findings.complete = false
-    findings.problem('error', 'PodListIncomplete', 'the pod list is incomplete, so no pod counts as deleted', ON_NODE)
+    const failure = readFailures(snapshot.api.errors).find(
+      (each) => each.resource === 'pods' && spoilsList(each, 'pods'),
+    )
+    const why = failure === undefined ? '' : `: ${subjectOf(failure)} could not be read (${failure.text})`
+    findings.problem(
+      'error',
+      'PodListIncomplete',
+      `the pod list is incomplete, so no pod counts as deleted${why}`,
+      ON_NODE,
+      failure === undefined || failure.forbidden
+        ? useCredential('list pods')
+        : 'Make sure that the API server answers, or use another credential (--kubeconfig); then plan again.',
+    )
   }
 }

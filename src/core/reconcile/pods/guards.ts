@@ -4,7 +4,7 @@ import type { ActualInputs } from '../../actual/actual-inputs.ts'
 import { rfc3339 } from '../../lang/rfc3339.ts'
 import { insecureApiHint } from '../../plan/insecure-api.ts'
 import type { PlanInputs, PlanOptions, Refusal } from '../../plan/plan.ts'
-import type { PodClass, PodClasses } from './pod-classes.ts'
+import { type PodClass, type PodClasses, podListIsComplete } from './pod-classes.ts'
 import type { Witnesses } from './witnesses.ts'
 
 const CLOCK_MARGIN_SECONDS = 600
@@ -19,8 +19,8 @@ export function refuseOutage(
   witnesses: Witnesses,
   options: PlanOptions,
 ): Refusal | undefined {
-  const { api } = inputs.snapshot
-  if (api === undefined) return undefined
+  // S3: a list that is incomplete says of no pod that it was lost; nothing is planned then, and PodListIncomplete says why.
+  if (!podListIsComplete(inputs)) return undefined
   const gonePods = classes.all.filter((pod) => pod.class === 'Gone')
   const suspicion = listsNobody(inputs, classes, witnesses) ?? youngerThanTheApi(inputs, gonePods)
   if (suspicion === undefined || options.acceptOutage === gonePods.length) return undefined

@@ -1,5 +1,6 @@
 /** Static pods: which directories may belong to a pod that the API does not know (S10, R225-R230). */
 import type { ActualInputs } from '../../actual/actual-inputs.ts'
+import { isListedWhole } from '../../desired/api-lookup.ts'
 import { isMirrorPod, onDiskUid } from '../../desired/pods.ts'
 import { defined } from '../../lang/defined.ts'
 import type { Pod } from '../../model/objects.ts'
@@ -41,8 +42,9 @@ export function judgeStaticSources(inputs: ActualInputs): StaticSources {
     },
     isRead: ({ metadata }) => hasManifest(metadata),
     mayRun: ({ metadata }) => mayHaveManifest(metadata),
+    // Without the list of pods no mirror pod is known: that is what is said then.
     problems:
-      unmatched === undefined
+      unmatched === undefined || (whyUnread(inputs) === undefined && !isListedWhole(snapshot.api, 'pods'))
         ? []
         : [
             {

@@ -1,20 +1,28 @@
 /** What is wrong on the node and not repaired by an operation: one problem each, with what to do (contract, problems). */
 import { readStateFile } from '../../actual/state-file.ts'
+import { apiLookup } from '../../desired/api-lookup.ts'
+import { expectedContent } from '../../desired/atomic-content.ts'
 import { causeOfUnresolved } from '../../desired/cause-of-unresolved.ts'
 import type { UnresolvedVolume } from '../../desired/desired-state.ts'
 import type { DeviceKind } from '../../desired/may-be.ts'
-import { podNamespace } from '../../desired/pods.ts'
+import { volumesInStatus } from '../../desired/node-status.ts'
+import { onDiskUid, podNamespace } from '../../desired/pods.ts'
 import { isRefusedList, type ReadFailure, readFailures, subjectOf } from '../../desired/read-failures.ts'
+import { firstFew } from '../../lang/first-few.ts'
 import { deadWords } from '../../mountinfo/dead-words.ts'
-import { csiUniqueName, escapeQualifiedName } from '../../names/volume-names.ts'
+import { attachmentName, csiUniqueName, escapeQualifiedName, parseCsiUniqueName } from '../../names/volume-names.ts'
 import { type Findings, ON_NODE } from '../../plan/draft.ts'
 import { namespacedName, podName, podNameAndUid } from '../../plan/pod-name.ts'
 import { stopPod } from '../../plan/stop-pod.ts'
+import { pluginNamed } from '../../plugins/registry.ts'
+import { controllerWantedVolumes, mayWant } from '../../populator/controller-wanted.ts'
 import type { PlanContext } from '../context/context.ts'
+import { useCredential } from '../context/hints.ts'
 import { unknownLinks } from '../context/unread.ts'
 import { reportMountStorms } from '../obstacles/mount-storm.ts'
+import { presentVolumes } from '../obstacles/present-volumes.ts'
 import { foreignHint, isOnlyNested, knownPods } from '../pods/known-pods.ts'
-import { endingOf, type PodClass } from '../pods/pod-classes.ts'
+import { endingOf, type PodClass, podListIsComplete } from '../pods/pod-classes.ts'
 import { reportAttachments } from './report-attachments.ts'
 import { reportDrivers } from './report-drivers.ts'
 import { reportGlobalMounts } from './report-global-mounts.ts'
@@ -163,8 +171,10 @@ function reportUnresolved(context: PlanContext, findings: Findings): void {
   }
 }
 
-function unresolvedHint({ cause, mayBe, claimName, pod }: UnresolvedVolume): string {
-  if (cause === 'Absent') return "The pod's directories are left alone until its claim exists."
+function unresolvedHint({ cause, mayBe, claimName, persistentVolumeName, pod }: UnresolvedVolume): string {
+  if (cause === 'Absent') {
+    return `The pod's directories are left alone until its ${persistentVolumeName === undefined ? 'claim' : 'PersistentVolume'} exists.`
+  }
   if (cause === 'Unbound') {
     return `Only this pod waits for the claim. See why it is not bound: kubectl describe pvc -n ${podNamespace(pod)} ${claimName}`
   }
@@ -183,12 +193,24 @@ function kindName({ plugin, driver }: DeviceKind): string {
   return driver === undefined ? plugin : `driver ${driver}`
 }
 
-function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
-  const { api } = inputs.snapshot
+function reportReadErrors(context: PlanContext, findings: Findings): void {
+  const { api } = context.inputs.snapshot
   for (const failure of api === undefined ? [] : readFailures(api.errors)) {
     if (failure.notFound) continue
-    // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S21, S30).
-    if (failure.forbidden && (isRefusedList(failure) || isContent(failure))) continue
+    // PodListIncomplete says it.
+    if (failure.resource === 'pods') continue
+    const attached = failure.resource === 'volumeattachments' && isRefusedList(failure) ? mayBeAttached(context) : []
+    if (attached.length > 0) {
+      reportUnreadAttachments(failure, attached, findings)
+      continue
+    }
+    // What pods name was read singly then, and what could not be is a separate error. What needs the list says so (S30).
+    if (failure.forbidden && isRefusedList(failure)) continue
+    if (failure.forbidden && isContent(failure)) {
+      reportUnreadContent(context, failure, findings)
+      continue
+    }
+    if (isOfUnresolved(context.desired.unresolved, failure)) continue
     const severity = failure.forbidden ? 'info' : 'warning'
     if (failure.resource === undefined) {
       const message = `a read of the API failed, and the error names no object, so anything may be missing: ${failure.text}`
@@ -201,10 +223,78 @@ function reportReadErrors({ inputs }: PlanContext, findings: Findings): void {
   }
 }
 
+/** A volume that the failure holds back has its words (reportUnresolved). */
+function isOfUnresolved(unresolved: readonly UnresolvedVolume[], { name, text }: ReadFailure): boolean {
+  if (name === undefined) return false
+  return unresolved.some(
+    ({ claimName, persistentVolumeName, message }) =>
+      [claimName, persistentVolumeName].includes(name) && message.endsWith(text),
+  )
+}
+
+/**
+ * S21: CSI volumes that no pod here wants, and whose attachment nobody could read, in the list or singly: a plan detaches only what
+ * it sees.
+ */
+function mayBeAttached(context: PlanContext): string[] {
+  const { api, nodeName } = context.inputs.snapshot
+  if (api === undefined || !podListIsComplete(context.inputs)) return []
+  const wanted = controllerWantedVolumes(api.pods, api, nodeName)
+  const names = new Set([...volumesInStatus(api.node), ...presentVolumes(context).map((each) => each.uniqueName)])
+  return [...names].toSorted().flatMap((name) => {
+    const csi = parseCsiUniqueName(name)
+    if (csi === undefined || mayWant(wanted, name)) return []
+    if (context.users.of(name).some(({ pod }) => pod.class === 'Desired')) return []
+    const attachment = apiLookup(api).volumeAttachment(attachmentName(csi.handle, csi.driver, nodeName))
+    if (attachment.state !== 'Unknown') return []
+    return [context.objects.persistentVolumesOf(csi)[0]?.metadata.name ?? csi.handle]
+  })
+}
+
+function reportUnreadAttachments(failure: ReadFailure, attached: readonly string[], findings: Findings): void {
+  findings.complete = false
+  findings.problem(
+    'warning',
+    'ReadFailed',
+    `VolumeAttachments could not be read, so these volumes are not detached: ${firstFew(attached, 5, 'and ').join(', ')} (${failure.text})`,
+    ON_NODE,
+    failure.forbidden ? useCredential('list volumeattachments') : 'Plan again once the API server answers.',
+    { subject: { object: subjectOf(failure) } },
+  )
+}
+
 /**
  * Content is left out of deploy/clusterrole-plan.yaml by choice, and a plan needs none but for what it would write: then that operation
- * says so.
+ * says so. A credential that reads other content was meant to read this.
  */
+function reportUnreadContent({ inputs, desired }: PlanContext, failure: ReadFailure, findings: Findings): void {
+  const { api } = inputs.snapshot
+  const read = failure.resource === 'secrets' ? api?.secrets : api?.configMaps
+  if (api === undefined || failure.name === undefined || !read?.length) return
+  const unread = desired.volumes.filter((volume) => {
+    const content = volume.source === undefined ? undefined : expectedContent(volume.source, volume.pod, api)
+    if (content?.kind !== 'unknown' || !content.reason.endsWith(failure.text)) return false
+    return !findings.touches(inputs.absolute(pluginNamed(volume.plugin).podPath(volume)))
+  })
+  const object = `${failure.resource === 'secrets' ? 'Secret' : 'ConfigMap'} ${failure.namespace ?? ''}/${failure.name}`
+  for (const [pod, volumes] of Map.groupBy(unread, (volume) => volume.pod)) {
+    const uid = onDiskUid(pod)
+    const names = firstFew(
+      volumes.map(({ specName }) => specName),
+      5,
+      'and ',
+    ).join(', ')
+    findings.problem(
+      'info',
+      'ReadFailed',
+      `${object} could not be read, so these volumes of pod ${namespacedName(pod.metadata)} were not compared with it: ${names} (${failure.text})`,
+      { pod: uid, subject: { pod: uid } },
+      'Plan again with a credential that may read the object.',
+      { subject: { object } },
+    )
+  }
+}
+
 function isContent({ resource }: ReadFailure): boolean {
   return resource === 'configmaps' || resource === 'secrets'
 }
