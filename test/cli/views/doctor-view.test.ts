@@ -89,6 +89,11 @@ describe('a node without an API server', () => {
     expect(lines.filter((line) => /^ {2}x reachable: The API server .+ECONNREFUSED\.$/.test(line))).toHaveLength(1)
   })
 
+  it('of a snapshot, the same file is checked again', () =>
+    expect(renderDoctor(broken, NARROW, 'volctl plan --snapshot node.json')).toContain(
+      '\nNext: do that, then: volctl doctor --snapshot node.json  #',
+    ))
+
   it('-o wide has every check', () => {
     const wide = renderDoctor(broken, { ...PLAIN_SCREEN, wide: true }, 'volctl plan').split('\n')
     for (const { title, message } of broken.checks)
