@@ -7,6 +7,7 @@ import type { CauseOf } from '../../src/core/plan/cause.ts'
 import { withAdvice } from '../../src/core/plan/next-steps.ts'
 import type { Operation, Plan, Problem, Severity, Waiting } from '../../src/core/plan/plan.ts'
 import { PlanNames } from '../../src/core/plan/plan-names.ts'
+import { stopPod } from '../../src/core/plan/stop-pod.ts'
 import { anOperation, aPlan } from '../cli/plan-builder.ts'
 
 const deletesData = { code: 'DeletesData', message: 'm' } as const
@@ -109,6 +110,9 @@ describe('what to type next on this node', () => {
     ...{ severity: 'error', code: 'ReadFailed', message: 'm', about: {} },
     of: { subject: { object } },
   })
+  const stillRuns = (code: 'PodGoneButRunning' | 'PodStillRunning'): Problem => ({
+    ...{ severity: 'error', code, message: 'm', about: { pod: 'uid-7' } },
+  })
   const orphanDirs = { severity: 'info', code: 'OrphanPodDir', message: 'm', about: {} } as const
   it.each<{ name: string; plan: Partial<Plan>; words?: string[]; next: string[] }>([
     {
@@ -131,6 +135,37 @@ describe('what to type next on this node', () => {
       name: 'the same before a look at what a flag would free',
       plan: { operations: [op('a', { blocked: held }), op('b', { blocked: deletesData })] },
       next: ['volctl apply'],
+    },
+    {
+      name: 'to stop a deleted pod that still runs',
+      plan: { problems: [stillRuns('PodGoneButRunning')] },
+      next: [stopPod('uid-7'), 'volctl plan'],
+    },
+    {
+      name: 'the same of a pod that has ended and keeps a volume attached, where no kubelet runs',
+      plan: { problems: [stillRuns('PodStillRunning')] },
+      next: [stopPod('uid-7'), 'volctl plan'],
+    },
+    {
+      name: 'not that, where the kubelet stops it',
+      plan: { ...running, problems: [stillRuns('PodStillRunning')] },
+      next: ['volctl explain uid-7'],
+    },
+    {
+      name: 'not that of processes that the runtime did not start',
+      plan: { problems: [{ ...stillRuns('PodStillRunning'), hint: 'Find out who started them.' }] },
+      next: ['volctl explain uid-7'],
+    },
+    {
+      name: 'not that, where the runtime does not answer',
+      plan: {
+        inputs: { ...inputs, runtime: { source: 'cri', pods: 0 } },
+        problems: [
+          { severity: 'error', code: 'RuntimeUnknown', message: 'm', about: {} },
+          stillRuns('PodGoneButRunning'),
+        ],
+      },
+      next: ['volctl explain RuntimeUnknown'],
     },
     {
       name: 'what a volume waits for',
@@ -258,6 +293,20 @@ describe('what to type about a snapshot', () => {
       ['node-1', 'volctl apply'],
       ['node-1', 'volctl apply --stop-kubelet'],
     ]))
+
+  it('what a person does before it stays with it', () => {
+    const users = [{ pid: 191, process: 'sleep' }]
+    const plan = aPlan({ operations: [op('a', { blocked: { ...held, users } })] })
+    const given = { words: [], settleMs: 30_000, snapshot: 'node.json' }
+    expect(withAdvice(plan, given).summary.next).toEqual([
+      {
+        first: 'stop sleep (pid 191)',
+        command: 'volctl apply',
+        why: 'does what waits for that',
+        node: 'node-1',
+      },
+    ])
+  })
 
   it('what reads, reads the snapshot', () => {
     const waiting = [wait({ code: 'NotAttached' })]

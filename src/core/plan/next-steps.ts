@@ -1,6 +1,7 @@
 /** What to type next on this node. The first command is the next step; the others belong to it. */
 import { count } from '../lang/count.ts'
 import { formatDuration } from '../lang/duration.ts'
+import { firstFew } from '../lang/first-few.ts'
 import { shellWord } from '../lang/shell-word.ts'
 import type { Cause } from './cause.ts'
 import { isForgotten } from './forgotten.ts'
@@ -48,12 +49,13 @@ function ofContainer({ onNode = false, ...step }: Step, node: string): NextStep 
 }
 
 /** What reads, reads the snapshot; what acts, acts on the node. */
-function ofSnapshot({ command, why, onNode }: Step, node: string, snapshot: string, through?: string): NextStep {
+function ofSnapshot({ onNode, ...step }: Step, node: string, snapshot: string, through?: string): NextStep {
+  const { command } = step
   if (!/^volctl (?:explain|plan) /.test(`${command} `)) {
     const words = through === undefined || onNode ? undefined : /^volctl (.*)$/s.exec(command)?.[1]
-    return words === undefined ? { command, why, node } : { command: `${through} on ${shellWord(node)} ${words}`, why }
+    return words === undefined ? { ...step, node } : { ...step, command: `${through} on ${shellWord(node)} ${words}` }
   }
-  return { command: `${command}${snapshotWords(snapshot)}`, why }
+  return { ...step, command: `${command}${snapshotWords(snapshot)}` }
 }
 
 function nextSteps(plan: Plan, given: Given): readonly Step[] {
@@ -135,7 +137,17 @@ function stopSteps({ unit, pid, state }: Plan['inputs']['kubelet']): NextStep[] 
 function heldSteps({ causes = [] }: Plan['summary'], words: readonly string[]): NextStep[] {
   const [worst] = causes.filter(({ severity }) => severity === 'error')
   if (worst?.code !== 'HeldBy' || worst.affects.operations.length === 0) return []
-  return [{ first: 'end that use', command: volctl('apply', ...words), why: 'does what waits for that' }]
+  return [{ first: endOf(worst.users), command: volctl('apply', ...words), why: 'does what waits for that' }]
+}
+
+/** Of more processes than this the first few are named. */
+const USERS_AT_MOST = 3
+
+/** `stop sleep (pid 191)`: how a person ends a use. */
+export function endOf(users: Cause['users'] = []): string {
+  if (users.length === 0) return 'end that use'
+  const names = users.map(({ pid, process }) => `${process} (pid ${pid})`)
+  return `stop ${firstFew(names, USERS_AT_MOST, 'and ').join(', ')}`
 }
 
 /** Of a kubelet that stopped a moment ago: apply waits unasked (S11). An error is looked at first. */
@@ -167,17 +179,30 @@ function driverSteps({ inputs: { kubelet }, summary: { causes = [] } }: Plan, { 
 /** Of more pods than this the first one is stopped first. */
 const PODS_AT_MOST = 3
 
-/** A pod that was deleted and still runs is stopped by the runtime: a kubelet that starts unmounts its volumes before (O2). */
-function podSteps({ summary: { causes = [] } }: Plan, { words }: Given): NextStep[] {
-  const pods = causes.flatMap(({ code, severity, subject: { pod } }) =>
-    code === 'PodGoneButRunning' && severity === 'error' && pod !== undefined ? [pod] : [],
-  )
-  if (pods.length === 0) return []
-  const shown = pods.length > PODS_AT_MOST ? pods.slice(0, 1) : pods
+/**
+ * A pod that was deleted and still runs is stopped by the runtime: a kubelet that starts unmounts its volumes before (O2). So is one that
+ * has ended and keeps something waiting while no kubelet runs. A runtime that does not answer stops nothing.
+ */
+function podSteps(plan: Plan, { words }: Given): NextStep[] {
+  const { causes = [] } = plan.summary
+  if (plan.inputs.runtime.pods === 0 && causes.some(({ code }) => code === 'RuntimeUnknown')) return []
+  const stops = causes.flatMap(({ key, code, severity, subject: { pod } }) => {
+    if (severity !== 'error' || pod === undefined) return []
+    const is = code === 'PodGoneButRunning' ? 'was deleted' : isEnding(plan, key) ? 'is ending' : undefined
+    return is === undefined ? [] : { command: stopPod(pod.uid), why: `stops pod ${podName(pod)}, which ${is}` }
+  })
+  if (stops.length === 0) return []
   return [
-    ...shown.map((pod) => ({ command: stopPod(pod.uid), why: `stops pod ${podName(pod)}, which was deleted` })),
+    ...(stops.length > PODS_AT_MOST ? stops.slice(0, 1) : stops),
     { command: volctl('plan', ...words), why: 'what that frees' },
   ]
+}
+
+/** Of processes that the runtime did not start, the problem says where they come from. */
+function isEnding(plan: Plan, key: string): boolean {
+  const isOwn = ({ code, cause, hint }: Plan['problems'][number]): boolean =>
+    code === 'PodStillRunning' && cause === key && hint === undefined
+  return isDown(plan) && plan.problems.some(isOwn)
 }
 
 /** What is known about the worst thing that volctl does nothing about, and that ends with no kubelet that starts. */
