@@ -194,6 +194,21 @@ describe('a driver that does not', () => {
     )
   })
 
+  it('with a kubelet that runs, these commands are the next steps, and said once', () => {
+    const up = (built: NodeBuilder): NodeBuilder => {
+      built.override = { kubelet: { running: true, mayReturn: false } }
+      return built
+    }
+    const own = ask(up(plugin(used())), [DEAD])
+    expect(own.summary.next?.map(({ command }) => command)).toEqual([
+      'kubectl -n default describe pod disk-node-x7',
+      'kubectl -n default logs disk-node-x7 --all-containers',
+    ])
+    const other = ask(up(used()), [DEAD])
+    expect(other.summary.next?.map(({ command }) => command)).toEqual(['kubectl get daemonset -A'])
+    expect([...own.notes, ...other.notes]).toEqual([])
+  })
+
   it('pods wait for it: who, and for which volume', () => {
     const built = node().persistentVolume('pv-1').pod(LIVING, 'web-0', [claim])
     const { driver, waiting } = ask(built, [])

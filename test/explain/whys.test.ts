@@ -9,8 +9,10 @@ import { withHolders } from '../../src/core/explain/with-holders.ts'
 import { containerNames } from '../../src/core/holders/container-names.ts'
 import type { Holders } from '../../src/core/holders/find-holders.ts'
 import type { NodeState } from '../../src/core/model/node-state.ts'
+import type { InUse } from '../../src/core/model/snapshot.ts'
 import { attachmentName, csiUniqueName } from '../../src/core/names/volume-names.ts'
 import type { PlanOptions } from '../../src/core/plan/plan.ts'
+import { planNode } from '../../src/core/reconcile/plan-node.ts'
 import { readSnapshot } from '../../src/core/snapshot/read-snapshot.ts'
 import { renderExplanation, stepsOf } from '../../src/core/views/explain-view.ts'
 import { PLAIN_SCREEN } from '../../src/core/views/screen.ts'
@@ -190,6 +192,40 @@ describe('why is the device busy?', () => {
     const unseen = [{ text, hint: 'Become root.' }]
     const { screen } = ask(terminating().build(), 'pv-1', { ...NOBODY, unseen })
     expect(screen).toContain('\nHeld by: nobody, as far as visible; not root: ')
+  })
+})
+
+describe('what is carried out next', () => {
+  it('of two pods of one name: that of both, and of nothing else', () => {
+    const built = terminating().pod(uid(3), 'web-0', [{ name: 'cache', emptyDir: {} }])
+    built.pod(uid(4), 'web-1', [{ name: 'cache', emptyDir: {} }])
+    const { answer } = ask(built.build(), 'default/web-0')
+    expect(answer.summary.next?.map(({ command }) => command)).toEqual(['volctl apply --pod default/web-0'])
+  })
+
+  it('of a volume that a process holds: that of this volume, once the process ends', async () => {
+    const state = await capture('forcedel-killed/before.json')
+    const { operations } = planNode(state, planOptions())
+    const unmount = operations.find(({ kind, volume }) => kind === 'UnmountVolume' && volume?.name === 'pv-a')
+    const held: InUse = {
+      ...{ kind: 'UnmountVolume', target: unmount?.paths[0] ?? '', code: 'HeldBy', message: 'in use' },
+      users: [{ pid: 191, process: 'sleep' }],
+    }
+    const { answer } = ask({ ...state, snapshot: { ...state.snapshot, inUse: [held] } }, 'pv-a')
+    expect(answer.summary.next).toMatchObject([
+      { first: 'stop sleep (pid 191)', command: 'volctl apply --volume pv-a' },
+    ])
+  })
+
+  it('of a driver whose volumes no flags name together: all that is ready, as the command says', async () => {
+    const state = await capture('recreate/before.json')
+    const { explanation } = explain(state, planOptions(), 'driver/loop.pg.test')
+    const { ready = 0 } = planNode(state, planOptions()).summary
+    expect(explanation.summary.ready).toBeLessThan(ready)
+    expect(explanation.summary.next).toContainEqual({
+      command: 'volctl apply',
+      why: `asks, and carries out the ${ready} operations that are ready`,
+    })
   })
 })
 

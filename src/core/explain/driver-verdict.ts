@@ -2,6 +2,7 @@
 
 import type { ProblemCode } from '../codes/codes.ts'
 import { isPlainWord } from '../lang/plain-word.ts'
+import type { NextStep } from '../plan/plan.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { whyNoDriver } from '../reconcile/drivers/why-no-driver.ts'
 import { answering, isExpected } from './driver-chain.ts'
@@ -48,14 +49,34 @@ function faultOf({ name, sockets, csiNode }: DriverView, chain: readonly Link[])
 
 /** The driver's own pod, by name. */
 export function driverNotes(view: DriverView): string[] {
-  const names = view.pods.flatMap(({ pod: { namespace = '', name = '' } }) =>
-    isPlainWord(namespace) && isPlainWord(name) ? [`-n ${namespace} ${name}`] : [],
-  )
+  const names = podsOf(view).map(({ namespace, name }) => `-n ${namespace} ${name}`)
   if (names.length > 0)
     return names.map((name) => `the driver's pod: kubectl describe pod ${name}; kubectl logs ${name} --all-containers`)
-  return answering(view) === undefined
-    ? [
-        `no pod of this node has ${view.name}'s directory: see whether its DaemonSet is to run here (kubectl get daemonset -A)`,
-      ]
-    : []
+  return answering(view) === undefined ? [`${noPodOf(view)} (kubectl get daemonset -A)`] : []
+}
+
+/** What the notes say, as what to type next: with a kubelet that runs nothing else brings the pod back. */
+export function driverSteps(view: DriverView): NextStep[] {
+  const [own] = podsOf(view)
+  if (own !== undefined) {
+    const { namespace, name } = own
+    return [
+      {
+        command: `kubectl -n ${namespace} describe pod ${name}`,
+        why: "why the driver's pod does not run as it should",
+      },
+      { command: `kubectl -n ${namespace} logs ${name} --all-containers`, why: 'what the driver says' },
+    ]
+  }
+  return answering(view) === undefined ? [{ command: 'kubectl get daemonset -A', why: noPodOf(view) }] : []
+}
+
+function podsOf({ pods }: DriverView): { readonly namespace: string; readonly name: string }[] {
+  return pods.flatMap(({ pod: { namespace = '', name = '' } }) =>
+    isPlainWord(namespace) && isPlainWord(name) ? [{ namespace, name }] : [],
+  )
+}
+
+function noPodOf({ name }: DriverView): string {
+  return `no pod of this node has ${name}'s directory: see whether its DaemonSet is to run here`
 }

@@ -10,8 +10,9 @@ import type { VolumeRow } from '../ledger/row.ts'
 import { undeletedRoot } from '../mountinfo/deleted.ts'
 import { type Given, withAdvice } from '../plan/next-steps.ts'
 import { partOf } from '../plan/part-of-plan.ts'
-import type { Operation, Plan } from '../plan/plan.ts'
+import type { NextStep, Operation, Plan } from '../plan/plan.ts'
 import { readyAmong } from '../plan/plan-summary.ts'
+import { namespacedName } from '../plan/pod-name.ts'
 import type { PlanContext } from '../reconcile/context/context.ts'
 import { namedAmong } from '../reconcile/context/filter-operations.ts'
 import type { Decided } from '../reconcile/decisions.ts'
@@ -21,8 +22,8 @@ import { type DescribedVolume, describeVolume } from './describe-volume.ts'
 import { isDeviceFile } from './device-target.ts'
 import { driverChain } from './driver-chain.ts'
 import { withWaiting } from './driver-target.ts'
-import { brokenDriver, driverNotes, whyFine } from './driver-verdict.ts'
-import type { Explanation } from './explanation.ts'
+import { brokenDriver, driverNotes, driverSteps, whyFine } from './driver-verdict.ts'
+import type { DriverView, Explanation } from './explanation.ts'
 import { byWorst } from './matters-most.ts'
 import { nodeFacts } from './node-target.ts'
 import { podNotes, podViews } from './pods.ts'
@@ -74,12 +75,16 @@ interface Question {
 
 function explanationOf(decided: Decided, { what, asked, concern, volumes, given }: Question): Explanation {
   const { context } = decided
-  const { scope: _, ...plan } = narrowedPlan(decided, concern, what, given)
+  const { scope: _, ...part } = narrowedPlan(decided, concern, what, given)
   const isNode = asked.scope.node === true
   const views = volumes.map(({ view }) => view)
   const driver = asked.driver && withWaiting(asked.driver.view, concern.waiting)
   const chain = asked.driver && driver && driverChain(context, { ...asked.driver, view: driver })
   const broken = driver && chain && brokenDriver(context, driver, chain)
+  const next = part.summary.next ?? (broken && driver ? nextOfDriver(decided, driver, what, given) : [])
+  const plan = { ...part, summary: { ...part.summary, ...(next.length > 0 && { next }) } }
+  // A hint is said once.
+  const looks = driver && driverSteps(driver)[0]?.command === next[0]?.command
   const verdict = verdictOf(concern, plan.summary.causes ?? [], {
     dead: broken ?? deadVerdict([...asked.places, ...views.flatMap(({ places }) => places)]),
     untouchable: untouchable(context, asked.scope),
@@ -93,7 +98,10 @@ function explanationOf(decided: Decided, { what, asked, concern, volumes, given 
     what,
     subject: asked.subject,
     verdict,
-    notes: [...podNotes(context, asked.scope.pods, concern), ...(broken && driver ? driverNotes(driver) : [])],
+    notes: [
+      ...podNotes(context, asked.scope.pods, concern),
+      ...(broken && driver && !looks ? driverNotes(driver) : []),
+    ],
     identity: isNode ? nodeFacts(context, plan) : asked.identity,
     chain: chain ?? byWorst(views)[0]?.chain ?? [],
     ...defined({ driver }),
@@ -154,10 +162,24 @@ function deviceFiles(volumes: readonly VolumeRow[]): string[] {
 function narrowedPlan({ plan, context }: Decided, concern: Concern, what: string, given: Given): Plan {
   const { before, operations, waiting, problems } = concern
   const part = partOf(plan, new Set<object>([...before, ...operations, ...waiting, ...problems]), 0)
-  const words = [...given.words, ...scopeWords(part.operations, plan, context.ledger)]
-  const { next = [], ...summary } = withAdvice(part, { ...given, words }).summary
+  const scope = scopeWords(part.operations, plan, context.ledger)
+  const words = [...given.words, ...(scope ?? [])]
+  // Where no flags narrow it, the command carries out all that is ready, and says so.
+  const { ready = 0 } = part.summary
+  const done = scope === undefined && ready > 0 ? readyAmong(plan.operations).size : ready
+  const advised = withAdvice({ ...part, summary: { ...part.summary, ready: done } }, { ...given, words })
+  const { next = [] } = advised.summary
   const steps = next.filter(({ command }) => plan.refused !== undefined || !isAskedAgain(command, what))
-  return { ...part, summary: { ...summary, ...(steps.length > 0 && { next: steps }) } }
+  return { ...part, summary: { ...part.summary, ...(steps.length > 0 && { next: steps }) } }
+}
+
+/** With a kubelet that runs its pod by name; else what comes next on the node. */
+function nextOfDriver({ plan, context }: Decided, driver: DriverView, what: string, given: Given): NextStep[] {
+  const isUp = context.kubelet.state === 'running'
+  if (isUp && driver.pods.length > 0) return driverSteps(driver)
+  const { next = [] } = withAdvice(plan, given).summary
+  const others = next.filter(({ command }) => !isAskedAgain(command, what))
+  return others.length > 0 || !isUp ? others : driverSteps(driver)
 }
 
 /** What is asked about is explained already; what its driver is, is another question. */
@@ -167,15 +189,21 @@ function isAskedAgain(command: string, what: string): boolean {
   return !again.startsWith('driver/') || again === what || again === `driver/${what}`
 }
 
-/** Flags with which a plan has all that is ready among these and nothing else; none: the whole plan is the narrowest. */
-function scopeWords(operations: readonly Operation[], plan: Plan, ledger: Ledger): string[] {
+/**
+ * Flags with which a plan has all that is ready among these and nothing else; all of them where nothing is ready. Undefined: the whole
+ * plan is the narrowest.
+ */
+function scopeWords(operations: readonly Operation[], plan: Plan, ledger: Ledger): string[] | undefined {
   const ready = readyAmong(operations)
-  const wanted = operations.filter(({ id }) => ready.has(id))
+  const isMeant = ready.size === 0 ? () => true : ({ id }: Operation) => isReady.has(id)
+  const wanted = ready.size === 0 ? operations : operations.filter(({ id }) => ready.has(id))
   const { pod, volume } = wanted[0] ?? {}
   const pods = pod === undefined ? [] : [pod.uid]
   const volumes = [volume?.name, volume?.uniqueName].flatMap((name) => name ?? [])
   const scopes = [
     ...pods.map((each) => ({ pods: [each], volumes: [] })),
+    // Of one name there may be several pods.
+    ...(pod?.name === undefined ? [] : [{ pods: [namespacedName(pod)], volumes: [] }]),
     ...volumes.map((each) => ({ pods: [], volumes: [each] })),
     ...pods.flatMap((uid) => volumes.map((each) => ({ pods: [uid], volumes: [each] }))),
   ]
@@ -184,11 +212,9 @@ function scopeWords(operations: readonly Operation[], plan: Plan, ledger: Ledger
   const isReady = readyAmong(all)
   const found = scopes.find((scope) => {
     const chosen = namedAmong(all, scope, ledger, ({ after }) => after.flatMap((id) => byId.get(id) ?? []))
-    const named = [...chosen].filter(({ id }) => isReady.has(id))
+    const named = [...chosen].filter(isMeant)
     return named.length === wanted.length && wanted.every((each) => chosen.has(each))
   })
-  return [
-    ...(found?.pods ?? []).flatMap((each) => ['--pod', each]),
-    ...(found?.volumes ?? []).flatMap((each) => ['--volume', each]),
-  ]
+  if (found === undefined) return undefined
+  return [...found.pods.flatMap((each) => ['--pod', each]), ...found.volumes.flatMap((each) => ['--volume', each])]
 }
