@@ -2,7 +2,7 @@
 import { causeOf } from '../codes/codes.ts'
 import type { ClusterPlan } from '../plan/cluster-plan.ts'
 import type { Outcome } from '../plan/events.ts'
-import { volctl } from '../plan/next-steps.ts'
+import { endOf, type Given, volctl } from '../plan/next-steps.ts'
 import type { NextStep, Operation, Plan } from '../plan/plan.ts'
 import { namespacedName } from '../plan/pod-name.ts'
 import type { Answer } from './answer.ts'
@@ -13,10 +13,16 @@ interface Ended {
   readonly outcomes: readonly Outcome[]
 }
 
-/** @param plan what was carried out; an outcome has only the ids of its operations @param after with its next steps */
-export function answerAfter({ outcomes }: Ended, { operations }: Pick<Plan, 'operations'>, after: Plan): Answer {
+/** @param plan what was carried out; an outcome has only the ids of its operations @param after with its next steps @param given the flags in force */
+export function answerAfter(
+  { outcomes }: Ended,
+  { operations }: Pick<Plan, 'operations'>,
+  after: Plan,
+  given: Given,
+): Answer {
   const failed = failedOf(outcomes, operations)
-  return { ...answerOf(after), notes: [], ...(failed !== undefined && { next: [stepAfter(...failed)] }) }
+  const step = failed && stepAfter(...failed, after, given)
+  return { ...answerOf(after), notes: [], ...(step !== undefined && { next: [step] }) }
 }
 
 export function clusterAnswerAfter(
@@ -49,10 +55,18 @@ const ENDED_BADLY: ReadonlySet<Outcome['state']> = new Set<Outcome['state']>(['f
 /** Kinds that a fresh plan says all about: something changed, or a kubelet came back. */
 const PASSES: ReadonlySet<string> = new Set(['follows', 'kubelet', 'controller'])
 
-function stepAfter({ code }: Outcome, { pod, volume, paths }: Operation): NextStep {
+function stepAfter(
+  { code }: Outcome,
+  { id, pod, volume, paths }: Operation,
+  after: Plan,
+  { words, reading = [] }: Given,
+): NextStep {
   const name = volume?.persistentVolume ?? volume?.name
-  if (causeOf(code) === 'in-use' && name !== undefined)
-    return { first: 'end that use', command: volctl('apply', '--volume', name), why: 'does this volume again' }
+  if (causeOf(code) === 'in-use' && name !== undefined) {
+    const users = after.operations.find((each) => each.id === id)?.blocked?.users
+    const again = words.includes('--volume') ? words : [...words, '--volume', name]
+    return { first: endOf(users), command: volctl('apply', ...again), why: 'does this volume again' }
+  }
   const what = pod === undefined ? (name ?? paths[0] ?? '') : pod.name === undefined ? pod.uid : namespacedName(pod)
-  return { command: volctl('explain', what), why: WHY }
+  return { command: volctl('explain', ...reading, what), why: WHY }
 }

@@ -115,7 +115,7 @@ export function closing(
     downtime: downtime === undefined ? '' : downtimeText(downtime, plan.node, screen.paint, screen.width),
     unread: 'The node was not read again: volctl plan shows what is left to do.',
     ...(after !== undefined && {
-      answer: answerAfter(result, plan, withAdvice(after, given)),
+      answer: answerAfter(result, plan, withAdvice(after, given), given),
       isOpen: openText(after).length > 0,
       isPart: after.summary.filtered > 0,
     }),

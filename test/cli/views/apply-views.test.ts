@@ -164,6 +164,21 @@ describe('the end says what was done, what was not, and what is left', () => {
       "
     `))
 
+  it('what lifts it names who uses it, and has the flags in force', () => {
+    const users = [{ pid: 191, process: 'sleep' }]
+    const after = aPlan({ operations: [anOperation({ id: 'failed', blocked: { ...held, users } })] })
+    const given = { words: ['--orphans', '--kubeconfig', 'k'], reading: ['--kubeconfig', 'k'], settleMs: 0 }
+    const end = (code: Outcome['code'] & string): string => {
+      const outcomes = [{ ...outcome('failed'), code }]
+      const plan = aPlan({ operations: [anOperation({ id: 'failed' })] })
+      return closing({ ...partly, outcomes, after }, plan, PLAIN_SCREEN, given)
+    }
+    expect(end('HeldBy')).toContain(
+      'Next: stop sleep (pid 191), then: volctl apply --orphans --kubeconfig k --volume pv-a  #',
+    )
+    expect(end('DriverRefused')).toContain('Next: volctl explain --kubeconfig k shop/web-0  #')
+  })
+
   it('of what nobody knows the operation of, what a fresh plan says', () =>
     expect(closing(partly, aPlan({}), PLAIN_SCREEN)).toContain('\nNext: end that use, then: volctl apply  #'))
 
