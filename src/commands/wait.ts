@@ -2,7 +2,7 @@ import { Args, Flags } from '@oclif/core'
 import type { Answer } from '../core/answer/answer.ts'
 import { answerOf } from '../core/answer/make-answer.ts'
 import { lateError } from '../core/api/api-error.ts'
-import { applyWords } from '../core/cli/apply-words.ts'
+import { givenBy } from '../core/cli/apply-words.ts'
 import { judged } from '../core/cli/judged-node.ts'
 import { leaveNode, lookAtNode } from '../core/cli/live-node.ts'
 import { apiFlags, nodeChoice, nodeFlags } from '../core/cli/node-flags.ts'
@@ -16,7 +16,8 @@ import type { NodeState } from '../core/model/node-state.ts'
 import type { CollectedNode } from '../core/node/collect-node.ts'
 import { lookAtDisk } from '../core/node/look-at-disk.ts'
 import { requireNamed } from '../core/plan/name-faults.ts'
-import type { PlanOptions } from '../core/plan/plan.ts'
+import type { Given } from '../core/plan/next-steps.ts'
+import { DEFAULT_SETTLE_MS, type NextStep, type PlanOptions } from '../core/plan/plan.ts'
 import { pause } from '../core/processes/deadline.ts'
 import { planWithDecisions } from '../core/reconcile/decisions.ts'
 import { makeContext } from '../core/reconcile/plan-context.ts'
@@ -143,7 +144,7 @@ export default class Wait extends VolctlCommand {
     const firstMs = performance.now() - began
     try {
       const { pod: _, namespace: __, volume: ___, ...others } = flags
-      const means = { first, firstMs, look, stop: stop.signal, format, words: applyWords(others) }
+      const means = { first, firstMs, look, stop: stop.signal, format, given: givenBy(others, DEFAULT_SETTLE_MS) }
       const { result, answer } = await this.#wait(ask, timeoutMs, means)
       await this.#end(result, answer, format)
     } finally {
@@ -155,7 +156,7 @@ export default class Wait extends VolctlCommand {
   async #wait(
     ask: WaitAsk,
     timeoutMs: number,
-    { first, firstMs, look, stop, format, words }: Means,
+    { first, firstMs, look, stop, format, given }: Means,
   ): Promise<{ readonly result: WaitResult; readonly answer: Answer | undefined }> {
     const { condition } = ask
     const options = optionsOf(ask, this.config.version)
@@ -186,7 +187,7 @@ export default class Wait extends VolctlCommand {
     }
     return {
       result,
-      answer: outcome === 'timedOut' ? await whyNot({ ...first, ...last }, options, waited.targets, words) : undefined,
+      answer: outcome === 'timedOut' ? await whyNot({ ...first, ...last }, options, waited.targets, given) : undefined,
     }
   }
 
@@ -227,8 +228,8 @@ export default class Wait extends VolctlCommand {
     if (outcome === 'reached' && targets.length > 1 && process.stderr.isTTY === true) this.say(reachedText(result))
     if (outcome === 'reached' || outcome === 'interrupted') return
     const [missing] = targets.filter(({ state }) => state !== 'reached')
-    const [next] = answer?.next ?? []
-    const hint = `Next: ${next?.first === undefined ? '' : `${next.first}, then: `}${next?.command ?? `volctl explain ${missing?.name}`}`
+    const steps = (answer?.next ?? []).map(stepText)
+    const hint = `Next: ${steps.length > 0 ? steps.join('; then: ') : `volctl explain ${missing?.name}`}`
     const code = outcome === 'impossible' ? 'NeverReached' : 'NotReached'
     throw new VolctlError(code, notReachedText(result), { hint, exit: EXITS[outcome] })
   }
@@ -239,7 +240,7 @@ async function whyNot(
   state: CollectedNode,
   options: PlanOptions,
   targets: readonly WaitedTarget[],
-  words: readonly string[],
+  given: Given,
 ): Promise<Answer> {
   const missing = targets.filter((each) => each.state !== 'reached')
   const pods = missing.flatMap(({ pod }) => pod?.uid ?? [])
@@ -249,10 +250,16 @@ async function whyNot(
   const more = Object.entries({ '--pod': named.pods, '--volume': named.volumes }).flatMap(([flag, names = []]) =>
     names.flatMap((name) => [flag, name]),
   )
-  const given = { words: [...words, ...more], settleMs: options.settleMs }
+  const { words, wordsOnNode } = given
+  const asked = {
+    ...given,
+    words: [...words, ...more],
+    wordsOnNode: wordsOnNode && [...wordsOnNode, ...more],
+    settleMs: options.settleMs,
+  }
   const narrowed = { ...options, ...named }
   const { decided } = await judged(state, wholeOf(narrowed), planWithDecisions)
-  return answerOf(statusAndPlan(decided, narrowed, true, given).plan)
+  return answerOf(statusAndPlan(decided, narrowed, true, asked).plan)
 }
 
 type Look = (signal: AbortSignal, before?: CollectedNode) => Promise<CollectedNode>
@@ -264,7 +271,12 @@ interface Means {
   readonly stop: AbortSignal
   readonly format: OutputFormat
   /** What other commands need to look at the same node. */
-  readonly words: readonly string[]
+  readonly given: Given
+}
+
+/** `stop sleep (pid 191), then: volctl apply --volume pv-db`. */
+function stepText({ first, command, node }: NextStep): string {
+  return `${first === undefined ? '' : `${first}, then: `}${node === undefined ? '' : `on node ${node}: `}${command}`
 }
 
 /** As with kubectl, what is waited for has to be named. */
