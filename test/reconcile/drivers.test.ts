@@ -132,3 +132,16 @@ describe('sockets on which nobody answers', () => {
     )
   })
 })
+
+it('a volume that two pods have mounted is counted and named once', () => {
+  const built = node().persistentVolume('pv-1')
+  for (const [pod, name] of [
+    [uid(2), 'a'],
+    [uid(3), 'b'],
+  ] as const) {
+    built.livingPod(pod, name, [{ name: 'v', persistentVolumeClaim: { claimName: 'claim-pv-1' } }])
+    built.published(pod, 'pv-1', '7:1')
+  }
+  built.override = { csiSockets: [] }
+  expect(said(plan(built))).toContainEqual(expect.stringContaining('a volume is mounted here: pv-1; '))
+})

@@ -64,10 +64,11 @@ function reportMissingDrivers(context: PlanContext, findings: Findings, mounted:
   const listed = api?.csiNode?.spec.drivers?.map(({ name }) => name)
   for (const [driver = '', volumes] of Map.groupBy(csi, (volume) => volume.driver)) {
     const about = { driver, subject: { driver } }
-    const mountedHere = `${volumes.length === 1 ? 'a volume is' : `${volumes.length} volumes are`} mounted here: ${volumes
+    // Pods may share a volume.
+    const names = [...new Set(volumes.map(({ specName }) => specName))]
+    const mountedHere = `${names.length === 1 ? 'a volume is' : `${names.length} volumes are`} mounted here: ${names
       .slice(0, 5)
-      .map(({ specName }) => specName)
-      .join(', ')}${volumes.length > 5 ? ', …' : ''}`
+      .join(', ')}${names.length > 5 ? ', …' : ''}`
     // A driver's socket that exists but does not answer is reported in report-drivers.ts.
     if (csiSockets?.every((socket) => socket.driver !== driver)) {
       findings.problem(
