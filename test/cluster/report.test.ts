@@ -494,3 +494,11 @@ describe('findings', () => {
     )
   })
 })
+
+it('that the machine of a node is off is asked for until it is given', () => {
+  const state = cluster({ ...bound('x'), controller: { lease: DEAD }, attachments: [attachment('x', 'gone')] })
+  const hints = [planOf(state), planOf(state, { nodeGone: ['gone'] })].map(
+    ({ problems }) => problems.find(({ code }) => code === 'AttachmentDangling')?.hint,
+  )
+  expect(hints).toEqual([expect.stringContaining('volctl plan --cluster --node-gone gone'), undefined])
+})

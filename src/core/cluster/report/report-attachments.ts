@@ -11,6 +11,7 @@ import { type ClusterContext, isControllerAlive, isSettled } from '../context/cl
 import { isDriverGone, lookAtWhoDetaches } from '../context/drivers.ts'
 import type { About, ClusterFindings } from '../context/findings.ts'
 import { describeAttachment, kubectl, orName, whoCreated } from '../context/kubectl.ts'
+import { isGivenAsGone } from '../context/readiness.ts'
 import { type Shaped, shaped } from '../context/shaped.ts'
 import { heldBy, nodesText } from '../context/words.ts'
 import { LATEST } from '../detach/verdict.ts'
@@ -34,7 +35,7 @@ interface Oddity {
   readonly severity?: Severity
   readonly code: ProblemCode
   readonly text: Shaped
-  readonly hint: string
+  readonly hint?: string
 }
 
 /** What may be odd about one attachment. */
@@ -80,10 +81,13 @@ function inline({ desired }: ClusterContext, { object, persistentVolume, uniqueN
 
 function withoutNode(context: ClusterContext, { object: { name, node } }: Attached): Oddity | undefined {
   if (context.objects.node(node).state !== 'Absent') return undefined
+  const text = shaped`VolumeAttachment ${name} names node ${node}, which does not exist`
+  // What a person has said is not asked for again.
+  if (isGivenAsGone(context, node)) return { code: 'AttachmentDangling', text }
   const order = `make sure that the machine is off; then: volctl plan --cluster --node-gone ${orName(node)}`
   return {
     code: 'AttachmentDangling',
-    text: shaped`VolumeAttachment ${name} names node ${node}, which does not exist`,
+    text,
     hint: isControllerAlive(context)
       ? `The controller detaches the volume, ${LATEST}. If the attachment stays: ${order}`
       : `Nobody detaches the volume: ${order}`,
